@@ -29,15 +29,15 @@ RACE_OF_SCRIPTS = TestScripts/^(auto|compare|eval_text|fuse|report|runs|score|ta
 RACE = $(GO) test -exec '$(CURDIR)/tools/draws.sh -rapid.seed=1,-rapid.checks=20' -race -short -timeout 20m
 
 race: ## the packages with goroutines
-	$(RACE) ./dataset/... ./measure ./internal/block ./internal/input ./internal/parallel ./stats ./boost ./objective ./tree ./optimize ./loss/... ./model ./explain ./serve/... ./internal/datareport ./train ./method ./tune ./auto ./internal/runs
-	$(RACE) -run '$(RACE_OF_CLI)' ./internal/cli
-	$(RACE) -run '$(RACE_OF_SCRIPTS)' ./internal/cli
+	$(RACE) ./dataset/... ./eval/measure ./internal/block ./dataset/internal/input ./internal/parallel ./eval/stats ./learn/boost ./learn/objective ./learn/tree ./learn/optimize ./learn/loss/... ./model ./model/explain ./serve/... ./app/datareport ./learn/train ./learn/method ./tune ./tune/auto ./app/runs
+	$(RACE) -run '$(RACE_OF_CLI)' ./app
+	$(RACE) -run '$(RACE_OF_SCRIPTS)' ./app
 
 noasm: ## the portable code in place of the assembly, and what computes with it; the assembly without AVX-512
-	$(GO) test $(TESTFLAGS) -tags noavx512 ./internal/kernel ./loss/logrank ./scorer
-	$(GO) test $(TESTFLAGS) -tags noasm ./boost ./internal/kernel ./internal/logspace ./internal/parallel ./loss/... ./objective ./optimize ./scorer ./tree ./model
-	$(GO) test $(TESTFLAGS) -tags noasm -short ./train ./method
-	$(GO) test $(TESTFLAGS) -tags noasm -run '$(RACE_OF_SCRIPTS)' ./internal/cli
+	$(GO) test $(TESTFLAGS) -tags noavx512 ./internal/kernel ./learn/loss/logrank ./model/scorer
+	$(GO) test $(TESTFLAGS) -tags noasm ./learn/boost ./internal/kernel ./internal/logspace ./internal/parallel ./learn/loss/... ./learn/objective ./learn/optimize ./model/scorer ./learn/tree ./model
+	$(GO) test $(TESTFLAGS) -tags noasm -short ./learn/train ./learn/method
+	$(GO) test $(TESTFLAGS) -tags noasm -run '$(RACE_OF_SCRIPTS)' ./app
 
 properties: ## the tests of properties, with new draws, ten times as many
 	$(GO) test -count=1 -exec '$(CURDIR)/tools/draws.sh -rapid.checks=1000' ./...

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/listwise/listwise/internal/sessions"
+	"github.com/listwise/listwise/internal/testing/sessions"
 )
 
 // The checks of TestAdditions: each runs the program that has the addition, and compares
@@ -56,7 +56,7 @@ func checkMeasure(t *testing.T, b *built) {
 // checkLoss runs the loss's own test and trains with the loss: at the minimum of
 // ½ Σ (l_i − l_j) max(0, 1 − w·(x_i − x_j))² + ‖w‖²/C over pairs of l_i > l_j the gradient is 0.
 func checkLoss(t *testing.T, b *built) {
-	if out := b.tool(t, "test", "-v", "-run", "^TestMargin$", "./loss"); !strings.Contains(out, "--- PASS: TestMargin/margin/") {
+	if out := b.tool(t, "test", "-v", "-run", "^TestMargin$", "./learn/loss"); !strings.Contains(out, "--- PASS: TestMargin/margin/") {
 		t.Errorf("the test of the loss prints\n%s", out)
 	}
 	if listed := b.run(t, "methods"); !strings.Contains(listed, "margin") {
@@ -96,7 +96,7 @@ func checkGuide(t *testing.T, b *built) {
 		t.Fatal(err)
 	}
 	page := read(t, path)
-	for _, name := range []string{"loss/margin.go", "loss/margin_test.go", "method/margin.go"} {
+	for _, name := range []string{"learn/loss/margin.go", "learn/loss/margin_test.go", "learn/method/margin.go"} {
 		if !strings.Contains(page, "```go\n"+read(t, filepath.Join(additions, name+".txt"))+"```\n") {
 			t.Errorf("%s does not have %s as it is", path, name)
 		}

@@ -24,7 +24,7 @@ var differing = map[string]string{
 // TestOwnElementaryFunctions: no package of the program calls a function whose result depends on
 // the architecture, so that models, scores and tables do not.
 func TestOwnElementaryFunctions(t *testing.T) {
-	outside := []string{"internal/elementary", "internal/numtest", "tools", "python", "beam"}
+	outside := []string{"internal/elementary", "internal/testing/numtest", "tools", "python", "beam"}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err

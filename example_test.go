@@ -13,11 +13,11 @@ import (
 	"github.com/listwise/listwise"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/loss"
-	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/scorer"
-	"github.com/listwise/listwise/stats"
-	"github.com/listwise/listwise/train"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/train"
+	"github.com/listwise/listwise/model/scorer"
 	"github.com/listwise/listwise/tune"
 )
 

@@ -14,128 +14,97 @@ import (
 
 const module = "github.com/listwise/listwise"
 
-// layer says what a package may import.
-type layer struct {
-	pkg   string
-	allow []string // of this module; * is all
-	heavy []string // other modules, by prefix
+// floors are the rooms of the module from the top: folders at its root, "." for the package there.
+// A package imports packages of its own room and of lower floors only.
+var floors = [][]string{
+	{"cmd"}, // and python and beam, modules of their own
+	{"app"},
+	{"tune", "."},
+	{"serve", "learn"},
+	{"model"},
+	{"eval"},
+	{"dataset"},
+	{"internal"},
 }
 
-// layers says what each package may import of this module: those of the earlier
-// lines that it names. A package that is not listed is not allowed.
-var layers = []layer{
-	{pkg: "internal/block"},
-	{pkg: "internal/atomicfile", allow: []string{"internal/block"}, heavy: []string{"golang.org/x/sys"}},
-	{pkg: "internal/browsertest", heavy: []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto"}},
-	{pkg: "internal/childtest"},
-	{pkg: "internal/elementary"},
-	{pkg: "internal/random", allow: []string{"internal/elementary"}},
-	{pkg: "internal/sessions"},
-	{pkg: "internal/numtest"},
-	{pkg: "internal/strictjson"},
-	{pkg: "internal/binarystate"},
-	{pkg: "internal/svg", allow: []string{"internal/elementary"}},
-	{pkg: "internal/rows"},
-	{pkg: "internal/suggest"},
-	{pkg: "internal/kernel", allow: []string{"internal/elementary"}, heavy: []string{"golang.org/x/sys/cpu"}},
-	{pkg: "internal/logspace", allow: []string{"internal/elementary", "internal/kernel"}},
-	{pkg: "internal/poissonbinomial"},
-	{pkg: "internal/parallel", allow: []string{"internal/kernel"}},
-	{pkg: "stats", allow: []string{"internal/elementary", "internal/parallel", "internal/random"}},
-	{pkg: "dataset", allow: []string{"internal/random", "internal/suggest", "internal/parallel", "internal/block"}},
-	{pkg: "dataset/transform", allow: []string{"internal/elementary", "internal/suggest", "internal/parallel", "dataset"}},
-	{pkg: "internal/compress", allow: []string{"dataset"}, heavy: []string{"github.com/klauspost/compress"}},
-	{pkg: "internal/input", allow: []string{"internal/block", "dataset"}, heavy: []string{"golang.org/x/sys"}},
-	{pkg: "internal/datatest", allow: []string{"internal/random", "dataset"}, heavy: []string{"pgregory.net/rapid", "github.com/google/go-cmp", "github.com/klauspost/compress"}},
-	{pkg: "internal/decimal"},
-	{pkg: "dataset/stream", allow: []string{"internal/parallel", "internal/block", "dataset", "internal/input"}},
-	{pkg: "internal/ingest", allow: []string{"internal/parallel", "internal/block", "internal/decimal", "dataset", "dataset/stream", "internal/compress", "internal/input"}},
-	{pkg: "dataset/letor", allow: []string{"internal/decimal", "dataset", "dataset/stream", "internal/compress", "internal/input", "internal/ingest", "internal/parallel"}},
-	{pkg: "dataset/table", allow: []string{"internal/suggest", "internal/decimal", "dataset", "dataset/stream", "internal/compress", "internal/input", "internal/ingest"}},
-	{pkg: "dataset/parquet", allow: []string{"internal/block", "dataset", "dataset/stream", "dataset/table", "internal/input", "internal/ingest", "internal/parallel"}, heavy: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4"}},
-	{pkg: "dataset/cache", allow: []string{"internal/atomicfile", "internal/parallel", "internal/block", "dataset", "dataset/stream", "internal/input"}},
-	{pkg: "dataset/trec", allow: []string{"internal/suggest", "internal/parallel", "dataset", "internal/compress", "internal/input"}},
-	{pkg: "dataset/shards", allow: []string{"internal/atomicfile", "internal/strictjson", "dataset"}},
-	{pkg: "dataset/datafile", allow: []string{"internal/atomicfile", "internal/random", "internal/parallel", "dataset", "dataset/shards", "dataset/stream", "internal/compress", "internal/input", "dataset/letor", "dataset/cache", "dataset/table", "dataset/parquet", "dataset/trec"}},
-	{pkg: "dataset/scored", allow: []string{"internal/suggest", "dataset", "dataset/letor", "dataset/parquet", "dataset/trec"}},
-	{pkg: "dataset/synth", allow: []string{"internal/elementary", "internal/suggest", "dataset", "internal/random"}},
-	{pkg: "measure", allow: []string{"internal/elementary", "internal/suggest", "internal/rows", "dataset", "internal/parallel", "internal/kernel"}},
-	{pkg: "slicing", allow: []string{"stats", "dataset", "measure"}},
-	{pkg: "ascent", allow: []string{"internal/parallel", "measure"}},
-	{pkg: "fuse", allow: []string{"internal/suggest", "dataset"}},
-	{pkg: "loss/bipartite", allow: []string{"internal/suggest", "internal/kernel", "measure"}},
-	{pkg: "loss", allow: []string{"internal/random", "internal/elementary", "internal/suggest", "internal/kernel", "internal/logspace", "internal/poissonbinomial", "measure", "loss/bipartite"}},
-	{pkg: "loss/losstest", allow: []string{"loss"}},
-	{pkg: "loss/logrank/ranking", allow: []string{"loss/bipartite"}},
-	{pkg: "loss/logrank/sample", allow: []string{"internal/elementary", "loss/bipartite", "loss/logrank/ranking"}},
-	{pkg: "loss/logrank", allow: []string{"internal/elementary", "internal/suggest", "internal/kernel", "internal/logspace", "internal/poissonbinomial", "measure", "loss", "loss/bipartite", "loss/logrank/ranking", "loss/logrank/sample"}},
-	{pkg: "scorer", allow: []string{"internal/elementary", "internal/kernel", "internal/parallel", "internal/strictjson"}},
-	{pkg: "boost", allow: []string{"internal/block", "internal/elementary", "internal/kernel", "internal/logspace", "internal/parallel", "dataset", "measure", "scorer"}},
-	{pkg: "tree", allow: []string{"internal/block", "internal/kernel", "internal/parallel"}},
-	{pkg: "optimize", allow: []string{"internal/elementary", "internal/binarystate", "internal/kernel", "internal/parallel"}},
-	{pkg: "objective", allow: []string{"internal/elementary", "internal/kernel", "internal/parallel", "internal/random", "dataset", "loss", "scorer"}},
-	{pkg: "model", allow: []string{"internal/atomicfile", "internal/strictjson", "internal/parallel", "dataset", "dataset/transform", "fuse", "scorer"}},
-	{pkg: "interchange", allow: []string{"internal/elementary", "internal/suggest", "internal/strictjson", "dataset", "fuse", "dataset/transform", "scorer", "model"}, heavy: []string{"google.golang.org/protobuf/encoding/protowire"}},
-	{pkg: "serve/rankjson", allow: []string{"internal/decimal", "internal/suggest"}},
-	{pkg: "explain", allow: []string{"internal/elementary", "internal/suggest", "internal/parallel", "internal/random", "dataset", "measure", "fuse", "stats", "scorer", "model"}},
-	{pkg: "serve/experiment", allow: []string{"internal/strictjson", "serve/rankjson"}},
-	{pkg: "serve", allow: []string{"internal/elementary", "internal/suggest", "dataset", "scorer", "model", "interchange", "explain", "serve/rankjson", "serve/experiment"}, heavy: []string{"github.com/prometheus/client_golang", "golang.org/x/net/netutil"}},
-	{pkg: "train", allow: []string{"internal/elementary", "internal/block", "internal/atomicfile", "internal/binarystate", "internal/parallel", "internal/random", "dataset", "dataset/transform", "measure", "loss", "scorer", "boost", "objective", "tree", "optimize", "model"}},
-	{pkg: "method", allow: []string{"internal/suggest", "internal/random", "internal/block", "internal/parallel", "dataset", "dataset/transform", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "ascent", "boost", "tree", "optimize", "model", "train"}},
-	{pkg: "internal/recipe", allow: []string{"internal/suggest", "dataset", "dataset/transform", "measure", "method"}},
-	{pkg: "tune", allow: []string{"internal/elementary", "internal/atomicfile", "internal/parallel", "internal/random", "dataset", "dataset/transform", "dataset/letor", "dataset/datafile", "measure", "fuse", "loss", "model", "train", "method"}},
-	{pkg: "auto", allow: []string{"internal/atomicfile", "internal/parallel", "internal/random", "dataset", "measure", "fuse", "model", "train", "method", "tune"}},
-	{pkg: "ensemble", allow: []string{"internal/atomicfile", "internal/random", "dataset", "internal/input", "dataset/letor", "dataset/trec", "dataset/datafile", "measure", "ascent", "fuse", "model", "interchange", "tune"}},
-	{pkg: "internal/runs", heavy: []string{"modernc.org/sqlite", "golang.org/x/sys/windows"}},
-	{pkg: "internal/report", allow: []string{"internal/elementary", "internal/random", "dataset", "measure", "stats", "slicing", "explain", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "model", "method", "ensemble"}},
-	{pkg: "internal/datareport", allow: []string{"internal/elementary", "internal/parallel", "internal/random", "dataset", "measure", "stats", "internal/report"}},
-	{pkg: "internal/paper", allow: []string{"internal/elementary", "internal/kernel", "internal/suggest", "internal/atomicfile", "internal/parallel", "internal/random", "internal/rows", "internal/svg", "dataset", "dataset/synth", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/ranking", "loss/logrank/sample", "scorer", "objective", "optimize", "train", "method", "model", "stats", "tune"}, heavy: []string{"golang.org/x/sys"}},
-	{pkg: "internal/bench", allow: []string{"internal/block", "internal/elementary"}, heavy: []string{"golang.org/x/sys"}},
-	{pkg: "internal/cli", allow: []string{"*"}, heavy: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/jedib0t/go-pretty", "golang.org/x/term"}},
-	{pkg: "cmd/listwise", allow: []string{"internal/cli"}},
-	{pkg: "internal/hostile"},
-	{pkg: "internal/manual", allow: []string{"internal/cli"}, heavy: []string{"github.com/spf13/cobra"}},
-	{pkg: ".", allow: []string{"dataset", "dataset/transform", "measure", "method", "model"}},
+// heavy are the modules outside the standard library that a package may import.
+var heavy = map[string][]string{
+	"internal/atomicfile":          {"golang.org/x/sys"},
+	"internal/testing/browsertest": {"github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
+	"internal/kernel":              {"golang.org/x/sys/cpu"},
+	"dataset/internal/compress":    {"github.com/klauspost/compress"},
+	"dataset/datatest":             {"pgregory.net/rapid", "github.com/google/go-cmp", "github.com/klauspost/compress"},
+	"dataset/parquet":              {"github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4"},
+	"model/interchange":            {"google.golang.org/protobuf/encoding/protowire"},
+	"serve":                        {"github.com/prometheus/client_golang", "golang.org/x/net/netutil"},
+	"app/runs":                     {"modernc.org/sqlite", "golang.org/x/sys/windows"},
+	"app/papers":                   {"golang.org/x/sys"},
+	"app/bench":                    {"golang.org/x/sys"},
+	"app":                          {"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/jedib0t/go-pretty", "golang.org/x/term"},
+	"app/manual":                   {"github.com/spf13/cobra"},
 }
 
-// TestLayers checks that dependencies point downwards only and that nothing
-// heavy is imported outside the edge packages.
-func TestLayers(t *testing.T) {
-	for pkg, imports := range importsOf(t) {
-		i := slices.IndexFunc(layers, func(l layer) bool { return l.pkg == pkg })
-		if i < 0 {
-			t.Errorf("package %s has no line in layers", pkg)
+// floorOf returns the place of a package's room in floors, -1 if it has none.
+func floorOf(pkg string) int {
+	room, _, _ := strings.Cut(pkg, "/")
+	return slices.IndexFunc(floors, func(f []string) bool { return slices.Contains(f, room) })
+}
+
+// roomOf returns the first element of a package's path.
+func roomOf(pkg string) string {
+	room, _, _ := strings.Cut(pkg, "/")
+	return room
+}
+
+// mayImport reports whether a package may import a path.
+func mayImport(pkg, path string) bool {
+	own, ok := strings.CutPrefix(path, module+"/")
+	if !ok {
+		return path != module && allowed(heavy[pkg], path)
+	}
+	return roomOf(own) == roomOf(pkg) || floorOf(own) > floorOf(pkg)
+}
+
+// Claim: no import points upwards, and what is heavy is imported where heavy says.
+func TestFloors(t *testing.T) {
+	packages := importsOf(t)
+	for pkg, imports := range packages {
+		if floorOf(pkg) < 0 {
+			t.Errorf("package %s is on no floor", pkg)
 			continue
 		}
 		for _, path := range imports {
-			if !allowed(layers[i].allow, layers[i].heavy, path) {
+			if !mayImport(pkg, path) {
 				t.Errorf("%s may not import %s", pkg, path)
+			}
+		}
+	}
+	for pkg, modules := range heavy {
+		for _, m := range modules {
+			if !slices.ContainsFunc(packages[pkg], func(path string) bool { return allowed([]string{m}, path) && !allowed(nil, path) }) {
+				t.Errorf("heavy allows %s in %s, which does not import it", m, pkg)
 			}
 		}
 	}
 }
 
-// TestTableOfLayers checks the table itself: every line is that of a package that
-// exists, and what it allows stands on an earlier one.
-func TestTableOfLayers(t *testing.T) {
-	packages := importsOf(t)
-	var earlier []string
-	for _, l := range layers {
-		if _, ok := packages[l.pkg]; !ok {
-			t.Errorf("layers has a line for %s, which is no package", l.pkg)
+// TestFloorsReject shows that the check above can fail.
+func TestFloorsReject(t *testing.T) {
+	for _, path := range []string{module + "/tune", module + "/serve", module, "github.com/spf13/cobra", "gonum.org/v1/gonum/blas"} {
+		if mayImport("learn/train", path) {
+			t.Errorf("learn/train may import %s", path)
 		}
-		for _, a := range l.allow {
-			if a != "*" && !slices.Contains(earlier, a) {
-				t.Errorf("%s is allowed to import %s, which is not on an earlier line", l.pkg, a)
-			}
+	}
+	for _, path := range []string{module + "/learn/loss", module + "/model", module + "/internal/kernel", "fmt"} {
+		if !mayImport("learn/train", path) {
+			t.Errorf("learn/train may not import %s", path)
 		}
-		earlier = append(earlier, l.pkg)
 	}
 }
 
 // light are the packages of a program that only scores and measures: they and all
 // that they import need the standard library and golang.org/x/sys alone.
-var light = []string{"measure", "model", "scorer"}
+var light = []string{"eval/measure", "model", "model/scorer"}
 
 // TestLightPackages checks the imports of the light packages, followed to their ends
 // as the toolchain does.
@@ -146,7 +115,7 @@ func TestLightPackages(t *testing.T) {
 			t.Errorf("%s is not among its own dependencies %q", pkg, deps)
 		}
 		for _, path := range deps {
-			if own := strings.HasPrefix(path, module+"/"); !own && !allowed(nil, []string{"golang.org/x/sys"}, path) {
+			if own := strings.HasPrefix(path, module+"/"); !own && !allowed([]string{"golang.org/x/sys"}, path) {
 				t.Errorf("%s needs %s", pkg, path)
 			}
 		}
@@ -167,15 +136,10 @@ func dependencies(t *testing.T, pkg string) []string {
 	return strings.Fields(string(out))
 }
 
-func allowed(allow, heavy []string, path string) bool {
-	if own, ok := strings.CutPrefix(path, module+"/"); ok {
-		return slices.Contains(allow, own) || slices.Contains(allow, "*")
-	}
+// allowed reports whether a path is of the standard library or of one of the modules.
+func allowed(modules []string, path string) bool {
 	first, _, _ := strings.Cut(path, "/")
-	if !strings.Contains(first, ".") {
-		return true // the standard library
-	}
-	return slices.ContainsFunc(heavy, func(prefix string) bool { return path == prefix || strings.HasPrefix(path, prefix+"/") })
+	return !strings.Contains(first, ".") || slices.ContainsFunc(modules, func(m string) bool { return path == m || strings.HasPrefix(path, m+"/") })
 }
 
 // apart are folders whose packages are not the module's, or not of its programs.
@@ -216,13 +180,4 @@ func importsOf(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	return imports
-}
-
-// TestAllowedRejects shows that the check above can fail.
-func TestAllowedRejects(t *testing.T) {
-	for _, path := range []string{module + "/tune", "github.com/spf13/cobra", "gonum.org/v1/gonum/blas"} {
-		if allowed([]string{"internal/kernel"}, []string{"golang.org/x/sys"}, path) {
-			t.Errorf("%s is allowed", path)
-		}
-	}
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/listwise/listwise"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/letor"
-	"github.com/listwise/listwise/internal/datatest"
-	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/method"
 )
 
 // drawn returns LETOR text of queries with values missing, and the same with those values

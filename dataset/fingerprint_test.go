@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // What a data set remembers of its fingerprint never outlives a change, and a

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // checkLayout checks that the queries tile the blocks in order.

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // weigh gives a data set weights that tell from which query and document they are.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // wide is a linear model with the given number of random weights.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/fuse"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/fuse"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // coded returns a model of two features, the first with categories: codes 0 and 2 score 1, others 2.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // A model made by hand is written, read and applied.

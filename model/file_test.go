@@ -14,7 +14,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // full is a model with something in every field.

@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/internal/strictjson"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/fuse"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // fusionKind is the name of a fusion in model files.

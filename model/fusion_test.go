@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/internal/strictjson"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/fuse"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // members are three models of different widths, normalizations and scorers.

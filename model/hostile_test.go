@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/internal/strictjson"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // The sum covers every byte of a file but the white space between its parts: no

@@ -19,7 +19,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/internal/parallel"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // Model is a trained ranking function with all that is needed to apply it and to say where

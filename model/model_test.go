@@ -10,8 +10,8 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/fuse"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/fuse"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 func linear(weights ...float64) *Model {

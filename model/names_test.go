@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/fuse"
+	"github.com/listwise/listwise/model/fuse"
 )
 
 // turned returns d with its features in another order, and their names.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // Claim: a model is pointwise unless its scorer or what it does to features looks at the query's

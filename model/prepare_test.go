@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/listwise/listwise/fuse"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/fuse"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // chain returns trees that divide n documents with one feature by their numbers.

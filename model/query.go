@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // ErrSingleDocument is the cause of an error about one document whose features a model

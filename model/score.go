@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // Documents that lack features of the model are given zeros, at most usualBytes of

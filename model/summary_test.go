@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/listwise/listwise/fuse"
+	"github.com/listwise/listwise/model/fuse"
 )
 
 // A fusion knows the distribution of a feature from the first member that has the feature and

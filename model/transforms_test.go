@@ -13,7 +13,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 func pipeline(t testing.TB, chains map[int]transform.Chain) *transform.Pipeline {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 var rankRaw = dataset.Views{dataset.RankView, dataset.RawView}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 	"github.com/listwise/listwise/serve"
 )
 

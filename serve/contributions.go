@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/explain"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/explain"
 	"github.com/listwise/listwise/serve/rankjson"
 )
 

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/explain"
-	"github.com/listwise/listwise/interchange"
 	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/explain"
+	"github.com/listwise/listwise/model/interchange"
 	"github.com/listwise/listwise/serve/rankjson"
 )
 

@@ -16,9 +16,9 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"github.com/listwise/listwise/internal/browsertest"
+	"github.com/listwise/listwise/internal/testing/browsertest"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 	"github.com/listwise/listwise/serve"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/model/scorer"
 	"github.com/listwise/listwise/serve"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/listwise/listwise/loss"
-	"github.com/listwise/listwise/train"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // drawn is a loss that counts how often it is bound.

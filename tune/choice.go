@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/listwise/listwise/fuse"
-	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/fuse"
 )
 
 // choice is the outcome of one fold's selection.

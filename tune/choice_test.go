@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/eval/measure"
 )
 
 // Claim: with Average a fold's model scores by the mean of the scores of the settings best on

@@ -11,9 +11,9 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
-	"github.com/listwise/listwise/internal/childtest"
-	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/testing/childtest"
+	"github.com/listwise/listwise/learn/method"
 )
 
 // TestMain lets a test tune in a process of its own that may be killed: see

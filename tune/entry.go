@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/loss"
-	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/train"
 )
 
 // Entry is a way to learn with the settings to try: a method of the catalogue, or a loss

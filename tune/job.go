@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset/transform"
+	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/loss"
-	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/train"
 )
 
 // job is one training: an entry's setting on a fold, and its outcome.

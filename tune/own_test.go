@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/listwise/listwise/loss"
-	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/train"
 )
 
 // squares is a loss of a caller's own: weight·Σ (score − grade)².

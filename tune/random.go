@@ -8,7 +8,7 @@ import (
 
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/learn/method"
 )
 
 // NewRandomEntryOf is NewEntryOf with so many settings drawn by the seed from the ranges of the grids

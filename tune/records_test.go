@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/childtest"
-	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/testing/childtest"
 )
 
 // A run that is killed again and again and started anew leaves the same files,

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/model"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
+	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/parallel"
-	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/train"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // Config says what to tune and how to judge it. Folds and Entries are necessary.

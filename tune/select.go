@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/eval/measure"
 )
 
 // SelectionError is the error of a validation measure that cannot choose between models.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/model"
 )
 

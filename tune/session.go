@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/model"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/model"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/method"
 )
 
 // Claim: with folds and entries alone settings are chosen by MAP, and what is reported is

@@ -20,9 +20,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/memfs"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
+	"github.com/listwise/listwise/app"
 	"github.com/listwise/listwise/beam/job"
 	"github.com/listwise/listwise/dataset/shards"
-	"github.com/listwise/listwise/internal/cli"
 )
 
 // child, in the environment, is the folder of a job that this program runs in place of the tests.
@@ -70,7 +70,7 @@ func (stalling) Size(context.Context, string) (int64, error) { return 0, errors.
 func listwise(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if code := cli.Run(t.Context(), append(args, "--quiet"), strings.NewReader(""), &out, &errs); code != 0 {
+	if code := app.Run(t.Context(), append(args, "--quiet"), strings.NewReader(""), &out, &errs); code != 0 {
 		t.Fatalf("listwise %s: %s", strings.Join(args, " "), errs.String())
 	}
 	return out.Bytes()

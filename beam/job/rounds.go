@@ -16,7 +16,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/train"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // A round is a pipeline that evaluates the risk of every shard at one point. Its results are a file, which the end of

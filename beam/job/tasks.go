@@ -11,17 +11,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/app"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/shards"
-	"github.com/listwise/listwise/internal/cli"
 )
 
 // listwise runs a command line of the program, and returns what it prints; its error is what it
 // says of what is wrong.
 func listwise(ctx context.Context, args ...string) ([]byte, error) {
 	var out, errs bytes.Buffer
-	if code := cli.Run(ctx, append(args, "--quiet"), strings.NewReader(""), &out, &errs); code != 0 {
+	if code := app.Run(ctx, append(args, "--quiet"), strings.NewReader(""), &out, &errs); code != 0 {
 		return nil, errors.New(strings.TrimPrefix(strings.TrimSpace(errs.String()), "listwise: "))
 	}
 	return out.Bytes(), nil

@@ -16,10 +16,10 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/shards"
-	"github.com/listwise/listwise/internal/recipe"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/objective"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/objective"
-	"github.com/listwise/listwise/train"
 )
 
 // ModelFile is the name of the result of train.
@@ -50,7 +50,7 @@ func training() task {
 
 // words are the flags of "listwise train" that a training over shards has.
 type words struct {
-	recipe.Recipe
+	method.Recipe
 
 	method   string
 	settings map[string]string
@@ -58,7 +58,7 @@ type words struct {
 
 // words reads the flags behind --. The threshold is settled for the grades of all shards.
 func (j *Job) words(m *shards.Manifest) (*words, error) {
-	w := &words{Recipe: recipe.Default(), settings: make(map[string]string)}
+	w := &words{Recipe: method.DefaultRecipe(), settings: make(map[string]string)}
 	f := flag.NewFlagSet(j.Command, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	for name, text := range map[string]*string{
@@ -87,11 +87,11 @@ func (j *Job) words(m *shards.Manifest) (*words, error) {
 	if w.method == "" {
 		return nil, errors.New("expected --method behind --, as of \"listwise train\"")
 	}
-	c, err := recipe.ParseConvention(w.Convention, w.Threshold)
+	c, err := method.ParseConvention(w.Convention, w.Threshold)
 	if err != nil {
 		return nil, err
 	}
-	if w.Threshold == recipe.Auto {
+	if w.Threshold == method.AutoThreshold {
 		w.Threshold = strconv.FormatFloat(c.ForGrades(m.Grades.Sample()).Threshold(), 'g', -1, 64)
 	}
 	return w, nil
@@ -110,7 +110,7 @@ func (w *words) problem(d *dataset.Dataset) (*train.Problem, error) {
 	if p.Missing, err = w.ReadMissing(); err != nil {
 		return nil, err
 	}
-	recipe.Settle(p, d, nil)
+	p.Settle(d, nil)
 	whole, err := how.Problem(p)
 	if err == nil {
 		err = whole.Divisible()

@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"github.com/listwise/listwise/internal/cli"
+	"github.com/listwise/listwise/app"
 )
 
-func main() { os.Exit(cli.Main()) }
+func main() { os.Exit(app.Main()) }

@@ -12,10 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datatest"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/block"
-	"github.com/listwise/listwise/internal/datatest"
-	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 )
@@ -82,7 +83,7 @@ func openUnchecked(b *testing.B, path string) *dataset.Dataset {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := &file{name: path, mem: input.NewMemory(path, dataset.Options{}), bytes: block.Map(f, info, path)}
+	c := &file{name: path, mem: memory.New(path, dataset.Options{}), bytes: block.Map(f, info, path)}
 	c.data = c.bytes.Data
 	parts, err := c.dataset()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/internal/block"
-	"github.com/listwise/listwise/internal/datatest"
 )
 
 // cacheBytes returns the data set as a cache.

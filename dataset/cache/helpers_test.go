@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/input"
 )
 
 // openFile reads a file.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // withHoles is a data set with missing values.

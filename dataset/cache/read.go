@@ -13,14 +13,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/block"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // file is a cache while it is read.
 type file struct {
 	name   string
-	mem    *input.Memory
+	mem    *memory.Account
 	bytes  *block.File
 	data   []byte // its bytes
 	matrix []byte // the end of data
@@ -194,12 +195,12 @@ func (c *file) dataset() (d *dataset.Blocks, err error) {
 		return nil, err
 	}
 	// Identifiers are copied, once as a whole and names once more each.
-	copied := 2*len(h.blocks[blockQueries]) + 2*len(h.blocks[blockNames]) + input.QueryBytes*h.queries + 16*h.features
+	copied := 2*len(h.blocks[blockQueries]) + 2*len(h.blocks[blockNames]) + memory.QueryBytes*h.queries + 16*h.features
 	if !c.views {
 		copied += len(h.blocks[blockDocs]) + 4*h.docs
 	}
 	if len(h.blocks[blockInput]) > 0 {
-		copied += input.InputRowBytes * h.docs
+		copied += memory.RowBytes * h.docs
 	}
 	if err := c.mem.TakeAll(int64(copied), "queries and identifiers"); err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/block"
-	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -241,7 +241,7 @@ func matrixOf(t *testing.T, path string, limit int64) *matrix {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &file{name: path, mem: input.NewMemory(path, dataset.Options{MaxBytes: limit}), bytes: block.Map(f, info, path)}
+	c := &file{name: path, mem: memory.New(path, dataset.Options{MaxBytes: limit}), bytes: block.Map(f, info, path)}
 	if c.bytes == nil {
 		t.Skip("files are not mapped here")
 	}

@@ -12,10 +12,10 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/block"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // Stream returns a cache as a source. It stays mapped until the source is closed, the

@@ -5,8 +5,9 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/block"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // streamed returns the cache as a data set whose matrix stays in the file. It is checked as it is read
@@ -46,7 +47,7 @@ func (c *file) checkLongest(parts *dataset.Blocks, opts dataset.Options) error {
 		return nil
 	}
 	return &dataset.SyntaxError{
-		File: c.name, Found: fmt.Sprintf("a query of %d documents × %d features × 4 bytes = %s, which is read as a whole", longest, parts.Features, input.Bytes(size)),
-		Expected: "at most " + input.Bytes(limit/copies) + ", or raise the limit", Err: dataset.ErrTooLarge,
+		File: c.name, Found: fmt.Sprintf("a query of %d documents × %d features × 4 bytes = %s, which is read as a whole", longest, parts.Features, memory.Bytes(size)),
+		Expected: "at most " + memory.Bytes(limit/copies) + ", or raise the limit", Err: dataset.ErrTooLarge,
 	}
 }

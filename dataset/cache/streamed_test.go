@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/input"
 )
 
 // someData returns queries of many lengths, so that pieces of the matrix begin and end within

@@ -6,9 +6,9 @@ import (
 	"os"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/block"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // Streamed returns the documents of a plan as a streamed data set of that name, which is the one that
@@ -36,7 +36,7 @@ func Streamed(p *stream.Plan, name string, opts dataset.Options, tooLarge error)
 	if bytes == nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	c := &file{name: name, mem: input.NewMemory(name, opts), bytes: bytes, data: bytes.Data, views: true}
+	c := &file{name: name, mem: memory.New(name, opts), bytes: bytes, data: bytes.Data, views: true}
 	c.tell(opts)
 	d, err := c.planned(p, opts)
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // Conversion is files that are written as one.
@@ -88,7 +89,7 @@ func Convert(c Conversion) (*Converted, error) {
 		err := c.survey(c.Inputs, nil, write)
 		return done, err
 	}
-	made, err := stream.Survey(stream.File{Source: c.Made, Name: madeName, Mem: input.NewMemory(madeName, c.Options)}, true)
+	made, err := stream.Survey(stream.File{Source: c.Made, Name: madeName, Mem: memory.New(madeName, c.Options)}, true)
 	if err == nil {
 		err = write([]*stream.Surveyed{made})
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // BenchmarkConvertPeak converts text with a matrix of more than 200 MB to a cache in a

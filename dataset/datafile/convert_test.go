@@ -15,10 +15,10 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/parquet"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/datatest"
 )
 
 // Claim: converting files some documents at a time writes the bytes that reading them into

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/random"
 )
 

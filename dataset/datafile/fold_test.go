@@ -18,8 +18,8 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
-	"github.com/listwise/listwise/internal/compress"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
+	"github.com/listwise/listwise/dataset/internal/compress"
 )
 
 func read(t *testing.T, path ...string) string {

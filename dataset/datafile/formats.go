@@ -10,13 +10,13 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/parquet"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/dataset/trec"
-	"github.com/listwise/listwise/internal/compress"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // format is a way in which a file holds judged queries.

@@ -14,8 +14,8 @@ import (
 	"unicode"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/compress"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/input"
 )
 
 // LightGBM and XGBoost read text without qid:ID. A second file, of the same name with .query or .group

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // Claim: LightGBM's text is read with the queries of its .query file, plain and compressed, in memory

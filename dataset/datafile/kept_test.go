@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // Claim: reading or converting a sample of the queries gives what reading all of them and leaving out

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // oddLines are lines that are mistakes, alone or behind others, and some that are none.

@@ -11,8 +11,9 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // Open reads a file of judged documents: LETOR/svmlight text, a table, which package
@@ -114,7 +115,7 @@ func (f *format) collect(in *input.Input, opts dataset.Options) (d *dataset.Data
 
 // collect makes a data set of a plan: in memory or, if it does not fit and may be streamed, by way of a
 // temporary file.
-func collect(p *stream.Plan, mem *input.Memory, name string, opts dataset.Options) (*dataset.Dataset, error) {
+func collect(p *stream.Plan, mem *memory.Account, name string, opts dataset.Options) (*dataset.Dataset, error) {
 	if opts.Stream && opts.Unheld {
 		return cache.Streamed(p, name, opts, errUnheld)
 	}

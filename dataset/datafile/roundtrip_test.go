@@ -14,8 +14,8 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/letor"
-	"github.com/listwise/listwise/internal/datatest"
 )
 
 // The real collections have the numbers of queries, documents, features and

@@ -8,10 +8,10 @@ import (
 	"os"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/trec"
-	"github.com/listwise/listwise/internal/compress"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // ReadScores reads the scores of the documents of a file in their order, one a line: finite decimal numbers, or

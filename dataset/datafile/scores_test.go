@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/letor"
-	"github.com/listwise/listwise/internal/datatest"
 )
 
 func writeTemp(t *testing.T, data []byte) string {

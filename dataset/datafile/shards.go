@@ -11,11 +11,12 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/shards"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -41,7 +42,7 @@ func filesOf(m *shards.Manifest) []string {
 // IsSharded reports whether a path is that of a folder of shards or of parts, or of a manifest.
 func IsSharded(path string) bool {
 	_, ok := shards.Find(path)
-	parts, err := input.Parts(path)
+	parts, err := shards.Parts(path)
 	return ok || parts != nil || err != nil
 }
 
@@ -93,7 +94,7 @@ func openShards(m *shards.Manifest, name string, opts dataset.Options) (*dataset
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		if d, err = collect(p, input.NewMemory(name, opts), name, opts); err != nil || !whole(opts) {
+		if d, err = collect(p, memory.New(name, opts), name, opts); err != nil || !whole(opts) {
 			return input.Named(name, err)
 		}
 		return m.Check(d, opts)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
-	"github.com/listwise/listwise/internal/datatest"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/datatest"
+	"github.com/listwise/listwise/dataset/memory"
 )
 
 // A cache that is mapped takes the memory of its identifiers, and that of the matrix
@@ -29,7 +29,7 @@ func TestMaxBytesOfCache(t *testing.T) {
 	if err := cache.Write(path, d); err != nil {
 		t.Fatal(err)
 	}
-	need := int64(2*4 + 2*1 + input.QueryBytes + 16)
+	need := int64(2*4 + 2*1 + memory.QueryBytes + 16)
 	if d, err = Open(path, dataset.Options{MaxBytes: need}); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestBombs(t *testing.T) {
 		start := time.Now()
 		var err error
 		if n := datatest.Allocated(func() { err = read() }); n > 8*limit {
-			t.Errorf("%s: %s were allocated", name, input.Bytes(float64(n)))
+			t.Errorf("%s: %s were allocated", name, memory.Bytes(float64(n)))
 		}
 		if !errors.Is(err, dataset.ErrTooLarge) || !strings.HasPrefix(err.Error(), "f: found ") || !strings.HasSuffix(err.Error(), ", or raise the limit") {
 			t.Errorf("%s: error is %v, want ErrTooLarge", name, err)

@@ -9,11 +9,11 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/internal/compress"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // IsCache reports whether Write would write a cache under this name: those
@@ -40,7 +40,7 @@ func Write(path string, d *dataset.Dataset, opts letor.Options) error {
 
 // writeStreamed writes a cache of documents whose features are read query by query.
 func writeStreamed(path string, d *dataset.Dataset, opts letor.Options) error {
-	s, err := stream.Survey(stream.File{Source: stream.Of(d), Name: path, Mem: input.NewMemory(path, dataset.Options{})}, false)
+	s, err := stream.Survey(stream.File{Source: stream.Of(d), Name: path, Mem: memory.New(path, dataset.Options{})}, false)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/letor"
-	"github.com/listwise/listwise/internal/datatest"
 )
 
 // What is written under any name is read back, and the name decides the format.

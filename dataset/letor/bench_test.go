@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 func readWithOpen(tb testing.TB, path string, workers int) {

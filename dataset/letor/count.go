@@ -3,7 +3,7 @@ package letor
 import (
 	"bytes"
 
-	"github.com/listwise/listwise/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/ingest"
 )
 
 // count returns the number of documents and of lines in a chunk and the

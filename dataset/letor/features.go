@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/internal/decimal"
-	"github.com/listwise/listwise/internal/ingest"
 )
 
 // features parses the pairs from p, where the query id ended, to the comment or

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // fuzzOptions keep what a few bytes of input can ask for small.

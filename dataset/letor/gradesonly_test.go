@@ -8,7 +8,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/input"
 )
 
 // Claim: without features everything else is read as ever, from text and from a cache: queries, grades,

@@ -7,7 +7,8 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 )
 
 // The tests read as dataset/datafile does, which builds on this package.
@@ -43,7 +44,7 @@ func look(opts dataset.Options) input.Look {
 
 // readAt reads what is no file but can be read at any place.
 func readAt(r io.ReaderAt, size int, name string, opts dataset.Options, chunk int64) (*dataset.Dataset, error) {
-	return Read(&input.Input{R: r, Size: int64(size), Name: name, Mem: input.NewMemory(name, opts), Chunk: chunk}, opts)
+	return Read(&input.Input{R: r, Size: int64(size), Name: name, Mem: memory.New(name, opts), Chunk: chunk}, opts)
 }
 
 // throughCache returns d written as a cache and read from memory.

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/ingest"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/input"
 )
 
 // EachText calls visit with all of an input's text in order, some whole lines at a

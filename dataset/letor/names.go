@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/ingest"
 )
 
 // LETOR text has no place for the names of features. This program writes and reads them as a

@@ -3,7 +3,7 @@
 // reads and writes files of scores too, one a line.
 //
 // Start reading at [Read], and [Write]; features.go is where the time goes. Package
-// internal/ingest does what is not of this format. Files of any format are opened by
+// dataset/internal/ingest does what is not of this format. Files of any format are opened by
 // dataset/datafile.
 package letor
 
@@ -14,11 +14,12 @@ import (
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/compress"
 	"github.com/listwise/listwise/internal/decimal"
-	"github.com/listwise/listwise/internal/ingest"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // hugeFeature stands for an index of too many digits.
@@ -146,7 +147,7 @@ func FirstError(text []byte, name string, opts dataset.Options) error {
 	c := ingest.Chunk{Text: ingest.CloseLine(append(make([]byte, 0, n+1+decimal.Padding), text[:n]...))}.WithoutMark()
 	f := newFormat(opts)
 	size := f.count(c)
-	col := ingest.NewCollector(new(ingest.Blocks), opts, input.NewMemory(name, opts))
+	col := ingest.NewCollector(new(ingest.Blocks), opts, memory.New(name, opts))
 	z := newParser(col, f, true)
 	line, err := ingest.ParseChunk(z, col, c, &ingest.Part{Docs: size.Docs, Lines: size.Lines}, true)
 	if err != nil {

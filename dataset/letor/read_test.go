@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // Results do not depend on GOMAXPROCS nor on the chunks of a file as large as

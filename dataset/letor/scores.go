@@ -9,10 +9,11 @@ import (
 	"sync/atomic"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/decimal"
-	"github.com/listwise/listwise/internal/ingest"
-	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -24,7 +25,7 @@ import (
 // It reads no further than the first score too many. Of the options, Context and
 // MaxBytes count.
 func ReadScores(r io.Reader, kind compress.Encoding, name string, want int, opts dataset.Options) ([]float64, error) {
-	s := scoreReader{want: want, mem: input.NewMemory(name, opts)}
+	s := scoreReader{want: want, mem: memory.New(name, opts)}
 	src := ingest.Stream(
 		func() (io.ReadCloser, error) { return compress.Reader(r, kind, s.mem.Limit()) },
 		ingest.Cutting{Context: input.Context(opts), Mem: s.mem, Chunk: scoresChunk, Line: longestScore, Crew: 1},
@@ -61,7 +62,7 @@ const longestScore = 1 << 20
 
 type scoreReader struct {
 	want   int // negative: any number
-	mem    *input.Memory
+	mem    *memory.Account
 	scores []float64
 	line   int // the current one
 	blank  int // the first that is blank, or 0

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
-	"github.com/listwise/listwise/internal/ingest"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/datatest"
+	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/dataset/memory"
 )
 
 // A short text with a huge index on each of many lines asks for a matrix far
@@ -37,7 +37,7 @@ func TestMaxBytes(t *testing.T) {
 	if err := os.WriteFile(path, []byte("1 qid:1 1:1 3:2\n0 qid:1 2:1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	need := int64(ingest.ChunkBytes + 2*(3*4+input.DocumentBytes) + (input.KnownBytes + 1) + 8 + 8 + input.QueryBytes)
+	need := int64(ingest.ChunkBytes + 2*(3*4+memory.DocumentBytes) + (memory.KnownBytes + 1) + 8 + 8 + memory.QueryBytes)
 	if _, err := openFile(path, dataset.Options{MaxBytes: need}); err != nil {
 		t.Errorf("%d bytes: %v", need, err)
 	}

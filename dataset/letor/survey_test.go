@@ -6,8 +6,9 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // visits counts the bytes that are read.
@@ -26,7 +27,7 @@ func (v *visits) ReadAt(p []byte, at int64) (int, error) {
 func survey(text string, chunk int64, opts dataset.Options) (shape stream.Shape, read int, err error) {
 	v := &visits{ReaderAt: strings.NewReader(text)}
 	opts.Workers = 1
-	src, err := Stream(&input.Input{R: v, Size: int64(len(text)), Name: "f", Mem: input.NewMemory("f", opts), Chunk: chunk}, opts)
+	src, err := Stream(&input.Input{R: v, Size: int64(len(text)), Name: "f", Mem: memory.New("f", opts), Chunk: chunk}, opts)
 	if err != nil {
 		return shape, 0, err
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/ingest"
 )
 
 // quoteToken returns the text from p to the end of its token quoted, or a

@@ -2,13 +2,13 @@ package parquet
 
 import (
 	"fmt"
+	"github.com/listwise/listwise/dataset/memory"
 	"slices"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset/table"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // attribute is a column of attributes of queries, whatever else it is.
@@ -62,7 +62,7 @@ func (r *reader) attributesOf(n int, keep []bool) error {
 			return named(r.in.Name, err)
 		}
 		if r.texts.Queries() > known {
-			if err := r.in.Mem.Take(input.KnownBytes+int64(16*len(values)), "attributes of queries"); err != nil {
+			if err := r.in.Mem.Take(memory.KnownBytes+int64(16*len(values)), "attributes of queries"); err != nil {
 				return err
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/table"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // Claim: attributes of queries, and what is wrong with them, are those that the same table has as CSV, be the

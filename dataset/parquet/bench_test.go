@@ -15,8 +15,9 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // benchFile returns a file of the library's writer: 120,000 documents of 136 features, half of them
@@ -163,7 +164,7 @@ func readValues(b *testing.B, page parquet.Page, values []parquet.Value) {
 func visitAll(b *testing.B, data []byte) {
 	b.Helper()
 	opts := dataset.Options{}
-	src, err := Stream(&input.Input{R: bytes.NewReader(data), Size: int64(len(data)), Name: "f", Mem: input.NewMemory("f", opts)}, opts)
+	src, err := Stream(&input.Input{R: bytes.NewReader(data), Size: int64(len(data)), Name: "f", Mem: memory.New("f", opts)}, opts)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 )
 
 // frame returns LZ4 as Hadoop writes it: two blocks, the first of two parts.
@@ -61,7 +61,7 @@ func TestCodecs(t *testing.T) {
 		{"LZ4 of Hadoop", format.Lz4, frame(t, text)},
 		{"LZ4 without frames", format.Lz4, encode(&parquet.Lz4Raw)},
 	} {
-		d := decompressor{buffer: buffer{mem: input.NewMemory("f", dataset.Options{})}}
+		d := decompressor{buffer: buffer{mem: memory.New("f", dataset.Options{})}}
 		for n, ok := range map[int]bool{len(text): true, len(text) - 1: false, len(text) + 1: false, 10: false} {
 			out := make([]byte, n, n+spare)
 			err := d.decompress(test.codec, test.data, out)
@@ -84,7 +84,7 @@ func TestBrotliIsCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := decompressor{buffer: buffer{mem: input.NewMemory("f", dataset.Options{MaxBytes: 1 << 20})}}
+	d := decompressor{buffer: buffer{mem: memory.New("f", dataset.Options{MaxBytes: 1 << 20})}}
 	if err := d.decompress(format.Brotli, data, make([]byte, 4)); !errors.Is(err, dataset.ErrTooLarge) {
 		t.Errorf("error %v, expected that it is too large", err)
 	}

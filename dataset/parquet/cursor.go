@@ -2,13 +2,14 @@ package parquet
 
 import (
 	"fmt"
+	"github.com/listwise/listwise/dataset/memory"
 	"math"
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/internal/block"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // cursor goes through the values of one column of a row group, page by page. Features are decoded
@@ -117,7 +118,7 @@ func (c *cursor) forget() {
 }
 
 // need returns an error if so many bytes more are too many.
-func (p *pages) need(n int64, mem *input.Memory) error {
+func (p *pages) need(n int64, mem *memory.Account) error {
 	err := mem.Take(n, "a page's values")
 	mem.Give(n)
 	return err

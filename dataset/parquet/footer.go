@@ -11,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/input"
 )
 
 // Magic is what a Parquet file begins with, and ends.

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // written returns a data set as a file, in row groups of so many rows, the usual number if 0.

@@ -1,8 +1,8 @@
 package parquet
 
 import (
+	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/ingest"
 )
 
 // identify reads the identifiers of n rows.

@@ -19,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/datatest"
 )
 
 // Claim: numbers in runs are those that another decoder reads, and those of another encoder are

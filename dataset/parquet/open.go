@@ -10,9 +10,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/table"
-	"github.com/listwise/listwise/internal/ingest"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // file is a Parquet file whose columns were chosen.

@@ -17,7 +17,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 )
 
 // What headers of pages say of sizes is checked, and counted, before anything is allocated.
@@ -47,7 +47,7 @@ type page struct {
 // A buffer is memory that is counted.
 type buffer struct {
 	bytes []byte
-	mem   *input.Memory
+	mem   *memory.Account
 }
 
 // spare is what decompressing to a buffer may use behind its bytes, for speed.

@@ -18,10 +18,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
-	"github.com/listwise/listwise/internal/ingest"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // Read reads a file, or the parts of one. Columns have whole numbers of any size, decimals, float16, float,

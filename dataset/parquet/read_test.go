@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datatest"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/table"
-	"github.com/listwise/listwise/internal/datatest"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // The files of testdata are written by tools/parquet/tables.py: those with a .csv beside them have

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
-	"github.com/listwise/listwise/internal/ingest"
-	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/parallel"
 )
 

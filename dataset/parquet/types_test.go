@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // doubles is a row with identifiers that are numbers.

@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // Claim: an error of a visit ends it at once, whichever batch it is of and whatever is being made.
@@ -27,7 +28,7 @@ func TestAVisitEndsWithItsError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := &input.Input{R: bytes.NewReader(b.Bytes()), Size: int64(b.Len()), Name: "f", Mem: input.NewMemory("f", dataset.Options{})}
+	in := &input.Input{R: bytes.NewReader(b.Bytes()), Size: int64(b.Len()), Name: "f", Mem: memory.New("f", dataset.Options{})}
 	f, err := open(in, dataset.Options{})
 	if err == nil {
 		_, err = f.Survey(func([]stream.Run) error { return nil })

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/table"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // weigh reads the weights of n rows; keep, if not nil, says which are not dropped.
@@ -47,7 +47,7 @@ func (r *reader) weigh(n int, keep []bool) error {
 			return named(r.in.Name, err)
 		}
 		if r.weights.Queries() > known {
-			if err := r.in.Mem.Take(input.KnownBytes, "weights of queries"); err != nil {
+			if err := r.in.Mem.Take(memory.KnownBytes, "weights of queries"); err != nil {
 				return err
 			}
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // A file has the columns query (text), grade (double), doc (text, if documents have
@@ -91,8 +91,8 @@ func (z *writer) checkColumns(c stream.Contents, columns []*sheetColumn) error {
 		return nil
 	}
 	return &dataset.SyntaxError{
-		File: "Parquet", Found: fmt.Sprintf("%d columns, of which writing holds some %s", len(columns), input.Bytes(float64(need))),
-		Expected: "at most " + input.Bytes(float64(c.MaxBytes)) + ", or raise the limit", Err: dataset.ErrTooLarge,
+		File: "Parquet", Found: fmt.Sprintf("%d columns, of which writing holds some %s", len(columns), memory.Bytes(float64(need))),
+		Expected: "at most " + memory.Bytes(float64(c.MaxBytes)) + ", or raise the limit", Err: dataset.ErrTooLarge,
 	}
 }
 

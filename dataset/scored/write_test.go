@@ -14,14 +14,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datatest"
+	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/parquet"
 	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/dataset/trec"
-	"github.com/listwise/listwise/internal/compress"
-	"github.com/listwise/listwise/internal/datatest"
-	"github.com/listwise/listwise/internal/input"
-	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/eval/measure"
 )
 
 // apart are two queries, of which the documents of the first stand in two places of the

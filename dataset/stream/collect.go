@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/block"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // Collect makes a data set of all documents of a source, in memory, which is counted.
@@ -24,7 +24,7 @@ func Collect(ctx context.Context, f File, missing dataset.Missing) (*dataset.Dat
 }
 
 // Collect makes a data set of all documents of a plan, in memory, which is counted.
-func (p *Plan) Collect(mem *input.Memory) (*dataset.Dataset, error) {
+func (p *Plan) Collect(mem *memory.Account) (*dataset.Dataset, error) {
 	before := mem.Taken()
 	if err := p.take(mem); err != nil {
 		mem.Give(mem.Taken() - before)
@@ -72,7 +72,7 @@ func (p *Plan) Collect(mem *input.Memory) (*dataset.Dataset, error) {
 }
 
 // take counts the memory of a data set.
-func (p *Plan) take(mem *input.Memory) error {
+func (p *Plan) take(mem *memory.Account) error {
 	if uint64(p.DocBytes()) > math.MaxUint32 {
 		return fmt.Errorf("%s: found document ids of %d bytes, expected at most 4 GiB of them", p.files[0].Name, p.DocBytes())
 	}
@@ -81,9 +81,9 @@ func (p *Plan) take(mem *input.Memory) error {
 	}
 	rows := 0
 	if p.Reordered {
-		rows = input.InputRowBytes * p.Docs
+		rows = memory.RowBytes * p.Docs
 	}
-	return mem.TakeAll(int64(input.QueryBytes*len(p.IDs)+2*p.DocBytes()+rows), "queries and identifiers")
+	return mem.TakeAll(int64(memory.QueryBytes*len(p.IDs)+2*p.DocBytes()+rows), "queries and identifiers")
 }
 
 // copyTo copies documents to their places.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 )
 
 // A Plan says where the documents of some sources go in the data set that they make
@@ -41,7 +41,7 @@ type Plan struct {
 type File struct {
 	Source
 	Name string
-	Mem  *input.Memory
+	Mem  *memory.Account
 }
 
 // Surveyed is a source that was surveyed.

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/internal/decimal"
-	"github.com/listwise/listwise/internal/ingest"
 )
 
 // Kind is what the text of a cell is.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/internal/suggest"
 )
 

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/decimal"
-	"github.com/listwise/listwise/internal/ingest"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // ReadCSV reads a table whose first line has the names of the columns, in the form of RFC
@@ -64,7 +65,7 @@ type csvFormat struct {
 	opts      dataset.Options
 	delimiter byte
 	columns   *Columns
-	mem       *input.Memory
+	mem       *memory.Account
 
 	headBytes int // of the header and what stands before it, without a byte order mark
 	headLines int // up to the header's last

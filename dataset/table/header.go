@@ -11,9 +11,10 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/compress"
-	"github.com/listwise/listwise/internal/ingest"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 )
 
 // longestHeader is the longest row of names that is read. columnBytes is the memory of a column without
@@ -134,12 +135,12 @@ func (f *csvFormat) headLine(in *input.Input) ([]byte, error) {
 }
 
 // readRecord reads up to the line feed that ends a row.
-func readRecord(r *bufio.Reader, mem *input.Memory) (record []byte, err error) {
+func readRecord(r *bufio.Reader, mem *memory.Account) (record []byte, err error) {
 	room := 0
 	for odd := false; ; {
 		piece, err := r.ReadSlice('\n')
 		if len(record)+len(piece) > longestHeader {
-			return record, bad("a row of names longer than "+input.Bytes(longestHeader), "fewer names of columns, or shorter ones")
+			return record, bad("a row of names longer than "+memory.Bytes(longestHeader), "fewer names of columns, or shorter ones")
 		}
 		record = append(record, piece...)
 		if more := cap(record) - room; more > 0 {

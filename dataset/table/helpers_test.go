@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/datatest"
+	"github.com/listwise/listwise/dataset/internal/input"
 )
 
 // reader reads an input as a kind of table.

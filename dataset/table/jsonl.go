@@ -10,9 +10,10 @@ import (
 	"unsafe"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/ingest"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // featuresKey is the name of the member that may hold all features.
@@ -61,7 +62,7 @@ type jsonFormat struct {
 	name string
 	opts dataset.Options
 
-	mem    *input.Memory
+	mem    *memory.Account
 	survey *Survey
 
 	mu     sync.Mutex

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/internal/decimal"
-	"github.com/listwise/listwise/internal/ingest"
 )
 
 // jsonLine walks over the members of lines. Most lines of a file have the same names in the

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/listwise/listwise/internal/ingest"
+	"github.com/listwise/listwise/dataset/internal/ingest"
 )
 
 // deepest is how deep values may be nested that are skipped.

@@ -1,10 +1,9 @@
 package table
 
 import (
+	"github.com/listwise/listwise/dataset/memory"
 	"slices"
 	"strings"
-
-	"github.com/listwise/listwise/internal/input"
 )
 
 // Programs write the numbers of rows as a column. pandas and R give it no name, and a name when the
@@ -76,7 +75,7 @@ type rowNumbers struct {
 }
 
 // add adds a part's values.
-func (n *rowNumbers) add(part *rowsPart, mem *input.Memory) error {
+func (n *rowNumbers) add(part *rowsPart, mem *memory.Account) error {
 	if n.other || part.other {
 		n.end(mem)
 		return nil
@@ -102,7 +101,7 @@ func (n *rowNumbers) add(part *rowsPart, mem *input.Memory) error {
 }
 
 // end notes that the column does not number the rows.
-func (n *rowNumbers) end(mem *input.Memory) {
+func (n *rowNumbers) end(mem *memory.Account) {
 	mem.Give(8 * int64(len(n.seen)))
 	n.seen, n.other = nil, true
 }

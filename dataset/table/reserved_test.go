@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // Claim: a second column with a name of what there is a column for is no feature unless options

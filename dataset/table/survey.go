@@ -7,13 +7,13 @@ import (
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 )
 
 // Survey collects the values of columns of text, and row numbers, before a table is parsed. Each
 // goroutine adds a part of its own.
 type Survey struct {
-	mem *input.Memory
+	mem *memory.Account
 
 	mu   sync.Mutex
 	seen map[string]map[string]bool // of every column; beyond MaxOneHot values not all of them
@@ -23,7 +23,7 @@ type Survey struct {
 }
 
 // NewSurvey returns a survey of a table whose memory is counted.
-func NewSurvey(mem *input.Memory) *Survey {
+func NewSurvey(mem *memory.Account) *Survey {
 	return &Survey{mem: mem, seen: make(map[string]map[string]bool), text: make(map[string]bool), rows: make(map[string]*rowNumbers)}
 }
 
@@ -77,7 +77,7 @@ func (p *SurveyPart) Done(name func(column int) string) {
 			if s.seen[of][v] || len(s.seen[of]) > dataset.MaxOneHot || s.full != nil {
 				continue
 			}
-			s.full = s.mem.Take(input.KnownBytes+int64(len(v)), "values of text columns")
+			s.full = s.mem.Take(memory.KnownBytes+int64(len(v)), "values of text columns")
 			s.seen[of][v] = true
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datatest"
+	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/datatest"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // weighedRows are rows with weights, a query in two places and one document of a negative grade.

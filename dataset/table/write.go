@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/ingest"
 )
 
 // Tables are written with the columns query, grade and doc before those of the features, and of

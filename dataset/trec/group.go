@@ -8,14 +8,15 @@ import (
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
 // table gathers documents with a number each, in any order of queries.
 type table struct {
 	name    string
-	mem     *input.Memory
+	mem     *memory.Account
 	queries map[string]uint32
 	ids     []string // of the queries, in the order of their first lines
 	last    uint32   // the query of the last line
@@ -47,7 +48,7 @@ func (t *table) add(line int, query, doc []byte, value float64) error {
 			if err := checkID("a query id", query); err != nil {
 				return err
 			}
-			if err := t.mem.Take(input.QueryBytes+int64(len(query)), "query ids"); err != nil {
+			if err := t.mem.Take(memory.QueryBytes+int64(len(query)), "query ids"); err != nil {
 				return err
 			}
 			q = uint32(len(t.ids))

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -227,7 +227,7 @@ func (j *Joined) join(r *Run, q *dataset.Query, rows map[string]int) match {
 
 // MemoryBytes returns about what the run takes.
 func (r *Run) MemoryBytes() int64 {
-	return int64(len(r.docs.Text))*5/4 + int64(len(r.scores))*(4+8) + int64(len(r.queries))*input.QueryBytes
+	return int64(len(r.docs.Text))*5/4 + int64(len(r.scores))*(4+8) + int64(len(r.queries))*memory.QueryBytes
 }
 
 // PoolBytes returns about what [Pool] takes at most, and what its result does. Without
@@ -253,6 +253,6 @@ func PoolBytes(judged *dataset.Dataset, runs ...*Run) (most, left int64) {
 			docs, text, queries = docs+int64(r.Docs()), text+int64(len(r.docs.Text)), queries+int64(len(r.queries))
 		}
 	}
-	left = docs*input.DocumentBytes + text + queries*input.QueryBytes
+	left = docs*memory.DocumentBytes + text + queries*memory.QueryBytes
 	return left*3 + docs*int64(unsafe.Sizeof(pooled{})), left
 }

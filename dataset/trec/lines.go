@@ -12,8 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/compress"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/input"
 )
 
 // longestLine is the number of bytes that a line may have.

@@ -10,8 +10,8 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/compress"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/input"
 )
 
 // qrelsFields describes a line of judgements for errors.

@@ -13,8 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/datatest"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/datatest"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 )
 
 func readQrels(text string, opts dataset.Options) (*dataset.Dataset, error) {
@@ -351,7 +352,7 @@ func TestBombs(t *testing.T) {
 		var err error
 		n := datatest.Allocated(func() { _, err = readRun(packed, dataset.Options{MaxBytes: int64(len(packed)) + limit}) })
 		if !errors.Is(err, dataset.ErrTooLarge) || n > 8*limit {
-			t.Errorf("%s: %v, %s allocated", name, err, input.Bytes(float64(n)))
+			t.Errorf("%s: %v, %s allocated", name, err, memory.Bytes(float64(n)))
 		}
 	}
 }
@@ -371,7 +372,7 @@ func TestScatteredRunIsCounted(t *testing.T) {
 	// to put them together.
 	held := 2*int64(text.Len()) + 100_000*(20+15)
 	if err := read(held); !errors.Is(err, dataset.ErrTooLarge) {
-		t.Errorf("in %s: %v", input.Bytes(float64(held)), err)
+		t.Errorf("in %s: %v", memory.Bytes(float64(held)), err)
 	}
 	if err := read(4 * held); err != nil {
 		t.Error(err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/listwise/listwise/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/compress"
 )
 
 // HeadSize returns the number of bytes at the beginning of a file by which its content is

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/dataset/internal/input"
 )
 
 // Run is the rankings of one system: scored documents of queries. It may be read by any

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/listwise/listwise/internal/childtest"
+	"github.com/listwise/listwise/internal/testing/childtest"
 )
 
 // TestMain makes the test's binary a process that writes, for the tests that need

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/listwise/listwise/internal/numtest"
+	"github.com/listwise/listwise/internal/testing/numtest"
 )
 
 // binomialTail returns P(X ≥ k) of n tosses with probability x, in 256 bits: I_x(k, n−k+1).

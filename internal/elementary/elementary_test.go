@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/listwise/listwise/internal/numtest"
+	"github.com/listwise/listwise/internal/testing/numtest"
 )
 
 // powers returns numbers of both small and large exponents.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/listwise/listwise/internal/numtest"
+	"github.com/listwise/listwise/internal/testing/numtest"
 )
 
 func worst(t *testing.T, f func(dst, x []float64), x []float64, measure func(got float64, want *big.Float) float64, exact func(x *big.Float) *big.Float) float64 {

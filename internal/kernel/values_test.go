@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/listwise/listwise/internal/numtest"
+	"github.com/listwise/listwise/internal/testing/numtest"
 )
 
 // finite draws numbers of ordinary size.

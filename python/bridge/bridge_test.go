@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/recipe"
+	"github.com/listwise/listwise/learn/method"
 )
 
 // ended waits for a job and returns its state and its answer.
@@ -48,7 +48,7 @@ func TestFitIsTheLibrarys(t *testing.T) {
 	if state != Done {
 		t.Fatal(answer)
 	}
-	r := recipe.Default()
+	r := method.DefaultRecipe()
 	m, err := r.Lookup("mle")
 	if err != nil {
 		t.Fatal(err)

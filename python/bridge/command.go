@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/listwise/listwise/app"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
-	"github.com/listwise/listwise/internal/cli"
 )
 
 // commandRequest is a request to run a command of the command line.
@@ -29,7 +29,7 @@ func (j *job) command(ctx context.Context, request []byte, _ Arrays) (any, error
 	}
 	var out bytes.Buffer
 	said := new(safeBuffer)
-	code := cli.Run(ctx, r.Args, strings.NewReader(""), &out, said)
+	code := app.Run(ctx, r.Args, strings.NewReader(""), &out, said)
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 	if code != 0 {
 		last := lines[len(lines)-1]

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/recipe"
-	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/method"
 )
 
 // evaluateRequest is a request to measure scores, one a document of the data.
@@ -34,7 +34,7 @@ func (j *job) evaluate(_ context.Context, request []byte, arrays Arrays) (any, e
 	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
-	convention, err := recipe.ParseConvention(r.Convention, r.Threshold)
+	convention, err := method.ParseConvention(r.Convention, r.Threshold)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (j *job) evaluate(_ context.Context, request []byte, arrays Arrays) (any, e
 	if err != nil {
 		return nil, err
 	}
-	settled, note := recipe.Relevance(convention, d)
+	settled, note := method.Relevance(convention, d)
 	answer := evaluateAnswer{Warnings: d.Warnings, Queries: result.Queries(), Threshold: settled.Threshold()}
 	if note != "" {
 		answer.Warnings = append(answer.Warnings, note+" (threshold says otherwise)")

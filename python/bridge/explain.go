@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/explain"
+	"github.com/listwise/listwise/model/explain"
 )
 
 // explainRequest is a request for what scores are made of.

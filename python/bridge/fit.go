@@ -7,14 +7,13 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/recipe"
-	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/learn/method"
 )
 
 // fitRequest is a request for a training. What is not given is as in "listwise train".
 type fitRequest struct {
 	Method  string
-	Recipe  recipe.Recipe
+	Recipe  method.Recipe
 	Set     map[string]string
 	Data    rows
 	Valid   *rows
@@ -29,7 +28,7 @@ type fitAnswer struct {
 
 // fit trains a model.
 func (j *job) fit(ctx context.Context, request []byte, arrays Arrays) (any, error) {
-	r := fitRequest{Recipe: recipe.Default()}
+	r := fitRequest{Recipe: method.DefaultRecipe()}
 	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
@@ -89,11 +88,11 @@ func (r *fitRequest) settle(p *method.Problem, arrays Arrays, answer *fitAnswer)
 			return err
 		}
 		answer.Warnings = append(answer.Warnings, valid.Warnings...)
-		if sentence := recipe.Common(r.Valid.Name, valid, r.Data.Name, data); sentence != "" {
+		if sentence := method.CommonQueries(r.Valid.Name, valid, r.Data.Name, data); sentence != "" {
 			answer.Warnings = append(answer.Warnings, sentence)
 		}
 	}
-	if note := recipe.Settle(p, data, valid); note != "" {
+	if note := p.Settle(data, valid); note != "" {
 		answer.Warnings = append(answer.Warnings, note+" (threshold says otherwise)")
 	}
 	return nil

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/fuse"
 )
 
 // fuseRequest is a request to make one ranking of several: of models, or of the scores of documents.

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/interchange"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/interchange"
 )
 
 // models are those that the caller holds, by number.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 // outcomes are all interleavings of two rankings with their probabilities, by the paper's

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/internal/decimal"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/dataset/datatest"
 )
 
 func isJSONNumber(text string) bool {

@@ -72,7 +72,7 @@ func (r *release) make(targets []string) error {
 	if err := r.readCommit(); err != nil {
 		return err
 	}
-	if err := r.command(nil, "go", "run", "./internal/manual", filepath.Join(r.work, "share")); err != nil {
+	if err := r.command(nil, "go", "run", "./app/manual", filepath.Join(r.work, "share")); err != nil {
 		return err
 	}
 	for _, target := range targets {

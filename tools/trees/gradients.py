@@ -1,8 +1,8 @@
-"""Writes LightGBM's and XGBoost's gradients of lambdarank, which loss/lambda_peers_test.go is
+"""Writes LightGBM's and XGBoost's gradients of lambdarank, which learn/loss/lambda_peers_test.go is
 held against.
 
     python -m venv V && V/bin/pip install -r tools/trees/requirements.txt
-    V/bin/python tools/trees/gradients.py > loss/testdata/lambdas.json
+    V/bin/python tools/trees/gradients.py > learn/loss/testdata/lambdas.json
 
 Neither program prints them. A tree of one split that parts some documents from the others has a
 leaf of the value -G/(H + l2), G and H being their sums of gradients and of second derivatives,

@@ -1,0 +1,85 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/model"
+)
+
+// notableScales is the ratio of features' scales from which on normalization is
+// proposed where a training went wrong.
+const notableScales = 1e4
+
+// scaleHint proposes normalization if the features differ much in scale and nothing is done to
+// them, else it is empty. It reads the matrix, so it is asked for only when there is cause.
+func scaleHint(d *dataset.Dataset, n dataset.Normalization, transforms []transform.Spec, views dataset.Views) string {
+	if n != dataset.NoNormalization || len(transforms) > 0 || !slices.Contains(views, dataset.RawView) && len(views) > 0 {
+		return ""
+	}
+	ratio := d.ScaleRatio()
+	if ratio <= notableScales {
+		return ""
+	}
+	return fmt.Sprintf("; the features differ in scale by a factor of %.2g, so --normalize zscore or minmax may help", ratio)
+}
+
+// ranksNothing reports whether the model gives no two documents of a query of d different
+// scores. As a rule the first query decides. Each part that is looked at is as large as all
+// before it, so that a part costs no more than its queries.
+func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
+	for from, to := 0, 1; from < len(d.Queries); from, to = to, 2*to {
+		of := make([]int, min(to, len(d.Queries))-from)
+		for i := range of {
+			of[i] = from + i
+		}
+		part := d.Subset(of)
+		scores, err := m.Score(part)
+		if err != nil {
+			return false
+		}
+		for _, q := range part.Queries {
+			if s := scores[q.Start : q.Start+q.Len()]; slices.Max(s) != slices.Min(s) {
+				return false
+			}
+		}
+	}
+	return len(d.Queries) > 0
+}
+
+// advise warns if the training did not converge or its model ranks nothing, and notes where
+// the loss and the measures disagree about what is relevant, and the
+// settings that give the same weights without validation data.
+func (env *environment) advise(m *model.Model, p *method.Problem) {
+	t := &m.Training
+	constant := m.Constant()
+	unconverged := t.Converged != nil && !*t.Converged && t.Iterations > 0 // without an iteration, training has warned
+	useless := !constant && ranksNothing(m, p.Data)
+	hint := ""
+	if constant || useless || unconverged {
+		hint = scaleHint(p.Data, p.Normalization, p.Transforms, p.Views)
+	}
+	if constant {
+		env.note("warning: all weights are 0, so the model gives every document the same score and ranks nothing; a larger C or another form may help%s", hint)
+	}
+	if useless {
+		env.note("warning: within every query of the training data, the model gives all documents the same score, and ranks nothing; features that vary within a query, or other hyperparameters, may help%s", hint)
+	}
+	if unconverged {
+		above := ""
+		if t.Gap != nil {
+			above = fmt.Sprintf(", with the objective up to %.3g above its minimum", *t.Gap)
+		}
+		env.note("warning: training did not converge: %s after %d iterations%s%s", t.Status, t.Iterations, above, hint)
+	}
+	if own, ok := m.Hyperparameters["threshold"].(float64); ok && own != m.Threshold {
+		env.note("note: the loss takes grades from %g on as relevant, the measures from %g on; --threshold sets both", own, m.Threshold)
+	}
+	if t.Refit != "" {
+		env.note("note: without the validation data the same weights come of --set %s", strings.Join(strings.Fields(t.Refit), " --set "))
+	}
+}

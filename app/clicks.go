@@ -1,0 +1,123 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/serve/experiment"
+)
+
+type clicksFlags struct {
+	logs   []string
+	clicks []string
+}
+
+func newClicksCommand(env *environment) *cobra.Command {
+	var f clicksFlags
+	cmd := &cobra.Command{
+		Use:   "clicks --log FILE --clicks FILE",
+		Short: "Test which of two interleaved models users prefer, by their clicks",
+		Long: `Reads the log of experiments that "listwise serve --experiment-log" writes and the clicks that
+followed, one object a line:
+
+  {"user":"u1","query":"q1","id":"d7","time":"2026-01-02T15:04:05Z","experiment":"mixed"}
+
+user and query are those of the request; time and experiment may be left out. A click is credited
+to the model that placed the document in the last ranking of that user and query before it. A
+ranking is won by the model with more clicked documents. The sign test says whether one model wins
+more often than by chance. Of identical lines one counts.`,
+		Example: `  listwise clicks --log experiments.jsonl --clicks clicks.jsonl`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := required(cmd, "log", "clicks"); err != nil {
+				return err
+			}
+			return f.run(env)
+		},
+	}
+	cmd.Flags().StringArrayVar(&f.logs, "log", nil, "`file` that listwise serve wrote; of one that was rotated, repeated for every part")
+	cmd.Flags().StringArrayVar(&f.clicks, "clicks", nil, "`file` of clicks, an object a line. May be repeated")
+	return cmd
+}
+
+// clicksJSON is an experiment in "listwise clicks --format json".
+type clicksJSON struct {
+	Experiment string     `json:"experiment"`
+	Models     [2]string  `json:"models"`
+	Shown      int        `json:"shown"`
+	Clicked    int        `json:"clicked"`
+	Clicks     [2]int     `json:"clicks"`
+	Wins       [2]int     `json:"wins"`
+	Ties       int        `json:"ties"`
+	Share      *float64   `json:"share"` // of the wins that are the second model's; null without any
+	Interval   [2]float64 `json:"interval"`
+	P          float64    `json:"p"`
+}
+
+func (f *clicksFlags) run(env *environment) error {
+	c := experiment.NewCredits()
+	for _, path := range f.logs {
+		if err := readLines("--log", path, c.ReadLog); err != nil {
+			return err
+		}
+	}
+	for _, path := range f.clicks {
+		if err := readLines("--clicks", path, c.ReadClicks); err != nil {
+			return err
+		}
+	}
+	if c.Damaged > 0 {
+		env.note("%d lines of the log are no JSON and were left out", c.Damaged)
+	}
+	if c.Repeated > 0 {
+		env.note("%d lines are identical to earlier ones and were left out", c.Repeated)
+	}
+	if c.Single > 0 {
+		env.note("%d clicks are on rankings of one model (--split of serve), which prefer none", c.Single)
+	}
+	if c.Unmatched > 0 {
+		env.note("%d clicks are on documents that no ranking of the log showed to their user for their query", c.Unmatched)
+	}
+	return env.print(clicksReport(c.Outcomes()))
+}
+
+// readLines reads a file of lines.
+func readLines(flag, path string, read func(io.Reader) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return usageErrorf("%s: %w", flag, err)
+	}
+	defer func() { _ = file.Close() }() // which was only read
+	if err := read(file); err != nil {
+		return usageErrorf("%s %s: %w", flag, path, err)
+	}
+	return nil
+}
+
+func clicksReport(outcomes []experiment.Outcome) report {
+	r := report{
+		columns: []string{"experiment", "first", "second", "shown", "clicked", "won by first", "won by second", "ties", "share of second", "from", "to", "p"}, keys: 3,
+		notes: []string{"", fmt.Sprintf("The share is that of the second model among rankings that were won, with its interval of %v %% (Clopper and Pearson); p is of the exact sign test.", 100*stats.Level)},
+	}
+	all := []clicksJSON{}
+	for _, o := range outcomes {
+		p, share := stats.Sign(o.Wins[1], o.Wins[0])
+		j := clicksJSON{Experiment: o.Experiment, Models: o.Models, Shown: o.Shown, Clicked: o.Clicked, Clicks: o.Clicks, Wins: o.Wins, Ties: o.Ties, Interval: [2]float64{share.Low, share.High}, P: p}
+		var cell any
+		if won := o.Wins[0] + o.Wins[1]; won > 0 {
+			v := float64(o.Wins[1]) / float64(won)
+			j.Share, cell = &v, v
+		}
+		r.rows = append(r.rows, []any{o.Experiment, o.Models[0], o.Models[1], o.Shown, o.Clicked, o.Wins[0], o.Wins[1], o.Ties, cell, share.Low, share.High, pValue(p)})
+		all = append(all, j)
+	}
+	if len(all) == 0 {
+		r.notes = []string{"The log has no interleaved rankings."}
+	}
+	r.json = all
+	return r
+}

@@ -1,0 +1,30 @@
+package app
+
+import "github.com/spf13/cobra"
+
+// commands lists every command in the order of the help text: a new command is
+// one file and one line here.
+func commands(env *environment) []*cobra.Command {
+	return []*cobra.Command{
+		newDemoCommand(env),
+		newMethodsCommand(env),
+		newTrainCommand(env),
+		newTuneCommand(env),
+		newAutoCommand(env),
+		newEvalCommand(env),
+		newScoreCommand(env),
+		newServeCommand(env),
+		newClicksCommand(env),
+		newCompareCommand(env),
+		newReportCommand(env),
+		newExplainCommand(env),
+		newRunsCommand(env),
+		newFuseCommand(env),
+		newImportCommand(env),
+		newExportCommand(env),
+		newDataCommand(env),
+		newReproduceCommand(env),
+		newBenchCommand(env),
+		newVersionCommand(env),
+	}
+}

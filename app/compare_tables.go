@@ -1,0 +1,321 @@
+package app
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	page "github.com/listwise/listwise/app/report"
+	"github.com/listwise/listwise/eval/slicing"
+	"github.com/listwise/listwise/eval/stats"
+)
+
+// marks are how a format writes what plain text cannot.
+type marks struct {
+	super func(letters string) string
+	bold  func(string) string
+	text  func(string) string // makes text of a user's harmless
+	minus string
+}
+
+var plainMarks = marks{
+	bold:  func(s string) string { return s },
+	text:  func(s string) string { return s },
+	minus: "-",
+}
+
+// sheets are the tables of the text form: per measure one of the systems and one of
+// the pairs, with all that is known of each.
+func (c *comparison) sheets() []report {
+	var all []report
+	for i := range c.measured {
+		m := &c.measured[i]
+		systems, pairs := c.systemSheet(m, plainMarks), c.pairSheet(m, plainMarks)
+		systems.title = m.name + ": " + c.heading(m)
+		systems.notes = []string{""}
+		pairs.notes = []string{"", m.Finding(m.name, c.names())}
+		if slices.ContainsFunc(m.Pairs, func(p stats.Pair) bool { return stats.Significant(p.Randomization.Holm) }) {
+			pairs.notes = append(pairs.notes, starLegend)
+		}
+		if m.slices != nil {
+			pairs.notes = append(pairs.notes, "")
+		}
+		all = append(all, systems, pairs)
+		all = append(all, c.sliceSheets(m, plainMarks)...)
+		if last := &all[len(all)-1]; i < len(c.measured)-1 {
+			last.notes = append(last.notes, "")
+		}
+	}
+	last := &all[len(all)-1]
+	last.notes = append(last.notes, c.remarks()...)
+	for i := range all {
+		all[i].alignNumbers()
+	}
+	return all
+}
+
+// paper are the tables for papers: one of all systems by all measures, whose letters name
+// the systems that one is significantly better than, and one of the pairs for each measure.
+func (c *comparison) paper(k marks) []report {
+	overview := report{columns: []string{"", "system"}, keys: 2}
+	several := c.severalRuns()
+	for i, s := range c.systems {
+		row := []any{letter(i), k.text(s.name)}
+		if several {
+			row = append(row, strconv.Itoa(len(s.runs)))
+		}
+		overview.rows = append(overview.rows, row)
+	}
+	if several {
+		overview.columns = append(overview.columns, "runs")
+	}
+	for i := range c.measured {
+		m := &c.measured[i]
+		overview.columns = append(overview.columns, m.name, "95 % interval")
+		best := bestOf(m)
+		for j, s := range m.Systems {
+			mean := fmt.Sprintf("%.4f", s.Mean)
+			if j == best {
+				mean = k.bold(mean)
+			}
+			if letters := betterThan(m, j); letters != "" {
+				mean += k.super(letters)
+			}
+			overview.rows[j] = append(overview.rows[j], mean, bounds(s.Interval, k))
+		}
+		if several {
+			overview.columns = append(overview.columns, "sd of runs")
+			for j := range m.Systems {
+				overview.rows[j] = append(overview.rows[j], decimals(m.deviations[j], 4))
+			}
+		}
+		if heading := c.heading(m); i == 0 || heading != c.heading(&c.measured[i-1]) {
+			overview.notes = append(overview.notes, heading+".")
+		}
+		overview.notes = append(overview.notes, m.Finding(m.name, c.names()))
+	}
+	overview.notes = append(overview.notes, "Letters: significantly better than the system of that letter.")
+	overview.notes = append(overview.notes, c.remarks()...)
+	all := []report{overview}
+	for i := range c.measured {
+		m := &c.measured[i]
+		pairs := c.pairSheet(m, k)
+		pairs.title = m.name
+		all = append(all, pairs)
+	}
+	all[len(all)-1].notes = []string{legend(c.measured[0].Exact)}
+	for i := range c.measured {
+		for _, s := range c.sliceSheets(&c.measured[i], k) {
+			s.title = c.measured[i].name + ", " + s.title
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// heading says what was measured, and how it was tested.
+func (c *comparison) heading(m *measured) string {
+	data := ""
+	if c.folds > 0 {
+		data = fmt.Sprintf(" of %d test folds", c.folds)
+	}
+	if m.weighted {
+		data += ", by their weights"
+	}
+	return fmt.Sprintf("%d queries%s; convention %s, ties %s; %s sign flips, %s bootstrap samples, seed %d",
+		m.Queries, data, conventionText(c.convention), c.ties, page.Flips(m.Comparison), page.Thousands(c.resamples), c.seed)
+}
+
+func (c *comparison) systemSheet(m *measured, k marks) report {
+	s := report{columns: []string{"", "system", "mean", "95 % interval"}, keys: 2}
+	several := c.severalRuns()
+	if several {
+		s.columns = append(s.columns, "runs", "sd of runs")
+	}
+	s.columns = append(s.columns, "better than")
+	for i, x := range m.Systems {
+		row := []any{letter(i), k.text(c.systems[i].name), fmt.Sprintf("%.4f", x.Mean), bounds(x.Interval, k)}
+		if several {
+			row = append(row, strconv.Itoa(len(c.systems[i].runs)), decimals(m.deviations[i], 4))
+		}
+		s.rows = append(s.rows, append(row, betterThan(m, i)))
+	}
+	return s
+}
+
+func (c *comparison) severalRuns() bool {
+	return slices.ContainsFunc(c.systems, func(s *contestant) bool { return len(s.runs) > 1 })
+}
+
+func (c *comparison) pairSheet(m *measured, k marks) report {
+	s := report{
+		columns: []string{"a", "b", "a " + k.minus + " b", "95 % interval", "t", "boot.", "rand.", "Holm", "", "max-T", "d", "W/T/L", "detectable"},
+		keys:    2,
+	}
+	for _, p := range m.Pairs {
+		s.rows = append(s.rows, []any{
+			k.text(c.systems[p.A].name), k.text(c.systems[p.B].name),
+			signed(p.Difference, k), bounds(p.Interval, k),
+			probability(p.T.P), probability(p.Bootstrap.P), probability(p.Randomization.P),
+			probability(p.Randomization.Holm), stars(p.Randomization.Holm), probability(p.Randomization.MaxT),
+			strings.ReplaceAll(decimals(p.CohenD, 2), "-", k.minus), fmt.Sprintf("%d/%d/%d", p.Wins, p.Ties, p.Losses), decimals(p.Detectable, 4),
+		})
+	}
+	return s
+}
+
+const starLegend = "* below 0.05, ** 0.01, *** 0.001 after Holm"
+
+// legend explains the columns of pairs.
+func legend(exact bool) string {
+	flips := "randomisation test"
+	if exact {
+		flips = "exact randomisation test"
+	}
+	return "p values of the paired t-test (t), the bootstrap-shift test (boot.), the " + flips + " (rand.), and those of the last corrected over the pairs by Holm (Holm) and by max-T; " +
+		starLegend + "; 95 % interval: the differences that the randomisation test does not reject at 0.05, before any correction; d: Cohen's effect size; W/T/L: queries on which a wins, ties, loses; detectable: the difference found at 0.05 with probability 0.8."
+}
+
+func (c *comparison) names() []string {
+	return mapped(c.systems, func(s *contestant) string { return s.name })
+}
+
+// remarks lists what weakens the result.
+func (c *comparison) remarks() []string {
+	var few []string
+	for _, s := range c.systems {
+		if n := len(s.runs); n > 1 && n < 5 {
+			few = append(few, fmt.Sprintf("%s (%d)", s.name, n))
+		}
+	}
+	notes := []string{c.claim()}
+	if few != nil {
+		notes = append(notes, "Fewer than five runs: "+strings.Join(few, ", ")+".")
+	}
+	var counted []int
+	for i := range c.measured {
+		counted = append(counted, c.measured[i].Queries)
+		for _, s := range c.measured[i].slices {
+			counted = append(counted, s.Means[0].Counted)
+		}
+	}
+	if note := fewNote(counted); note != "" {
+		notes = append(notes, note)
+	}
+	if slices.ContainsFunc(c.measured, func(m measured) bool {
+		return unbounded(m.Pairs) || slices.ContainsFunc(m.slices, func(s slicing.Compared) bool { return unbounded(pairsOf(s)) })
+	}) {
+		notes = append(notes, "A difference has no interval where the randomisation test cannot reject at 0.05, as with fewer than six queries.")
+	}
+	return notes
+}
+
+func unbounded(pairs []stats.Pair) bool {
+	return slices.ContainsFunc(pairs, func(p stats.Pair) bool { return p.Interval == stats.Unbounded })
+}
+
+// claim says what the p values speak about.
+func (c *comparison) claim() string {
+	if !c.severalRuns() {
+		return "p values are about these runs on other queries. They do not cover other random seeds (--seeds)."
+	}
+	text := "p values are about methods: on other queries and with other random seeds."
+	var single []string
+	for _, s := range c.systems {
+		if len(s.runs) == 1 {
+			single = append(single, s.name)
+		}
+	}
+	if single != nil {
+		text += " A single run counts as it is, without other seeds: " + strings.Join(single, ", ") + "."
+	}
+	return text
+}
+
+// betterThan returns the letters of the systems that system i is significantly
+// better than.
+func betterThan(m *measured, i int) string {
+	var letters []string
+	for _, p := range m.Pairs {
+		if !stats.Significant(p.Randomization.Holm) {
+			continue
+		}
+		if p.A == i && p.Difference > 0 {
+			letters = append(letters, letter(p.B))
+		} else if p.B == i && p.Difference < 0 {
+			letters = append(letters, letter(p.A))
+		}
+	}
+	if len(m.Systems) > 26 {
+		return strings.Join(letters, ",")
+	}
+	return strings.Join(letters, "")
+}
+
+// letter is the short name of system i: a … z, aa, ab, …
+func letter(i int) string {
+	s := string(rune('a' + i%26))
+	if i >= 26 {
+		return letter(i/26-1) + s
+	}
+	return s
+}
+
+func bestOf(m *measured) int {
+	best := 0
+	for i, s := range m.Systems {
+		if s.Mean > m.Systems[best].Mean {
+			best = i
+		}
+	}
+	return best
+}
+
+func stars(p float64) string {
+	switch {
+	case p < 0.001:
+		return "***"
+	case p < 0.01:
+		return "**"
+	case stats.Significant(p):
+		return "*"
+	}
+	return ""
+}
+
+func probability(p float64) string {
+	if p < 0.0001 {
+		return "<0.0001"
+	}
+	return decimals(p, 4)
+}
+
+func decimals(v float64, n int) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	s := strconv.FormatFloat(v, 'f', n, 64)
+	if strings.Trim(s, "-0.") == "" {
+		return strings.TrimPrefix(s, "-") // no sign of what rounds to 0
+	}
+	return s
+}
+
+// signed shows the sign of a difference, unless it rounds to 0.
+func signed(v float64, k marks) string {
+	s := decimals(v, 4)
+	if v > 0 && strings.Trim(s, "0.") != "" {
+		return "+" + s
+	}
+	return strings.Replace(s, "-", k.minus, 1)
+}
+
+// bounds is empty if an interval is unbounded.
+func bounds(i stats.Interval, k marks) string {
+	if i == stats.Unbounded {
+		return ""
+	}
+	return "[" + strings.ReplaceAll(decimals(i.Low, 4)+", "+decimals(i.High, 4), "-", k.minus) + "]"
+}

@@ -1,0 +1,129 @@
+package app
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	page "github.com/listwise/listwise/app/report"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
+)
+
+// curve writes a learning curve while training runs: each line is in the file as
+// soon as its epoch ends. Where training goes on from a checkpoint, the lines of
+// epochs after it, which are trained again, are taken out, and the file becomes
+// that of a training that nobody interrupted.
+type curve struct {
+	path  string
+	file  *os.File
+	known bool              // what was there before belongs there
+	fail  func(cause error) // ends the training
+	err   error
+	empty bool // made here, and nothing was written
+}
+
+// newCurve opens the file, empty unless training goes on from a checkpoint.
+func newCurve(path, checkpoint string, fail func(error)) (*curve, error) {
+	c := &curve{path: path, fail: fail, known: true}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if exists(checkpoint) {
+		flags = os.O_WRONLY | os.O_CREATE
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // a pipe shows what comes
+			flags, c.known = os.O_RDWR, false
+		}
+	}
+	c.empty = !exists(path)
+	var err error
+	if c.file, err = os.OpenFile(path, flags, 0o666); err != nil {
+		return nil, usageErrorf("--curve: %w", err)
+	}
+	return c, nil
+}
+
+func (c *curve) observe(it method.Iteration) {
+	if c.err != nil {
+		return
+	}
+	line := it.Line()
+	err := c.cutBefore(line)
+	if err == nil {
+		err = c.append(line)
+	}
+	if err != nil {
+		c.err = fmt.Errorf("--curve: %w", err)
+		c.fail(c.err)
+	}
+}
+
+func (c *curve) append(line train.CurveLine) error {
+	text, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
+	c.empty = false
+	_, err = c.file.Write(append(text, '\n'))
+	return err
+}
+
+// cutBefore takes out, before the first line after a checkpoint is written, what
+// stands in the file from that line's epoch on.
+func (c *curve) cutBefore(next train.CurveLine) error {
+	if c.known {
+		return nil
+	}
+	c.known = true
+	keep, err := earlierLines(c.file, next)
+	if err != nil {
+		return usageErrorf("%s:%w; delete it or name another file", c.path, err)
+	}
+	if err := c.file.Truncate(keep); err != nil {
+		return err
+	}
+	_, err = c.file.Seek(keep, io.SeekStart)
+	return err
+}
+
+// earlierLines returns the length of the lines that come before next. Without its
+// line feed the last line is half of one. What is no curve is an error.
+func earlierLines(r io.Reader, next train.CurveLine) (length int64, err error) {
+	in := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		text, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return length, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		line, err := page.ReadPoint(text)
+		if err != nil {
+			return 0, fmt.Errorf("%d: found no epoch with a training_cost, expected the curve of the training that the checkpoint is of", n)
+		}
+		if line.Restart > next.Restart || line.Restart == next.Restart && line.Epoch >= next.Epoch {
+			return length, nil
+		}
+		length += int64(len(text))
+	}
+}
+
+// close returns the first error there was. Of a training that failed before its first line no file is left.
+func (c *curve) close(failed bool) error {
+	if failed && c.empty {
+		_ = os.Remove(c.path) // the error of the training is told
+	}
+	if !failed && c.err == nil {
+		// A checkpoint after the last epoch leaves nothing to write, and half a line may follow it.
+		if err := c.cutBefore(train.CurveLine{Restart: math.MaxInt}); err != nil {
+			c.err = fmt.Errorf("--curve: %w", err)
+		}
+	}
+	if err := c.file.Close(); err != nil && c.err == nil {
+		c.err = fmt.Errorf("--curve: %w", err)
+	}
+	return c.err
+}

@@ -1,0 +1,127 @@
+package app
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/letor"
+)
+
+type convertFlags struct {
+	dataInput
+	dataOutput
+	sampling
+	oneShard
+
+	scattered string
+}
+
+func newDataConvertCommand(env *environment) *cobra.Command {
+	var f convertFlags
+	cmd := &cobra.Command{
+		Use:   "convert FILE... --out FILE",
+		Short: "Write a data set in another format, or several files as one",
+		Long: `Reads one or more files of any format and writes them as one, in the format that
+the end of the name asks for: a cache (.lwd), text (.txt), or a table (.csv, .tsv,
+.jsonl, .parquet); text, CSV, TSV and JSON lines are compressed if .gz or .zst
+follows. A cache opens at once, however large it is. Names of features go into all
+of them: in text, into a comment.
+
+The features are never in memory as a whole: the inputs are read once to see where
+their documents go, and again to write them there. What takes memory, and counts
+for --max-memory, is the ids of queries. A pipe is first written to a temporary file
+beside the output; so are the documents if text is written and they must be put in
+another order, or filled by --missing min.
+
+The documents of a query that stand in several places of a file are put together,
+with a warning, or refused with --scattered refuse.
+
+Missing values become what --missing says, in the file that is written: let it be
+the rule of the training, for no model can distinguish them from other values then.`,
+		Example: `  listwise data convert train.txt.gz --out train.lwd
+  listwise data convert train.lwd --out train.txt
+  listwise data convert clicks.csv --query session --grade rating --one-hot brand --out clicks.jsonl.gz
+  listwise data convert S1.txt S2.txt S3.txt --out train.txt.zst
+  listwise data convert train.txt.gz --sample 0.5 --out some.lwd
+  listwise data convert test-shards --shard 3 --out part-3.parquet`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
+	}
+	f.dataInput.addTo(cmd)
+	f.dataOutput.addTo(cmd)
+	f.sampling.addTo(cmd, "the inputs")
+	f.oneShard.addTo(cmd, "`number` of the shard to convert, from 0, of a folder of shards, with the features that it has among all (default: all, as one file)")
+	cmd.Flags().StringVar(&f.scattered, "scattered", "collect", "`what` to do about a query whose documents stand in several places of a file: collect them, or refuse it")
+	return cmd
+}
+
+// convert converts the inputs, or the shard of one that is asked for.
+func (f *convertFlags) convert(c datafile.Conversion) (*datafile.Converted, error) {
+	if !f.isOne() {
+		return datafile.Convert(c)
+	}
+	if len(c.Inputs) != 1 {
+		return nil, usageErrorf("--shard is of one folder of shards: found %d inputs, expected one", len(c.Inputs))
+	}
+	if err := f.find(c.Inputs[0]); err != nil {
+		return nil, err
+	}
+	return datafile.ConvertShard(c, f.among, f.shard)
+}
+
+func (f *convertFlags) run(cmd *cobra.Command, env *environment, args []string) error {
+	if f.scattered != "collect" && f.scattered != "refuse" {
+		return usageErrorf("--scattered: found %q, expected collect or refuse", f.scattered)
+	}
+	if err := f.check(cmd, slices.Concat(f.data, args)...); err != nil {
+		return err
+	}
+	files, err := f.files(cmd, args)
+	if err != nil {
+		return err
+	}
+	opts, err := f.options()
+	if err != nil {
+		return err
+	}
+	if err := f.sampled(&opts); err != nil {
+		return err
+	}
+	opts.Context, opts.Note = cmd.Context(), env.noteOnce
+	var bar *progress // from the first query on
+	writing := func(done, total int) {
+		if bar == nil {
+			bar = env.startProgress("writing "+f.out+", queries", 0)
+		}
+		bar.set(done, total)
+	}
+	done, err := f.convert(datafile.Conversion{
+		Inputs: files, Stdin: env.stdin,
+		Out: f.out, Stdout: env.stdout, As: env.streamName(),
+		Options: opts,
+		Refuse:  f.scattered == "refuse",
+		Text:    letor.Options{Sparse: f.sparse, Observe: writing},
+		Reading: func(name string) (observe func(done, total int64), end func()) {
+			b := env.startProgress("reading "+name, 0)
+			return b.bytes, b.finish
+		},
+		Fault: func(path string, err error) error { return inputFault("", path, someData, err) },
+	})
+	if bar != nil {
+		bar.finish()
+	}
+	if join, ok := errors.AsType[*datafile.JoinError](err); ok {
+		return usageErrorf("%w", join)
+	}
+	if err != nil {
+		return hintAtMemory(err)
+	}
+	env.warnings(&dataset.Dataset{Warnings: done.Warnings})
+	if f.out == "-" {
+		return nil
+	}
+	return env.print(writtenJSON{f.out, done.Queries, done.Documents, done.Features}.report())
+}

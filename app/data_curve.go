@@ -1,0 +1,338 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/tune"
+)
+
+type dataCurveFlags struct {
+	learning
+	method  string
+	set     []string
+	train   []string
+	valid   string
+	test    string
+	shares  string
+	repeats int
+	judged  string // --judge-by
+
+	seeds []uint64 // of the repeats' samples
+}
+
+func newDataCurveCommand(env *environment) *cobra.Command {
+	var f dataCurveFlags
+	cmd := &cobra.Command{
+		Use:   "curve --method M --train FILE [--test FILE]",
+		Short: "Tell what more training queries are worth, by training on samples",
+		Long: `Trains a method on samples of the training queries and measures every model on the
+same test queries. A sample is chosen by the queries' ids, as by train --sample, and
+is a part of the next larger; --repeats draws several of each size and averages. Without --test every fifth query is kept for it.
+
+The gain is over the next smaller share, query by query, with its interval and the p
+value of the randomisation test, corrected for the number of steps (Holm). Where the
+last gains are small, judging more queries, or learning from more rows of a log, buys
+little; where they are not, it buys more.`,
+		Example: `  listwise data curve --method lambdamart --train Fold1/train.txt --test Fold1/test.txt --shares 0.5,1
+  listwise data curve --method ranknet --train train.txt --test Fold1/test.txt --shares 0.5,1 --repeats 5 --judge-by map`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := required(cmd, "method", "train"); err != nil {
+				return err
+			}
+			r, err := f.run(cmd.Context(), env)
+			if err != nil {
+				return err
+			}
+			return env.print(r)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.method, "method", "", "`method` to learn with (see \"listwise methods\")")
+	fl.StringArrayVar(&f.set, "set", nil, "a hyperparameter, `name=value`; may be repeated (see \"listwise methods M\")")
+	fl.StringArrayVar(&f.train, "train", nil, "judged queries to take samples of, a `file`; repeated, the queries of all files")
+	fl.StringVar(&f.valid, "valid", "", "judged queries of a validation set, a `file`, by which descent and boosting stop, whole at every size")
+	fl.StringVar(&f.test, "test", "", "judged queries to measure on, a `file` (default: every fifth query of --train, which is then not learned from)")
+	fl.StringVar(&f.shares, "shares", "0.05,0.1,0.2,0.5,1", "`sizes` of the samples, shares of the training queries")
+	addWhole(fl, &f.repeats, "repeats", 3, 1, "`number` of samples of each size below 1")
+	fl.StringVar(&f.judged, "judge-by", "ndcg@10", "`measure` of the test queries")
+	f.addTo(cmd)
+	return cmd
+}
+
+// curvePoint is a size in "listwise data curve --format json".
+type curvePoint struct {
+	Share     float64     `json:"share"`
+	Repeats   int         `json:"repeats"`
+	Queries   float64     `json:"queries"`   // mean over the repeats
+	Documents float64     `json:"documents"` // mean over the repeats
+	Mean      float64     `json:"mean"`
+	Spread    *float64    `json:"spread"` // standard deviation over the repeats; null of one
+	Gain      *float64    `json:"gain"`   // over the size before; null of the first
+	Interval  *[2]float64 `json:"interval"`
+	P         *float64    `json:"p"` // Holm over the steps
+
+	values []float64 // of the test queries, means over the repeats
+}
+
+func (f *dataCurveFlags) run(ctx context.Context, env *environment) (report, error) {
+	shares, err := f.parseShares()
+	if err != nil {
+		return report{}, err
+	}
+	by, err := f.oneMeasure("judge-by", f.judged)
+	if err != nil {
+		return report{}, err
+	}
+	m, p, test, err := f.problem(ctx, env)
+	if err != nil {
+		return report{}, err
+	}
+	by = measure.Under(by, measure.ConventionOf(p.Select))
+	bar := env.startProgress("training, samples", 0)
+	defer bar.finish()
+	total := 0
+	for _, share := range shares {
+		total += f.repeatsOf(share)
+	}
+	f.seeds = seedsOf(env, p.Data, f.repeats)
+	points, done := make([]curvePoint, len(shares)), 0
+	var weights []float64
+	for i, share := range shares {
+		var err error
+		if points[i], weights, err = f.point(ctx, m, p, test, by, share, func() { done++; bar.set(done, total) }); err != nil {
+			return report{}, fmt.Errorf("share %v: %w", share, err)
+		}
+	}
+	if err := gains(points, weights, f.seed); err != nil {
+		return report{}, err
+	}
+	return curveReport(points, by, len(test.Queries), f.repeats), nil
+}
+
+func (f *dataCurveFlags) parseShares() ([]float64, error) {
+	var shares []float64
+	for word := range strings.SplitSeq(f.shares, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil || !(v > 0 && v <= 1) || len(shares) > 0 && v <= shares[len(shares)-1] {
+			return nil, usageErrorf("--shares %s: found %q, expected ascending shares above 0, up to 1", f.shares, word)
+		}
+		shares = append(shares, v)
+	}
+	return shares, nil
+}
+
+// seedsOf returns the seeds of so many samples: those from 0 on, but for any by which the data themselves were sampled.
+func seedsOf(env *environment, d *dataset.Dataset, repeats int) (seeds []uint64) {
+	for seed := uint64(0); len(seeds) < repeats; seed++ {
+		if d.Sampled(seed) {
+			env.note("note: the training queries are a sample by seed %d already: other seeds are taken", seed)
+			continue
+		}
+		seeds = append(seeds, seed)
+	}
+	return seeds
+}
+
+// repeatsOf is the number of samples of a size: of all queries there is one.
+func (f *dataCurveFlags) repeatsOf(share float64) int {
+	if share == 1 {
+		return 1
+	}
+	return f.repeats
+}
+
+// problem reads the data, with all training queries in the problem.
+func (f *dataCurveFlags) problem(ctx context.Context, env *environment) (*method.Method, *method.Problem, *dataset.Dataset, error) {
+	m, err := f.lookup(f.method)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	set, err := settings("set", f.set)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	p, err := f.recipe().Problem(m, set)
+	if err != nil {
+		return nil, nil, nil, flagFault(err)
+	}
+	opts, err := f.options()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, true
+	p.Note = func(sentence string) { env.note("note: %s", sentence) }
+	trainOpts := opts
+	const copies = 3 // of data in memory: all, the parts to learn from and to test on, and a sample
+	trainOpts.MaxBytes = max(1, opts.MaxBytes/copies)
+	data, err := env.openParts(ctx, "train", f.train, trainOpts)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if !data.Streamed() {
+		p.MaxBytes -= (copies - 1) * featureBytes(data)
+	}
+	opts.FeatureNames, opts.MaxBytes = data.FeatureNames, leftBeside(data, p.MaxBytes)
+	var valid, test *dataset.Dataset
+	if f.valid != "" {
+		if valid, err = env.openAndWarn(ctx, "valid", f.valid, opts); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if f.test != "" {
+		if test, err = env.openAndWarn(ctx, "test", f.test, opts); err == nil {
+			warnOfCommon(env, f.test, test, strings.Join(f.train, ", "), data)
+		}
+	} else if data, test, err = tune.HoldOut(data, 1, 5, f.seed); err != nil {
+		err = usageErrorf("--train: %w; expected --test", err)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	env.noteOfRelevance(p.Settle(data, valid))
+	return m, p, test, nil
+}
+
+// point trains on the samples of a size and measures the models.
+func (f *dataCurveFlags) point(ctx context.Context, m *method.Method, p *method.Problem, test *dataset.Dataset, by measure.Measure, share float64, done func()) (curvePoint, []float64, error) {
+	repeats := f.repeatsOf(share)
+	c := curvePoint{Share: share, Repeats: repeats}
+	var means, weights []float64
+	for r := range repeats {
+		part, keep := *p, dataset.SampleQueries(share, f.seeds[r])
+		if share < 1 {
+			part.Data = p.Data.Filter(func(q *dataset.Query) bool { return keep(q.ID) })
+		}
+		if err := dataset.CheckKept(len(part.Data.Queries), len(p.Data.Queries), part.Data.QueryWeights()); err != nil {
+			return c, nil, err
+		}
+		trained, err := m.Train(ctx, &part)
+		if err != nil {
+			return c, nil, err
+		}
+		scores, err := trained.Score(test)
+		if err != nil {
+			return c, nil, err
+		}
+		result, err := measure.Evaluate(test, scores, []measure.Measure{by}, measure.TiesInput)
+		if err != nil {
+			return c, nil, err
+		}
+		values := result.PerQuery(by)
+		if c.values == nil {
+			c.values, weights = make([]float64, len(values)), result.Weights()
+		}
+		for i, v := range values {
+			c.values[i] += v / float64(repeats)
+		}
+		means = append(means, result.Mean(by))
+		c.Queries += float64(len(part.Data.Queries)) / float64(repeats)
+		c.Documents += float64(part.Data.Docs()) / float64(repeats)
+		done()
+	}
+	c.Mean = measure.WeightedMean(c.values, weights)
+	if repeats > 1 {
+		spread := deviationOf(means)
+		c.Spread = &spread
+	}
+	return c, weights, nil
+}
+
+func deviationOf(x []float64) float64 {
+	mean, squares := 0.0, 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		squares += float64((v - mean) * (v - mean))
+	}
+	return math.Sqrt(squares / float64(len(x)-1))
+}
+
+// gains compares every point with the one before, over the queries for which the measure is
+// defined.
+func gains(points []curvePoint, weights []float64, seed uint64) error {
+	var ps []float64
+	for i := 1; i < len(points); i++ {
+		var pair [2][]float64
+		var kept []float64
+		for q, v := range points[i].values {
+			before := points[i-1].values[q]
+			if v != v || before != before || weights != nil && weights[q] == 0 {
+				continue
+			}
+			pair[0], pair[1] = append(pair[0], before), append(pair[1], v)
+			if weights != nil {
+				kept = append(kept, weights[q])
+			}
+		}
+		r, err := stats.Compare(pair[:], stats.Config{Seed: seed, Weights: kept})
+		if err != nil {
+			return fmt.Errorf("the test queries: %w", err)
+		}
+		d := r.Pairs[0]
+		gain, low, high := d.Difference, d.Interval.Low, d.Interval.High
+		if d.A == 0 {
+			gain, low, high = -gain, -high, -low
+		}
+		if points[i].Gain = &gain; d.Interval != stats.Unbounded {
+			points[i].Interval = &[2]float64{low, high}
+		}
+		ps = append(ps, d.Randomization.P)
+	}
+	for i, p := range stats.Holm(ps) {
+		points[i+1].P = &p
+	}
+	return nil
+}
+
+func curveReport(points []curvePoint, by measure.Measure, queries, repeats int) report {
+	r := report{
+		columns: []string{"share", "queries", "documents", by.Name(), "sd", "gain", "from", "to", "p"}, keys: 1,
+		notes: []string{"", fmt.Sprintf("%s of %d test queries; convention %s.", by.Name(), queries, measure.ConventionOf(by).Name())},
+		json:  points,
+	}
+	if points[0].Repeats > 1 {
+		r.notes[1] += fmt.Sprintf(" Below 1, means of %d samples, and sd the standard deviation over them.", repeats)
+	}
+	for _, c := range points {
+		row := []any{strconv.FormatFloat(c.Share, 'g', -1, 64), int(math.Round(c.Queries)), int(math.Round(c.Documents)), c.Mean, nil, nil, nil, nil, nil}
+		if c.Spread != nil {
+			row[4] = *c.Spread
+		}
+		if c.Gain != nil {
+			row[5], row[8] = *c.Gain, pValue(*c.P)
+		}
+		if c.Interval != nil {
+			row[6], row[7] = c.Interval[0], c.Interval[1]
+		}
+		r.rows = append(r.rows, row)
+	}
+	if last := points[len(points)-1]; last.Gain != nil {
+		r.notes = append(r.notes, verdictOfCurve(points[len(points)-2:], by))
+	}
+	return r
+}
+
+// verdictOfCurve says in a sentence what the last step was worth.
+func verdictOfCurve(last []curvePoint, by measure.Measure) string {
+	a, b := last[0], last[1]
+	from := fmt.Sprintf("From %.0f to %.0f training queries", a.Queries, b.Queries)
+	switch {
+	case *b.P > stats.Alpha:
+		return fmt.Sprintf("%s, %s changes by %+.4f, which cannot be told from chance (p = %.2g).", from, by.Name(), *b.Gain, *b.P)
+	case *b.Gain < 0:
+		return fmt.Sprintf("%s, %s falls by %.4f (p = %.2g).", from, by.Name(), -*b.Gain, *b.P)
+	}
+	return fmt.Sprintf("%s, %s still rises by %.4f (p = %.2g): more queries are likely to add to it.", from, by.Name(), *b.Gain, *b.P)
+}

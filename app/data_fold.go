@@ -1,0 +1,169 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+)
+
+type foldFlags struct {
+	tables
+	memory memoryLimit
+	data   []string
+	folds  int
+	seed   uint64
+	parts  bool
+	out    string
+
+	division string // text of the flag, "" for LETOR's
+}
+
+func newDataFoldCommand(env *environment) *cobra.Command {
+	var f foldFlags
+	cmd := &cobra.Command{
+		Use:   "fold (FILE | --parts FILE FILE FILE...) --out DIR",
+		Short: "Divide queries into folds to train, validate and test on",
+		Long: `Makes DIR/Fold1 to DIR/FoldK, each with train.txt, vali.txt and test.txt, as "tune"
+reads them. The queries of FILE are divided at random into K parts; or the K files
+given with --parts are the parts. Fold 1 trains on parts 1 to K-2, validates on part
+K-1 and tests on part K; every further fold moves on by one part, so each part is
+tested once. This is LETOR's rotation: its five parts give its five folds, byte for
+byte. With --division 2+2+1 a fold trains on two parts, validates on two and tests on
+one. Every further fold moves on by as many parts as it tests on.
+
+Lines of LETOR text are copied as they stand; the rows of a binary cache are written
+as such lines. Folds of a table are tables of the same kind, train.csv and so on; those
+of data with weights, for which lines have no place, are caches, train.lwd and so on.`,
+		Example: `  listwise data fold all.txt.gz --folds 5 --seed 1 --out folds
+  listwise data fold all.txt.gz --division 2+2+1 --out folds
+  listwise data fold --parts S1.txt S2.txt S3.txt S4.txt S5.txt --out MQ2008`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.data, "data", nil, "data `file`, the same as an argument")
+	f.addTo(cmd)
+	addWhole(fl, &f.folds, "folds", 5, dataset.MinFolds, "`number` of folds, 3 or more")
+	fl.StringVar(&f.division, "division", "", "`parts` to train, validate and test on, as 2+2+1")
+	fl.Uint64Var(&f.seed, "seed", 1, "`number` that the random division depends on")
+	f.memory.addTo(cmd, "the queries' names and what a table holds may take")
+	fl.BoolVar(&f.parts, "parts", false, "the files given are the parts")
+	fl.StringVar(&f.out, "out", "", "`folder` for the folds; made if need be")
+	return cmd
+}
+
+// foldJSON is a fold in the JSON form of the result.
+type foldJSON struct {
+	Fold int `json:"fold"`
+	datafile.FoldSize
+}
+
+func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) error {
+	files := slices.Concat(f.data, args)
+	division, err := f.check(cmd, files)
+	if err != nil {
+		return err
+	}
+	opts := f.memory.options()
+	opts.Note = env.noteOnce
+	if err := f.apply(&opts); err != nil {
+		return err
+	}
+	var sizes []datafile.FoldSize
+	stages := stagedProgress{env: env}
+	defer stages.finish()
+	if f.parts {
+		sizes, err = datafile.RotateBy(cmd.Context(), f.out, files, division, opts, stages.setUnit)
+	} else {
+		sizes, err = datafile.Divide(cmd.Context(), f.out, files[0], division, f.seed, opts, stages.setUnit)
+	}
+	stages.finish()
+	if err != nil {
+		return hintAtMemory(err)
+	}
+	return env.print(foldReport(f.out, sizes))
+}
+
+// check returns the division into parts, or what is wrong with the arguments.
+func (f *foldFlags) check(cmd *cobra.Command, files []string) (division dataset.Division, err error) {
+	if err := required(cmd, "out"); err != nil {
+		return division, err
+	}
+	k := f.folds
+	if f.parts {
+		if cmd.Flags().Changed("folds") || cmd.Flags().Changed("seed") {
+			return division, usageErrorf("--folds and --seed are for dividing one file; with --parts each file is a part")
+		}
+		k = len(files)
+	} else if len(files) != 1 {
+		return division, usageErrorf("%s: found %d files, expected one, or --parts", cmd.CommandPath(), len(files))
+	}
+	if division, err = f.divided(cmd, k); err != nil {
+		return division, err
+	}
+	if slices.Contains(files, "-") {
+		return division, usageErrorf("%s reads its input more than once: expected a file, not standard input", cmd.CommandPath())
+	}
+	if err := f.targets(files, division.Folds()).check(); err != nil {
+		return division, err
+	}
+	return division, target{"--out", f.out}.checkFolder()
+}
+
+// divided returns the division that the flags ask for, of k parts unless --division says how
+// many there are.
+func (f *foldFlags) divided(cmd *cobra.Command, k int) (division dataset.Division, err error) {
+	if f.division == "" {
+		if k < dataset.MinFolds {
+			return division, usageErrorf("%d folds: expected %d or more, to train, validate and test on different parts", k, dataset.MinFolds)
+		}
+		return dataset.LETORDivision(k), nil
+	}
+	if cmd.Flags().Changed("folds") {
+		return division, usageErrorf("--folds and --division: expected one of them")
+	}
+	counts := [3]*int{&division.Train, &division.Vali, &division.Test}
+	words := strings.Split(f.division, "+")
+	if len(words) != len(counts) {
+		return division, usageErrorf("--division: found %q, expected three numbers of parts, as 2+2+1", f.division)
+	}
+	for i, word := range words {
+		if *counts[i], err = strconv.Atoi(word); err != nil || *counts[i] > maxParts {
+			return division, usageErrorf("--division: found %q, expected three numbers of parts up to %d, as 2+2+1", f.division, maxParts)
+		}
+	}
+	if err := division.Validate(); err != nil {
+		return division, usageErrorf("--%w", err)
+	}
+	if n := division.Parts(); f.parts && n != k {
+		return division, usageErrorf("--division %s: found %d files, expected %d parts", f.division, k, n)
+	}
+	return division, nil
+}
+
+// maxParts is more than the queries that anybody divides.
+const maxParts = 1_000_000
+
+func foldReport(out string, sizes []datafile.FoldSize) report {
+	r := report{
+		title:   "wrote " + out,
+		written: true,
+		columns: []string{"fold", "train queries", "train documents", "vali queries", "vali documents", "test queries", "test documents"},
+	}
+	folds := make([]foldJSON, len(sizes))
+	for i, s := range sizes {
+		folds[i] = foldJSON{i + 1, s}
+		r.rows = append(r.rows, []any{fmt.Sprintf("Fold%d", i+1),
+			s.Train.Queries, s.Train.Documents, s.Vali.Queries, s.Vali.Documents, s.Test.Queries, s.Test.Documents})
+	}
+	r.json = struct {
+		Out   string     `json:"out"`
+		Folds []foldJSON `json:"folds"`
+	}{out, folds}
+	return r
+}

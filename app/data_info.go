@@ -1,0 +1,181 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+func newDataInfoCommand(env *environment) *cobra.Command {
+	var in dataInput
+	var relevant relevance
+	cmd := &cobra.Command{
+		Use:   "info FILE...",
+		Short: "Tell what a data set holds, and what is odd about it",
+		Long: `Counts queries, documents and grades, and finds what surprises a learner: queries
+without a relevant document, features that never vary, documents with the same
+features but different grades. Missing values are counted, unless --missing says
+what becomes of them. Several files are taken together as one set.`,
+		Example: `  listwise data info train.txt
+  listwise data info S1.txt.gz S2.txt.gz S3.txt.gz --format json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := relevant.parse(); err != nil {
+				return err
+			}
+			in.stream = true
+			d, err := in.read(cmd, env, args)
+			if err != nil {
+				return err
+			}
+			threshold, err := relevant.of(env, d)
+			if err != nil {
+				return err
+			}
+			bar := env.startProgress("describing", 0)
+			info := dataset.Describe(d, threshold)
+			bar.finish()
+			if err := d.Changed(); err != nil {
+				return err
+			}
+			r := infoReport(info)
+			r.narrow(cmp.Or(env.width(), infoWidth))
+			return env.print(r)
+		},
+	}
+	in.addTo(cmd)
+	missing := cmd.Flags().Lookup("missing")
+	missing.DefValue, in.missing = dataset.MissingKeep.String(), dataset.MissingKeep.String()
+	missing.Usage = "`what` nan and NULL stand for: keep (nothing: they are counted), error, zero, or min (the least value within the query)"
+	relevant.addTo(cmd)
+	return cmd
+}
+
+// infoWidth is the width of the table where there is no terminal.
+const infoWidth = 100
+
+func infoReport(info dataset.Info) report {
+	r := report{columns: []string{"what", "value"}, json: info}
+	add := func(what string, value any) { r.rows = append(r.rows, []any{what, value}) }
+	add("queries", info.Queries)
+	add("documents", info.Documents)
+	add("features", info.Features)
+	if info.FeatureNames != nil {
+		add("names of features", list(numberedNames(info.FeatureNames)))
+	}
+	for _, g := range info.Grades {
+		if g.From == g.To {
+			add("grade "+g.String(), g.Documents)
+		} else {
+			add(fmt.Sprintf("grades above %s up to %s", dataset.FormatGrade(g.From), dataset.FormatGrade(g.To)), g.Documents)
+		}
+	}
+	add("relevance threshold", dataset.FormatGrade(info.Threshold))
+	add("queries without relevant", info.QueriesWithoutRelevant)
+	per := info.DocumentsPerQuery
+	add("documents per query: least", per.Min)
+	add("documents per query: median", per.Median)
+	add("documents per query: mean", per.Mean)
+	add("documents per query: most", per.Max)
+	for _, b := range per.Histogram {
+		add(fmt.Sprintf("queries of %s documents", interval(b.From, b.To)), b.Queries)
+	}
+	addWeights(add, "query", info.QueryWeights)
+	addWeights(add, "document", info.DocumentWeights)
+	add("constant features", featureNumbers(info.ConstantFeatures))
+	add("constant within every query", featureNumbers(info.ConstantWithinQueries))
+	if info.MissingValues != nil {
+		add("documents that lack a feature", list(missingFeatures(info)))
+	}
+	add("documents with a copy of the same features", info.Duplicates.Documents)
+	add("of these in sets of different grades", info.Duplicates.ConflictingGrades)
+	add("of these in sets relevant and irrelevant", info.Duplicates.ConflictingRelevance)
+	add("documents that repeat an id of their query", info.Duplicates.RepeatedIDs)
+	for _, w := range info.Warnings {
+		r.notes = append(r.notes, "warning: "+w)
+	}
+	return r
+}
+
+// addWeights adds the weights of queries or documents, if there are any.
+func addWeights(add func(what string, value any), of string, w *dataset.WeightRange) {
+	if w == nil {
+		return
+	}
+	add(of+" weights: least", w.Min)
+	add(of+" weights: most", w.Max)
+	add(of+" weights: sum", w.Sum)
+	add(of+" weights of 0", w.Zero)
+}
+
+// missingFeatures lists the features that documents lack, with how many do.
+func missingFeatures(info dataset.Info) string {
+	parts := make([]string, len(info.MissingValues))
+	for i, m := range info.MissingValues {
+		name := strconv.Itoa(m.Feature)
+		if info.FeatureNames != nil {
+			name += " " + info.FeatureNames[m.Feature-1]
+		}
+		parts[i] = fmt.Sprintf("%s: %d", name, m.Documents)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// numberedNames lists names with their numbers, from 1.
+func numberedNames(names []string) string {
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = fmt.Sprintf("%d %s", i+1, name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func interval(from, to int) string {
+	if from == to {
+		return strconv.Itoa(from)
+	}
+	return fmt.Sprintf("%d to %d", from, to)
+}
+
+// featureNumbers is a cell with the numbers of features. Text has their count, too: one number alone
+// reads as a count.
+type featureNumbers []int
+
+// String lists the numbers.
+func (f featureNumbers) String() string { return numbers(f) }
+
+// counted returns the count and the numbers.
+func (f featureNumbers) counted() string {
+	switch len(f) {
+	case 0:
+		return f.String()
+	case 1:
+		return "1 feature: " + f.String()
+	}
+	return fmt.Sprintf("%d features: %s", len(f), f)
+}
+
+// numbers lists ascending numbers, runs of them as 3-7.
+func numbers(list []int) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	var parts []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(list[i])
+		if j > i {
+			part += "-" + strconv.Itoa(list[j])
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ", ")
+}

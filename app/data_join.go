@@ -1,0 +1,112 @@
+package app
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/trec"
+)
+
+type joinFlags struct {
+	dataInput
+	dataOutput
+	qrels    string
+	unjudged string
+}
+
+func newDataJoinCommand(env *environment) *cobra.Command {
+	var f joinFlags
+	cmd := &cobra.Command{
+		Use:   "join FILE... --qrels FILE --out FILE",
+		Short: "Give documents with features the grades of TREC's judgements",
+		Long: `Reads documents with features and identifiers, and judgements of TREC (qrels:
+QUERY ITERATION DOCUMENT GRADE), and writes the documents with the grades of the
+judgements, joined by query and document. Grades that the documents have already
+are replaced; a table needs none.
+
+What becomes of documents without a judgement is --unjudged; judged documents that
+have no features are counted in a warning.`,
+		Example: `  listwise data join features.txt --qrels judged.qrels --unjudged zero --out train.txt
+  listwise data join features.txt --qrels judged.qrels --unjudged drop --negative-grades zero --out train.lwd`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
+	}
+	f.dataInput.addTo(cmd)
+	f.dataOutput.addTo(cmd)
+	cmd.Flags().StringVar(&f.qrels, "qrels", "", "judgements, a `file`; - is standard input")
+	cmd.Flags().StringVar(&f.unjudged, "unjudged", trec.UnjudgedError.String(), "`what` becomes of documents without a judgement: error, zero (the grade), or drop (they are left out)")
+	return cmd
+}
+
+// joinJSON is the JSON form of the result.
+type joinJSON struct {
+	writtenJSON
+	Judged   int `json:"judged"`
+	Unjudged int `json:"unjudged"`
+	Absent   int `json:"judged_without_features"`
+	Queries  int `json:"queries_without_judgement"`
+}
+
+func (f *joinFlags) run(cmd *cobra.Command, env *environment, args []string) error {
+	if err := required(cmd, "qrels"); err != nil {
+		return err
+	}
+	unjudged, err := trec.ParseUnjudged(f.unjudged)
+	if err != nil {
+		return usageErrorf("--unjudged: %w", err)
+	}
+	inputs := slices.Concat(f.data, args)
+	if f.qrels == "-" && slices.Contains(inputs, "-") {
+		return usageErrorf("the data and --qrels cannot both be standard input")
+	}
+	if err := f.check(cmd, inputs...); err != nil {
+		return err
+	}
+	if err := f.targets(inputs).check(); err != nil {
+		return err
+	}
+	judged, err := f.judgements(cmd, env)
+	if err != nil {
+		return err
+	}
+	f.ungraded = true
+	data, err := f.readAndWarn(cmd, env, args)
+	if err != nil {
+		return err
+	}
+	var d *dataset.Dataset
+	var n trec.Graded
+	err = env.during("joining", func() (err error) {
+		d, n, err = trec.Grade(data, judged, unjudged)
+		return err
+	})
+	if err != nil {
+		return usageErrorf("--qrels %s: %w", f.qrels, err)
+	}
+	f.warn(env, n)
+	r, w := f.written(d)
+	r.rows = append(r.rows, []any{"judged documents", n.Judged}, []any{"documents without a judgement: " + unjudged.String(), n.Unjudged},
+		[]any{"judged documents without features", n.Absent}, []any{"queries without a judgement", n.Queries})
+	r.json = joinJSON{w, n.Judged, n.Unjudged, n.Absent, n.Queries}
+	return f.write(cmd.Context(), env, d, r)
+}
+
+// judgements reads the file of --qrels.
+func (f *joinFlags) judgements(cmd *cobra.Command, env *environment) (*dataset.Dataset, error) {
+	opts, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	opts.Input, opts.Table = "qrels", dataset.TableOptions{} // what the flags say is about the data
+	return env.openAndWarn(cmd.Context(), "qrels", f.qrels, opts)
+}
+
+func (f *joinFlags) warn(env *environment, n trec.Graded) {
+	if n.Absent > 0 {
+		env.note("warning: %s: judged documents without features, which are left out: %d", f.qrels, n.Absent)
+	}
+	if n.Queries > 0 {
+		env.note("warning: %s: queries of the data without a judged document: %d", f.qrels, n.Queries)
+	}
+}

@@ -1,0 +1,121 @@
+package app
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/shards"
+)
+
+type shardFlags struct {
+	dataInput
+	shards int
+	parts  bool
+	as     string
+	out    string
+}
+
+func newDataShardCommand(env *environment) *cobra.Command {
+	var f shardFlags
+	cmd := &cobra.Command{
+		Use:   "shard (FILE... --shards N | --parts FILE...) --out FOLDER",
+		Short: "Divide a data set into files for several machines",
+		Long: `Writes the queries of one or more files as N files of about as many documents
+each, part-00000.lwd and so on, and last the manifest, shards.json: the names of the
+files, how many queries and documents each has, and their checksums. Queries stay whole and in
+their order, so that FOLDER is the data set that FILE is: every command that reads a
+file of data reads FOLDER, or FOLDER/shards.json, in its place, to the same result.
+
+With --parts the files given are the shards, of any format, in FOLDER or below; only
+the manifest is written. A query in two of them is an error.
+
+A shard that is missing, or is another file than the manifest says, is an error of
+whatever reads it. "score" and "eval" do one shard at a time with --shard.
+The features are not held in memory: they go through a temporary cache in FOLDER, or
+beside it if it is new. Shards that are in FOLDER stay until all new ones are written.`,
+		Example: `  listwise data shard train.txt.gz --shards 4 --out train
+  listwise data shard shop.csv --shards 8 --as .parquet --out shop
+  listwise data shard --parts days/mon.parquet days/tue.parquet --out days`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
+	}
+	f.addTo(cmd)
+	fl := cmd.Flags()
+	addWhole(fl, &f.shards, "shards", 16, 1, "`number` of shards")
+	fl.BoolVar(&f.parts, "parts", false, "the files given are the shards")
+	fl.StringVar(&f.as, "as", ".lwd", "`ending` of the shards' names, which tells their format: .lwd, .txt, .csv, .tsv, .jsonl or .parquet; text also with .gz or .zst")
+	fl.StringVar(&f.out, "out", "", "`folder` for the shards and the manifest; made if need be")
+	return cmd
+}
+
+// shardsJSON is the JSON form of the result.
+type shardsJSON struct {
+	writtenJSON
+	Shards int `json:"shards"`
+}
+
+func (f *shardFlags) run(cmd *cobra.Command, env *environment, args []string) error {
+	files, err := f.check(cmd, args)
+	if err != nil {
+		return err
+	}
+	opts, err := f.options()
+	if err != nil {
+		return err
+	}
+	opts.Context, opts.Note = cmd.Context(), env.noteOnce
+	var m *shards.Manifest
+	if f.parts {
+		opts.Missing = dataset.MissingKeep // the files stay as they are
+		m, err = datafile.Index(filepath.Join(f.out, shards.FileName), files, opts)
+	} else {
+		m, err = datafile.Shard(datafile.Conversion{
+			Inputs: files, Stdin: env.stdin, Options: opts,
+			Reading: func(name string) (observe func(done, total int64), end func()) {
+				b := env.startProgress("reading "+name, 0)
+				return b.bytes, b.finish
+			},
+			Fault: func(path string, err error) error { return inputFault("", path, someData, err) },
+		}, f.out, f.as, f.shards)
+	}
+	if join, ok := errors.AsType[*datafile.JoinError](err); ok {
+		return usageErrorf("%w", join)
+	}
+	if err != nil {
+		return hintAtMemory(err)
+	}
+	w := shardsJSON{writtenJSON{f.out, m.Queries, m.Documents, m.Features}, len(m.Shards)}
+	r := w.report()
+	r.rows, r.json = append(r.rows, []any{"shards", w.Shards}), w
+	return env.print(r)
+}
+
+// check returns the files given, or an error for flags that do not go together.
+func (f *shardFlags) check(cmd *cobra.Command, args []string) ([]string, error) {
+	if err := required(cmd, "out"); err != nil {
+		return nil, err
+	}
+	files, err := f.files(cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	if f.parts && (cmd.Flags().Changed("shards") || cmd.Flags().Changed("as")) {
+		return nil, usageErrorf("--shards and --as are for dividing files; with --parts each file is a shard")
+	}
+	if f.parts && slices.Contains(files, "-") {
+		return nil, usageErrorf("--parts -: expected files, which stay where they are")
+	}
+	return files, f.targets(files).check()
+}
+
+// targets are the folder and what is read. Shards that are there already may be in the folder.
+func (f *shardFlags) targets(files []string) *targets {
+	if f.parts {
+		return new(targets).reads("", files...).writes("--out", filepath.Join(f.out, shards.FileName))
+	}
+	return new(targets).reads("", files...).fills(f.out)
+}

@@ -1,0 +1,208 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"github.com/listwise/listwise/dataset/memory"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/internal/suggest"
+)
+
+type synthFlags struct {
+	dataOutput
+	memoryLimit
+	shape      string
+	options    synth.Options
+	grades     string
+	polynomial uint64
+}
+
+// cubicShape is the name of synth.Cubic on the command line; it has flags of its
+// own.
+const cubicShape = "cubic"
+
+var (
+	cubicFlags = []string{"grades", "polynomial"}
+	shapeFlags = []string{"relevant", "noise"} // those that cubicShape does not have
+)
+
+func newDataSynthCommand(env *environment) *cobra.Command {
+	var f synthFlags
+	cmd := &cobra.Command{
+		Use:   "synth --shape SHAPE --out FILE",
+		Short: "Generate data of the shape of a well-known collection",
+		Long:  synthHelp(),
+		Example: `  listwise data synth --shape ohsumed --seed 1 --out train.txt
+  listwise data synth --shape gov10 --queries 200 --seed 2 --out big.lwd
+  listwise data synth --shape cubic --queries 1000 --grades .5,.3,.2 --out cubic.lwd`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
+	}
+	f.dataOutput.addTo(cmd)
+	f.memoryLimit.addTo(cmd, "the ids of queries, and the documents of one at a time, may take")
+	fl := cmd.Flags()
+	fl.StringVar(&f.shape, "shape", "ohsumed", "`collection` to imitate: "+strings.Join(shapeNames(), ", "))
+	addWhole(fl, &f.options.Queries, "queries", 0, 1, "`number` of queries (default: the shape's)")
+	addWhole(fl, &f.options.Docs, "docs", 0, 2, "`number` of documents a query, on average (default: the shape's)")
+	addWhole(fl, &f.options.Features, "features", 0, 1, "`number` of features (default: the shape's)")
+	addWhole(fl, &f.options.Relevant, "relevant", 0, 1, "`number` of relevant documents a query, on average (default: the shape's)")
+	addReal(fl, &f.options.Noise, "noise", 0, 0, 1e6, "how `much` of relevance shows in no feature, in units of what does (default: the shape's)")
+	fl.StringVar(&f.grades, "grades", "6", "cubic: the number of equally frequent grades, or the `shares` of grade 0, 1, … as .5,.3,.2")
+	fl.Uint64Var(&f.polynomial, "polynomial", 1, "cubic: `seed` of the polynomial, which decides on the task")
+	fl.Uint64Var(&f.options.Seed, "seed", 1, "`seed` of the queries")
+	return cmd
+}
+
+func shapeNames() []string {
+	return append(mapped(synth.Shapes(), func(s synth.Shape) string { return s.Name }), cubicShape)
+}
+
+// cubicDefaults is the artificial data of RankNet's paper, but for the number of
+// queries.
+func cubicDefaults() synth.Cubic {
+	return synth.Cubic{Queries: 100, Docs: 50, Features: 50}
+}
+
+func synthHelp() string {
+	var b strings.Builder
+	b.WriteString(`Generates judged queries at random. All data of a shape pose the same task, so a
+model trained on one seed's can be tested on another's. The shapes, with the
+numbers of queries, documents a query and features that they have by default:
+
+`)
+	for _, s := range synth.Shapes() {
+		o := s.Defaults
+		fmt.Fprintf(&b, "  %-8s %3d × %4d × %d  %s\n", s.Name, o.Queries, o.Docs, o.Features, s.About)
+	}
+	c := cubicDefaults()
+	fmt.Fprintf(&b, "  %-8s %3d × %4d × %d  %s\n", cubicShape, c.Queries, c.Docs, c.Features,
+		"points graded by a random cubic polynomial (RankNet's and LambdaRank's papers)")
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (f *synthFlags) run(cmd *cobra.Command, env *environment) error {
+	if !slices.Contains(shapeNames(), f.shape) {
+		return usageErrorf("--shape: found %q%s", f.shape, suggest.Or(f.shape, shapeNames(), ", expected one of "+strings.Join(shapeNames(), ", ")))
+	}
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	made, err := f.made(cmd)
+	if err != nil {
+		return usageErrorf("%w", err)
+	}
+	opts := f.memoryLimit.options()
+	opts.Context = cmd.Context()
+	var bar *progress // from the first query on
+	done, err := datafile.Convert(datafile.Conversion{
+		Made: synthSource{made},
+		Out:  f.out, Stdout: env.stdout, As: env.streamName(),
+		Options: opts,
+		Text: letor.Options{Sparse: f.sparse, Observe: func(done, total int) {
+			if bar == nil {
+				bar = env.startProgress("writing "+f.out+", queries", 0)
+			}
+			bar.set(done, total)
+		}},
+	})
+	if bar != nil {
+		bar.finish()
+	}
+	if err != nil {
+		return hintAtMemory(err)
+	}
+	if f.out == "-" {
+		return nil
+	}
+	return env.print(writtenJSON{f.out, done.Queries, done.Documents, done.Features}.report())
+}
+
+// made returns the queries to make.
+func (f *synthFlags) made(cmd *cobra.Command) (*synth.Queries, error) {
+	foreign := cubicFlags
+	if f.shape == cubicShape {
+		foreign = shapeFlags
+	}
+	for _, name := range foreign {
+		if cmd.Flags().Changed(name) {
+			return nil, fmt.Errorf("--%s: found it with --shape %s, which has nothing of the kind", name, f.shape)
+		}
+	}
+	if f.shape == cubicShape {
+		return f.madeCubic(cmd)
+	}
+	shape, err := synth.Lookup(f.shape)
+	if err != nil {
+		return nil, err
+	}
+	o := f.chosen(cmd, shape.Defaults)
+	if err := f.fits(o); err != nil {
+		return nil, err
+	}
+	return shape.Made(o)
+}
+
+func (f *synthFlags) madeCubic(cmd *cobra.Command) (*synth.Queries, error) {
+	shares, err := parseShares(f.grades)
+	if err != nil {
+		return nil, fmt.Errorf("--grades: %w", err)
+	}
+	c := cubicDefaults()
+	o := f.chosen(cmd, synth.Options{Queries: c.Queries, Docs: c.Docs, Features: c.Features})
+	if err := f.fits(o); err != nil {
+		return nil, err
+	}
+	c.Queries, c.Docs, c.Features = o.Queries, o.Docs, o.Features
+	c.Shares, c.Polynomial, c.Seed = shares, f.polynomial, o.Seed
+	return c.Made()
+}
+
+// fits returns an error if the queries would take too much memory: each has an id, and one at a
+// time its documents.
+func (f *synthFlags) fits(o synth.Options) error {
+	return hintAtMemory(memory.CheckMade(f.memoryLimit.options(), o.Queries, o.Docs, o.Features))
+}
+
+// maxGrades is far more than the grades that assessors distinguish.
+const maxGrades = 1000
+
+// parseShares reads a number of equally frequent grades, or their shares.
+func parseShares(text string) ([]float64, error) {
+	if !strings.Contains(text, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 2 || n > maxGrades {
+			return nil, fmt.Errorf("found %q, expected a number from 2 to %d or shares as .5,.3,.2", text, maxGrades)
+		}
+		return synth.EqualShares(n), nil
+	}
+	var shares []float64
+	for word := range strings.SplitSeq(text, ",") {
+		p, err := strconv.ParseFloat(word, 64)
+		if err != nil {
+			return nil, fmt.Errorf("found the share %q, expected a number", word)
+		}
+		shares = append(shares, p)
+	}
+	return shares, nil
+}
+
+// chosen returns the shape's options with those that were given, which are not 0, put in
+// place.
+func (f *synthFlags) chosen(cmd *cobra.Command, o synth.Options) synth.Options {
+	given := f.options
+	o.Queries, o.Docs, o.Features = cmp.Or(given.Queries, o.Queries), cmp.Or(given.Docs, o.Docs), cmp.Or(given.Features, o.Features)
+	o.Relevant = cmp.Or(given.Relevant, o.Relevant)
+	if cmd.Flags().Changed("noise") {
+		o.Noise = given.Noise
+	}
+	o.Seed = given.Seed
+	return o
+}

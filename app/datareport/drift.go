@@ -1,0 +1,230 @@
+package datareport
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/internal/elementary"
+)
+
+const (
+	// fewQueries is the number of queries below which nothing is tested.
+	fewQueries = 5
+	// quantiles is the number of parts of the first data into which the population stability
+	// index divides values.
+	quantiles = 10
+)
+
+// Drift is how other data differ from the first.
+type Drift struct {
+	Queries   int `json:"queries"`
+	Documents int `json:"documents"`
+	Sampled   int `json:"documents_sampled"`
+
+	SharedIDs     int `json:"query_ids_in_both"`
+	SharedQueries int `json:"queries_in_both"` // with the same documents and grades
+
+	Features []Moved `json:"features"` // one a feature
+	Grades   Moved   `json:"grades"`
+	Lengths  Moved   `json:"documents_per_query"`
+	// GradesMean is that of the first data, which Grades.Mean, that of the other ones, is compared with.
+	GradesMean float64 `json:"grades_mean_of_first"`
+	Tested     bool    `json:"tested"` // both have queries enough
+}
+
+// Moved is how the distribution of one thing differs.
+type Moved struct {
+	Distance  float64 `json:"distance"`  // largest difference of the documents' distribution functions
+	Stability float64 `json:"stability"` // population stability index, over tenths of the first data and the missing
+	Missing   float64 `json:"missing_share"`
+	Mean      float64 `json:"mean"`
+
+	// P is of the test that queries of both are drawn from one distribution: Kolmogorov and
+	// Smirnov's on the queries' means and on their deviations, the smaller p doubled. The unit is
+	// the query, because a query's documents resemble each other. Holm is corrected over
+	// all that is tested. Both are 1 where nothing is.
+	P    float64 `json:"p"`
+	Holm float64 `json:"p_holm"`
+
+	histogram [bins]int // between the first data's least and largest value
+}
+
+// newDrift compares d, which has a sample that features describe, with other data.
+func newDrift(d, against, sample *dataset.Dataset, features []Feature, c Config) (*Drift, error) {
+	columns, err := dataset.MatchNames(d.FeatureNames, against.FeatureNames, true)
+	if err != nil {
+		return nil, err
+	}
+	other := sampleOf(against, c)
+	r := &Drift{
+		Queries: len(against.Queries), Documents: against.Docs(), Sampled: other.Docs(),
+		SharedIDs: sharedIDs(d, against), SharedQueries: d.CommonQueries(against),
+		Features: make([]Moved, len(features)), Tested: len(sample.Queries) >= fewQueries && len(other.Queries) >= fewQueries,
+	}
+	if columns == nil && against.Features > d.Features {
+		return nil, fmt.Errorf("found %d features in the data compared with, expected at most %d", against.Features, d.Features)
+	}
+	a, b := make([]float64, sample.Docs()), make([]float64, other.Docs())
+	for j := range features {
+		column(a, sample, j)
+		at := j
+		if columns != nil {
+			at = columns[j]
+		}
+		if at < other.Features {
+			column(b, other, at)
+		} else {
+			clear(b) // text leaves out trailing features that are 0
+		}
+		f := &features[j]
+		r.Features[j] = moved(sample, other, a, b)
+		for _, v := range b {
+			if !math.IsNaN(v) {
+				r.Features[j].histogram[binOf(v, f.Min, f.Max)]++
+			}
+		}
+	}
+	r.Grades = moved(sample, other, sample.Grades(), other.Grades())
+	for _, g := range sample.Grades() {
+		r.GradesMean += g / float64(sample.Docs())
+	}
+	r.Lengths = movedLengths(d, against)
+	r.correct()
+	return r, against.Changed()
+}
+
+// correct corrects the p values over all features, the grades and the lengths.
+func (r *Drift) correct() {
+	all := []*Moved{&r.Grades, &r.Lengths}
+	for j := range r.Features {
+		all = append(all, &r.Features[j])
+	}
+	p := make([]float64, len(all))
+	for i, m := range all {
+		if !r.Tested {
+			m.P = 1
+		}
+		p[i] = m.P
+	}
+	for i, h := range stats.Holm(p) {
+		all[i].Holm = h
+	}
+}
+
+// sharedIDs counts the query ids of d that the other data have.
+func sharedIDs(d, other *dataset.Dataset) int {
+	ids, n := make(map[string]bool), 0
+	for i := range other.Queries {
+		ids[other.Queries[i].ID] = true
+	}
+	for i := range d.Queries {
+		if ids[d.Queries[i].ID] {
+			n++
+		}
+	}
+	return n
+}
+
+// moved compares the values of two data sets, one a document.
+func moved(d, other *dataset.Dataset, a, b []float64) Moved {
+	x, y := slices.DeleteFunc(slices.Clone(a), math.IsNaN), slices.DeleteFunc(slices.Clone(b), math.IsNaN)
+	m := Moved{P: 1, Missing: 1 - float64(len(y))/float64(len(b)), Stability: stability(a, b, x)}
+	for _, v := range y {
+		m.Mean += v / float64(len(y))
+	}
+	if len(x) > 0 && len(y) > 0 {
+		m.Distance = stats.Distance(x, y)
+	}
+	meansA, spreadA := byQuery(d, a)
+	meansB, spreadB := byQuery(other, b)
+	m.P = min(1, 2*min(smirnov(meansA, meansB), smirnov(spreadA, spreadB)))
+	return m
+}
+
+// movedLengths compares the numbers of documents of queries.
+func movedLengths(d, other *dataset.Dataset) Moved {
+	lengths := func(d *dataset.Dataset) []float64 {
+		list := make([]float64, len(d.Queries))
+		for i := range list {
+			list[i] = float64(d.Queries[i].Len())
+		}
+		return list
+	}
+	a, b := lengths(d), lengths(other)
+	m := Moved{Distance: stats.Distance(a, b), Stability: stability(a, b, a), P: smirnov(a, b)}
+	for _, v := range b {
+		m.Mean += v / float64(len(b))
+	}
+	return m
+}
+
+// smirnov is the test's p value, 1 where there are too few values.
+func smirnov(a, b []float64) float64 {
+	if len(a) < fewQueries || len(b) < fewQueries {
+		return 1
+	}
+	_, p, err := stats.KolmogorovSmirnov(a, b)
+	if err != nil {
+		return 1
+	}
+	return p
+}
+
+// byQuery returns the means and the deviations of the values of each query that has any.
+func byQuery(d *dataset.Dataset, values []float64) (means, deviations []float64) {
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		var n, sum, square float64
+		for _, v := range values[q.Start : q.Start+q.Len()] {
+			if !math.IsNaN(v) {
+				n, sum = n+1, sum+v
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		for _, v := range values[q.Start : q.Start+q.Len()] {
+			if !math.IsNaN(v) {
+				square += float64((v - sum/n) * (v - sum/n))
+			}
+		}
+		means, deviations = append(means, sum/n), append(deviations, math.Sqrt(square/n))
+	}
+	return means, deviations
+}
+
+// stability is the population stability index of b against a, Σ (q − p)·log(q/p) over tenths of
+// a's values, of which there are the given, and the missing ones. Half a document is added
+// to each part, so that none is empty.
+func stability(a, b, there []float64) float64 {
+	there = slices.Clone(there)
+	slices.Sort(there)
+	var cuts []float64
+	for k := 1; k < quantiles && len(there) > 0; k++ {
+		cuts = append(cuts, there[k*(len(there)-1)/quantiles])
+	}
+	cuts = slices.Compact(cuts)
+	parts := func(list []float64) []float64 {
+		count := slices.Repeat([]float64{0.5}, len(cuts)+2)
+		for _, v := range list {
+			at := len(cuts) + 1
+			if !math.IsNaN(v) {
+				at, _ = slices.BinarySearch(cuts, v)
+			}
+			count[at]++
+		}
+		for i := range count {
+			count[i] /= float64(len(list)) + float64(float64(len(count))/2)
+		}
+		return count
+	}
+	p, q := parts(a), parts(b)
+	var index float64
+	for i := range p {
+		index += float64((q[i] - p[i]) * elementary.Log(q[i]/p[i]))
+	}
+	return index
+}

@@ -1,0 +1,218 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/tune"
+	"github.com/listwise/listwise/tune/ensemble"
+)
+
+func newDemoCommand(env *environment) *cobra.Command {
+	var seed uint64
+	var out, html string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Train and compare rankers on data the program makes itself",
+		Long: `Generates judged queries of the shape of LETOR's OHSUMED collection, learns from
+some of them, chooses hyperparameters on others, and shows how well the rankers
+do on queries they have never seen, in a table and in an HTML file that shows every
+query (see "listwise report"). It needs no file and no network.`,
+		Example: `  listwise demo
+  listwise demo --seed 7 --out demo-models`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return demo(cmd.Context(), env, seed, out, html)
+		},
+	}
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "`number` that the data and the training depend on")
+	cmd.Flags().StringVar(&out, "out", "", "`folder` to keep models, scores and per-query results in")
+	cmd.Flags().StringVar(&html, "report", demoPage, "`file` for the report; empty: none")
+	return cmd
+}
+
+// demoMethods are trained by the demo: a method, its training measure, and the
+// grids that replace the method's own.
+var demoMethods = []struct {
+	name, title, method, measure string
+	grid                         map[string][]string
+}{
+	{"mle", "MLE (pairwise logistic)", "mle", "", nil},
+	{"expgain-auc", "ExpGain, AUC", "expgain", "auc", map[string][]string{"C": {"0.1", "1", "10"}, "restarts": {"1"}}},
+	{"convexloss-ndcg", "ConvexLoss, NDCG@10", "convexloss", "ndcg@10", nil},
+	{"convexloss-ndcg-lattice", "ConvexLoss, NDCG@10, exact lattice", "convexloss", "ndcg@10", map[string][]string{"form": {"lattice"}}},
+}
+
+func demo(ctx context.Context, env *environment, seed uint64, out, html string) error {
+	began := time.Now()
+	if err := demoTargets(out, html).check(); err != nil {
+		return err
+	}
+	fold, err := demoData(seed)
+	if err != nil {
+		return err
+	}
+	config, err := demoConfig(fold, seed, out)
+	if err != nil {
+		return err
+	}
+	bar := env.startProgress("training", 0)
+	config.Observe = bar.set
+	result, err := tune.Run(ctx, config)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	untrained := demoUntrained(fold, seed)
+	rows, err := demoRows(config, fold, untrained, result)
+	if err != nil {
+		return err
+	}
+	if html != "" {
+		err := env.during("drawing the report", func() error { return writeDemoPage(ctx, html, &config, untrained, result) })
+		if err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+	}
+	return env.print(demoReport(&fold, &config, rows, html, time.Since(began)))
+}
+
+// demoReport is what the demonstration prints.
+func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html string, took time.Duration) report {
+	r := report{
+		title: fmt.Sprintf("learned from %d queries (%d documents, %d features), chosen on %d, measured on %d unseen queries; convention %s",
+			len(fold.Train.Queries), fold.Train.Docs(), fold.Train.Features, len(fold.Valid.Queries), len(fold.Test.Queries), config.Convention.Name()),
+		columns: []string{"ranker"},
+	}
+	for _, m := range config.Measures {
+		r.columns = append(r.columns, m.Name())
+	}
+	for _, row := range rows {
+		cells := []any{row.Ranker}
+		for _, m := range config.Measures {
+			cells = append(cells, row.Measures[m.Name()])
+		}
+		r.rows = append(r.rows, cells)
+	}
+	r.json = map[string]any{"convention": config.Convention.Name(), "queries": len(fold.Test.Queries), "rankers": rows, "report": html}
+	r.notes = []string{
+		"",
+		"map and ndcg@K measure how near the top the relevant documents are ranked; 1 is best.",
+		"standard is the textbook definition of NDCG (\"listwise eval --help\" lists the others).",
+		"MLE learns which of two documents is better; ExpGain and ConvexLoss learn what the measure",
+		"beside their name rewards, the exact lattice without drawing rankings at random.",
+		"",
+		fmt.Sprintf("%.1f seconds. The data are synthetic: they show that learning works, not which method is best.", took.Seconds()),
+		"Next, docs/guide/: a first hour as a search engineer, data scientist or researcher; or",
+		`"listwise methods", and "listwise data info" on data of your own.`,
+	}
+	if html != "" {
+		r.notes = append(r.notes, fmt.Sprintf("Every query, and why documents rank where they do: open %s in a browser.", html))
+	}
+	return r
+}
+
+// demoRow is one ranker of the demo's JSON form.
+type demoRow struct {
+	Ranker   string             `json:"ranker"`
+	Measures map[string]float64 `json:"measures"`
+}
+
+// demoData generates the queries and divides them 60 : 20 : 26, as many as a
+// fold of OHSUMED has.
+func demoData(seed uint64) (tune.Fold, error) {
+	shape, err := synth.Lookup("ohsumed")
+	if err != nil {
+		return tune.Fold{}, err
+	}
+	o := shape.Defaults
+	o.Seed = seed
+	d, err := shape.Generate(o)
+	if err != nil {
+		return tune.Fold{}, err
+	}
+	part := func(from, to int) *dataset.Dataset {
+		var queries []int
+		for i := from; i < to; i++ {
+			queries = append(queries, i)
+		}
+		return d.Subset(queries)
+	}
+	return tune.Fold{Name: "demo", Train: part(0, 60), Valid: part(60, 80), Test: part(80, len(d.Queries))}, nil
+}
+
+func demoConfig(fold tune.Fold, seed uint64, out string) (tune.Config, error) {
+	c := tune.Config{Folds: []tune.Fold{fold}, Seed: seed, Dir: out}
+	var err error
+	if c.Measures, err = measure.ParseList("map,ndcg@1,ndcg@5,ndcg@10", c.Convention, measure.Options{}); err != nil {
+		return c, err
+	}
+	c.Select = c.Measures[0]
+	for _, dm := range demoMethods {
+		m, err := method.Lookup(dm.method)
+		if err != nil {
+			return c, err
+		}
+		grid := map[string][]string{"C": {"0.001", "0.01", "0.1", "1"}}
+		maps.Copy(grid, dm.grid)
+		entry, err := tune.NewEntry(m, grid)
+		if err != nil {
+			return c, err
+		}
+		entry.Name = dm.name
+		if m.UsesMeasure {
+			if entry.Measure, err = measure.Parse(dm.measure, c.Convention, measure.Options{}); err != nil {
+				return c, err
+			}
+		}
+		c.Entries = append(c.Entries, entry)
+	}
+	return c, nil
+}
+
+// demoUntrained are two rankers that do not use the grades.
+func demoUntrained(fold tune.Fold, seed uint64) []ensemble.System {
+	rng := random.Stream(seed, "demo", "random order")
+	shuffled := make([]float64, fold.Test.Docs())
+	summed := make([]float64, fold.Test.Docs())
+	for i := range shuffled {
+		shuffled[i] = rng.Float64()
+		for _, v := range fold.Test.X()[i*fold.Test.Features : (i+1)*fold.Test.Features] {
+			summed[i] += float64(v)
+		}
+	}
+	return []ensemble.System{{Name: "untrained: random order", Test: shuffled}, {Name: "untrained: all weights 1", Test: summed}}
+}
+
+// demoRows puts the trained rankers below the others.
+func demoRows(c tune.Config, fold tune.Fold, untrained []ensemble.System, result *tune.Result) ([]demoRow, error) {
+	var rows []demoRow
+	for _, u := range untrained {
+		r, err := measure.Evaluate(fold.Test, u.Test, c.Measures, c.Ties)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, newDemoRow(u.Name, c.Measures, r))
+	}
+	for i, row := range result.Rows {
+		rows = append(rows, newDemoRow(demoMethods[i].title, c.Measures, row.Folds[0].Test))
+	}
+	return rows, nil
+}
+
+func newDemoRow(name string, measures []measure.Measure, r *measure.Result) demoRow {
+	row := demoRow{Ranker: name, Measures: make(map[string]float64)}
+	for _, m := range measures {
+		row.Measures[m.Name()] = r.Mean(m)
+	}
+	return row
+}

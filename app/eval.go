@@ -1,0 +1,330 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/app/runs"
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/slicing"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/tune"
+	"github.com/listwise/listwise/tune/ensemble"
+)
+
+type evalFlags struct {
+	evaluating
+	recording
+	sharding
+	model    string
+	scores   string
+	perQuery string
+}
+
+func newEvalCommand(env *environment) *cobra.Command {
+	var f evalFlags
+	cmd := &cobra.Command{
+		Use:   "eval --data FILE (--model M | --scores FILE)",
+		Short: "Measure how well a model, or a file of scores, ranks judged queries",
+		Long:  evalHelp(),
+		Example: `  listwise eval --data Fold1/test.txt --model m.json
+  listwise eval --data test.txt --scores test.scores --measures map,p@10,err@20 --per-query q.csv
+  listwise eval --data test.txt --model m.json --convention standard-skip --ties average --format json
+  listwise eval --data test-shards --model m.json --shard 3 --part parts/3.json
+  listwise eval --data test-shards --model m.json --parts parts
+  listwise eval --data judged.qrels --scores bm25.run --measures map,ndcg_cut_10,P_5,recip_rank`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.checkFlags(cmd); err != nil {
+				return err
+			}
+			return f.run(cmd.Context(), env)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
+	fl.StringVar(&f.scores, "scores", "", "`file` with one score a line, in the order of the data, or a run of TREC, by query and document")
+	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
+	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
+	fl.Lookup("data").Usage = "judged queries, a `file`: LETOR text, a table or judgements of TREC (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)"
+	f.sharding.addTo(cmd)
+	f.recording.addTo(cmd)
+	return cmd
+}
+
+// evalHelp is the command's long description: the registries of measures and
+// conventions are its text.
+func evalHelp() string {
+	var b strings.Builder
+	b.WriteString(`Ranks every query's documents by score and prints the means of the measures over
+the queries, by the queries' weights if the data have any; documents' weights do
+not matter. Tools disagree on the details of the measures; the convention
+settles them and is printed with the result.
+
+Beside each mean stands its tie-neutral value, the expectation when documents of
+equal score stand in random order. A warning appears when more than 1 % of a
+query's pairs of differently graded documents have equal scores.
+
+The data may be judgements of TREC (qrels), and the scores a run of any system,
+joined by query and document. What a run has and nobody judged counts as irrelevant
+and what it lacks as not found; a query without documents counts 0. The values are
+then trec_eval's, unless --convention or --ties says otherwise.
+
+A folder of shards, as "listwise data shard" makes it, is one data set. Several machines
+measure it with --shard and --part, each the queries of a shard, and --parts puts the
+values together: the result is that of measuring all at once, to the last digit. Neither
+goes into the record of runs.
+
+Measures (K is a cut-off rank, [ ] may be left out):
+`)
+	for _, m := range measure.List() {
+		fmt.Fprintf(&b, "  %-11s %s (%s)\n", m.Pattern, m.Explanation, m.Source)
+	}
+	b.WriteString("\nNames of trec_eval, ir_measures and ranx are read, too, in any case:\n ")
+	for i, a := range measure.Aliases() {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, " %s (%s)", a.Pattern, a.Means)
+	}
+	b.WriteString(".\nThey are printed under ours, and counted by the convention; trec is trec_eval's.\n")
+	b.WriteString("\nConventions:\n")
+	for _, c := range measure.Conventions() {
+		fmt.Fprintf(&b, "  %-14s %s\n", c.Name(), c.Explanation())
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (f *evalFlags) checkFlags(cmd *cobra.Command) error {
+	if err := required(cmd, "data"); err != nil {
+		return err
+	}
+	if (f.model == "") == (f.scores == "") {
+		return usageErrorf("%s needs either --model or --scores", cmd.CommandPath())
+	}
+	if f.data == "-" && f.scores == "-" {
+		return usageErrorf("--data and --scores cannot both be standard input")
+	}
+	if err := f.checkSharding(f); err != nil {
+		return err
+	}
+	return f.targets().check()
+}
+
+func (f *evalFlags) run(ctx context.Context, env *environment) error {
+	if f.isOne() || f.parts != "" {
+		return f.runShard(ctx, env)
+	}
+	convention, err := f.parseConvention()
+	if err != nil {
+		return err
+	}
+	measures, ties, err := f.parseMeasures(convention)
+	if err != nil {
+		return err
+	}
+	read, err := f.read(ctx, env)
+	if err != nil {
+		return err
+	}
+	test, system := read[0].Test, read[0].Systems[0]
+	if convention, measures, err = f.settle(env, convention, measures, []string{f.model}, read); err != nil {
+		return err
+	}
+	ties = f.tiesOf(ties, read)
+	rec := f.begin(env, func() *runs.Run { return f.recorded(test, system.Model, convention, measures) })
+	var out report
+	err = env.during("measuring "+f.data, func() error {
+		result, err := read[0].Evaluate(0, measures, ties)
+		if err != nil {
+			return usageErrorf("%s: %w", f.data, err)
+		}
+		if f.perQuery != "" {
+			if err := writePerQuery(f.perQuery, convention, result); err != nil {
+				return err
+			}
+		}
+		rec.wrote(f.perQuery)
+		rec.result(evalResult(&system, result))
+		warnOfTies(env, result)
+		sliced, err := f.of([]*dataset.Dataset{test}, convention, []string{system.Name}, [][]*measure.Result{{result}})
+		if err != nil {
+			return err
+		}
+		out = evalReport(convention, result, sliced)
+		return nil
+	})
+	return rec.conclude(out, err)
+}
+
+// read reads the data and the model, the scores or the run.
+func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Division, error) {
+	opts, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	system := ensemble.System{Name: f.model}
+	if f.model != "" {
+		if system.Model, err = env.loadModel("model", f.model); err != nil {
+			return nil, err
+		}
+		if err := f.forModels(&opts, system.Model); err != nil {
+			return nil, err
+		}
+	}
+	f.widen(&opts)
+	opts.Stream, opts.GradesOnly = true, f.model == "" && f.by == ""
+	test, err := env.openAndWarn(ctx, "data", f.data, opts)
+	if err != nil {
+		return nil, err
+	}
+	if test, err = f.withRoom(ctx, env, f.data, test, opts); err != nil {
+		return nil, err
+	}
+	if test, err = f.arranged(test, opts.FeatureNames); err != nil {
+		return nil, usageErrorf("%s: %w", f.data, err)
+	}
+	if f.model != "" {
+		test.NoteHashes() // by which queries that the model was trained on are known afterwards
+	}
+	d := &ensemble.Division{Test: test}
+	err = env.during("scoring "+f.data, func() (err error) {
+		if f.model != "" {
+			system.Test, err = scoreWith(system.Model, f.model, f.data, test)
+			d.Systems = append(d.Systems, system)
+			return err
+		}
+		d, err = ensemble.ReadScores(f.scores, test, f.systemOptions(ctx))
+		if err = inputFault("scores", f.scores, scores, hintAtMemory(err)); err != nil && !has[*usageError](err) {
+			err = usageErrorf("%w", err)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	read := []ensemble.Division{*d}
+	env.joinWarnings(read)
+	return read, nil
+}
+
+// warnOfTies warns if the order of tied documents matters, and gives the tie-neutral
+// values.
+func warnOfTies(env *environment, r *measure.Result) {
+	t := r.TieStats()
+	if t.Over == 0 || r.Ties() == measure.TiesAverage {
+		return
+	}
+	env.note("warning: in %d of %d queries more than %g %% of the differently graded pairs have equal scores (%.1f %% of all pairs); %s",
+		t.Over, t.Queries, 100*measure.NotableTies, 100*t.Share(), tieNeutral(tune.Summarise(r)))
+}
+
+// tiedSystem says that ties raise a system's own values.
+func tiedSystem(name string, queries int, means []tune.Summary) string {
+	return fmt.Sprintf("warning: %s ties more than %g %% of the differently graded pairs of %d queries; %s", name, 100*measure.NotableTies, queries, tieNeutral(means))
+}
+
+func tieNeutral(means []tune.Summary) string {
+	values := mapped(means, func(s tune.Summary) string { return fmt.Sprintf("%s %.4f", s.Measure.Name(), s.TieNeutral) })
+	return "tie-neutral: " + strings.Join(values, ", ")
+}
+
+// evalJSON is the result of eval that scripts rely on. A mean of no query is
+// null.
+type evalJSON struct {
+	Convention string         `json:"convention"`
+	Threshold  float64        `json:"threshold"`
+	Ties       string         `json:"ties"`
+	Queries    int            `json:"queries"`
+	Weighted   bool           `json:"weighted,omitempty"`
+	Counted    map[string]int `json:"queries_counted"`
+	Measures   map[string]any `json:"measures"`
+	TieNeutral map[string]any `json:"tie_neutral"`
+	TiedPairs  tiedJSON       `json:"tied_pairs"`
+	Slices     []slicedJSON   `json:"slices,omitempty"`
+}
+
+type tiedJSON struct {
+	Pairs   int64   `json:"differently_graded"`
+	Tied    int64   `json:"tied"`
+	Share   float64 `json:"share"`
+	Queries int     `json:"queries_over_1_percent"`
+}
+
+func evalReport(c measure.Convention, r *measure.Result, sliced *slicedMeans) report {
+	ties := r.TieStats()
+	j := evalJSON{
+		Convention: c.Name(), Threshold: c.Threshold(), Ties: r.Ties().String(), Queries: len(r.Queries()), Weighted: r.Weights() != nil,
+		Counted: make(map[string]int), Measures: make(map[string]any), TieNeutral: make(map[string]any),
+		TiedPairs: tiedJSON{ties.Pairs, ties.Tied, ties.Share(), ties.Over}, Slices: sliced.json(0),
+	}
+	out := report{
+		title:   fmt.Sprintf("convention %s, ties %s, queries: %d%s\n", conventionText(c), j.Ties, j.Queries, weightsText(r)),
+		columns: []string{"measure", "mean", "tie-neutral", "queries"},
+		slices:  sliced,
+		sliceIn: func(_, name string, m slicing.Mean) []any { return []any{name, number(m.Mean), nil, m.Counted} },
+	}
+	for _, m := range r.Measures() {
+		name, mean, neutral, counted := m.Name(), number(r.Mean(m)), number(r.TieNeutral(m)), r.Counted(m)
+		j.Measures[name], j.TieNeutral[name], j.Counted[name] = mean, neutral, counted
+		out.rows = append(out.rows, []any{name, mean, neutral, counted})
+	}
+	out.json = j
+	return out
+}
+
+// weightsText says that means are weighted, "" if they are not.
+func weightsText(r *measure.Result) string {
+	if r.Weights() == nil {
+		return ""
+	}
+	return ", by their weights"
+}
+
+// number is v as a cell or as JSON, which knows neither NaN nor infinities.
+func number[F ~float64](v F) any {
+	if x := float64(v); !math.IsNaN(x) && !math.IsInf(x, 0) {
+		return x
+	}
+	return nil
+}
+
+// queryJSON is one query's values in a --per-query file; those left out by the
+// convention are null.
+type queryJSON struct {
+	Query    string         `json:"query"`
+	Weight   *float64       `json:"weight,omitempty"`
+	Measures map[string]any `json:"measures"`
+	Tied     float64        `json:"tied_share"`
+}
+
+func writePerQuery(path string, c measure.Convention, r *measure.Result) error {
+	write := r.WriteCSV
+	if strings.EqualFold(filepath.Ext(path), ".json") {
+		write = atomicfile.JSON(map[string]any{"convention": c.Name(), "threshold": c.Threshold(), "ties": r.Ties().String(), "queries": perQuery(r)})
+	}
+	if err := atomicfile.Write(path, write); err != nil {
+		return fmt.Errorf("--per-query: %w", err)
+	}
+	return nil
+}
+
+func perQuery(r *measure.Result) []queryJSON {
+	all := make([]queryJSON, len(r.Queries()))
+	for i, id := range r.Queries() {
+		all[i] = queryJSON{Query: id, Measures: make(map[string]any), Tied: r.TiedShare(i)}
+		if w := r.Weights(); w != nil {
+			all[i].Weight = &w[i]
+		}
+		for _, m := range r.Measures() {
+			all[i].Measures[m.Name()] = number(r.PerQuery(m)[i])
+		}
+	}
+	return all
+}

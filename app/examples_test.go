@@ -1,0 +1,209 @@
+package app
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// slowExamples take minutes. They are stopped after seconds: that they were at work
+// then shows that what they were called with fits.
+var slowExamples = []string{"listwise auto --data", "listwise reproduce lambdarank-artificial", "listwise reproduce all", "listwise reproduce logrank-fig"}
+
+// endlessExamples go on until they are stopped. They get a free port, and end well.
+var endlessExamples = []string{"listwise serve"}
+
+// Every example of every command's help works, in a folder that has the files it names.
+func TestExamples(t *testing.T) {
+	template := t.TempDir()
+	t.Chdir(template)
+	prepareExamples(t)
+	for _, cmd := range allCommands(newRoot(&environment{})) {
+		for line := range strings.Lines(cmd.Example) {
+			t.Run(strings.TrimSpace(line), func(t *testing.T) {
+				dir := t.TempDir()
+				if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
+					t.Fatal(err)
+				}
+				t.Chdir(dir)
+				runExample(t, strings.TrimSpace(line))
+			})
+		}
+	}
+}
+
+func allCommands(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, c := range cmd.Commands() {
+		all = append(all, allCommands(c)...)
+	}
+	return all
+}
+
+// runExample runs a line of an Example: a command, with zcat before it and a file to
+// write to behind it, if need be.
+func runExample(t *testing.T, line string) {
+	t.Helper()
+	ctx, slow := context.Background(), false
+	for _, start := range slowExamples {
+		if slow = strings.HasPrefix(line, start); slow {
+			break
+		}
+	}
+	if testing.Short() && (slow || strings.HasPrefix(line, "listwise demo")) {
+		t.Skip("takes seconds")
+	}
+	for _, start := range endlessExamples {
+		if strings.HasPrefix(line, start) {
+			line += " --addr 127.0.0.1:0"
+			var stop func()
+			ctx, stop = context.WithTimeout(ctx, time.Second/2)
+			defer stop()
+		}
+	}
+	if slow {
+		var stop func()
+		ctx, stop = context.WithTimeout(ctx, 2*time.Second)
+		defer stop()
+	}
+	command, stdin := line, ""
+	if source, rest, ok := strings.Cut(line, " | "); ok {
+		path, isZcat := strings.CutPrefix(source, "zcat ")
+		if !isZcat {
+			t.Fatalf("found %q, expected zcat FILE", source)
+		}
+		command, stdin = rest, unzipped(t, path)
+	}
+	command, _, _ = strings.Cut(command, " > ")
+	words := strings.Fields(command)
+	if words[0] != "listwise" {
+		t.Fatalf("found the command %q", words[0])
+	}
+	var out, errs bytes.Buffer
+	code := Run(ctx, words[1:], strings.NewReader(stdin), &out, &errs)
+	if slow && ctx.Err() != nil && strings.HasSuffix(errs.String(), interrupted+"\n") {
+		return
+	}
+	if code != exitDone {
+		t.Errorf("exits with %d: %s", code, errs.String())
+	}
+}
+
+func unzipped(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// prepareExamples makes the files that examples name: data, folds, models, scores, what
+// tune leaves, and a record of 14 runs.
+func prepareExamples(t *testing.T) {
+	t.Helper()
+	synth := func(seed, queries int, out string) {
+		mustCall(t, "data", "synth", "--seed", strconv.Itoa(seed), "--queries", strconv.Itoa(queries), "--docs", "10", "--relevant", "4", "--features", "5", "--out", out)
+	}
+	synth(1, 15, "all.txt.gz")
+	for i, name := range []string{"train.txt", "train.txt.gz", "train.lwd", "vali.txt", "test.txt", "raw.txt", "new.txt.gz"} {
+		synth(i, 6, name)
+	}
+	mustWrite(t, "clicks.csv", "session,rating,brand,bm25\na,1,acme,0.5\na,0,other,0.25\n")
+	mustWrite(t, "experiments.jsonl", `{"kind":"interleave","experiment":"mixed","user":"u","models":[{"model":"a"},{"model":"b"}],"ranking":[{"id":"d1","team":1}]}`+"\n")
+	mustWrite(t, "clicks.jsonl", `{"user":"u","id":"d1"}`+"\n")
+	mustCall(t, "data", "convert", "all.txt.gz", "--out", "shop.csv")
+	mustCall(t, "data", "fold", "all.txt.gz", "--folds", "3", "--out", "OHSUMED")
+	for _, dir := range []string{"MQ2008", "LETOR3/OHSUMED", "SETS/OHSUMED"} {
+		mustCopy(t, dir, "OHSUMED")
+	}
+	mustCopy(t, "Fold1", "OHSUMED/Fold1")
+	all, err := os.ReadFile("OHSUMED/Fold1/test.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 { // parts of one data set share no query
+		text := strings.ReplaceAll(string(all), "qid:", fmt.Sprintf("qid:%d00", i+1))
+		mustWrite(t, fmt.Sprintf("S%d.txt", i+1), text)
+		mustCall(t, "data", "convert", fmt.Sprintf("S%d.txt", i+1), "--out", fmt.Sprintf("S%d.txt.gz", i+1))
+	}
+	methods := []string{"mle", "regression"}
+	for i, name := range []string{"m", "a", "b", "c", "r", "run6", "run7", "run8", "run9", "run10", "run11", "run12", "run13", "run14"} {
+		mustCall(t, "train", "--method", methods[i%2], "--train", "train.txt", "--model", name+".json", "--curve", name+".curve")
+	}
+	for _, name := range []string{"a", "b", "c", "test"} {
+		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
+	}
+	mustWrite(t, "features.txt", "0 qid:1 1:1 # docid = a\n0 qid:1 1:2 # docid = z\n")
+	mustWrite(t, "judged.qrels", "1 0 a 1\n1 0 b 0\n2 0 a 2\n")
+	for i, system := range []string{"bm25", "dense"} {
+		mustWrite(t, system+".run", fmt.Sprintf("1 Q0 a 1 %d %s\n1 Q0 b 2 1 %s\n2 Q0 c 1 3 %s\n", 2*i, system, system, system))
+	}
+	prepareShards(t)
+	mustCall(t, "train", "--no-record", "--method", "lambdamart", "--set", "trees=3", "--train", "train.txt", "--model", "trees.json")
+	mustCall(t, "export", "--model", "trees.json", "--to", "lightgbm", "--out", "lightgbm.txt")
+	mustCall(t, "export", "--model", "trees.json", "--to", "ranklib", "--out", "ranklib.txt")
+	for i, system := range []string{"mle", "ranknet", "listnet", "lambdarank", "coordascent"} {
+		for k := range 3 {
+			fold := fmt.Sprintf("Fold%d", k+1)
+			mustWrite(t, filepath.Join("runs", system, "x"), "")
+			mustCall(t, "train", "--no-record", "--method", methods[i%2], "--train", filepath.Join("OHSUMED", fold, "train.txt"), "--model", filepath.Join("runs", system, fold+".model.json"))
+		}
+	}
+	for seed := range 5 {
+		mustCopy(t, fmt.Sprintf("runs/%d/mle", seed+1), "runs/mle")
+		mustCopy(t, fmt.Sprintf("runs/%d/lambdarank", seed+1), "runs/lambdarank")
+	}
+}
+
+// prepareShards makes the folders of shards that examples name, and parts of an evaluation.
+func prepareShards(t *testing.T) {
+	t.Helper()
+	mustCall(t, "data", "shard", "test.txt", "--shards", "4", "--out", "test-shards")
+	for _, dir := range []string{"days", "scores", "parts"} {
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustCall(t, "data", "convert", "S1.txt", "--out", "days/mon.parquet")
+	mustCall(t, "data", "convert", "S2.txt", "--out", "days/tue.parquet")
+	for i := range 4 {
+		mustCall(t, "eval", "--data", "test-shards", "--model", "m.json", "--shard", strconv.Itoa(i), "--part", fmt.Sprintf("parts/%d.json", i))
+	}
+}
+
+func mustCopy(t *testing.T, to, from string) {
+	t.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustWrite(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

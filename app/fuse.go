@@ -1,0 +1,383 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/scored"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/model/fuse"
+	"github.com/listwise/listwise/tune"
+	"github.com/listwise/listwise/tune/ensemble"
+)
+
+type fuseFlags struct {
+	evaluating
+	valid    string
+	rules    string
+	scale    string
+	k        float64
+	weights  string
+	selectBy string
+	draws    int
+	seed     uint64
+	out      string
+	model    string
+	long     bool
+}
+
+// fuseFormats are the formats of fuse: those of every command, and the fusion itself.
+var fuseFormats = []string{"text", "json", "csv", asRun}
+
+// asRun is the format of a run of TREC.
+const asRun = "run"
+
+func newFuseCommand(env *environment) *cobra.Command {
+	var f fuseFlags
+	cmd := &cobra.Command{
+		Use:   "fuse [--data FILE|DIR] A B…",
+		Short: "Make one ranking of those of several models or score files",
+		Long: `Fuses the rankings of several systems and measures each of them and the fusions.
+
+With --data FILE, a system is a model file, a file of scores (one a line of FILE) or
+a run of TREC; with FILE judgements of TREC (qrels), a run. --valid chooses weights, and the best of several rules, on validation data;
+a file of scores then needs those of the validation data after a colon:
+A.scores:A.valid.scores.
+
+With --data DIR, which holds Fold1 … FoldK, a system is a folder of tune's output
+(OUT/METHOD): any folder with, for every fold k, Foldk.model.json, or Foldk.scores
+and Foldk.valid.scores. Weights and rule are chosen on each fold's vali.txt.
+
+Rules (documents of equal score get equal votes):
+` + ruleList() + `A document's fused score is the weighted sum of its votes.
+
+Without --data, systems are runs, nothing is measured, and the fusion by one rule
+(rrf unless --rule names another) is written as a run.
+
+--out gets the chosen fusion's scores, with --data DIR a folder as tune writes it;
+--model gets it as a model that eval and score take like any other. --format run
+makes it a run of TREC, in --out or, in place of the table, on standard output. The
+run keeps queries without judgements.`,
+		Example: `  listwise fuse --data Fold1/test.txt --valid Fold1/vali.txt --model fused.json a.json b.json
+  listwise fuse --data test.txt --rule rrf --out fused.scores a.scores b.scores c.json
+  listwise fuse bm25.run dense.run --out fused.run
+  listwise fuse --data judged.qrels --rule rrf --format run --out fused.run bm25.run dense.run
+  listwise fuse --data MQ2008 --out runs/fusion runs/ranknet runs/listnet runs/coordascent`,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return env.checkFormat(cmd, fuseFormats, suggest.OneOf(fuseFormats))
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return needs(cmd, "at least two systems")
+			}
+			if f.data == "" {
+				return f.fuseRuns(cmd, env, args)
+			}
+			return f.run(cmd.Context(), env, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.valid, "valid", "", "judged queries to choose weights and rule on, a `file` (with --data FILE)")
+	fl.StringVar(&f.rules, "rule", strings.Join(fuse.Kinds(), ","), "`rules`, separated by commas")
+	fl.StringVar(&f.scale, "scale", fuse.MinMax.String(), "`how` combsum and combmnz rescale scores within a query: "+strings.Join(fuse.Scales(), ", "))
+	addReal(fl, &f.k, "k", fuse.DefaultK, 0, 1e30, "`number` added to the ranks by rrf")
+	fl.StringVar(&f.weights, "weights", "", "`what` the votes are multiplied by: tuned (on validation data; the default where there are such), equal, or one number a system, separated by commas")
+	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that weights and rule are chosen by")
+	fl.BoolVar(&f.long, "long", false, "print every system and the weights of every rule")
+	addWhole(fl, &f.draws, "draws", 20, 0, "`number` of samples of the validation queries whose best weights are averaged; 0: the best on all queries, taken alone")
+	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
+	fl.StringVar(&f.out, "out", "", "`file` for the fused scores, or folder with --data DIR")
+	fl.StringVar(&f.model, "model", "", "`file` for the fusion as a model; all systems must be models (with --data FILE)")
+	fl.StringVar(&env.format, "format", "text", "print `text`, json or csv; or write the fusion as a run of TREC: run")
+	f.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
+	return cmd
+}
+
+func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) error {
+	inFolds := isFolder(f.data)
+	config, convention, err := f.config(len(args))
+	if err != nil {
+		return err
+	}
+	if err := f.checkFlags(inFolds, len(config.Rules), env.format == asRun); err != nil {
+		return err
+	}
+	if err := f.targets(args, inFolds).check(); err != nil {
+		return err
+	}
+	if args, err = f.systems(env, args); err != nil {
+		return err
+	}
+	f.keepUnjudged = env.format == asRun
+	var divisions []ensemble.Division
+	if inFolds {
+		divisions, err = f.readFolds(ctx, env, true, config.Tuned, args)
+	} else {
+		divisions, err = f.readFile(ctx, env, f.valid, args)
+	}
+	if err != nil {
+		return err
+	}
+	if convention, config.Measures, err = f.settle(env, convention, config.Measures, args, divisions); err != nil {
+		return err
+	}
+	if err := f.divisible(testsOf(divisions), convention.Threshold()); err != nil {
+		return err
+	}
+	if f.out != "" && divisions[0].Test.Features == 0 && env.format != asRun {
+		return usageErrorf("--out: the documents of judgements stand in no order for a file of scores, expected --format run")
+	}
+	if f.out != "" {
+		if err := notTuned(f.out); err != nil {
+			return err
+		}
+	}
+	config.Ties = f.tiesOf(config.Ties, divisions)
+	config.Tuning.Measure = measure.Under(config.Tuning.Measure, convention)
+	bar := env.startProgress("fusing, steps", 0)
+	config.Observe = bar.set
+	result, err := config.Run(ctx, divisions)
+	bar.finish()
+	if err != nil {
+		return usageErrorf("%s: %w", f.data, err)
+	}
+	for i := range result.Systems {
+		if pooled := measure.Pool(result.Systems[i].Tests...); pooled.TieStats().Over > 0 {
+			env.note("%s", tiedSystem(result.Systems[i].Name, pooled.TieStats().Over, tune.Summarise(pooled)))
+		}
+	}
+	sliced, err := f.ofSystems(divisions, convention, result)
+	if err != nil {
+		return err
+	}
+	summary := fuseSummary(convention, config, result, sliced)
+	err = env.during("writing the fusion", func() error { return f.write(env, divisions, result, summary, inFolds) })
+	if err != nil || env.format == asRun && f.out == "" {
+		return err
+	}
+	out := fuseReport(divisions, result, summary, convention, f.long || env.format != "text")
+	out.slices, out.sliceIn = sliced, foldRow(len(out.columns))
+	return env.print(out)
+}
+
+// withoutData are the flags of fuse that have a meaning without judged queries.
+var withoutData = []string{"rule", "scale", "k", "weights", "out", "format", "drop-self", "lower-is-better", "max-memory"}
+
+// fuseRuns fuses runs without judgements.
+func (f *fuseFlags) fuseRuns(cmd *cobra.Command, env *environment, args []string) error {
+	var fault error
+	own := cmd.LocalNonPersistentFlags()
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if fault == nil && own.Lookup(flag.Name) != nil && !slices.Contains(withoutData, flag.Name) {
+			fault = usageErrorf("--%s needs --data", flag.Name)
+		}
+	})
+	if fault != nil {
+		return fault
+	}
+	if f := env.format; f != "text" && f != asRun {
+		return usageErrorf("--format %s needs --data, expected run", f)
+	}
+	if !cmd.Flags().Changed("rule") {
+		f.rules = string(fuse.RRF)
+	}
+	rules, err := f.parseRules()
+	switch {
+	case err != nil:
+		return err
+	case len(rules) > 1:
+		return usageErrorf("--rule %s: found %d rules, expected one without --data", f.rules, len(rules))
+	case f.weights == "tuned":
+		return usageErrorf("--weights tuned needs --data and --valid")
+	}
+	weights := fuse.Equal(len(args))
+	if f.weights != "" && f.weights != "equal" {
+		if weights, err = f.parseWeights(len(args)); err != nil {
+			return err
+		}
+	}
+	if err := f.targets(args, false).check(); err != nil {
+		return err
+	}
+	for _, path := range args {
+		if found := contentOf(path); found != "" && found != aRun {
+			return usageErrorf("%s is %s, expected a run: --data says what other systems rank", path, withArticle(found))
+		}
+	}
+	f.memoryLimit.options()
+	bar := env.startProgress("reading, runs", len(args))
+	d, err := ensemble.ReadRuns(args, f.systemOptions(cmd.Context()), bar.set)
+	bar.finish()
+	if err != nil {
+		return usageErrorf("%w", hintAtMemory(err))
+	}
+	env.joinWarnings([]ensemble.Division{*d})
+	return f.writeRun(env, d, &ensemble.Fusion{Rule: rules[0], Weights: weights})
+}
+
+// writeRun writes a fusion as a run, in --out or on standard output.
+func (f *fuseFlags) writeRun(env *environment, d *ensemble.Division, fusion *ensemble.Fusion) error {
+	data, scores, err := d.Retrieved(fusion)
+	if err != nil {
+		return err
+	}
+	return env.writeRanking(f.out, data, scores, scored.Options{Format: asRun, Tag: fusion.Rule.Kind.String()})
+}
+
+// ofSystems measures systems, fusions and the chosen one on the slices of the queries.
+func (f *fuseFlags) ofSystems(divisions []ensemble.Division, c measure.Convention, r *ensemble.Result) (*slicedMeans, error) {
+	rows := slices.Concat(r.Systems, r.Rules)
+	if chosenApart(r) {
+		rows = append(rows, *r.Chosen)
+	}
+	names := mapped(rows, func(row ensemble.Row) string { return row.Name })
+	return f.of(testsOf(divisions), c, names, mapped(rows, func(row ensemble.Row) []*measure.Result { return row.Tests }))
+}
+
+// systems returns the arguments that are systems.
+func (f *fuseFlags) systems(env *environment, args []string) ([]string, error) {
+	systems := mapped(args, func(arg string) *contestant { return &contestant{name: arg, runs: []run{{path: arg}}} })
+	systems, err := env.systemsFor(f.data, systems, 2)
+	if err != nil {
+		return nil, err
+	}
+	if len(systems) < len(args) && f.weights != "" && f.weights != "tuned" && f.weights != "equal" {
+		return nil, usageErrorf("--weights %s: found %d systems among %d arguments, expected as many as weights", f.weights, len(systems), len(args))
+	}
+	return mapped(systems, func(s *contestant) string { return s.runs[0].path }), nil
+}
+
+// ruleList describes the rules, a line each.
+func ruleList() string {
+	var b strings.Builder
+	for _, name := range fuse.Kinds() {
+		fmt.Fprintf(&b, "  %-8s %s\n", name, fuse.Kind(name).About())
+	}
+	return b.String()
+}
+
+// config puts together what the flags describe, and their convention.
+func (f *fuseFlags) config(systems int) (*ensemble.Config, measure.Convention, error) {
+	c := &ensemble.Config{Tuned: f.weights == "" || f.weights == "tuned"}
+	convention, err := f.parseConvention()
+	if err != nil {
+		return nil, convention, err
+	}
+	if c.Measures, c.Ties, err = f.parseMeasures(convention); err != nil {
+		return nil, convention, err
+	}
+	c.Tuning = ensemble.Tuning{Draws: f.draws, Seed: f.seed}
+	if c.Tuning.Measure, err = measure.Parse(f.selectBy, convention, measure.Options{}); err != nil {
+		return nil, convention, usageErrorf("--select: %w", err)
+	}
+	if c.Rules, err = f.parseRules(); err != nil {
+		return nil, convention, err
+	}
+	if !c.Tuned && f.weights != "equal" {
+		c.Weights, err = f.parseWeights(systems)
+	}
+	return c, convention, err
+}
+
+func (f *fuseFlags) parseRules() ([]fuse.Rule, error) {
+	scale, err := fuse.ParseScale(f.scale)
+	if err != nil {
+		return nil, usageErrorf("--scale: %w", err)
+	}
+	var rules []fuse.Rule
+	seen := make(map[fuse.Kind]bool)
+	for name := range strings.SplitSeq(f.rules, ",") {
+		kind, err := fuse.ParseKind(strings.TrimSpace(name))
+		if err != nil {
+			return nil, usageErrorf("--rule: %w", err)
+		}
+		if seen[kind] {
+			return nil, usageErrorf("--rule %s: %s is named twice", f.rules, kind)
+		}
+		seen[kind] = true
+		r := fuse.Rule{Kind: kind, Scale: scale, K: f.k}
+		if err := r.Check(); err != nil {
+			return nil, usageErrorf("--rule %s: %w", kind, err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+func (f *fuseFlags) parseWeights(systems int) ([]float64, error) {
+	parts := strings.Split(f.weights, ",")
+	if len(parts) != systems {
+		return nil, usageErrorf("--weights %s: found %d of them, expected tuned, equal, or one for each of %d systems", f.weights, len(parts), systems)
+	}
+	weights := make([]float64, systems)
+	for i, p := range parts {
+		w, err := strconv.ParseFloat(strings.TrimSpace(p), 64)
+		if err != nil || !(w >= -1e100 && w <= 1e100) {
+			return nil, usageErrorf("--weights %s: found %q, expected a number", f.weights, p)
+		}
+		weights[i] = w
+	}
+	return weights, nil
+}
+
+// check returns an error if flags contradict each other. It runs before anything is read.
+func (f *fuseFlags) checkFlags(inFolds bool, rules int, run bool) error {
+	chooses := inFolds || f.valid != ""
+	switch {
+	case inFolds && run:
+		return usageErrorf("--format run: --data %s is a folder, expected a file: every fold has a fusion of its own", f.data)
+	case rules > 1 && !chooses && run:
+		return usageErrorf("--format run is of one fusion: name one --rule, or --valid to choose by")
+	case inFolds && (f.valid != "" || f.model != ""):
+		return usageErrorf("--data %s is a folder, whose folds have validation data and get models in --out: expected neither --valid nor --model", f.data)
+	case f.weights == "tuned" && !chooses:
+		return usageErrorf("--weights tuned needs --valid")
+	case rules > 1 && !chooses && (f.out != "" || f.model != ""):
+		return usageErrorf("--out and --model hold one fusion: name one --rule, or --valid to choose by")
+	case f.data == "-" && f.valid == "-":
+		return usageErrorf("--data and --valid cannot both be standard input")
+	}
+	return nil
+}
+
+// write leaves what --out and --model ask for.
+func (f *fuseFlags) write(env *environment, divisions []ensemble.Division, r *ensemble.Result, summary fuseJSON, inFolds bool) error {
+	if inFolds {
+		if f.out == "" {
+			return nil
+		}
+		if err := r.WriteFolds(f.out, divisions); err != nil {
+			return usageErrorf("--out: %w", err)
+		}
+		return atomicfile.Write(filepath.Join(f.out, "results.json"), atomicfile.JSON(summary))
+	}
+	if f.model != "" {
+		m, err := divisions[0].Model(r.Chosen.Fusions[0])
+		if err != nil {
+			return usageErrorf("--model: %w", err)
+		}
+		if err := m.Save(f.model); err != nil {
+			return err
+		}
+	}
+	if env.format == asRun {
+		return f.writeRun(env, &divisions[0], r.Chosen.Fusions[0])
+	}
+	if f.out == "" {
+		return nil
+	}
+	if slices.Contains(r.Chosen.Fusions[0].Scores, dataset.NotRetrieved) {
+		return usageErrorf("--out: some documents were retrieved by no system and have no score to write, expected --format run")
+	}
+	return divisions[0].WriteScores(f.out, r.Chosen.Fusions[0])
+}

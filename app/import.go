@@ -1,0 +1,164 @@
+package app
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/listwise/listwise/internal/strictjson"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/interchange"
+)
+
+// numberingFlag is the flag for the column that is feature 1.
+type numberingFlag struct{ first string }
+
+func (n *numberingFlag) addTo(fl *pflag.FlagSet, otherwise string) {
+	fl.StringVar(&n.first, "first-feature", "", "`column` that is feature 1 where the format counts columns from 0: 0 (as in an array) or 1 (as in svmlight text whose first feature is 1); unless given, "+otherwise)
+}
+
+func (n *numberingFlag) numbering() (interchange.Numbering, error) {
+	switch n.first {
+	case "":
+		return interchange.AutoNumbering, nil
+	case "0":
+		return interchange.ColumnsFromZero, nil
+	case "1":
+		return interchange.ColumnsFromOne, nil
+	}
+	return 0, usageErrorf("--first-feature %q: expected 0 or 1", n.first)
+}
+
+// parseFeatures reads the names of features: a JSON list, or names separated by commas; empty
+// means none.
+func parseFeatures(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	names := strings.Split(text, ",")
+	if strings.HasPrefix(strings.TrimSpace(text), "[") {
+		names = nil
+		if strictjson.Check([]byte(text)) != nil || json.Unmarshal([]byte(text), &names) != nil {
+			return nil, usageErrorf("--features %q: found no JSON list of names in UTF-8, expected one such as [\"a\",\"b\"]", text)
+		}
+	}
+	if slices.Contains(names, "") || len(names) == 0 {
+		return nil, usageErrorf("--features %s: found an empty name, expected names separated by commas, or a JSON list of them", text)
+	}
+	return names, nil
+}
+
+// formatList describes the formats that can do something, for help texts.
+func formatList(can func(interchange.Format) bool) string {
+	var b strings.Builder
+	for _, f := range interchange.Formats() {
+		if can(f) {
+			fmt.Fprintf(&b, "  %-16s %s\n", f.Name, f.Title)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func reads(f interchange.Format) bool  { return f.Reads }
+func writes(f interchange.Format) bool { return f.Writes }
+
+type importFlags struct {
+	numberingFlag
+	from     string
+	name     string
+	absent   string
+	model    string
+	features string
+}
+
+func newImportCommand(env *environment) *cobra.Command {
+	var f importFlags
+	cmd := &cobra.Command{
+		Use:   "import FILE --model OUT [--from FORMAT]",
+		Short: "Make a model of one that another system wrote",
+		Long: `Reads a model of another system and writes it as a model file, which ranks as it
+does there and goes where models go: eval, compare, report, fuse, score, export.
+Those commands take the other system's file itself, too.
+
+Formats, recognised by content unless --from says which:
+` + formatList(reads) + `
+
+What a model file cannot express is an error. Notes say what was assumed.`,
+		Example: `  listwise import lightgbm.txt --model imported.json
+  listwise import ranklib.txt --model imported.json --features bm25,title,ctr,age,clicks`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := required(cmd, "model"); err != nil {
+				return err
+			}
+			if len(args) != 1 {
+				return needs(cmd, "one file to read")
+			}
+			return f.run(env, args[0])
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.model, "model", "", "`file` for the model")
+	fl.StringVar(&f.features, "features", "", "`names` of the features of the data that the model is for, separated by commas or as a JSON list, or their number; for formats that know features by number only")
+	fl.StringVar(&f.from, "from", "", "`format` of the file (default: by its content)")
+	fl.StringVar(&f.name, "name", "", "`name` of the model, where the file is a store of several")
+	fl.StringVar(&f.absent, "absent", "", "`what` features were in training that a line of svmlight text leaves out: zero, or missing (as XGBoost takes them when it reads such text); data that the model scores are then read so (default: zero)")
+	f.addTo(fl, "the file decides, and a note says so")
+	return cmd
+}
+
+func (f *importFlags) targets(path string) *targets {
+	return new(targets).reads("", path).writes("--model", f.model)
+}
+
+func (f *importFlags) run(env *environment, path string) error {
+	if err := f.targets(path).check(); err != nil {
+		return err
+	}
+	first, err := f.numbering()
+	if err != nil {
+		return err
+	}
+	o := interchange.ReadOptions{Format: f.from, Name: f.name, FirstFeature: first}
+	if o.Features, err = strconv.Atoi(f.features); err != nil {
+		if o.Names, err = parseFeatures(f.features); err != nil {
+			return err
+		}
+	} else if o.Features < 1 {
+		return usageErrorf("--features %d: expected at least 1", o.Features)
+	}
+	missing, err := parseAbsent(cmp.Or(f.absent, absentZero))
+	if err != nil {
+		return err
+	}
+	m, err := env.loadModelAs("", path, o)
+	if err != nil {
+		return err
+	}
+	m.AbsentMissing = missing
+	if f.absent == "" && ofXGBoost(m) && m.FeatureNames == nil {
+		env.note("note: %s: features that a line of text leaves out are taken as 0; XGBoost takes them as missing if it reads such text (--absent missing, where the model learned so)", path)
+	}
+	if err := m.Save(f.model); err != nil {
+		return err
+	}
+	return env.print(importReport(path, f.model, m))
+}
+
+func importReport(path, out string, m *model.Model) report {
+	return report{
+		title:   "wrote " + out,
+		written: true,
+		columns: []string{"file", "format", "scorer", "features", "parameters"},
+		rows:    [][]any{{path, m.Method, m.Scorer.Kind(), m.NumFeatures(), len(m.Params)}},
+		json: map[string]any{
+			"file": path, "model": out, "format": m.Method, "scorer": m.Scorer.Kind(),
+			"features": m.NumFeatures(), "feature_names": m.FeatureNames, "parameters": len(m.Params),
+		},
+	}
+}

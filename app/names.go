@@ -1,0 +1,210 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/learn/method"
+)
+
+// otherCommands maps names that other tools use for a command to the command here.
+var otherCommands = map[string]string{
+	"fit": "train", "learn": "train",
+	"predict": "score", "rank": "score", "apply": "score", "infer": "score",
+	"evaluate": "eval", "test": "eval", "measure": "eval", "validate": "eval", "trec_eval": "eval",
+	"automl": "auto", "tuning": "tune", "search": "tune", "grid": "tune", "gridsearch": "tune", "cv": "tune",
+	"ttest": "compare", "significance": "compare", "diff": "compare",
+	"html": "report", "plot": "report",
+	"history": "runs", "log": "runs", "experiments": "runs",
+	"ensemble": "fuse", "merge": "fuse", "combine": "fuse", "rrf": "fuse",
+	"models": "methods", "algorithms": "methods", "list": "methods", "rankers": "methods",
+	"info": "data info", "stats": "data info", "describe": "data info",
+	"convert": "data convert", "clean": "data clean", "normalize": "data normalize",
+	"fold": "data fold", "folds": "data fold", "split": "data fold",
+	"synth": "data synth", "generate": "data synth", "synthesize": "data synth",
+	"paper": "reproduce", "papers": "reproduce", "example": "demo", "quickstart": "demo",
+
+	"data split": "data fold", "data generate": "data synth", "data stats": "data info", "data describe": "data info", "data show": "data info",
+	"runs ls": "runs list", "runs rm": "runs delete", "runs remove": "runs delete", "runs compare": "runs diff", "runs get": "runs show",
+}
+
+// unknownCommand is the error about a name that cmd has no command of.
+func unknownCommand(cmd *cobra.Command, name string) error {
+	full := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath()+" "+name, cmd.Root().Name()), " ")
+	if other, ok := otherCommands[strings.ToLower(full)]; ok {
+		return usageErrorf("unknown command %q, did you mean %q?", full, cmd.Root().Name()+" "+other)
+	}
+	var known []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
+	}
+	near := suggest.Nearest(name, known)
+	if near == nil {
+		return usageErrorf("unknown command %q (see %q)", full, cmd.CommandPath()+" --help")
+	}
+	return usageErrorf("unknown command %q, did you mean %s?", full, suggest.Quoted(near))
+}
+
+// checkCommand returns an error if the command does not exist. It runs before flags are
+// parsed, because the flags of an unknown command are unknown as well.
+func checkCommand(root *cobra.Command, args []string) error {
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		return nil
+	}
+	cmd := root
+	for i := 0; i < len(args) && cmd.HasSubCommands(); i++ {
+		arg := args[i]
+		switch {
+		case arg == "--":
+			return nil
+		case strings.HasPrefix(arg, "-"):
+			if name := strings.TrimPrefix(arg, "--"); root.PersistentFlags().Lookup(name) != nil && root.PersistentFlags().Lookup(name).NoOptDefVal == "" {
+				i++ // its value
+			}
+			continue
+		}
+		next := commandOf(cmd, arg)
+		if next == nil {
+			return unknownCommand(cmd, arg)
+		}
+		cmd = next
+	}
+	return nil
+}
+
+// commandOf returns the command of cmd that has a name, nil if there is none.
+func commandOf(cmd *cobra.Command, name string) *cobra.Command {
+	for _, c := range cmd.Commands() {
+		if c.Name() == name || c.HasAlias(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// newHelpCommand is cobra's, but for topics that do not exist.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about := cmd.Root()
+			for _, name := range args {
+				next := commandOf(about, name)
+				if next == nil {
+					return unknownCommand(about, name)
+				}
+				about = next
+			}
+			about.InitDefaultHelpFlag() // so that they are listed
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+	}
+}
+
+// otherFlags maps names that other tools use for a flag to flags here; the first that the
+// command has is suggested.
+var otherFlags = map[string][]string{
+	"metric": {"measure", "measures"}, "metrics": {"measures", "measure"}, "objective": {"method"}, "algorithm": {"method"}, "ranker": {"method"}, "loss": {"method"},
+	"input": {"data", "train"}, "file": {"data", "train"}, "dataset": {"data", "train"}, "test": {"data"}, "validation": {"valid"}, "validate": {"valid"}, "vali": {"valid"},
+	"output": {"out", "model"}, "o": {"out", "model"}, "save": {"model", "out"}, "param": {"set", "grid"}, "params": {"set", "grid"}, "hyperparameter": {"set", "grid"},
+	"silent": {"quiet"}, "random-state": {"seed"}, "random-seed": {"seed"}, "threads": {"jobs"}, "workers": {"jobs"}, "norm": {"normalize"}, "standardize": {"transform"}, "clip": {"transform"}, "log1p": {"transform"}, "transforms": {"transform"},
+	"predictions": {"scores"}, "run": {"scores"}, "qrels": {"data"}, "best": {"best-first"}, "json": {"format"}, "csv": {"format"}, "metric2t": {"measure"}, "metric2T": {"measures"},
+}
+
+// flagError describes what is wrong with a flag in this program's words instead of pflag's.
+func flagError(cmd *cobra.Command, err error) error {
+	see := fmt.Sprintf("(see %q)", cmd.CommandPath()+" --help")
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		dashes := "--"
+		if unknown.GetSpecifiedShortnames() != "" {
+			dashes = "-"
+		}
+		return usageErrorf("unknown flag: %s%s%s %s", dashes, unknown.GetSpecifiedName(), nearFlag(cmd, unknown.GetSpecifiedName()), see)
+	}
+	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return usageErrorf("--%s %s: %s %s", value.GetFlag().Name, value.GetValue(), expectedValue(value), see)
+	}
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return usageErrorf("--%s: found no value, expected one %s", missing.GetFlag().Name, see)
+	}
+	return usageErrorf("%w %s", err, see)
+}
+
+// nearFlag completes the error about an unknown flag with the flag or hyperparameter that
+// was probably meant, if there is one.
+func nearFlag(cmd *cobra.Command, name string) string {
+	has := func(flag string) bool { return cmd.Flag(flag) != nil }
+	for _, flag := range otherFlags[name] {
+		if has(flag) {
+			return fmt.Sprintf(", did you mean --%s?", flag)
+		}
+	}
+	if hyperparameter, ok := hyperparameterLike(name); ok {
+		switch {
+		case has("set"):
+			return fmt.Sprintf(", a hyperparameter is given as --set %s=VALUE", hyperparameter)
+		case has("grid"):
+			return fmt.Sprintf(", a hyperparameter is given as --grid %s=VALUE,VALUE", hyperparameter)
+		}
+	}
+	var known []string
+	add := func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, "--"+f.Name)
+		}
+	}
+	cmd.LocalFlags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	if near := suggest.Nearest("--"+name, known); near != nil {
+		return ", did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return ""
+}
+
+// otherHyperparameters maps names that other tools use for hyperparameters to the names
+// here.
+var otherHyperparameters = map[string]string{
+	"lr": "rate", "learning_rate": "rate", "eta": "rate", "lambda": "C", "l2": "C", "reg": "C", "regularization": "C",
+	"n_estimators": "rounds", "num_rounds": "rounds", "num_boost_round": "rounds", "iter": "iterations", "max_iter": "iterations", "hidden_units": "hidden", "layers": "hidden",
+}
+
+// hyperparameterLike returns the hyperparameter of any method that a flag is called
+// after.
+func hyperparameterLike(flag string) (string, bool) {
+	name := strings.ReplaceAll(flag, "-", "_")
+	if ours, ok := otherHyperparameters[name]; ok {
+		return ours, true
+	}
+	for _, m := range method.List() {
+		for i := range m.Hyperparameters {
+			if strings.EqualFold(m.Hyperparameters[i].Name, name) {
+				return m.Hyperparameters[i].Name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// expectedValue is what a flag takes.
+func expectedValue(e *pflag.InvalidValueError) string {
+	switch e.GetFlag().Value.Type() {
+	case "uint64":
+		return "expected a whole number from 0 to 18446744073709551615"
+	case "bool":
+		return "expected true or false"
+	case "float64":
+		return "expected a number"
+	case "duration":
+		return "expected a time with its unit, such as 500ms, 10s or 1h30m"
+	}
+	return e.Unwrap().Error()
+}

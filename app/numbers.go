@@ -1,0 +1,88 @@
+package app
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// Flags whose values are numbers within a range. A value that is none, or lies
+// outside, is refused with the range; see flagError.
+
+// mostOf bounds numbers of things that nobody has more of.
+const mostOf = math.MaxInt32
+
+// wholeFlag is an int from least to mostOf.
+type wholeFlag struct {
+	value *int
+	least int
+}
+
+// addWhole adds a flag of an int from least to mostOf; its default may lie outside.
+func addWhole(fl *pflag.FlagSet, value *int, name string, standard, least int, usage string) {
+	*value = standard
+	fl.Var(&wholeFlag{value, least}, name, usage)
+}
+
+func (f *wholeFlag) Set(text string) error {
+	v, err := strconv.Atoi(text)
+	if err != nil || v < f.least || v > mostOf {
+		return fmt.Errorf("expected a whole number from %d to %d", f.least, mostOf)
+	}
+	*f.value = v
+	return nil
+}
+
+func (f *wholeFlag) String() string {
+	if f.value == nil {
+		return "0"
+	}
+	return strconv.Itoa(*f.value)
+}
+
+// Type implements pflag.Value.
+func (*wholeFlag) Type() string { return "int" }
+
+// realFlag is a finite float64 from least to most, which least itself is not if it is
+// open.
+type realFlag struct {
+	value       *float64
+	least, most float64
+	open        bool
+}
+
+// addReal adds a flag of a number from least to most; its default may lie outside.
+func addReal(fl *pflag.FlagSet, value *float64, name string, standard, least, most float64, usage string) {
+	*value = standard
+	fl.Var(&realFlag{value: value, least: least, most: most}, name, usage)
+}
+
+// addPositive adds a flag of a number above 0 and up to most.
+func addPositive(fl *pflag.FlagSet, value *float64, name string, standard, most float64, usage string) {
+	*value = standard
+	fl.Var(&realFlag{value: value, most: most, open: true}, name, usage)
+}
+
+func (f *realFlag) Set(text string) error {
+	v, err := strconv.ParseFloat(text, 64)
+	if err == nil && v >= f.least && v <= f.most && !(f.open && v == f.least) {
+		*f.value = v
+		return nil
+	}
+	if f.open {
+		return fmt.Errorf("expected a number above %g, %g at most", f.least, f.most)
+	}
+	return fmt.Errorf("expected a number from %g to %g", f.least, f.most)
+}
+
+func (f *realFlag) String() string {
+	if f.value == nil {
+		return "0"
+	}
+	return strconv.FormatFloat(*f.value, 'g', -1, 64)
+}
+
+// Type implements pflag.Value.
+func (*realFlag) Type() string { return "float" }

@@ -1,0 +1,236 @@
+package papers
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/dataset/synth"
+)
+
+// The rows of boltzRankEnergy.
+const (
+	energyAllPairs = "BoltzRank1, all pairs"
+	energyGoodBad  = "BoltzRank1, good–bad pairs"
+	energyPairNet  = "BoltzRank2"
+	energyMLE      = "MLE"
+	energyConvex   = "ConvexLoss_NDCG"
+	energyForMAP   = "BoltzRank1, MAP alone"
+	energyBest     = "best feature"
+	energyListNet  = "ListNet"
+	energyAdaRank  = "AdaRank.MAP"
+
+	energyScaled = ", scaled" // behind MLE and ConvexLoss_NDCG
+)
+
+// energySeeds is the number of seeds of rows that draw rankings.
+const energySeeds = 3
+
+// td2004Size is that of TD2004, 1116 relevant documents of 75 queries, with a fifth of its
+// documents: BoltzRank's paper subsamples the irrelevant ones, too.
+var td2004Size = govSize{queries: 75, docs: 200}
+
+// boltzRankEnergy tries what LogRank's section 1.4 says of BoltzRank, and the scale of its own
+// feature map (1.7). One row is for all pairs with either g. Σ_k (r_j − r_k) and Σ_k sign(r_j − r_k)
+// are both linear in r_j, so that the two energies differ by a factor of the query.
+func boltzRankEnergy(made govSize) study {
+	boltz := func(energy string, alpha ...string) map[string][]string {
+		return map[string][]string{"C": {"0.3", "1", "3"}, "energy": {energy}, "alpha": alpha, "lambda": {"0.5"}}
+	}
+	scaled := func(form, kappa string, c ...string) map[string][]string {
+		return map[string][]string{"C": c, "form": {form}, "kappa": {kappa}}
+	}
+	one := []string{"1e-4", "1e-3", "1e-2", "1e-1", "1", "10"}
+	pairs := []string{"1e-2", "1e-1", "1", "10", "1e2", "1e3", "1e4", "1e5"} // weights are larger by n⁺n⁻, and C by its square
+	return study{
+		convention: letor3,
+		Experiment: Experiment{
+			Name:  "boltzrank-energy",
+			Paper: "LogRank",
+			Title: "BoltzRank's energy over all pairs and over good–bad pairs, LogRank beside it, and the scale of LogRank's feature map",
+			Shows: "whether an energy over all pairs is a bad choice, and what the factor 1/(n⁺n⁻) does",
+			Data:  "--data, any of " + strings.Join(boltzRankSets, ", ") + "; made data of TD2004's shape where that is missing",
+			Reads: true,
+		},
+		data: func(o Options) ([]source, []string, error) {
+			found, missing, err := letorSets.only(boltzRankSets...)(o)
+			if err != nil || o.Set != "" {
+				return found, missing, err
+			}
+			for _, s := range found {
+				if s.name == "TD2004" {
+					return found, missing, nil
+				}
+			}
+			td, err := syntheticTD(made, o.Seed)
+			return append(found, td), missing, err
+		},
+		sizes: letorSets,
+		rows: []row{
+			{name: energyAllPairs, method: "boltzrank1", seeds: energySeeds, grid: boltz("linear", "0.05", "0.2", "1", "5")},
+			{name: energyGoodBad, method: "boltzrank1", seeds: energySeeds, grid: boltz("graded", "1", "5", "25", "100")},
+			{name: energyPairNet, method: "boltzrank2", grid: map[string][]string{
+				"C": {"3", "10"}, "lambda": {"0.5"}, "rate": {"0.001"}, "epochs": {"30"}, "patience": {"0"}, "bag": {"10"},
+			}},
+			{name: energyMLE, method: "mle", grid: scaled("factored", "one", one...)},
+			{name: energyMLE + energyScaled, method: "mle", grid: scaled("factored", "pairs", pairs...), unplotted: true},
+			{name: energyConvex, method: "convexloss", training: "ndcg@10", seeds: energySeeds, grid: scaled("sampled", "one", one...)},
+			{name: energyConvex + energyScaled, method: "convexloss", training: "ndcg@10", seeds: energySeeds, grid: scaled("sampled", "pairs", pairs...), unplotted: true},
+			{name: energyListNet, method: "listnet"},
+			{name: energyAdaRank, method: "adarank", training: "map"},
+			{name: energyForMAP, method: "boltzrank1", training: "map", unplotted: true, grid: map[string][]string{"C": {"1", "10", "100"}, "lambda": {"1"}}},
+			{name: energyBest, method: "singlefeature", training: "map", unplotted: true},
+			{name: "random order", method: "random", unplotted: true},
+		},
+		alone:    true,
+		chosenBy: "map",
+		measures: append(ndcgUpTo(5), "map"),
+		records:  "{set}/{row}",
+		parts: []part{
+			says{"source", logRank + ", sections 1.4 and 1.7; " + boltzRankSource},
+			command, seed, conventions, setSizes, notFound,
+			says{"all pairs", "BoltzRank's energy Σ (r_j − r_k)(s_j − s_k) over all pairs of documents"},
+			says{"good–bad", "the sign of r_j − r_k in its place, over the pairs of differently graded documents, as in LogRank's feature map"},
+			says{"MAP alone", "BoltzRank1 trained for expected MAP without the cross entropy (λ=1)"},
+			says{"scaled", "LogRank's feature map divided by n⁺n⁻, the query's number of good–bad pairs"},
+			says{"chosen by", "validation MAP, for all rows: C, BoltzRank's alpha, and epochs of BoltzRank2"},
+			says{"numbers", fmt.Sprintf("means over folds and, of BoltzRank1 and ConvexLoss, which draw rankings, over %d seeds", energySeeds)},
+			blocks{title: func(c *column, _ *view) string { return c.name }},
+			numberSheet{fields: []field{dataField, methodField, measureField, oursField, neutralField, pooledField}},
+			differences{
+				title: func(c *column, _ *view) string {
+					return "differences over the test queries of " + c.name + ", with 95 % intervals; * significant at 5 % after Holm's correction"
+				},
+				name: "differences", measures: boltzFewMeasures, main: true,
+				pairs: []pair{
+					{energyGoodBad, energyAllPairs}, {energyConvex, energyAllPairs}, {energyMLE, energyAllPairs}, {energyConvex, energyPairNet}, {energyMLE, energyPairNet},
+					{energyMLE, energyMLE + energyScaled}, {energyConvex, energyConvex + energyScaled}, {energyAllPairs, energyListNet}, {energyAllPairs, energyAdaRank}, {energyPairNet, energyAllPairs}, {energyForMAP, energyBest},
+				},
+			},
+			partFunc(scaleTable),
+			grids, chosen,
+			ndcgCurves{title: "BoltzRank by its energy, and LogRank: %s", x: "k", y: "NDCG@k, mean over folds and seeds"},
+			partFunc(energyFindings),
+			edgeNotes,
+		},
+	}
+}
+
+// isMade reports whether a column is of made data.
+func isMade(c *column) bool { return c.about != "" }
+
+// syntheticTD returns data of the shape of topic distillation in five folds.
+func syntheticTD(size govSize, seed uint64) (source, error) {
+	shape, err := synth.Lookup("gov10")
+	if err != nil {
+		return source{}, err
+	}
+	options := shape.Defaults
+	options.Queries, options.Docs, options.Seed, options.Relevant = size.queries, size.docs, seed, max(1, 15*size.docs/200)
+	return inFolds(shape, options, fmt.Sprintf("SYNTHETIC data, not TD2004: %d queries of %d documents (TD2004: 1000) and %d features, about %d relevant documents a query",
+		size.queries, size.docs, options.Features, options.Relevant))
+}
+
+// scaleTable compares the two scales as cross-validation does: by the validation value of the chosen
+// C, fold by fold.
+func scaleTable(s *results, r *Report) {
+	t := Table{Title: "validation MAP of the chosen C without and with the factor 1/(n⁺n⁻), mean over folds and seeds", Left: 2, Main: true,
+		Columns: []string{"data", "method", "without", "with", "folds × seeds in which without is above", "below"}}
+	for _, c := range s.columns {
+		for _, name := range []string{energyMLE, energyConvex} {
+			v := scaleVotes(s, c, name)
+			t.Rows = append(t.Rows, []string{c.name, name, four("%.4f", v.without), four("%.4f", v.with), strconv.Itoa(v.above), strconv.Itoa(v.below)})
+		}
+	}
+	r.Tables = append(r.Tables, t)
+}
+
+// scaleVote is what cross-validation says of the scale.
+type scaleVote struct {
+	without, with float64 // validation value
+	above, below  int     // in how many trainings without is above, and below
+}
+
+func scaleVotes(s *results, c *column, name string) scaleVote {
+	var v scaleVote
+	without, with := c.rows[s.rowNamed(name)], c.rows[s.rowNamed(name+energyScaled)]
+	n := 0
+	for seed := range without {
+		for f := range without[seed].Folds {
+			a, b := without[seed].Folds[f].Validation, with[seed].Folds[f].Validation
+			v.without, v.with = v.without+a, v.with+b
+			switch n++; {
+			case a > b:
+				v.above++
+			case a < b:
+				v.below++
+			}
+		}
+	}
+	v.without, v.with = v.without/float64(n), v.with/float64(n)
+	return v
+}
+
+// energyFindings are what became of LogRank's remarks. A claim about a missing set cannot be
+// known; its line says what made data of the set's shape show.
+func energyFindings(s *results, r *Report) {
+	row := s.rowNamed
+	var byMAP []FindVerdict
+	var ofMAP []string
+	for _, c := range s.columns {
+		v := &c.views[0]
+		on := func(verdict FindVerdict) (FindVerdict, string) {
+			if isMade(c) {
+				return ClaimOpen, ", TD2004, by made data of its shape"
+			}
+			return verdict, ", " + c.name
+		}
+		verdict, figure := s.rises(v, row(energyGoodBad), row(energyAllPairs), boltzFewMeasures...)
+		verdict, where := on(verdict)
+		r.stated(verdict, "BoltzRank's energy over all pairs instead of good–bad pairs is a bad choice (1.4)"+where, "good–bad less all pairs: %s", figure)
+
+		var verdicts []FindVerdict
+		var figures []string
+		for _, boltz := range []string{energyAllPairs, energyPairNet} {
+			verdict, figure := s.rises(v, row(energyConvex), row(boltz), boltzFewMeasures...)
+			verdicts, figures = append(verdicts, verdict), append(figures, "less "+boltz+": "+figure)
+		}
+		verdict, where = on(ofAll(verdicts...))
+		r.stated(verdict, "LogRank exceeds BoltzRank's accuracy decisively (1.4)"+where, "ConvexLoss_NDCG %s%s", strings.Join(figures, "; "), publishedLead(c.name))
+
+		verdicts, figures = nil, nil
+		for _, name := range []string{energyMLE, energyConvex} {
+			verdict, figure := s.rises(v, row(name), row(name+energyScaled), boltzFewMeasures...)
+			votes := scaleVotes(s, c, name)
+			verdicts = append(verdicts, verdict)
+			figures = append(figures, fmt.Sprintf("%s without less with: validation MAP %+.4f, higher in %d and lower in %d of the trainings; test %s", name, votes.without-votes.with, votes.above, votes.below, figure))
+		}
+		verdict, where = on(ofAll(verdicts...))
+		r.stated(verdict, "The scale factor 1/(n⁺n⁻) is better omitted, by cross-validation (1.7)"+where, "%s", strings.Join(figures, "; "))
+
+		verdict, figure = s.rises(v, row(energyForMAP), row(energyBest), "map")
+		byMAP, ofMAP = append(byMAP, verdict), append(ofMAP, c.name+" "+figure)
+
+		if isMade(c) {
+			r.note("%s: %s.", c.name, c.about)
+			for _, boltz := range []string{energyAllPairs, energyPairNet} {
+				_, listNet := s.rises(v, row(boltz), row(energyListNet), boltzFewMeasures...)
+				_, adaRank := s.rises(v, row(boltz), row(energyAdaRank), boltzFewMeasures...)
+				r.stated(ClaimOpen, boltz+" > all baselines on TD2004 (BoltzRank's table), by made data of its shape", "less ListNet: %s; less AdaRank.MAP: %s", listNet, adaRank)
+			}
+			_, figure := s.rises(v, row(energyPairNet), row(energyAllPairs), boltzFewMeasures...)
+			r.stated(ClaimOpen, "BoltzRank2 > BoltzRank1 on TD2004 (BoltzRank's table), by made data of its shape", "BoltzRank2 less linear BoltzRank1: %s", figure)
+		}
+	}
+	r.stated(ofAll(byMAP...), "BoltzRank's objective can be any other IR measure, such as MAP", "trained for MAP alone, less the best single feature: %s", strings.Join(ofMAP, "; "))
+	r.note("A linear g(r_j − r_k) and its sign give the same energies but for a factor of the query, m/2 with alpha held: Σ_k (r_j − r_k) = m (r_j − (m+1)/2) and Σ_k sign(r_j − r_k) = 2 (r_j − (m+1)/2). All pairs are one row for both.")
+}
+
+// publishedLead compares the papers' own numbers on a set, where there are any.
+func publishedLead(set string) string {
+	published := publishedFigure3(set)
+	if published.of(energyPairNet, "map") > 0 {
+		return fmt.Sprintf("; published MAP %.3f on cleaned data against %.3f as published", published.of(energyConvex, "map"), published.of(energyPairNet, "map"))
+	}
+	return ""
+}

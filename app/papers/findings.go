@@ -1,0 +1,330 @@
+package papers
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/eval/stats"
+)
+
+// Finding is a claim of a paper, and what became of it here.
+type Finding struct {
+	Section string      `json:"section,omitempty"` // of the paper: "5.3.1", "slide 7"
+	Claim   string      `json:"claim"`
+	Verdict FindVerdict `json:"verdict"`
+	Figure  string      `json:"figure"` // what the verdict rests on
+}
+
+// FindVerdict says what became of a claim.
+type FindVerdict string
+
+// The verdicts on claims; verdictMeanings explains each.
+const (
+	ClaimHeld         FindVerdict = "held"
+	ClaimPartly       FindVerdict = "held in part"
+	ClaimMixed        FindVerdict = "mixed"
+	ClaimFailedPartly FindVerdict = "failed in part"
+	ClaimFailed       FindVerdict = "did not hold"
+	ClaimUndecided    FindVerdict = "undecided"
+	ClaimTrivial      FindVerdict = "not informative"
+	ClaimOpen         FindVerdict = "cannot be known"
+
+	// These are for one draw of synthetic data: other draws may differ.
+	ClaimOnce       FindVerdict = "held on one draw"
+	ClaimFailedOnce FindVerdict = "failed on one draw"
+)
+
+// found adds a finding.
+func (r *Report) found(v FindVerdict, claim, figure string, args ...any) {
+	if r.once {
+		v = v.once()
+	}
+	r.Findings = append(r.Findings, Finding{Claim: claim, Verdict: v, Figure: fmt.Sprintf(figure, args...)})
+}
+
+// holdsIf is the verdict on a claim that is either right or wrong.
+func holdsIf(right bool) FindVerdict {
+	if right {
+		return ClaimHeld
+	}
+	return ClaimFailed
+}
+
+// stated adds a finding, and a note that says the same in a sentence.
+func (r *Report) stated(v FindVerdict, claim, figure string, args ...any) {
+	r.found(v, claim, figure, args...)
+	last := r.Findings[len(r.Findings)-1]
+	r.note("%s: %s. %s.", claim, last.Verdict, last.Figure)
+}
+
+// once is the verdict where one draw of synthetic data was seen.
+func (v FindVerdict) once() FindVerdict {
+	switch v {
+	case ClaimHeld:
+		return ClaimOnce
+	case ClaimFailed:
+		return ClaimFailedOnce
+	}
+	return v
+}
+
+// ofAll combines verdicts on the cases of a claim. Support and refutation count alike: what
+// held and is elsewhere undecided held in part, and what failed and is elsewhere undecided
+// failed in part.
+func ofAll(verdicts ...FindVerdict) FindVerdict {
+	same := func(v FindVerdict) bool { return v == verdicts[0] }
+	if !slices.ContainsFunc(verdicts, func(v FindVerdict) bool { return !same(v) }) {
+		return verdicts[0]
+	}
+	some := func(of ...FindVerdict) bool {
+		return slices.ContainsFunc(verdicts, func(v FindVerdict) bool { return slices.Contains(of, v) })
+	}
+	held := some(ClaimHeld, ClaimOnce, ClaimPartly, ClaimMixed)
+	failed := some(ClaimFailed, ClaimFailedOnce, ClaimFailedPartly, ClaimMixed)
+	switch {
+	case held && failed:
+		return ClaimMixed
+	case held:
+		return ClaimPartly
+	case failed:
+		return ClaimFailedPartly
+	}
+	return ClaimUndecided
+}
+
+// ofCases is the verdict on a claim that is right in some of its cases and wrong in the others.
+func ofCases(right, cases int) FindVerdict {
+	switch {
+	case cases == 0:
+		return ClaimUndecided
+	case right == cases:
+		return ClaimHeld
+	case right == 0:
+		return ClaimFailed
+	}
+	return ClaimMixed
+}
+
+// rises is the verdict on the claim that one row of a view is above another in several measures,
+// with the differences. It held if the row is significantly above in one, after Holm's
+// correction, and below in none. It is not informative if a trivial system is also above the
+// other row, and the first is not above the trivial system.
+func (s *results) rises(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
+	found := v.differences(row, than, measures)
+	return v.unlessTrivial(byCounts(found.significant()), found.text(measures), measures, func(i int) bool {
+		_, lower := v.lessTrivial(than, i, measures).significant()
+		above, _ := v.lessTrivial(row, i, measures).significant()
+		return lower > 0 && above == 0
+	})
+}
+
+// unlessTrivial replaces a verdict that supports a claim if a trivial system would get it, too.
+func (v *view) unlessTrivial(verdict FindVerdict, figure string, measures []string, passes func(i int) bool) (FindVerdict, string) {
+	if verdict != ClaimHeld && verdict != ClaimMixed {
+		return verdict, figure
+	}
+	for i, t := range v.trivial[measures[0]] {
+		if passes(i) {
+			if verdict == ClaimMixed {
+				return ClaimFailedPartly, figure
+			}
+			return ClaimTrivial, figure + "; " + t.system + " does as well"
+		}
+	}
+	return verdict, figure
+}
+
+// lessTrivial returns how far a row is above the i-th trivial system in several measures.
+func (v *view) lessTrivial(row, i int, measures []string) severalDifferences {
+	found := make(severalDifferences, len(measures))
+	for k, m := range measures {
+		found[k] = between(v.runs(row, m), [][]float64{v.trivial[m][i].each})
+	}
+	return found.corrected()
+}
+
+// needsLearning is a verdict on rows that are alike or apart whatever they learned. It is
+// undecided unless every row is above the trivial systems.
+func (v *view) needsLearning(verdict FindVerdict, rows []int, measures ...string) FindVerdict {
+	for _, row := range rows {
+		if row < 0 || v.notAbove(row, measures) != "" {
+			return ClaimUndecided
+		}
+	}
+	return verdict
+}
+
+// notAbove returns a trivial system that a row is not above, or "": above is significantly
+// in one of the measures at least.
+func (v *view) notAbove(row int, measures []string) string {
+	for i, t := range v.trivial[measures[0]] {
+		if above, _ := v.lessTrivial(row, i, measures).significant(); above == 0 {
+			return t.system
+		}
+	}
+	return ""
+}
+
+// The margins of equivalence, as differences of a measure between 0 and 1.
+const (
+	alikeMargin = 0.02  // rows are alike
+	gainMargin  = 0.005 // a row brings no improvement over another
+)
+
+// alike is the verdict on the claim that two rows of a view are alike in several measures, with
+// the differences. It held if all 95 % intervals lie within ±margin. It failed if some
+// difference is significant and its interval does not. A difference that is merely not
+// significant leaves the claim undecided.
+func (s *results) alike(v *view, row, than int, margin float64, measures ...string) (verdict FindVerdict, figure string) {
+	found := v.differences(row, than, measures)
+	figure = fmt.Sprintf("%s; margin ±%v", found.text(measures), margin)
+	return v.unlessTrivial(found.within(-margin, margin), figure, measures, func(i int) bool {
+		return v.lessTrivial(than, i, measures).within(-margin, margin) == ClaimHeld
+	})
+}
+
+// noGain is the verdict on the claim that a row brings no improvement over another, with the
+// differences. It is that of alike, but the row may be worse: only the upper ends of the
+// intervals have to lie below the margin. It is not informative if the row brings no improvement
+// over a trivial system either.
+func (s *results) noGain(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
+	found := v.differences(row, than, measures)
+	figure = fmt.Sprintf("%s; margin +%v", found.text(measures), gainMargin)
+	return v.unlessTrivial(found.within(math.Inf(-1), gainMargin), figure, measures, func(i int) bool {
+		return v.lessTrivial(row, i, measures).within(math.Inf(-1), gainMargin) == ClaimHeld
+	})
+}
+
+// severalDifferences are those of two rows in several measures.
+type severalDifferences []difference
+
+// differences returns those of two rows, with Holm's correction over the measures.
+func (v *view) differences(row, than int, measures []string) severalDifferences {
+	found := make(severalDifferences, len(measures))
+	for i, m := range measures {
+		found[i] = v.difference(row, than, m)
+	}
+	return found.corrected()
+}
+
+// corrected applies Holm's correction.
+func (d severalDifferences) corrected() severalDifferences {
+	p := make([]float64, len(d))
+	for i := range d {
+		if p[i] = d[i].P; math.IsNaN(p[i]) {
+			p[i] = 1
+		}
+	}
+	for i, corrected := range stats.Holm(p) {
+		d[i].holm = corrected
+	}
+	return d
+}
+
+// significant counts the measures in which the first row is significantly above and below.
+func (d severalDifferences) significant() (above, below int) {
+	for i := range d {
+		switch {
+		case d[i].holm >= stats.Alpha:
+		case d[i].Mean > 0:
+			above++
+		default:
+			below++
+		}
+	}
+	return above, below
+}
+
+// within is the verdict on the claim that all differences are between low and high.
+func (d severalDifferences) within(low, high float64) FindVerdict {
+	verdict := ClaimHeld
+	for i := range d {
+		x := &d[i]
+		if x.Interval.Low > low && x.Interval.High < high {
+			continue
+		}
+		if x.holm < stats.Alpha && (x.Mean > 0 || !math.IsInf(low, -1)) {
+			return ClaimFailed
+		}
+		verdict = ClaimUndecided
+	}
+	return verdict
+}
+
+// text is "MAP +0.0012 (-0.0031 … +0.0055), …".
+func (d severalDifferences) text(measures []string) string {
+	figures := make([]string, len(d))
+	for i := range d {
+		figures[i] = fmt.Sprintf("%s %+.4f (%+.4f … %+.4f)", title(measures[i]), d[i].Mean, d[i].Interval.Low, d[i].Interval.High)
+	}
+	return strings.Join(figures, ", ")
+}
+
+// byCounts is the verdict on a claim that something is above another, by the numbers of cells
+// in which it significantly is and in which it is below.
+func byCounts(above, below int) FindVerdict {
+	switch {
+	case above > 0 && below > 0:
+		return ClaimMixed
+	case above > 0:
+		return ClaimHeld
+	case below > 0:
+		return ClaimFailed
+	}
+	return ClaimUndecided
+}
+
+// ofOrder is the verdict in words on an order.
+var ofOrder = map[OrderVerdict]FindVerdict{
+	OrderHeld: ClaimHeld, OrderMixed: ClaimMixed, OrderReversed: ClaimFailed, OrderUndecided: ClaimUndecided,
+}
+
+// finding is what an order's test comes to.
+func (c *OrderClaim) finding() Finding {
+	verdict := ofOrder[c.Verdict]
+	if c.once {
+		verdict = verdict.once()
+	}
+	return Finding{Section: c.Section, Claim: c.claim(), Verdict: verdict, Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
+}
+
+// claim is the order as the publication claims it, "A > B in 26 of 32 (14 of 32, 15 with equal
+// cells in the printed table)".
+func (c *OrderClaim) claim() string {
+	text := c.Text
+	if c.Counted != "" {
+		text += " in " + c.Counted
+	} else if c.Words != "" {
+		text += ", \"" + c.Words + "\""
+	}
+	if c.Whole != "" && c.Whole != c.Counted {
+		equal := strings.NewReplacer(" (", ", ", ")", " with equal cells") // of "14 of 32 (15)"
+		text += " (" + equal.Replace(c.Whole) + " in the printed table)"
+	}
+	return text
+}
+
+// findings are those of the report and of its orders, with their sections taken out of the texts.
+func (r *Report) findings() []Finding {
+	var all []Finding
+	for i := range r.Orders {
+		all = append(all, r.Orders[i].finding())
+	}
+	all = append(all, r.Findings...)
+	for i := range all {
+		all[i].splitSection()
+	}
+	return all
+}
+
+// fact returns the value of a fact of all experiments.
+func (a *All) fact(name string) string {
+	for _, f := range a.Facts {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}

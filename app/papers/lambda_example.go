@@ -1,0 +1,259 @@
+package papers
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/learn/loss"
+)
+
+// The two illustrations of the paper's section 4: the query with two relevant documents, by
+// which it argues for rules that know ranks, and systems of springs.
+
+const exampleDocs = 100 // the paper's n
+
+// exampleGaps are the differences of score between neighbours.
+var exampleGaps = []float64{0.01, 0.1, 1}
+
+// exampleErrors are the winner-takes-all cost and the number of pairs in the wrong order of
+// a ranking, of which the documents at two ranks, from 1, are relevant.
+func exampleErrors(first, second int) (winner, pairs int) {
+	if first != 1 {
+		winner = 1
+	}
+	return winner, (first - 1) + (second - 2)
+}
+
+// exampleForces are those on the relevant documents at ranks 2 and n.
+func exampleForces(l loss.Loss, n int, gap float64) (high, low float64, err error) {
+	grades, scores, lambda := make([]float64, n), make([]float64, n), make([]float64, n)
+	grades[1], grades[n-1] = 1, 1
+	for i := range scores {
+		scores[i] = -gap * float64(i)
+	}
+	b, err := l.Bind(grades, random.Stream(1, "lambda example", ""))
+	if err != nil {
+		return 0, 0, err
+	}
+	var scratch loss.Scratch
+	b.Eval(scores, lambda, &scratch)
+	return math.Abs(lambda[1]), math.Abs(lambda[n-1]), nil
+}
+
+// prefers is the least and the largest ratio, over the gaps, of the force at rank 2 to that
+// at rank n: infinite if the latter is 0.
+func (f *lambdaField) prefers(n int) (least, most float64, err error) {
+	least = math.Inf(1)
+	for _, gap := range exampleGaps {
+		high, low, err := exampleForces(f.loss, n, gap)
+		if err != nil {
+			return 0, 0, err
+		}
+		ratio := high / low
+		least, most = min(least, ratio), max(most, ratio)
+	}
+	return least, most, nil
+}
+
+// largeRatio stands for the paper's ≫.
+const largeRatio = 10
+
+// lambdaExample shows the forces of RankNet and of those scaled by ΔNDCG.
+func lambdaExample(r *Report, findings []lambdaFinding) error {
+	winner, pairs := exampleErrors(1, exampleDocs)
+	after, fewer := exampleErrors(2, 3)
+	r.found(holdsIf(winner < after && pairs > fewer), "fewer pairs in the wrong order may come with the worst winner-takes-all error, in an example (section 4)",
+		"relevant documents at ranks 1 and %d, then at 2 and 3: %d wrong pairs, then %d; winner-takes-all error %d, then %d", exampleDocs, pairs, fewer, winner, after)
+	t := Table{Title: fmt.Sprintf("the force on a relevant document at rank 2 over that at rank %d (eq. 2), by the gap between scores", exampleDocs), Left: 2, Columns: []string{"λ function", "scaled by"}}
+	for _, gap := range exampleGaps {
+		t.Columns = append(t.Columns, fmt.Sprintf("gap %g", gap))
+	}
+	rankNet, chosen, prefer, seen := "", "", 0, 0
+	for i := range findings {
+		f := &findings[i].field
+		if !alphaShown[f.measure] {
+			continue
+		}
+		line := []string{f.name, f.scaledBy()}
+		for _, gap := range exampleGaps {
+			high, low, err := exampleForces(f.loss, exampleDocs, gap)
+			if err != nil {
+				return err
+			}
+			line = append(line, fmt.Sprintf("%.3g", high/low))
+		}
+		t.Rows = append(t.Rows, line)
+		least, most, err := f.prefers(exampleDocs)
+		if err != nil {
+			return err
+		}
+		switch between := fmt.Sprintf("%.2g to %.2g", least, most); seen {
+		case 0:
+			rankNet = between
+		case 1:
+			chosen = between
+		}
+		if seen++; least >= largeRatio {
+			prefer++
+		}
+	}
+	r.Tables = append(r.Tables, t)
+	r.found(holdsIf(prefer > 0), "rules for λ can make the force on a document near the top much larger than on one far below (section 4, eq. 2)",
+		"ranks 2 and %d: %d times or more for %d of %d λ functions; RankNet %s, eq. 9 %s, which the paper does not claim to have eq. 2", exampleDocs, largeRatio, prefer, seen, rankNet, chosen)
+	return nil
+}
+
+// flatOrJump is the claim of sections 1 and 4 on target costs: inside an order of the documents
+// a measure does not change with the scores, and between two orders it may jump.
+func (j jacobian) flatOrJump(r *Report, seed uint64) error {
+	changed, steps, jumps, swaps := 0, 0, 0, 0
+	for _, name := range lambdaMeasures {
+		m, err := measure.Parse(name, standard, measure.Options{})
+		if err != nil {
+			return err
+		}
+		for i := range j.lists {
+			rng := random.Stream(seed, "lambda flat", strconv.Itoa(i))
+			l := drawList(rng)
+			value := func(scores []float64) (float64, error) {
+				found, err := measure.EvaluateLists([][]float64{l.grades}, [][]float64{scores}, []measure.Measure{m}, measure.TiesInput)
+				if err != nil {
+					return 0, err
+				}
+				return found.Mean(m), nil
+			}
+			before, err := value(l.scores)
+			if err != nil {
+				return err
+			}
+			moved, swapped := slices.Clone(l.scores), slices.Clone(l.scores)
+			for k := range moved {
+				moved[k] += float64(listGap / 2 * (rng.Float64() - 0.5)) // passes no other
+			}
+			first, last := l.order[0], l.order[len(l.order)-1]
+			if !l.sameGrade([]int{first, last}) {
+				swapped[first], swapped[last] = swapped[last], swapped[first]
+				swaps++
+			}
+			after, err := value(moved)
+			if err != nil {
+				return err
+			}
+			other, err := value(swapped)
+			if err != nil {
+				return err
+			}
+			steps++
+			if after != before {
+				changed++
+			}
+			if other != before {
+				jumps++
+			}
+		}
+	}
+	r.found(holdsIf(changed == 0 && 2*jumps > swaps), "target costs such as NDCG are not smooth: flat or discontinuous in the scores (sections 1, 4)",
+		"of NDCG, MAP, MRR and ERR %d of %d change where scores move inside an order; %d of %d where the first and the last document, differently graded, change places", changed, steps, jumps, swaps)
+	return nil
+}
+
+// springs is a system of springs between documents: λ = b − Ks, where K has a row of zero
+// sum for each document plus α.
+type springs struct {
+	stiffness [][]float64
+	rest      []float64
+	alpha     float64
+}
+
+// drawSprings joins documents by springs of random stiffness and rest length; with one that
+// pushes apart, the more the further, if it is not stable.
+func drawSprings(docs int, alpha float64, stable bool, rng *rand.Rand) *springs {
+	s := &springs{rest: make([]float64, docs), alpha: alpha}
+	for range docs {
+		s.stiffness = append(s.stiffness, make([]float64, docs))
+	}
+	for i := range docs {
+		for k := range i {
+			stiffness, length := 0.1+rng.Float64(), random.Normal(rng)
+			if !stable && i == 1 {
+				stiffness = -float64(docs)
+			}
+			s.stiffness[i][k], s.stiffness[k][i] = stiffness, stiffness
+			s.rest[i] += float64(stiffness * length)
+			s.rest[k] -= float64(stiffness * length)
+		}
+	}
+	return s
+}
+
+// forces sets lambda to the forces at scores.
+func (s *springs) forces(scores, lambda []float64) {
+	for i, x := range scores {
+		lambda[i] = s.rest[i] - float64(s.alpha*x)
+		for k, y := range scores {
+			lambda[i] -= float64(s.stiffness[i][k] * (x - y))
+		}
+	}
+}
+
+// settle descends from a start and returns the differences of scores to the first, and
+// whether it came to rest.
+func (s *springs) settle(scores []float64) (ends []float64, rest bool) {
+	lambda := make([]float64, len(scores))
+	rate := 1 / (float64(3*len(scores)) + s.alpha)
+	for range 5000 {
+		s.forces(scores, lambda)
+		for i := range scores {
+			scores[i] += float64(rate * lambda[i])
+		}
+	}
+	s.forces(scores, lambda)
+	rest = true
+	for i := range scores {
+		rest = rest && math.Abs(lambda[i]) < 1e-9
+		ends = append(ends, scores[i]-scores[0])
+	}
+	return ends, rest
+}
+
+// springStarts is from how many random starts each system descends.
+const springStarts = 10
+
+// spread is the largest difference between the ends of descents from random starts; infinite
+// if one did not come to rest.
+func (s *springs) spread(rng *rand.Rand) float64 {
+	var first []float64
+	most := 0.0
+	for range springStarts {
+		start := make([]float64, len(s.rest))
+		for i := range start {
+			start[i] = 10 * random.Normal(rng)
+		}
+		ends, rest := s.settle(start)
+		if !rest {
+			return math.Inf(1)
+		}
+		if first == nil {
+			first = ends
+		}
+		most = max(most, largestDifference(first, ends))
+	}
+	return most
+}
+
+// springFinding tells from where springs come to the same rest.
+func springFinding(r *Report, seed uint64) {
+	rng := random.Stream(seed, "lambda springs", "")
+	stable, unstable := drawSprings(8, 0, true, rng).spread(rng), drawSprings(8, 0, false, rng).spread(rng)
+	outcome := "some descents come to rest"
+	if math.IsInf(unstable, 1) {
+		outcome = "none comes to rest"
+	}
+	r.found(holdsIf(stable < jacobianZero && math.IsInf(unstable, 1)), "springs with a positive semidefinite Jacobian have one minimum, found from any start; arbitrary springs have not (section 4)",
+		"8 documents, %d starts: distance of the ends, up to a constant, %s; with one spring that pushes apart %s", springStarts, zeroBelow(stable, jacobianZero), outcome)
+}

@@ -1,0 +1,206 @@
+package papers
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/listwise/listwise/internal/elementary"
+)
+
+// Operations of the losses, counted: the slides give their cost as orders of growth. Each
+// form is written on a meter, and gives the value that the library gives.
+
+// meter counts what is computed with its methods.
+type meter struct{ adds, products, exps, logs int }
+
+func (m *meter) all() int { return m.adds + m.products + m.exps + m.logs }
+
+func (m *meter) add(a, b float64) float64 {
+	m.adds++
+	return a + b
+}
+
+func (m *meter) times(a, b float64) float64 {
+	m.products++
+	return float64(a * b)
+}
+
+func (m *meter) over(a, b float64) float64 {
+	m.products++
+	return a / b
+}
+
+func (m *meter) exp(a float64) float64 {
+	m.exps++
+	return elementary.Exp(a)
+}
+
+func (m *meter) log(a float64) float64 {
+	m.logs++
+	return elementary.Log(a)
+}
+
+// countedForm is a way to compute a loss: of scores and of target scores ψ, both with the
+// best document first.
+type countedForm struct {
+	name    string
+	slides  string // its order of growth there, "" if it is not there
+	grows   string // the order it is held against
+	order   func(n int) float64
+	largest int // list for which it is counted
+	value   func(m *meter, scores, target []float64) float64
+}
+
+func linearOrder(n int) float64 { return float64(n) }
+
+func countedForms() []countedForm {
+	whole := func(n int) float64 { return float64(n) * math.Round(elementary.Exp(elementary.LogGamma(float64(n)+1))) }
+	return []countedForm{
+		{"likelihood, sums from behind", "O(n)", "n", linearOrder, 1 << 20, (*meter).likelihood},
+		{"likelihood, as printed", "", "n²", func(n int) float64 { return float64(n) * float64(n) }, 1 << 10, (*meter).printedLikelihood},
+		{"cosine", "O(n)", "n", linearOrder, 1 << 20, (*meter).cosine},
+		{"cross entropy of permutations", "O(n·n!)", "n·n!", whole, 8, (*meter).crossEntropy},
+		{"cross entropy of first documents", "", "n", linearOrder, 1 << 20, (*meter).topCrossEntropy},
+	}
+}
+
+// likelihood is that of the order given, with Σ_{k≥i} exp(s_k) added up from the last.
+func (m *meter) likelihood(scores, _ []float64) float64 {
+	total, sum := 0.0, 0.0
+	for i := len(scores) - 1; i >= 0; i-- {
+		sum = m.add(sum, m.exp(scores[i]))
+		total = m.add(total, m.add(m.log(sum), -scores[i]))
+	}
+	return total
+}
+
+// printedLikelihood adds up every denominator for itself.
+func (m *meter) printedLikelihood(scores, _ []float64) float64 {
+	product := 0.0
+	for i := range scores {
+		sum := 0.0
+		for _, s := range scores[i:] {
+			sum = m.add(sum, m.exp(s))
+		}
+		product = m.add(product, m.log(m.over(m.exp(scores[i]), sum)))
+	}
+	return -product
+}
+
+func (m *meter) cosine(scores, target []float64) float64 {
+	dot, own, other := 0.0, 0.0, 0.0
+	for i, s := range scores {
+		dot = m.add(dot, m.times(s, target[i]))
+		own = m.add(own, m.times(s, s))
+		other = m.add(other, m.times(target[i], target[i]))
+	}
+	return m.times(0.5, m.add(1, -m.over(dot, math.Sqrt(m.times(own, other)))))
+}
+
+// crossEntropy is the divergence Σ_π P(π|ψ) log (P(π|ψ)/P(π|s)) over all permutations π.
+func (m *meter) crossEntropy(scores, target []float64) float64 {
+	n := len(scores)
+	left, right := make([]float64, n), make([]float64, n)
+	for i := range n {
+		left[i], right[i] = m.exp(target[i]), m.exp(scores[i])
+	}
+	total := 0.0
+	eachPermutation(n, func(order []int) {
+		p, q, psum, qsum := 1.0, 1.0, 0.0, 0.0
+		for k := n - 1; k >= 0; k-- {
+			psum, qsum = m.add(psum, left[order[k]]), m.add(qsum, right[order[k]])
+			p, q = m.times(p, m.over(left[order[k]], psum)), m.times(q, m.over(right[order[k]], qsum))
+		}
+		total = m.add(total, m.times(p, m.log(m.over(p, q))))
+	})
+	return total
+}
+
+// topCrossEntropy is the divergence of the laws of the first document.
+func (m *meter) topCrossEntropy(scores, target []float64) float64 {
+	psum, qsum, cross, own := 0.0, 0.0, 0.0, 0.0
+	for i, s := range scores {
+		p := m.exp(target[i])
+		psum, qsum = m.add(psum, p), m.add(qsum, m.exp(s))
+		cross, own = m.add(cross, m.times(p, s)), m.add(own, m.times(p, target[i]))
+	}
+	return m.add(m.over(m.add(own, -cross), psum), m.add(m.log(qsum), -m.log(psum)))
+}
+
+// eachPermutation calls do with every permutation of 0 … n−1, in lexicographic order. The
+// slice is do's for the call only.
+func eachPermutation(n int, do func(order []int)) {
+	order := identity(n)
+	for {
+		do(order)
+		i := n - 2
+		for i >= 0 && order[i] > order[i+1] {
+			i--
+		}
+		if i < 0 {
+			return
+		}
+		j := n - 1
+		for order[j] < order[i] {
+			j--
+		}
+		order[i], order[j] = order[j], order[i]
+		for a, b := i+1, n-1; a < b; a, b = a+1, b-1 {
+			order[a], order[b] = order[b], order[a]
+		}
+	}
+}
+
+// countedLists are the lengths of the lists to count on.
+var countedLists = []int{2, 3, 4, 5, 6, 7, 8, 16, 64, 256, 1024}
+
+// operations returns the number of operations of a form on a list of n documents.
+func (f *countedForm) operations(n int) meter {
+	var m meter
+	scores, target := make([]float64, n), make([]float64, n)
+	for i := range n {
+		_, fraction := math.Modf(float64(i) * math.Phi)
+		scores[i], target[i] = fraction, float64(n-i)/float64(n)
+	}
+	f.value(&m, scores, target)
+	return m
+}
+
+// perOrder returns the range of the operations as multiples of the order.
+func (f *countedForm) perOrder() (least, most float64) {
+	least = math.Inf(1)
+	for _, n := range countedLists {
+		if n <= f.largest {
+			m := f.operations(n)
+			per := float64(m.all()) / f.order(n)
+			least, most = min(least, per), max(most, per)
+		}
+	}
+	return least, most
+}
+
+// operationTable shows the counts, and how constant they are after division by the order.
+func operationTable() (Table, Sheet) {
+	t := Table{Title: "operations (additions, products, exponentials, logarithms) of one evaluation, by documents", Columns: []string{"form", "slides"}, Left: 2}
+	s := Sheet{Name: "operations", Columns: []string{"form", "documents", "operations", "additions", "products", "exponentials", "logarithms", "order", "per_order"}}
+	for _, n := range countedLists {
+		t.Columns = append(t.Columns, strconv.Itoa(n))
+	}
+	t.Columns = append(t.Columns, "held against", "operations / that")
+	for _, f := range countedForms() {
+		line := []string{f.name, f.slides}
+		for _, n := range countedLists {
+			if n > f.largest {
+				line = append(line, "")
+				continue
+			}
+			m := f.operations(n)
+			line = append(line, strconv.Itoa(m.all()))
+			s.Rows = append(s.Rows, []any{f.name, n, m.all(), m.adds, m.products, m.exps, m.logs, f.grows, float64(m.all()) / f.order(n)})
+		}
+		least, most := f.perOrder()
+		t.Rows = append(t.Rows, append(line, f.grows, fmt.Sprintf("%.2f–%.2f", least, most)))
+	}
+	return t, s
+}

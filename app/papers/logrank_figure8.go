@@ -1,0 +1,234 @@
+package papers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/learn/loss/bipartite"
+	"github.com/listwise/listwise/learn/loss/logrank/ranking"
+	"github.com/listwise/listwise/learn/loss/logrank/sample"
+	"github.com/listwise/listwise/learn/method"
+)
+
+func figure8Experiment() Experiment {
+	return Experiment{
+		Name:  "logrank-fig8",
+		Paper: "LogRank",
+		Title: "LogRank, Figure 8: w·φ against Δ in the first iterations",
+		Shows: "that w·φ(x, y) soon dominates Δ(y), except at the start w = 0",
+		Data:  sweepData,
+		Reads: true,
+		Run: func(ctx context.Context, o Options) (*Report, error) {
+			return figure8{size: hp2004Size, queries: 10, rankings: 10, iterations: 10, grid: gridSweep}.run(ctx, o)
+		},
+	}
+}
+
+// figure8 follows w·φ of some rankings while ConvexLoss_NDCG is trained.
+type figure8 struct {
+	size       govSize
+	queries    int
+	rankings   int // of each query
+	iterations int
+	grid       map[string][]string
+}
+
+// watched is a ranking that is followed.
+type watched struct {
+	query string
+	delta float64
+	x     []float64 // φ(x, y) with κ = 1, one number a feature
+	dot   []float64 // w·φ at each iteration
+}
+
+func (f figure8) run(ctx context.Context, o Options) (*Report, error) {
+	s := &study{
+		convention: letor3,
+		rows:       []row{{name: "ConvexLoss_NDCG", group: "choosing C", method: "convexloss", training: "ndcg@10", grid: f.grid}},
+		chosenBy:   "ndcg@10", measures: reported, records: "chosen",
+	}
+	found, folds, err := s.onHP2004(o, f.size, asPublished, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.trainColumn(ctx, o, found.columns[0], folds); err != nil {
+		return nil, err
+	}
+	tuned := found.columns[0].rows[0][0]
+	entry, values := &tuned.Entry, tuned.Folds[0].Chosen.(method.Values)
+	rankings, err := f.chooseRankings(folds[0].Train, entry.Measure, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	course, err := newProgress(ctx, folds[0])
+	if err != nil {
+		return nil, err
+	}
+	var lost error
+	_, err = entry.Method.Train(ctx, &method.Problem{
+		Data: folds[0].Train, Valid: folds[0].Valid, Measure: entry.Measure, Values: values, Seed: o.Seed, Workers: o.Jobs,
+		Observe: func(it method.Iteration) {
+			if it.Start == 0 {
+				lost = errors.Join(lost, course.see(it.Params))
+			}
+			if it.Number >= f.iterations {
+				return
+			}
+			for i := range rankings {
+				rankings[i].dot = append(rankings[i].dot, inner(it.Params, rankings[i].x))
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if lost != nil {
+		return nil, lost
+	}
+	r := f.report(found, rankings)
+	trumps(found.columns[0].name, rankings, r)
+	course.quick(found.columns[0].name, r)
+	r.fact("trained", "%s on %s", values, folds[0].Name)
+	r.fact("chosen from", "%s, by validation NDCG@10 of %s", describeGrid(entry), folds[0].Name)
+	return r, nil
+}
+
+// chooseRankings draws the queries and, for each, rankings over the whole range of
+// Δ: each is the end of a walk from a restart near a random Δ.
+func (f figure8) chooseRankings(d *dataset.Dataset, training measure.Measure, seed uint64) ([]watched, error) {
+	gain, ok := training.(ranking.Gain)
+	if !ok {
+		return nil, fmt.Errorf("measure %s is not a sum over relevant documents", training.Name())
+	}
+	all := rankable(d)
+	if len(all) == 0 {
+		return nil, &InputError{errors.New("no query has both relevant and irrelevant documents")}
+	}
+	var list []watched
+	for _, i := range random.Stream(seed, "figure 8 queries", "").Perm(len(all))[:min(f.queries, len(all))] {
+		q := all[i]
+		rng := random.Stream(seed, "figure 8 rankings", q.query.ID)
+		for range f.rankings {
+			top, _ := topFor(q.pairs, gain, rng.Float64())
+			options := sample.DefaultOptions()
+			options.Samples, options.IncludeIdeal = options.Steps+1, false
+			set, err := sample.DrawFrom(q.pairs, gain, top, options, rng)
+			if err != nil {
+				return nil, fmt.Errorf("query %q: %w", q.query.ID, err)
+			}
+			coefficients := lastFeatureMap(q.pairs, set)
+			list = append(list, watched{query: q.query.ID, delta: within(1 - set.Gain[len(set.Gain)-1]), x: combine(q.query, d.Features, coefficients)})
+		}
+	}
+	return list, nil
+}
+
+// lastFeatureMap returns the coefficients of φ(y) = Σ_i c_i x_i, κ = 1, for the
+// last state of a sample of one walk: those of the ideal ranking and what every
+// inverted pair changes.
+func lastFeatureMap(pairs bipartite.Classes, s *sample.Set) []float64 {
+	c := make([]float64, pairs.Docs())
+	ranking.NewOrder(pairs).FeatureMap(c, 1)
+	for i, v := range s.Restarts[s.Start[0]] {
+		c[i] += 2 * v
+	}
+	for t := range s.Steps {
+		c[s.Plus[t]] += 2
+		c[s.Minus[t]] -= 2
+	}
+	return c
+}
+
+// combine returns Σ_i c_i x_i over the query's documents.
+func combine(q *dataset.Query, features int, c []float64) []float64 {
+	sum := make([]float64, features)
+	for i := range q.Len() {
+		for j, v := range q.Row(i) {
+			sum[j] += float64(c[i] * float64(v))
+		}
+	}
+	return sum
+}
+
+func inner(x, y []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += float64(v * y[i])
+	}
+	return sum
+}
+
+func (f figure8) report(found *results, rankings []watched) *Report {
+	e, data := figure8Experiment(), found.columns[0]
+	r := found.begin(e)
+	r.add(found, ofSet, logRankFacts, seed)
+	r.fact("rankings", "%d of %s's training queries, %d rankings each: ends of walks from restarts near random Δ", len(rankings)/f.rankings, data.names[0], f.rankings)
+	sheet := Sheet{Columns: []string{"data", "query", "delta", "average"}}
+	iterations := len(rankings[0].dot)
+	for k := range iterations {
+		sheet.Columns = append(sheet.Columns, fmt.Sprintf("iteration_%d", k))
+	}
+	points := svg.Series{Kind: svg.Scatter}
+	larger := 0
+	for _, w := range rankings {
+		average := mean(w.dot)
+		points.X, points.Y = append(points.X, w.delta), append(points.Y, average)
+		if math.Abs(average) > w.delta {
+			larger++
+		}
+		row := []any{data.name, w.query, w.delta, average}
+		for _, v := range w.dot {
+			row = append(row, v)
+		}
+		sheet.Rows = append(sheet.Rows, row)
+	}
+	r.Sheets = []Sheet{sheet}
+	r.Plots = []Plot{{Plot: svg.Plot{
+		Title:  fmt.Sprintf("w·φ(x, y) averaged over the first %d iterations against Δ(y) — %s", iterations, data.name),
+		X:      svg.Axis{Label: "Δ = 1 − NDCG@10", Min: 0, Max: 1},
+		Y:      svg.Axis{Label: "w·φ(x, y)"},
+		Series: []svg.Series{points},
+	}}}
+	table, growth := growthOf(rankings, iterations)
+	r.Tables = []Table{table}
+	growth.Title += " — " + data.name
+	r.Plots = append(r.Plots, growth)
+	r.found(holdsIf(20*larger >= 19*len(rankings)), "|w·φ(y)| soon outgrows Δ(y) (5.3.4)", "%s: larger for %d of %d rankings", data.name, larger, len(rankings))
+	r.note("The averaged |w·φ| exceeds Δ for %d of %d rankings. The paper: Δ is always quite small against w·φ, except at w = 0.", larger, len(rankings))
+	aboutData.add(found, r)
+	return r
+}
+
+// growthOf describes how |w·φ| grows with the iterations.
+func growthOf(rankings []watched, iterations int) (Table, Plot) {
+	t := Table{Title: "over all rankings, by iteration", Columns: []string{"iteration", "mean |w·φ|", "mean Δ", "|w·φ| > Δ"}}
+	dots, deltas := svg.Series{Name: "mean |w·φ|", Kind: svg.LineMarkers}, svg.Series{Name: "mean Δ", Kind: svg.Line}
+	for k := range iterations {
+		var size, delta float64
+		larger := 0
+		for _, w := range rankings {
+			v := math.Abs(w.dot[k])
+			size += v / float64(len(rankings))
+			delta += w.delta / float64(len(rankings))
+			if v > w.delta {
+				larger++
+			}
+		}
+		t.Rows = append(t.Rows, []string{strconv.Itoa(k), fmt.Sprintf("%.4g", size), fmt.Sprintf("%.4f", delta), fmt.Sprintf("%d of %d", larger, len(rankings))})
+		dots.X, dots.Y = append(dots.X, float64(k)), append(dots.Y, size)
+		deltas.X, deltas.Y = append(deltas.X, float64(k)), append(deltas.Y, delta)
+	}
+	return t, Plot{Name: "growth", Plot: svg.Plot{
+		Title:  "w·φ outgrows Δ",
+		X:      svg.Axis{Label: "iteration of L-BFGS"},
+		Y:      svg.Axis{Label: "mean over rankings (logarithmic)", Log: true},
+		Series: []svg.Series{dots, deltas},
+	}}
+}

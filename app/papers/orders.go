@@ -1,0 +1,344 @@
+package papers
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/eval/stats"
+)
+
+// order is a claim that rows of one group are above the best of another, over the cells of a table.
+type order struct {
+	text         string // as printed
+	better, than []string
+	atLeast      int // number of better rows that are above; 0 means 1
+}
+
+// publishedOrder is what a publication's text says of an order.
+type publishedOrder struct {
+	counted string // "26 of 32"; "" if it counts nothing
+	words   string // what it says instead
+	section string
+}
+
+// OrderClaim is an order of systems that a publication claims, tested on our runs.
+type OrderClaim struct {
+	Section string // of the publication
+	Text    string // "ConvexLoss_MAP > SVMmap"
+	Data    string // the set and how it is read
+	Counted string // by the publication's text: "26 of 32"; "" if it counts nothing
+	Printed string // in the printed table, over the columns that we have
+	Whole   string // in the whole printed table; "" if that is the same
+	Words   string // of the publication, if it counts nothing
+
+	Cells, Higher int // ours, and in how many the order holds in the mean
+	Above, Below  int // in how many it holds, or the opposite, significantly
+	Verdict       OrderVerdict
+
+	once bool // on one draw of made data
+}
+
+// OrderVerdict says what became of an order.
+type OrderVerdict string
+
+// The verdicts on orders. An order held if it holds significantly in some cell and the
+// opposite nowhere, and was reversed if it is the other way round. A cell
+// counts as above only if no trivial system is above the second group as well, or the first is
+// above the trivial systems.
+const (
+	OrderHeld      OrderVerdict = "held"
+	OrderReversed  OrderVerdict = "reversed"
+	OrderMixed     OrderVerdict = "mixed"
+	OrderUndecided OrderVerdict = "undecided"
+)
+
+// OrderVerdicts lists them.
+func OrderVerdicts() []OrderVerdict {
+	return []OrderVerdict{OrderHeld, OrderReversed, OrderMixed, OrderUndecided}
+}
+
+// decide sets the verdict by the cells' p values, two for each: of the order and of the
+// opposite, one-sided. Holm's correction is over the cells of the claim.
+func (c *OrderClaim) decide(above, below []float64) {
+	p := make([]float64, len(above))
+	for i := range p {
+		p[i] = min(1, 2*min(above[i], below[i]))
+	}
+	for i, corrected := range stats.Holm(p) {
+		switch {
+		case corrected >= stats.Alpha:
+		case above[i] < below[i]:
+			c.Above++
+		default:
+			c.Below++
+		}
+	}
+	switch {
+	case c.Above > 0 && c.Below > 0:
+		c.Verdict = OrderMixed
+	case c.Above > 0:
+		c.Verdict = OrderHeld
+	case c.Below > 0:
+		c.Verdict = OrderReversed
+	default:
+		c.Verdict = OrderUndecided
+	}
+}
+
+// tableCell returns the number of a row, by its name, in one column and measure.
+type tableCell func(row string) float64
+
+// holds reports whether the order holds in a cell, and whether the groups are equal there.
+func (o *order) holds(at tableCell) (held, tied bool) {
+	of := func(rows []string) []float64 {
+		values := make([]float64, len(rows))
+		for i, name := range rows {
+			values[i] = at(name)
+		}
+		slices.Sort(values) // of NaN first: a row that is not there is above none
+		return values
+	}
+	better, than := of(o.better), of(o.than)
+	first, second := better[len(better)-max(1, o.atLeast)], than[len(than)-1]
+	if math.IsNaN(than[0]) {
+		return false, false
+	}
+	return first > second, first == second
+}
+
+// count tells in how many cells the order holds, and in how many with equal ones: "14 of 32 (15)".
+func (o *order) count(cells []tableCell) string {
+	held, tied := 0, 0
+	for _, at := range cells {
+		holds, equal := o.holds(at)
+		if holds {
+			held++
+		}
+		if equal {
+			tied++
+		}
+	}
+	text := fmt.Sprintf("%d of %d", held, len(cells))
+	if tied > 0 {
+		text += fmt.Sprintf(" (%d)", held+tied)
+	}
+	return text
+}
+
+// test returns the one-sided p values of the order and of its opposite in a measure of a view.
+// The order is that at least k of the n better rows are above every other row. The opposite is
+// that at least n−k+1 of them are below some other row. Both are partial conjunctions: that k of
+// n hypotheses are false has the p value (n−k+1) times the k-th smallest (Benjamini and Heller
+// 2008). Rows that are chosen among several for their test values are so paid for.
+func (o *order) test(s *results, v *view, m string) (above, below float64) {
+	p := func(a, b string) float64 { return v.oneSided(s.rowNamed(a), s.rowNamed(b), m) }
+	var over, under []float64
+	for _, a := range o.better {
+		largest, least := 0.0, 1.0
+		for _, b := range o.than {
+			largest, least = max(largest, p(a, b)), min(least, p(b, a))
+		}
+		over, under = append(over, largest), append(under, float64(len(o.than))*least)
+	}
+	conjunction := func(p []float64, k int) float64 {
+		slices.Sort(p)
+		return min(1, float64(len(p)-k+1)*p[k-1])
+	}
+	k := max(1, o.atLeast)
+	return conjunction(over, k), conjunction(under, len(under)-k+1)
+}
+
+// learned reports whether as many of the rows that are said to be better as the order asks for
+// are above the trivial systems.
+func (o *order) learned(s *results, v *view) bool {
+	above := 0
+	for _, name := range o.better {
+		if row := s.rowNamed(name); row >= 0 && v.notAbove(row, s.measures) == "" {
+			above++
+		}
+	}
+	return above >= max(1, o.atLeast)
+}
+
+// trivialPasses reports whether a trivial system is significantly above the second group.
+func (o *order) trivialPasses(s *results, v *view, m string) bool {
+	for i := range v.trivial[m] {
+		passes := true
+		for _, name := range o.than {
+			row := s.rowNamed(name)
+			if row < 0 {
+				return false
+			}
+			_, below := v.lessTrivial(row, i, []string{m}).significant()
+			passes = passes && below > 0
+		}
+		if passes {
+			return true
+		}
+	}
+	return false
+}
+
+// oneSided is the p value of row a being above row b: 1 if that is not known.
+func (v *view) oneSided(a, b int, m string) float64 {
+	d := v.difference(a, b, m)
+	switch {
+	case math.IsNaN(d.P):
+		return 1
+	case d.Mean > 0:
+		return float64(d.P / 2)
+	}
+	return 1 - float64(d.P/2)
+}
+
+// testedOrders is a table of orders that a paper claims of its systems. It has the count of the
+// text, that of the paper's table and ours, with tests over the queries. An order that the text
+// does not claim is counted and tested without becoming an OrderClaim.
+type testedOrders struct {
+	title   string
+	section string // of the paper
+	orders  []order
+	text    func() map[string]publishedOrder // what the paper says, by the orders' texts; nil for none
+	printed func() []tableCell               // the paper's table, nil if all its columns are at hand
+}
+
+func (n testedOrders) add(s *results, r *Report) {
+	if !s.comparable() {
+		return
+	}
+	t := Table{Title: n.title, Left: 1, Main: true, Columns: []string{""}}
+	var text map[string]publishedOrder
+	if n.text != nil {
+		text = n.text()
+		t.Columns = append(t.Columns, "paper's text")
+	}
+	if n.printed != nil {
+		t.Columns = append(t.Columns, "paper's table")
+	}
+	t.Columns = append(t.Columns, "paper's table, columns at hand")
+	for _, reading := range s.readings {
+		label := "ours"
+		if len(s.readings) > 1 {
+			label += ", " + reading.name + " data"
+		}
+		t.Columns = append(t.Columns, label, "significantly")
+	}
+	t.Columns = append(t.Columns, "verdict")
+	for i := range n.orders {
+		t.Rows = append(t.Rows, n.line(s, r, &n.orders[i], text))
+	}
+	r.Tables = append(r.Tables, t)
+}
+
+// line is that of an order, whose claims go into the report.
+func (n *testedOrders) line(s *results, r *Report, o *order, text map[string]publishedOrder) []string {
+	line := []string{o.text}
+	says, claimed := text[o.text]
+	if text != nil {
+		said := says.counted
+		if claimed && said == "" {
+			said = "in words"
+		}
+		line = append(line, said)
+	}
+	whole := ""
+	if n.printed != nil {
+		whole = o.count(n.printed())
+		line = append(line, whole)
+	}
+	printed := o.count(s.paperCells(s.withAverage(0)))
+	line = append(line, printed)
+	verdict := "not comparable"
+	for k := range s.readings {
+		c := s.orderClaim(o, k)
+		c.Section, c.Counted, c.Words, c.Printed, c.Whole = cmp.Or(says.section, n.section), says.counted, says.words, printed, whole
+		line = append(line, o.count(s.ourCells(s.withAverage(k))), fmt.Sprintf("%d above, %d below", c.Above, c.Below))
+		switch {
+		case s.otherData(k):
+		case text != nil && !claimed:
+			verdict = string(c.Verdict) + ", not claimed"
+		default:
+			verdict = string(c.Verdict)
+			r.Orders = append(r.Orders, c)
+		}
+	}
+	return append(line, verdict)
+}
+
+// otherData reports whether some column of the k-th reading cannot be held against what was
+// published.
+func (s *results) otherData(k int) bool {
+	return slices.ContainsFunc(s.columnsOf(k), func(c *column) bool { return s.otherThanPublished(c) != "" })
+}
+
+// orderClaim tests an order on the columns of the k-th reading.
+func (s *results) orderClaim(o *order, k int) OrderClaim { return s.orderOn(o, s.columnsOf(k)...) }
+
+// orderOn tests an order on some columns.
+func (s *results) orderOn(o *order, columns ...*column) OrderClaim {
+	c := OrderClaim{Text: o.text}
+	var names []string
+	var above, below []float64
+	for _, column := range columns {
+		names = append(names, column.heading(s.study))
+		v := &column.views[0]
+		learned := o.learned(s, v)
+		for _, m := range s.measures {
+			a, b := o.test(s, v, m)
+			if !learned && o.trivialPasses(s, v, m) {
+				a = 1
+			}
+			above, below = append(above, a), append(below, b)
+			if held, _ := o.holds(func(row string) float64 { return s.ours(v, row, m) }); held {
+				c.Higher++
+			}
+		}
+	}
+	c.Data, c.Cells = strings.Join(names, "; "), len(above)
+	c.decide(above, below)
+	return c
+}
+
+// ordersText is "2 held, 1 reversed, 0 mixed, 9 undecided".
+func ordersText(claims []OrderClaim) string {
+	n := make(map[OrderVerdict]int)
+	for i := range claims {
+		n[claims[i].Verdict]++
+	}
+	var parts []string
+	for _, v := range OrderVerdicts() {
+		parts = append(parts, fmt.Sprintf("%d %s", n[v], v))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// orderSheet has all claims of orders.
+func orderSheet(claims []OrderClaim) Sheet {
+	s := Sheet{Name: "orders", Columns: []string{"order", "data", "counted", "printed", "whole", "cells", "higher", "above", "below", "verdict"}}
+	for _, c := range claims {
+		s.Rows = append(s.Rows, []any{c.Text, c.Data, c.Counted, c.Printed, c.Whole, c.Cells, c.Higher, c.Above, c.Below, string(c.Verdict)})
+	}
+	return s
+}
+
+// ourCells and paperCells are those of some columns, ours and the published ones.
+func (s *results) ourCells(columns []*column) []tableCell {
+	return cellsOf(s.measures, columns, func(v *view, row, m string) float64 { return s.ours(v, row, m) })
+}
+
+func (s *results) paperCells(columns []*column) []tableCell {
+	return cellsOf(s.measures, columns, func(v *view, row, m string) float64 { return v.published.of(row, m) })
+}
+
+func cellsOf(measures []string, columns []*column, value func(v *view, row, m string) float64) []tableCell {
+	var cells []tableCell
+	for _, m := range measures {
+		for _, c := range columns {
+			cells = append(cells, func(row string) float64 { return value(&c.views[0], row, m) })
+		}
+	}
+	return cells
+}

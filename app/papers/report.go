@@ -1,0 +1,181 @@
+package papers
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/rows"
+	"github.com/listwise/listwise/internal/svg"
+)
+
+// Report is what an experiment found, for people and for programs.
+type Report struct {
+	Name  string
+	Title string
+	Facts []Fact // how the numbers came about
+
+	Claims   []Claim      // published numbers beside ours, with verdicts
+	Orders   []OrderClaim // published orders of systems, tested on ours
+	Findings []Finding    // claims in words, and what became of them
+	Tables   []Table      // to read
+	Sheets   []Sheet      // the same and more in full precision; the first has no name
+	Plots    []Plot
+	Notes    []string
+
+	once bool // the findings are of one draw of synthetic data
+}
+
+// Fact is one circumstance of an experiment: the seed, the convention.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Table is laid out for people: its cells are texts.
+type Table struct {
+	Title   string
+	Columns []string
+	Left    int  // number of columns, from the first, of words; the others hold numbers
+	Main    bool // it belongs on the page of all experiments
+	Rows    [][]string
+}
+
+// Sheet is one table for programs. A cell is a string, an int, a float64 or nil.
+type Sheet struct {
+	Name    string // completes the file's name; "" for the first
+	Columns []string
+	Rows    [][]any
+}
+
+// Plot is a picture.
+type Plot struct {
+	Name string // completes the file's name; may be ""
+	svg.Plot
+}
+
+// begin returns the empty report of results. Without a folder of data they are of one draw of
+// synthetic data.
+func (s *results) begin(e Experiment) *Report {
+	return &Report{Name: e.Name, Title: e.Title, once: s.options.Data == ""}
+}
+
+// newReport begins the report of an experiment that is no study.
+func newReport(e Experiment, o Options, source string) *Report {
+	r := &Report{Name: e.Name, Title: e.Title}
+	r.fact("source", "%s", source)
+	r.fact("command", "%s", o.Command)
+	return r
+}
+
+func (r *Report) fact(name, format string, args ...any) {
+	r.Facts = append(r.Facts, Fact{name, fmt.Sprintf(format, args...)})
+}
+
+func (r *Report) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// Write writes the report's files into the folder dir, which it does not make:
+// NAME.txt, NAME.json, NAME.csv and NAME.svg, further sheets and plots as
+// NAME-x.csv and NAME-x.svg, NAME-claims.csv and NAME-orders.csv among them. It returns their paths.
+func (r *Report) Write(dir string) ([]string, error) {
+	var paths []string
+	write := func(suffix, extension string, fn func(io.Writer) error) error {
+		base := r.Name
+		if suffix != "" {
+			base += "-" + suffix
+		}
+		path := filepath.Join(dir, base+extension)
+		paths = append(paths, path)
+		return atomicfile.Write(path, fn)
+	}
+	if err := write("", ".txt", r.WriteText); err != nil {
+		return nil, err
+	}
+	if err := write("", ".json", r.WriteJSON); err != nil {
+		return nil, err
+	}
+	for _, s := range r.allSheets() {
+		if err := write(s.Name, ".csv", s.WriteCSV); err != nil {
+			return nil, err
+		}
+	}
+	plots, err := r.WritePlots(dir)
+	return append(paths, plots...), err
+}
+
+// WritePlots writes the plots alone.
+func (r *Report) WritePlots(dir string) ([]string, error) {
+	var paths []string
+	for i := range r.Plots {
+		path := filepath.Join(dir, r.plotName(i))
+		if err := atomicfile.Write(path, r.Plots[i].Write); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// allSheets are the sheets and those of the claims, if there are any.
+func (r *Report) allSheets() []Sheet {
+	all := slices.Clone(r.Sheets)
+	if len(r.Claims) > 0 {
+		all = append(all, claimSheet(r.Claims))
+	}
+	if len(r.Orders) > 0 {
+		all = append(all, orderSheet(r.Orders))
+	}
+	return all
+}
+
+// plotName is the name of a plot's file.
+func (r *Report) plotName(i int) string {
+	if r.Plots[i].Name == "" {
+		return r.Name + ".svg"
+	}
+	return r.Name + "-" + r.Plots[i].Name + ".svg"
+}
+
+// WriteCSV writes the sheet with a header; floats keep all digits, nil is empty.
+func (s *Sheet) WriteCSV(w io.Writer) error {
+	return rows.WriteCSV(w, s.Columns, s.Rows)
+}
+
+// reportJSON is the stable JSON form: sheets as lists of objects, the unnamed
+// one as "results".
+type reportJSON struct {
+	Experiment string                      `json:"experiment"`
+	Title      string                      `json:"title"`
+	Facts      []Fact                      `json:"facts"`
+	Sheets     map[string][]map[string]any `json:"sheets"`
+	Findings   []Finding                   `json:"findings,omitempty"`
+	Notes      []string                    `json:"notes"`
+}
+
+// WriteJSON writes the report's facts, sheets and notes.
+func (r *Report) WriteJSON(w io.Writer) error {
+	text := reportJSON{Experiment: r.Name, Title: r.Title, Facts: r.Facts, Sheets: map[string][]map[string]any{}, Findings: r.findings(), Notes: r.Notes}
+	for _, s := range r.allSheets() {
+		name := s.Name
+		if name == "" {
+			name = "results"
+		}
+		objects := make([]map[string]any, len(s.Rows))
+		for i, row := range s.Rows {
+			objects[i] = make(map[string]any, len(row))
+			for j, cell := range row {
+				objects[i][s.Columns[j]] = cell
+			}
+		}
+		text.Sheets[name] = objects
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(text)
+}

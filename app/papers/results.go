@@ -1,0 +1,335 @@
+package papers
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/tune"
+)
+
+// results is what came out of a study.
+type results struct {
+	*study
+	options Options
+	missing []string  // sets that were not found
+	columns []*column // set by set, each with its readings
+}
+
+// column is what came out on one set as one reading takes it.
+type column struct {
+	source
+	reading reading
+	removed int      // documents that the reading removed from the test parts
+	dropped []int    // queries that the reading removed from the test part of each fold
+	names   []string // of the folds
+	queries int      // of all test parts, as published
+	lowest  float64  // share of the test documents that have the lowest grade of their query
+
+	rows  [][]*tune.Row // by row, then seed; a row without a method has none
+	views []view
+}
+
+// view is a column's numbers in one convention.
+type view struct {
+	convention measure.Convention
+	measures   []string
+	published  numbers
+	values     [][]map[string]number // by row, seed and measure
+	trivial    map[string][]trivial  // by measure
+	strata     []stratum             // of an average
+}
+
+// number is one measure of one row.
+type number struct {
+	mean, neutral, pooled float64   // as tune.Summary has them
+	each                  []float64 // on the test queries
+
+	// tried is what every setting has, a fold each; nil where there is no published number.
+	tried []stats.Tried
+}
+
+// numbers are published values by row and measure.
+type numbers map[string]map[string]float64
+
+// of returns a value, NaN if it was not published.
+func (n numbers) of(row, m string) float64 {
+	if v, ok := n[row][m]; ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// newColumn returns a column without rows, and the folds as the reading takes them.
+func newColumn(s *source, r reading, folds []tune.Fold) (*column, []tune.Fold, error) {
+	c := &column{source: *s, reading: r, queries: queries(folds), lowest: lowestShare(folds)}
+	c.folds = nil // a set may be large, and is done with
+	for i := range folds {
+		c.names = append(c.names, folds[i].Name)
+	}
+	taken, removed, err := r.apply(folds)
+	if err != nil {
+		return c, nil, err
+	}
+	c.removed = removed
+	for i := range folds {
+		c.dropped = append(c.dropped, len(folds[i].Test.Queries)-len(taken[i].Test.Queries))
+	}
+	return c, taken, nil
+}
+
+// kept returns the number of test queries that the reading leaves.
+func (c *column) kept() int {
+	n := c.queries
+	for _, dropped := range c.dropped {
+		n -= dropped
+	}
+	return n
+}
+
+// cleaning says what a reading that cleans leaves and removes; "" for other readings.
+func (c *column) cleaning() string {
+	if !c.reading.clean {
+		return ""
+	}
+	return fmt.Sprintf("; cleaning leaves %d test queries and removes %d test documents", c.kept(), c.removed)
+}
+
+// heading names the column among those of the study.
+func (c *column) heading(s *study) string {
+	if len(s.readings) > 1 {
+		return c.name + ", " + c.reading.name
+	}
+	return c.name
+}
+
+// lowestShare returns the share of the test documents that have the lowest grade of
+// their query.
+func lowestShare(folds []tune.Fold) float64 {
+	lowest, all := 0, 0
+	for _, f := range folds {
+		for i := range f.Test.Queries {
+			grades := f.Test.Queries[i].Grades
+			least := slices.Min(grades)
+			for _, g := range grades {
+				if g == least {
+					lowest++
+				}
+			}
+			all += len(grades)
+		}
+	}
+	return float64(lowest) / float64(all)
+}
+
+// measured returns the views of a column: the numbers that tuning gave, or those that the
+// chosen models get in other conventions; where there are published numbers, with what
+// verdicts on them rest on.
+func (s *study) measured(ctx context.Context, c *column, folds []tune.Fold) ([]view, error) {
+	views := []view{{convention: s.convention, measures: s.measures}}
+	if s.views != nil {
+		views = s.views(c.name)
+	} else if s.published != nil {
+		views[0].published = s.published(c.name)
+	}
+	features, err := bestFeatures(ctx, folds)
+	if err != nil {
+		return nil, err
+	}
+	for k := range views {
+		if err := s.measure(c, &views[k], folds, features); err != nil {
+			return nil, err
+		}
+	}
+	c.forgetModels()
+	return views, nil
+}
+
+// forgetModels frees the models of the settings that were not chosen.
+func (c *column) forgetModels() {
+	for _, seeds := range c.rows {
+		for _, row := range seeds {
+			for k := range row.Folds {
+				row.Folds[k].Models = nil
+			}
+		}
+	}
+}
+
+// measure fills in the values of a view, and what its verdicts rest on.
+func (s *study) measure(c *column, v *view, folds []tune.Fold, features []*model.Model) error {
+	j, err := v.judge(folds)
+	if err != nil {
+		return err
+	}
+	if v.trivial, err = j.trivial(features); err != nil {
+		return err
+	}
+	judged := len(v.published) > 0
+	v.values = make([][]map[string]number, len(c.rows))
+	for i, seeds := range c.rows {
+		for _, row := range seeds {
+			values := summarised(row)
+			if s.views != nil {
+				values, err = j.chosen(row)
+			}
+			if err == nil && judged {
+				err = j.tried(row, values)
+			}
+			if err != nil {
+				return err
+			}
+			v.values[i] = append(v.values[i], values)
+		}
+	}
+	return nil
+}
+
+// summarised returns the numbers that tuning gave.
+func summarised(row *tune.Row) map[string]number {
+	values := make(map[string]number)
+	for _, s := range row.Measures {
+		values[s.Measure.Name()] = number{mean: s.Mean, neutral: s.TieNeutral, pooled: s.Pooled, each: perQuery(row, s.Measure)}
+	}
+	return values
+}
+
+// perQuery returns a row's values on the test queries of all folds.
+func perQuery(row *tune.Row, m measure.Measure) []float64 {
+	var all []float64
+	for i := range row.Folds {
+		all = append(all, row.Folds[i].Test.PerQuery(m)...)
+	}
+	return all
+}
+
+// means returns a measure of a row by seed.
+func (v *view) means(row int, m string) []float64 {
+	var means []float64
+	for _, values := range v.values[row] {
+		means = append(means, values[m].mean)
+	}
+	return means
+}
+
+// mean is that over the seeds, NaN for a row without results.
+func (v *view) mean(row int, m string) float64 { return mean(v.means(row, m)) }
+
+// each returns a row's values on the test queries, as means over the seeds.
+func (v *view) each(row int, m string) []float64 {
+	var sum []float64
+	for _, values := range v.values[row] {
+		each := values[m].each
+		if sum == nil {
+			sum = make([]float64, len(each))
+		}
+		for i, x := range each {
+			sum[i] += x / float64(len(v.values[row]))
+		}
+	}
+	return sum
+}
+
+// place is where a number stands: a measure of a row in a view of a column; or, for what
+// was chosen, a fold of a row, and a setting that was tried there.
+type place struct {
+	results *results
+	column  *column
+	view    *view
+	at      int // of the row
+	seed    int
+	measure string
+
+	fold    int
+	setting int
+}
+
+func (p *place) row() *row { return &p.results.rows[p.at] }
+
+// tuned is what tune.Run gave for the row.
+func (p *place) tuned() *tune.Row { return p.column.rows[p.at][p.seed] }
+
+// number returns ours with the place's seed.
+func (p *place) number() number {
+	if seeds := p.view.values[p.at]; p.seed < len(seeds) {
+		return seeds[p.seed][p.measure]
+	}
+	return number{mean: math.NaN(), neutral: math.NaN(), pooled: math.NaN()}
+}
+
+// ours is the mean over folds and seeds.
+func (p *place) ours() float64 { return p.view.mean(p.at, p.measure) }
+
+// published is the published number of the row, NaN if there is none.
+func (p *place) published() float64 { return p.view.published.of(p.row().name, p.measure) }
+
+// among chooses rows; nil chooses all.
+type among func(*row) bool
+
+// inGroups chooses the rows of some groups.
+func inGroups(groups ...string) among {
+	return func(r *row) bool { return slices.Contains(groups, r.group) }
+}
+
+// places goes over all numbers of some rows: readings, their sets, views, rows, measures.
+func (s *results) places(of among) iter.Seq[*place] {
+	return func(yield func(*place) bool) {
+		for k := range s.readings {
+			for _, c := range s.columnsOf(k) {
+				if !s.placesIn(c, of, yield) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s *results) placesIn(c *column, of among, yield func(*place) bool) bool {
+	for k := range c.views {
+		for i := range s.rows {
+			if of != nil && !of(&s.rows[i]) {
+				continue
+			}
+			for _, m := range c.views[k].measures {
+				if !yield(&place{results: s, column: c, view: &c.views[k], at: i, measure: m}) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// tunings goes over the rows that were trained: columns, rows, seeds.
+func (s *results) tunings(of among) iter.Seq[*place] {
+	return func(yield func(*place) bool) {
+		for _, c := range s.columns {
+			for i := range s.rows {
+				if of != nil && !of(&s.rows[i]) {
+					continue
+				}
+				for k := range c.rows[i] {
+					if !yield(&place{results: s, column: c, view: &c.views[0], at: i, seed: k}) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// columnsOf returns the columns of the k-th reading.
+func (s *results) columnsOf(k int) []*column {
+	var all []*column
+	for i, c := range s.columns {
+		if i%len(s.readings) == k {
+			all = append(all, c)
+		}
+	}
+	return all
+}

@@ -1,0 +1,298 @@
+package papers
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/tune"
+)
+
+// The data of most experiments are the seven sets of LETOR 3.0. A folder
+// holds them as DIR/TD2003/Fold1 …, any of them; or it is one set's own folder,
+// DIR/Fold1 ….
+
+// letorSet is a set that numbers were published for.
+type letorSet struct {
+	name      string
+	queries   int // its weight in the paper's micro-average
+	documents int // only where used to recognise it
+	features  int
+}
+
+// letorSetList are the sets that an experiment is about.
+type letorSetList []letorSet
+
+// letorSets are the seven of LETOR 3.0.
+var letorSets = letorSetList{
+	{name: "TD2003", queries: 50},
+	{name: "TD2004", queries: 75},
+	{name: "HP2003", queries: 150},
+	{name: "HP2004", queries: 75},
+	{name: "NP2003", queries: 150},
+	{name: "NP2004", queries: 75},
+	{name: "OHSUMED", queries: 106, documents: 16140, features: 45},
+}
+
+// names lists their names.
+func (l letorSetList) names() []string {
+	names := make([]string, len(l))
+	for i, s := range l {
+		names[i] = s.name
+	}
+	return names
+}
+
+// named returns the set of that name, in any case.
+func (l letorSetList) named(name string) (letorSet, bool) {
+	i := slices.IndexFunc(l, func(s letorSet) bool { return strings.EqualFold(s.name, name) })
+	if i < 0 {
+		return letorSet{}, false
+	}
+	return l[i], true
+}
+
+// source is a set that an experiment can read.
+type source struct {
+	name  string
+	dir   string      // "" if folds are there
+	folds []tune.Fold // nil until read
+	about string      // what the data are, if not the set itself
+
+	opened func(io.Closer) // of Options
+}
+
+// read returns the folds. They are not kept, for the seven sets together are
+// large.
+func (s *source) read() ([]tune.Fold, error) {
+	if s.folds != nil {
+		return s.folds, nil
+	}
+	return readFolds(s.dir, s.opened)
+}
+
+// queries returns the number of test queries.
+func queries(folds []tune.Fold) int {
+	n := 0
+	for _, f := range folds {
+		n += len(f.Test.Queries)
+	}
+	return n
+}
+
+func readFolds(dir string, opened func(io.Closer)) ([]tune.Fold, error) {
+	folds, err := tune.ReadFolds(dir, dataset.Options{Opened: opened})
+	var layout *tune.LayoutError
+	if errors.As(err, &layout) {
+		return nil, &InputError{err}
+	}
+	return folds, err
+}
+
+// find returns the sets that o asks for, or those of the list, that are there, and
+// the names of those that are not.
+func (l letorSetList) find(o Options) (found []source, missing []string, err error) {
+	if o.Data == "" {
+		return nil, nil, inputError("no data: expected a folder with %s, or with one set's Fold1 … FoldK", strings.Join(l.names(), ", "))
+	}
+	entries, err := os.ReadDir(o.Data)
+	if err != nil {
+		return nil, nil, &InputError{err}
+	}
+	if _, err := os.Stat(filepath.Join(o.Data, "Fold1")); err == nil {
+		return l.findOne(o)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	wanted := l.names()
+	if o.Set != "" {
+		wanted = strings.Split(o.Set, ",")
+	}
+	for _, name := range wanted {
+		i := slices.IndexFunc(entries, func(e os.DirEntry) bool { return strings.EqualFold(e.Name(), strings.TrimSpace(name)) })
+		if i < 0 {
+			missing = append(missing, name)
+			continue
+		}
+		s := source{name: entries[i].Name(), dir: filepath.Join(o.Data, entries[i].Name()), opened: o.Opened}
+		if set, ok := l.named(s.name); ok {
+			s.name = set.name
+		}
+		found = append(found, s)
+	}
+	switch {
+	case o.Set != "" && missing != nil:
+		return nil, nil, inputError("%s: found no folder %s", o.Data, strings.Join(missing, ", "))
+	case found == nil:
+		return nil, nil, inputError("%s: found none of the folders %s, nor Fold1; expected LETOR's layout, such as %s",
+			o.Data, strings.Join(l.names(), ", "), filepath.Join(o.Data, "OHSUMED", "Fold1", "train.txt"))
+	}
+	return found, missing, nil
+}
+
+// findOne returns the set whose folds lie in the folder itself: its name is the one that
+// the caller gives, else the one recognised by size, else the folder's.
+func (l letorSetList) findOne(o Options) (found []source, missing []string, err error) {
+	folds, err := readFolds(o.Data, o.Opened)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Set != "" && (o.Set != filepath.Base(o.Set) || strings.Contains(o.Set, ",") || !filepath.IsLocal(o.Set)) {
+		return nil, nil, inputError("%s is one set's folder: found %q as its name, expected a single one without separators", o.Data, o.Set)
+	}
+	s := source{name: o.Set, folds: folds}
+	if s.name == "" {
+		s.name = l.recognise(folds)
+	}
+	if s.name == "" {
+		path, err := filepath.Abs(o.Data)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.name = filepath.Base(path)
+	}
+	if set, ok := l.named(s.name); ok {
+		s.name = set.name
+	}
+	for _, name := range l.names() {
+		if name != s.name {
+			missing = append(missing, name)
+		}
+	}
+	return []source{s}, missing, nil
+}
+
+// only returns the sets of some names to run on: of a folder of several those, unless the
+// caller says which.
+func (l letorSetList) only(names ...string) func(Options) ([]source, []string, error) {
+	return func(o Options) (found []source, missing []string, err error) {
+		all, absent, err := l.find(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, name := range absent {
+			if slices.Contains(names, name) {
+				missing = append(missing, name)
+			}
+		}
+		for i := range all {
+			if slices.Contains(names, all[i].name) || o.Set != "" || all[i].folds != nil {
+				found = append(found, all[i])
+			}
+		}
+		if found == nil {
+			return nil, nil, inputError("%s: found neither %s; expected one of them, or other sets named by --set", o.Data, strings.Join(names, " nor "))
+		}
+		return found, missing, nil
+	}
+}
+
+// preferred returns the one set that an experiment runs on: that of the name if it is
+// there, else what Options.Set names or the first there is, which is then told by otherwise,
+// with %s for its name.
+func preferred(name, otherwise string) func(Options) ([]source, []string, error) {
+	return func(o Options) ([]source, []string, error) {
+		found, _, err := letorSets.find(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		chosen := found[0]
+		if i := slices.IndexFunc(found, func(s source) bool { return s.name == name }); i >= 0 && o.Set == "" {
+			chosen = found[i]
+		}
+		if chosen.name != name {
+			chosen.about = fmt.Sprintf(otherwise, chosen.name)
+		}
+		return []source{chosen}, nil, nil
+	}
+}
+
+// recognise returns the name of the set with the folds' numbers of queries, documents and
+// features, or "".
+func (l letorSetList) recognise(folds []tune.Fold) string {
+	documents := 0
+	for _, f := range folds {
+		documents += f.Test.Docs()
+	}
+	for _, s := range l {
+		if s.features == folds[0].Test.Features && s.queries == queries(folds) && s.documents == documents {
+			return s.name
+		}
+	}
+	return ""
+}
+
+// reading says how a set's documents and grades are taken.
+type reading struct {
+	name    string // of folders and in sheets
+	folder  string // "" for the name
+	about   string
+	clean   bool
+	columns []int  // of features, from 1; nil for all
+	only    string // the set that it is for, "" for any
+
+	incomparable string // why numbers are not held against published ones; "" if they are
+}
+
+// The two readings under which whole tables are computed. What the paper did is
+// not known for certain; dropping the bad copies and making grades binary comes
+// closest to its results on OHSUMED.
+var (
+	asPublished = reading{name: "published", about: "the published data and their grades"}
+	cleaned     = reading{name: "cleaned", about: "reading R2 (of documents with equal features but contradictory relevance the irrelevant ones removed) and queries without a relevant document removed, in training, validation and test data; relevance binary: grade 1 or more", clean: true}
+)
+
+// readingsFor returns the readings that are for all of the sets.
+func readingsFor(readings []reading, sets []source) []reading {
+	return slices.DeleteFunc(slices.Clone(readings), func(r reading) bool {
+		return r.only != "" && slices.ContainsFunc(sets, func(s source) bool { return s.name != r.only })
+	})
+}
+
+// apply returns the folds as the reading takes them, and how many documents it
+// removed from the test parts. It is an error if cleaning leaves nothing of a part.
+func (r reading) apply(folds []tune.Fold) (taken []tune.Fold, removed int, err error) {
+	if !r.clean && r.columns == nil {
+		return folds, 0, nil
+	}
+	for _, f := range folds {
+		t := tune.Fold{Name: f.Name, Train: r.take(f.Train), Valid: r.take(f.Valid), Test: r.take(f.Test)}
+		if min(len(t.Train.Queries), len(t.Valid.Queries), len(t.Test.Queries)) == 0 {
+			return nil, 0, inputError("%s: found no relevant document in the training, validation or test data, which cleaning leaves empty", f.Name)
+		}
+		removed += f.Test.Docs() - t.Test.Docs()
+		taken = append(taken, t)
+	}
+	return taken, removed, nil
+}
+
+// take returns a part of a fold as the reading takes it.
+func (r reading) take(d *dataset.Dataset) *dataset.Dataset {
+	if r.clean {
+		d, _ = dataset.Clean(d, dataset.DropBad, 1)
+		grades := d.Grades()
+		for i, g := range grades {
+			grades[i] = 0
+			if g >= 1 {
+				grades[i] = 1
+			}
+		}
+		d, _ = dataset.DropEmptyQueries(d, 1)
+	}
+	if r.columns != nil {
+		var columns []int
+		for _, c := range r.columns {
+			if c <= d.Features { // small data made for tests have fewer
+				columns = append(columns, c-1)
+			}
+		}
+		d = d.KeepFeatures(columns)
+	}
+	return d
+}

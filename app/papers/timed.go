@@ -1,0 +1,155 @@
+package papers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/listwise/listwise/internal/atomicfile"
+)
+
+// Took is the time that an experiment took.
+type Took struct {
+	Run time.Duration // this run
+
+	// All is the sum of this and the earlier runs with the same records and the
+	// same command, whose finished trainings this one found. It is Run where
+	// no trainings are recorded.
+	All time.Duration
+}
+
+// timedEvery is how often the time spent is written down, so that a run that is
+// killed counts nearly in full.
+const timedEvery = 5 * time.Second
+
+// Timed runs the experiment and returns the time it took. The time is kept among the
+// records, by command.
+func (e *Experiment) Timed(ctx context.Context, o Options) (*Report, Took, error) {
+	s, err := newStopwatch(o)
+	if err != nil {
+		return nil, Took{}, err
+	}
+	observe := o.Observe
+	o.Observe = func(stage string, done, total int) {
+		s.tick()
+		if observe != nil {
+			observe(stage, done, total)
+		}
+	}
+	r, err := e.Run(ctx, o)
+	if err != nil && !s.begun() {
+		return nil, Took{}, err // nothing was trained, and no folder made for it
+	}
+	took, saved := s.stop()
+	return r, took, errors.Join(err, saved)
+}
+
+// stopwatch adds the time of a run to that of the earlier ones.
+type stopwatch struct {
+	path    string // "" if nothing is recorded
+	command string
+	before  map[string]float64 // seconds by command
+	started time.Time
+
+	mu    sync.Mutex
+	saved time.Time
+}
+
+func newStopwatch(o Options) (*stopwatch, error) {
+	now := time.Now()
+	s := &stopwatch{command: o.Command, before: make(map[string]float64), started: now, saved: now}
+	if o.Records == "" {
+		return s, nil
+	}
+	s.path = filepath.Join(o.Records, "seconds.json")
+	text, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.before, err = parseSeconds(text); err != nil {
+		return nil, fmt.Errorf("%s: found no record of times (%w); delete it to begin anew", s.path, err)
+	}
+	return s, nil
+}
+
+// mostSeconds is more than any experiment takes: some thirty years.
+const mostSeconds = 1e9
+
+// parseSeconds reads how many seconds each command took.
+func parseSeconds(text []byte) (map[string]float64, error) {
+	var seconds map[string]float64
+	if err := json.Unmarshal(text, &seconds); err != nil {
+		return nil, err
+	}
+	for command, s := range seconds {
+		if !(s >= 0 && s <= mostSeconds) {
+			return nil, fmt.Errorf("%q took %v seconds, expected 0 to %v", command, s, mostSeconds)
+		}
+	}
+	return seconds, nil
+}
+
+// tick writes the time down now and then. What goes wrong shows at the end.
+func (s *stopwatch) tick() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.saved) >= timedEvery {
+		_ = s.save()
+	}
+}
+
+func (s *stopwatch) stop() (Took, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.save()
+	run := s.saved.Sub(s.started)
+	took := Took{Run: run, All: run}
+	if s.recorded() {
+		took.All += time.Duration(s.before[s.command] * float64(time.Second))
+	}
+	return took, err
+}
+
+// begun reports whether there is a folder of records.
+func (s *stopwatch) begun() bool {
+	if s.path == "" {
+		return true
+	}
+	_, err := os.Stat(filepath.Dir(s.path))
+	return err == nil
+}
+
+// recorded reports whether the records hold anything but times.
+func (s *stopwatch) recorded() bool {
+	if s.path == "" {
+		return false
+	}
+	entries, err := os.ReadDir(filepath.Dir(s.path))
+	return err == nil && len(entries) > 1
+}
+
+// save writes the file with the time until now.
+func (s *stopwatch) save() error {
+	s.saved = time.Now()
+	if s.path == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o755); err != nil {
+		return err
+	}
+	all := make(map[string]float64)
+	for command, seconds := range s.before {
+		all[command] = seconds
+	}
+	all[s.command] += s.saved.Sub(s.started).Seconds()
+	return atomicfile.Write(s.path, atomicfile.JSON(all))
+}

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Claim: of a limit, the program's own part is what it takes from the least limit on, and a higher limit never leaves less.
+func TestOwnMemory(t *testing.T) {
+	for _, c := range []struct{ limit, own int64 }{
+		{1, 0}, {8 << 20, 0}, {16 << 20, 6 << 20}, {leastMemory, 18 << 20}, {64 << 20, 24 << 20}, {1 << 30, 144 << 20}, {16 << 30, 144 << 20},
+	} {
+		if got := ownMemory(c.limit); got != c.own {
+			t.Errorf("limit %d: found %d, expected %d", c.limit, got, c.own)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.Int64Range(1, 1<<40).Draw(t, "limit")
+		more := limit + rapid.Int64Range(0, 1<<30).Draw(t, "more")
+		if left, leftOfMore := limit-ownMemory(limit), more-ownMemory(more); left < 1 || leftOfMore < left {
+			t.Fatalf("a limit of %d leaves %d, one of %d leaves %d", limit, left, more, leftOfMore)
+		}
+	})
+	for _, c := range []struct{ all, limit, left int64 }{ // MiB
+		{64, 56, 33}, {96, 84, 57}, {1536, 1344, 1152}, {16 << 10, 14 << 10, 12 << 10},
+	} {
+		limit, left := processMemory(c.all << 20 / 4 * 3)
+		if limit>>20 != c.limit || left>>20 != c.left {
+			t.Errorf("without a limit, in %d MiB: found %d of the process and %d for data, expected %d and %d", c.all, limit>>20, left>>20, c.limit, c.left)
+		}
+	}
+}
+
+// Claim: a command gives the process back its memory limit and its rate of collecting garbage, which it sets to train.
+func TestMemorySettingsAreGivenBack(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(77 << 30))
+	defer debug.SetGCPercent(debug.SetGCPercent(123))
+	model := filepath.Join(t.TempDir(), "m.json")
+	code := Run(t.Context(), []string{"train", "--method", "mle", "--train", "../testdata/train.txt", "--model", model, "-q"}, strings.NewReader(""), io.Discard, io.Discard)
+	if limit, every := debug.SetMemoryLimit(-1), debug.SetGCPercent(123); code != 0 || limit != 77<<30 || every != 123 {
+		t.Errorf("found the code %d, the limit %d and the percentage %d, expected 0, %d and 123", code, limit, every, 77<<30)
+	}
+}

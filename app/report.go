@@ -1,0 +1,287 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	page "github.com/listwise/listwise/app/report"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/atomicfile"
+)
+
+type reportFlags struct {
+	evaluating
+	testFlags
+	out     string
+	title   string
+	curves  []string
+	maxSize float64 // MB
+}
+
+func newReportCommand(env *environment) *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use:   "report --data FILE|DIR --out FILE [NAME=]A [[NAME=]B…]",
+		Short: "Write an HTML file of how models, score files or runs rank, query by query",
+		Long: `Measures systems on the same queries and writes one HTML file that opens from the
+disk and needs no network: means with significance marks, those of slices of the
+queries (--by), NDCG@k, learning curves, every query's difference to a baseline,
+what the features do, of trees the measure by their number, what they divide by and
+the first of them, how LogRank's sampler fares, and an explorer that shows two
+systems' rankings of a query side by side.
+
+With --data FILE, a system is a model file, a file of scores (one a line of FILE) or
+a run of TREC; with FILE judgements of TREC (qrels), a run. With --data DIR, which holds Fold1 … FoldK, it is a folder of tune's output
+(OUT/METHOD), or any with Foldk.model.json or Foldk.scores for every fold k; the
+queries of all test folds are pooled. NAME= gives a system a name of your own.
+
+A number is a run of this folder's record (see "listwise runs"): the model of a
+train, with its learning curve, all methods of a tune, the fusions of an auto, or
+what an eval measured.
+--curve adds what "train --curve" wrote of a training, as often as it is given. Of
+tune's output the page shows what the settings it tried gave on validation data, and
+the learning curves of those chosen.
+
+The page keeps within --max-size: where there are more queries than fit, the
+explorer has those on which the systems differ most. All other parts have all
+queries.`,
+		Example: `  listwise report --data test.txt --out report.html a.json b.json c.scores
+  listwise report --data OHSUMED --out report.html --baseline mle runs/mle runs/lambdarank
+  listwise report --data judged.qrels --out report.html bm25.run dense.run
+  listwise report --data test.txt --out report.html 11 12 better=14
+  listwise report --data test.txt --out report.html --curve ranknet=r.curve ranknet=r.json mle=m.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := required(cmd, "data", "out"); err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return needs(cmd, "at least one system")
+			}
+			return f.run(cmd.Context(), env, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.out, "out", "", "`file` for the page")
+	fl.StringVar(&f.title, "title", "", "`heading` of the page (default: the data's name)")
+	fl.StringArrayVar(&f.curves, "curve", nil, "`[NAME=]FILE` that train --curve wrote")
+	addPositive(fl, &f.maxSize, "max-size", page.DefaultMaxBytes/1e6, 1000, "`MB` that the page may take")
+	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas; the first sorts the queries")
+	f.testFlags.addTo(cmd, "the first")
+	return cmd
+}
+
+func (f *reportFlags) run(ctx context.Context, env *environment, args []string) error {
+	config, err := f.config()
+	if err != nil {
+		return err
+	}
+	curves, err := f.readCurves()
+	if err != nil {
+		return err
+	}
+	systems, recorded, err := f.systems(args)
+	if err != nil {
+		return err
+	}
+	if systems, err = env.systemsFor(f.data, systems, 1); err != nil {
+		return err
+	}
+	curves = append(recorded, curves...)
+	if config.Tunings, err = tuningsOf(systems); err != nil {
+		return err
+	}
+	tuned, err := tunedCurves(systems)
+	if err != nil {
+		return err
+	}
+	curves = append(tuned, curves...)
+	if config.Baseline, err = f.baselineOf(systems, 0); err != nil {
+		return err
+	}
+	if err := f.targets(systems).check(); err != nil {
+		return err
+	}
+	paths := mapped(systems, func(s *contestant) string { return s.runs[0].path })
+	divisions, err := f.read(ctx, env, paths)
+	if err != nil {
+		return err
+	}
+	var convention measure.Convention
+	if convention, config.Measures, err = f.settle(env, measure.ConventionOf(config.Measures[0]), config.Measures, paths, divisions); err != nil {
+		return err
+	}
+	if config.Slices, err = f.divide(testsOf(divisions), convention.Threshold()); err != nil {
+		return err
+	}
+	config.Ties = f.tiesOf(config.Ties, divisions)
+	for k := range divisions {
+		for i, s := range systems {
+			divisions[k].Systems[i].Name = s.name
+		}
+	}
+	stages := stagedProgress{env: env}
+	config.Observe = stages.set
+	r, err := page.Build(ctx, *config, divisions, curves)
+	stages.finish()
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return usageErrorf("%s: %w", f.data, err)
+	}
+	if err := atomicfile.Write(f.out, r.Write); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return env.print(writtenReport(f.out, r))
+}
+
+func (f *reportFlags) config() (*page.Config, error) {
+	c := &page.Config{
+		Title: f.title, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed, MaxBytes: int(f.maxSize * 1e6),
+	}
+	if c.Title == "" {
+		c.Title = "Rankings of " + filepath.Base(filepath.Clean(f.data))
+	} else {
+		c.Source = filepath.Base(filepath.Clean(f.data))
+	}
+	convention, err := f.parseConvention()
+	if err != nil {
+		return nil, err
+	}
+	c.Measures, c.Ties, err = f.parseMeasures(convention)
+	return c, err
+}
+
+// systems reads the arguments as compare does, but one run each; a number is a run of
+// the record, which may have learning curves.
+func (f *reportFlags) systems(args []string) (systems []*contestant, curves []page.Curve, err error) {
+	for _, arg := range args {
+		if name, id, ok := numbered(arg); ok {
+			more, theirs, err := ofRun(name, id)
+			if err != nil {
+				return nil, nil, err
+			}
+			systems, curves = append(systems, more...), append(curves, theirs...)
+			continue
+		}
+		s, err := newContestant(arg, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(s.runs) > 1 {
+			return nil, nil, usageErrorf("system %s: found %d runs, expected one: a page shows rankings, and the mean of several runs is none", s.name, len(s.runs))
+		}
+		systems = append(systems, s)
+	}
+	return systems, curves, nameSystems(systems)
+}
+
+// tuningsOf reads what tune tried for the systems that are folders of its output.
+func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
+	var tunings []page.Tuning
+	for _, s := range systems {
+		folder := filepath.Clean(s.runs[0].path)
+		path := filepath.Join(filepath.Dir(folder), "tuning.jsonl")
+		file, err := os.Open(path)
+		if err != nil {
+			continue // not of tune, or of an older one
+		}
+		all, err := page.ReadTunings(file)
+		if closing := file.Close(); err == nil {
+			err = closing
+		}
+		if err != nil {
+			return nil, usageErrorf("%s: %w", path, err)
+		}
+		for _, t := range all {
+			if t.Name == filepath.Base(folder) {
+				t.Name = s.name
+				tunings = append(tunings, t)
+			}
+		}
+	}
+	return tunings, nil
+}
+
+// tunedCurves reads the learning curves of what tune chose, for the systems that are folders of its output.
+func tunedCurves(systems []*contestant) ([]page.Curve, error) {
+	var curves []page.Curve
+	for _, s := range systems {
+		for k := 1; ; k++ {
+			fold := fmt.Sprintf("Fold%d", k)
+			base := filepath.Join(s.runs[0].path, fold)
+			if !exists(base + ".model.json") {
+				break
+			}
+			if path := base + ".curve"; exists(path) {
+				c, err := readCurve(path, s.name)
+				if err != nil {
+					return nil, usageErrorf("%w", err)
+				}
+				c.Fold = fold
+				curves = append(curves, c)
+			}
+		}
+	}
+	return curves, nil
+}
+
+// readCurve reads a file that train --curve or tune wrote.
+func readCurve(path, name string) (page.Curve, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return page.Curve{}, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	c, err := page.ReadCurve(file, name)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// curveArgument reads [NAME=]FILE.
+func curveArgument(arg string) (name, path string) {
+	name, path, named := strings.Cut(arg, "=")
+	if !named || exists(arg) {
+		return strings.TrimSuffix(shortName(arg), ".curve"), arg
+	}
+	return name, path
+}
+
+func (f *reportFlags) readCurves() ([]page.Curve, error) {
+	var curves []page.Curve
+	for _, arg := range f.curves {
+		name, path := curveArgument(arg)
+		c, err := readCurve(path, name)
+		if err != nil {
+			return nil, usageErrorf("--curve: %w", err)
+		}
+		curves = append(curves, c)
+	}
+	return curves, nil
+}
+
+// reportJSON describes what was written.
+type reportJSON struct {
+	File     string `json:"file"`
+	Bytes    int    `json:"bytes"`
+	Queries  int    `json:"queries"`
+	Explorer int    `json:"explorer_queries"`
+}
+
+func writtenReport(path string, r *page.Report) report {
+	s := r.Size()
+	j := reportJSON{File: path, Bytes: s.Bytes, Queries: s.Queries, Explorer: s.Explorer}
+	return report{
+		title:   "wrote " + path,
+		columns: []string{"file", "bytes", "queries", "explorer_queries"},
+		rows:    [][]any{{path, s.Bytes, s.Queries, s.Explorer}},
+		json:    j,
+	}
+}

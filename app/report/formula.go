@@ -1,0 +1,65 @@
+package report
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/eval/measure"
+)
+
+// formula is a measure as the scripts need it to compute the effect of exchanging two
+// documents: what gains, discounts and relevance are under its convention. A measure that
+// they do not know has no Kind.
+type formula struct {
+	Name     string    `json:"name"`
+	Kind     string    `json:"kind,omitempty"`
+	K        int       `json:"k,omitempty"`     // cut-off, 0 for none
+	Gains    []float64 `json:"gains,omitempty"` // of data.Grades
+	Discount []float64 `json:"discount,omitempty"`
+	Relevant int       `json:"relevant"` // the first of data.Grades that is
+	Empty    float64   `json:"empty"`    // what a query without relevant documents counts
+	Short    bool      `json:"short,omitempty"`
+}
+
+// newFormula describes a measure for queries of at most docs documents with the
+// given grades.
+func newFormula(m measure.Measure, grades *gradeTable, docs int) formula {
+	c := measure.ConventionOf(m)
+	f := formula{Name: m.Name(), Relevant: grades.from(c.Threshold())}
+	if threshold, ok := measure.RelevanceOf(m); ok {
+		f.Relevant = grades.from(threshold)
+	}
+	f.Empty, _ = m.Value([]float64{0})
+	f.K = measure.CutoffOf(m)
+	switch family := measure.Family(m); family {
+	case "map", "ap":
+		if f.K == 0 {
+			f.Kind = "map"
+		}
+	case "mrr", "p", "r":
+		f.Kind = family
+	case "ndcg", "dcg":
+		f.gains(family, m, c, grades.values, docs)
+	}
+	return f
+}
+
+// gains completes the formula of a DCG, unless its gains are too large to be added up.
+func (f *formula) gains(kind string, m measure.Measure, c measure.Convention, grades []float64, docs int) {
+	if len(grades) > 0 && !(c.Gain(grades[len(grades)-1]) < 1e200) {
+		return
+	}
+	f.Kind = kind
+	for _, g := range grades {
+		f.Gains = append(f.Gains, c.Gain(g))
+	}
+	if f.K > 0 {
+		docs = min(docs, f.K)
+	}
+	for r := 1; r <= docs; r++ {
+		f.Discount = append(f.Discount, rounded(c.Discount(r), 8))
+	}
+	// A convention that gives short lists nothing shows it on the shortest.
+	if value, ok := m.Value([]float64{1}); ok && value == 0 && f.K > 1 && !math.IsNaN(value) {
+		f.Short = true
+	}
+}

@@ -1,0 +1,180 @@
+// Package report makes one HTML file of a comparison of rankers: tables, plots, and
+// an explorer that shows two systems' rankings of one query side by side. The file
+// needs no network and no other file.
+//
+// Start reading at [Build], which computes all that is shown, and at [Report.Write];
+// page/ holds the template, the style and the scripts, which draw what Build computed.
+// The package must not know where systems come from, nor how they were trained.
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/slicing"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/tune/ensemble"
+)
+
+// DefaultMaxBytes is the size that a page keeps within unless Config says otherwise.
+const DefaultMaxBytes = 4_000_000
+
+// Config says what to show.
+type Config struct {
+	Title    string
+	Source   string            // what the data are called
+	Measures []measure.Measure // the first is the one that systems are compared by
+	Ties     measure.TiePolicy
+	Baseline int // index of the system that the others are compared with
+
+	// Permutations, Resamples and Seed are those of stats.Config.
+	Permutations, Resamples int
+	Seed                    uint64
+
+	Tunings []Tuning // of the methods, if settings were tried
+
+	// Slices are divisions of the queries of all test data, one division of the data after the other.
+	Slices []*slicing.Division
+
+	// MaxBytes is the size of the page that details keep within; 0 stands for
+	// DefaultMaxBytes. Queries on which the systems differ most come first.
+	MaxBytes int
+
+	// Observe, if not nil, is called with the name and the progress of the current stage; a
+	// total of 0 is unknown. It is called from several goroutines.
+	Observe func(stage string, done, total int)
+}
+
+func (c *Config) observe(stage string, done, total int) {
+	if c.Observe != nil {
+		c.Observe(stage, done, total)
+	}
+}
+
+// Report is all that a page shows. It does not change once built.
+type Report struct {
+	config Config
+	view   view
+	data   data
+	grades gradeTable
+	pieces []details // of the data, as many as fit
+}
+
+// input is what Build works on.
+type input struct {
+	*Config
+	divisions []ensemble.Division
+	names     []string             // of the systems
+	results   [][]*measure.Result  // of each system on each division
+	queries   []query              // of all divisions
+	values    [][][]float64        // [measure][system][query]; NaN where a query does not count
+	weights   []float64            // of the queries; nil if all are 1
+	explained []map[int]*explainer // of each system, by division: of models whose scores can be taken apart
+	features  *featureTable
+}
+
+// query is a query of a division, with its index among the division's.
+type query struct {
+	division, index int
+}
+
+// at returns the query itself.
+func (in *input) at(q query) *dataset.Query { return &in.divisions[q.division].Test.Queries[q.index] }
+
+// scores returns a system's scores of a query.
+func (in *input) scores(system int, q query) []float64 {
+	d := in.at(q)
+	return in.divisions[q.division].Systems[system].Test[d.Start : d.Start+d.Len()]
+}
+
+// places returns the places of a query's documents in a system's run, nil for the order of
+// the data.
+func (in *input) places(system int, q query) []uint32 {
+	d, places := in.at(q), in.divisions[q.division].Systems[system].Places
+	if places == nil {
+		return nil
+	}
+	return places[d.Start : d.Start+d.Len()]
+}
+
+// model returns a system's model on a division, nil if there are only scores.
+func (in *input) model(system, division int) *model.Model {
+	return in.divisions[division].Systems[system].Model
+}
+
+// Build works out a report of the systems of the divisions, which must be the same in each.
+// The queries of all divisions are pooled. The result is a function of the arguments alone.
+// Arguments that contradict each other are an error.
+func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves []Curve) (*Report, error) {
+	if c.MaxBytes == 0 {
+		c.MaxBytes = DefaultMaxBytes
+	}
+	in, err := newInput(&c, divisions)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{config: c}
+	r.data.Forest, r.data.Weights = []forest{}, []weights{} // not null: the page's script goes through them
+	for _, step := range []struct {
+		stage string
+		do    func() error
+	}{
+		{"measuring", func() error { return r.measureAll(in) }},
+		{"comparing", func() error { return r.summarise(in) }},
+		{"comparing slices", func() error { return r.slice(in) }},
+		{"measuring NDCG at every rank", func() error { return r.cutoffs(in) }},
+		{"weighing features", func() error { return r.weigh(in) }},
+		{"looking at trees", func() error { return r.lookAtTrees(in) }},
+		{"sampling rankings", func() error { return r.sample(in) }},
+		{"thinning learning curves", func() error {
+			r.data.Curves, r.data.Tunings = thinned(curves), append([]Tuning{}, c.Tunings...)
+			return nil
+		}},
+		{"laying out rankings", func() error { return r.explore(ctx, in) }},
+	} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c.observe(step.stage, 0, 0)
+		if err := step.do(); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func newInput(c *Config, divisions []ensemble.Division) (*input, error) {
+	if len(divisions) == 0 || len(divisions[0].Systems) == 0 {
+		return nil, errors.New("found no systems to report on, expected at least one")
+	}
+	if len(c.Measures) == 0 {
+		return nil, errors.New("found no measures to report, expected at least one")
+	}
+	var tests []*dataset.Dataset
+	for i := range divisions {
+		tests = append(tests, divisions[i].Test)
+	}
+	c.Measures = measure.ForAll(c.Measures, tests...)
+	in := &input{Config: c, divisions: divisions, features: newFeatureTable(divisions[0].Test)}
+	for _, s := range divisions[0].Systems {
+		in.names = append(in.names, s.Name)
+	}
+	if c.Baseline < 0 || c.Baseline >= len(in.names) {
+		return nil, fmt.Errorf("baseline %d of %d systems", c.Baseline, len(in.names))
+	}
+	for k := range divisions {
+		if n := len(divisions[k].Systems); n != len(in.names) {
+			return nil, fmt.Errorf("%s has %d systems, the first division %d", divisions[k].Name, n, len(in.names))
+		}
+		for i := range divisions[k].Test.Queries {
+			in.queries = append(in.queries, query{k, i})
+		}
+	}
+	if len(in.queries) == 0 {
+		return nil, errors.New("found no queries, expected at least one")
+	}
+	return in, nil
+}

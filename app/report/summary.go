@@ -1,0 +1,250 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/stats"
+)
+
+// view is what the template shows itself, so that it can be read without scripts.
+type view struct {
+	Title, Source, Convention, Explanation, Ties string
+	Baseline                                     string
+	Queries, Documents, Features                 int
+	Measures                                     []string
+	Rows                                         []row
+	Folds                                        []string
+	ByFold                                       []foldRow // by the first measure
+	Tests                                        string    // what was tested, "" if nothing was
+	Few                                          bool      // intervals of means are not by bootstrap
+	Verdict, Finding                             string    // which system is best by the first measure, and what is significant
+	Needed                                       string    // MB that the rankings of all queries may take, "" if they are here
+	Weighted                                     bool      // means are by weights of the queries
+	Trees                                        []treesText
+	Slices                                       []slicesTable
+	SliceTests                                   string // what was tested on slices, "" if nothing was
+}
+
+// row is a system in the summary table.
+type row struct {
+	Name, About string
+	Baseline    bool
+	Cells       []cell
+}
+
+// cell is a system's mean by one measure.
+type cell struct {
+	Mean     string
+	Interval string // "" without one
+	Best     bool
+	Mark     string // "better", "worse" than the baseline, "" if neither is certain
+	P        string // corrected; "" for the baseline
+}
+
+// foldRow has a system's means in every fold, their mean, and that over all queries.
+type foldRow struct {
+	Name         string
+	Folds        []string
+	Mean, Pooled string
+}
+
+// summarise tests the systems against the baseline and fills the summary table.
+func (r *Report) summarise(in *input) error {
+	first := in.divisions[0].Test
+	c := measure.ConventionOf(in.Measures[0])
+	v := &r.view
+	*v = view{
+		Title: in.Title, Source: in.Source, Convention: c.Name(), Explanation: c.Explanation(), Ties: in.Ties.String(),
+		Baseline: in.names[in.Baseline], Queries: len(in.queries), Features: first.Features, Weighted: in.weights != nil,
+	}
+	for i := range in.divisions {
+		v.Documents += in.divisions[i].Test.Docs()
+	}
+	for s, name := range in.names {
+		v.Rows = append(v.Rows, row{Name: name, About: in.about(s), Baseline: s == in.Baseline && len(in.names) > 1})
+	}
+	for i, m := range in.Measures {
+		v.Measures = append(v.Measures, m.Name())
+		comparison, err := in.compare(i)
+		if err != nil {
+			return fmt.Errorf("measure %s: %w", m.Name(), err)
+		}
+		r.column(in, i, comparison)
+		if i == 0 {
+			r.conclude(in, comparison)
+		}
+	}
+	r.byFold(in)
+	return nil
+}
+
+// compare tests by measure number i; the result is nil where there is nothing to test.
+func (in *input) compare(i int) (*stats.Comparison, error) {
+	var values [][]float64
+	var weights []float64
+	for _, v := range in.values[i] {
+		// Which queries are left out depends on their grades and weights alone.
+		values = append(values, slices.DeleteFunc(slices.Clone(v), math.IsNaN))
+	}
+	for q, w := range in.weights {
+		if v := in.values[i][0][q]; v == v {
+			weights = append(weights, w)
+		}
+	}
+	if len(values) < 2 || len(values[0]) < 2 {
+		return nil, nil
+	}
+	return stats.Compare(values, stats.Config{
+		Weights: weights, Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
+		Observe: func(done, total int) { in.observe("comparing", i*total+done, len(in.Measures)*total) },
+	})
+}
+
+// column fills the cells of one measure.
+func (r *Report) column(in *input, m int, c *stats.Comparison) {
+	all := in.values[m]
+	means := make([]float64, len(all))
+	for s := range all {
+		means[s] = measure.WeightedMean(all[s], in.weights)
+	}
+	best := slices.Max(means)
+	for s := range all {
+		out := cell{Mean: decimal(means[s]), Best: len(all) > 1 && decimal(means[s]) == decimal(best)}
+		if c != nil && c.Systems[s].Interval != stats.Unbounded {
+			i := c.Systems[s].Interval
+			out.Interval = decimal(i.Low) + "–" + decimal(i.High)
+		}
+		r.view.Rows[s].Cells = append(r.view.Rows[s].Cells, out)
+	}
+	if c == nil {
+		return
+	}
+	r.view.Tests = fmt.Sprintf("Fisher's randomisation test, two-sided, over %d queries with %s sign flips, corrected for %d comparisons by Holm's procedure",
+		c.Queries, Flips(c), len(c.Pairs))
+	r.view.Few = r.view.Few || c.Queries < stats.FewQueries
+	for i := range c.Pairs {
+		f := newForest(&c.Pairs[i], in.Baseline, m)
+		r.data.Forest = append(r.data.Forest, f)
+		r.view.Rows[f.System].Cells[m].mark(&f)
+	}
+}
+
+// conclude says which system is best by the first measure, and which differences are certain.
+func (r *Report) conclude(in *input, c *stats.Comparison) {
+	name, best := r.view.Measures[0], -1
+	means := make([]float64, len(in.names))
+	for s := range in.names {
+		means[s] = measure.WeightedMean(in.values[0][s], in.weights)
+		if s != in.Baseline && (best < 0 || means[s] > means[best]) {
+			best = s
+		}
+	}
+	if best < 0 {
+		best = in.Baseline
+	}
+	r.data.Best = best
+	base := in.Baseline
+	switch {
+	case math.IsNaN(means[best]):
+		r.view.Verdict = fmt.Sprintf("No query has a value of %s.", name)
+	case best == base:
+		r.view.Verdict = fmt.Sprintf("%s has a mean %s of %s.", in.names[best], name, decimal(means[best]))
+	case means[best] <= means[base]:
+		r.view.Verdict = fmt.Sprintf("No system is above the baseline by %s: %s has %s, %s %s.", name, in.names[base], decimal(means[base]), in.names[best], decimal(means[best]))
+	default:
+		r.view.Verdict = fmt.Sprintf("%s is the best by %s: %s, the baseline, %s, has %s.", in.names[best], name, decimal(means[best]), in.names[base], decimal(means[base]))
+	}
+	if c != nil {
+		r.view.Finding = c.Finding(name, in.names)
+	}
+}
+
+// Flips is the number of sign flips of a comparison's randomisation tests in words.
+func Flips(c *stats.Comparison) string {
+	if c.Exact {
+		return "all"
+	}
+	return Thousands(c.Permutations)
+}
+
+// Thousands is a number with a comma before every three digits, as in 100,000.
+func Thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// newForest turns a pair so that it is some system minus the baseline.
+func newForest(p *stats.Pair, baseline, m int) forest {
+	f := forest{
+		System: p.A, Measure: m, P: p.Randomization.P, Holm: p.Randomization.Holm,
+		Difference: p.Difference, Wins: p.Wins, Ties: p.Ties, Losses: p.Losses,
+	}
+	i := p.Interval
+	if p.A == baseline {
+		f.System = p.B
+		f.Difference, i = -f.Difference, stats.Interval{Low: -i.High, High: -i.Low}
+		f.Wins, f.Losses = f.Losses, f.Wins
+	}
+	f.Difference = rounded(f.Difference, 5)
+	if i != stats.Unbounded {
+		low, high := rounded(i.Low, 5), rounded(i.High, 5)
+		f.Low, f.High = &low, &high
+	}
+	return f
+}
+
+// about says in a few words what a system is.
+func (in *input) about(s int) string {
+	m := in.model(s, 0)
+	if m == nil {
+		return "scores"
+	}
+	text := m.Method + ", " + m.Scorer.Kind()
+	if m.Measure != "" {
+		text = m.Method + " for " + m.Measure + ", " + m.Scorer.Kind()
+	}
+	if c, ok := m.Hyperparameters["form"].(string); ok {
+		text += ", " + c
+	}
+	return text
+}
+
+// byFold fills the table of folds.
+func (r *Report) byFold(in *input) {
+	if len(in.divisions) < 2 {
+		return
+	}
+	r.view.Folds = r.data.Folds
+	first := in.Measures[0]
+	for s, results := range in.results {
+		f := foldRow{Name: in.names[s], Mean: decimal(measure.MeanOverFolds(first, results...)), Pooled: decimal(measure.WeightedMean(in.values[0][s], in.weights))}
+		for _, t := range results {
+			f.Folds = append(f.Folds, decimal(t.Mean(first)))
+		}
+		r.view.ByFold = append(r.view.ByFold, f)
+	}
+}
+
+// decimal is v with four decimals, a dash if it is not a number.
+func decimal(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return strings.Replace(fmt.Sprintf("%.4f", v), "-", "−", 1)
+}
+
+// probability is a p value as tables have it.
+func probability(p float64) string {
+	if p < 0.001 {
+		return "<0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}

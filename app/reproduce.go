@@ -1,0 +1,253 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/app/papers"
+)
+
+type reproduceFlags struct {
+	data  string
+	set   string
+	out   string
+	seed  uint64
+	jobs  int
+	scale float64
+
+	markdown string
+}
+
+func newReproduceCommand(env *environment) *cobra.Command {
+	var f reproduceFlags
+	cmd := &cobra.Command{
+		Use:   "reproduce [NAME|all --out DIR]",
+		Short: "Repeat an experiment of a paper and set the results beside the published ones",
+		Long: `Repeats a table or figure of the papers that this program implements. Without
+NAME it lists the experiments.
+
+--data is a folder with LETOR's sets, DIR/TD2003/Fold1 … DIR/OHSUMED/Fold5, as
+many as there are; or one set's own folder, DIR/Fold1 …, whose name comes from
+--set, its size (OHSUMED) or the folder. Sets without published numbers are
+run, too. Experiments on artificial data make these themselves, as many as in the
+paper or, with --scale, a part of them.
+
+The output folder gets NAME.txt (what is printed), NAME.json, NAME.csv and
+NAME.svg, and in the folder NAME the finished trainings: a run that was killed
+goes on where it was.
+
+The name "all" runs every experiment that the data allow and adds three pages. all.html
+and all.md have every published number beside ours with a verdict, the orders of systems
+that the papers claim, tested, and how long each experiment took. held.md has a line
+a claim: what held and what did not. Without --data these are the experiments on made
+data. --markdown FILE.md writes the second page to a place of its own, too, with its plots
+in figures/FILE beside it, and the third to FILE-held.md.`,
+		Example: `  listwise reproduce
+  listwise reproduce logrank-fig3 --data LETOR3 --out results
+  listwise reproduce logrank-fig6 --out results
+  listwise reproduce lambdarank-artificial --scale 0.1 --out results
+  listwise reproduce all --data SETS --scale 0.1 --out results`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageErrorf("reproduce: found %d arguments, expected NAME or none", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.runLine(cmd, env, args) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.data, "data", "", "`folder` of LETOR's sets, or of one set's folds")
+	fl.StringVar(&f.set, "set", "", "which `set` of the folder (several separated by commas), or what the one set is called")
+	fl.StringVar(&f.out, "out", "", "`folder` for tables, plots and finished trainings")
+	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
+	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of trainings side by side (default: one a core)")
+	addPositive(fl, &f.scale, "scale", 1, papers.MaxScale, "`size` of an experiment on made data, as a multiple of the published one")
+	fl.StringVar(&f.markdown, "markdown", "", "also write the Markdown page of all experiments to this `file`")
+	return cmd
+}
+
+// runLine runs what the command line asks for.
+func (f *reproduceFlags) runLine(cmd *cobra.Command, env *environment, args []string) error {
+	if len(args) == 0 {
+		return env.print(experimentList())
+	}
+	if err := required(cmd, "out"); err != nil {
+		return err
+	}
+	if f.data != "" {
+		if _, err := os.ReadDir(f.data); err != nil {
+			return folderFault(f.data, err)
+		}
+	}
+	if err := f.targets(args[0]).check(); err != nil {
+		return err
+	}
+	if args[0] == "all" {
+		return f.runAll(cmd, env)
+	}
+	if f.markdown != "" {
+		return usageErrorf("reproduce %s: --markdown is for all", args[0])
+	}
+	return f.run(cmd, env, args[0])
+}
+
+// experimentList is what the command prints without a name.
+func experimentList() report {
+	type experiment struct {
+		Name  string `json:"name"`
+		Title string `json:"title"`
+		Shows string `json:"shows"`
+		Data  string `json:"data"`
+
+		// Scales is what --scale multiplies, empty if nothing.
+		Scales string `json:"scales"`
+	}
+	r := report{columns: []string{"name", "experiment", "data"}}
+	var list []experiment
+	for _, e := range papers.Experiments() {
+		list = append(list, experiment{e.Name, e.Title, e.Shows, e.Data, e.Scales})
+		r.rows = append(r.rows, []any{e.Name, e.Title, e.Data})
+		note := fmt.Sprintf("%s shows %s.", e.Name, e.Shows)
+		if e.Scales != "" {
+			note += fmt.Sprintf(" --scale multiplies %s.", e.Scales)
+		}
+		r.notes = append(r.notes, note)
+	}
+	r.json = list
+	return r
+}
+
+func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) error {
+	e, err := papers.Lookup(name)
+	if err != nil {
+		return usageErrorf("%w", err)
+	}
+	if err := e.CheckScale(f.scale); err != nil {
+		return usageErrorf("%w", err)
+	}
+	stages := stagedProgress{env: env}
+	r, _, err := e.Timed(cmd.Context(), papers.Options{
+		Data: f.data, Set: f.set, Seed: f.seed, Jobs: f.jobs, Scale: f.scale,
+		Records: filepath.Join(f.out, name),
+		Command: f.command(name, true, true),
+		Opened:  env.keep,
+		Observe: stages.set,
+	})
+	stages.finish()
+	if has[*papers.InputError](err) {
+		return usageErrorf("%s: %w", name, err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return err
+	}
+	paths, err := r.Write(f.out)
+	if err != nil {
+		return err
+	}
+	if err := env.printExperiment(r); err != nil {
+		return err
+	}
+	env.note("written: %s", strings.Join(paths, ", "))
+	return nil
+}
+
+// command is the command line without the flags that do not bear on results, for an
+// experiment that reads data, that scales.
+func (f *reproduceFlags) command(name string, reads, scales bool) string {
+	parts := []string{"listwise reproduce", name}
+	if f.data != "" && reads {
+		parts = append(parts, "--data "+f.data)
+	}
+	if f.set != "" && reads {
+		parts = append(parts, "--set "+f.set)
+	}
+	if f.scale != 1 && scales {
+		parts = append(parts, fmt.Sprintf("--scale %v", f.scale))
+	}
+	return strings.Join(append(parts, fmt.Sprintf("--seed %d", f.seed)), " ")
+}
+
+// printExperiment writes the report in the format asked for; CSV is its first
+// sheet.
+func (env *environment) printExperiment(r *papers.Report) error {
+	switch env.format {
+	case "json":
+		return r.WriteJSON(env.stdout)
+	case "csv":
+		return r.Sheets[0].WriteCSV(env.stdout)
+	}
+	if width := env.width(); width > 0 {
+		return env.printText(experimentText(r, width))
+	}
+	var b strings.Builder
+	if err := r.WriteText(&b); err != nil {
+		return err
+	}
+	return env.printText(b.String())
+}
+
+// experimentText is what the report's WriteText writes, for a terminal of that width.
+func experimentText(r *papers.Report, width int) string {
+	parts := []report{{title: r.Title}}
+	for _, f := range r.Facts {
+		parts = append(parts, report{title: f.Name + ": " + f.Value})
+	}
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		table := report{title: "\n" + t.Title, columns: t.Columns, keys: max(1, t.Left)}
+		for _, row := range t.Rows {
+			table.rows = append(table.rows, cellsOf(row))
+		}
+		table.alignNumbers()
+		parts = append(parts, table)
+	}
+	return textOf(append(parts, report{notes: r.Closing()}), "", width)
+}
+
+// stagedProgress shows one bar after the other, each for a stage of an
+// experiment. It may be called from any goroutine.
+type stagedProgress struct {
+	env *environment
+
+	mu    sync.Mutex
+	stage string
+	bar   *progress
+}
+
+func (s *stagedProgress) set(stage string, done, total int) {
+	s.setUnit(stage, int64(done), int64(total), false)
+}
+
+// setUnit is set for plain numbers and for bytes.
+func (s *stagedProgress) setUnit(stage string, done, total int64, bytes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bar == nil || s.stage != stage {
+		if s.bar != nil {
+			s.bar.finish()
+		}
+		s.stage, s.bar = stage, s.env.startProgress(stage, 0)
+	}
+	if bytes {
+		s.bar.bytes(done, total)
+	} else {
+		s.bar.update(done, total, "")
+	}
+}
+
+func (s *stagedProgress) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bar != nil {
+		s.bar.finish()
+		s.bar = nil
+	}
+}

@@ -1,0 +1,126 @@
+package app
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/tune"
+)
+
+// retraining says which train command makes a model that another command made.
+type retraining struct {
+	cmd        *cobra.Command // the other, for its flags
+	transform  []string
+	source     *source
+	files      []tune.Files // of the folds; nil where one file was divided
+	convention measure.Convention
+}
+
+// newRetraining finds the files of the data.
+func newRetraining(cmd *cobra.Command, s *source, transform []string, c measure.Convention) (*retraining, error) {
+	r := &retraining{cmd: cmd, transform: transform, source: s, files: []tune.Files{s.files}, convention: c}
+	var err error
+	switch {
+	case s.isFile():
+		r.files = nil
+	case s.data != "":
+		r.files, err = tune.FilesOf(s.data)
+	}
+	return r, err
+}
+
+// whole returns the files of the data that tune.Whole puts together.
+func (r *retraining) whole() []string {
+	if r.files == nil {
+		return []string{r.source.data}
+	}
+	first := r.files[0]
+	if len(r.files) > 1 {
+		return []string{first.Train, first.Valid, first.Test}
+	}
+	return []string{first.Train, first.Valid}
+}
+
+// material is what a model learns from: files, and the data that were read of them, as wide as
+// all that were read.
+type material struct {
+	files []string
+	data  []*dataset.Dataset
+}
+
+// width returns the flag that makes reading the files alone give as many features, which it need not where
+// the highest of them are 0 in all of these.
+func (m *material) width() []string {
+	for _, d := range m.data {
+		if d.FeatureNames != nil || d.Features == 0 {
+			return nil
+		}
+		rows := d.Reader()
+		for i := range d.Queries {
+			for row := range slices.Chunk(rows.At(i), d.Features) {
+				if row[d.Features-1] != 0 { // NaN too
+					return nil
+				}
+			}
+		}
+	}
+	return []string{"--min-features", strconv.Itoa(m.data[0].Features)}
+}
+
+// train returns the command that trains a method by a setting; own are flags that the
+// other command has not.
+func (r *retraining) train(m *method.Method, own []string, v method.Values, seed uint64, from material, path string) []string {
+	args := append([]string{"train", "--method", m.Name}, own...)
+	for _, word := range settingWords(v) {
+		args = append(args, "--set", word)
+	}
+	args = append(args, r.shared(newTrainCommand(new(environment)))...)
+	for _, t := range r.transform {
+		args = append(args, "--transform", t)
+	}
+	args = append(append(args, from.width()...), "--seed", strconv.FormatUint(seed, 10))
+	for _, file := range from.files {
+		args = append(args, "--train", file)
+	}
+	return append(args, "--model", path)
+}
+
+// settingWords returns the settings that are not their defaults, as NAME=VALUE.
+func settingWords(v method.Values) (words []string) {
+	for _, name := range v.Names() {
+		if !v.IsDefault(name) {
+			words = append(words, name+"="+v.Text(name))
+		}
+	}
+	return words
+}
+
+// ownFlags are those whose values in another command are not those of the command that is written.
+var ownFlags = map[string]bool{
+	"seed": true, "transform": true, "threshold": true, "data": true, "train": true, "valid": true, "test": true, "select": true, "measures": true, "ties": true,
+	"format": true, "quiet": true, "method": true, "scorer": true, "refit": true, "model": true, "out": true, "no-record": true, "by": true, "max-grade": true,
+}
+
+// shared returns the flags of how data are read and judged that a command takes as well, as they were
+// given, but for some; the threshold in its number where the data decided it.
+func (r *retraining) shared(by *cobra.Command, but ...string) (args []string) {
+	except := make(map[string]bool)
+	for _, name := range but {
+		except[name] = true
+	}
+	r.cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if !except[flag.Name] && !ownFlags[flag.Name] && by.Flags().Lookup(flag.Name) != nil {
+			args = append(args, "--"+flag.Name, flag.Value.String())
+		}
+	})
+	if own, err := measure.ParseConvention(r.convention.Name()); err != nil || own.Threshold() != r.convention.Threshold() {
+		args = append(args, "--threshold", strconv.FormatFloat(r.convention.Threshold(), 'g', -1, 64))
+	}
+	return args
+}

@@ -1,0 +1,268 @@
+package app
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/app/runs"
+)
+
+func newRunsShowCommand(env *environment) *cobra.Command {
+	var long bool
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show all about a run but its per-query results",
+		Long: `Shows a run: how it was called, by which program, on which data, with which settings,
+what came of it, its learning curve and the files it wrote. Long lists are cut, and of
+several folds only the means are shown, unless --long is given. As CSV, it is the table
+of results; as JSON, everything, as "listwise runs export" has it.`,
+		Example: `  listwise runs show 12
+  listwise runs show 12 --long`,
+		Args: exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			list, err := runsNamed(args)
+			if err != nil {
+				return err
+			}
+			return showRun(env, list[0], long)
+		},
+	}
+	cmd.Flags().BoolVar(&long, "long", false, "show every setting, fold and file")
+	return cmd
+}
+
+func showRun(env *environment, r *runs.Run, long bool) error {
+	results := resultsReport(r)
+	results.json = runToJSON(r)
+	if env.format != "text" {
+		return env.print(results)
+	}
+	data, settings := dataReport(r), settingsReport(r)
+	choices, files := choiceLines(r), r.Files
+	if !long {
+		data.shorten("files")
+		settings.shorten("settings")
+		results.onlyMeans()
+		choices, files = shortLinesOf(choices, "choices"), shortLinesOf(files, "files")
+	}
+	parts := []report{headReport(r), data, settings}
+	if len(results.rows) > 0 {
+		parts = append(parts, results)
+	}
+	if lines := slices.Concat(choices, curveLines(r)); lines != nil {
+		parts = append(parts, report{notes: lines})
+	}
+	if len(files) > 0 {
+		parts = append(parts, report{title: "files", notes: files})
+	}
+	return env.printText(textOf(parts, "\n", env.width()))
+}
+
+// onlyMeans leaves out the rows of single folds where there are means over them.
+func (r *report) onlyMeans() {
+	var means [][]any
+	for _, row := range r.rows {
+		if row[1] == "mean" {
+			means = append(means, row)
+		}
+	}
+	if means != nil && len(means) < len(r.rows) {
+		r.notes = append(r.notes, fmt.Sprintf("… and %d rows of single folds (--long)", len(r.rows)-len(means)))
+		r.rows = means
+	}
+}
+
+// shortLinesOf is shortened with a last line that gives the number of those left out.
+func shortLinesOf(lines []string, what string) []string {
+	first, more := shortened(lines, what)
+	if more != "" {
+		first = append(slices.Clone(first), more)
+	}
+	return first
+}
+
+// headReport describes the run: its state, time, command, program, seed and error.
+func headReport(r *runs.Run) report {
+	out := report{title: fmt.Sprintf("run %d: %s, %s", r.ID, r.Kind, r.Status)}
+	add := func(name, value string) { out.notes = append(out.notes, fmt.Sprintf("%-8s %s", name, value)) }
+	begun := when(r.Begun, true)
+	if r.Duration > 0 {
+		begun += ", took " + r.Duration.Round(max(time.Millisecond, r.Duration/1000).Truncate(time.Millisecond)).String()
+	}
+	add("begun", begun)
+	add("command", commandLine(r.Command...))
+	add("program", programText(r.Code))
+	if r.Seed != nil {
+		add("seed", strconv.FormatUint(*r.Seed, 10))
+	}
+	if r.Error != "" {
+		add("error", r.Error)
+	}
+	return out
+}
+
+func programText(c runs.Code) string {
+	text := "listwise " + c.Version
+	if c.Revision != "" {
+		text += ", revision " + c.Revision
+	}
+	if c.Modified {
+		text += " with changes"
+	}
+	if c.Program != "" {
+		text += ", SHA-256 " + c.Program + "…"
+	}
+	return text + ", " + c.Go
+}
+
+func dataReport(r *runs.Run) report {
+	out := report{columns: []string{"data", "file", "queries", "documents", "fingerprint"}}
+	for _, d := range r.Data {
+		row := []any{d.Role, d.Path, nil, nil, d.Fingerprint}
+		if d.Queries > 0 {
+			row[2], row[3] = d.Queries, d.Documents
+		}
+		out.rows = append(out.rows, row)
+	}
+	return out
+}
+
+func settingsReport(r *runs.Run) report {
+	out := report{columns: []string{"setting", "value"}}
+	settings := r.Settings()
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		out.rows = append(out.rows, []any{name, settingText(settings[name])})
+	}
+	return out
+}
+
+// settingText shows a setting; lists, as of values to try, separated by commas.
+func settingText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "-"
+	case string:
+		return v
+	case []any:
+		var parts []string
+		for _, e := range v {
+			parts = append(parts, settingText(e))
+		}
+		return strings.Join(parts, ",")
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}
+
+func resultsReport(r *runs.Run) report {
+	out := report{columns: []string{"ranker", "fold", "measure", "mean", "tie-neutral", "queries"}}
+	for i := range r.Results {
+		result := &r.Results[i]
+		fold := result.Fold
+		if fold == "" && overFolds(r) {
+			fold = "mean"
+		}
+		for _, m := range result.Measures {
+			out.rows = append(out.rows, []any{result.Ranker, fold, m.Name, number(m.Mean), number(m.TieNeutral), m.Queries})
+		}
+	}
+	return out
+}
+
+// choiceLines lists what tune chose and how trainings ended.
+func choiceLines(r *runs.Run) []string {
+	var lines []string
+	for i := range r.Results {
+		result := &r.Results[i]
+		if len(result.Trials) > 0 {
+			var chosen []string
+			for _, name := range slices.Sorted(maps.Keys(result.Trials[0].Settings)) {
+				chosen = append(chosen, name+"="+settingText(result.Settings[name]))
+			}
+			lines = append(lines, fmt.Sprintf("%s, %s: chose %s of %d settings, validation %.4f",
+				result.Ranker, result.Fold, cmp.Or(strings.Join(chosen, " "), "the one"), len(result.Trials), result.Validation))
+		}
+		if status, ok := result.Training["status"]; ok && r.Kind == runs.Train {
+			lines = append(lines, fmt.Sprintf("training ended after %v %s with objective %.6g: %v",
+				result.Training["iterations"], unitOf(r.Curve), result.Training["objective"], status))
+		}
+	}
+	return lines
+}
+
+// curveLines draw the learning curves, one a start of the training.
+func curveLines(r *runs.Run) []string {
+	var lines []string
+	for start := 0; start < len(r.Curve); {
+		first := &r.Curve[start]
+		end := start
+		var objective, validation []float64
+		for end < len(r.Curve) && r.Curve[end].Start == first.Start {
+			objective = append(objective, float64(r.Curve[end].Objective))
+			validation = append(validation, float64(r.Curve[end].Validation))
+			end++
+		}
+		unit := unitOf(r.Curve)
+		name := ""
+		if first.Start > 0 || end < len(r.Curve) {
+			name = fmt.Sprintf(" of start %d", first.Start+1)
+		}
+		lines = append(lines, drawCurve("objective"+name, unit, objective)...)
+		lines = append(lines, drawCurve("validation"+name, unit, validation)...)
+		start = end
+	}
+	return lines
+}
+
+// unitOf is what the steps of a learning curve are.
+func unitOf(curve []runs.Point) string {
+	if len(curve) > 0 && curve[0].Epoch {
+		return "epochs"
+	}
+	return "iterations"
+}
+
+// drawCurve is one drawing, none if there is nothing to draw.
+func drawCurve(name, unit string, values []float64) []string {
+	known := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	if len(known) < 2 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%-10s %s  %.6g to %.6g in %d %s", name, sparkline(known, 60), known[0], known[len(known)-1], len(values), unit)}
+}
+
+// sparkline draws finite values as a line of blocks, at most width of them; beyond
+// that, each stands for the mean of its neighbours.
+func sparkline(values []float64, width int) string {
+	n := min(len(values), width)
+	means := make([]float64, n)
+	for i := range means {
+		part := values[i*len(values)/n : (i+1)*len(values)/n]
+		for _, v := range part {
+			means[i] += v / float64(len(part))
+		}
+	}
+	blocks := []rune("▁▂▃▄▅▆▇█")
+	low, high := slices.Min(means), slices.Max(means)
+	line := make([]rune, n)
+	for i, v := range means {
+		level := 0
+		if high > low {
+			level = int(float64((float64(v/2)-float64(low/2))/(float64(high/2)-float64(low/2))*float64(len(blocks)-1)) + 0.5) // halves, lest the difference overflow
+		}
+		line[i] = blocks[level]
+	}
+	return string(line)
+}

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/tune"
+	"github.com/listwise/listwise/tune/ensemble"
+)
+
+// warnOfSeen warns that system i of the divisions, read from a path, is measured on
+// queries of the data that it was trained on.
+func warnOfSeen(env *environment, data, path string, i int, divisions []ensemble.Division) {
+	common, known, all := 0, 0, 0
+	for k := range divisions {
+		d := &divisions[k]
+		all += len(d.Test.Queries)
+		if m := d.Systems[i].Model; m != nil {
+			c, n := seenBy(m, d.Test)
+			common, known = common+c, known+n
+		}
+	}
+	if common > 0 {
+		env.note("warning: %s %s was trained on: these results say little of other queries", seenText(common, known, all, data), path)
+	}
+}
+
+// seenBy returns the number of queries of d that a model was trained on, and the number of
+// queries for which that is known. Of a fusion it is the member with the most such queries
+// that counts.
+func seenBy(m *model.Model, d *dataset.Dataset) (common, known int) {
+	for _, member := range m.Members() {
+		if member.Training.Seen == nil {
+			continue
+		}
+		data := d
+		if d.Missing() > 0 {
+			data = d.Clone()
+			data.FillMissing(member.Missing)
+		}
+		columns, err := dataset.MatchNames(member.FeatureNames, data.FeatureNames, true)
+		if err != nil {
+			continue
+		}
+		if c, n := member.Training.Seen.Common(data, columns); c > common {
+			common, known = c, n
+		}
+	}
+	return common, known
+}
+
+// seenText says how many queries of a file are among those that something was trained
+// on, known of a sample of them.
+func seenText(common, known, all int, path string) string {
+	switch {
+	case common == all:
+		return fmt.Sprintf("all %d queries of %s are among those that", all, path)
+	case known == all:
+		return fmt.Sprintf("%d of %d queries of %s are among those that", common, all, path)
+	}
+	return fmt.Sprintf("about %.0f %% of the queries of %s are among those that", 100*float64(common)/float64(known), path)
+}
+
+// warnOfCommon warns that validation or test data share queries with other data.
+func warnOfCommon(env *environment, name string, d *dataset.Dataset, ofName string, of *dataset.Dataset) {
+	if sentence := method.CommonQueries(name, d, ofName, of); sentence != "" {
+		env.note("warning: %s", sentence)
+	}
+}
+
+// warnOfFolds is warnOfCommon for the three parts of every fold; folds in which the same
+// parts share queries are reported in one warning.
+func warnOfFolds(env *environment, folds []tune.Fold) {
+	type pair struct{ part, of string }
+	for _, p := range []pair{{"test", "train"}, {"vali", "train"}, {"test", "vali"}} {
+		var worst tune.Fold
+		most, others := 0, 0
+		for _, f := range folds {
+			parts := map[string]*dataset.Dataset{"train": f.Train, "vali": f.Valid, "test": f.Test}
+			if !f.Tested() {
+				parts["test"] = nil
+			}
+			if parts[p.part] == nil || parts[p.of] == nil {
+				continue
+			}
+			n := parts[p.part].CommonQueries(parts[p.of])
+			if n > 0 && most > 0 {
+				others++
+			}
+			if n > most {
+				worst, most = f, n
+			}
+		}
+		if most == 0 {
+			continue
+		}
+		more := ""
+		if others > 0 {
+			more = fmt.Sprintf(", as in %d other folds", others)
+		}
+		env.note("warning: %d queries of the %s data of %s are in its %s data too%s: what is chosen or measured on them says little of other queries", most, p.part, worst.Name, p.of, more)
+	}
+}

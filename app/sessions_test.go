@@ -1,0 +1,55 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise/internal/testing/sessions"
+)
+
+// documented are the pages whose sessions are run, and what makes the files that they name in
+// the working folder.
+var documented = map[string]func(t *testing.T){
+	"trec.md":                  copied("testdata/trec"),
+	"explain.md":               writeProducts,
+	"guide/search-engineer.md": copied("../docs/guide/data"),
+	"guide/data-scientist.md":  copied("../docs/guide/data"),
+}
+
+// copied copies the files of a folder to the working folder.
+func copied(folder string) func(t *testing.T) {
+	here, err := filepath.Abs(folder)
+	return func(t *testing.T) {
+		t.Helper()
+		if err == nil {
+			err = os.CopyFS(".", os.DirFS(here))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Claim: every command of a session on these pages prints what the page says.
+func TestDocumentedSessions(t *testing.T) {
+	listwise := func(args []string) (string, string, bool) {
+		var out, errs bytes.Buffer
+		code := Run(context.Background(), args, strings.NewReader(""), &out, &errs)
+		return out.String(), errs.String(), code == exitDone
+	}
+	for page, prepare := range documented {
+		path, err := filepath.Abs(filepath.Join("../docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(page, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			prepare(t)
+			sessions.Check(t, path, listwise)
+		})
+	}
+}

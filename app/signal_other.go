@@ -1,0 +1,6 @@
+//go:build !unix
+
+package app
+
+// ignoreFileSizeSignal does nothing: there is no such signal.
+func ignoreFileSizeSignal() {}

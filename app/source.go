@@ -1,0 +1,114 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/memory"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/tune"
+)
+
+// source are the flags that name data to choose by: folds, the files of one, or one file.
+type source struct {
+	data  string
+	files tune.Files
+	folds int
+}
+
+func (s *source) addTo(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&s.data, "data", "", "`folder` with Fold1 … FoldK, or with one fold's files; or a file, which is divided")
+	fl.StringVar(&s.files.Train, "train", "", "`file` to learn from, instead of --data: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), or a .lwd cache")
+	fl.StringVar(&s.files.Valid, "valid", "", "`file` to choose by, with --train")
+	fl.StringVar(&s.files.Test, "test", "", "`file` to measure on, with --train (default: none, and the validation queries are measured)")
+	addWhole(fl, &s.folds, "folds", 5, 1, "`number` of parts that the queries of one file are divided into, each for validation once; 1: every fifth query is for validation")
+}
+
+// require returns an error if the data are named twice or not at all.
+func (s *source) require(cmd *cobra.Command) error {
+	if s.files == (tune.Files{}) {
+		return required(cmd, "data")
+	}
+	if s.data != "" {
+		return usageErrorf("--data %s: expected either it, a folder, or the files --train, --valid and --test", s.data)
+	}
+	return required(cmd, "train", "valid")
+}
+
+// isFile reports whether the data are one file.
+func (s *source) isFile() bool { return s.data != "" && exists(s.data) && !isFolder(s.data) }
+
+// read reads the data and, of one file, returns them whole, and how many bytes of memory there are beside them and the
+// copies that folds are; more is how many copies of all queries are made besides. Data of which there is no room for
+// copies are read query by query.
+func (s *source) read(ctx context.Context, env *environment, opts dataset.Options, seed uint64, more int) (folds []tune.Fold, whole *dataset.Dataset, left int64, err error) {
+	const data, parts = 3, 4 // the share of the memory that is for data
+	copies := s.copies(more)
+	b := &tune.Bounded{Options: opts, Features: max(1, int64(data*float64(opts.MaxBytes)/parts/copies))}
+	switch {
+	case s.isFile():
+		if whole, err = openFolds(ctx, env, b, s.data, func() (*dataset.Dataset, error) { return b.Open(s.data) }); err != nil {
+			return nil, nil, 0, inputFault("data", s.data, someData, hintAtMemory(err))
+		}
+		if folds, err = tune.Divide(whole, s.folds, seed); err != nil {
+			return nil, nil, 0, usageErrorf("--data %s: %w", s.data, err)
+		}
+		env.warnings(whole)
+		left, err = leftBesideCopies(opts.MaxBytes, copies, whole)
+		return folds, whole, left, err
+	case s.data != "":
+		folds, err = openFolds(ctx, env, b, s.data, func() ([]tune.Fold, error) { return b.ReadFolds(s.data) })
+		err = folderFault(s.data, hintAtMemory(err))
+	default:
+		folds, err = openFolds(ctx, env, b, s.files.Train, func() ([]tune.Fold, error) { return b.ReadFiles(s.files) })
+		err = filesFault(s.files, hintAtMemory(err))
+	}
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	sets := dataOf(folds)
+	env.warnings(sets...)
+	left, err = leftBesideCopies(opts.MaxBytes, copies, sets...)
+	return folds, nil, left, err
+}
+
+// copies returns how many copies of the data there are at most, the data themselves among them, if more are made of
+// all queries; these are in each fold of a folder.
+func (s *source) copies(more int) float64 {
+	if s.isFile() {
+		return float64(1 + s.folds + more)
+	}
+	folds := 1
+	if s.data != "" {
+		if files, err := tune.FilesOf(s.data); err == nil {
+			folds = max(1, len(files))
+		}
+	}
+	return 1 + float64(more)/float64(folds)
+}
+
+// leftBesideCopies returns how many of so many bytes there are beside data, copies of them, and what is known of their
+// queries.
+func leftBesideCopies(bytes int64, copies float64, sets ...*dataset.Dataset) (int64, error) {
+	held, queries := 0.0, 0
+	for _, d := range sets {
+		queries += len(d.Queries)
+		if d.Streamed() {
+			parallel.Spare(readers)
+		} else {
+			held += float64(copies * float64(featureBytes(d)))
+		}
+	}
+	known := float64(memory.ReadQueryBytes * copies * float64(queries))
+	if left := float64(bytes) - held - known; left >= 1 {
+		return int64(left), nil
+	}
+	return 0, hintAtMemory(&dataset.SyntaxError{
+		File: "the data", Found: fmt.Sprintf("%d queries, of which what is known, in some %.0f copies, takes %s of memory", queries, copies, memory.Bytes(known)),
+		Expected: "less than " + memory.Bytes(float64(bytes)) + ", or raise the limit", Err: dataset.ErrTooLarge,
+	})
+}

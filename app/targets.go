@@ -1,0 +1,280 @@
+package app
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/listwise/listwise/app/runs"
+	"github.com/listwise/listwise/dataset/shards"
+	"github.com/listwise/listwise/internal/atomicfile"
+)
+
+// targets are the files and folders that a command reads and writes, under the flags that
+// name them. Every command that writes declares them before it reads anything, and check
+// returns an error if one would overwrite another or cannot be written.
+type targets struct {
+	inputs  []target
+	outputs []target // files
+	made    []target // those of outputs whose folders the command makes
+	folders []target // that files of many names are written to
+}
+
+// target is what the user named, "" or - for nothing of the kind.
+type target struct {
+	flag string // with its dashes; "" for an argument
+	path string
+}
+
+func (t target) String() string { return strings.TrimSpace(t.flag + " " + t.path) }
+
+// reads declares files, and folders of data or of systems.
+func (t *targets) reads(flag string, paths ...string) *targets {
+	return t.declare(&t.inputs, flag, paths)
+}
+
+// writes declares a file in a folder that exists.
+func (t *targets) writes(flag, path string) *targets {
+	return t.declare(&t.outputs, flag, []string{path})
+}
+
+// makes declares files in folders that the command makes if need be.
+func (t *targets) makes(flag string, paths ...string) *targets {
+	return t.declare(&t.made, flag, paths)
+}
+
+// fills declares the folder that --out names.
+func (t *targets) fills(dir string) *targets {
+	return t.declare(&t.folders, "--out", []string{dir})
+}
+
+func (t *targets) declare(to *[]target, flag string, paths []string) *targets {
+	for _, p := range paths {
+		if p != "" && p != "-" {
+			*to = append(*to, target{flag, p})
+		}
+	}
+	return t
+}
+
+// check returns an error with exit code 2 if an output is an input, if two outputs are the
+// same file under any names, or if a file or folder cannot be written to.
+func (t *targets) check() error {
+	outputs := slices.Concat([]target{{"the record of runs", runs.Path(".")}}, t.outputs, t.made)
+	for i, out := range outputs {
+		at := placeOf(out.path)
+		for _, other := range outputs[:i] {
+			if at.is(placeOf(other.path)) {
+				return usageErrorf("%s and %s are one file, expected two", other, out)
+			}
+		}
+		for _, in := range t.inputs {
+			if in.holds(at) {
+				return usageErrorf("%s is a file that %s reads and would be overwritten, expected another", out, in)
+			}
+		}
+	}
+	for _, dir := range t.folders {
+		at := placeOf(dir.path)
+		for _, out := range outputs[1:] {
+			if at.is(placeOf(out.path)) {
+				return usageErrorf("%s and %s are one, expected a folder and a file", dir, out)
+			}
+		}
+		for _, in := range t.inputs {
+			if at.contains(in.path) || at.containsShards(in.path) {
+				return usageErrorf("%s is or contains what %s reads, expected a folder of its own", dir, in)
+			}
+		}
+	}
+	for _, out := range t.outputs {
+		if err := out.checkFile(); err != nil {
+			return err
+		}
+	}
+	for _, dir := range t.folders {
+		if err := dir.checkFolder(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFile returns an error if a file cannot be written, before hours are spent on its
+// content. The name is not empty: see emptyPath.
+func (t target) checkFile() error {
+	switch info, err := os.Stat(t.path); {
+	case err == nil && info.IsDir():
+		return usageErrorf("%s: %s is a folder, expected a file", t.flag, t.path)
+	case err == nil && !info.Mode().IsRegular(): // a terminal, a pipe, /dev/null
+		return nil
+	}
+	path, err := atomicfile.Target(t.path) // a link's, which may lead nowhere
+	if err != nil {
+		return usageErrorf("%s: %w", t.flag, err)
+	}
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil {
+		return usageErrorf("%s: %w", t.flag, err)
+	} else if !info.IsDir() {
+		return usageErrorf("%s: %s is a file, expected a folder to write %s to", t.flag, dir, filepath.Base(t.path))
+	}
+	return t.checkWritable(dir)
+}
+
+// checkFolder does the same for a folder, which is made if need be.
+func (t target) checkFolder() error {
+	for dir := filepath.Clean(t.path); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && !info.IsDir():
+			return usageErrorf("%s: %s is a file, expected a folder", t.flag, dir)
+		case err == nil:
+			return t.checkWritable(dir)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR), dir == filepath.Dir(dir):
+			return usageErrorf("%s: %w", t.flag, err)
+		}
+	}
+}
+
+// checkWritable tries to make a file in a folder.
+func (t target) checkWritable(dir string) error {
+	err := atomicfile.Probe(dir)
+	if err == nil {
+		return nil
+	}
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
+		err = &fs.PathError{Op: "write", Path: dir, Err: file.Err}
+	}
+	return usageErrorf("%s: %w", t.flag, err)
+}
+
+// holds reports whether an input is a file, or a folder that has it as a shard or where folds and
+// the systems of folds are.
+func (t target) holds(file place) bool {
+	if file.is(placeOf(t.path)) || shardsHold(t.path, file) {
+		return true
+	}
+	folds, err := os.ReadDir(t.path)
+	if err != nil {
+		return false // no folder
+	}
+	for _, f := range folds {
+		if !strings.HasPrefix(f.Name(), "Fold") {
+			continue
+		}
+		path := filepath.Join(t.path, f.Name())
+		if file.is(placeOf(path)) {
+			return true
+		}
+		parts, _ := os.ReadDir(path)
+		for _, p := range parts {
+			part := filepath.Join(path, p.Name())
+			if file.is(placeOf(part)) || shardsHold(part, file) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// filesOfShards returns the manifest and the shards, or the parts, that a path stands for.
+func filesOfShards(path string) (files []string) {
+	at, ok := shards.Find(path)
+	if !ok {
+		files, _ = shards.Parts(path) // what is wrong is told when it is read
+		return files
+	}
+	files = []string{at}
+	m, err := shards.Load(at)
+	if err != nil {
+		return files // it is told when it is read
+	}
+	for i := range m.Shards {
+		files = append(files, m.Path(i))
+	}
+	return files
+}
+
+// shardsHold reports whether a file is the manifest or one of the shards that a path stands for.
+func shardsHold(path string, file place) bool {
+	return slices.ContainsFunc(filesOfShards(path), func(f string) bool { return file.is(placeOf(f)) })
+}
+
+// containsShards reports whether the manifest or one of the shards that a path stands for is below this folder.
+func (p place) containsShards(path string) bool {
+	return slices.ContainsFunc(filesOfShards(path), p.contains)
+}
+
+// place is where a path leads, however it is spelt: to what exists, or to where it
+// will be made.
+type place struct {
+	info os.FileInfo // of the path, or of the nearest folder above that exists; nil where nothing can be lost
+	rest string      // of the path below that; "" for what exists
+}
+
+// placeOf returns where a path leads through links of any kind. Devices and pipes
+// keep nothing and are places of their own, and so are standard output and the like,
+// wherever they lead.
+func placeOf(path string) place {
+	for _, prefix := range []string{"/dev/", "/proc/self/fd/"} {
+		if strings.HasPrefix(path, prefix) {
+			return place{}
+		}
+	}
+	path, err := atomicfile.Target(path)
+	if err != nil {
+		return place{}
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return place{}
+	}
+	rest := ""
+	for {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0 {
+			return place{}
+		}
+		if err == nil {
+			return place{info, rest}
+		}
+		above := filepath.Dir(path)
+		if above == path {
+			return place{}
+		}
+		path, rest = above, filepath.Join(filepath.Base(path), rest)
+	}
+}
+
+// is reports whether two places are one.
+func (p place) is(other place) bool {
+	return p.info != nil && other.info != nil && p.rest == other.rest && os.SameFile(p.info, other.info)
+}
+
+// contains reports whether what a path leads to is this folder or lies below it.
+func (p place) contains(path string) bool {
+	if p.info == nil || p.rest != "" {
+		return false // it has yet to be made
+	}
+	path, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return false
+	}
+	for {
+		if info, err := os.Stat(path); err == nil && os.SameFile(p.info, info) {
+			return true
+		}
+		above := filepath.Dir(path)
+		if above == path {
+			return false
+		}
+		path = above
+	}
+}

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/tune"
+)
+
+// stopping are the flags of validation data: a file, or a part of the training queries.
+type stopping struct {
+	valid    string
+	holdOut  string
+	drawn    uint64 // the seed of the division, for holdOut
+	selectBy string
+
+	validOpened dataset.Options // that the file of validation data was opened with
+	cmd         *cobra.Command
+}
+
+func (s *stopping) addTo(cmd *cobra.Command) {
+	s.cmd = cmd
+	fl := cmd.Flags()
+	fl.StringVar(&s.valid, "valid", "", "judged queries of a validation set, a `file` as for --train: descent and boosting keep the epoch or round that is best on them by --select, and the report shows map and ndcg@10 on them")
+	fl.StringVar(&s.holdOut, "hold-out", "", "validate on a `part/parts` of the training queries instead of --valid, such as 2/5: the second of five parts that are drawn by --hold-out-seed; the others are learned from")
+	fl.Uint64Var(&s.drawn, "hold-out-seed", 0, "`number` that the parts of --hold-out depend on (default: --seed)")
+	fl.StringVar(&s.selectBy, "select", "", "`measure` of the validation queries that decides which epoch or round is kept (default: the training measure, or map for methods without)")
+}
+
+// check returns an error if the flags contradict one another.
+func (s *stopping) check() error {
+	switch changed := s.cmd.Flags().Changed; {
+	case s.valid != "" && s.holdOut != "":
+		return usageErrorf("--hold-out %s: expected either it or --valid %s", s.holdOut, s.valid)
+	case changed("hold-out-seed") && s.holdOut == "":
+		return usageErrorf("--hold-out-seed %d: expected it with --hold-out", s.drawn)
+	case s.selectBy != "" && s.valid == "" && s.holdOut == "":
+		return usageErrorf("--select %s: expected it with --valid or --hold-out", s.selectBy)
+	}
+	_, _, err := s.part()
+	return err
+}
+
+// part returns the part that is held out, from 1, and of how many; 0 for none.
+func (s *stopping) part() (part, parts int, err error) {
+	if s.holdOut == "" {
+		return 0, 0, nil
+	}
+	first, second, ok := strings.Cut(s.holdOut, "/")
+	part, err = strconv.Atoi(first)
+	if err == nil {
+		parts, err = strconv.Atoi(second)
+	}
+	if !ok || err != nil || part < 1 || parts < 2 || part > parts {
+		return 0, 0, usageErrorf("--hold-out %s: expected a part and their number, such as 2/5", s.holdOut)
+	}
+	return part, parts, nil
+}
+
+// measureOf returns what chooses among the epochs of a problem.
+func (s *stopping) measureOf(l *learning, p *method.Problem) (measure.Measure, error) {
+	if s.selectBy == "" {
+		return p.Select, nil
+	}
+	return l.oneMeasure("select", s.selectBy)
+}
+
+// divide returns the data to learn from and the validation data, nil if there are none.
+func (s *stopping) divide(ctx context.Context, env *environment, l *learning, from string, data *dataset.Dataset, opts dataset.Options) (train, valid *dataset.Dataset, err error) {
+	if s.valid != "" {
+		opts.FeatureNames, opts.MaxBytes = data.FeatureNames, leftBeside(data, opts.MaxBytes)
+		s.validOpened = opts
+		if valid, err = env.openAndWarn(ctx, "valid", s.valid, opts); err == nil {
+			warnOfCommon(env, s.valid, valid, from, data)
+		}
+		return data, valid, err
+	}
+	part, parts, err := s.part()
+	if err != nil || parts == 0 {
+		return data, nil, err
+	}
+	seed := l.seed
+	if s.cmd.Flags().Changed("hold-out-seed") {
+		seed = s.drawn
+	}
+	if train, valid, err = tune.HoldOut(data, part, parts, seed); err != nil {
+		return nil, nil, usageErrorf("--hold-out %s: %w", s.holdOut, err)
+	}
+	return train, valid, nil
+}
+
+// recordedAs is what the record of a run says of the validation data.
+func (s *stopping) recordedAs(from string) string {
+	if s.holdOut != "" {
+		return fmt.Sprintf("%s, part %s", from, s.holdOut)
+	}
+	return s.valid
+}

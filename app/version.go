@@ -1,0 +1,86 @@
+package app
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func newVersionCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the commit it was built from, and the version of Go",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			info, _ := debug.ReadBuildInfo()
+			v := versionOf(info)
+			if env.format == "json" {
+				return env.printJSON(v)
+			}
+			_, err := fmt.Fprint(env.stdout, v.line())
+			return err
+		},
+	}
+}
+
+// versionJSON is what is known of the program.
+type versionJSON struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"` // empty if it was not built from a checkout
+	Time     string `json:"time,omitempty"`   // of the commit
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+// versionOf returns the version that the build wrote into the program: the tag of the commit, or a
+// pseudo-version that names it; "devel" if neither is known.
+func versionOf(info *debug.BuildInfo) versionJSON {
+	v := versionJSON{Version: "devel", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if info == nil {
+		return v
+	}
+	if info.Main.Version != "" && info.Main.Version != "(devel)" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value
+		case "vcs.time":
+			v.Time = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+// line is the version as text.
+func (v *versionJSON) line() string {
+	const short = 12 // characters of a commit
+	commit := ""
+	if v.Commit != "" {
+		commit = "commit " + v.Commit[:min(short, len(v.Commit))]
+		if v.Modified {
+			commit += " and changes"
+		}
+		commit += ", "
+	}
+	return fmt.Sprintf("listwise %s (%s%s %s/%s)\n", v.Version, commit, v.Go, v.OS, v.Arch)
+}
+
+// version is the program's.
+func version() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(info).Version
+}
+
+func versionLine() string {
+	info, _ := debug.ReadBuildInfo()
+	v := versionOf(info)
+	return v.line()
+}

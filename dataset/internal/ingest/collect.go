@@ -1,0 +1,239 @@
+package ingest
+
+import (
+	"math"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/memory"
+	"github.com/listwise/listwise/internal/block"
+)
+
+// Blocks are the arrays that the parsers of all parts fill, each its own rows.
+type Blocks struct {
+	Width  int
+	X      []float32 // documents × Width, row-major; zero where nothing was written yet
+	Grades []float64
+	DocEnd []uint32 // ends of document ids, counted from the part's first
+
+	Weighted bool      // there are Weights
+	Weights  []float64 // of the documents
+}
+
+// Allocate makes the arrays for a number of documents.
+func (b *Blocks) Allocate(docs int) {
+	b.X, b.Grades, b.DocEnd = block.New(docs*b.Width), make([]float64, docs), make([]uint32, docs)
+	if b.Weighted {
+		b.Weights = make([]float64, docs)
+	}
+}
+
+// Row returns the features of a row.
+func (b *Blocks) Row(r int) []float32 { return b.X[r*b.Width : (r+1)*b.Width : (r+1)*b.Width] }
+
+// Part is what is known of a part of an input, such as a chunk of a text.
+type Part struct {
+	Docs  int // documents in it
+	Lines int // of text
+	Row   int // documents in the parts before
+	Line  int // lines in the parts before
+
+	kept     int         // documents left: the first rows of the part
+	worker   int         // whose query numbers the runs use
+	runs     []run       // the queries of the documents, in order
+	weights  []runWeight // what the runs' first documents say of their queries, or nil
+	texts    []runTexts  // likewise
+	docText  []byte      // the identifiers of the documents
+	missing  int         // number of missing values
+	absent   int         // number of features left out
+	negative int         // number of negative grades
+}
+
+// run is a number of successive documents of one query.
+type run struct {
+	query, docs uint32
+}
+
+// runWeight is the weight of a run's query by its first document, and that one's line.
+type runWeight struct {
+	weight float64
+	line   int
+}
+
+// A Collector notes the queries, grades and identifiers of the documents of one part after
+// the other. Each worker has its own.
+type Collector struct {
+	*Blocks
+
+	negative dataset.Negative
+	standIns []float64 // that stand for missing values
+	mem      *memory.Account
+	ids      map[string]uint32 // numbers of the query ids seen, in names
+	names    []string
+	rounded  map[int]float64   // see Rounded
+	limits   []uint32          // of each feature the largest hash that Watch wants
+	sketches [][]sketched      // see Watch
+	known    map[string]string // texts of attributes, each once
+
+	// Of the current part:
+	runs      []run
+	weights   []runWeight
+	texts     []runTexts
+	last      string // the query id of the document before, empty at the start
+	docText   []byte
+	missing   int
+	absent    int
+	negatives int
+	newNames  int64 // bytes of query ids seen first here, as memory counts them
+	row       int   // of the next document
+	drop      bool  // the current document is to be left out
+}
+
+// NewCollector returns a collector of a worker that fills blocks.
+func NewCollector(b *Blocks, opts dataset.Options, mem *memory.Account) *Collector {
+	limits := slices.Repeat([]uint32{math.MaxUint32}, min(b.Width, maxWatched))
+	return &Collector{Blocks: b, limits: limits, sketches: make([][]sketched, len(limits)), negative: opts.Negative, standIns: opts.MissingValues, mem: mem, ids: make(map[string]uint32)}
+}
+
+// Begin begins a part whose documents have room in the rows from the given one on.
+func (c *Collector) Begin(row int) {
+	c.runs, c.docText, c.missing, c.negatives, c.last = c.runs[:0], c.docText[:0], 0, 0, ""
+	c.newNames, c.row, c.drop, c.weights, c.texts, c.absent = 0, row, false, c.weights[:0], c.texts[:0], 0
+}
+
+// Next returns the row of the next document.
+func (c *Collector) Next() int { return c.row }
+
+// Grade sets the grade of the next document and returns false if it is one that may not
+// be: neither finite nor, unless the options map them, non-negative.
+func (c *Collector) Grade(v float64) bool {
+	switch {
+	case v < 0 && v >= -math.MaxFloat64 && c.negative != dataset.NegativeError:
+		c.negatives++
+		c.drop = c.negative == dataset.NegativeDrop
+		v = 0
+	case !(v >= 0 && v <= math.MaxFloat64):
+		return false
+	}
+	c.Grades[c.row] = v + 0 // without the sign of -0
+	return true
+}
+
+// NegativeHint goes behind what is said of a negative grade.
+const NegativeHint = " (or --negative-grades zero or drop)"
+
+// StandIns reports whether the options name numbers that stand for missing values.
+func (c *Collector) StandIns() bool { return len(c.standIns) > 0 }
+
+// StandsIn reports whether a number of a feature stands for a missing value.
+func (c *Collector) StandsIn(v float64) bool { return slices.Contains(c.standIns, v) }
+
+// Query counts the next document for a query. It returns what check says of an id that is
+// seen first.
+func (c *Collector) Query(id []byte, check func(id []byte) error) error {
+	if c.drop {
+		return nil
+	}
+	if string(id) == c.last && c.last != "" {
+		c.runs[len(c.runs)-1].docs++
+		return nil
+	}
+	number, known := c.ids[string(id)]
+	if !known {
+		if err := check(id); err != nil {
+			return err
+		}
+		number = uint32(len(c.names))
+		c.newNames += memory.KnownBytes + int64(len(id))
+		c.names = append(c.names, string(id))
+		c.ids[c.names[number]] = number
+	}
+	c.last = c.names[number]
+	c.runs = append(c.runs, run{number, 1})
+	return nil
+}
+
+// Weight sets the weight of the next document; the blocks are Weighted.
+func (c *Collector) Weight(w float64) {
+	if !c.drop {
+		c.Weights[c.row] = w
+	}
+}
+
+// QueryWeight notes what the next document, on that line, says is the weight of its query, which
+// Query was called for. All documents of a query must say the same.
+func (c *Collector) QueryWeight(w float64, line int) error {
+	if c.drop {
+		return nil
+	}
+	if c.runs[len(c.runs)-1].docs == 1 {
+		c.weights = append(c.weights, runWeight{w, line})
+		return nil
+	}
+	if first := c.weights[len(c.weights)-1].weight; w != first {
+		return unequalWeights(c.last, w, first)
+	}
+	return nil
+}
+
+// Doc sets the identifier of the next document.
+func (c *Collector) Doc(id []byte) {
+	if !c.drop {
+		c.docText = append(c.docText, id...)
+	}
+}
+
+// Absent counts features that the next document leaves out, which are 0.
+func (c *Collector) Absent(features int) {
+	if !c.drop {
+		c.absent += features
+	}
+}
+
+// Done ends a document with a number of missing values.
+func (c *Collector) Done(missing int) {
+	if c.drop {
+		c.drop = false
+		clear(c.Row(c.row))
+		return
+	}
+	c.missing += missing
+	if len(c.docText) > 0 {
+		c.DocEnd[c.row] = uint32(len(c.docText))
+	}
+	c.row++
+}
+
+// End ends a part and notes in it what goes elsewhere than to the blocks.
+func (c *Collector) End(part *Part, first int) error {
+	if err := c.mem.Take(c.newNames+8*int64(len(c.runs))+16*int64(len(c.weights))+int64(len(c.docText)), "query and document ids"); err != nil {
+		return err
+	}
+	part.kept = c.row - first
+	part.runs, part.docText, part.missing, part.negative = slices.Clone(c.runs), slices.Clone(c.docText), c.missing, c.negatives
+	part.weights, part.texts, part.absent = slices.Clone(c.weights), slices.Clone(c.texts), c.absent
+	return nil
+}
+
+// Identifier says in one word what an identifier must not hold, "" if nothing is wrong.
+func Identifier(id []byte) string {
+	switch {
+	case !utf8.Valid(id):
+		return "in UTF-8"
+	case hasControl(id):
+		return "without control characters"
+	}
+	return ""
+}
+
+// hasControl reports whether an identifier, which is UTF-8, holds control characters.
+func hasControl(id []byte) bool {
+	for _, c := range id {
+		if c < ' ' || c >= 0x7f {
+			return slices.ContainsFunc([]rune(string(id)), unicode.IsControl)
+		}
+	}
+	return false
+}

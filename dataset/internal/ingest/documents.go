@@ -1,0 +1,207 @@
+package ingest
+
+import (
+	"bytes"
+	"cmp"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
+	"github.com/listwise/listwise/dataset/stream"
+)
+
+// Documents returns text of a format as a source: the chunks that Read parses at their
+// places in one matrix are parsed one by one, concurrently, and visited in order. What is
+// read of the text is the same, as are its errors.
+func Documents(in *input.Input, opts dataset.Options, format Format) (stream.Source, error) {
+	src, err := TextOf(in, opts, format.Quotes())
+	if err != nil {
+		return nil, err
+	}
+	r := &textReader{name: in.Name, opts: opts, format: format, src: src, mem: in.Mem, passing: true}
+	return &documents{textReader: r, in: in}, nil
+}
+
+// documents is text that is visited.
+type documents struct {
+	*textReader
+
+	in         *input.Input
+	collectors []*Collector // of the last visit
+}
+
+// Close implements stream.Source.
+func (s *documents) Close() error { return nil }
+
+// Each implements stream.Source.
+func (s *documents) Each(columns int, visit func(b *stream.Batch) error) error {
+	return s.visit(func() *worker { return s.worker(columns) }, func(k *worker, _ Chunk, _ int) error {
+		if b := k.batch(); len(b.Grades) > 0 {
+			return visit(b)
+		}
+		return nil
+	})
+}
+
+// leastChunk is the least number of bytes of text that are parsed at a time, leastQuoted that
+// of tables, whose header should be in the first chunk.
+const (
+	leastChunk  = 1 << 10
+	leastQuoted = 1 << 15
+)
+
+// recut makes chunks smaller if the features of their documents would take too much memory,
+// as of short lines in a wide matrix.
+func (s *documents) recut(columns int) error {
+	size := cmp.Or(s.in.Chunk, chunkSize)
+	if most := stream.BatchBytes / (4 * float64(columns) * s.density); most < float64(size) {
+		least := int64(leastChunk)
+		if s.format.Quotes() {
+			least = leastQuoted
+		}
+		size = min(size, max(least, int64(most)))
+	}
+	if size == cmp.Or(s.in.Chunk, chunkSize) {
+		return nil
+	}
+	s.in.Chunk = size
+	opts := s.opts
+	opts.Observe = nil
+	src, err := TextOf(s.in, opts, s.format.Quotes())
+	if err != nil || s.seen.Quotes == 0 || !s.format.Quotes() {
+		s.src = src
+		return err
+	}
+	s.src = src
+	sums := make([]int, src.Chunks()) // that of a text that can be read at any place
+	err = inOrder(input.Context(s.opts), src, func(int, Chunk) {}, func(_ int, c Chunk) error {
+		sums[c.Index] = bytes.Count(c.Text[:c.Lines()], []byte(`"`))
+		return nil
+	})
+	src.quote(oddBefore(sums))
+	return err
+}
+
+// visit parses all chunks, with workers that begin makes, and calls do with each, and the number of lines
+// before, in order.
+func (s *documents) visit(begin func() *worker, do func(k *worker, c Chunk, before int) error) error {
+	workers := make([]*worker, s.src.Workers())
+	line := 0
+	err := inOrder(input.Context(s.opts), s.src, func(i int, c Chunk) {
+		if workers[i] == nil {
+			workers[i] = begin()
+		}
+		workers[i].parse(c)
+	}, func(i int, c Chunk) error {
+		k := workers[i]
+		if k.err != nil {
+			return Locate(k.err, s.name, line+k.line)
+		}
+		if err := do(k, c, line); err != nil {
+			return err
+		}
+		if c.Err != nil {
+			return Locate(c.Err, s.name, line+k.line+1)
+		}
+		line += k.line
+		return nil
+	})
+	s.collectors = nil
+	for _, k := range workers {
+		if k != nil {
+			s.mem.Give(k.taken)
+			s.collectors = append(s.collectors, k.col)
+		}
+	}
+	if err := s.context(); err != nil {
+		return err
+	}
+	return err
+}
+
+// worker parses chunks, one after the other, into blocks of its own.
+type worker struct {
+	col    *Collector
+	parser Parser
+	count  func(c Chunk) Size // unless nil, finds the size
+	taken  int64              // bytes of the blocks
+
+	// Of the current chunk:
+	size Size // the lines, which are no fewer than documents; the rest if it is counted
+	line int  // the last
+	err  error
+}
+
+func (s *documents) worker(columns int) *worker {
+	col := NewCollector(&Blocks{Width: columns, Weighted: weighsDocuments(s.format)}, s.opts, s.mem)
+	return &worker{col: col, parser: s.format.Parser(col, false)}
+}
+
+// parse parses a chunk; its errors are left for its turn.
+func (k *worker) parse(c Chunk) {
+	if k.count != nil {
+		k.size = k.count(c)
+	} else {
+		k.size.Lines = bytes.Count(c.Text[:c.Lines()], []byte("\n"))
+	}
+	if k.err = k.room(k.size.Lines); k.err == nil {
+		_, k.line, k.err = k.parser.Chunk(c, 0, k.size.Lines)
+	}
+}
+
+// room makes the blocks empty, with room for so many documents.
+func (k *worker) room(docs int) error {
+	b, used := k.col.Blocks, k.col.row
+	clear(b.X[:used*b.Width])
+	clear(b.DocEnd[:used])
+	if len(b.Grades) < docs {
+		need := int64(memory.DocumentsNeed(docs, b.Width))
+		if need > stream.BatchBytes { // a few MB do not count
+			if err := k.col.mem.Take(need-k.taken, "documents parsed at a time"); err != nil {
+				return err
+			}
+			k.taken = need
+		}
+		b.Allocate(docs)
+	}
+	clear(k.col.ids)
+	k.col.names = k.col.names[:0]
+	k.col.Begin(0)
+	return nil
+}
+
+// runs returns the queries of the chunk's documents.
+func (k *worker) runs() []stream.Run {
+	runs := make([]stream.Run, len(k.col.runs))
+	doc, before := 0, uint32(0)
+	for i, r := range k.col.runs {
+		doc += int(r.docs)
+		end := max(before, k.col.DocEnd[doc-1]) // 0 where no document before had an identifier
+		runs[i] = stream.Run{ID: k.col.names[r.query], Docs: int(r.docs), Bytes: int(end - before)}
+		before = end
+	}
+	return runs
+}
+
+// batch returns the chunk's documents.
+func (k *worker) batch() *stream.Batch {
+	b, n := k.col.Blocks, k.col.row
+	batch := &stream.Batch{Runs: k.runs(), Grades: b.Grades[:n], X: b.X[:n*b.Width], DocText: k.col.docText, DocEnd: b.DocEnd[:n], Absent: k.col.absent}
+	if b.Weighted {
+		batch.Weights = b.Weights[:n]
+	}
+	return batch
+}
+
+// lineOf returns the line, within the chunk's, of the first document behind some runs.
+func (k *worker) lineOf(c Chunk, runs []stream.Run) int {
+	docs := 0
+	for _, r := range runs {
+		docs += r.Docs
+	}
+	if k.room(k.size.Lines) != nil {
+		return 0
+	}
+	_, line, _ := k.parser.Chunk(c, 0, docs) // which ends at the next
+	return line
+}

@@ -1,0 +1,141 @@
+// Package memory counts the bytes that data take, against a limit, before they are allocated. Start
+// reading at [Account]. It must not know of formats.
+package memory
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Account counts what reading one input takes, before it is allocated. Any number of
+// goroutines may share it.
+type Account struct {
+	name  string // of the input
+	limit int64
+	taken atomic.Int64
+}
+
+// New returns the memory of an input of that name, limited by the options.
+func New(name string, o dataset.Options) *Account {
+	return &Account{name: name, limit: dataset.MemoryLimit(o.MaxBytes)}
+}
+
+// Unlimited returns an account without a limit.
+func Unlimited() *Account { return &Account{limit: math.MaxInt64} }
+
+// Limit returns the bytes that may be taken.
+func (m *Account) Limit() int64 { return m.limit }
+
+// Take counts n more bytes, for what the error says if they are too many.
+func (m *Account) Take(n int64, what string) error {
+	if taken := m.taken.Add(n); n >= 0 && taken >= n && taken <= m.limit {
+		return nil
+	}
+	return m.tooLarge(fmt.Sprintf("%s that, with all else, take more than %s of memory", what, Bytes(float64(m.limit))), "at most that much")
+}
+
+// TakeAll is Take of all that an input takes but for what is counted already, while nobody else takes; the error says
+// how much would be needed.
+func (m *Account) TakeAll(n int64, what string) error {
+	taken := m.taken.Add(n)
+	if n >= 0 && taken >= n && taken <= m.limit {
+		return nil
+	}
+	return m.tooLarge(fmt.Sprintf("%s that, with all else, take %s of memory", what, Bytes(max(0, float64(taken)))), "at most "+Bytes(float64(m.limit)))
+}
+
+// Taken returns the bytes that are counted.
+func (m *Account) Taken() int64 { return m.taken.Load() }
+
+// Held counts n bytes that are allocated already, whether they are too many or not.
+func (m *Account) Held(n int64) { m.taken.Add(n) }
+
+// Give takes back what Take counted.
+func (m *Account) Give(n int64) { m.taken.Add(-n) }
+
+// tooLarge returns the error, whose end the command line goes on from.
+func (m *Account) tooLarge(found, expected string) error {
+	return &dataset.SyntaxError{File: m.name, Found: found, Expected: expected + ", or raise the limit", Err: dataset.ErrTooLarge}
+}
+
+// RowBytes is what it takes for each document to put the documents of queries
+// together: its place, whether it is there, the end of its identifier.
+const RowBytes = 8 + 1 + 4
+
+// Bytes that are taken for each document beside its features, for each query, and
+// for each of those that a worker knows by name.
+const (
+	DocumentBytes  = 8 + 4 // grade, end of the identifier
+	QueryBytes     = 640   // the Query, its id, its numbers, its place in a map, and what is known of it, such as values of measures
+	ReadQueryBytes = 352   // of these what reading leaves: the Query, its id and its numbers
+	KnownBytes     = 120   // its name and its place in a worker's map
+)
+
+// Exceeds reports whether taking n more bytes would be too many.
+func (m *Account) Exceeds(n float64) bool { return float64(m.taken.Load())+n > float64(m.limit) }
+
+// TakeMatrix counts documents and their features. whole means that these are
+// all.
+func (m *Account) TakeMatrix(docs, features int, whole bool) error {
+	if need := float64(m.taken.Load()) + DocumentsNeed(docs, features); need <= float64(m.limit) && need < math.MaxInt/2 {
+		m.taken.Add(int64(DocumentsNeed(docs, features)))
+		return nil
+	}
+	return m.tooManyDocuments(docs, features, whole)
+}
+
+// DocumentsNeed returns the bytes of documents and their features. It is in float64,
+// as products may overflow.
+func DocumentsNeed(docs, features int) float64 {
+	return float64(float64(docs) * (float64(4*float64(features)) + DocumentBytes))
+}
+
+func (m *Account) tooManyDocuments(docs, features int, whole bool) error {
+	size := float64(4 * float64(docs) * float64(features))
+	found := fmt.Sprintf("%d documents × %d features × 4 bytes = %s", docs, features, Bytes(size))
+	if !whole {
+		found = "at least " + found
+	}
+	expected := "at most " + Bytes(float64(m.limit))
+	if size <= float64(m.limit) {
+		return m.tooLarge(fmt.Sprintf("%s, with grades, identifiers and bytes held %s", found, Bytes(DocumentsNeed(docs, features)+float64(m.taken.Load()))), expected)
+	}
+	return m.tooLarge(found, expected+"; the matrix is as wide as the largest feature index, so number the features from 1 on without gaps")
+}
+
+// madeCopies is how many times the documents of a query that is made are in memory at most: as they
+// are drawn, and as they are written.
+const madeCopies = 4
+
+// CheckMade returns an error whose cause is [dataset.ErrTooLarge] if queries that are made one at a
+// time, of docs documents of the given features each, take more than MaxBytes, with an estimate of the
+// memory.
+func CheckMade(o dataset.Options, queries, docs, features int) error {
+	limit := float64(New("", o).limit)
+	need := float64(float64(queries)*QueryBytes) + float64(madeCopies*float64(docs)*(float64(4*float64(features))+DocumentBytes+buildIDBytes))
+	if need <= limit {
+		return nil
+	}
+	found := fmt.Sprintf("%d queries, one at a time with %d documents × %d features, which take some %s of memory", queries, docs, features, Bytes(need))
+	return &dataset.SyntaxError{File: "the data to make", Found: found, Expected: "at most " + Bytes(limit) + ", or raise the limit", Err: dataset.ErrTooLarge}
+}
+
+// buildIDBytes is about what the identifier of a document takes.
+const buildIDBytes = 10
+
+// Bytes describes a number of bytes in a unit that suits it.
+func Bytes(n float64) string {
+	for _, unit := range []struct {
+		name string
+		size float64
+	}{{"PiB", 1 << 50}, {"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= unit.size {
+			return strconv.FormatFloat(n/unit.size, 'g', 4, 64) + " " + unit.name
+		}
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64) + " bytes"
+}

@@ -1,0 +1,69 @@
+package shards
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// partName is the name of a part of a table, as Spark, pyarrow, Dask, fastparquet and DuckDB write them,
+// in the groups before the number, the number and what Spark adds; or as polars does, eight hexadecimal
+// digits.
+var partName = regexp.MustCompile(`^(?:(part[-.]|data_|[0-9a-f]{32}-)([0-9]+)(-.*)?|[0-9a-f]{8})\.parquet$`)
+
+// Parts returns the files of a folder that holds one table as Parquet, in the order of their numbers,
+// and none for anything else. Names that begin with a point or a low line are none of its data.
+func Parts(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, nil //nolint:nilerr // no folder: opening it tells
+	}
+	var parts []string
+	other := ""
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case partName.MatchString(name):
+			parts = append(parts, filepath.Join(path, name))
+		case name == "_temporary" || !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_"):
+			other = name
+		}
+	}
+	if parts != nil && other != "" {
+		expected := "parts of one table alone"
+		if other == "_temporary" {
+			expected = "a table that is written to its end"
+		}
+		return nil, &dataset.SyntaxError{File: path, Found: other + " among the parts of a Parquet table", Expected: expected}
+	}
+	slices.SortStableFunc(parts, byNumber)
+	for i := 1; i < len(parts); i++ {
+		if gapBetween(parts[i-1], parts[i]) {
+			return nil, &dataset.SyntaxError{File: path, Found: fmt.Sprintf("no part between %s and %s", filepath.Base(parts[i-1]), filepath.Base(parts[i])), Expected: "all parts of a table"}
+		}
+	}
+	return parts, nil
+}
+
+// gapBetween reports whether a part is missing between two. Spark writes no empty parts, so its
+// numbers may have gaps.
+func gapBetween(a, b string) bool {
+	x, y := partName.FindStringSubmatch(filepath.Base(a)), partName.FindStringSubmatch(filepath.Base(b))
+	m, err := strconv.Atoi(x[2])
+	n, failed := strconv.Atoi(y[2])
+	return err == nil && failed == nil && x[1] == y[1] && x[3] == "" && y[3] == "" && n > m+1
+}
+
+// byNumber compares the names of parts by their numbers where they are equal before them, since a
+// number need not have zeros in front: part.10 comes after part.9.
+func byNumber(a, b string) int {
+	x, y := partName.FindStringSubmatch(filepath.Base(a)), partName.FindStringSubmatch(filepath.Base(b))
+	m, n := strings.TrimLeft(x[2], "0"), strings.TrimLeft(y[2], "0")
+	return cmp.Or(cmp.Compare(x[1], y[1]), cmp.Compare(len(m), len(n)), cmp.Compare(m, n), cmp.Compare(a, b))
+}

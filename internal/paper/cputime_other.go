@@ -1,9 +1,0 @@
-//go:build !linux
-
-package paper
-
-import "time"
-
-// cpuTime returns the time since the start: this system is not asked for the
-// processor's.
-func cpuTime() time.Duration { return time.Since(processStart) }

@@ -1,0 +1,230 @@
+package ascent
+
+import (
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/eval/measure"
+)
+
+// pattern is the classes of a query's grades that a measure distinguishes.
+type pattern struct {
+	class   []int32 // of each document, from 0
+	classes int
+
+	// Where the measure is a sum over relevant documents, class 1, terms has the
+	// sum's terms by relevant (less one) and irrelevant documents above, in rows of
+	// that width; else it is nil, and there is a class for every grade.
+	terms []float64
+	width int
+}
+
+// newPattern returns the pattern of a query.
+func newPattern(m measure.Measure, grades []float64, t *tables) pattern {
+	if sum, ok := m.(measure.Additive); ok {
+		if p, ok := newSum(sum, grades, t); ok {
+			return p
+		}
+	}
+	different := slices.Clone(grades)
+	slices.Sort(different)
+	different = slices.Compact(different)
+	p := pattern{class: make([]int32, len(grades)), classes: len(different)}
+	for i, g := range grades {
+		c, _ := slices.BinarySearch(different, g)
+		p.class[i] = int32(c)
+	}
+	return p
+}
+
+// newSum returns the pattern of a sum over relevant documents. ok is false if the measure
+// distinguishes more than two classes of these grades: then the sum is not the value of
+// some orders.
+func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool) {
+	p = pattern{class: make([]int32, len(grades)), classes: 2}
+	good := 0
+	for i, g := range grades {
+		if relevant(m, g) {
+			p.class[i] = 1
+			good++
+		}
+	}
+	bad := len(grades) - good
+	p.width = bad + 1
+	if p.terms = t.of(m, good, bad); p.terms == nil {
+		return p, false
+	}
+	ranked := slices.Clone(grades)
+	slices.Sort(ranked)
+	for _, order := range [][]float64{
+		ranked, // worst first
+		slices.Concat(ranked[bad:], ranked[:bad]), // relevant first, but the worst of them
+		interleaved(ranked),
+	} {
+		if !p.isValueOf(m, order) {
+			return p, false
+		}
+	}
+	slices.Reverse(ranked)
+	return p, p.isValueOf(m, ranked)
+}
+
+// tables keeps terms by the numbers of relevant and irrelevant documents, for
+// queries that have the same.
+type tables struct {
+	known map[[2]int][]float64
+	size  int
+}
+
+// maxTerms bounds the memory of the tables, to 32 MB. Further queries have none.
+const maxTerms = 4 << 20
+
+// of returns the terms of a query of that many documents, nil if there are too many.
+func (t *tables) of(m measure.Additive, good, bad int) []float64 {
+	key := [2]int{good, bad}
+	if terms := t.known[key]; terms != nil {
+		return terms
+	}
+	width := bad + 1
+	if t.size+(good+1)*width > maxTerms {
+		return nil
+	}
+	terms := make([]float64, 0, (good+1)*width)
+	for i := range good {
+		for a := range width {
+			terms = append(terms, m.GoodGain(i, a, good, bad))
+		}
+	}
+	terms = terms[:cap(terms)] // sum reads terms below the last and multiplies them by 0
+	if t.known == nil {
+		t.known = make(map[[2]int][]float64)
+	}
+	t.known[key], t.size = terms, t.size+len(terms)
+	return terms
+}
+
+// relevant reports whether it matters if a document of that grade stands above or below
+// one of grade 0.
+func relevant(m measure.Measure, grade float64) bool {
+	above, _ := m.Value([]float64{grade, 0})
+	below, _ := m.Value([]float64{0, grade})
+	return above != below
+}
+
+// isValueOf reports whether the sum of the terms is the value of a ranking.
+func (p *pattern) isValueOf(m measure.Measure, ranked []float64) bool {
+	var sum float64
+	at := 0
+	for _, g := range ranked {
+		if relevant(m, g) {
+			sum += p.terms[at]
+			at += p.width
+		} else {
+			at++
+		}
+	}
+	v, _ := m.Value(ranked)
+	return math.Abs(v-sum) < 1e-9
+}
+
+// sum returns the value of an order of the documents. It has no branches on the classes,
+// which are unpredictable.
+func (p *pattern) sum(order []int32) float64 {
+	var sum float64
+	at, down := 0, p.width-1
+	for _, i := range order {
+		c := int(p.class[i])
+		sum += float64(p.terms[at] * float64(c))
+		at += 1 + c*down
+	}
+	return sum
+}
+
+// interleaved takes from both ends of a list in turn.
+func interleaved(list []float64) []float64 {
+	var out []float64
+	for i, j := 0, len(list)-1; i <= j; i, j = i+1, j-1 {
+		out = append(out, list[i])
+		if i < j {
+			out = append(out, list[j])
+		}
+	}
+	return out
+}
+
+// walk updates the value of one query from one order of its documents to the next, by
+// exchanges of neighbours of different classes. Exchanges within a class change nothing:
+// the value depends on the classes by rank only.
+type walk struct {
+	*pattern
+	measure measure.Measure
+	above   []int32   // documents × classes: how many of each other class stand above
+	counts  []int32   // of the classes
+	ranked  []float64 // grades by rank
+	value   float64
+}
+
+// start begins at an order of documents, best first, and returns its value.
+func (w *walk) start(m measure.Measure, p *pattern, grades []float64, order []int32) float64 {
+	w.measure, w.pattern = m, p
+	w.above, w.counts = resize(w.above, len(grades)*p.classes), resize(w.counts, p.classes)
+	clear(w.counts)
+	w.ranked = w.ranked[:0]
+	for _, i := range order {
+		copy(w.above[int(i)*p.classes:], w.counts)
+		w.counts[p.class[i]]++
+		w.ranked = append(w.ranked, grades[i])
+	}
+	w.value, _ = m.Value(w.ranked)
+	return w.value
+}
+
+// cross lets document b pass document a of another class, which stands directly
+// above it but for documents of their own classes, and returns the change of the
+// value.
+func (w *walk) cross(a, b int32) float64 {
+	k, ca, cb := w.classes, int(w.class[a]), int(w.class[b])
+	aboveA, aboveB := w.above[int(a)*k:int(a+1)*k], w.above[int(b)*k:int(b+1)*k]
+	var by float64
+	switch {
+	case w.terms == nil:
+		by = w.exchange(rank(aboveA, aboveB, ca))
+	case cb == 1: // a relevant document rises
+		at := int(aboveA[1])*w.width + int(aboveB[0])
+		by = w.terms[at-1] - w.terms[at]
+	default:
+		at := int(aboveB[1]-1)*w.width + int(aboveA[0])
+		by = w.terms[at+1] - w.terms[at]
+	}
+	aboveA[cb]++
+	aboveB[ca]--
+	return by
+}
+
+// rank returns the number of documents above both a and b, the next below: those of
+// a's class as b sees them, without a, and the others as a sees them.
+func rank(aboveA, aboveB []int32, ca int) int {
+	n := int(aboveB[ca]) - 1
+	for c, above := range aboveA {
+		if c != ca {
+			n += int(above)
+		}
+	}
+	return n
+}
+
+// exchange exchanges the grades at a rank and the next and returns the change of
+// the value.
+func (w *walk) exchange(rank int) float64 {
+	w.ranked[rank], w.ranked[rank+1] = w.ranked[rank+1], w.ranked[rank]
+	before := w.value
+	w.value, _ = w.measure.Value(w.ranked)
+	return w.value - before
+}
+
+func resize[T any](s []T, n int) []T {
+	if n > cap(s) {
+		return make([]T, n)
+	}
+	return s[:n]
+}

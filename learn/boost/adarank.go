@@ -1,0 +1,372 @@
+package boost
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// Stop is AdaRank's rule for the last round, by the mean of the measure over the
+// training queries.
+type Stop int
+
+// The rules.
+const (
+	StopPaper   Stop = iota // the first round that does not raise the mean, which is taken back
+	StopRankLib             // the first that lowers it by the tolerance or more, which is taken back
+	StopNever               // none
+)
+
+// Reweighting is how AdaRank's query weights P follow from the queries' measures E
+// after a round.
+type Reweighting int
+
+// The rules.
+const (
+	ReweightPaper      Reweighting = iota // P ∝ exp(−E)
+	ReweightCumulative                    // P is multiplied by exp(−rate·αE); RankLib's rule at rate 1
+)
+
+// AdaRankOptions are AdaRank's. But for Measure, which is necessary, the zero value is the
+// paper's algorithm.
+type AdaRankOptions struct {
+	Measure   measure.Averager // E, from −1 to 1
+	Both      bool             // a document may also be the less relevant the higher a feature is
+	Stop      Stop
+	Tolerance float64 // of StopRankLib
+	Reweight  Reweighting
+	Rate      float64 // of ReweightCumulative; 0 means 1
+
+	// Repeats, if not 0, sets a feature aside after that many consecutive rounds, the first
+	// not counted, that took it and left the mean as it was. It returns with the next round
+	// that changes the mean or takes another feature.
+	Repeats int
+
+	// Enqueue takes back a round after which the same feature would be taken again,
+	// and sets the feature aside. After the last round the features set aside are
+	// let in again one by one, the last first, each time until the rule stops.
+	Enqueue bool
+
+	Workers int // goroutines; 0 means GOMAXPROCS
+
+	// Memory and Note are those of Options.
+	Memory int64
+	Note   func(sentence string)
+}
+
+// AdaRank is the algorithm of
+//
+//	Xu, Li: AdaRank: A Boosting Algorithm for Information Retrieval, SIGIR 2007,
+//	Algorithm 1
+//
+// whose weak rankers are the features themselves, so that the sum is linear. With
+// E(q, h) the measure of query q ranked by h, a round takes the feature x_f with the
+// greatest Σ_q P(q)E(q, x_f), adds α·x_f to the scores with
+//
+//	α = ½ ln( Σ_q P(q)(1 + E(q, x_f)) / Σ_q P(q)(1 − E(q, x_f)) ),
+//
+// and gives more weight to the queries that the sum f ranks badly: P(q) ∝ exp(−E(q, f));
+// at first all weigh the same. Σ_q exp(−E(q, f)) is the loss. Queries' own weights multiply P,
+// at first and after every round, and the terms of the loss. The table of all E(q,
+// x_f) is made once, so that choosing a feature is a product of a matrix and a
+// vector. Documents of equal score are in random order (the expected measure). All
+// queries that count for the measure take part, also those that it is constant for.
+type AdaRank struct {
+	options   AdaRankOptions
+	data      *dataset.Dataset
+	columns   featureColumns
+	standings *Standings
+	table     []float64 // query by weak ranker
+	edges     []float64 // one a weak ranker: Σ_q P(q)E(q, h)
+
+	used    int       // queries with documents of different grades
+	weights []float64 // of the linear scorer
+	scores  []float64 // by the data's rows, of queries that count
+	p       []float64 // query weights, of sum 1
+	mean    float64   // of the measure
+	loss    float64
+
+	aside     []bool // weak rankers that are not taken at present
+	queue     []int  // of these, those of Enqueue
+	enqueuing bool
+	last      int // weak ranker of the last round, −1 before the first
+	repeats   int
+	back      position // where the last round started
+	over      bool
+}
+
+// position is what taking back a round restores.
+type position struct {
+	weight     float64   // of the round's feature
+	p, scores  []float64 // nil if the rules take no round back
+	mean, loss float64
+}
+
+// LinearRound is a feature that was added, with the mean measure and the loss after it.
+type LinearRound struct {
+	Feature int     // from 0
+	Weight  float64 // α, below 0 for a feature taken downwards
+	Mean    float64 // of the measure over the training queries
+	Loss    float64 // mean of exp(−E) over these; both by the queries' weights
+}
+
+// NewAdaRank prepares boosting on a data set, which must not change during it. It
+// returns ErrNoPairs, or an error for options that do not exist, a measure that is not
+// between −1 and 1, or the memory or the temporary file that streamed data take, which Close removes; of these, Next
+// panics if reading fails, with a value that [dataset.GuardFaults] makes an error of.
+func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (a *AdaRank, err error) {
+	switch {
+	case o.Measure == nil:
+		return nil, errors.New("found no measure to boost, expected one")
+	case o.Stop < StopPaper || o.Stop > StopNever || o.Reweight < ReweightPaper || o.Reweight > ReweightCumulative:
+		return nil, fmt.Errorf("found stop %d and reweighting %d, expected declared constants", o.Stop, o.Reweight)
+	}
+	if o.Rate == 0 {
+		o.Rate = 1
+	}
+	a = &AdaRank{options: o, data: d, standings: NewStandings(d, o.Measure, o.Workers)}
+	for _, q := range a.standings.queries {
+		if slices.ContainsFunc(q.grades, func(grade float64) bool { return grade != q.grades[0] }) {
+			a.used++
+		}
+	}
+	if a.used == 0 {
+		return nil, ErrNoPairs
+	}
+	if err := a.fillTable(); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	a.begin()
+	return a, nil
+}
+
+// begin sets what is known before the first round.
+func (a *AdaRank) begin() {
+	d, queries := a.data, a.standings.Queries()
+	weak := len(a.table) / queries
+	a.edges, a.aside = make([]float64, weak), make([]bool, weak)
+	a.weights, a.scores = make([]float64, d.Features), make([]float64, d.Docs())
+	a.p = make([]float64, queries)
+	if a.takesBack() {
+		a.back.p, a.back.scores = make([]float64, queries), make([]float64, d.Docs())
+	}
+	for i := range a.p {
+		a.p[i] = a.standings.weight(i) / a.standings.total
+	}
+	// Without any feature the scores are all 0; the rules accept any first round.
+	a.mean, a.loss = math.Inf(-1), math.NaN()
+	a.last, a.enqueuing = -1, a.options.Enqueue
+}
+
+// takesBack reports whether the rules may take a round back.
+func (a *AdaRank) takesBack() bool { return a.options.Stop != StopNever || a.options.Enqueue }
+
+// weak returns the number of weak rankers.
+func (a *AdaRank) weak() int {
+	if a.options.Both {
+		return 2 * a.data.Features
+	}
+	return a.data.Features
+}
+
+// fillTable measures every query by every feature, upwards and, if both, downwards. Streamed data are read once for
+// that, and put in a file for the rounds.
+func (a *AdaRank) fillTable() (err error) {
+	d, queries := a.data, a.standings.queries
+	keep, part := keptFeatures, 0
+	if d.Streamed() {
+		keep, part, err = a.plan()
+	} else {
+		err = checkBeside(d.Docs(), d.Features, a.held()+float64(4*keptFeatures*float64(d.Docs())), a.options.Memory)
+	}
+	if err != nil {
+		return err
+	}
+	weak := a.weak()
+	a.table = make([]float64, len(queries)*weak)
+	ranks := make([]featureRanks, parallel.Workers(a.options.Workers, len(d.Queries)))
+	fill := func(worker, i int, x []float32) {
+		ranks[worker].measure = a.options.Measure
+		ranks[worker].fill(a.table[i*weak:(i+1)*weak], queries[i].grades, x)
+	}
+	if d.Streamed() {
+		a.columns, err = a.readOnce(keep, part, fill)
+	} else {
+		a.columns = featureColumns{data: d, most: keep}
+		parallel.For(len(queries), a.options.Workers, func(worker, i int) {
+			fill(worker, i, d.Queries[queries[i].number].X)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range a.table {
+		if !(e >= -1 && e <= 1) {
+			return fmt.Errorf("found a value of %v of %s on the training data, expected a measure between -1 and 1",
+				e, a.options.Measure.Name())
+		}
+	}
+	return nil
+}
+
+// Close removes the temporary file that there is of streamed data.
+func (a *AdaRank) Close() error { return a.columns.close() }
+
+// direction returns the feature of a weak ranker, and −1 if it is taken downwards.
+func (a *AdaRank) direction(weak int) (feature int, sign float64) {
+	if weak < a.data.Features {
+		return weak, 1
+	}
+	return weak - a.data.Features, -1
+}
+
+// Queries returns the number of queries with documents of different grades.
+func (a *AdaRank) Queries() int { return a.used }
+
+// Weights returns the weights of the features after the last round, valid until the
+// next.
+func (a *AdaRank) Weights() []float64 { return a.weights }
+
+// Next adds a feature. ok is false, and nothing added, if the rule stops.
+func (a *AdaRank) Next() (round LinearRound, ok bool) {
+	for !a.over {
+		weak := a.choose()
+		switch {
+		case weak < 0:
+			a.endPhase()
+		case a.enqueuing && weak == a.last:
+			a.takeBack()
+			a.aside[weak] = true
+			a.queue = append(a.queue, weak)
+		default:
+			if round, ok := a.add(weak); ok {
+				return round, true
+			}
+			a.endPhase()
+		}
+	}
+	return LinearRound{}, false
+}
+
+// choose returns the weak ranker of the greatest edge above 0 that is not set aside,
+// the first of equals, or −1.
+func (a *AdaRank) choose() int {
+	clear(a.edges)
+	for i, p := range a.p {
+		kernel.Axpy(p, a.table[i*len(a.edges):(i+1)*len(a.edges)], a.edges)
+	}
+	best, size := -1, leastEdge
+	for h, e := range a.edges {
+		if !a.aside[h] && e > size {
+			best, size = h, e
+		}
+	}
+	return best
+}
+
+// add adds a weak ranker, or takes it back and returns false if the rule stops.
+func (a *AdaRank) add(weak int) (round LinearRound, ok bool) {
+	f, sign := a.direction(weak)
+	alpha := halfLogRatio(1+a.edges[weak], 1-a.edges[weak])
+	before := a.mean
+	a.back.weight, a.back.mean, a.back.loss = a.weights[f], a.mean, a.loss
+	copy(a.back.p, a.p)
+	values := a.addFeature(f, float64(sign*alpha))
+	a.mean = a.standings.mean(values)
+	if !a.enqueuing {
+		a.countRepeats(weak, before)
+	}
+	a.last = weak
+	if a.stops(before) {
+		a.takeBack()
+		return LinearRound{}, false
+	}
+	a.reweight(values, alpha)
+	return LinearRound{Feature: f, Weight: sign * alpha, Mean: a.mean, Loss: a.loss}, true
+}
+
+// countRepeats sets a weak ranker aside that is taken repeatedly without changing the mean.
+func (a *AdaRank) countRepeats(weak int, before float64) {
+	if a.mean == before && weak == a.last {
+		if a.repeats++; a.repeats == a.options.Repeats {
+			a.repeats, a.aside[weak] = 0, true
+		}
+		return
+	}
+	a.repeats = 0
+	clear(a.aside)
+	for _, queued := range a.queue {
+		a.aside[queued] = true
+	}
+}
+
+// endPhase admits the next feature of the queue, or ends the boosting.
+func (a *AdaRank) endPhase() {
+	a.enqueuing = false
+	if len(a.queue) == 0 {
+		a.over = true
+		return
+	}
+	first := a.queue[len(a.queue)-1]
+	a.queue = a.queue[:len(a.queue)-1]
+	a.aside[first] = false
+}
+
+func (a *AdaRank) stops(before float64) bool {
+	switch a.options.Stop {
+	case StopPaper:
+		return a.mean <= before
+	case StopRankLib:
+		return a.mean+a.options.Tolerance <= before
+	}
+	return false
+}
+
+// addFeature adds a feature times a weight to the scores, and returns the measure of every query.
+func (a *AdaRank) addFeature(f int, weight float64) (values []float64) {
+	a.weights[f] += weight
+	column, there := a.columns.of(f)
+	return a.standings.after(a.scores, func(from, to int) {
+		if !there {
+			a.columns.gather(column, f, from, to)
+		}
+		scores := a.scores[from:to]
+		if a.back.scores != nil {
+			copy(a.back.scores[from:to], scores)
+		}
+		for i, v := range column[from:to] {
+			scores[i] += float64(weight * float64(v))
+		}
+	})
+}
+
+// reweight sets P and the loss.
+func (a *AdaRank) reweight(values []float64, alpha float64) {
+	a.loss = 0
+	for i, e := range values {
+		w := a.standings.weight(i)
+		a.loss += float64(w * elementary.Exp(-e))
+		if a.options.Reweight == ReweightPaper {
+			a.p[i] = w * elementary.Exp(-e)
+		} else {
+			a.p[i] *= elementary.Exp(-a.options.Rate * alpha * e)
+		}
+	}
+	a.loss /= a.standings.total
+	kernel.Scale(1/total(a.p), a.p)
+}
+
+// takeBack undoes the last round.
+func (a *AdaRank) takeBack() {
+	f, _ := a.direction(a.last)
+	a.weights[f], a.mean, a.loss = a.back.weight, a.back.mean, a.back.loss
+	copy(a.p, a.back.p)
+	copy(a.scores, a.back.scores)
+}

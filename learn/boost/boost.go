@@ -1,0 +1,195 @@
+// Package boost learns sums of weak rankers, one a round: RankBoost and FRank add
+// threshold rankers of a feature, AdaRank whole features.
+//
+// Start reading at [RankBoost], [FRank] and [AdaRank]: each is made from a data set, and
+// its Next adds one round at a time, so that the caller decides when to stop. arrange.go
+// and columns.go hold what the first two share: pairs of documents without a matrix of
+// pairs, and for every document and feature the number of thresholds below its value; large.go finds the
+// same weak rankers among many documents in less time and memory. [Standings]
+// measures scores that change a little every round. The package must not depend on
+// hyperparameters' names, validation data or model files.
+package boost
+
+import (
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// Options are what RankBoost and FRank have in common. The zero value takes every
+// value of a feature as a threshold, in both directions.
+type Options struct {
+	// Cuts is the number of thresholds a feature, equally spaced from its lowest
+	// value up; 0 takes all its values, and so does a feature that has no more.
+	Cuts int
+
+	// Up leaves out weak rankers of negative weight, for which a document is the
+	// less relevant the higher a feature is.
+	Up bool
+
+	// PerQuery gives every query the same weight, shared by its pairs of documents
+	// of different grades; otherwise every pair has the same.
+	PerQuery bool
+
+	Workers int // goroutines; 0 means GOMAXPROCS
+
+	// Memory is the bytes that boosting may hold beside features that are in memory, 0 for as many as help. It changes no
+	// result: too little is an error, which wraps [dataset.ErrTooLarge].
+	Memory int64
+
+	// Note, if not nil, is told in a sentence of temporary files before they are made.
+	Note func(sentence string)
+}
+
+// Round is a weak ranker that was added, and the training loss with it.
+type Round struct {
+	Stump  scorer.Stump
+	Weight float64 // α, in the sum of scores
+
+	// Edge is Σ D(pair)·(h(better) − h(worse)) by the pair weights before the
+	// round, of either sign: RankBoost's r, FRank's Σ W·m.
+	Edge float64
+
+	// Loss is the training loss with the weak ranker.
+	Loss float64
+}
+
+// sum is a sum H of weak rankers of documents in pairs that grows round by round.
+type sum struct {
+	documents *arrangement
+	search    *search
+	large     *largeSearch // instead, if not nil
+
+	scores    []float64   // H, by document
+	potential []float64   // of the edges, by document
+	above     []bool      // the threshold of the current weak ranker, by document
+	buffers   [][]float64 // one a worker
+}
+
+// newSum returns an empty sum over a data set, without a search. Each worker's buffer holds 3n + more
+// numbers, where n is the documents of the longest query. The error is ErrNoPairs.
+func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
+	a := arrange(d, o.PerQuery)
+	if len(a.queries) == 0 {
+		return sum{}, ErrNoPairs
+	}
+	n := len(a.rows)
+	s := sum{
+		documents: a,
+		scores:    block.NewNumbers(n),
+		potential: block.NewNumbers(n),
+		above:     make([]bool, n),
+		buffers:   make([][]float64, parallel.Workers(o.Workers, len(a.queries))),
+	}
+	for w := range s.buffers {
+		s.buffers[w] = make([]float64, 3*a.longest+more)
+	}
+	return s, nil
+}
+
+// makeSearch makes the search, which begins with the potentials. All says that the best weak ranker of
+// every column is asked for, which bounds do not help to find.
+func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) (err error) {
+	if d.Streamed() {
+		s.large, err = newStreamedSearch(d, s.documents, o, s.potential)
+		return err
+	}
+	if rows := s.documents.rows; !all && len(rows) >= manyDocs && len(rows) < first {
+		if err := checkHeld(s.documents, d.Features, o, 1, loadedBytes); err != nil {
+			return err
+		}
+		s.large = newLargeSearch(d, rows, o, s.potential)
+		return nil
+	}
+	if err := checkHeld(s.documents, d.Features, o, binBytes, keyBytes); err != nil {
+		return err
+	}
+	s.search = newSearch(newColumns(d, s.documents.rows, o.Cuts, o.Workers), o.Up, o.Workers)
+	return nil
+}
+
+// Close removes the temporary file that there is of streamed data.
+func (s *sum) Close() error {
+	if s.large == nil || s.large.stored == nil {
+		return nil
+	}
+	return s.large.stored.file.Close()
+}
+
+// find returns the best weak ranker; see search.run.
+func (s *sum) find() (best candidate, ok bool) {
+	if s.large != nil {
+		return s.large.run(s.potential)
+	}
+	return s.search.run(s.potential)
+}
+
+// eachCandidate calls try for the best weak ranker of every column, after find, or for all of them from the highest
+// threshold down.
+func (s *sum) eachCandidate(all bool, try func(candidate)) {
+	if s.large != nil {
+		for f := range s.large.columns {
+			s.large.eachCandidate(f, all, s.potential, try)
+		}
+		return
+	}
+	for i, c := range s.search.best {
+		if !all {
+			try(c)
+			continue
+		}
+		for _, c := range s.search.all(i, s.potential) {
+			try(c)
+		}
+	}
+}
+
+// Queries returns the number of queries that have pairs.
+func (s *sum) Queries() int { return len(s.documents.queries) }
+
+// split notes which documents a weak ranker puts above its threshold.
+func (s *sum) split(c candidate) {
+	if s.large != nil {
+		s.large.split(s.above, c)
+		return
+	}
+	column := &s.search.columns[c.column]
+	for i := range s.above {
+		s.above[i] = column.bin(i) > c.cut
+	}
+}
+
+// add adds the weak ranker that was split by last, times alpha.
+func (s *sum) add(alpha float64) {
+	for i, above := range s.above {
+		if above {
+			s.scores[i] += alpha
+		}
+	}
+}
+
+// stump returns the weak ranker of a candidate.
+func (s *sum) stump(c candidate) scorer.Stump {
+	if s.large != nil {
+		return s.large.stump(c)
+	}
+	return s.search.columns[c.column].stump(c.cut)
+}
+
+// leastRatio bounds the ratio of the weights of badly and well ordered pairs from
+// below, and so every α by about 14 where a weak ranker makes no mistake.
+const leastRatio = 1e-12
+
+// halfLogRatio returns ½ ln(plus/minus), bounded.
+func halfLogRatio(plus, minus float64) float64 {
+	most := max(plus, minus)
+	if most == 0 {
+		return 0
+	}
+	return 0.5 * elementary.Log(max(plus, most*leastRatio)/max(minus, most*leastRatio))
+}
+
+// leastEdge is the largest edge that counts as a rounding error.
+const leastEdge = 1e-12

@@ -1,0 +1,246 @@
+package boost
+
+import (
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// column is a feature with its thresholds. The bin of a document is the number of
+// thresholds below its value, so that the weak ranker of the c-th threshold is 1 for
+// the bins above c.
+type column struct {
+	feature    int
+	thresholds []float32 // increasing
+
+	// The bins, one a document of the arrangement: in half the memory where they
+	// fit.
+	narrow []uint16
+	wide   []uint32
+}
+
+func (c *column) stump(cut int) scorer.Stump {
+	return scorer.Stump{Feature: c.feature, Threshold: c.thresholds[cut]}
+}
+
+// bin returns the bin of a document.
+func (c *column) bin(doc int) int {
+	if c.narrow != nil {
+		return int(c.narrow[doc])
+	}
+	return int(c.wide[doc])
+}
+
+// Bytes of a cell, its bin and a threshold, and of a document that a worker sorts, in columns whose documents all have
+// other values.
+const (
+	binBytes = 4 + 4
+	keyBytes = 8
+)
+
+// newColumns returns the columns of the features that have different values. With
+// no cuts, or where a feature has no more values, the thresholds are all its values
+// but the highest; otherwise that many are equally spaced from the lowest value to
+// a step below the highest.
+func newColumns(d *dataset.Dataset, rows []int, cuts, workers int) []column {
+	all := make([]column, d.Features)
+	keys := make([][]uint64, parallel.Workers(workers, d.Features))
+	parallel.For(d.Features, workers, func(worker, f int) {
+		if keys[worker] == nil {
+			keys[worker] = make([]uint64, len(rows))
+		}
+		all[f] = newColumn(d, rows, f, cuts, keys[worker])
+	})
+	return slices.DeleteFunc(all, func(c column) bool { return len(c.thresholds) == 0 })
+}
+
+// newColumn sorts keys of the value in the upper half and the document in the
+// lower, and assigns the bins in that order.
+func newColumn(d *dataset.Dataset, rows []int, feature, cuts int, keys []uint64) column {
+	x, width := d.X(), d.Features
+	for i, row := range rows {
+		keys[i] = uint64(kernel.AscendingKey(x[row*width+feature]))<<32 | uint64(i)
+	}
+	slices.Sort(keys)
+	value := func(key uint64) float32 { return x[rows[uint32(key)]*width+feature] }
+	c := column{feature: feature}
+	for i, key := range keys {
+		if i > 0 && value(key) != value(keys[i-1]) {
+			c.thresholds = append(c.thresholds, value(keys[i-1]))
+		}
+	}
+	if cuts > 0 && len(c.thresholds) > cuts {
+		c.thresholds = spaced(value(keys[0]), value(keys[len(keys)-1]), cuts)
+	}
+	if len(c.thresholds) == 0 {
+		return c
+	}
+	bin := 0
+	set := c.allocate(len(rows))
+	for _, key := range keys {
+		for bin < len(c.thresholds) && c.thresholds[bin] < value(key) {
+			bin++
+		}
+		set(int(uint32(key)), bin)
+	}
+	return c
+}
+
+// allocate makes room for the bins and returns what sets one.
+func (c *column) allocate(docs int) func(doc, bin int) {
+	if len(c.thresholds) <= math.MaxUint16 {
+		c.narrow = make([]uint16, docs)
+		return func(doc, bin int) { c.narrow[doc] = uint16(bin) }
+	}
+	c.wide = make([]uint32, docs)
+	return func(doc, bin int) { c.wide[doc] = uint32(bin) }
+}
+
+// spaced returns cuts different thresholds from low up, equally spaced below high, fewer
+// if there are fewer float32 numbers between them.
+func spaced(low, high float32, cuts int) []float32 {
+	thresholds := make([]float32, 0, cuts)
+	step := (float64(high) - float64(low)) / float64(cuts)
+	for k := range cuts {
+		v := float32(float64(low) + float64(float64(k)*step))
+		if v < high && (k == 0 || v > thresholds[len(thresholds)-1]) {
+			thresholds = append(thresholds, v)
+		}
+	}
+	return thresholds
+}
+
+// WeakRankers returns the number of thresholds, over all features, that boosting on the
+// data, whose features are in memory, has to choose from. It takes a sort of every feature.
+func WeakRankers(d *dataset.Dataset, o Options) int {
+	n := 0
+	for _, c := range newColumns(d, arrange(d, o.PerQuery).rows, o.Cuts, o.Workers) {
+		n += len(c.thresholds)
+	}
+	return n
+}
+
+// WeakRankers is the function of that name for the data of the sum, which may be streamed.
+func (s *sum) WeakRankers() (n int) {
+	if s.large == nil {
+		for i := range s.search.columns {
+			n += len(s.search.columns[i].thresholds)
+		}
+		return n
+	}
+	for f := range s.large.columns {
+		n += s.large.columns[f].thresholds()
+	}
+	return n
+}
+
+// candidate is a weak ranker, the cut-th of a column, and its edge.
+type candidate struct {
+	column, cut int
+	edge        float64
+}
+
+// search finds weak rankers by the potentials of the documents.
+type search struct {
+	columns []column
+	up      bool
+	workers int
+	best    []candidate // one a column
+	sums    [][]float64 // one a worker: potentials by bin
+}
+
+func newSearch(columns []column, up bool, workers int) *search {
+	s := &search{columns: columns, up: up, workers: workers, best: make([]candidate, len(columns))}
+	longest := 0
+	for i := range columns {
+		longest = max(longest, len(columns[i].thresholds)+1)
+	}
+	s.sums = make([][]float64, parallel.Workers(workers, len(columns)))
+	for w := range s.sums {
+		s.sums[w] = make([]float64, longest)
+	}
+	return s
+}
+
+// run sets s.best to each column's weak ranker of the greatest edge
+//
+//	Σ potential(document)   over the documents above the threshold
+//
+// in absolute value (the greatest, if up), of equals the one of the lowest
+// threshold, and returns the best of them all, of the first column of equals. ok is
+// false if there is no column or no edge beyond rounding.
+func (s *search) run(potential []float64) (best candidate, ok bool) {
+	parallel.For(len(s.columns), s.workers, func(worker, i int) {
+		s.best[i] = greatest(s.byBin(worker, i, potential), s.up)
+		s.best[i].column = i
+	})
+	for _, c := range s.best {
+		if s.size(c) > s.size(best) {
+			best = c
+		}
+	}
+	return best, s.size(best) > leastEdge
+}
+
+// byBin returns the sums of a column's potentials by bin, in memory of the worker's.
+func (s *search) byBin(worker, column int, potential []float64) []float64 {
+	c := &s.columns[column]
+	sums := s.sums[worker][:len(c.thresholds)+1]
+	clear(sums)
+	if c.narrow != nil {
+		scatter(sums, c.narrow, potential)
+	} else {
+		scatter(sums, c.wide, potential)
+	}
+	return sums
+}
+
+// all returns every weak ranker of a column, from the highest threshold down.
+func (s *search) all(column int, potential []float64) []candidate {
+	sums := s.byBin(0, column, potential)
+	list := make([]candidate, len(sums)-1)
+	var edge float64
+	for i := range list {
+		cut := len(sums) - 2 - i
+		edge += sums[cut+1]
+		list[i] = candidate{column: column, cut: cut, edge: edge}
+	}
+	return list
+}
+
+// size is what the search maximises.
+func (s *search) size(c candidate) float64 {
+	if s.up {
+		return c.edge
+	}
+	return math.Abs(c.edge)
+}
+
+func scatter[B uint16 | uint32](sums []float64, bins []B, potential []float64) {
+	potential = potential[:len(bins)]
+	for i, b := range bins {
+		sums[b] += potential[i]
+	}
+}
+
+// greatest returns the cut of the greatest edge, given the potentials by bin.
+func greatest(sums []float64, up bool) candidate {
+	var edge float64
+	var best candidate
+	size := math.Inf(-1)
+	for cut := len(sums) - 2; cut >= 0; cut-- {
+		edge += sums[cut+1]
+		s := edge
+		if !up {
+			s = math.Abs(edge)
+		}
+		if s >= size {
+			size, best = s, candidate{cut: cut, edge: edge}
+		}
+	}
+	return best
+}

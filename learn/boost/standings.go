@@ -1,0 +1,209 @@
+package boost
+
+import (
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// Standings measure scores of a data set's documents that change a little from one
+// call to the next: every query's documents stay sorted, so that bringing them up to
+// date costs a comparison a document and as many moves as documents pass each other, and
+// a query in which none does keeps its value.
+// The value with ties is the mean over their orders (measure.TiesAverage), and the mean over
+// the queries is by their weights.
+type Standings struct {
+	measure measure.Averager
+	workers int
+	queries []standing
+	values  []float64
+	weights []float64 // of the queries, in their order; nil if all are 1
+	total   float64   // of the weights
+	scratch []scratch // one a worker
+}
+
+// standing is a query with its documents, best first after the last call.
+type standing struct {
+	number int // of the query in the data set
+	from   int
+	grades []float64 // by document
+	order  []uint32  // documents by rank, of groups of the same score with first the first; without any before the first call
+}
+
+type place struct {
+	score float64
+	doc   uint32 // within the query
+}
+
+type scratch struct {
+	places []place
+	grades []float64
+	ends   []int
+
+	keys, docs, workKeys, workDocs []float64
+}
+
+// NewStandings returns the standings of the data set's queries that count for the
+// measure; those of weight 0 do not.
+func NewStandings(d *dataset.Dataset, m measure.Averager, workers int) *Standings {
+	s := &Standings{measure: m, workers: workers}
+	weighted := d.QueryWeights() != nil
+	orders := make([]uint32, d.Docs())
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		if _, counts := m.Average(q.Grades, []int{q.Len()}); !counts || q.Weight() == 0 {
+			continue
+		}
+		st := standing{number: i, from: q.Start, grades: q.Grades, order: orders[:q.Len():q.Len()]}
+		orders = orders[q.Len():]
+		for doc := range st.order {
+			st.order[doc] = uint32(doc)
+		}
+		s.queries = append(s.queries, st)
+		s.total += q.Weight()
+		if weighted {
+			s.weights = append(s.weights, q.Weight())
+		}
+	}
+	s.values = make([]float64, len(s.queries))
+	s.scratch = make([]scratch, parallel.Workers(workers, len(s.queries)))
+	return s
+}
+
+// Queries returns the number of queries that count.
+func (s *Standings) Queries() int { return len(s.queries) }
+
+// Values returns the measure of each query that counts under the scores, one a document of
+// the data set, none NaN. The slice must not be changed, and is valid until the next call.
+func (s *Standings) Values(scores []float64) []float64 { return s.after(scores, nil) }
+
+// after is Values after a change of the scores of each query that counts, which are those of some rows. Several
+// goroutines call change, unless it is nil, while what they change is in the processor's cache for what follows.
+func (s *Standings) after(scores []float64, change func(from, to int)) []float64 {
+	parallel.For(len(s.queries), s.workers, func(worker, i int) {
+		q := &s.queries[i]
+		of := scores[q.from : q.from+len(q.order)]
+		if change != nil {
+			change(q.from, q.from+len(q.order))
+		}
+		if tmp := &s.scratch[worker]; q.sort(of, tmp) {
+			s.values[i], _ = s.measure.Average(tmp.grades, tmp.ends)
+		}
+	})
+	return s.values
+}
+
+// Mean returns the mean of Values, by the queries' weights; without queries it is NaN.
+func (s *Standings) Mean(scores []float64) float64 { return s.mean(s.Values(scores)) }
+
+// mean returns the mean of values, one a query that counts.
+func (s *Standings) mean(values []float64) float64 {
+	var sum float64
+	for i, v := range values {
+		sum += float64(s.weight(i) * v)
+	}
+	return sum / s.total
+}
+
+// weight returns the weight of a query that counts.
+func (s *Standings) weight(i int) float64 {
+	if s.weights == nil {
+		return 1
+	}
+	return s.weights[i]
+}
+
+// sort brings the order up to date and sets the grades by rank and the ends of groups of equal scores, documents of
+// which stand in the order of the data, so that the result depends on the scores alone. It returns false, and sets
+// nothing, if the value is what it was.
+func (q *standing) sort(scores []float64, tmp *scratch) bool {
+	if q.stands(scores) {
+		return false
+	}
+	if !tmp.insert(q.order, scores) {
+		tmp.merge(scores)
+	}
+	tmp.rank(q)
+	return true
+}
+
+// rank sets the order, the grades and the ends of groups from the sorted places.
+func (t *scratch) rank(q *standing) {
+	p := t.places
+	n := len(p)
+	t.grades, t.ends = slices.Grow(t.grades[:0], n)[:n], slices.Grow(t.ends[:0], n)[:n]
+	order, grades, ends := q.order[:n], t.grades, t.ends
+	groups, last := 0, math.NaN()
+	for k, at := range p {
+		begins := uint32(0)
+		if at.score != last {
+			begins = first
+			groups++
+		}
+		last = at.score
+		order[k] = at.doc | begins
+		grades[k] = q.grades[at.doc]
+		ends[groups-1] = k + 1
+	}
+	t.ends = ends[:groups]
+}
+
+// stands reports whether the order and its groups are still those of the scores.
+func (q *standing) stands(scores []float64) bool {
+	last := scores[q.order[0]&^first]
+	if q.order[0]&first == 0 {
+		return false
+	}
+	for _, doc := range q.order[1:] {
+		score := scores[doc&^first]
+		if doc&first != 0 && score >= last || doc&first == 0 && score != last {
+			return false
+		}
+		last = score
+	}
+	return true
+}
+
+// insert sorts places by insertion from an order on, and gives up and returns false if that takes many moves.
+func (t *scratch) insert(order []uint32, scores []float64) bool {
+	t.places = slices.Grow(t.places[:0], len(order))[:len(order)]
+	p := t.places
+	moves := 8 * len(order)
+	for j, doc := range order {
+		doc &^= first
+		at, k := place{scores[doc], doc}, j
+		for ; k > 0 && at.above(p[k-1]); k-- {
+			p[k] = p[k-1]
+		}
+		p[k] = at
+		if moves -= j - k; moves < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// merge sorts places from the order of the data on.
+func (t *scratch) merge(scores []float64) {
+	n := len(scores)
+	for _, of := range []*[]float64{&t.keys, &t.docs, &t.workKeys, &t.workDocs} {
+		*of = slices.Grow((*of)[:0], n)[:n]
+	}
+	for doc, score := range scores {
+		t.keys[doc], t.docs[doc] = score, float64(doc)
+	}
+	kernel.SortDescending(t.keys, t.docs, t.workKeys, t.workDocs)
+	t.places = t.places[:0]
+	for k, score := range t.keys {
+		t.places = append(t.places, place{score, uint32(t.docs[k])})
+	}
+}
+
+// above reports whether a place is to stand before another.
+func (p *place) above(o place) bool {
+	return p.score > o.score || p.score == o.score && p.doc < o.doc
+}

@@ -1,0 +1,89 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/elementary"
+)
+
+// normalGains returns the gain of every document relative to the highest DCG@k
+// that the documents can have (k = 0 for no cutoff), so that
+//
+//	NDCG = Σ_i gain_i · discount(rank of i).
+//
+// At least one grade must be above 0. Grades whose gain overflows are allowed.
+func normalGains(c measure.Convention, grades []float64, k int) []float64 {
+	g, top := make([]float64, len(grades)), slices.Max(grades)
+	highest := c.Gain(top)
+	for i, l := range grades {
+		switch {
+		case highest <= 1e300:
+			g[i] = c.Gain(l) / highest
+		case c.Gain(2) == 2: // linear
+			g[i] = l / top
+		default: // 2^l − 1
+			g[i] = elementary.Exp2(l - top)
+		}
+	}
+	ideal := slices.Clone(g)
+	slices.Sort(ideal)
+	slices.Reverse(ideal)
+	if k > 0 {
+		ideal = ideal[:min(k, len(ideal))]
+	}
+	var best float64
+	for i, v := range ideal {
+		best += float64(v * c.Discount(i+1))
+	}
+	for i := range g {
+		g[i] /= best
+	}
+	return g
+}
+
+// realDiscount continues a convention's discount from ranks to the real numbers
+// from 1 on:
+//
+//	D(x) = 1/log2(max(x + offset, 2))
+//
+// with offset 1 for the discount 1/log2(1 + r), where the maximum has no effect, and 0
+// for LETOR's 1, 1, 1/log2 3, …, which has a kink at rank 2.
+type realDiscount struct{ offset float64 }
+
+func newRealDiscount(c measure.Convention) realDiscount {
+	if c.Discount(2) < c.Discount(1) {
+		return realDiscount{1}
+	}
+	return realDiscount{0}
+}
+
+func (d realDiscount) smooth() bool { return d.offset == 1 }
+
+// at returns D(x) and its derivative, at a kink the one to the right.
+func (d realDiscount) at(x float64) (value, slope float64) {
+	if x += d.offset; x < 2 {
+		return 1, 0
+	}
+	value = math.Ln2 / elementary.Log(x)
+	return value, -value * value / (x * math.Ln2)
+}
+
+// positiveOrZero returns an error for a scale that is neither positive nor 0, which
+// stands for its default.
+func positiveOrZero(name string, v float64) error {
+	if !(v >= 0) || math.IsInf(v, 1) {
+		return fmt.Errorf("%s %v, expected a positive finite number", name, v)
+	}
+	return nil
+}
+
+// orDefault returns v, or the default of an option that is 0.
+func orDefault(v, otherwise float64) float64 {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}

@@ -1,0 +1,43 @@
+package logrank
+
+import (
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/learn/loss"
+)
+
+// ExpGain is the negative logarithm of the expected gain,
+//
+//	ExpGain(s) = −log E[G] = −log Σ_y p(y) G(y),   λ = Cov(G, φ-scores)/E[G],
+//
+// to be minimised where LogRank's equation (6) maximises. (The paper's remark
+// that the gradient is essentially −E[Δφ] and its closed form with h_gb(−1) are
+// slips: the latter is the expected loss. For a pair of documents whose scores
+// differ by .00306 it gives .6962, where −log E[G] = .6901.) It is not convex, so that training
+// should use several starts. It is infinite at all scores for a query whose sampled
+// rankings all have gain 0; the loss of such a query is [loss.Nothing].
+type ExpGain struct{ Options }
+
+var _ loss.Loss = ExpGain{}
+
+// Bind implements [loss.Loss].
+func (l ExpGain) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
+	law, err := l.bind(grades, rng, expectedGain)
+	if err != nil {
+		return nil, err
+	}
+	if sampled, ok := law.(*sampledLaw); law == nil || ok && sampled.gainless {
+		return loss.Nothing, nil
+	}
+	return boundExpGain{law}, nil
+}
+
+// Traits implements [loss.Loss].
+func (l ExpGain) Traits() loss.Traits { return l.traits(false) }
+
+type boundExpGain struct{ law law }
+
+func (b boundExpGain) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
+	scratch.Reset()
+	return -b.law.logGain(scores, lambda, scratch)
+}

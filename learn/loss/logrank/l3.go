@@ -1,0 +1,50 @@
+package logrank
+
+import (
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/learn/loss"
+)
+
+// L3 is the sum of LogRank's first two objectives (section 3),
+//
+//	L3(s) = L1 + L2 = −log p(y*) + β E[Δ] = A(0) + β (1 − E[G]),
+//
+// a lower bound of [ConvexLoss] by Jensen's inequality. It is not convex.
+type L3 struct{ Options }
+
+var _ loss.Loss = L3{}
+
+// Bind implements [loss.Loss].
+func (l L3) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
+	law, err := l.bind(grades, rng, expectedGain)
+	if err != nil {
+		return nil, err
+	}
+	if law == nil {
+		return loss.Nothing, nil
+	}
+	return boundL3{law, l.beta()}, nil
+}
+
+// Traits implements [loss.Loss].
+func (l L3) Traits() loss.Traits { return l.traits(false) }
+
+type boundL3 struct {
+	law  law
+	beta float64
+}
+
+func (b boundL3) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
+	scratch.Reset()
+	var grad []float64
+	if lambda != nil {
+		grad = scratch.Floats(len(lambda))
+	}
+	value := b.law.logPartition(0, scores, grad, scratch)
+	value += expectedLoss(b.law, b.beta, scores, lambda, scratch)
+	for i, v := range grad {
+		lambda[i] -= v
+	}
+	return value
+}

@@ -1,0 +1,50 @@
+package logrank
+
+import (
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/learn/loss"
+)
+
+// LogLoss is the logarithm of the expected loss, LogRank's equation (5) with f the
+// identity, but for a small ε and a constant,
+//
+//	LogLoss(s) = log(E[Δ] + ε) − log ε,   λ = E[G]/(E[Δ] + ε) · ∇ log E[G].
+//
+// The paper proposes [ExpGain] in its place, because E[Δ] is near 1 where training begins
+// (section 2.1). ε = 1e-5 keeps the logarithm of a query that is ranked right finite and its
+// argument above rounding; the constant makes it 0 there. Options.Beta would add another
+// constant and is not used. The loss is not convex.
+type LogLoss struct{ Options }
+
+var _ loss.Loss = LogLoss{}
+
+// leastLoss is ε.
+const leastLoss = 1e-5
+
+// Bind implements [loss.Loss].
+func (l LogLoss) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
+	law, err := l.bind(grades, rng, expectedGain)
+	if err != nil {
+		return nil, err
+	}
+	if law == nil {
+		return loss.Nothing, nil
+	}
+	return boundLogLoss{law}, nil
+}
+
+// Traits implements [loss.Loss].
+func (l LogLoss) Traits() loss.Traits { return l.traits(false) }
+
+type boundLogLoss struct{ law law }
+
+func (b boundLogLoss) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
+	scratch.Reset()
+	expected := max(expectedLoss(b.law, 1, scores, lambda, scratch), 0)
+	for i := range lambda {
+		lambda[i] /= expected + leastLoss
+	}
+	return elementary.Log1p(expected / leastLoss)
+}

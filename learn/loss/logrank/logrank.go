@@ -1,0 +1,156 @@
+// Package logrank holds the seven objectives of LogRank and the four forms of the
+// law over a query's rankings that they are functions of.
+//
+// Start reading at [Options] and at law.go: an objective (mle.go, expgain.go, …)
+// knows two quantities of a law and no form; a form (factored.go, sampled.go,
+// lattice.go, shell.go) implements them and knows no objective.
+package logrank
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/loss/bipartite"
+	"github.com/listwise/listwise/learn/loss/logrank/sample"
+)
+
+// Options are what the objectives of LogRank (Dubey, Machchhar,
+// Bhattacharyya, Chakrabarti, Conditional Models for Non-smooth Ranking Loss
+// Functions, ICDM 2009) have in common: the law over a query's rankings
+//
+//	p(y) ∝ ω_y exp(w·φ(y)),   w·φ(y) = κ Σ_gb y_gb (s_g − s_b)       (eqs. 2, 3)
+//
+// and the gain G(y), whose complement Δ(y) = 1 − G(y) is the loss of a ranking.
+// y_gb is +1 if the good document g stands above the bad b and −1 otherwise. The
+// objectives are [MLE], [ExpGain], [L2], [L3], [ConvexLoss], [ExpLoss] and [LogLoss], and
+// [Combined] combines them for several measures.
+//
+// Section 1.2 names another feature map as an example: the documents at ranks 1 to 10 less
+// all others. It is not offered. It depends on the order within a class, which y does not
+// contain, so that φ(y*) and with it MLE and ConvexLoss are not defined; the likelihood of
+// all ideal rankings together is not convex. Section 1.6 asks for a map without this fault.
+//
+// The zero value, with a Gain for all but MLE, is ready to use: the factored
+// form with κ = 1, β = 1 and grades of at least 1 good.
+type Options struct {
+	// Form says which rankings the law knows and how sums over them are found.
+	Form Form
+
+	// Gain is the measure G trained for, on grades made binary: AUC, average
+	// precision, NDCG@k, MRR. MLE has none, except that the sampled form's walks
+	// may depend on it.
+	Gain measure.Additive
+
+	// Beta is the scale β of Δ in L2, L3, ConvexLoss and ExpLoss, from 0 to 500; 0 stands
+	// for the paper's 1. MLE, ExpGain and LogLoss do not have it.
+	Beta float64
+
+	// Kappa is the scale κ of the scores' differences.
+	Kappa bipartite.Kappa
+
+	// Threshold is the lowest grade of a good document; 0 stands for 1.
+	Threshold float64
+
+	// Sampler are the options of the sampled form; the zero value stands for
+	// [sample.DefaultOptions].
+	Sampler sample.Options
+}
+
+// maxBeta bounds the scale of Δ so that exp(β) stays far from overflow.
+const maxBeta = 500
+
+// Validate returns an error for options that fit no query. Options that only
+// some queries do not fit are errors of Bind.
+func (c Options) Validate() error {
+	switch {
+	case c.Form < 0 || int(c.Form) >= len(formNames):
+		return fmt.Errorf("form %d, expected %s", int(c.Form), suggest.OneOf(formNames[:]))
+	case !(c.Beta >= 0 && c.Beta <= maxBeta):
+		return fmt.Errorf("beta %v, expected a number from 0 to %d", c.Beta, maxBeta)
+	case !(c.Threshold >= 0) || math.IsInf(c.Threshold, 1):
+		return fmt.Errorf("threshold %v, expected a finite non-negative number", c.Threshold)
+	case c.Form == Sampled && c.Gain == nil:
+		return fmt.Errorf("the sampled form needs a measure to train for")
+	}
+	return c.Kappa.Validate()
+}
+
+// quantities are those of a law that an objective needs.
+type quantities int
+
+const (
+	onlyPartition quantities = iota // A(0)
+	expectedGain                    // A(0), log E[G]
+	lossPartition                   // A(β)
+)
+
+// bind returns the law of a query with the given grades, or nil if nothing can
+// be learned from it because all its documents are good or all are bad.
+func (c Options) bind(grades []float64, rng *rand.Rand, need quantities) (law, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Gain == nil && need != onlyPartition {
+		return nil, fmt.Errorf("no measure to train for")
+	}
+	pairs := bipartite.Split(grades, c.threshold())
+	if pairs.Pairs() == 0 {
+		return nil, nil
+	}
+	kappa := c.Kappa.Scale(pairs)
+	if c.Form == Sampled {
+		return c.bindSampled(pairs, kappa, rng)
+	}
+	var gains *bipartite.GainTable
+	if need != onlyPartition {
+		var err error
+		if gains, err = bipartite.NewGainTable(c.Gain, len(pairs.Good), len(pairs.Bad)); err != nil {
+			return nil, err
+		}
+	}
+	docs := bipartite.Scaled{Classes: pairs, Slope: 2 * kappa}
+	switch c.Form {
+	case Lattice:
+		return newLatticeLaw(docs, gains), nil
+	case Shell:
+		return newShellLaw(docs, gains), nil
+	default:
+		return newFactoredLaw(docs, gains, need)
+	}
+}
+
+func (c Options) bindSampled(pairs bipartite.Classes, kappa float64, rng *rand.Rand) (law, error) {
+	l, err := newSampledLaw(pairs, c.Gain, kappa, c.Sampler, rng)
+	if err != nil {
+		// A nil *sampledLaw must not become a law that is not nil.
+		return nil, err
+	}
+	return l, nil
+}
+
+// threshold returns the lowest grade of a good document with its default.
+func (c Options) threshold() float64 {
+	if c.Threshold == 0 {
+		return 1
+	}
+	return c.Threshold
+}
+
+// beta returns the scale of Δ with its default.
+func (c Options) beta() float64 {
+	if c.Beta == 0 {
+		return 1
+	}
+	return c.Beta
+}
+
+// traits returns the properties of an objective under the form: all are
+// functions of differences of scores, and the lattice, which sorts each class by score,
+// has kinks where two documents of a class tie.
+func (c Options) traits(convex bool) loss.Traits {
+	return loss.Traits{Convex: convex, ShiftInvariant: true, Smooth: c.Form != Lattice}
+}

@@ -1,0 +1,78 @@
+package sample
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/learn/loss/logrank/ranking"
+)
+
+// census finds the states of a sample that are repetitions of an earlier one.
+//
+// A ranking is determined by its numbers of inversions per document, so its hash
+// is Σ_i key_i·inversions_i modulo 2⁶⁴ with a pseudo-random key for every
+// document: a flip adds or subtracts two keys. Among a million rankings two
+// different ones share a hash with probability below 10⁻⁷.
+type census struct {
+	keys   []uint64
+	hash   uint64
+	counts []int32         // working memory of restart
+	first  map[uint64]bool // hashes met
+	weight []float64       // log weight of each state recorded
+}
+
+func newCensus(o *ranking.Order, states int) *census {
+	docs := o.Pairs().Docs()
+	c := &census{
+		keys:   make([]uint64, docs),
+		counts: make([]int32, docs),
+		first:  make(map[uint64]bool, states),
+		weight: make([]float64, states, states+1),
+	}
+	for i := range c.keys {
+		c.keys[i] = spread(uint64(i))
+	}
+	return c
+}
+
+// spread is the output function of SplitMix64.
+func spread(i uint64) uint64 {
+	z := (i + 1) * 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func (c *census) restart(o *ranking.Order) {
+	o.Inversions(c.counts)
+	c.hash = 0
+	for i, n := range c.counts {
+		c.hash += c.keys[i] * uint64(n)
+	}
+}
+
+func (c *census) apply(f ranking.Flip) {
+	pair := c.keys[f.Up] + c.keys[f.Down]
+	if f.Inverts {
+		c.hash += pair
+	} else {
+		c.hash -= pair
+	}
+}
+
+// record counts the present state, which is number at of the sample.
+func (c *census) record(at int) {
+	if c.first[c.hash] {
+		c.weight[at] = math.Inf(-1)
+	}
+	c.first[c.hash] = true
+}
+
+// weights returns the log weights of all states, with one more for the ideal
+// ranking if it was added, and the sum of the weights.
+func (c *census) weights(ideal bool) (log []float64, total float64) {
+	total = float64(len(c.first))
+	if ideal {
+		return append(c.weight, 0), total + 1
+	}
+	return c.weight, total
+}

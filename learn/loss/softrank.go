@@ -1,0 +1,166 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/poissonbinomial"
+)
+
+// SoftRank is the complement of SoftNDCG, the expected NDCG of documents whose
+// scores are uncertain. With S_i ~ N(s_i, σ²) independent, document i stands above
+// j with probability
+//
+//	p_ij = P(S_i > S_j) = Φ((s_i − s_j)/(σ√2)),
+//
+// and the rank of j is approximated by one plus a Poisson-binomial variable R_j, as if
+// the p_ij of different i were independent:
+//
+//	L(s) = 1 − Σ_j g_j E[D(1 + R_j)],   ∂E/∂p_ij = Σ_r P(R_j − X_ij = r) (D(r+2) − D(r+1))
+//
+// (Taylor, Guiver, Robertson and Minka, SoftRank: Optimizing Non-Smooth Rank
+// Metrics, WSDM 2008), g_j being the gain of document j over the ideal DCG, D the
+// discount and X_ij whether i stands above j. The laws of R_j − X_ij are computed from
+// two partial laws, of the documents before i and after it, and not by dividing X_ij
+// out, so that no sum cancels. L lies between 0 and 1, is smooth and not convex.
+//
+// It takes O(n⁺nk) for n⁺ documents with gain and k ranks that count (n without a
+// cutoff), and nk numbers of working memory.
+//
+// The loss of a query whose documents all have one grade is [Nothing].
+type SoftRank struct {
+	// Convention settles gain and discount; its other rules are not used.
+	Convention measure.Convention
+
+	// Sigma is the standard deviation σ of the scores; 0 stands for 1.
+	Sigma float64
+
+	// Cutoff is the last rank that counts; 0 stands for all.
+	Cutoff int
+}
+
+var _ Loss = SoftRank{}
+
+const defaultScoreDeviation = 1
+
+// Validate returns an error for options that fit no query.
+func (l SoftRank) Validate() error {
+	if l.Cutoff < 0 {
+		return fmt.Errorf("cutoff %d, expected a positive number", l.Cutoff)
+	}
+	return positiveOrZero("sigma", l.Sigma)
+}
+
+// Bind implements [Loss].
+func (l SoftRank) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	if constant(grades) {
+		return Nothing, nil
+	}
+	n := len(grades)
+	ranks := n
+	if l.Cutoff > 0 {
+		ranks = min(n, l.Cutoff)
+	}
+	b := boundSoftRank{
+		gains:    normalGains(l.Convention, grades, l.Cutoff),
+		discount: make([]float64, ranks),
+		steps:    make([]float64, min(ranks, n-1)),
+		sigma:    orDefault(l.Sigma, defaultScoreDeviation),
+	}
+	for r := range b.discount {
+		b.discount[r] = l.Convention.Discount(r + 1)
+	}
+	for r := range b.steps {
+		b.steps[r] = -b.discount[r]
+		if r+1 < ranks {
+			b.steps[r] += b.discount[r+1]
+		}
+	}
+	return b, nil
+}
+
+// Traits implements [Loss].
+func (SoftRank) Traits() Traits { return Traits{ShiftInvariant: true, Smooth: true} }
+
+type boundSoftRank struct {
+	gains    []float64
+	discount []float64 // of ranks 1, 2, … that count
+	steps    []float64 // what a rank more changes in the discount
+	sigma    float64
+}
+
+func (b boundSoftRank) Eval(scores, lambda []float64, scratch *Scratch) float64 {
+	scratch.Reset()
+	clear(lambda)
+	n := len(scores)
+	above, below, slope := scratch.Floats(n-1), scratch.Floats(n-1), scratch.Floats(n-1)
+	law := scratch.Floats(len(b.discount))
+	partial := slope
+	var work []float64
+	if lambda != nil {
+		partial, work = scratch.Floats(n-1), scratch.Floats(poissonbinomial.LeaveOneOutWork(n-1, len(b.steps)))
+	}
+	var ndcg float64
+	for j, g := range b.gains {
+		if g == 0 {
+			continue
+		}
+		b.beats(above, below, slope, scores, j)
+		poissonbinomial.Distribution(law, above, below, g)
+		for r, p := range law {
+			ndcg += float64(p * b.discount[r])
+		}
+		if lambda != nil {
+			poissonbinomial.LeaveOneOut(partial, b.steps, above, below, g, work)
+			own := addOthers(lambda, partial, slope, j)
+			lambda[j] -= own
+		}
+	}
+	return 1 - ndcg
+}
+
+// beats sets above to the probabilities p_ij that the other documents i stand
+// above j, in the order of the list, below to 1 − p_ij, and slope to ∂p_ij/∂s_i.
+func (b boundSoftRank) beats(above, below, slope, scores []float64, j int) {
+	scale := 1 / (2 * b.sigma)
+	o := 0
+	for i, s := range scores {
+		if i == j {
+			continue
+		}
+		z := float64(scale * (s - scores[j]))
+		slope[o] = float64(-z * z)
+		unlikely := float64(elementary.Erfc(math.Abs(z)) / 2)
+		above[o], below[o] = unlikely, 1-unlikely
+		if z > 0 {
+			above[o], below[o] = below[o], above[o]
+		}
+		o++
+	}
+	kernel.Exp(slope, slope)
+	kernel.Scale(scale/math.SqrtPi, slope)
+}
+
+// addOthers adds partial·slope of the other documents to lambda, and returns their
+// sum.
+func addOthers(lambda, partial, slope []float64, j int) float64 {
+	var sum float64
+	o := 0
+	for i := range lambda {
+		if i == j {
+			continue
+		}
+		d := float64(partial[o] * slope[o])
+		lambda[i] += d
+		sum += d
+		o++
+	}
+	return sum
+}

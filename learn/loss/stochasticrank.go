@@ -1,0 +1,261 @@
+package loss
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// StochasticRank minimises the expectation of 1 − M under normal noise on the scores, by an
+// estimate of its gradient,
+//
+//	L(s) = 1 − E M(s + σε),   λ_i = ∂E M/∂s_i
+//	     = E Σ_k [M(i at k, o_k at k+1) − M(o_k at k, i at k+1)] φ((z_k − s_i)/σ)/σ
+//
+// (Ustimenko, Prokhorenkova, StochasticRank: Global Optimization of Scale-Free Discrete
+// Functions, ICML 2020, section 4: the coordinate conditional sampling estimate). ε is drawn
+// for all documents; for each, the noise of the others is held fixed, whose noisy scores are z_0 >
+// z_1 > … in the order o, and the expectation over its own is taken exactly: M jumps where it
+// passes another. M is any measure; NDCG takes O(1) a jump, others compute the measure anew.
+//
+// λ has the mean 0 that its expectation has. The noise is drawn in Bind, and the value is the
+// mean of 1 − M over the draws, whose gradient is 0 or undefined everywhere: λ is not that
+// ([Traits].NonGradient). Whoever binds the loss anew before each step follows the paper.
+//
+// The loss of a query whose measure is the same for all rankings is [Nothing].
+type StochasticRank struct {
+	Measure measure.Measure // M
+
+	// Sigma is the standard deviation σ of the noise; 0 stands for 1.
+	Sigma float64
+
+	// Draws of the noise are averaged; 0 stands for 1.
+	Draws int
+
+	// Mu, times σ and its grade, is taken off a document's score before noise is added, so that
+	// documents of equal score count as if the worse ones stood above (section 3 there).
+	Mu float64
+
+	// ScaleFree takes the part along the scores off λ: their scale changes no ranking, only
+	// how much the noise does (section 4.4 there).
+	ScaleFree bool
+}
+
+var _ Loss = StochasticRank{}
+
+// leastLength is added to the length of the scores before λ's part along them is taken off.
+const leastLength = 0.01
+
+// Validate returns an error for options that fit no query.
+func (l StochasticRank) Validate() error {
+	switch {
+	case l.Measure == nil:
+		return errors.New("no measure to train for")
+	case l.Draws < 0:
+		return fmt.Errorf("draws %d, expected a positive number", l.Draws)
+	case !(l.Mu >= 0) || math.IsInf(l.Mu, 1):
+		return fmt.Errorf("mu %v, expected a finite non-negative number", l.Mu)
+	}
+	return positiveOrZero("sigma", l.Sigma)
+}
+
+// Bind implements [Loss].
+func (l StochasticRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	if len(grades) == 0 || settled(l.Measure, grades) {
+		return Nothing, nil
+	}
+	n := len(grades)
+	b := &boundStochasticRank{
+		measure: l.Measure, grades: grades, order: newPermutation(n, nil), sigma: orDefault(l.Sigma, 1), mu: l.Mu, scaleFree: l.ScaleFree,
+		draws: max(1, l.Draws), seed: [2]uint64{rng.Uint64(), rng.Uint64()},
+	}
+	b.places = min(depthOf(l.Measure), n-1)
+	if measure.Family(l.Measure) == "ndcg" {
+		b.jumps = newGainJumps(l.Measure, grades, b.places)
+	} else {
+		b.jumps = anyJumps{l.Measure, grades}
+	}
+	return b, nil
+}
+
+// Traits implements [Loss].
+func (l StochasticRank) Traits() Traits {
+	return Traits{ShiftInvariant: true, NonGradient: true}
+}
+
+// Cost implements [Coster]: a density for each rank that counts and each document, and the
+// measure unless it is NDCG.
+func (l StochasticRank) Cost(grades []float64) Cost {
+	n := float64(len(grades))
+	perJump := 8.0
+	if l.Measure != nil && measure.Family(l.Measure) != "ndcg" {
+		perJump += 2 * n
+	}
+	return Cost{Operations: perJump * float64(max(1, l.Draws)) * n * float64(measure.CountingRanks(l.Measure, len(grades)))}
+}
+
+type boundStochasticRank struct {
+	measure   measure.Measure
+	grades    []float64
+	order     permutation
+	places    int // that a document can be at with another one behind it, of those that count
+	jumps     jumps
+	sigma, mu float64
+	scaleFree bool
+	draws     int
+	seed      [2]uint64
+}
+
+func (b *boundStochasticRank) Eval(scores, lambda []float64, scratch *Scratch) float64 {
+	clear(lambda)
+	var source rand.PCG
+	source.Seed(b.seed[0], b.seed[1])
+	var value float64
+	for range b.draws {
+		scratch.Reset() // all draws use the same memory
+		value += b.draw(scores, lambda, &source, scratch)
+	}
+	if lambda != nil {
+		scratch.Reset()
+		kernel.Scale(1/(float64(b.draws)*b.sigma*math.Sqrt(2*math.Pi)), lambda)
+		b.project(scores, lambda, scratch)
+	}
+	return 1 - value/float64(b.draws)
+}
+
+// draw returns the measure under one draw of the noise, and adds to lambda, if it is not nil,
+// σ√(2π) times the derivatives of its expectation.
+func (b *boundStochasticRank) draw(scores, lambda []float64, source *rand.PCG, scratch *Scratch) float64 {
+	n := len(scores)
+	middle, noisy, ranked := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
+	normal(noisy, source)
+	for i, s := range scores {
+		middle[i] = s - float64(b.sigma*b.mu*b.grades[i])
+		noisy[i] = middle[i] + float64(b.sigma*noisy[i])
+	}
+	r := rankByScore(noisy, b.order, min(n, b.places+1), scratch)
+	r.gather(ranked, b.grades)
+	value, _ := b.measure.Value(ranked)
+	if lambda == nil {
+		return value
+	}
+	counts, jump, density, work := scratch.Floats(n), scratch.Floats(n), scratch.Floats(b.places), scratch.Floats(n)
+	r.gather(counts, b.jumps.counts())
+	jump = jump[:b.places]
+	for p := range r.places {
+		i := r.document(p)
+		b.jumps.at(jump, counts, work, p)
+		for k := range density {
+			other := k
+			if k >= p {
+				other++
+			}
+			t := (r.scores[other] - middle[i]) / b.sigma
+			density[k] = -t * t / 2
+		}
+		kernel.Exp(density, density)
+		lambda[i] += kernel.Dot(jump, density)
+	}
+	return value
+}
+
+// project makes the mean of λ 0 and, if asked for, takes off its part along the scores.
+func (b *boundStochasticRank) project(scores, lambda []float64, scratch *Scratch) {
+	center(lambda)
+	if !b.scaleFree || len(scores) < 3 {
+		return
+	}
+	along := scratch.Floats(len(scores))
+	copy(along, scores)
+	center(along)
+	length := math.Sqrt(kernel.Dot(along, along)) + leastLength
+	kernel.Axpy(-kernel.Dot(lambda, along)/length/length, along, lambda)
+}
+
+// center subtracts the mean.
+func center(x []float64) {
+	mean := kernel.Sum(x) / float64(len(x))
+	for i := range x {
+		x[i] -= mean
+	}
+}
+
+// normal overwrites x with independent standard normal numbers (Box and Muller, Annals of
+// Mathematical Statistics 29, 1958).
+func normal(x []float64, source *rand.PCG) {
+	for i := 0; i < len(x); i += 2 {
+		radius := math.Sqrt(-2 * elementary.Log(uniform(source)))
+		sin, cos := elementary.Sincos(2 * math.Pi * uniform(source))
+		x[i] = radius * cos
+		if i+1 < len(x) {
+			x[i+1] = radius * sin
+		}
+	}
+}
+
+// jumps are what a measure gains when a document passes the one above it.
+type jumps interface {
+	// counts returns by what a document counts, in the order of the query's documents.
+	counts() []float64
+
+	// at sets jump[k], for all its elements, to the measure with the document at rank p moved
+	// to rank k less that with it at rank k + 1; ranked are the counts by rank, work has their
+	// length.
+	at(jump, ranked, work []float64, p int)
+}
+
+// gainJumps are those of NDCG: differences of gains times differences of discounts.
+type gainJumps struct{ gains, falls []float64 }
+
+func newGainJumps(m measure.Measure, grades []float64, places int) gainJumps {
+	c, cut := measure.ConventionOf(m), depthOf(m)
+	j := gainJumps{normalGains(c, grades, measure.CutoffOf(m)), make([]float64, places)}
+	for k := range j.falls {
+		j.falls[k] = c.Discount(k + 1)
+		if k+1 < cut {
+			j.falls[k] -= c.Discount(k + 2)
+		}
+	}
+	return j
+}
+
+func (j gainJumps) counts() []float64 { return j.gains }
+
+func (j gainJumps) at(jump, ranked, _ []float64, p int) {
+	own := ranked[p]
+	for k := range jump {
+		other := k
+		if k >= p {
+			other++
+		}
+		jump[k] = (own - ranked[other]) * j.falls[k]
+	}
+}
+
+// anyJumps compute a measure anew at every rank.
+type anyJumps struct {
+	measure measure.Measure
+	grades  []float64
+}
+
+func (j anyJumps) counts() []float64 { return j.grades }
+
+func (j anyJumps) at(jump, ranked, work []float64, p int) {
+	work[0] = ranked[p]
+	copy(work[1:], ranked[:p])
+	copy(work[p+1:], ranked[p+1:])
+	before, _ := j.measure.Value(work)
+	for k := range jump {
+		work[k], work[k+1] = work[k+1], work[k]
+		after, _ := j.measure.Value(work)
+		jump[k], before = before-after, after
+	}
+}

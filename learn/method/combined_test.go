@@ -1,0 +1,66 @@
+package method
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/listwise/listwise/eval/measure"
+)
+
+// With one weight alone Combined is that loss: the model of ConvexLoss for its measure, or of
+// MLE, for any weight. Its measures follow the convention of the problem. The walks do not go
+// by the measure.
+func TestCombinedOfOneLoss(t *testing.T) {
+	for _, c := range []struct {
+		weight, method, measure string
+		convention              measure.Convention
+	}{
+		{"mle", "mle", "map", measure.Standard}, {"auc", "convexloss", "auc", measure.Standard}, {"map", "convexloss", "map", measure.Standard},
+		{"ndcg", "convexloss", "ndcg@10", measure.Standard}, {"ndcg", "convexloss", "ndcg@10", measure.LETOR3},
+		{"auc", "expgain", "auc", measure.Standard}, {"ndcg", "expgain", "ndcg@10", measure.LETOR3}, {"map", "l2", "map", measure.Standard},
+	} {
+		settings := []string{"form", "sampled", "samples", "60", "mix", "0.8", "C", "1", "restarts", "1", "iterations", "20"}
+		single := newProblem(t, lookup(t, c.method), settings...)
+		single.Measure = measure.MustParse(c.measure, c.convention)
+		for _, weight := range []string{"1", "4"} {
+			own := slices.Concat(settings, []string{"auc", "0", "map", "0", "ndcg", "0", c.weight, weight})
+			if c.method != "mle" && c.method != "convexloss" {
+				name := map[string]string{"expgain": "expgain", "l2": "expected_loss"}[c.method]
+				own = append(own, "convexloss", "0", name, "2")
+			}
+			combined := newProblem(t, lookup(t, "combined"), own...)
+			combined.Select = measure.MustParse("map", c.convention)
+			a, b := mustTrain(t, lookup(t, "combined"), combined), mustTrain(t, lookup(t, c.method), single)
+			if !slices.Equal(a.Params, b.Params) {
+				t.Errorf("%s alone, weight %s, %s: another model than that of %s", c.weight, weight, c.convention.Name(), c.method)
+			}
+		}
+	}
+}
+
+// Without any weight there is nothing to learn from.
+func TestCombinedOfNothing(t *testing.T) {
+	p := newProblem(t, lookup(t, "combined"), "auc", "0", "map", "0", "ndcg", "0")
+	var problem *ProblemError
+	if _, err := lookup(t, "combined").Train(t.Context(), p); !errors.As(err, &problem) {
+		t.Errorf("error %v, expected a *ProblemError", err)
+	}
+}
+
+// f = identity trains on the logarithm of the expected loss, which is another model than that of
+// f = exp, and does not depend on beta.
+func TestExpLossOfTheIdentity(t *testing.T) {
+	train := func(settings ...string) []float64 {
+		p := newProblem(t, lookup(t, "exploss"), append([]string{"form", "shell", "C", "1", "restarts", "0"}, settings...)...)
+		p.Measure = measure.MustParse("ndcg@10", measure.Standard)
+		return mustTrain(t, lookup(t, "exploss"), p).Params
+	}
+	identity := train("f", "identity")
+	if !slices.Equal(identity, train("f", "identity", "beta", "7")) {
+		t.Error("beta changes the model of f = identity")
+	}
+	if slices.Equal(identity, train("f", "exp")) {
+		t.Error("f = identity and f = exp give the same model")
+	}
+}

@@ -1,0 +1,284 @@
+package method
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/learn/ascent"
+	"github.com/listwise/listwise/learn/boost"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/train"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+func newCoordinateAscent() *Method {
+	return &Method{
+		Name:           "coordascent",
+		Title:          "Coordinate ascent",
+		Summary:        "Maximises the measure itself, one feature's weight at a time.",
+		Source:         "Metzler, Croft: Linear Feature-based Models for Information Retrieval, Information Retrieval 10, 2007; search=exact: Och: Minimum Error Rate Training in Statistical Machine Translation, ACL 2003",
+		UsesMeasure:    true,
+		DefaultMeasure: "map",
+		takes:          anyOne,
+		Hyperparameters: []Hyperparameter{
+			{Name: "search", Kind: Choice, Default: "steps", Choices: []string{"steps", "exact"}, Doc: "what of a weight's values is tried: 20 or so, or all, which takes longer and memory for every pair of differently graded documents of a query"},
+			{Name: "restarts", Kind: Integer, Default: "4", Min: 0, Max: 1e6, Doc: "starts from random weights, besides that from equal ones"},
+			{Name: "sweeps", Kind: Integer, Default: "25", Min: 1, Max: 1e6, Doc: "passes over all features from one start"},
+			{Name: "tolerance", Kind: Number, Default: "0.001", Min: 0, Max: 1, Doc: "gain of the training measure below which a sweep is the last"},
+			{Name: "keep", Kind: Choice, Default: "mean", Choices: []string{"mean", "sweep", "start", "training"}, Doc: "the mean of the weights that all starts end at; with validation data also the best sweep on them of all starts, or the start that ends best on them; the start that ends best on the training data"},
+		},
+		scorers: []string{linearScorer},
+		plan:    planCoordinateAscent,
+	}
+}
+
+// coordinateAscent is the learner.
+type coordinateAscent struct{ values Values }
+
+func planCoordinateAscent(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+	return nil, coordinateAscent{p.Values}, nil
+}
+
+// climb is a training by coordinate ascent.
+type climb struct {
+	values Values
+	task   *train.Task
+	valid  *train.Validation // nil without validation data, or if they are not to choose
+
+	data   *ascent.Data
+	start  int
+	sweeps int
+	best   climbed
+	mean   []float64 // of the weights at the ends of all starts
+}
+
+// climbed is a point of a climb.
+type climbed struct {
+	w        []float64
+	training float64 // the measure, ties in the worst order
+	worth    float64 // by which points are compared
+	sweep    int     // over all starts, from 1
+}
+
+// Weighs implements train.Weigher: queries' weights are those of the mean.
+func (coordinateAscent) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true} }
+
+// Streams implements train.Streamer.
+func (coordinateAscent) Streams() bool { return true }
+
+// Learn implements train.Learner.
+func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Learned, error) {
+	if err := t.NoCheckpoint(); err != nil {
+		return nil, err
+	}
+	c := &climb{values: l.values, task: t}
+	if l.values.Text("keep") != "training" {
+		var err error
+		if c.valid, err = t.Validation(true); err != nil {
+			return nil, err
+		}
+	}
+	end, err := c.read(t.Normalized())
+	if err != nil {
+		return nil, &train.ProblemError{Err: err}
+	}
+	defer end()
+	converged := true
+	for c.start = range 1 + l.values.Int("restarts") {
+		r, err := c.climb(ctx)
+		if err != nil {
+			return nil, err
+		}
+		converged = converged && r.Converged
+	}
+	if l.values.Text("keep") == "mean" {
+		if _, err := c.consider(c.mean, c.data.Value(c.mean)); err != nil {
+			return nil, err
+		}
+	}
+	return c.learned(converged), nil
+}
+
+// read sets the data. Features of streamed ones are put in a temporary file, which end removes.
+func (c *climb) read(d *dataset.Dataset) (end func(), err error) {
+	if d.Streamed() {
+		return c.readOnce(d)
+	}
+	c.data = ascent.NewData(d.Features, c.task.Measure)
+	for i := range d.Queries {
+		c.data.AddWeighted(d.Queries[i].Grades, d.Queries[i].X, d.Queries[i].Weight())
+	}
+	if err := c.checkVaries(d); err != nil {
+		return nil, err
+	}
+	search, err := c.search()
+	if err != nil {
+		return nil, err
+	}
+	return func() {}, c.task.CheckHeld("coordinate ascent holds", float64(c.data.Bytes(search)))
+}
+
+// columns gives a climb the features of streamed data from a file that is not there before they are asked for.
+type columns struct{ *boost.Columns }
+
+// readOnce is read for streamed data, whose errors come before these are read.
+func (c *climb) readOnce(d *dataset.Dataset) (end func(), err error) {
+	source := new(columns)
+	c.data = ascent.NewDataOf(d.Features, c.task.Measure, source)
+	for i := range d.Queries {
+		c.data.AddOf(d.Queries[i].Grades, d.Queries[i].Start, d.Queries[i].Weight())
+	}
+	if err := c.checkVaries(d); err != nil {
+		return nil, err
+	}
+	o := memoryOptions(c.task)
+	if o.Memory, err = c.memoryLeft(d, o.Memory); err != nil {
+		return nil, err
+	}
+	source.Columns, err = boost.NewColumns(d, o)
+	return func() { _ = source.Close() }, err // what is closed was for the climbs alone
+}
+
+// memoryLeft returns what memory there is beside a feature of all documents and what climbs hold, or an error if that is
+// too little to read the longest query.
+func (c *climb) memoryLeft(d *dataset.Dataset, memory int64) (int64, error) {
+	search, err := c.search()
+	if err != nil {
+		return 0, err
+	}
+	held := c.data.Bytes(search) + 4*int64(d.Docs())
+	longest := boost.PartBytes(d.Docs(), d.LongestQuery(), d.Features)
+	if held+longest > memory {
+		return 0, dataset.TooLarge(fmt.Errorf("found %d documents × %d features that are read from a file, of which coordinate ascent holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
+			d.Docs(), d.Features, float64(held+longest)/1e9, float64(memory)/1e9))
+	}
+	return memory - held, nil
+}
+
+// search returns the way in which lines are searched.
+func (c *climb) search() (ascent.Search, error) {
+	search, err := ascent.ParseSearch(c.values.Text("search"))
+	if err != nil {
+		return search, &train.ProblemError{Err: err}
+	}
+	return search, nil
+}
+
+// checkVaries returns an error if there is nothing to learn.
+func (c *climb) checkVaries(d *dataset.Dataset) error {
+	if c.data.Queries() > 0 {
+		return nil
+	}
+	return fmt.Errorf("training data: %w", measure.CheckVaries(c.task.Measure, d))
+}
+
+// add adds weights of Σ|w| = 1, a start's, to the mean of all starts.
+func (c *climb) add(w []float64) {
+	if c.mean == nil {
+		c.mean = make([]float64, len(w))
+	}
+	for j, v := range w {
+		c.mean[j] += v / float64(1+c.values.Int("restarts"))
+	}
+}
+
+// climb climbs from one start.
+func (c *climb) climb(ctx context.Context) (*ascent.Result, error) {
+	v := c.values
+	search, err := ascent.ParseSearch(v.Text("search"))
+	if err != nil {
+		return nil, &train.ProblemError{Err: err}
+	}
+	rng := random.Stream(c.task.Seed, "ascent", strconv.Itoa(c.start))
+	w := make([]float64, c.data.Columns())
+	for j := range w {
+		w[j] = 1 / float64(len(w))
+		if c.start > 0 {
+			w[j] = random.Normal(rng)
+		}
+	}
+	a := ascent.Climber{
+		Search:    search,
+		MaxSweeps: v.Int("sweeps"),
+		Tolerance: v.Number("tolerance"),
+		Workers:   c.task.Workers,
+		Order: func(_ int, columns []int) {
+			rng.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
+		},
+		Observe: c.observe,
+	}
+	r, err := a.Climb(ctx, c.data, w)
+	switch {
+	case err != nil || v.Text("keep") == "sweep" && c.valid != nil:
+		return r, err
+	case v.Text("keep") == "mean":
+		c.add(r.W)
+		return r, nil
+	}
+	_, err = c.consider(r.W, r.Value)
+	return r, err
+}
+
+// observe is called after every sweep.
+func (c *climb) observe(s ascent.Sweep) error {
+	c.sweeps++
+	it := Iteration{Start: c.start, Number: c.sweeps, Objective: 1 - s.Value, Epoch: true, Params: s.W}
+	if c.valid != nil {
+		var err error
+		if it.Validation, err = c.valid.Value(scorer.Linear{Features: len(s.W)}, s.W); err != nil {
+			return err
+		}
+		it.Validated = true
+		if c.values.Text("keep") == "sweep" {
+			if it.Best, err = c.consider(s.W, s.Value); err != nil {
+				return err
+			}
+		}
+	}
+	if c.task.Observe != nil {
+		c.task.Observe(it)
+	}
+	return nil
+}
+
+// consider keeps a point if it is better than all before, and reports whether it is.
+func (c *climb) consider(w []float64, training float64) (better bool, err error) {
+	worth := training
+	if c.valid != nil {
+		if worth, err = c.valid.Value(scorer.Linear{Features: len(w)}, w); err != nil {
+			return false, err
+		}
+	}
+	if c.best.w != nil && worth <= c.best.worth {
+		return false, nil
+	}
+	c.best = climbed{w: slices.Clone(w), training: training, worth: worth, sweep: c.sweeps}
+	return true, nil
+}
+
+func (c *climb) learned(converged bool) *train.Learned {
+	t := model.Training{
+		Objective:   1 - c.best.training,
+		Converged:   &converged,
+		Iterations:  c.sweeps,
+		Evaluations: c.sweeps,
+		Status:      "a sweep gained less than the tolerance",
+		BestEpoch:   c.best.sweep,
+	}
+	if c.values.Text("keep") == "mean" {
+		t.BestEpoch = 0
+	}
+	if !converged {
+		t.Status = "all sweeps of some start were made"
+	}
+	if c.valid != nil {
+		t.Validation = &c.best.worth
+	}
+	return &train.Learned{Scorer: scorer.Linear{Features: c.task.Inputs()}, Params: c.best.w, Training: t, Used: c.data.Queries()}
+}

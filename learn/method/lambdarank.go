@@ -1,0 +1,68 @@
+package method
+
+import (
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/loss"
+)
+
+func newLambdaRank() *Method {
+	var names []string
+	for _, l := range loss.Lambdas() {
+		names = append(names, l.Name)
+	}
+	return gradientMethod(Method{
+		Name:           "lambdarank",
+		Title:          "LambdaRank",
+		Summary:        "Pulls at pairs of documents by what the measure changes when they are swapped; descent only.",
+		Source:         "Burges, Ragno, Le: Learning to Rank with Nonsmooth Cost Functions, NIPS 2006, eq. 9 and Section 6.2",
+		UsesMeasure:    true,
+		DefaultMeasure: "ndcg@10",
+		takes:          anyOne,
+		Hyperparameters: []Hyperparameter{
+			{Name: "lambda", Kind: Choice, Default: names[0], Choices: names, Doc: "the rule by which λ is computed"},
+			{Name: "sigma", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "slope of the logistic rules; 0: 1 where there is one"},
+			{Name: "margin", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "difference of scores that the rule goes by; 0: the rule's own"},
+			{Name: "top", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "leave out pairs with both documents below this rank; 0: none"},
+			{Name: "alpha", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "pull of every score to 0: λ less alpha times the score, the gradient of alpha/2 times its square"},
+			{Name: "alpharatio", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "factor of a document's alpha for each grade; 1: the same alpha for all"},
+		},
+	}, regularization("1e6", nil), ratesOfFields, func(p *Problem) (loss.Loss, error) {
+		kind, err := loss.ParseLambda(p.Values.Text("lambda"))
+		l := loss.LambdaRank{
+			Measure:    p.Measure,
+			Kind:       kind,
+			Truncation: p.Values.Int("top"),
+			Sigma:      p.Values.Number("sigma"),
+			Margin:     p.Values.Number("margin"),
+			Alpha:      p.Values.Number("alpha"),
+			AlphaRatio: p.Values.Number("alpharatio"),
+		}
+		return l, err
+	})
+}
+
+func newLambdaLoss() *Method {
+	return gradientMethod(Method{
+		Name:           "lambdaloss",
+		Title:          "LambdaLoss",
+		Summary:        "Pairwise logistic loss weighted by the current ranking, so that it bounds NDCG; descent only.",
+		Source:         "Wang, Li, Golbandi, Bendersky, Najork: The LambdaLoss Framework for Ranking Metric Optimization, CIKM 2018",
+		UsesMeasure:    true,
+		DefaultMeasure: "ndcg",
+		takes:          wholeNDCG,
+		Hyperparameters: []Hyperparameter{
+			{Name: "weights", Kind: Choice, Default: "ndcg2++", Choices: []string{"ndcg1", "ndcg2", "lambdarank", "ndcg2++"}, Doc: "how a pair of documents weighs"},
+			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "slope of the logistic loss"},
+			{Name: "mu", Kind: Number, Default: "10", Min: leastPositive, Max: 1e6, Doc: "share of the distance of ranks (weights=ndcg2++)"},
+		},
+	}, regularization("1e6", nil), ratesOfFields, func(p *Problem) (loss.Loss, error) {
+		weights, err := loss.ParseLambdaWeights(p.Values.Text("weights"))
+		l := loss.LambdaLoss{
+			Convention: measure.ConventionOf(p.Measure),
+			Weights:    weights,
+			Sigma:      p.Values.Number("sigma"),
+			Mu:         p.Values.Number("mu"),
+		}
+		return l, err
+	})
+}

@@ -1,0 +1,220 @@
+package method
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/loss/bipartite"
+	"github.com/listwise/listwise/learn/loss/logrank"
+	"github.com/listwise/listwise/learn/loss/logrank/sample"
+)
+
+// LogRank's objectives (Dubey, Machchhar, Bhattacharyya and Chakrabarti,
+// ICDM 2009). The paper trains linear functions by L-BFGS.
+
+const logRankSource = "Dubey, Machchhar, Bhattacharyya, Chakrabarti: Conditional Models for Non-smooth Ranking Loss Functions, ICDM 2009"
+
+// gridPairs is the grid of C for the factored forms, in which a query counts by
+// its thousands of pairs: the usual 10⁻⁴ … 10⁴. gridQueries is that of the
+// sampled ones, in which a query's loss is one log-sum-exp and its gradient that
+// of a few pairs, so that the same bend of the fit needs a larger C.
+var (
+	gridPairs   = []string{"1e-4", "1e-3", "1e-2", "1e-1", "1", "10", "100", "1000", "10000"}
+	gridQueries = []string{"1e-3", "1e-2", "1e-1", "1", "10", "100", "1000"}
+)
+
+func regularization(standard string, grid []string) Hyperparameter {
+	return Hyperparameter{
+		Name: "C", Kind: Number, Default: standard, Min: leastPositive, Max: unbounded, Grid: grid,
+		Doc: "regularisation ‖w‖²/C: the larger, the closer the fit",
+	}
+}
+
+// logRankParameters returns the hyperparameters that the laws of all objectives share,
+// after those given.
+func logRankParameters(form string, own ...Hyperparameter) []Hyperparameter {
+	defaults := sample.DefaultOptions()
+	return append(slices.Clip(own),
+		Hyperparameter{Name: "form", Kind: Choice, Default: form, Choices: []string{"factored", "sampled", "lattice", "shell"}, Doc: "rankings summed over: factored (all labelings of pairs, exact), sampled (the paper's random walks), lattice (all score-ordered interleavings, exact), shell (the ideal ranking and its neighbours, exact)"},
+		Hyperparameter{Name: "kappa", Kind: Choice, Default: "one", Choices: []string{"one", "pairs"}, Doc: "scale of the feature map: one, or 1/(number of good-bad pairs) of the query"},
+		threshold(""),
+		Hyperparameter{Name: "samples", Kind: Integer, Default: strconv.Itoa(defaults.Samples), Min: 1, Max: 1e6, Doc: "rankings drawn for each query (form=sampled)"},
+		Hyperparameter{Name: "steps", Kind: Integer, Default: strconv.Itoa(defaults.Steps), Min: 0, Max: 1e6, Doc: "length of a random walk (form=sampled)"},
+		Hyperparameter{Name: "thin", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "keep every n-th state of a walk (form=sampled)"},
+		Hyperparameter{Name: "mix", Kind: Number, Default: fmt.Sprint(defaults.Mix), Min: 0, Max: 1, Doc: "probability that a walk starts at the ideal ranking, else at the worst (form=sampled, levels=0)"},
+		Hyperparameter{Name: "levels", Kind: Integer, Default: "0", Min: 0, Max: 1000, Doc: "start walks at this many states from ideal to worst, chosen by skew; 0: at the two of mix (form=sampled)"},
+		Hyperparameter{Name: "skew", Kind: Number, Default: "-20", Min: -1e6, Max: 1e6, Doc: "k of the start probability ∝ exp(k·Δ) (form=sampled, levels>0)"},
+		Hyperparameter{Name: "sampler", Kind: Choice, Default: "blocks", Choices: []string{"blocks", "literal"}, Doc: "walk without rejections, or by the paper's Figure 2 as printed: equal in distribution (form=sampled)"},
+		Hyperparameter{Name: "unique", Kind: Switch, Default: strconv.FormatBool(defaults.Unique), Doc: "count a ranking once, however often it was drawn (form=sampled)"},
+		Hyperparameter{Name: "ideal", Kind: Switch, Default: "true", Doc: "add the ideal ranking to the sample if no walk visited it (form=sampled)"},
+		redraw("the sampled rankings", " (form=sampled)"),
+	)
+}
+
+// lbfgsParameters are the hyperparameters of trainByLBFGS.
+func lbfgsParameters() []Hyperparameter {
+	return []Hyperparameter{
+		{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "stop L-BFGS when the objective is certified (convex) or seems (otherwise) this close to the minimum, relatively"},
+		{Name: "iterations", Kind: Integer, Default: "500", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},
+		{Name: "restarts", Kind: Integer, Default: "5", Min: 0, Max: 1000, Doc: "random starts of L-BFGS beside the first where the objective is not convex, as under a network; the best training objective is kept"},
+	}
+}
+
+// beta scales Δ against the scores; the paper has no such factor.
+var beta = Hyperparameter{
+	Name: "beta", Kind: Number, Default: "1", Min: leastPositive, Max: 500,
+	Doc: "scale of the loss Δ against the scores",
+}
+
+func newMLE() *Method {
+	return logRank(Method{
+		Name:            "mle",
+		Title:           "MLE",
+		Summary:         "Maximum likelihood of the ideal ranking; factored, it is the pairwise logistic loss of RankNet.",
+		Source:          logRankSource + ", eq. 3",
+		Hyperparameters: logRankParameters("factored"),
+	}, regularization("0.001", gridPairs), func(l logrank.Options) loss.Loss { return logrank.MLE{Options: l} })
+}
+
+func newExpGain() *Method {
+	return logRank(Method{
+		Name:            "expgain",
+		Title:           "ExpGain",
+		Summary:         "Maximises the logarithm of the expected gain; not convex, so it starts several times.",
+		Source:          logRankSource + ", eq. 6",
+		UsesMeasure:     true,
+		DefaultMeasure:  "ndcg@10",
+		Hyperparameters: logRankParameters("factored"),
+	}, regularization("0.001", gridPairs), func(l logrank.Options) loss.Loss { return logrank.ExpGain{Options: l} })
+}
+
+func newL2() *Method {
+	return logRank(Method{
+		Name:            "l2",
+		Title:           "L2",
+		Summary:         "Minimises the expected loss; not convex, so it starts several times.",
+		Source:          logRankSource + ", eq. 4",
+		UsesMeasure:     true,
+		DefaultMeasure:  "ndcg@10",
+		Hyperparameters: logRankParameters("factored"),
+	}, regularization("0.001", gridPairs), func(l logrank.Options) loss.Loss { return logrank.L2{Options: l} })
+}
+
+func newL3() *Method {
+	return logRank(Method{
+		Name:            "l3",
+		Title:           "L3",
+		Summary:         "MLE plus expected loss; not convex, so it starts several times.",
+		Source:          logRankSource + ", Section 3",
+		UsesMeasure:     true,
+		DefaultMeasure:  "ndcg@10",
+		Hyperparameters: logRankParameters("sampled", beta),
+	}, regularization("0.01", gridQueries), func(l logrank.Options) loss.Loss { return logrank.L3{Options: l} })
+}
+
+func newConvexLoss() *Method {
+	return logRank(Method{
+		Name:            "convexloss",
+		Title:           "ConvexLoss",
+		Summary:         "Convex upper bound of MLE plus expected loss: rankings weigh more the worse they are.",
+		Source:          logRankSource + ", Section 3",
+		UsesMeasure:     true,
+		DefaultMeasure:  "ndcg@10",
+		Hyperparameters: logRankParameters("sampled", beta),
+	}, regularization("0.01", gridQueries), func(l logrank.Options) loss.Loss { return logrank.ConvexLoss{Options: l} })
+}
+
+func newExpLoss() *Method {
+	ofExp := beta
+	ofExp.Doc += " (f=exp)"
+	return logRankBy(Method{
+		Name:            "exploss",
+		Title:           "ExpLoss",
+		Summary:         "Minimises the logarithm of the expected f(Δ); with f = exp it is ConvexLoss without MLE; not convex, so it starts several times.",
+		Source:          logRankSource + ", eq. 5",
+		UsesMeasure:     true,
+		DefaultMeasure:  "ndcg@10",
+		Hyperparameters: logRankParameters("sampled", ofDelta, ofExp),
+	}, regularization("1", gridQueries), func(p *Problem, l logrank.Options) loss.Loss {
+		if p.Values.Text(ofDelta.Name) == "identity" {
+			return logrank.LogLoss{Options: l}
+		}
+		return logrank.ExpLoss{Options: l}
+	})
+}
+
+// ofDelta is f of equation 5.
+var ofDelta = Hyperparameter{
+	Name: "f", Kind: Choice, Default: "exp", Choices: []string{"exp", "identity"},
+	Doc: "f of the logarithm of the expected f(Δ)",
+}
+
+// logRank completes a method whose loss is made from the shared configuration.
+func logRank(m Method, c Hyperparameter, newLoss func(logrank.Options) loss.Loss) *Method {
+	return logRankBy(m, c, func(_ *Problem, l logrank.Options) loss.Loss { return newLoss(l) })
+}
+
+// logRankBy is logRank for a loss that has hyperparameters of its own.
+func logRankBy(m Method, c Hyperparameter, newLoss func(*Problem, logrank.Options) loss.Loss) *Method {
+	return gradientMethod(m, c, nil, func(p *Problem) (loss.Loss, error) {
+		config, err := logRankConfig(p)
+		if err != nil {
+			return nil, err
+		}
+		return newLoss(p, config), nil
+	})
+}
+
+// logRankConfig reads the shared configuration from a problem's values.
+func logRankConfig(p *Problem) (logrank.Options, error) {
+	m, v := p.Values.method, p.Values
+	form, err := logrank.ParseForm(v.Text("form"))
+	if err != nil {
+		return logrank.Options{}, err
+	}
+	kappa, err := bipartite.ParseKappa(v.Text("kappa"))
+	if err != nil {
+		return logrank.Options{}, err
+	}
+	config := logrank.Options{
+		Form:      form,
+		Kappa:     kappa,
+		Threshold: v.Number("threshold"),
+		Beta:      1,
+		Sampler: sample.Options{
+			Samples:      v.Int("samples"),
+			Steps:        v.Int("steps"),
+			Thin:         v.Int("thin"),
+			Mix:          v.Number("mix"),
+			Levels:       v.Int("levels"),
+			Skew:         v.Number("skew"),
+			Literal:      v.Text("sampler") == "literal",
+			Unique:       v.Bool("unique"),
+			IncludeIdeal: v.Bool("ideal"),
+		},
+	}
+	if _, err := m.hyperparameter("beta"); err == nil {
+		config.Beta = v.Number("beta")
+	}
+	config.Gain, err = logRankGain(m, p)
+	return config, err
+}
+
+// logRankGain returns the training measure as the gain of a law. MLE has none of
+// its own; its walks, where they start at levels of Δ, go by average precision.
+func logRankGain(m *Method, p *Problem) (measure.Additive, error) {
+	training := p.Measure
+	if !m.UsesMeasure {
+		var err error
+		if training, err = measure.Parse("map", p.relevant, measure.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.CheckMeasure(training); err != nil {
+		return nil, err
+	}
+	return training.(measure.Additive), nil
+}

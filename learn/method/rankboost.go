@@ -1,0 +1,40 @@
+package method
+
+import (
+	"slices"
+
+	"github.com/listwise/listwise/learn/boost"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/train"
+)
+
+func newRankBoost() *Method {
+	return &Method{
+		Name:    "rankboost",
+		Title:   "RankBoost",
+		Summary: "Boosts thresholds on features by the exponential loss over pairs of documents.",
+		Source:  "Freund, Iyer, Schapire, Singer: An Efficient Boosting Algorithm for Combining Preferences, JMLR 4, 2003",
+		Hyperparameters: slices.Concat(boostingParameters("300"), stumpParameters(), []Hyperparameter{
+			{Name: "alpha", Kind: Choice, Default: "bound", Choices: []string{"bound", "exact"}, Doc: "weight of a weak ranker: the minimum of the paper's bound on the loss, ½ ln((1+r)/(1−r)), or of the loss itself, ½ ln(W₊/W₋)"},
+		}),
+		scorers: []string{stumpScorer},
+		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+			return nil, train.Boosting{
+				Rounds: p.Values.Int("rounds"),
+				Takes:  train.Weighs{Queries: true, Documents: true},
+				Start:  func(t *train.Task) (train.Booster, error) { return startRankBoost(p, t) },
+			}, nil
+		},
+	}
+}
+
+// startRankBoost begins with the task's normalized data, which may be streamed.
+func startRankBoost(p *Problem, t *train.Task) (train.Booster, error) {
+	d := t.Normalized()
+	o := boostingOptions(p, t)
+	b, err := boost.NewRankBoost(d, o, p.Values.Text("alpha") == "exact")
+	if err != nil {
+		return nil, explainPairs(err)
+	}
+	return &stumpRounds{algorithm: b, columns: validColumns{options: o, streamed: d.Streamed()}, features: d.Features}, nil
+}

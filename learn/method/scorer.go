@@ -1,0 +1,136 @@
+package method
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/learn/train"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// The kinds of scorers, by their names in model files.
+const (
+	linearScorer  = "linear"
+	networkScorer = "net"
+	pairScorer    = "pairnet"
+	stumpScorer   = "stumps"
+	treeScorer    = "trees"
+)
+
+// architecture is a kind of scorer that methods with a loss on scores can train.
+type architecture struct {
+	kind string
+
+	// of returns the architecture with the hyperparameters' values.
+	of func(Values) (train.Architecture, error)
+
+	// pairs: it is for the methods only whose default it is (Method.pairs).
+	pairs bool
+}
+
+// architectures lists them, the default first: a new one is a file in package scorer and
+// a line here.
+var architectures = []architecture{
+	{kind: linearScorer, of: func(Values) (train.Architecture, error) { return train.Linear, nil }},
+	{kind: networkScorer, of: network},
+	{kind: pairScorer, of: pairNetwork, pairs: true},
+}
+
+// Scorers returns the kinds of scorers that the method can train, its default
+// first.
+func (m *Method) Scorers() []string {
+	if m.scorers != nil {
+		return slices.Clone(m.scorers)
+	}
+	var kinds []string
+	for _, a := range architectures {
+		switch {
+		case !a.pairs:
+			kinds = append(kinds, a.kind)
+		case m.pairs:
+			kinds = slices.Insert(kinds, 0, a.kind)
+		}
+	}
+	if m.onTrees != nil {
+		kinds = append(kinds, treeScorer)
+	}
+	return kinds
+}
+
+// For returns the method as it trains a kind of scorer, the empty string its default. It is
+// the method itself except for trees, which most methods have other hyperparameters for:
+// those of their loss and of boosted trees. It is a *ProblemError if the method cannot train
+// a scorer of that kind.
+func (m *Method) For(kind string) (*Method, error) {
+	if err := m.CheckScorer(kind); err != nil {
+		return nil, err
+	}
+	if kind == treeScorer && m.onTrees != nil {
+		return m.onTrees, nil
+	}
+	return m, nil
+}
+
+// label is the method's name in messages about its hyperparameters.
+func (m *Method) label() string {
+	if slices.Equal(m.scorers, []string{treeScorer}) {
+		return m.Name + " on trees"
+	}
+	return m.Name
+}
+
+// CheckScorer returns a *ProblemError if the method cannot train a scorer of that kind;
+// the empty string means its default.
+func (m *Method) CheckScorer(kind string) error {
+	if kinds := m.Scorers(); kind != "" && !slices.Contains(kinds, kind) {
+		return train.BadProblem("found the scorer %q, expected %s", kind, strings.Join(kinds, ", "))
+	}
+	return nil
+}
+
+// scorerKind returns the kind of scorer that a problem asks for.
+func scorerKind(m *Method, p *Problem) string {
+	if p.Scorer == "" {
+		return m.Scorers()[0]
+	}
+	return p.Scorer
+}
+
+// networkParameters are the hyperparameters of networks, and the limit of work, which
+// every method with a loss on scores has.
+func networkParameters() []Hyperparameter {
+	return []Hyperparameter{
+		{Name: "hidden", Kind: Integer, Default: "10", Min: 1, Max: 10000, Doc: "hidden units of a network (scorers net and pairnet)"},
+		{Name: "activation", Kind: Choice, Default: "tanh", Choices: scorer.ActivationNames(), Doc: "function of the hidden units of a network (scorers net and pairnet)"},
+		largestWork,
+	}
+}
+
+// pairHidden is a hyperparameter of the methods that can train a pair network.
+var pairHidden = Hyperparameter{
+	Name: "pair_hidden", Kind: Integer, Default: "10", Min: 1, Max: 10000,
+	Doc: "hidden units of the network over pairs of documents (scorer pairnet)",
+}
+
+// onTrees reports whether trees are to be grown.
+func (p *Problem) onTrees() bool { return scorerKind(p.Values.method, p) == treeScorer }
+
+// architectureOf returns the scorer's architecture of a problem, whose kind CheckScorer has
+// accepted.
+func architectureOf(m *Method, p *Problem) (train.Architecture, error) {
+	kind := scorerKind(m, p)
+	i := slices.IndexFunc(architectures, func(a architecture) bool { return a.kind == kind })
+	return architectures[i].of(p.Values)
+}
+
+// network returns the architecture of a network with one hidden layer.
+func network(v Values) (train.Architecture, error) {
+	activation, err := scorer.ParseActivation(v.Text("activation"))
+	return train.Network(v.Int("hidden"), activation), err
+}
+
+// pairNetwork returns the architecture of a network over pairs of documents.
+func pairNetwork(v Values) (train.Architecture, error) {
+	activation, err := scorer.ParseActivation(v.Text("activation"))
+	return train.PairNetwork(v.Int("hidden"), v.Int("pair_hidden"), activation), err
+}

@@ -1,0 +1,114 @@
+package method
+
+import (
+	"fmt"
+
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/loss/bipartite"
+	"github.com/listwise/listwise/learn/train"
+)
+
+// newSVMmap is the structural support vector machine
+//
+//	½‖w‖² + (C/N) Σ_q ξ_q,   ξ_q = max_y Δ(y) − w·δφ_q(y),
+//
+// over N queries, with the C of SVM-map's and SVM-struct's -c and, as their -e, a
+// precision of the mean slack: see slackTolerance. The training measure makes it
+// SVMmap, SVM-NDCG, SVM-MRR or SVM-AUC. For descent the objective is divided by C/N,
+// lest its rate depend on C.
+func newSVMmap() *Method {
+	m := gradientMethod(Method{
+		Name:           "svmmap",
+		Title:          "SVMmap",
+		Summary:        "Structured hinge: how much the worst of all rankings gains on the ideal one by its loss; with the measure map SVMmap, with ndcg@K SVM-NDCG, with mrr SVM-MRR, with auc SVM-AUC.",
+		Source:         "Yue, Finley, Radlinski, Joachims: A Support Vector Method for Optimizing Average Precision, SIGIR 2007; NDCG and MRR: Chakrabarti, Khanna, Sawant, Bhattacharyya: Structured Learning for Non-Smooth Ranking Losses, KDD 2008; AUC: Joachims: A Support Vector Method for Multivariate Performance Measures, ICML 2005; grades=graded: Le, Smola: Direct Optimization of Ranking Measures, 2007; slack: Joachims, Finley, Yu: Cutting-Plane Training of Structural SVMs, Machine Learning 77, 2009",
+		UsesMeasure:    true,
+		DefaultMeasure: "map",
+		penalty:        svmMapPenalty,
+		Hyperparameters: []Hyperparameter{
+			{Name: "kappa", Kind: Choice, Default: "pairs", Choices: []string{"one", "pairs"}, Doc: "scale of the feature map: one, or 1/(number of good-bad pairs) of the query (grades=binary)"},
+			threshold(" (grades=binary)"),
+			{Name: "grades", Kind: Choice, Default: "binary", Choices: []string{"binary", "graded"}, Doc: "rankings of relevant against irrelevant documents, or, for ndcg, orders of all documents by their grades"},
+			{Name: "ranks", Kind: Choice, Default: "root", Choices: []string{"root", "log"}, Doc: "weight of rank r in the feature map: root, r^(-1/4), or log, 1/log2(1+r) (grades=graded)"},
+			{Name: "slack", Kind: Choice, Default: "one", Choices: []string{"one", "n"}, Doc: "planes below the sum over queries (one), or below every query's loss (n); the minimum is the same (optimizer=planes)", notOnTrees: true},
+		},
+	}, Hyperparameter{
+		Name: "C", Kind: Number, Default: "10", Min: leastPositive, Max: unbounded,
+		Grid: []string{"0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000"},
+		Doc:  "C of ½‖w‖² + (C/N)·Σ slack over N queries: the larger, the closer the fit",
+	}, nil, svmMapLoss)
+	m.describe("optimizer", "planes (to the minimum, by cutting planes), lbfgs, descent (query by query, keeping the best epoch), or auto: planes if the scorer is linear, else descent", "auto", "planes", "lbfgs", "descent")
+	m.describe("tolerance", "stop when the mean slack is certified to be this close to the minimum's and the objective too, relatively (planes), or seems so (lbfgs)")
+	m.describe("iterations", "limit of iterations of planes and lbfgs")
+	m.plan = planSVMmap
+	return m
+}
+
+// svmMapLoss is the loss, multiplied by C/N unless it is for descent.
+func svmMapLoss(p *Problem) (loss.Loss, error) {
+	v, weight := p.Values, 1.0
+	if svmMapOptimizer(p) != "descent" {
+		weight = slackWeight(p)
+	}
+	if v.Text("grades") == "graded" {
+		if !trainingMeasures[anyNDCG].accepts(p.Measure) {
+			return nil, fmt.Errorf("grades=graded with the training measure %s, expected %s", p.Measure.Name(), trainingMeasures[anyNDCG].expected)
+		}
+		ranks, err := loss.ParseRankWeights(v.Text("ranks"))
+		return loss.GradedHinge{Convention: measure.ConventionOf(p.Measure), Cutoff: measure.CutoffOf(p.Measure), Ranks: ranks, Weight: weight}, err
+	}
+	kappa, err := bipartite.ParseKappa(v.Text("kappa"))
+	return loss.StructuredHinge{Gain: p.Measure.(measure.Additive), Kappa: kappa, Threshold: v.Number("threshold"), Weight: weight}, err
+}
+
+// slackWeight is the C/N of the mean slack. Queries that teach nothing count in N, which is
+// the sum of the queries' weights.
+func slackWeight(p *Problem) float64 {
+	return p.Values.Number("C") / p.Data.TotalQueryWeight()
+}
+
+// svmMapPenalty is what goes with svmMapLoss.
+func svmMapPenalty(p *Problem) float64 {
+	if svmMapOptimizer(p) == "descent" {
+		return train.HalfNorm * slackWeight(p)
+	}
+	return train.HalfNorm
+}
+
+// svmMapOptimizer returns the optimiser that a problem asks for.
+func svmMapOptimizer(p *Problem) string {
+	if p.onTrees() {
+		return "descent"
+	}
+	optimizer := p.Values.Text("optimizer")
+	switch {
+	case optimizer != "auto":
+		return optimizer
+	case p.Scorer == "" || p.Scorer == linearScorer:
+		return "planes"
+	}
+	return "descent"
+}
+
+// slackTolerance turns a precision ε of the mean slack into the gap, relative to
+// max(1, F), that optimisers stop at. The objective F is at most C, as at w = 0 no
+// slack is above 1; so the gap is at most εC, by which the mean slack is known to ε,
+// and at most ε times F if that is above 1.
+func slackTolerance(p *Problem) float64 {
+	return p.Values.Number("tolerance") * min(1, p.Values.Number("C"))
+}
+
+func planSVMmap(m *Method, p *Problem) (loss.Loss, train.Learner, error) {
+	l, err := svmMapLoss(p)
+	if err != nil {
+		return nil, nil, &train.ProblemError{Err: err}
+	}
+	if svmMapOptimizer(p) != "planes" {
+		return parametric(m, p, l)
+	}
+	if err := checkLinear(m, p, "planes"); err != nil {
+		return nil, nil, err
+	}
+	return l, train.Planes{PerQuery: p.Values.Text("slack") == "n", Tolerance: slackTolerance(p), Iterations: p.Values.Int("iterations")}, nil
+}

@@ -1,0 +1,188 @@
+package method
+
+import (
+	"slices"
+
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/train"
+	"github.com/listwise/listwise/learn/tree"
+)
+
+// newLambdaMART is LambdaRank's λ on trees, whose leaves take Newton steps.
+func newLambdaMART() *Method {
+	m := Method{
+		Name:           "lambdamart",
+		Title:          "LambdaMART",
+		Summary:        "Boosts regression trees along LambdaRank's λ.",
+		Source:         "Wu, Burges, Svore, Gao: Adapting Boosting for Information Retrieval Measures, Information Retrieval 13, 2010; Burges: From RankNet to LambdaRank to LambdaMART, MSR-TR-2010-82, Section 7",
+		UsesMeasure:    true,
+		DefaultMeasure: "ndcg@10",
+		takes:          anyOne,
+		Hyperparameters: []Hyperparameter{
+			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "slope of the logistic function of a difference of scores"},
+			{Name: "top", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "leave out pairs with both documents below this rank; 0: none"},
+			{Name: "normalize", Kind: Choice, Default: "none", Choices: []string{"none", "gap", "sum", "both"}, Doc: "divide a pair's pull by its difference of scores (gap), bring a query's to the order of its logarithm (sum), or both, as LightGBM and XGBoost do by default"},
+		},
+	}
+	return treeMethod(m, func(p *Problem) (loss.Loss, error) {
+		norm := p.Values.Text("normalize")
+		return loss.LambdaRank{
+			Measure: p.Measure, Sigma: p.Values.Number("sigma"), Truncation: p.Values.Int("top"),
+			GapNorm: norm == "gap" || norm == "both", SumNorm: norm == "sum" || norm == "both",
+		}, nil
+	})
+}
+
+// newMART is least squares on trees.
+func newMART() *Method {
+	m := Method{
+		Name:            "mart",
+		Title:           "MART",
+		Summary:         "Boosts regression trees by least squares on the grades (gradient boosting).",
+		Source:          "Friedman: Greedy Function Approximation: A Gradient Boosting Machine, Annals of Statistics 29, 2001, Algorithm 2",
+		Hyperparameters: []Hyperparameter{mappingParameter()},
+	}
+	return treeMethod(m, func(p *Problem) (loss.Loss, error) {
+		mapping, err := loss.ParseMapping(p.Values.Text("mapping"))
+		return loss.SquaredError{Mapping: mapping}, err
+	})
+}
+
+// treeMethod completes a method whose loss is boosted with trees: its hyperparameters are those
+// of trees and the loss's own, which it has so far.
+func treeMethod(m Method, newLoss func(p *Problem) (loss.Loss, error)) *Method {
+	own := slices.DeleteFunc(slices.Clone(m.Hyperparameters), func(h Hyperparameter) bool { return h.notOnTrees })
+	m.Hyperparameters = slices.Concat(treeParameters(), own, []Hyperparameter{largestWork})
+	m.scorers = []string{treeScorer}
+	m.plan = func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+		l, err := newLoss(p)
+		if err != nil {
+			return nil, nil, &train.ProblemError{Err: err}
+		}
+		if err := p.checkShape(); err != nil {
+			return nil, nil, err
+		}
+		learner, err := trees(p)
+		learner.Redraw, learner.Refit, learner.Decay = p.redraws(), p.Refit, p.Decay
+		return l, learner, err
+	}
+	return &m
+}
+
+// treeParameters are the hyperparameters of boosted trees.
+func treeParameters() []Hyperparameter {
+	return []Hyperparameter{
+		{Name: "trees", Kind: Integer, Default: "300", Min: 1, Max: 1e6, Doc: "trees to add; with validation data those after the best one are dropped"},
+		{Name: "leaves", Kind: Integer, Default: "15", Min: 2, Max: 1e6, Grid: []string{"4", "8", "32"}, Doc: "leaves of a tree at most"},
+		{Name: "growth", Kind: Choice, Default: "leaf", Choices: []string{"leaf", "depth", "symmetric"}, Grid: []string{"leaf", "symmetric"}, Doc: "which leaf is divided next: the one of the largest gain, that of its level, or a whole level by one split"},
+		{Name: "rate", Kind: Number, Default: "0.05", Min: leastPositive, Max: 1, Doc: "factor of a tree's values"},
+		{Name: "fit", Kind: Choice, Default: "auto", Choices: []string{"auto", "newton", "gradient"}, Doc: "what trees are fitted to: λ over second derivatives (newton), or λ by least squares, with a line search where λ is a gradient; auto: newton where the loss has second derivatives"},
+		{Name: "depth", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "divisions from the root to a leaf at most; 0: any number"},
+		{Name: "bins", Kind: Integer, Default: "255", Min: 2, Max: tree.MaxBins, Doc: "intervals that a feature's values are put into, of about equally many documents"},
+		{Name: "bins_by", Kind: Choice, Default: "documents", Choices: []string{"documents", "curvature"}, Doc: "what is about equal in all bins of a feature: the number of documents or the sum of their second derivatives at the start"},
+		{Name: "categorical", Kind: Columns, Default: noColumns, Doc: "features, counted from 1, whose values are categories: as many of the most frequent as there are bins, the others are like missing values"},
+		{Name: "category_smoothing", Kind: Number, Default: "10", Min: 0, Max: 1e9, Needs: "categorical≠" + noColumns, Doc: "added to the sum of second derivatives of a category, by whose gradient over it categories are ordered (categorical)"},
+		{Name: "splits", Kind: Choice, Default: "histogram", Choices: []string{"histogram", "exact"}, Doc: "whether a feature is divided between bins or between any two values, which is slower"},
+		{Name: "thresholds", Kind: Choice, Default: "best", Choices: []string{"best", "random"}, Doc: "of a feature in a leaf: the best of all, or one drawn at random (extremely randomised trees)"},
+		{Name: "leaf_documents", Kind: Integer, Default: "20", Min: 1, Max: 1e9, Doc: "documents of a leaf at least"},
+		{Name: "leaf_curvature", Kind: Number, Default: "1e-3", Min: 0, Max: 1e9, Doc: "sum of second derivatives of a leaf at least"},
+		{Name: "l2", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "added to the sum of second derivatives that a leaf's gradient is divided by"},
+		{Name: "l1", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "amount that a leaf's gradient is pulled to 0 by"},
+		{Name: "least_gain", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "gain of a division at least, in twice the objective's quadratic approximation"},
+		{Name: "monotone", Kind: Signed, Default: noColumns, Doc: "features, counted from 1, with whose values scores must not fall, or with a minus not rise, while all others stay"},
+		{Name: "interactions", Kind: Groups, Default: noColumns, Doc: "groups of features, counted from 1, that may divide documents on one path; a feature of no group is alone on its paths"},
+		{Name: "query_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Grid: []string{"0.6"}, Doc: "part of the queries, drawn for each tree, that it is grown on"},
+		{Name: "document_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of these queries' documents, drawn for each tree, that it is grown on"},
+		{Name: "goss_top", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the documents, those of the largest λ times second derivative, that all teach a tree (GOSS)"},
+		{Name: "goss_rest", Kind: Number, Default: "0", Min: 0, Max: 1, Doc: "part of the documents that is drawn from the others for each tree and stands for all of them"},
+		{Name: "feature_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Grid: []string{"0.3", "1"}, Doc: "part of the features, drawn for each tree, that it divides by"},
+		{Name: "boosting", Kind: Choice, Default: "gradient", Choices: []string{"gradient", "dart", "forest"}, Doc: "what a tree is fitted to: what all trees before it left, what a random part of them left (DART), or the same as all trees, whose mean is taken, on queries drawn with replacement (random forest; its rate is 1)"},
+		{Name: "dropout", Kind: Number, Default: "0.1", Min: leastPositive, Max: 1, Needs: "boosting=dart", Doc: "probability with which a tree is left out for the next one (boosting=dart)"},
+		{Name: "dropout_skip", Kind: Number, Default: "0.5", Min: 0, Max: 1, Needs: "boosting=dart", Doc: "probability with which none is left out (boosting=dart)"},
+		{Name: "dropout_most", Kind: Integer, Default: "50", Min: 0, Max: 1e6, Needs: "boosting=dart", Doc: "trees that are left out at most; 0: any number (boosting=dart)"},
+		{Name: "dropout_weight", Kind: Choice, Default: "tree", Choices: []string{"tree", "forest"}, Needs: "boosting=dart", Doc: "whether the new tree weighs as much as one of those left out or as all of them together (boosting=dart)"},
+		{Name: "bag", Kind: Integer, Default: "1", Min: 1, Max: 1000, Doc: "sums of trees that are grown side by side, with other random draws each, and averaged"},
+		{Name: "patience", Kind: Integer, Default: "100", Min: 0, Max: 1e6, Doc: "trees without a better one, by the validation data, after which no more are added; 0: all are"},
+	}
+}
+
+// onValues are the hyperparameters of trees that the values of leaves depend on, or that a refit
+// refuses for a reason of its own.
+var onValues = []string{"rate", "fit", "l1", "l2", "boosting", "bag", "monotone"}
+
+// checkShape returns an error for a refit with a hyperparameter of how trees are grown: none are, so
+// that it would have no effect.
+func (p *Problem) checkShape() error {
+	if !p.Refit {
+		return nil
+	}
+	for _, h := range treeParameters() {
+		if !slices.Contains(onValues, h.Name) && p.Values.given[h.Name] && !p.Values.IsDefault(h.Name) {
+			return train.BadProblem("found %s=%s with a refit, expected it to be left out: a refit keeps the model's trees and learns their values, for which it has no effect", h.Name, p.Values.Text(h.Name))
+		}
+	}
+	return nil
+}
+
+// trees returns the learner with the hyperparameters' values.
+func trees(p *Problem) (train.Trees, error) {
+	v := p.Values
+	l := train.Trees{
+		Rounds: v.Int("trees"), Steps: fits[v.Text("fit")], Patience: v.Int("patience"), Rate: v.Number("rate"), Bins: v.Int("bins"),
+		QueryFraction: v.Number("query_fraction"), FeatureFraction: v.Number("feature_fraction"),
+		DocumentFraction: v.Number("document_fraction"), GOSSTop: v.Number("goss_top"), GOSSRest: v.Number("goss_rest"),
+		Sum: treeSums[v.Text("boosting")], Bag: v.Int("bag"),
+		Dropout: train.Dropout{Rate: v.Number("dropout"), Skip: v.Number("dropout_skip"), Most: v.Int("dropout_most"), EqualWeight: v.Text("dropout_weight") == "forest"},
+		Exact:   v.Text("splits") == "exact", BinsByCurvature: v.Text("bins_by") == "curvature",
+		Options: tree.Options{
+			Growth: growths[v.Text("growth")], Leaves: v.Int("leaves"), Depth: v.Int("depth"), LeafDocuments: v.Int("leaf_documents"), LeafCurvature: v.Number("leaf_curvature"),
+			L2: v.Number("l2"), L1: v.Number("l1"), LeastGain: v.Number("least_gain"),
+			RandomThresholds: v.Text("thresholds") == "random", CategorySmoothing: v.Number("category_smoothing"),
+		},
+	}
+	return l, p.nameColumns(&l)
+}
+
+// nameColumns sets what of trees names features. What is asked of a feature holds for all its
+// views, none of which decreases where it increases; categories have no views.
+func (p *Problem) nameColumns(l *train.Trees) (err error) {
+	groups, _, err := p.columnsOf("interactions")
+	if err != nil {
+		return err
+	}
+	for _, group := range groups {
+		var all []int
+		for view := range p.Views.Count() {
+			for _, f := range group {
+				all = append(all, view*p.Data.Features+f)
+			}
+		}
+		l.Interactions = append(l.Interactions, all)
+	}
+	categorical, _, err := p.columnsOf("categorical")
+	if err != nil {
+		return err
+	}
+	for _, f := range slices.Concat(categorical...) {
+		if l.Categorical == nil {
+			l.Categorical = make([]bool, p.Data.Features)
+		}
+		l.Categorical[f] = true
+	}
+	features, signs, err := p.columnsOf("monotone")
+	for g := range features {
+		l.Monotone = make([]int8, p.Data.Features*p.Views.Count())
+		for i, f := range features[g] {
+			for ; f < len(l.Monotone); f += p.Data.Features {
+				l.Monotone[f] = signs[g][i]
+			}
+		}
+	}
+	return err
+}
+
+var fits = map[string]train.Steps{"auto": train.AnySteps, "newton": train.NewtonSteps, "gradient": train.GradientSteps}
+
+var growths = map[string]tree.Growth{"leaf": tree.LeafWise, "depth": tree.DepthWise, "symmetric": tree.Symmetric}
+
+var treeSums = map[string]train.TreeSum{"gradient": train.GradientTrees, "dart": train.DARTTrees, "forest": train.ForestTrees}

@@ -1,0 +1,75 @@
+package objective
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/learn/loss"
+)
+
+// Bindings keep losses that were bound to the queries of a data set, for other functions of equal
+// loss, data and seed: trainings that differ in the penalty alone draw their rankings once. The
+// zero value is ready to use, by several goroutines. It changes no bit of the functions.
+//
+// Losses are equal by [reflect.DeepEqual], which takes no functions for equal. They keep the few
+// that were asked for last.
+type Bindings struct {
+	mu   sync.Mutex
+	kept []*boundLosses // the last asked for at the end
+}
+
+// mostBound is the number of losses kept: of trainings side by side each has one.
+const mostBound = 4
+
+// boundLosses are those of the queries of a data set.
+type boundLosses struct {
+	loss loss.Loss
+	data string // fingerprint
+	seed uint64
+
+	mu      sync.Mutex // held while they are bound: who asks for the same waits
+	queries []loss.QueryLoss
+}
+
+// of returns the losses of a function, which may not be bound yet.
+func (b *Bindings) of(l loss.Loss, d *dataset.Dataset, seed uint64) *boundLosses {
+	data := d.Fingerprint()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, k := range b.kept {
+		if k.seed == seed && k.data == data && reflect.DeepEqual(k.loss, l) {
+			b.kept = append(append(b.kept[:i:i], b.kept[i+1:]...), k)
+			return k
+		}
+	}
+	k := &boundLosses{loss: l, data: data, seed: seed}
+	b.kept = append(b.kept[max(0, len(b.kept)+1-mostBound):], k)
+	return k
+}
+
+// bindFrom is bind with what b has; b may be nil. The data have no weights of documents, which
+// losses are bound to, too, or nothing is taken.
+func (f *Functional) bindFrom(b *Bindings, d *dataset.Dataset, workers int, done <-chan struct{}) (query int, err error) {
+	const purpose = "bind"
+	if b == nil || d.Weights() != nil {
+		return f.bind(purpose, workers, done)
+	}
+	k := b.of(f.loss, d, f.seed)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.queries == nil {
+		if query, err = f.bind(purpose, workers, done); err != nil {
+			return query, err
+		}
+		k.queries = make([]loss.QueryLoss, len(f.queries))
+		for i := range f.queries {
+			k.queries[i] = f.queries[i].loss
+		}
+		return 0, nil
+	}
+	for i := range f.queries {
+		f.queries[i].loss = k.queries[i]
+	}
+	return 0, nil
+}

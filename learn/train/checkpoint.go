@@ -1,0 +1,107 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/learn/optimize"
+)
+
+// checkpointFile keeps the state of a learner's optimiser in a file.
+type checkpointFile struct {
+	path        string // empty: nowhere
+	fingerprint string // of the problem
+}
+
+// checkpointEvery is the number of iterations or epochs between two checkpoints.
+const checkpointEvery = 10
+
+// resumable lets an optimiser write its states to the file, and go on from the one that is
+// there. A file that is no undamaged checkpoint of this training is a *ProblemError.
+func resumable[S any, P interface {
+	*S
+	optimize.State
+}](f checkpointFile) (optimize.Resumption[S], error) {
+	var r optimize.Resumption[S]
+	if f.path == "" {
+		return r, nil
+	}
+	r.CheckpointEvery = checkpointEvery
+	r.Checkpoint = func(s *S) error { return f.write(P(s)) }
+	state := new(S)
+	found, err := f.read(P(state))
+	if found {
+		r.Resume = state
+	}
+	return r, err
+}
+
+// read sets s to the state in the file, if there is a file.
+func (f checkpointFile) read(s optimize.State) (found bool, err error) {
+	data, err := f.load()
+	if data == nil || err != nil {
+		return false, err
+	}
+	if err := optimize.ReadCheckpoint(data, f.fingerprint, s); err != nil {
+		return false, f.explain(err)
+	}
+	return true, nil
+}
+
+// maxCheckpointBytes is more than the state of L-BFGS for five million weights takes.
+const maxCheckpointBytes = 4 << 30
+
+// load returns what is in the file, nil if there is none.
+func (f checkpointFile) load() ([]byte, error) {
+	info, err := os.Stat(f.path) // before it is opened, which waits for the writer of a pipe
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, f.unfit(errors.New("found no regular file, expected one"))
+	case info.Size() > maxCheckpointBytes:
+		return nil, f.unfit(fmt.Errorf("found %d bytes, expected at most %d", info.Size(), maxCheckpointBytes))
+	}
+	return os.ReadFile(f.path)
+}
+
+// explain names the file if an error of the optimiser's is that of its state.
+func (f checkpointFile) explain(err error) error {
+	var state *optimize.StateError
+	if errors.As(err, &state) {
+		return f.unfit(state)
+	}
+	return err
+}
+
+func (f checkpointFile) unfit(err error) error {
+	return BadProblem("checkpoint %s: %w; delete it to start anew, or name another file", f.path, err)
+}
+
+func (f checkpointFile) write(s optimize.State) error {
+	data, err := optimize.AppendCheckpoint(nil, f.fingerprint, s)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(f.path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// remove deletes the file: the training it belongs to is finished.
+func (f checkpointFile) remove() error {
+	if f.path == "" {
+		return nil
+	}
+	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

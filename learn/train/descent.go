@@ -1,0 +1,210 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/learn/objective"
+	"github.com/listwise/listwise/learn/optimize"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// Descent goes down along one query's gradient, or λ field, after the other. The epoch
+// with the best value on the validation data is kept or, without these, that with the
+// lowest training cost; or the last, if asked for. The zero value takes plain steps with a
+// linear scorer and no penalty.
+type Descent struct {
+	Architecture Architecture
+	C            float64 // of the penalty ‖w‖²/C; 0: none
+	Rule         optimize.Rule
+	Rate         float64 // factor of the steps at the start; 0 means 1e-3
+	Epochs       int     // passes over all queries; 0 means 300
+	Batch        int     // queries that one step is made of; 0 means 1
+	Decay        float64 // factor of the rate after an epoch whose training cost rose; 0 means 0.8
+	Patience     int     // epochs without a lower training cost before a start anew; 0: never
+	KeepLast     bool
+	Bag          int  // networks trained side by side whose scores are averaged; 0 means 1
+	Redraw       bool // draw what the loss draws at the beginning of every epoch, not once
+}
+
+// descent is a training by stochastic descent that can be resumed.
+type descent struct {
+	Descent
+
+	task  *Task
+	risk  *objective.Risk
+	bag   *bag
+	valid *Validation // nil without validation data
+	file  checkpointFile
+	first float64 // cost of the first epoch, as its steps met it; NaN if that was before a checkpoint
+}
+
+// Learn implements Learner. It writes checkpoints.
+func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	s := d.Architecture.new(t.Inputs())
+	risk, err := t.Risk(s, t.Loss, d.C)
+	if err != nil {
+		return nil, err
+	}
+	if d.Batch <= 1 {
+		team := newTeam(s, t)
+		defer team.Close()
+		risk.InTurn(team)
+	}
+	r := &descent{Descent: d, task: t, risk: risk, first: math.NaN()}
+	if r.bag, err = newBag(risk, s, max(1, d.Bag)); err != nil {
+		return nil, err
+	}
+	if r.valid, err = t.Validation(true); err != nil {
+		return nil, err
+	}
+	r.file = checkpointFile{path: t.Checkpoint, fingerprint: r.identity(s)}
+	solver, err := r.solver()
+	if err != nil {
+		return nil, err
+	}
+	best, err := solver.Minimize(ctx, r.bag, nil)
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	if d.Redraw {
+		// The objective told is that of the first draws, however training ended.
+		if err := risk.Redraw(0); err != nil {
+			return nil, err
+		}
+	}
+	average, params := r.bag.average(best.X)
+	trained := r.training(best)
+	if trained.Objective > r.first { // of many weights, and of other draws with Redraw
+		start := make([]float64, len(best.X))
+		r.bag.setStart(start, t.Seed, 0)
+		if at, _ := r.bag.objective(start); trained.Objective > at {
+			t.warnUnimproved(trained.Objective, at)
+		}
+	}
+	return &Learned{average, params, trained, risk.Queries()}, r.file.remove()
+}
+
+// newTeam returns the goroutines among which the work on a query is divided where a step is made of one: as many
+// as there are workers and as queries of mean length are worth. It is nil, which divides nothing, if that is one.
+func newTeam(s scorer.Scorer, t *Task) *parallel.Team {
+	d, ok := s.(scorer.Divider)
+	data := t.Normalized()
+	if !ok || len(data.Queries) == 0 {
+		return nil
+	}
+	docs := data.Docs() / len(data.Queries)
+	parts := min(d.Parts(docs), parallel.Workers(t.Workers, d.Parts(docs)), runtime.GOMAXPROCS(0))
+	if parts < 2 {
+		return nil
+	}
+	return parallel.NewTeam(parts)
+}
+
+// identity adds to what all trainings depend on the data by which the epoch is chosen.
+func (r *descent) identity(s scorer.Scorer) string {
+	words := r.task.identityWith(s)
+	if r.valid == nil {
+		return words
+	}
+	return words + " " + r.valid.identity()
+}
+
+// solver returns the descent that the settings describe, resumed from the checkpoint if
+// there is one.
+func (r *descent) solver() (optimize.Descent, error) {
+	t := r.task
+	d := optimize.Descent{
+		Rule:      r.Rule,
+		Rate:      r.Rate,
+		Batch:     r.Batch,
+		Workers:   t.Workers,
+		MaxEpochs: r.Epochs,
+		Decay:     r.Decay,
+		Patience:  r.Patience,
+		KeepLast:  r.KeepLast,
+		Init:      func(restart int, x []float64) { r.bag.setStart(x, t.Seed, restart) },
+		Shuffle:   func(epoch int) *rand.Rand { return random.Stream(t.Seed, "shuffle", strconv.Itoa(epoch)) },
+	}
+	if d.Patience == 0 {
+		d.Patience = -1
+	}
+	if r.Redraw {
+		d.Begin = r.risk.Redraw
+	}
+	if r.valid != nil {
+		d.Validate = r.validate
+	}
+	d.Observe = r.observe
+	var err error
+	d.Resumption, err = resumable[optimize.DescentState](r.file)
+	return d, err
+}
+
+// validate returns the validation value of the bag's average at x.
+func (r *descent) validate(_ int, x []float64) (float64, error) {
+	s, params := r.bag.average(x)
+	return r.valid.Value(s, params)
+}
+
+func (r *descent) observe(e optimize.Epoch) error {
+	if e.Number == 1 {
+		r.first = e.TrainingCost / float64(r.bag.size)
+	}
+	if r.task.Observe == nil {
+		return nil
+	}
+	_, params := r.bag.average(e.X)
+	r.task.Observe(Iteration{
+		Start:      e.Restart,
+		Number:     e.Number,
+		Objective:  e.TrainingCost / float64(r.bag.size),
+		Epoch:      true,
+		Rate:       e.Rate,
+		Validated:  r.valid != nil,
+		Validation: e.Validation,
+		Best:       e.Best,
+		Params:     params,
+	})
+	return nil
+}
+
+// explain names the query at which numbers became infinite or NaN, and the checkpoint that
+// does not fit.
+func (r *descent) explain(err error) error {
+	var at *optimize.NotFinite
+	if !errors.As(err, &at) {
+		return r.file.explain(err)
+	}
+	if at.Term < 0 {
+		return BadProblem("%w; a lower rate may help", err)
+	}
+	return BadProblem("query %q: %w; a lower rate may help", r.risk.QueryID(at.Term), err)
+}
+
+// training describes how the result came about; the objective is that of the epoch
+// kept, at its end.
+func (r *descent) training(best *optimize.DescentResult) model.Training {
+	value, norm := r.bag.objective(best.X)
+	t := model.Training{
+		Objective:   value,
+		GradNorm:    norm,
+		Iterations:  best.Epochs,
+		Evaluations: best.Epochs + 1,
+		Status:      best.Status.String(),
+		BestEpoch:   best.Epoch,
+	}
+	if r.valid != nil {
+		t.Validation = &best.Validation
+		t.Refit = fmt.Sprintf("epochs=%d keep=last", best.Epoch)
+	}
+	return t
+}

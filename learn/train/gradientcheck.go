@@ -1,0 +1,121 @@
+package train
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/learn/loss"
+)
+
+// checkedQueries is the number of queries on which the sign of λ is checked, and
+// checkedPoints that of scores of each of them.
+const (
+	checkedQueries = 4
+	checkedPoints  = 4
+)
+
+// checkGradient returns a *ProblemError if a caller's own loss rises along its λ wherever it
+// is looked at: λ, or the value, then has the wrong sign. It looks at a few short queries,
+// since a wrong sign is wrong on all of them. One point at which the loss does not rise is
+// enough to pass. So kinks, noise and a λ that only resembles the gradient pass, and a λ that
+// is declared to be none is not looked at. Losses of package loss have tests of their own.
+func (p *Problem) checkGradient() error {
+	if p.Loss == nil || ownLoss(p.Loss) || p.Loss.Traits().NonGradient {
+		return nil
+	}
+	rises, queries := 0, 0
+	for _, i := range p.shortQueries() {
+		grades := p.Data.Queries[i].Grades
+		bound, err := p.Loss.Bind(grades, random.Stream(p.Seed, "gradient check", ""))
+		if err != nil {
+			return nil //nolint:nilerr // training tells it, with the query
+		}
+		if bound == nil || bound == loss.Nothing {
+			continue
+		}
+		points, up := risesAlong(bound, len(grades), random.Stream(p.Seed, "gradient check points", ""))
+		if up < points {
+			return nil
+		}
+		if points > 0 {
+			queries++
+		}
+		rises += up
+	}
+	if rises < checkedPoints {
+		return nil
+	}
+	return BadProblem("the loss %T: found a value that rises along λ at each of %d points of %d queries, expected it to fall: λ is minus the gradient of the value (or Traits.NonGradient)", p.Loss, rises, queries)
+}
+
+// ownLoss reports whether a loss is one of package loss or of those in its folder.
+func ownLoss(l loss.Loss) bool {
+	own := reflect.TypeFor[loss.Traits]().PkgPath()
+	t := reflect.TypeOf(l)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath() == own || strings.HasPrefix(t.PkgPath(), own+"/")
+}
+
+// shortQueries returns some queries of different grades, the shortest of those at equal
+// distances.
+func (p *Problem) shortQueries() []int {
+	const looked = 16 * checkedQueries
+	queries := p.Data.Queries
+	var some []int
+	for i := range queries {
+		if g := queries[i].Grades; len(g) > 1 && slices.Min(g) < slices.Max(g) {
+			some = append(some, i)
+		}
+	}
+	if n := len(some); n > looked {
+		for i := range looked {
+			some[i] = some[i*n/looked]
+		}
+		some = some[:looked]
+	}
+	slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(queries[a].Len(), queries[b].Len()) })
+	return some[:min(len(some), checkedQueries)]
+}
+
+// risesAlong returns at how many points a loss has a slope along λ, and at how many of these
+// it rises. Two differences of different widths must agree on the slope.
+func risesAlong(l loss.QueryLoss, docs int, rng *rand.Rand) (points, rises int) {
+	const width = 1e-4
+	scores, lambda := make([]float64, docs), make([]float64, docs)
+	at, spare := make([]float64, docs), make([]float64, docs)
+	var scratch loss.Scratch
+	for range checkedPoints {
+		for i := range scores {
+			scores[i] = 2*rng.Float64() - 1
+		}
+		l.Eval(scores, lambda, &scratch)
+		var size float64
+		for _, v := range lambda {
+			size += float64(v * v)
+		}
+		size = math.Sqrt(size)
+		if size == 0 || notFinite(size) {
+			continue
+		}
+		along := func(d float64) float64 {
+			for i, s := range scores {
+				at[i] = s + float64(d*lambda[i]/size)
+			}
+			return l.Eval(at, spare, &scratch)
+		}
+		narrow := (along(width) - along(-width)) / (2 * width)
+		wide := (along(2*width) - along(-2*width)) / (4 * width)
+		points++
+		if narrow > 0 && math.Abs(wide-narrow) <= 0.1*narrow {
+			rises++
+		}
+	}
+	return points, rises
+}

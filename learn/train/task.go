@@ -1,0 +1,127 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/objective"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// Task is a settled problem as learners see it. It serves one training.
+type Task struct {
+	*Problem
+
+	normalized *dataset.Dataset
+	lossHolds  float64 // bytes of what the loss holds of all queries, about; 0 if that was not judged
+}
+
+// Normalized returns the training data, transformed and normalized, without the queries and
+// documents of weight 0, which count in what is done to the features of the others; they must not
+// be changed. They are the data themselves where nothing is done to them, else a copy or, for a
+// learner that is a [Streamer] where that would take too much memory, streamed data, whose features a
+// dataset.RowReader makes as they are read.
+func (t *Task) Normalized() *dataset.Dataset {
+	if t.normalized == nil {
+		t.normalized = t.prepared(t.Data).Counting()
+	}
+	return t.normalized
+}
+
+// DefaultLargestWork is about 10 seconds a pass, or a gigabyte, for one query.
+const DefaultLargestWork = 1e10
+
+// Risk returns the sum of the loss over the queries of the training data, normalized,
+// as a function of the scorer's parameters, with the penalty ‖w‖²/c, none if c is 0.
+// Queries that take too much work, and data from which nothing can be learned, are a
+// *ProblemError.
+func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, error) {
+	risk, err := t.anyRisk(s, l, c)
+	if err == nil && risk.Queries() == 0 {
+		return nil, t.nothingToLearn()
+	}
+	return risk, err
+}
+
+// anyRisk is Risk for data from which nothing may be to learn, as may be in a part of the data.
+func (t *Task) anyRisk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, error) {
+	if l == nil {
+		return nil, errors.New("found no loss, expected one: this learner minimises a loss")
+	}
+	if s == nil {
+		return nil, errors.New("the architecture made no scorer, expected one")
+	}
+	coster, _ := l.(loss.Coster)
+	if err := t.CheckWork(s, coster); err != nil {
+		return nil, err
+	}
+	if err := t.checkHeld(l); err != nil {
+		return nil, err
+	}
+	if err := t.limitWorkers(s); err != nil {
+		return nil, err
+	}
+	bindings := t.Bindings
+	if t.Data.Docs() >= manyDocuments { // what the loss holds of them may be much
+		bindings = nil
+	}
+	risk, err := objective.New(t.Normalized(), s, l, objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done, Bindings: bindings})
+	if err != nil {
+		return nil, &ProblemError{err}
+	}
+	return risk, nil
+}
+
+// CheckWork returns a *ProblemError for a scorer that is no valid architecture, and for a
+// query that would take more work than LargestWork, in training or, by the scorer, in
+// validation. A scorer or coster of nil takes none.
+func (t *Task) CheckWork(s scorer.Scorer, coster loss.Coster) error {
+	if v, ok := s.(interface{ Validate() error }); ok {
+		if err := v.Validate(); err != nil {
+			return BadProblem("scorer %s: %w", s.Kind(), err)
+		}
+	}
+	limit := t.LargestWork
+	if limit == 0 {
+		limit = DefaultLargestWork
+	}
+	err := objective.CheckWork(t.Data, s, coster, limit)
+	if err == nil && t.Valid != nil {
+		err = objective.CheckWork(t.Valid, s, nil, limit)
+	}
+	var much *objective.TooMuchWork
+	if !errors.As(err, &much) {
+		return err
+	}
+	return BadProblem("%w; a method that is linear in documents (such as listnet), fewer documents a query or a larger largest_work helps", err)
+}
+
+// nothingToLearn returns the error that no query can be learned from, with the reason.
+func (t *Task) nothingToLearn() error {
+	if t.Threshold > 0 {
+		return BadProblem("found no query with both relevant and irrelevant documents in the training data, expected at least one: the lowest relevant grade is %g, the highest grade %g",
+			t.Threshold, t.Data.HighestGrade())
+	}
+	by := ""
+	if m := t.Measure; m != nil {
+		by = fmt.Sprintf(" by %s under the convention %s", m.Name(), measure.ConventionOf(m).Name())
+	}
+	return BadProblem("found no query with documents to be told apart%s in the training data, expected at least one: the lowest relevant grade is %g, the highest grade %g",
+		by, t.relevant.Threshold(), t.Data.HighestGrade())
+}
+
+// NoCheckpoint is for learners that take seconds and leave no checkpoints: a
+// *ProblemError if there is a file from which somebody expects to go on.
+func (t *Task) NoCheckpoint() error {
+	if t.Checkpoint == "" {
+		return nil
+	}
+	if _, err := os.Stat(t.Checkpoint); err == nil {
+		return BadProblem("checkpoint %s: found a file, expected none: this training takes seconds and leaves no checkpoints", t.Checkpoint)
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/objective"
+	"github.com/listwise/listwise/learn/tree"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// Trees adds regression trees to a sum, round by round: each approximates a step of the loss as
+// a function of the documents' scores (Friedman, Greedy Function Approximation, Annals of
+// Statistics 2001). It is a Newton step if the loss has second derivatives by score
+// (loss.Diagonal; Chen and Guestrin, XGBoost, KDD 2016) and Steps does not say otherwise; else one along λ, by a line search if
+// λ is the gradient of the loss. The round that is best on the validation data is kept, without
+// these the last. It writes checkpoints.
+type Trees struct {
+	Rounds   int     // trees at most; 0 means 300
+	Patience int     // rounds without a better one, by the validation data, before the end; 0: all are made
+	Rate     float64 // factor of a tree's values; 0 means 0.1
+	Bins     int     // of a feature's values, 2 to 255; 0 means 255
+
+	// QueryFraction of the queries, drawn anew each round, teach a tree, at least one; of the
+	// features that FeatureFraction, at least one, is there to divide by. Of the documents of
+	// these queries DocumentFraction, at least one, teach it. 0 means all.
+	QueryFraction, FeatureFraction, DocumentFraction float64
+
+	// GOSSTop of the documents of these queries, those with the largest |λ|·second, and
+	// GOSSRest of them, drawn from the others, whose λ and second derivatives stand for all the
+	// others', teach a tree, at least one (gradient-based one-side sampling: Ke et al., LightGBM,
+	// NIPS 2017, Algorithm 2). Both 0, or a top of 1, is no such sampling.
+	GOSSTop, GOSSRest float64
+
+	Exact           bool   // every value is a threshold, with sums in floating point: slower, without bins and categories
+	Categorical     []bool // features whose values are categories, a mark each; nil: none
+	BinsByCurvature bool   // bins have equal sums of second derivatives at the start, not equally many documents
+
+	Redraw bool // draw what the loss draws before every tree, not once
+
+	Sum     TreeSum // how trees come together
+	Dropout Dropout // of DARTTrees
+	Bag     int     // sums that grow side by side, each with random draws of its own, and whose mean is taken; 0 means 1
+
+	// Refit leaves the trees of the initial model as they are and learns their values anew, of
+	// which the old ones make up the part Decay.
+	Refit bool
+	Decay float64
+
+	// Steps says whether trees take Newton steps: without a choice, if the loss has second
+	// derivatives.
+	Steps Steps
+
+	tree.Options // Leaves of 0 means 15; Workers is set by the task
+}
+
+// Streams implements Streamer.
+func (Trees) Streams() bool { return true }
+
+// LearnsMissing implements MissingLearner: every division says where missing values go.
+func (Trees) LearnsMissing() bool { return true }
+
+// Learn implements Learner.
+func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	if err := l.checkSigns(t.Inputs()); err != nil {
+		return nil, err
+	}
+	l.warnOfViolations(t)
+	if l.Refit {
+		l.complete(t)
+		return l.refit(ctx, t)
+	}
+	return Boosting{Rounds: l.Rounds, Patience: l.Patience, Start: l.start, setting: "trees"}.Learn(ctx, t)
+}
+
+// checkSigns returns an error for signs that do not fit the number of features.
+func (l *Trees) checkSigns(features int) error {
+	if n := len(l.Monotone); n != 0 && n != features {
+		return BadProblem("found %d signs of monotone features, expected one for each of %d, or none", n, features)
+	}
+	return nil
+}
+
+// check returns an error for settings that are out of range or do not go together.
+func (l *Trees) check() error {
+	for _, f := range []struct {
+		what  string
+		value float64
+	}{
+		{"fraction of queries", l.QueryFraction}, {"fraction of features", l.FeatureFraction}, {"fraction of documents", l.DocumentFraction},
+		{"fraction of top documents", l.GOSSTop}, {"fraction of the rest", l.GOSSRest}, {"rate", l.Rate},
+	} {
+		if !(f.value >= 0 && f.value <= 1) {
+			return BadProblem("found the %s %v, expected a number from 0 to 1", f.what, f.value)
+		}
+	}
+	switch {
+	case l.GOSSTop+l.GOSSRest > 1:
+		return BadProblem("found the fractions %v of top documents and %v of the rest, expected a sum of at most 1", l.GOSSTop, l.GOSSRest)
+	case (0 < l.GOSSTop && l.GOSSTop < 1 || l.GOSSRest > 0) && 0 < l.DocumentFraction && l.DocumentFraction < 1:
+		return BadProblem("found a fraction of documents, %v, and one of top documents, %v, expected one of them: both draw documents", l.DocumentFraction, l.GOSSTop)
+	}
+	if err := l.checkSum(); err != nil {
+		return err
+	}
+	if l.Bag < 0 {
+		return BadProblem("found a bag of %d, expected a positive number, or 0 for 1", l.Bag)
+	}
+	if l.Bag > 1 {
+		if err := l.randomized(); err != nil {
+			return &ProblemError{err}
+		}
+	}
+	return nil
+}
+
+// start makes the members of the bag, which share a grower.
+func (l Trees) start(t *Task) (Booster, error) {
+	l.complete(t)
+	m, base := l.begin(t)
+	plan, err := l.plan(t, 1)
+	if err != nil {
+		return nil, err
+	}
+	if m.grower, err = l.newGrower(t, base, plan); err != nil {
+		return nil, err
+	}
+	if err := m.grow(t, base, plan); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// begin returns a bag without members and the scores at the start, nil for 0.
+func (l Trees) begin(t *Task) (m *treeMean, base []float64) {
+	d := t.Normalized()
+	m = &treeMean{Trees: l, data: d}
+	if t.Initial != nil {
+		m.initial = &initialTrees{t.Initial.Scorer.(*scorer.Trees), t.Initial.Params}
+		base = make([]float64, d.Docs())
+		eachQuery(d, l.Workers, func(_ int, q *dataset.Query, x []float32) {
+			m.initial.score(base[q.Start:q.Start+q.Len()], x, d.Features)
+		})
+	}
+	return m, base
+}
+
+// grow begins the members' sums of trees.
+func (m *treeMean) grow(t *Task, base []float64, plan treesPlan) error {
+	for member := range max(1, m.Bag) {
+		r, err := m.Trees.grow(t, m.grower, memberSeed(t.Seed, member), base)
+		if err != nil {
+			return err
+		}
+		r.draws = m.initial.number() // as if these trees had been drawn for here
+		m.sums = append(m.sums, r)
+		if err := r.beginTables(t, plan.tablesOnDisk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete puts defaults in place.
+func (l *Trees) complete(t *Task) {
+	l.Rate, l.Bins, l.Leaves = cmp.Or(l.Rate, 0.1), cmp.Or(l.Bins, tree.MaxBins), cmp.Or(l.Leaves, 15)
+	l.QueryFraction, l.FeatureFraction = cmp.Or(l.QueryFraction, 1), cmp.Or(l.FeatureFraction, 1)
+	l.DocumentFraction, l.Dropout.Rate = cmp.Or(l.DocumentFraction, 1), cmp.Or(l.Dropout.Rate, 0.1)
+	if l.GOSSRest == 0 {
+		l.GOSSTop = cmp.Or(l.GOSSTop, 1)
+	}
+	l.Workers = t.Workers
+}
+
+// grow begins a sum of trees.
+func (l Trees) grow(t *Task, g grower, seed uint64, base []float64) (*treeRounds, error) {
+	step, err := l.step(t, seed)
+	if err != nil {
+		return nil, err
+	}
+	d := t.Normalized()
+	n := d.Docs()
+	r := &treeRounds{
+		Trees: l, seed: seed, data: d, base: base, loss: step.loss, step: step, grower: g,
+		treesState: treesState{scores: make([]float64, n)}, lambda: make([]float64, n), second: make([]float64, n),
+	}
+	copy(r.scores, base)
+	for i := range d.Queries {
+		r.queries = append(r.queries, i)
+	}
+	if l.Sum != GradientTrees {
+		r.target = make([]float64, n)
+	}
+	r.objective = r.step.eval(r.scores, r.lambda, r.second)
+	return r, nil
+}
+
+// step returns what trees are fitted to: the loss as a function of the scores of the training
+// data.
+func (l *Trees) step(t *Task, seed uint64) (*treeStep, error) {
+	if t.Loss == nil {
+		return nil, errors.New("found no loss, expected one: this learner minimises a loss")
+	}
+	coster, _ := t.Loss.(loss.Coster)
+	if err := t.CheckWork(nil, coster); err != nil {
+		return nil, err
+	}
+	f, err := objective.NewFunctional(t.Normalized(), t.Loss, seed, t.Workers, t.done)
+	if err != nil {
+		return nil, err
+	}
+	if f.Queries() == 0 {
+		return nil, t.nothingToLearn()
+	}
+	if !t.Weights.IsZero() {
+		if err := f.Weigh(t.Weights); err != nil {
+			return nil, err
+		}
+	}
+	return newTreeStep(f, t.Loss.Traits(), l.Steps)
+}

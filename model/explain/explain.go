@@ -1,0 +1,313 @@
+// Package explain says why a model ranks as it does: what every feature contributes to a
+// document's score, exactly, and what a measure loses where a feature's values are permuted.
+//
+// Start reading at [New]: an [Explainer] takes the scores of a query apart. Each way to do that
+// is a file: linear.go (weighted sums and staircases), treepath.go and treesets.go (Shapley
+// values of trees), gradients.go (networks), shapley.go (anything of few features) and
+// fusion.go. [Permute] is the importance by loss of a measure. The package must not depend on
+// how models are trained.
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// Attribution is a way to divide a score among features.
+type Attribution string
+
+// The attributions. All but Gradients are Shapley values (Shapley 1953) of a game whose players
+// are the features; they differ in what a score is without a feature.
+const (
+	// Auto is the one that is exact for the model: Path for trees, Gradients for networks, the
+	// one there is for all others.
+	Auto Attribution = "auto"
+	// Path lets trees send a document both ways at a split by a feature that is left out, in the
+	// proportions of the background's documents (TreeSHAP: Lundberg et al., Nature Machine
+	// Intelligence 2, 2020).
+	Path Attribution = "path"
+	// Background gives a feature that is left out the values of a sample of the background's
+	// documents, and takes the mean of the scores (interventional Shapley values).
+	Background Attribution = "background"
+	// Gradients integrates the gradient of the score along the straight line from the
+	// background's mean document (Sundararajan, Taly, Yan, ICML 2017).
+	Gradients Attribution = "gradients"
+)
+
+var attributions = []string{string(Auto), string(Path), string(Background), string(Gradients)}
+
+// Attributions returns the names that ParseAttribution reads.
+func Attributions() []string { return slices.Clone(attributions) }
+
+// ParseAttribution reads the name of an attribution.
+func ParseAttribution(name string) (Attribution, error) {
+	if slices.Contains(attributions, name) {
+		return Attribution(name), nil
+	}
+	return "", fmt.Errorf("found the attribution %q%s", name, suggest.Or(name, attributions, ", expected "+strings.Join(attributions, ", ")))
+}
+
+// DefaultSample is the number of documents of the background that Background draws.
+const DefaultSample = 100
+
+// Options say how scores are taken apart. The zero value is usable.
+type Options struct {
+	Attribution Attribution // "" is Auto
+	Sample      int         // documents of the background that are drawn where all would be too many; 0: DefaultSample
+	Seed        uint64      // of that draw
+}
+
+// Explainer takes the scores of a model apart. It is safe for concurrent use.
+type Explainer struct {
+	model   *model.Model
+	columns []int // of the data; nil: the first ones
+	terms   []Term
+	how     attributor
+	fusion  *fusionParts // nil unless the model is a fusion
+}
+
+// Term is what contributes to a score: a feature or, of a fusion whose rule is not linear, a
+// member.
+type Term struct {
+	Name   string
+	Column int // of the data, −1 for a member and a feature that the data lack
+}
+
+// attributor takes the scores of one scorer apart. Contributions are of the columns that the
+// scorer sees.
+type attributor interface {
+	// about says in words what the contributions are.
+	about() string
+
+	// base is what they are measured from.
+	base() float64
+
+	// add adds those of the rows of x to dst, which has a row of as many columns.
+	add(dst []float64, x []float32)
+}
+
+// Query has what the scores of a query's documents are made of.
+type Query struct {
+	// Scores has one a document, with the bits of [model.Model.Score].
+	Scores []float64
+
+	// Base is what contributions are measured from: the mean score of the background, or that of
+	// its mean document. Of a fusion it depends on the query.
+	Base float64
+
+	// Parts is the row-major documents × terms matrix of contributions.
+	Parts []float64
+
+	// Remainder is what a score is beside the base and its contributions: an error of rounding,
+	// or of the integral of a deep network's gradient.
+	Remainder []float64
+}
+
+// Row returns the contributions to a document's score, one a term.
+func (q *Query) Row(doc int) []float64 {
+	n := len(q.Parts) / len(q.Scores)
+	return q.Parts[doc*n : (doc+1)*n]
+}
+
+// RefusedError is the error of a model whose scores cannot be taken apart exactly.
+type RefusedError struct {
+	Kind   string // of the scorer
+	Reason string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the scores of a model of the kind %s have no exact contributions here: %s; its features' importance by the loss of a measure can be had", e.Kind, e.Reason)
+}
+
+// New returns the explainer of a model against a background: the documents that a document is
+// compared with. Explained data must have the background's features in its order. A model
+// that is not explained is a *[RefusedError]; names that do not match are errors.
+func New(m *model.Model, background *dataset.Dataset, o Options) (*Explainer, error) {
+	if m.Scorer == nil {
+		return nil, fmt.Errorf("found a model without a scorer, expected one that was trained or loaded")
+	}
+	if background.Docs() == 0 {
+		return nil, fmt.Errorf("found no documents in the background, expected at least one")
+	}
+	columns, err := m.Columns(background)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWidth(m.Scorer.NumFeatures(), background); err != nil {
+		return nil, err
+	}
+	if o.Sample <= 0 {
+		o.Sample = DefaultSample
+	}
+	if o.Attribution == "" {
+		o.Attribution = Auto
+	}
+	return newExplainer(m, background, columns, o)
+}
+
+// newExplainer is New for a model whose features are the given columns.
+func newExplainer(m *model.Model, background *dataset.Dataset, columns []int, o Options) (*Explainer, error) {
+	e := &Explainer{model: m, columns: columns}
+	if _, ok := m.Scorer.(*model.Fusion); ok {
+		if err := e.takeApart(background, o); err != nil {
+			return nil, err
+		}
+		return e, nil
+	}
+	for j := range m.NumFeatures() {
+		e.terms = append(e.terms, termOf(m, background, columns, j))
+	}
+	var err error
+	if e.how, err = newAttributor(m, &source{m, background, columns}, o); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// termOf returns the term of a feature of a model.
+func termOf(m *model.Model, d *dataset.Dataset, columns []int, j int) Term {
+	t := Term{Column: j}
+	if columns != nil {
+		t.Column = columns[j]
+	} else if j >= d.Features {
+		t.Column = -1
+	}
+	switch {
+	case m.FeatureNames != nil:
+		t.Name = m.FeatureNames[j]
+	case t.Column >= 0 && d.FeatureNames != nil:
+		t.Name = d.FeatureNames[t.Column]
+	default:
+		t.Name = strconv.Itoa(j + 1)
+	}
+	return t
+}
+
+// newAttributor returns what takes the scores of a model, no fusion, apart.
+func newAttributor(m *model.Model, b *source, o Options) (attributor, error) {
+	refuse := func(reason string) (attributor, error) {
+		return nil, &RefusedError{m.Scorer.Kind(), reason}
+	}
+	if o.Attribution == Background {
+		if t, ok := m.Scorer.(*scorer.Trees); ok {
+			return newTreeSets(t, m.Params, b, o), nil
+		}
+		if additive := newAdditive(m, b); additive != nil {
+			return additive, nil
+		}
+		return newEnumeration(m, b, o)
+	}
+	trees, isTrees := m.Scorer.(*scorer.Trees)
+	switch additive := newAdditive(m, b); {
+	case additive != nil:
+		return additive, nil
+	case isTrees && o.Attribution != Gradients:
+		return newTreePaths(trees, m.Params, b), nil
+	case isTrees:
+		return refuse("trees have no gradient, but Shapley values (path, background)")
+	case o.Attribution == Path:
+		return refuse("path is for trees")
+	}
+	if g := newGradients(m, b); g != nil {
+		return g, nil
+	}
+	if o.Attribution == Gradients {
+		return refuse("no gradient of it by features is known")
+	}
+	return newEnumeration(m, b, o)
+}
+
+// About says in words what the contributions are and what they are measured from.
+func (e *Explainer) About() string {
+	if e.fusion != nil {
+		return e.fusion.about
+	}
+	return e.how.about()
+}
+
+// ByFeature reports whether the terms are features; of a fusion whose rule is not linear they
+// are its members.
+func (e *Explainer) ByFeature() bool { return e.fusion == nil || e.fusion.place != nil }
+
+// Terms returns what contributes to the scores, in the order of a [Query]'s rows.
+func (e *Explainer) Terms() []Term { return slices.Clone(e.terms) }
+
+// Explain takes the scores of a query's documents apart. The query must be of data with the
+// features of the background, in its order.
+func (e *Explainer) Explain(q *dataset.Query) (*Query, error) {
+	n := len(e.terms)
+	if err := checkCells("a query", q.Len(), n, 12); err != nil {
+		return nil, err
+	}
+	out := &Query{Scores: make([]float64, q.Len()), Parts: make([]float64, q.Len()*n), Remainder: make([]float64, q.Len())}
+	if e.fusion != nil {
+		if err := e.explainFusion(out, q); err != nil {
+			return nil, err
+		}
+	} else {
+		x := e.model.Inputs(nil, q, e.columns)
+		var ws scorer.Workspace
+		e.model.Scorer.Score(out.Scores, e.model.Params, x, &ws)
+		e.addUp(out.Parts, x)
+		out.Base = e.how.base()
+	}
+	for i, s := range out.Scores {
+		if math.IsNaN(s) || math.IsInf(s, 0) {
+			return nil, fmt.Errorf("found the score %v for document %d of query %q, expected a finite one", s, i+1, q.ID)
+		}
+		out.Remainder[i] = s - out.Base - sum(out.Row(i))
+	}
+	return out, nil
+}
+
+// addUp adds the contributions of what the scorer sees of documents to dst, those of the views of
+// a feature together.
+func (e *Explainer) addUp(dst []float64, x []float32) {
+	views, n := e.model.Views, len(e.terms)
+	if views.Raw() {
+		e.how.add(dst, x)
+		return
+	}
+	width := e.model.Scorer.NumFeatures()
+	all := make([]float64, len(x))
+	e.how.add(all, x)
+	for i, v := range all {
+		feature, _ := views.Source(i%width, n)
+		dst[i/width*n+feature] += v
+	}
+}
+
+// Pair returns why one document of a query stands above another: the differences of their
+// contributions, one a term, and of their remainders, which add up to the difference of the
+// scores.
+func (q *Query) Pair(above, below int) (parts []float64, remainder float64) {
+	a, b := q.Row(above), q.Row(below)
+	parts = make([]float64, len(a))
+	for j := range parts {
+		parts[j] = a[j] - b[j]
+	}
+	return parts, q.Scores[above] - q.Scores[below] - sum(parts)
+}
+
+// sum adds up without the error of a long sum: Neumaier's compensated sum (1974).
+func sum(list []float64) float64 {
+	var s, lost float64
+	for _, v := range list {
+		t := s + v
+		if math.Abs(s) >= math.Abs(v) {
+			lost += (s - t) + v
+		} else {
+			lost += (v - t) + s
+		}
+		s = t
+	}
+	return s + lost
+}

@@ -1,0 +1,341 @@
+package interchange
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/strictjson"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// catboost is what save_model of CatBoost writes with format="json".
+var catboost = format{
+	name: "catboost", title: "CatBoost JSON",
+	is: func(head []byte) bool {
+		switch firstKey(head) {
+		case "features_info", "oblivious_trees", "scale_and_bias":
+			return true
+		case "ctr_data", "model_info":
+			text := string(head)
+			return strings.Contains(text, `"features_info"`) || strings.Contains(text, `"catboost_version_info"`)
+		}
+		return false
+	},
+	read: readCatBoost, write: writeCatBoost,
+}
+
+// cbFile is the part of a file that scoring depends on.
+type cbFile struct {
+	Features struct {
+		Float       []cbFeature `json:"float_features"`
+		Categorical []cbFeature `json:"categorical_features"`
+		Text        []cbFeature `json:"text_features"`
+		Embedding   []cbFeature `json:"embedding_features"`
+	} `json:"features_info"`
+	Info struct {
+		Params struct {
+			Loss struct {
+				Type string `json:"type"`
+			} `json:"loss_function"`
+		} `json:"params"`
+	} `json:"model_info"`
+	Oblivious []cbOblivious    `json:"oblivious_trees"`
+	Trees     strictjson.Value `json:"trees"`
+	Scale     strictjson.Value `json:"scale_and_bias"`
+}
+
+type cbFeature struct {
+	ID      string           `json:"feature_id"`
+	Index   strictjson.Value `json:"feature_index"`
+	Flat    strictjson.Value `json:"flat_feature_index"`
+	Missing string           `json:"nan_value_treatment"`
+}
+
+// cbOblivious is a tree whose splits, one a level, are the bits of a leaf's number, from the lowest
+// on.
+type cbOblivious struct {
+	Splits  []cbSplit          `json:"splits"`
+	Values  strictjson.Numbers `json:"leaf_values"`
+	Weights strictjson.Numbers `json:"leaf_weights"`
+}
+
+type cbSplit struct {
+	Type    string           `json:"split_type"`
+	Feature strictjson.Value `json:"float_feature_index"`
+	Border  strictjson.Value `json:"border"`
+}
+
+// cbReader reads trees.
+type cbReader struct {
+	columns map[int]int  // of features, by their index among those of numbers
+	right   map[int]bool // whether missing values of a column go right
+	names   []string
+	width   int
+	unused  []*dataset.Categories // of columns that are no numbers, which no tree uses
+	notes   []string
+	nodes   []scorer.TreeNode // of the tree that is read
+	values  []float64
+}
+
+func readCatBoost(data []byte, o ReadOptions) (*model.Model, []string, error) {
+	var f cbFile
+	if err := decodeJSON(data, &f); err != nil {
+		return nil, nil, err
+	}
+	scale, bias, err := f.scaleAndBias()
+	if err != nil {
+		return nil, nil, err
+	}
+	r := cbReader{columns: map[int]int{}, right: map[int]bool{}}
+	if err := r.features(&f); err != nil {
+		return nil, nil, err
+	}
+	e := &ensemble{features: r.width, names: r.names, categories: r.unused, constant: bias}
+	if err := r.trees(&f, e); err != nil {
+		return nil, nil, err
+	}
+	for _, t := range e.trees {
+		for i := range t.values {
+			t.values[i] *= scale
+		}
+	}
+	notes, err := e.number(o, r.names == nil, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	notes = append(append(notes, r.notes...), e.categoryNotes()...)
+	if loss := f.Info.Params.Loss.Type; loss == "Logloss" || loss == "CrossEntropy" || loss == "Poisson" {
+		notes = append(notes, fmt.Sprintf("the scores are those before the link of the loss %s (RawFormulaVal), which keeps their order", loss))
+	}
+	m, err := e.model("catboost", map[string]any{"loss": f.Info.Params.Loss.Type})
+	return m, notes, err
+}
+
+// scaleAndBias returns what the sum of the trees is multiplied by, and what is added.
+func (f *cbFile) scaleAndBias() (scale, bias float64, err error) {
+	if f.Scale.Text == nil {
+		return 1, 0, nil
+	}
+	expected := wrong(f.Scale, `found %.60s as "scale_and_bias", expected a number and a list of one: one score a document`, f.Scale.Text)
+	parts, err := strictjson.Elements(f.Scale)
+	if err != nil || len(parts) != 2 {
+		return 0, 0, expected
+	}
+	biases := []strictjson.Value{parts[1]}
+	if parts[1].Text[0] == '[' {
+		if biases, err = strictjson.Elements(parts[1]); err != nil || len(biases) > 1 {
+			return 0, 0, expected
+		}
+	}
+	if scale, err = parseReal(string(parts[0].Text)); err == nil && len(biases) == 1 {
+		bias, err = parseReal(string(biases[0].Text))
+	}
+	if err != nil || math.IsInf(scale, 0) || math.IsInf(bias, 0) {
+		return 0, 0, expected
+	}
+	return scale, bias, nil
+}
+
+// features reads which column each feature stands in, its name, and where its missing values go.
+func (r *cbReader) features(f *cbFile) error {
+	named := len(f.Features.Float) > 0
+	of := make(map[int]string)
+	for i := range f.Features.Float {
+		feature := &f.Features.Float[i]
+		index, err := wholeOf(feature.Index, "feature_index", i)
+		if err != nil {
+			return err
+		}
+		column, err := wholeOf(feature.Flat, "flat_feature_index", index)
+		if err != nil {
+			return err
+		}
+		if _, twice := r.columns[index]; twice || column < 0 || column >= math.MaxInt32 {
+			return wrong(feature.Index, "found feature %d in column %d, expected each feature once, in a column from 0 on", index, column)
+		}
+		switch feature.Missing {
+		case "", "AsIs", "AsFalse":
+		case "AsTrue":
+			r.right[column] = true
+		default:
+			return wrong(feature.Index, `found "nan_value_treatment" %.40q of feature %d, expected AsIs, AsFalse or AsTrue`, feature.Missing, index)
+		}
+		r.columns[index], r.width = column, max(r.width, column+1)
+		of[column], named = feature.ID, named && feature.ID != ""
+	}
+	if r.width == 0 {
+		return errors.New(`found no "float_features", expected the list of features`)
+	}
+	if named {
+		return r.takeNames(f, of)
+	}
+	return nil
+}
+
+// takeNames names all columns as the file does. Columns of categories, texts and embeddings have lists
+// of their own, and no tree uses them. A column that CatBoost ignored is in no list and left out.
+func (r *cbReader) takeNames(f *cbFile, of map[int]string) error {
+	other := make(map[int]bool)
+	for _, feature := range slices.Concat(f.Features.Categorical, f.Features.Text, f.Features.Embedding) {
+		column, err := wholeOf(feature.Flat, "flat_feature_index", -1)
+		if err != nil {
+			return err
+		}
+		if _, twice := of[column]; twice || column < 0 || column >= math.MaxInt32 || feature.ID == "" {
+			return wrong(feature.Flat, "found feature %q in column %d, expected a name, and each feature in a column of its own, from 0 on", feature.ID, column)
+		}
+		of[column], other[column] = feature.ID, true
+	}
+	place := make(map[int]int, len(of))
+	for _, column := range slices.Sorted(maps.Keys(of)) {
+		if place[column] = len(r.names); other[column] {
+			r.unused = append(r.unused, make([]*dataset.Categories, len(r.names)-len(r.unused))...)
+			r.unused = append(r.unused, dataset.NewUnusedCategories())
+		}
+		r.names, r.width = append(r.names, of[column]), max(r.width, column+1)
+	}
+	if left := r.width - len(of); left > 0 {
+		r.notes = append(r.notes, fmt.Sprintf("%d of the %d columns that CatBoost learned from have no name in the file, and are left out: it ignored them", left, r.width))
+	}
+	right := make(map[int]bool, len(r.right))
+	for index, column := range r.columns {
+		r.columns[index], right[place[column]] = place[column], r.right[column]
+	}
+	r.right, r.width = right, len(r.names)
+	return nil
+}
+
+// trees reads the trees, of either form.
+func (r *cbReader) trees(f *cbFile, e *ensemble) error {
+	if f.Oblivious == nil && f.Trees.Text == nil {
+		return errors.New(`found neither "oblivious_trees" nor "trees", expected one of them: the file is not whole`)
+	}
+	for k := range f.Oblivious {
+		t, err := r.oblivious(&f.Oblivious[k])
+		if err != nil {
+			return fmt.Errorf("tree %d: %w", k, err)
+		}
+		e.trees = append(e.trees, t)
+	}
+	if f.Trees.Text == nil {
+		return nil
+	}
+	list, err := strictjson.Elements(f.Trees)
+	if err != nil {
+		return err
+	}
+	for k, v := range list {
+		r.nodes, r.values = nil, nil
+		if _, err := r.nested(v); err != nil {
+			return fmt.Errorf("tree %d: %w", k, err)
+		}
+		t, err := grow(r.nodes, r.values)
+		if err != nil {
+			return wrong(v, "tree %d: %w", k, err)
+		}
+		e.trees = append(e.trees, t)
+	}
+	return nil
+}
+
+// split returns the node of a split: x above the border goes right.
+func (r *cbReader) split(s *cbSplit) (scorer.TreeNode, error) {
+	if s.Type != "" && s.Type != "FloatFeature" {
+		return scorer.TreeNode{}, wrong(s.Border, `found the "split_type" %.40q, expected FloatFeature: splits by categories, text and embeddings are not read`, s.Type)
+	}
+	index, err := wholeOf(s.Feature, "float_feature_index", -1)
+	if err != nil {
+		return scorer.TreeNode{}, err
+	}
+	column, ok := r.columns[index]
+	if !ok {
+		return scorer.TreeNode{}, wrong(s.Feature, `found the "float_feature_index" %d, expected one of the float_features`, index)
+	}
+	border, err := parseReal(string(s.Border.Text))
+	if err != nil {
+		return scorer.TreeNode{}, wrong(s.Border, `found %.40s as "border", expected a number`, s.Border.Text)
+	}
+	return scorer.TreeNode{Feature: column, Threshold: below32(border), MissingLeft: !r.right[column]}, nil
+}
+
+// oblivious returns a tree that divides a whole level by one split.
+func (r *cbReader) oblivious(t *cbOblivious) (tree, error) {
+	depth := len(t.Splits)
+	if depth > 30 || len(t.Values) != 1<<depth {
+		return tree{}, fmt.Errorf("found %d leaf_values for %d splits, expected 2 to the power of the latter: one score a document", len(t.Values), depth)
+	}
+	if t.Weights != nil && len(t.Weights) != len(t.Values) {
+		return tree{}, fmt.Errorf("found %d leaf_weights, expected %d, one a leaf", len(t.Weights), len(t.Values))
+	}
+	nodes := make([]scorer.TreeNode, 0, len(t.Values)-1)
+	for level := range t.Splits {
+		n, err := r.split(&t.Splits[level])
+		if err != nil {
+			return tree{}, err
+		}
+		first := 1<<level - 1 // node of the level; that of bits b is first + b
+		for b := range 1 << level {
+			if level+1 < depth {
+				n.Left, n.Right = 2*first+1+b, 2*first+1+b+1<<level
+			} else {
+				n.Left, n.Right = -1-b, -1-(b+1<<level)
+			}
+			nodes = append(nodes, n)
+		}
+	}
+	return grow(nodes, t.Values)
+}
+
+// nested adds a node with those below it, and returns its number or −1 less that of its leaf.
+func (r *cbReader) nested(v strictjson.Value) (int, error) {
+	o, err := objectOf(v, "a node")
+	if err != nil {
+		return 0, err
+	}
+	var n struct {
+		Value strictjson.Value `json:"value"`
+		Left  strictjson.Value `json:"left"`
+		Right strictjson.Value `json:"right"`
+		Split strictjson.Value `json:"split"`
+	}
+	if err := o.Decode(&n); err != nil {
+		return 0, err
+	}
+	if n.Split.Text == nil {
+		value, err := parseReal(string(n.Value.Text))
+		if err != nil {
+			return 0, wrong(v, `found %.40s as "value" of a leaf, expected a number: one score a document`, n.Value.Text)
+		}
+		r.values = append(r.values, value)
+		return -len(r.values), nil
+	}
+	if n.Left.Text == nil || n.Right.Text == nil {
+		return 0, wrong(v, `found a split without "left" or "right", expected both`)
+	}
+	var s cbSplit
+	if o, err = objectOf(n.Split, `"split"`); err == nil {
+		err = o.Decode(&s)
+	}
+	if err != nil {
+		return 0, err
+	}
+	node, err := r.split(&s)
+	if err != nil {
+		return 0, err
+	}
+	own := len(r.nodes)
+	r.nodes = append(r.nodes, node)
+	left, err := r.nested(n.Left)
+	if err != nil {
+		return 0, err
+	}
+	right, err := r.nested(n.Right)
+	r.nodes[own].Left, r.nodes[own].Right = left, right
+	return own, err
+}

@@ -1,0 +1,195 @@
+package interchange
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// expression writes a model as one expression of a language: the parts in which languages differ
+// are functions.
+type expression struct {
+	language string
+	value    func(feature int) string      // of a feature as it is
+	filled   func(value, by string) string // where it is missing
+	step     func(value string, s transform.Step) string
+	logistic func(s string) string
+	unit     func(f scorer.Activation, z string) (string, error) // nil if there are no networks
+	// branch returns the value of a node, from those of its sides.
+	branch func(n scorer.TreeNode, left, right string) string
+	// most is how many parts an expression may have.
+	most int
+
+	parts int
+	model *model.Model
+}
+
+// of returns the expression of a model.
+func (x *expression) of(m *model.Model, o WriteOptions) (string, error) {
+	x.model = m
+	text, err := x.raw(m, o)
+	if err != nil {
+		return "", err
+	}
+	if o.Scores == LogisticScores {
+		text = x.logistic(text)
+	}
+	return text, nil
+}
+
+func (x *expression) raw(m *model.Model, o WriteOptions) (string, error) {
+	switch m.Scorer.(type) {
+	case *scorer.Trees, *scorer.Stumps:
+		return x.trees(m, o.Scores == ShiftedScores)
+	}
+	if o.Scores == ShiftedScores {
+		return "", errNoLeastScore
+	}
+	layers, err := bareNetworkOf(m)
+	if err != nil {
+		return "", err
+	}
+	if x.unit == nil && (len(layers) > 1 || layers[0].activation != scorer.Identity) {
+		return "", fmt.Errorf("found the scorer %q, expected a linear one, trees or stumps", m.Scorer.Kind())
+	}
+	if len(layers) > 2 {
+		return "", fmt.Errorf("found a network of %d layers, expected at most 2: in an expression every unit would repeat those before it; export to onnx", len(layers))
+	}
+	inputs := make([]string, len(layers[0].weights[0]))
+	for j := range inputs {
+		if inputs[j], err = x.feature(j); err != nil {
+			return "", err
+		}
+	}
+	for _, l := range layers {
+		outputs := make([]string, len(l.biases))
+		for u, bias := range l.biases {
+			terms := make([]string, 0, len(inputs)+1)
+			if bias != 0 {
+				terms = append(terms, decimal(bias))
+			}
+			for j, in := range inputs {
+				terms = append(terms, decimal(l.weights[u][j])+" * "+in)
+			}
+			if x.parts += len(terms); x.parts > x.most {
+				return "", x.tooLarge()
+			}
+			outputs[u] = x.sum(terms)
+			if l.activation != scorer.Identity {
+				if outputs[u], err = x.unit(l.activation, outputs[u]); err != nil {
+					return "", err
+				}
+			}
+		}
+		inputs = outputs
+	}
+	return inputs[0], nil
+}
+
+// longestFeature is how long what is done to a feature may be: its value stands in some steps more
+// than once.
+const longestFeature = 1 << 16
+
+// feature returns a feature with what the model does to it and to missing values.
+func (x *expression) feature(j int) (string, error) {
+	text := x.value(j)
+	if x.model.Missing == dataset.MissingZero {
+		text = x.filled(text, "0.0")
+	}
+	for _, s := range x.model.Transforms.Chain(j) {
+		switch s := s.(type) {
+		case transform.Fill:
+			if x.model.Missing == dataset.MissingKeep {
+				text = x.filled(text, decimal(s.Value))
+			}
+		case transform.Standard:
+			value := text
+			if text = fmt.Sprintf("((%s - %s) / %s)", value, decimal(s.Mean), decimal(s.Deviation)); s.Deviation == 0 {
+				text = "(0.0 * " + value + ")" // which stays missing where it is
+			}
+		default:
+			text = x.step(text, s)
+		}
+		if len(text) > longestFeature {
+			return "", fmt.Errorf("found many transforms of feature %d, expected fewer in an expression of %s", j+1, x.language)
+		}
+	}
+	return text, nil
+}
+
+func (x *expression) tooLarge() error {
+	return fmt.Errorf("found a model of more than %d parts, expected fewer in one expression of %s", x.most, x.language)
+}
+
+// group is how many terms are added in a row: languages limit how deep expressions nest, and a
+// long sum nests as deep.
+const group = 100
+
+// sum returns the sum of terms, in brackets.
+func (x *expression) sum(terms []string) string {
+	if len(terms) == 0 {
+		return "0.0"
+	}
+	return "(" + joined(terms, " + ") + ")"
+}
+
+// joined returns terms with an operator between them.
+func joined(terms []string, operator string) string {
+	for len(terms) > group {
+		var groups []string
+		for list := range slices.Chunk(terms, group) {
+			groups = append(groups, "("+strings.Join(list, operator)+")")
+		}
+		terms = groups
+	}
+	return strings.Join(terms, operator)
+}
+
+func (x *expression) trees(m *model.Model, shifted bool) (string, error) {
+	e, err := treesOf(m)
+	if err != nil {
+		return "", err
+	}
+	if shifted {
+		e.shift()
+	}
+	var terms []string
+	if e.constant != 0 {
+		terms = append(terms, decimal(e.constant))
+	}
+	for _, t := range e.trees {
+		if x.parts += len(t.values); x.parts > x.most {
+			return "", x.tooLarge()
+		}
+		text, err := x.node(t, 0, 0)
+		if err != nil {
+			return "", err
+		}
+		terms = append(terms, text)
+	}
+	return x.sum(terms), nil
+}
+
+func (x *expression) node(t tree, at, depth int) (string, error) {
+	if depth > deepest {
+		return "", fmt.Errorf("found a tree deeper than %d levels, expected fewer in an expression of %s", deepest, x.language)
+	}
+	if at < 0 || len(t.nodes) == 0 {
+		return decimal(t.values[max(0, -1-at)]), nil
+	}
+	n := t.nodes[at]
+	left, err := x.node(t, n.Left, depth+1)
+	if err != nil {
+		return "", err
+	}
+	right, err := x.node(t, n.Right, depth+1)
+	if err != nil {
+		return "", err
+	}
+	return x.branch(n, left, right), nil
+}

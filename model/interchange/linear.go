@@ -1,0 +1,122 @@
+package interchange
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// linear is a weighted sum of features, as other systems hold it:
+//
+//	s(x) = constant + Σ_j weights[j]·x_j
+type linear struct {
+	weights  []float64
+	constant float64
+	names    []string // one a feature, or nil
+	notes    []string // what a user of the sum must know
+}
+
+// linearOf returns a model as a weighted sum of features that does to features what the model
+// does. Missing values count as 0. Another model is an error.
+func linearOf(m *model.Model) (*linear, error) {
+	if err := checkOneDocument(m); err != nil {
+		return nil, err
+	}
+	l := &linear{names: m.FeatureNames}
+	switch s := m.Scorer.(type) {
+	case scorer.Linear:
+		l.weights = slices.Clone(m.Params)
+	case *scorer.Layers:
+		if layers := s.Layers(); len(layers) > 1 || layers[0].Activation != scorer.Identity {
+			return nil, errNotLinear(m)
+		}
+		n := len(m.Params) - 1
+		l.weights, l.constant = slices.Clone(m.Params[:n]), m.Params[n]
+	default:
+		return nil, errNotLinear(m)
+	}
+	for _, feature := range m.Transforms.Features() {
+		if err := l.fold(feature, m.Transforms.Chain(feature)); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+func errNotLinear(m *model.Model) error {
+	return fmt.Errorf("found the scorer %q, expected linear: the format holds weighted sums of features", m.Scorer.Kind())
+}
+
+// fold makes the sum do to a feature what a model does before it scores.
+func (l *linear) fold(feature int, chain transform.Chain) error {
+	slope, intercept, ok := chain.Affine(-transform.Unbounded, transform.Unbounded)
+	if !ok {
+		return fmt.Errorf("found that feature %d is clipped or its logarithm taken, expected that it is standardised at most: the format holds weighted sums of features", feature+1)
+	}
+	w := l.weights[feature]
+	l.weights[feature] = w * slope
+	l.constant += float64(w * intercept)
+	for _, s := range chain {
+		if fill, ok := s.(transform.Fill); ok {
+			l.notes = append(l.notes, fmt.Sprintf("a missing value of feature %d is %v in the model, which the engine must be given in its place", feature+1, fill.Value))
+			break
+		}
+	}
+	return nil
+}
+
+// model returns the model of the sum, to be named after where it came from. With a constant it is
+// a network of one unit, the identity, because [scorer.Linear] has none.
+func (l *linear) model(method string, hyperparameters map[string]any) (*model.Model, error) {
+	if len(l.weights) == 0 {
+		return nil, errors.New("found no weights, expected one at least")
+	}
+	for j, w := range l.weights {
+		if math.IsNaN(w) || math.IsInf(w, 0) {
+			return nil, fmt.Errorf("found the weight %v of feature %d, expected a finite number", w, j+1)
+		}
+	}
+	if math.IsNaN(l.constant) || math.IsInf(l.constant, 0) {
+		return nil, fmt.Errorf("found the constant %v, expected a finite number", l.constant)
+	}
+	m := imported(method, hyperparameters, scorer.Linear{Features: len(l.weights)}, l.weights)
+	if l.constant != 0 {
+		s, err := scorer.NewLayers(len(l.weights), []scorer.Layer{{Units: 1, Activation: scorer.Identity}})
+		if err != nil {
+			return nil, err
+		}
+		m = imported(method, hyperparameters, s, append(slices.Clone(l.weights), l.constant))
+	}
+	m.FeatureNames, m.Missing = l.names, dataset.MissingZero
+	return m, nil
+}
+
+// mostFeatures is the largest number of a feature in a model that is read: a line of text must
+// not ask for any amount of memory.
+const mostFeatures = 1 << 22
+
+// numbered returns an error for a number of a feature, from 1, that is out of range.
+func numbered(feature int) error {
+	if feature < 1 || feature > mostFeatures {
+		return fmt.Errorf("found feature %d, expected a number from 1 to %d", feature, mostFeatures)
+	}
+	return nil
+}
+
+// add adds a weight to that of a feature, counted from 1.
+func (l *linear) add(feature int, w float64) error {
+	if err := numbered(feature); err != nil {
+		return err
+	}
+	if feature > len(l.weights) {
+		l.weights = append(l.weights, make([]float64, feature-len(l.weights))...)
+	}
+	l.weights[feature-1] += w
+	return nil
+}

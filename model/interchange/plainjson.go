@@ -1,0 +1,180 @@
+package interchange
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
+	"github.com/listwise/listwise/internal/strictjson"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// plainJSON is a model as JSON that is easy to evaluate in any language; docs/interchange.md has
+// its schema.
+var plainJSON = format{name: "json", title: "plain JSON, to be evaluated by hand", write: writeJSON}
+
+func writeJSON(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
+	names, err := engineNames(m, o)
+	if err != nil {
+		return nil, err
+	}
+	b := jsonWriter{names: names}
+	kind, err := b.model(m, o)
+	if err != nil {
+		return nil, err
+	}
+	scores := "raw"
+	if o.Scores == LogisticScores {
+		scores = "logistic"
+	}
+	text := fmt.Appendf(nil, `{"name":%s,"features":[`, quoted(o.Name))
+	for j, name := range names {
+		if j > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, quoted(name)...)
+	}
+	missing := map[dataset.Missing]string{dataset.MissingZero: "zero", dataset.MissingKeep: "missing"}[m.Missing]
+	if missing == "" {
+		missing = "error"
+	}
+	text = fmt.Appendf(text, `],"missing":"%s"`, missing)
+	text = fmt.Appendf(text, `,"scores":"%s","type":"%s"%s}`, scores, kind, b.text)
+	return nil, strictjson.Indent(w, text)
+}
+
+// jsonWriter collects the members of a kind of model.
+type jsonWriter struct {
+	names []string
+	text  []byte
+}
+
+func (b *jsonWriter) model(m *model.Model, o WriteOptions) (kind string, err error) {
+	switch m.Scorer.(type) {
+	case *scorer.Trees, *scorer.Stumps:
+		e, err := treesOf(m)
+		if err != nil {
+			return "", err
+		}
+		if o.Scores == ShiftedScores {
+			e.shift()
+		}
+		b.text = fmt.Appendf(b.text, `,"constant":%s,"trees":[`, decimal(e.constant))
+		for k, t := range e.trees {
+			if k > 0 {
+				b.text = append(b.text, ',')
+			}
+			if err := b.node(t, 0, 0); err != nil {
+				return "", fmt.Errorf("tree %d: %w", k+1, err)
+			}
+		}
+		b.text = append(b.text, ']')
+		return "trees", nil
+	}
+	if o.Scores == ShiftedScores {
+		return "", errNoLeastScore
+	}
+	bare := *m
+	bare.Transforms = nil
+	b.transforms(m)
+	if sum, err := linearOf(&bare); err == nil {
+		b.text = fmt.Appendf(b.text, `,"constant":%s,"weights":{`, decimal(sum.constant))
+		for j, v := range sum.weights {
+			if j > 0 {
+				b.text = append(b.text, ',')
+			}
+			b.text = fmt.Appendf(b.text, "%s:%s", quoted(b.names[j]), decimal(v))
+		}
+		b.text = append(b.text, '}')
+		return "linear", nil
+	}
+	layers, err := bareNetworkOf(m)
+	if err != nil {
+		return "", err
+	}
+	b.text = append(b.text, `,"layers":[`...)
+	for l, own := range layers {
+		if l > 0 {
+			b.text = append(b.text, ',')
+		}
+		b.text = fmt.Appendf(b.text, `{"activation":"%v","units":[`, own.activation)
+		for u, row := range own.weights {
+			if u > 0 {
+				b.text = append(b.text, ',')
+			}
+			b.text = fmt.Appendf(b.text, `{"bias":%s}`, decimal(own.biases[u]))
+			b.text = strictjson.AppendNumbers(b.text, "weights", row)
+		}
+		b.text = append(b.text, "]}"...)
+	}
+	b.text = append(b.text, ']')
+	return "network", nil
+}
+
+// transforms appends what is done to features before, which is folded into the thresholds of trees.
+func (b *jsonWriter) transforms(m *model.Model) {
+	if m.Transforms == nil {
+		return
+	}
+	b.text = append(b.text, `,"transforms":{`...)
+	for i, j := range m.Transforms.Features() {
+		if i > 0 {
+			b.text = append(b.text, ',')
+		}
+		b.text = fmt.Appendf(b.text, "%s:[", quoted(b.names[j]))
+		for k, step := range m.Transforms.Chain(j) {
+			if k > 0 {
+				b.text = append(b.text, ',')
+			}
+			b.text = fmt.Appendf(b.text, `{"step":"%s"`, step.Name())
+			switch s := step.(type) {
+			case transform.Clip:
+				b.text = fmt.Appendf(b.text, `,"low":%s,"high":%s`, decimal(s.Low), decimal(s.High))
+			case transform.Standard:
+				b.text = fmt.Appendf(b.text, `,"mean":%s,"deviation":%s`, decimal(s.Mean), decimal(s.Deviation))
+			case transform.Fill:
+				b.text = fmt.Appendf(b.text, `,"value":%s`, decimal(s.Value))
+			}
+			b.text = append(b.text, '}')
+		}
+		b.text = append(b.text, ']')
+	}
+	b.text = append(b.text, '}')
+}
+
+// node appends a node with all below it.
+func (b *jsonWriter) node(t tree, at, depth int) error {
+	if depth > deepest {
+		return fmt.Errorf("found a tree deeper than %d levels, expected fewer in nested JSON", deepest)
+	}
+	if at < 0 || len(t.nodes) == 0 {
+		b.text = fmt.Appendf(b.text, `{"value":%s}`, decimal(t.values[max(0, -1-at)]))
+		return nil
+	}
+	n := t.nodes[at]
+	b.text = fmt.Appendf(b.text, `{"feature":%s,`, quoted(b.names[n.Feature]))
+	if n.Categories == nil {
+		b.text = fmt.Appendf(b.text, `"at_most":%s`, decimal(doubleThreshold(n.Threshold)))
+	} else {
+		b.text = append(b.text, `"among":[`...)
+		for i, c := range n.Categories {
+			if i > 0 {
+				b.text = append(b.text, ',')
+			}
+			b.text = append(b.text, decimal(float64(c))...)
+		}
+		b.text = append(b.text, ']')
+	}
+	b.text = fmt.Appendf(b.text, `,"missing":"%s","yes":`, map[bool]string{true: "yes", false: "no"}[n.MissingLeft])
+	if err := b.node(t, n.Left, depth+1); err != nil {
+		return err
+	}
+	b.text = append(b.text, `,"no":`...)
+	if err := b.node(t, n.Right, depth+1); err != nil {
+		return err
+	}
+	b.text = append(b.text, '}')
+	return nil
+}

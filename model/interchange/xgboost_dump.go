@@ -1,0 +1,361 @@
+package interchange
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/internal/strictjson"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/scorer"
+)
+
+// xgboostDump is what get_dump of XGBoost returns as JSON, a list of nested trees, and what the
+// learning-to-rank plugins of Elasticsearch and OpenSearch call model/xgboost+json: the same, or
+// an object of an objective and "splits". Neither has base_score.
+var xgboostDump = format{
+	name: "xgboost-dump", title: "XGBoost's JSON dump, the definition of a model/xgboost+json",
+	is: isXGBoostDump, read: readXGBoostDump, write: writeXGBoostDump,
+}
+
+func isXGBoostDump(head []byte) bool {
+	text := bytes.TrimSpace(head)
+	isNode := bytes.Contains(text, []byte(`"leaf"`)) && bytes.Contains(text, []byte(`"nodeid"`))
+	return isNode && (bytes.HasPrefix(text, []byte("[")) || firstKey(text) == "objective" || firstKey(text) == "splits")
+}
+
+// dumpReader reads nested trees.
+type dumpReader struct {
+	numbers map[string]int // of features, by their names, in the order in which they are met
+	names   []string
+	nodes   []scorer.TreeNode // of the tree that is read
+	values  []float64
+}
+
+func readXGBoostDump(data []byte, o ReadOptions) (*model.Model, []string, error) {
+	if err := strictjson.Check(data); err != nil {
+		return nil, nil, err
+	}
+	trees, objective := strictjson.Whole(data), ""
+	if trees.Text[0] == '{' {
+		var f struct {
+			Objective string           `json:"objective"`
+			Splits    strictjson.Value `json:"splits"`
+		}
+		if err := decodeJSON(data, &f); err != nil {
+			return nil, nil, err
+		}
+		if trees, objective = f.Splits, f.Objective; trees.Text == nil {
+			return nil, nil, errors.New(`found no "splits", expected a list of trees`)
+		}
+	}
+	list, err := strictjson.Elements(trees)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, e := dumpReader{numbers: map[string]int{}}, &ensemble{}
+	for _, v := range list {
+		r.nodes, r.values = nil, nil
+		if _, err := r.node(v); err != nil {
+			return nil, nil, err
+		}
+		t, err := grow(r.nodes, r.values)
+		if err != nil {
+			return nil, nil, wrong(v, "%w", err)
+		}
+		e.trees = append(e.trees, t)
+	}
+	notes, err := r.settleFeatures(e, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range e.trees {
+		if slices.ContainsFunc(t.nodes, func(n scorer.TreeNode) bool { return n.Categories != nil }) {
+			notes = append(notes, "categories are XGBoost's codes from 0, since a dump does not keep the values of a data frame; save_model does")
+			break
+		}
+	}
+	m, err := e.model("xgboost-dump", map[string]any{"objective": objective})
+	return m, append(notes, "a dump has no base_score: scores may differ from XGBoost's by a constant"), err
+}
+
+// dumpNode is a node of a dump.
+type dumpNode struct {
+	ID        *int             `json:"nodeid"`
+	Split     *string          `json:"split"`
+	Condition strictjson.Value `json:"split_condition"`
+	Yes       *int             `json:"yes"`
+	No        *int             `json:"no"`
+	Missing   *int             `json:"missing"`
+	Children  strictjson.Value `json:"children"`
+	Leaf      *float32         `json:"leaf"`
+}
+
+// node adds a node with those below it, and returns its number or −1 less that of its leaf.
+func (r *dumpReader) node(v strictjson.Value) (int, error) {
+	o, err := objectOf(v, "a node")
+	if err != nil {
+		return 0, err
+	}
+	var d dumpNode
+	if err := o.Decode(&d); err != nil {
+		return 0, err
+	}
+	if d.Leaf != nil {
+		r.values = append(r.values, float64(*d.Leaf))
+		return -len(r.values), nil
+	}
+	if d.Split == nil || d.Yes == nil || d.No == nil || d.Children.Text == nil {
+		return 0, wrong(v, `found a node without "leaf" that lacks "split", "yes", "no" or "children", expected all of them`)
+	}
+	children, err := strictjson.Elements(d.Children)
+	if err != nil {
+		return 0, err
+	}
+	if len(children) != 2 {
+		return 0, wrong(d.Children, "found %d children, expected 2", len(children))
+	}
+	own := len(r.nodes)
+	r.nodes = append(r.nodes, scorer.TreeNode{Feature: r.feature(*d.Split)})
+	var at [2]int // the children's places: yes, no
+	for _, child := range children {
+		id, err := nodeID(child)
+		if err != nil {
+			return 0, err
+		}
+		place, err := r.node(child)
+		switch {
+		case err != nil:
+			return 0, err
+		case id == *d.Yes:
+			at[0] = place
+		case id == *d.No && id != *d.Yes:
+			at[1] = place
+		default:
+			return 0, wrong(child, `found the child %d, expected %d and %d, as "yes" and "no" say`, id, *d.Yes, *d.No)
+		}
+	}
+	if at[0] == 0 || at[1] == 0 {
+		return 0, wrong(d.Children, `found one child twice, expected %d and %d, as "yes" and "no" say`, *d.Yes, *d.No)
+	}
+	n := &r.nodes[own]
+	n.Left, n.Right = at[0], at[1]
+	return own, d.divide(n, v)
+}
+
+func nodeID(v strictjson.Value) (int, error) {
+	o, err := objectOf(v, "a node")
+	if err != nil {
+		return 0, err
+	}
+	var d struct {
+		ID *int `json:"nodeid"`
+	}
+	if err := o.Decode(&d); err != nil {
+		return 0, err
+	}
+	if d.ID == nil {
+		return 0, wrong(v, `found a node without "nodeid", expected its number`)
+	}
+	return *d.ID, nil
+}
+
+// divide sets how the node divides: x below the condition goes to yes; with a list of categories,
+// those in it do.
+func (d *dumpNode) divide(n *scorer.TreeNode, v strictjson.Value) error {
+	if d.Missing != nil && *d.Missing != *d.Yes && *d.Missing != *d.No {
+		return wrong(v, `found %d as "missing", expected %d or %d, as "yes" and "no" say`, *d.Missing, *d.Yes, *d.No)
+	}
+	n.MissingLeft = d.Missing != nil && *d.Missing == *d.Yes
+	switch text := d.Condition.Text; {
+	case text == nil:
+		return wrong(v, `found no "split_condition", expected a number: indicator features are not read`)
+	case text[0] == '[':
+		var f struct {
+			Set strictjson.Integers `json:"split_condition"`
+		}
+		if err := (strictjson.Object{{Key: "split_condition", Value: d.Condition}}).Decode(&f); err != nil {
+			return err
+		}
+		set, err := categorySet(f.Set)
+		if err != nil {
+			return wrong(d.Condition, "%w", err)
+		}
+		n.Categories = set
+		return nil
+	}
+	condition, err := strconv.ParseFloat(string(d.Condition.Text), 32)
+	if err != nil {
+		return wrong(d.Condition, `found %.40s as "split_condition", expected a number within the range of float32`, d.Condition.Text)
+	}
+	n.Threshold = before(float32(condition))
+	return nil
+}
+
+// feature returns the number of a feature in the order in which they are met.
+func (r *dumpReader) feature(name string) int {
+	number, ok := r.numbers[name]
+	if !ok {
+		number = len(r.names)
+		r.numbers[name], r.names = number, append(r.names, name)
+	}
+	return number
+}
+
+// settleFeatures puts the features in their order: that of the options; f0, f1 and so on, as XGBoost
+// calls columns without names; feature_1, feature_2 and so on, as this module does; or else that in
+// which they are met.
+func (r *dumpReader) settleFeatures(e *ensemble, o ReadOptions) ([]string, error) {
+	if o.Names != nil {
+		numbers := make([]int, len(r.names))
+		for i, name := range r.names {
+			if numbers[i] = slices.Index(o.Names, name); numbers[i] < 0 {
+				return nil, fmt.Errorf("found the feature %q, expected one of those given", name)
+			}
+		}
+		e.features, e.names = len(o.Names), o.Names
+		e.renumber(numbers)
+		return nil, nil
+	}
+	numbers, ok := r.numbered("f")
+	if !ok {
+		if numbers, ok = r.numbered("feature_"); ok {
+			for i := range numbers {
+				if numbers[i]--; numbers[i] < 0 {
+					return nil, errors.New(`found the feature "feature_0", expected names that count from 1`)
+				}
+			}
+			o.FirstFeature = ColumnsFromZero
+		}
+	}
+	if !ok {
+		e.features, e.names = max(1, len(r.names)), r.names
+		return []string{"a dump does not tell the order of features: they are in that in which its trees use them"}, nil
+	}
+	e.features = 1
+	for _, n := range numbers {
+		e.features = max(e.features, n+1)
+	}
+	e.renumber(numbers)
+	return e.number(o, true, false)
+}
+
+// renumber gives features other numbers.
+func (e *ensemble) renumber(numbers []int) {
+	for _, t := range e.trees {
+		for i := range t.nodes {
+			t.nodes[i].Feature = numbers[t.nodes[i].Feature]
+		}
+	}
+}
+
+// numbered returns the numbers behind a prefix that all names have.
+func (r *dumpReader) numbered(prefix string) ([]int, bool) {
+	numbers := make([]int, len(r.names))
+	for i, name := range r.names {
+		text, ok := strings.CutPrefix(name, prefix)
+		n, err := strconv.Atoi(text)
+		if !ok || err != nil || n < 0 || n >= math.MaxInt32 || strconv.Itoa(n) != text {
+			return nil, false
+		}
+		numbers[i] = n
+	}
+	return numbers, true
+}
+
+func writeXGBoostDump(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
+	text, notes, err := xgboostDefinition(m, o)
+	if err != nil {
+		return nil, err
+	}
+	out := bufio.NewWriter(w)
+	_, _ = out.Write(append(text, '\n')) // Flush returns the error
+	return notes, out.Flush()
+}
+
+// xgboostDefinition returns the text of a dump.
+func xgboostDefinition(m *model.Model, o WriteOptions) (text []byte, notes []string, err error) {
+	f, notes, err := xgbForestOf(m, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.needThresholds(); err != nil {
+		return nil, nil, err
+	}
+	names, err := engineNames(m, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := dumpWriter{forest: f}
+	for _, name := range names {
+		quoted, err := strictjson.Marshal(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		d.names = append(d.names, quoted)
+	}
+	if o.Scores == LogisticScores {
+		d.text = append(d.text, `{"objective":"binary:logistic","splits":`...)
+	}
+	d.text = append(d.text, '[')
+	for k, nodes := range f.trees {
+		if k > 0 {
+			d.text = append(d.text, ",\n"...)
+		}
+		d.node(nodes, 0, 0)
+	}
+	d.text = append(d.text, ']')
+	if o.Scores == LogisticScores {
+		d.text = append(d.text, '}')
+	}
+	return d.text, notes, nil
+}
+
+// needThresholds returns an error for trees that divide documents by categories.
+func (f *xgbForest) needThresholds() error {
+	if j := slices.Index(f.categories, true); j >= 0 {
+		return fmt.Errorf("found categories of feature %d, expected thresholds alone: the plugins have none", j+1)
+	}
+	return nil
+}
+
+// dumpWriter writes nested trees. Numbers have the digits of a float64, so that a parser that
+// reads one first gets the float32.
+type dumpWriter struct {
+	forest *xgbForest
+	names  [][]byte // in quotes
+	text   []byte
+}
+
+func (d *dumpWriter) node(nodes []xgbNode, at, depth int) {
+	n := &nodes[at]
+	number := func(key string, value int) {
+		d.text = append(strconv.AppendInt(append(d.text, key...), int64(value), 10), ',')
+	}
+	number(`{"nodeid":`, at)
+	if n.left == 0 {
+		d.text = append(strconv.AppendFloat(append(d.text, `"leaf":`...), float64(n.value), 'g', -1, 64), '}')
+		return
+	}
+	missing := n.left + 1
+	if n.missingLeft {
+		missing = n.left
+	}
+	number(`"depth":`, depth)
+	d.text = append(append(d.text, `"split":`...), d.names[n.feature]...)
+	d.text = append(strconv.AppendFloat(append(d.text, `,"split_condition":`...), float64(n.value), 'g', -1, 64), ',')
+	number(`"yes":`, n.left)
+	number(`"no":`, n.left+1)
+	number(`"missing":`, missing)
+	d.text = append(d.text, `"children":[`...)
+	d.node(nodes, n.left, depth+1)
+	d.text = append(d.text, ',')
+	d.node(nodes, n.left+1, depth+1)
+	d.text = append(d.text, "]}"...)
+}

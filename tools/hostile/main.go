@@ -1,0 +1,119 @@
+// Command hostile runs the real program on what goes wrong: damaged files, command
+// lines that make no sense, signals at any moment, outputs that are inputs. It
+// decides of every run whether the program behaved, prints a table of counts and
+// the cases that failed, and exits with 1 if there are any.
+//
+//	go run ./tools/hostile                  everything: some thousands of runs
+//	go run ./tools/hostile -share 0.01      every hundredth case
+//	go run ./tools/hostile -match shard     the cases whose name has that in it
+//	go run ./tools/hostile -case NAME       one case again, whose folder is kept
+//
+// The cases are the same each time: what is random about one depends on its name.
+// Start reading at [Case]; judge.go decides, and every other file has the cases of
+// one kind. It knows the program by its command line alone and imports nothing of
+// the module.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	var o options
+	flag.StringVar(&o.binary, "binary", "", "program to run (default: built from ./cmd/listwise)")
+	flag.Float64Var(&o.share, "share", 1, "share of the cases to run")
+	flag.StringVar(&o.only, "case", "", "run this case only and keep its folder")
+	flag.StringVar(&o.kind, "kind", "", "run the cases of this kind only")
+	flag.StringVar(&o.match, "match", "", "run the cases whose name has this in it only")
+	flag.IntVar(&o.workers, "workers", 2, "cases side by side")
+	flag.Parse()
+	failed, err := hunt(o, os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hostile:", err)
+		os.Exit(2)
+	}
+	if failed > 0 {
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	binary     string
+	share      float64
+	only, kind string
+	match      string // in the name of a case
+	workers    int
+}
+
+// kinds are the kinds of cases, in the order of the table.
+var kinds = []struct {
+	name  string
+	cases func(f *fixture) []Case
+}{
+	{"bytes", byteCases},
+	{"model", modelCases},
+	{"data", dataCases},
+	{"paths", pathCases},
+	{"flags", flagCases},
+	{"signals", signalCases},
+	{"serve", serveCases},
+}
+
+// hunt runs the cases that the options ask for and returns how many failed.
+func hunt(o options, out io.Writer) (failed int, err error) {
+	root, err := os.MkdirTemp("", "hostile")
+	if err != nil {
+		return 0, err
+	}
+	if o.only == "" {
+		defer os.RemoveAll(root) //nolint:errcheck // a leftover in the folder for such
+	}
+	if o.binary == "" {
+		o.binary = filepath.Join(root, "listwise")
+		if text, err := exec.Command("go", "build", "-o", o.binary, "github.com/listwise/listwise/cmd/listwise").CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("building the program: %w\n%s", err, text)
+		}
+	}
+	f, err := newFixture(o.binary, filepath.Join(root, "fixture"))
+	if err != nil {
+		return 0, err
+	}
+	var cases []Case
+	for _, k := range kinds {
+		if o.kind != "" && o.kind != k.name {
+			continue
+		}
+		for _, c := range k.cases(f) {
+			c.Kind = k.name
+			cases = append(cases, c)
+		}
+	}
+	cases = slices.DeleteFunc(cases, func(c Case) bool {
+		if o.only != "" {
+			return c.Name != o.only
+		}
+		if !strings.Contains(c.Name, o.match) {
+			return true
+		}
+		return o.share < 1 && random(c.Name+" share").Float64() >= o.share
+	})
+	findings := f.runAll(cases, filepath.Join(root, "runs"), o.workers, o.only != "")
+	printTable(out, findings)
+	for _, x := range findings {
+		if x.verdict.failed() {
+			failed++
+			printFinding(out, x)
+		}
+		if o.only != "" {
+			fmt.Fprintf(out, "%s: %s %s\nin %s\n", x.c.Name, x.verdict, x.why, x.dir)
+		}
+	}
+	return failed, nil
+}

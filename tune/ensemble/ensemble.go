@@ -1,0 +1,307 @@
+// Package ensemble fuses what several models, or score files of any origin, say
+// about the same data: on one test set, or fold by fold, with rules and weights
+// chosen on validation data.
+//
+// Start reading at [Config.Run]; systems.go reads systems from files. The package must not
+// depend on how any model was trained.
+package ensemble
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/fuse"
+)
+
+// System is a source of scores.
+type System struct {
+	Name  string
+	Model *model.Model // nil if there are only scores
+	Test  []float64    // one a row of the division's test data; dataset.NotRetrieved where a run has none
+	Valid []float64    // likewise of its validation data; nil without
+
+	// Places are those of the documents of the test data in the run, for [measure.TiesInput];
+	// nil for the order of the data.
+	Places []uint32
+
+	Unjudged []float64 // as Test, of the division's unjudged queries
+
+	Notes []string // what was assumed of a model file of another system
+
+	Warnings []string // of what was left out when its runs were joined with the data
+}
+
+// Division is data to measure on, and to choose on, and what all systems say about
+// them.
+type Division struct {
+	Name    string
+	Valid   *dataset.Dataset // nil if nothing is chosen
+	Test    *dataset.Dataset
+	Systems []System
+
+	// Unjudged has the queries of the runs that the judgements lack; nil if there are none,
+	// or Options.Unjudged did not ask for them.
+	Unjudged *dataset.Dataset
+}
+
+// Evaluate measures a system on the test data.
+func (d *Division) Evaluate(system int, measures []measure.Measure, ties measure.TiePolicy) (*measure.Result, error) {
+	s := &d.Systems[system]
+	return measure.EvaluateRun(d.Test, s.Test, s.Places, measures, ties)
+}
+
+// places returns the places of the test documents for a fusion under TiesInput. The documents
+// of the first run come first, in its order, then the others of the second run, and so on. It
+// returns nil for other policies, and if the systems have no places.
+func (d *Division) places(ties measure.TiePolicy) []uint32 {
+	if ties != measure.TiesInput || len(d.Systems) == 0 || d.Systems[0].Places == nil {
+		return nil
+	}
+	places := make([]uint32, d.Test.Docs())
+	for i := range d.Test.Queries {
+		q, next := &d.Test.Queries[i], uint32(0)
+		for row := q.Start; row < q.Start+q.Len(); row++ {
+			places[row] = math.MaxUint32
+		}
+		for s := range d.Systems {
+			var own []int
+			for row := q.Start; row < q.Start+q.Len(); row++ {
+				if places[row] == math.MaxUint32 && d.Systems[s].Test[row] != dataset.NotRetrieved {
+					own = append(own, row)
+				}
+			}
+			slices.SortFunc(own, func(a, b int) int { return cmp.Compare(d.Systems[s].Places[a], d.Systems[s].Places[b]) })
+			for _, row := range own {
+				places[row] = next
+				next++
+			}
+		}
+	}
+	return places
+}
+
+// Config says how to fuse and how to judge it. The zero value fuses by reciprocal ranks, with
+// equal weights, and measures MAP.
+type Config struct {
+	Rules    []fuse.Rule       // none: the zero Rule
+	Weights  []float64         // one a system; nil: equal ones or, where there are validation data and Tuned is set, tuned ones
+	Tuned    bool              // choose weights on validation data
+	Tuning   Tuning            // how; its Measure also chooses the rule
+	Measures []measure.Measure // of the test data; none: Tuning.Measure
+	Ties     measure.TiePolicy
+
+	// Observe, if not nil, is called with the number of steps done and the total. A rule on a
+	// division takes as many as there are samples to tune weights on, and one.
+	Observe func(done, total int)
+}
+
+// Fusion is one rule on one division.
+type Fusion struct {
+	Rule    fuse.Rule
+	Weights []float64
+	Value   float64 // tie-neutral on validation data; 0 without
+	Scores  []float64
+	Test    *measure.Result
+}
+
+// Row is a system alone, a rule, or what was chosen of all rules, on every division.
+type Row struct {
+	Name    string
+	Tests   []*measure.Result
+	Fusions []*Fusion // nil for a system alone
+}
+
+// Result has the systems' rows, then the rules', then that of the rule chosen on
+// each division's validation data, if there are such and several rules.
+type Result struct {
+	Systems, Rules []Row
+	Chosen         *Row // a rule's where there is but one; nil where there was nothing to choose by
+}
+
+// Run fuses every division.
+func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error) {
+	c, err := c.settled(divisions)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Rules: make([]Row, len(c.Rules))}
+	for i, s := range divisions[0].Systems {
+		row := Row{Name: s.Name}
+		for k := range divisions {
+			test, err := divisions[k].Evaluate(i, c.Measures, c.Ties)
+			if err != nil {
+				return nil, err
+			}
+			row.Tests = append(row.Tests, test)
+		}
+		r.Systems = append(r.Systems, row)
+	}
+	for i, rule := range c.Rules {
+		r.Rules[i].Name = rule.Kind.String()
+		for k := range divisions {
+			f, err := c.fuse(ctx, rule, &divisions[k], i*len(divisions)+k, len(c.Rules)*len(divisions))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", rule.Kind, err)
+			}
+			r.Rules[i].add(f)
+		}
+	}
+	r.Chosen = choose(r.Rules, divisions)
+	return r, nil
+}
+
+// settled returns the configuration with its defaults and with the relevance threshold for
+// the data of all divisions, unless one is chosen; an error if it does not fit them.
+func (c *Config) settled(divisions []Division) (*Config, error) {
+	s := *c
+	if len(s.Rules) == 0 {
+		s.Rules = []fuse.Rule{{}}
+	}
+	if s.Tuning.Measure == nil && len(s.Measures) > 0 {
+		s.Tuning.Measure = s.Measures[0]
+	}
+	s.Tuning.Measure = s.Tuning.measure()
+	if len(s.Measures) == 0 {
+		s.Measures = []measure.Measure{s.Tuning.Measure}
+	}
+	if err := s.check(divisions); err != nil {
+		return nil, err
+	}
+	var sets []*dataset.Dataset
+	for i := range divisions {
+		sets = append(sets, divisions[i].Test)
+		if divisions[i].Valid != nil {
+			sets = append(sets, divisions[i].Valid)
+		}
+	}
+	s.Measures, s.Tuning.Measure = measure.ForAll(s.Measures, sets...), measure.For(s.Tuning.Measure, sets...)
+	return &s, nil
+}
+
+// check returns an error for rules that make no sense, and for divisions whose systems have
+// not all a score for every document.
+func (c *Config) check(divisions []Division) error {
+	if len(divisions) == 0 {
+		return errors.New("found no division of data, expected at least one")
+	}
+	for _, r := range c.Rules {
+		if err := r.Check(); err != nil {
+			return err
+		}
+	}
+	systems := len(divisions[0].Systems)
+	if c.Weights != nil && len(c.Weights) != systems {
+		return fmt.Errorf("found %d weights for %d systems, expected as many", len(c.Weights), systems)
+	}
+	for i := range divisions {
+		d := &divisions[i]
+		if d.Test == nil || len(d.Systems) == 0 || len(d.Systems) != systems {
+			return fmt.Errorf("division %d: found %d systems, expected test data and as many systems as in the first division, at least one", i+1, len(d.Systems))
+		}
+		for _, s := range d.Systems {
+			if n := d.Test.Docs(); len(s.Test) != n {
+				return fmt.Errorf("division %d, %s: found %d scores for %d documents of the test data", i+1, s.Name, len(s.Test), n)
+			}
+			if d.Valid != nil && len(s.Valid) != d.Valid.Docs() {
+				return fmt.Errorf("division %d, %s: found %d scores for %d documents of the validation data", i+1, s.Name, len(s.Valid), d.Valid.Docs())
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Row) add(f *Fusion) {
+	r.Fusions, r.Tests = append(r.Fusions, f), append(r.Tests, f.Test)
+}
+
+// choose returns the row of each division's best rule on its validation data, the
+// first of equals.
+func choose(rules []Row, divisions []Division) *Row {
+	if len(rules) == 1 {
+		return &rules[0]
+	}
+	chosen := &Row{Name: "chosen"}
+	for k := range divisions {
+		if divisions[k].Valid == nil {
+			return nil
+		}
+		best := rules[0].Fusions[k]
+		for _, row := range rules[1:] {
+			if row.Fusions[k].Value > best.Value {
+				best = row.Fusions[k]
+			}
+		}
+		chosen.add(best)
+	}
+	return chosen
+}
+
+// fuse applies one rule to one division. For Observe it is fusion number, from 0, of of
+// fusions.
+func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division, number, of int) (*Fusion, error) {
+	steps := 1
+	if c.Weights == nil && c.Tuned && d.Valid != nil {
+		steps += max(1, c.Tuning.Draws)
+	}
+	tuning := c.Tuning
+	tuning.Observe = func(done, _ int) { tell(c.Observe, number*steps+done, of*steps) }
+	test, valid := make([][]float64, len(d.Systems)), make([][]float64, len(d.Systems))
+	for i, s := range d.Systems {
+		test[i], valid[i] = s.Test, s.Valid
+	}
+	f := &Fusion{Rule: rule, Weights: c.Weights}
+	var err error
+	if f.Weights == nil {
+		f.Weights = fuse.Equal(len(d.Systems))
+		if c.Tuned && d.Valid != nil {
+			if f.Weights, f.Value, err = tuning.Weights(ctx, rule, d.Valid, valid); err != nil {
+				return nil, fmt.Errorf("validation data: %w", err)
+			}
+		}
+	}
+	if d.Valid != nil {
+		ranker := measure.Ranker{Ties: measure.TiesAverage}
+		f.Value, _ = ranker.Mean(d.Valid, rule.Scores(d.Valid, valid, f.Weights), c.Tuning.Measure)
+	}
+	f.Scores = rule.Scores(d.Test, test, f.Weights)
+	f.Test, err = measure.EvaluateRun(d.Test, f.Scores, d.places(c.Ties), c.Measures, c.Ties)
+	tell(c.Observe, (number+1)*steps, of*steps)
+	return f, err
+}
+
+// Retrieved returns the test data and the unjudged queries as one data set, and the fusion's
+// scores of its documents.
+func (d *Division) Retrieved(f *Fusion) (*dataset.Dataset, []float64, error) {
+	if d.Unjudged == nil {
+		return d.Test, f.Scores, nil
+	}
+	scores := make([][]float64, len(d.Systems))
+	for i := range d.Systems {
+		scores[i] = d.Systems[i].Unjudged
+	}
+	unjudged := f.Rule.Scores(d.Unjudged, scores, f.Weights)
+	if d.Test == nil {
+		return d.Unjudged, unjudged, nil
+	}
+	all, err := dataset.Concat(d.Test, d.Unjudged)
+	return all, slices.Concat(f.Scores, unjudged), err
+}
+
+// Model returns the fusion as one model. Systems that are not models are an error.
+func (d *Division) Model(f *Fusion) (*model.Model, error) {
+	members := make([]*model.Model, len(d.Systems))
+	for i, s := range d.Systems {
+		if s.Model == nil {
+			return nil, fmt.Errorf("%s: found scores, expected a model: only models can be fused to a model", s.Name)
+		}
+		members[i] = s.Model
+	}
+	return model.NewFused(f.Rule, members, f.Weights)
+}

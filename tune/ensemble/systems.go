@@ -1,0 +1,410 @@
+package ensemble
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/memory"
+	"github.com/listwise/listwise/dataset/trec"
+	"github.com/listwise/listwise/model/interchange"
+	"github.com/listwise/listwise/tune"
+)
+
+// systemFiles are those of one system: of a model, or of what it says of test and validation data.
+type systemFiles struct{ name, model, test, valid string }
+
+// Read returns the division of test and validation data, which may be nil, with the
+// systems of the given arguments: each a model file, or a file of test scores with, after
+// a colon, that of validation scores. A file of scores may be a run of TREC, which is joined
+// by query and document. observe, unless nil, is called with the number of
+// systems read and the total.
+//
+// Data without features, such as TREC's judgements, need runs, and the division's data are
+// then the pool of both ([trec.Pool]): all that was judged or retrieved.
+//
+// What the files and the pool take is counted beside the data; if all take more than
+// MaxBytes, the error's cause is [dataset.ErrTooLarge].
+func Read(args []string, valid, test *dataset.Dataset, o Options, observe func(done, total int)) (*Division, error) {
+	d := &Division{Valid: valid, Test: test}
+	all := make([]systemFiles, len(args))
+	for i, arg := range args {
+		f := systemFiles{name: arg, test: arg}
+		if _, err := os.Stat(arg); err != nil {
+			f.test, f.valid, _ = strings.Cut(arg, ":")
+		}
+		isModel, err := looksLikeModel(f.test)
+		if err != nil {
+			return nil, err
+		}
+		if isModel {
+			f.model = f.test
+		}
+		all[i] = f
+	}
+	return d, d.read(all, o.reading(test, valid), func(i int) { tell(observe, i, len(args)) })
+}
+
+// ReadScores is [Read] for one file of test scores, which may be - for the standard input.
+func ReadScores(path string, test *dataset.Dataset, o Options) (*Division, error) {
+	d := &Division{Test: test}
+	return d, d.read([]systemFiles{{name: path, test: path}}, o.reading(test), func(int) {})
+}
+
+// Options say how the files of systems are read.
+type Options struct {
+	Context   context.Context // ends the reading; may be nil
+	MaxBytes  int64           // of memory that the data and all files may take; see [dataset.Options]
+	DropSelf  bool            // leave documents that have the id of their query out of runs
+	Ascending []string        // systems, by path, whose lower scores are better ones
+	Unjudged  bool            // keep the queries of runs that the judgements lack
+}
+
+// ascending reports whether lower scores of a system are better.
+func (o Options) ascending(f systemFiles) bool {
+	return slices.Contains(o.Ascending, f.name) || slices.Contains(o.Ascending, f.test)
+}
+
+// check returns an error if Ascending names what is no system with scores.
+func (o Options) check(all []systemFiles) error {
+	for _, path := range o.Ascending {
+		one := Options{Ascending: []string{path}}
+		if !slices.ContainsFunc(all, func(f systemFiles) bool { return f.model == "" && one.ascending(f) }) {
+			return fmt.Errorf("--lower-is-better: found %q, expected one of the files of scores or runs to measure", path)
+		}
+	}
+	return nil
+}
+
+// ReadRuns returns the division of runs without judgements: it has unjudged queries alone.
+func ReadRuns(paths []string, o Options, observe func(done, total int)) (*Division, error) {
+	all := make([]systemFiles, len(paths))
+	for i, path := range paths {
+		all[i] = systemFiles{name: path, test: path}
+	}
+	if err := o.check(all); err != nil {
+		return nil, err
+	}
+	d, r, runs := &Division{Systems: make([]System, len(paths))}, o.reading(), make(rankings, len(paths))
+	for i, f := range all {
+		tell(observe, i, len(paths))
+		d.Systems[i].Name = f.name
+		if err := runs.readRun(i, f.test, r, f, "without judgements"); err != nil {
+			return nil, err
+		}
+		d.Systems[i].warn(f.test, runs[i].Run.Warnings)
+	}
+	return d, d.keepUnjudged(nil, runs, r)
+}
+
+// keepUnjudged sets what the division knows of the queries that the judgements, which may be
+// nil, lack.
+func (d *Division) keepUnjudged(judged *dataset.Dataset, r rankings, state *reading) error {
+	runs := r.runs()
+	most, left := trec.PoolBytes(nil, runs...)
+	if err := state.mem.Take(most, "the documents of runs"); err != nil {
+		return err
+	}
+	state.mem.Give(most - left)
+	var err error
+	if d.Unjudged, err = trec.UnjudgedQueries(judged, runs...); err != nil || d.Unjudged == nil {
+		return err
+	}
+	docs := d.Unjudged.Docs()
+	if err := state.takeScores(docs, len(runs)); err != nil {
+		return err
+	}
+	for i := range d.Systems {
+		d.Systems[i].Unjudged = runs[i].LookUp(d.Unjudged).Scores
+	}
+	return nil
+}
+
+// reading is the state of reading the systems of divisions.
+type reading struct {
+	Options
+	mem *memory.Account
+}
+
+// reading returns the state in which the data sets are in memory; some may be nil.
+func (o Options) reading(sets ...*dataset.Dataset) *reading {
+	r := &reading{o, memory.New("the systems", dataset.Options{MaxBytes: o.MaxBytes})}
+	for _, d := range sets {
+		if d != nil {
+			_ = r.mem.Take(d.FeatureBytes()+int64(d.Docs())*memory.DocumentBytes+int64(len(d.Queries))*memory.QueryBytes, "data") // the next to take gets the error
+		}
+	}
+	return r
+}
+
+// rest returns the bytes that are not taken.
+func (r *reading) rest() int64 { return max(1, r.mem.Limit()-r.mem.Taken()) }
+
+// ReadFolds returns the divisions of folds. Each folder holds, for every fold,
+// FoldK.model.json (as tune leaves them) or FoldK.scores and, to choose by,
+// FoldK.valid.scores; either may be a run. observe is as for Read, for every system and fold.
+func ReadFolds(dirs []string, folds []tune.Fold, choose bool, o Options, observe func(done, total int)) ([]Division, error) {
+	divisions := make([]Division, len(folds))
+	var sets []*dataset.Dataset
+	for _, f := range folds {
+		sets = append(sets, f.Train, f.Valid, f.Test)
+	}
+	reading := o.reading(sets...)
+	for k, f := range folds {
+		d := &divisions[k]
+		d.Name, d.Test = f.Name, f.Test
+		if choose {
+			d.Valid = f.Valid
+		}
+		all := make([]systemFiles, len(dirs))
+		for i, dir := range dirs {
+			var err error
+			if all[i], err = filesOfFold(dir, d.Name); err != nil {
+				return nil, err
+			}
+		}
+		if err := d.read(all, reading, func(i int) { tell(observe, k*len(dirs)+i, len(folds)*len(dirs)) }); err != nil {
+			return nil, err
+		}
+	}
+	return divisions, nil
+}
+
+func tell(observe func(done, total int), done, total int) {
+	if observe != nil {
+		observe(done, total)
+	}
+}
+
+// filesOfFold returns the files of a system in a folder.
+func filesOfFold(dir, fold string) (systemFiles, error) {
+	base := filepath.Join(dir, fold)
+	f := systemFiles{name: filepath.Clean(dir), test: base + ".scores", valid: base + ".valid.scores"}
+	_, err := os.Stat(base + ".model.json")
+	switch {
+	case err == nil:
+		f.model = base + ".model.json"
+		return f, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return f, err
+	}
+	if _, err := os.Stat(f.test); err != nil {
+		return f, fmt.Errorf("%s: found neither %s.model.json nor %s.scores: %w", dir, fold, fold, fs.ErrNotExist)
+	}
+	return f, nil
+}
+
+// looksLikeModel reports whether a file begins as JSON, with a brace, or as a model of another
+// system.
+func looksLikeModel(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	start := make([]byte, 1<<13)
+	n, _ := io.ReadFull(f, start)
+	return bytes.HasPrefix(bytes.TrimSpace(start[:n]), []byte("{")) || interchange.Recognise(start[:n]) != "", nil
+}
+
+// rankings are what the files of systems without a model say of one data set.
+type rankings []datafile.Ranking
+
+// scoreBytes are what a system's scores of a document take, with its places.
+const scoreBytes = 8 + 4
+
+// workBytes are what measuring and fusing take for a document beside: grades and scores in
+// the order of the measures, or a fusion.
+const workBytes = 24
+
+// read adds the systems to the division. observe is called with the index of each before it
+// is read.
+func (d *Division) read(all []systemFiles, r *reading, observe func(i int)) error {
+	if err := r.check(all); err != nil {
+		return err
+	}
+	d.Systems = make([]System, len(all))
+	test, valid := make(rankings, len(all)), make(rankings, len(all))
+	for i, f := range all {
+		observe(i)
+		s := &d.Systems[i]
+		s.Name = f.name
+		var err error
+		if f.model != "" {
+			err = s.apply(f.model, d)
+		} else if err = test.read(i, f.test, d.Test, r, f); err == nil && d.Valid != nil {
+			if f.valid == "" {
+				return fmt.Errorf("%s: found test scores only, expected %s:VALIDATION-SCORES to choose weights by: %w", f.test, f.test, fs.ErrNotExist)
+			}
+			err = valid.read(i, f.valid, d.Valid, r, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var err error
+	if r.Unjudged && d.Test.Features == 0 {
+		if err := d.keepUnjudged(d.Test, test, r); err != nil {
+			return err
+		}
+	}
+	if d.Test, err = test.pool(d.Test, r); err != nil {
+		return err
+	}
+	docs := d.Test.Docs()
+	if d.Valid != nil {
+		if d.Valid, err = valid.pool(d.Valid, r); err != nil {
+			return err
+		}
+		docs += d.Valid.Docs()
+	}
+	if err := r.takeScores(docs, len(all)); err != nil {
+		return err
+	}
+	for i, f := range all {
+		if f.model != "" {
+			continue
+		}
+		s := &d.Systems[i]
+		if s.Test, s.Places, err = s.join(f.test, test[i], d.Test); err != nil {
+			return err
+		}
+		r.release(&test[i])
+		if d.Valid == nil {
+			continue
+		}
+		if s.Valid, _, err = s.join(f.valid, valid[i], d.Valid); err != nil {
+			return err
+		}
+		r.release(&valid[i])
+	}
+	return nil
+}
+
+// takeScores counts the scores that systems give to documents, but for the first 2 MiB.
+func (r *reading) takeScores(docs, systems int) error {
+	const few = 2 << 20
+	return r.mem.Take(max(0, int64(docs)*int64(scoreBytes*systems+workBytes)-few), fmt.Sprintf("the scores of %d documents", docs))
+}
+
+// release gives up what a file says, once it is joined.
+func (r *reading) release(f *datafile.Ranking) {
+	r.mem.Give(f.MemoryBytes())
+	*f = datafile.Ranking{}
+}
+
+// read reads a system's scores or run.
+func (r rankings) read(i int, path string, d *dataset.Dataset, state *reading, f systemFiles) error {
+	if d.Features == 0 {
+		return r.readRun(i, path, state, f, "as the data are judgements of documents without features")
+	}
+	return r.readFile(i, path, d.Docs(), state, f)
+}
+
+// readRun reads a system's run. The error about another file ends in why.
+func (r rankings) readRun(i int, path string, state *reading, f systemFiles, why string) error {
+	if err := r.readFile(i, path, -1, state, f); err != nil || r[i].Run != nil {
+		return err
+	}
+	found := "scores alone"
+	if len(r[i].Scores) == 0 {
+		found = "an empty file"
+	}
+	return &dataset.SyntaxError{File: path, Found: found, Expected: "a run, lines of QUERY Q0 DOCUMENT RANK SCORE TAG, " + why}
+}
+
+// readFile reads a system's run, or as many scores as are wanted.
+func (r rankings) readFile(i int, path string, want int, state *reading, f systemFiles) (err error) {
+	r[i], err = datafile.ReadRanking(path, want, dataset.Options{
+		Context: state.Context, MaxBytes: state.rest(), DropSelf: state.DropSelf, Ascending: state.ascending(f),
+	})
+	if err != nil {
+		return err
+	}
+	return state.mem.Take(r[i].MemoryBytes(), path)
+}
+
+// runs returns the runs, nil for systems without.
+func (r rankings) runs() []*trec.Run {
+	runs := make([]*trec.Run, len(r))
+	for i := range r {
+		runs[i] = r[i].Run
+	}
+	return runs
+}
+
+// pool returns the data, or the pool of judgements and runs if they have no features.
+func (r rankings) pool(d *dataset.Dataset, state *reading) (*dataset.Dataset, error) {
+	if d.Features > 0 {
+		return d, nil
+	}
+	runs := r.runs()
+	most, left := trec.PoolBytes(d, runs...)
+	if err := state.mem.Take(most, "the documents of judgements and runs"); err != nil {
+		return nil, err
+	}
+	state.mem.Give(most - left)
+	return trec.Pool(d, runs...)
+}
+
+// warn adds warnings about a file.
+func (s *System) warn(path string, warnings []string) {
+	for _, w := range warnings {
+		s.Warnings = append(s.Warnings, path+": "+w)
+	}
+}
+
+// join returns a system's scores of d's documents and, if d is a pool, their places in the
+// run. It warns of what found no place.
+func (s *System) join(path string, r datafile.Ranking, d *dataset.Dataset) (scores []float64, places []uint32, err error) {
+	joined, err := r.Of(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	warn := func(n int, one, many, text string) {
+		if n == 1 {
+			many = one
+		}
+		if n > 0 {
+			s.Warnings = append(s.Warnings, fmt.Sprintf("%s: %s", path, fmt.Sprintf(text, fmt.Sprint(n, " ", many))))
+		}
+	}
+	if r.Run != nil {
+		s.warn(path, r.Run.Warnings)
+	}
+	missed := joined.Missed
+	warn(missed.Queries, "query", "queries", "left out %s of the run that the data do not have")
+	warn(missed.Documents, "document", "documents", "left out %s of the run that the data do not have: others take their ranks")
+	warn(missed.Empty, "query", "queries", "found nothing retrieved for %s of the data")
+	if d.Features == 0 {
+		places = joined.Places
+	}
+	return joined.Scores, places, nil
+}
+
+// apply scores the division's data with the model of a file.
+func (s *System) apply(path string, d *Division) error {
+	var err error
+	if s.Model, s.Notes, err = interchange.Load(path, interchange.ReadOptions{}); err != nil {
+		return err
+	}
+	if s.Test, err = s.Model.Score(d.Test); err != nil {
+		return fmt.Errorf("%s on the test data: %w", path, err)
+	}
+	if d.Valid == nil {
+		return nil
+	}
+	if s.Valid, err = s.Model.Score(d.Valid); err != nil {
+		return fmt.Errorf("%s on the validation data: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package ensemble
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/learn/ascent"
+	"github.com/listwise/listwise/model/fuse"
+)
+
+// Tuning says how weights are chosen. The zero value chooses them once, by MAP.
+type Tuning struct {
+	Measure measure.Measure // an Averager; nil: map
+	Draws   int             // samples of the queries whose best weights are averaged; 0: the queries themselves, once
+	Seed    uint64
+
+	// Observe, if not nil, is called after every sample with the number done and the total.
+	Observe func(done, total int)
+}
+
+// measure returns Measure, or its default.
+func (t Tuning) measure() measure.Measure {
+	if t.Measure == nil {
+		return measure.MustParse("map", measure.Convention{})
+	}
+	return t.Measure
+}
+
+// tolerance is the gain of the measure below which a climb ends.
+const tolerance = 1e-4
+
+// Weights chooses weights, none below 0 and summing to 1, on validation data, to
+// which systems gave these scores, and returns them with the tie-neutral mean of the
+// measure there. They are the mean of what coordinate ascent, from equal weights,
+// ends at on samples of as many queries, drawn with replacement: systems that do
+// alike get like weights, while one ascent on few queries picks some of them by
+// chance (bagging; Breiman, Machine Learning 24, 1996). Queries' weights are those of the
+// means. Data on which no order matters are an error.
+func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset, systems [][]float64) (weights []float64, value float64, err error) {
+	t.Measure = measure.For(t.measure(), valid)
+	if _, ok := t.Measure.(measure.Averager); !ok {
+		return nil, 0, fmt.Errorf("found the measure %s, expected one that has an expected value under ties (measure.Averager)", t.Measure.Name())
+	}
+	queries := columns(r, valid, systems)
+	weights = make([]float64, len(systems))
+	climbs := 0.0
+	for draw := range max(1, t.Draws) {
+		tell(t.Observe, draw, max(1, t.Draws))
+		rng := random.Stream(t.Seed, "fuse", strconv.Itoa(draw))
+		data := ascent.NewData(len(systems), t.Measure)
+		for i := range queries {
+			if t.Draws > 0 {
+				i = rng.IntN(len(queries))
+			}
+			data.AddWeighted(queries[i].grades, queries[i].x, queries[i].weight)
+		}
+		if data.Queries() == 0 {
+			continue
+		}
+		c := ascent.Climber{NonNegative: true, Tolerance: tolerance, Order: func(_ int, columns []int) {
+			rng.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
+		}}
+		result, err := c.Climb(ctx, data, fuse.Equal(len(systems)))
+		if err != nil {
+			return nil, 0, err
+		}
+		for s, w := range result.W {
+			weights[s] += w
+		}
+		climbs++
+	}
+	if climbs == 0 {
+		return nil, 0, measure.CheckVaries(t.Measure, valid)
+	}
+	for s := range weights {
+		weights[s] /= climbs
+	}
+	ranker := measure.Ranker{Ties: measure.TiesAverage}
+	value, _ = ranker.Mean(valid, r.Scores(valid, systems, weights), t.Measure)
+	return weights, value, nil
+}
+
+// voted is a query with a column of votes for every system.
+type voted struct {
+	grades []float64
+	weight float64
+	x      []float32
+}
+
+func columns(r fuse.Rule, d *dataset.Dataset, systems [][]float64) []voted {
+	var queries []voted
+	r.Each(d, systems, func(q *dataset.Query, votes [][]float64) {
+		if q.Weight() == 0 {
+			return
+		}
+		v := voted{grades: q.Grades, weight: q.Weight()}
+		for i := range q.Len() {
+			for s := range votes {
+				v.x = append(v.x, float32(votes[s][i]))
+			}
+		}
+		queries = append(queries, v)
+	})
+	return queries
+}
