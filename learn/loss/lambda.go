@@ -2,9 +2,13 @@ package loss
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/logspace"
 	"github.com/listwise/listwise/internal/suggest"
 )
 
@@ -172,4 +176,336 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 		norm.gather(lambda, a, to)
 	}
 	norm.scale(lambda, second)
+}
+
+// differenceField estimates the gradient of the measure M by central differences,
+//
+//	λ_i = (M(s + εe_i) − M(s − εe_i))/2ε − mean,
+//
+// e_i being the unit vector of document i. The mean over the documents is subtracted
+// because λ must sum to zero (section 4 of the paper). M is constant between jumps,
+// so ε is of the size of the gaps between scores: their mean unless given.
+//
+// The measure is computed anew for each document that changes its rank: O(n²) at
+// worst.
+type differenceField struct {
+	measure measure.Measure
+	step    float64 // ε; 0 for the mean gap
+	cut     int     // ranks that count
+}
+
+// smallestGap bounds ε from below, and so λ from above, where all scores tie.
+const smallestGap = 1e-3
+
+func (f *differenceField) epsilon(scores []float64) float64 {
+	if f.step > 0 {
+		return f.step
+	}
+	n := float64(len(scores) - 1)
+	return max(scores[0]/n-scores[len(scores)-1]/n, smallestGap)
+}
+
+func (f *differenceField) eval(lambda []float64, r byScore, ranked []float64, scratch *Scratch) {
+	epsilon := f.epsilon(r.scores)
+	moved := scratch.Floats(len(ranked))
+	copy(moved, ranked)
+	now, _ := f.measure.Value(ranked)
+	var sum float64
+	for p := range lambda {
+		up := f.after(moved, p, r.rankAt(p, r.scores[p]+epsilon), now)
+		down := f.after(moved, p, r.rankAt(p, r.scores[p]-epsilon), now)
+		lambda[p] = (up - down) / (2 * epsilon)
+		sum += lambda[p]
+	}
+	for p := range lambda {
+		lambda[p] -= sum / float64(len(lambda))
+	}
+}
+
+// after returns the measure when the document at rank p of a ranking moves to rank
+// q, and restores the ranking. now is the measure before.
+func (f *differenceField) after(ranked []float64, p, q int, now float64) float64 {
+	if p == q || min(p, q) >= f.cut {
+		return now
+	}
+	move(ranked, p, q)
+	value, _ := f.measure.Value(ranked)
+	move(ranked, q, p)
+	return value
+}
+
+// move takes the element at p out of x and inserts it so that it stands at q.
+func move(x []float64, p, q int) {
+	v := x[p]
+	if q < p {
+		copy(x[q+1:p+1], x[q:p])
+	} else {
+		copy(x[p:q], x[p+1:q+1])
+	}
+	x[q] = v
+}
+
+// rankAt returns the rank that the document at rank p would have with the given
+// score; ties are broken by place, as everywhere.
+func (r byScore) rankAt(p int, score float64) int {
+	q := p
+	for q > 0 && r.above(score, r.places[p], q-1) {
+		q--
+	}
+	for q < len(r.scores)-1 && !r.above(score, r.places[p], q+1) {
+		q++
+	}
+	return q
+}
+
+// above reports whether a document of the given score and place stands above the one
+// at rank q.
+func (r byScore) above(score, place float64, q int) bool {
+	return score > r.scores[q] || score == r.scores[q] && place < r.places[q]
+}
+
+// logisticLaw is RankNet's λ_ij, multiplied by the loss Δ of a swap (Burges, Ragno
+// and Le 2006, eq. 9, in absolute values: as printed it is negative where the
+// better document stands below). With i the better and j the worse document,
+//
+//	λ_ij = |Δ| σ/(1 + exp(σ(s_i − s_j − m)))
+//
+// where the margin m is 0 in the paper.
+type logisticLaw struct {
+	sigma, margin float64
+	ease          float64 // exp(σm)
+}
+
+func newLogisticLaw(sigma, margin float64) logisticLaw {
+	return logisticLaw{sigma, margin, elementary.Exp(sigma * margin)}
+}
+
+// safeExponent bounds the exponents of products of two exponentials so that these
+// neither overflow nor vanish.
+const safeExponent = 700
+
+// prepare returns E = exp(σ(s − s_top)), or nil if the scores are too far apart
+// for it.
+func (l logisticLaw) prepare(scores, memory []float64) []float64 {
+	top, lowest := scores[0], 0.0
+	for i, s := range scores {
+		memory[i] = l.sigma * (s - top)
+		lowest = min(lowest, memory[i])
+	}
+	if !(float64(l.sigma*l.margin)-lowest <= safeExponent) {
+		return nil
+	}
+	kernel.Exp(memory, memory)
+	return memory
+}
+
+// add has no exponential in its loop: 1/(1 + exp(σ(s_i − s_j − m))) =
+// cE_j/(E_i + cE_j), c = exp(σm).
+func (l logisticLaw) add(lambda, loss, scores, e []float64, a, to int) {
+	if e == nil {
+		l.addFar(lambda, loss, scores, a, to)
+		return
+	}
+	upper := math.Float64bits(e[a])
+	var own float64
+	lambda, loss, e = lambda[:to], loss[:to], e[:to]
+	for b := a + 1; b < len(e); b++ {
+		// Which of the two is better is unpredictable, so the choice is made
+		// without a branch: with a loss below 0 the worse is the upper.
+		lower := math.Float64bits(e[b])
+		flip := (lower ^ upper) & uint64(int64(math.Float64bits(loss[b]))>>63)
+		better, worse := math.Float64frombits(upper^flip), float64(l.ease*math.Float64frombits(lower^flip))
+		f := float64(l.sigma * loss[b] * (worse / (better + worse)))
+		own += f
+		lambda[b] -= f
+	}
+	lambda[a] += own
+}
+
+// addFar is add for scores of any size.
+func (l logisticLaw) addFar(lambda, loss, scores []float64, a, to int) {
+	for b := a + 1; b < to; b++ {
+		f := float64(l.sigma * loss[b] * logspace.Logistic(l.sigma*(l.margin-lead(loss, scores, a, b))))
+		lambda[a] += f
+		lambda[b] -= f
+	}
+}
+
+// lead returns by how much the score of the better document of ranks a < b exceeds
+// that of the worse.
+func lead(loss, scores []float64, a, b int) float64 {
+	return math.Copysign(scores[a]-scores[b], loss[b])
+}
+
+// addBoth implements secondLaw: |Δ|σ²ρ(1 − ρ), with ρ = 1/(1 + exp(σ(s_i − s_j − m))),
+// as LambdaMART has it (Burges, From RankNet to LambdaRank to LambdaMART: An Overview,
+// 2010, section 7). As add it divides once a pair; λ has the bits of add.
+func (l logisticLaw) addBoth(lambda, second, loss, scores, e []float64, a, to int) {
+	if e == nil {
+		l.addBothFar(lambda, second, loss, scores, a, to)
+		return
+	}
+	above := kernel.SwapLaw{Sigma: l.sigma, Ease: l.ease, Upper: e[a]}
+	own, ownSecond := above.Add(lambda[a+1:to], second[a+1:to], loss[a+1:to], e[a+1:to])
+	lambda[a] += own
+	second[a] += ownSecond
+}
+
+// addBothFar is addBoth for scores of any size.
+func (l logisticLaw) addBothFar(lambda, second, loss, scores []float64, a, to int) {
+	l.addFar(lambda, loss, scores, a, to)
+	for b := a + 1; b < to; b++ {
+		p, q := logspace.Bernoulli(l.sigma * (l.margin - lead(loss, scores, a, b)))
+		d := float64(l.sigma * l.sigma * math.Abs(loss[b]) * (p * q))
+		second[a] += d
+		second[b] += d
+	}
+}
+
+// lambdaNorm is what [LambdaRank.GapNorm] and [LambdaRank.SumNorm] ask for, and the weights of
+// documents, bound to a query. The zero value changes nothing.
+type lambdaNorm struct {
+	gap, sum bool
+	ideal    float64     // that changes of the measure are multiplied with; 0 for 1
+	weights  PairWeights // both nil, or neither
+}
+
+// leastGap is added to differences of scores before anything is divided by them.
+const leastGap = 0.01
+
+// newLambdaNorm returns the norm of a query. Where NDCG of whole lists is truncated, its
+// changes are divided by the ideal DCG of the ranks that count alone.
+func newLambdaNorm(l LambdaRank, grades []float64, w PairWeights) lambdaNorm {
+	n := lambdaNorm{gap: l.GapNorm, sum: l.SumNorm}
+	if !w.IsZero() {
+		n.weights = w.filled(len(grades))
+	}
+	if (n.gap || n.sum) && l.Truncation > 0 && l.Truncation < len(grades) && measure.Family(l.Measure) == "ndcg" && depthOf(l.Measure) > len(grades) {
+		c := measure.ConventionOf(l.Measure)
+		gains := normalGains(c, grades, l.Truncation)
+		slices.Sort(gains)
+		slices.Reverse(gains)
+		for i, g := range gains {
+			n.ideal += float64(g * c.Discount(i+1))
+		}
+	}
+	return n
+}
+
+// normRun is a lambdaNorm at the scores of one evaluation.
+type normRun struct {
+	lambdaNorm
+	row   []float64 // where the λ_ij of a rank with those below are added: λ itself, unless sum
+	total float64   // of all |λ_ij|, if sum
+
+	better, worse []float64 // weights by rank; nil without
+}
+
+// at returns the norm at a ranking.
+func (n lambdaNorm) at(by byScore, lambda []float64, scratch *Scratch) normRun {
+	r := normRun{lambdaNorm: n, row: lambda}
+	r.gap = n.gap && slices.Max(by.scores) > slices.Min(by.scores)
+	if n.sum {
+		r.row = scratch.Floats(len(lambda))
+		clear(r.row)
+	}
+	if !n.weights.IsZero() {
+		r.better, r.worse = scratch.Floats(len(lambda)), scratch.Floats(len(lambda))
+		by.gather(r.better, n.weights.Better)
+		by.gather(r.worse, n.weights.Worse)
+	}
+	return r
+}
+
+// weigh changes the losses of the swaps of rank a with those below up to to.
+func (r *normRun) weigh(loss, scores []float64, a, to int) {
+	if r.ideal != 0 {
+		kernel.Scale(r.ideal, loss[a+1:to])
+	}
+	if r.gap {
+		for b := a + 1; b < to; b++ {
+			loss[b] /= leastGap + math.Abs(scores[a]-scores[b])
+		}
+	}
+	if r.better == nil {
+		return
+	}
+	for b := a + 1; b < to; b++ {
+		if loss[b] > 0 {
+			loss[b] *= r.better[a] * r.worse[b]
+		} else {
+			loss[b] *= r.better[b] * r.worse[a]
+		}
+	}
+}
+
+// gather moves what was added of rank a and those below to λ.
+func (r *normRun) gather(lambda []float64, a, to int) {
+	if !r.sum {
+		return
+	}
+	for b := a + 1; b < to; b++ {
+		r.total += math.Abs(r.row[b])
+	}
+	for b := a; b < to; b++ {
+		lambda[b] += r.row[b]
+		r.row[b] = 0
+	}
+}
+
+// scale multiplies λ and second derivatives.
+func (r *normRun) scale(lambda, second []float64) {
+	if !r.sum || r.total == 0 {
+		return
+	}
+	factor := elementary.Log2(1+2*r.total) / (2 * r.total)
+	kernel.Scale(factor, lambda)
+	kernel.Scale(factor, second)
+}
+
+// springLaw falls linearly, in proportion to the loss Δ of a swap, until the better
+// document i leads by the margin m, like the force of a spring,
+//
+//	λ_ij = |Δ| max(0, m − (s_i − s_j)).
+type springLaw struct{ margin float64 }
+
+func (l springLaw) prepare(_, _ []float64) []float64 { return nil }
+
+func (l springLaw) add(lambda, loss, scores, _ []float64, a, to int) {
+	for b := a + 1; b < to; b++ {
+		if lacking := l.margin - lead(loss, scores, a, b); lacking > 0 {
+			f := float64(loss[b] * lacking)
+			lambda[a] += f
+			lambda[b] -= f
+		}
+	}
+}
+
+// addBoth implements secondLaw: |Δ| where λ_ij is not 0.
+func (l springLaw) addBoth(lambda, second, loss, scores, prepared []float64, a, to int) {
+	l.add(lambda, loss, scores, prepared, a, to)
+	for b := a + 1; b < to; b++ {
+		if lead(loss, scores, a, b) < l.margin {
+			d := math.Abs(loss[b])
+			second[a] += d
+			second[b] += d
+		}
+	}
+}
+
+// stepLaw is constant, the loss Δ of a swap, until the better document i leads by the
+// margin m,
+//
+//	λ_ij = |Δ| 1[s_i − s_j < m].
+type stepLaw struct{ margin float64 }
+
+func (l stepLaw) prepare(_, _ []float64) []float64 { return nil }
+
+func (l stepLaw) add(lambda, loss, scores, _ []float64, a, to int) {
+	for b := a + 1; b < to; b++ {
+		if lead(loss, scores, a, b) < l.margin {
+			lambda[a] += loss[b]
+			lambda[b] -= loss[b]
+		}
+	}
 }

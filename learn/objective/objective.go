@@ -247,3 +247,114 @@ func (r *Risk) after(i int) []float32 {
 	}
 	return nil
 }
+
+// Penalty returns the c of the penalty ‖w‖²/c, 0 if there is none. Eval adds it;
+// EvalTerm, which is one query's loss, does not.
+func (r *Risk) Penalty() float64 {
+	if r.inverse == 0 {
+		return 0
+	}
+	return r.c
+}
+
+// addPenalty adds ‖w‖²·inverse to a value and its gradient to grad.
+func addPenalty(inverse, value float64, w, grad []float64) float64 {
+	if inverse > 0 {
+		value += float64(inverse * kernel.Dot(w, w))
+		kernel.Axpy(2*inverse, w, grad)
+	}
+	return value
+}
+
+// Terms returns the number of terms of the sum over queries: Queries().
+func (r *Risk) Terms() int { return len(r.queries) }
+
+// QueryID returns the id of the query of term i.
+func (r *Risk) QueryID(i int) string { return r.queries[i].id }
+
+// InTurn says that terms are evaluated one after the other, each in the turn in which [Risk.Soon] announces it, and
+// lends a team (nil for none) among which the scorer may divide the work on a query, if that is found
+// to be the faster way. EvalTerm may then be called by one goroutine at a time. It changes no bit of the results.
+func (r *Risk) InTurn(team *parallel.Team) {
+	r.inTurn, r.team = true, team
+	if r.announcer == nil {
+		r.window = 1
+	}
+}
+
+// EvalTerm returns the loss of the query of term i, 0 ≤ i < Terms(), times its weight, at w and adds its
+// gradient to grad; both slices have Dim elements. The penalty ‖w‖²/C is no part of it.
+// Where λ is no gradient, what is added is −λ propagated back to the parameters.
+//
+// The result depends on i and w alone, and several goroutines may call it at once,
+// each with a grad of its own, unless terms come [Risk.InTurn]. Working memory is pooled.
+func (r *Risk) EvalTerm(i int, w, grad []float64) float64 {
+	ws := r.terms.Get().(*workspace)
+	defer r.terms.Put(ws)
+	ws.scorer.Next = nil
+	switch {
+	case r.inTurn:
+		ws.scorer.Next = r.next
+		ws.scorer.Team = nil
+		if r.team != nil && r.divide.Second(r.queries[i].docs) {
+			ws.scorer.Team, r.team.Ahead = r.team, r.next
+		}
+	case i == ws.term+1: // they come in order, so that the next is known
+		ws.scorer.Next = r.after(i)
+	}
+	ws.term = i
+	return r.term(r.evalQuery, i, w, grad, -1, ws) // λ points downhill
+}
+
+// TooMuchWork is the error for a query that would take too long or too much memory.
+type TooMuchWork struct {
+	Query     string // its id
+	Documents int
+	Cost      loss.Cost
+	Limit     float64 // in the unit of [loss.Cost.Work]
+}
+
+// Error returns the query, an estimate of its cost and the limit.
+func (e *TooMuchWork) Error() string {
+	memory := ""
+	if e.Cost.Bytes > 1e8 {
+		memory = fmt.Sprintf(" and %.2g GB of memory", e.Cost.Bytes/1e9)
+	}
+	return fmt.Sprintf("query %q of %d documents: found a pass of about %.2g s%s, a work of %.2g, expected at most %.2g",
+		e.Query, e.Documents, e.Cost.Operations/1e9, memory, e.Cost.Work(), e.Limit)
+}
+
+// CheckWork returns a [*TooMuchWork] if the loss or the scorer take more work than the
+// limit for a query, in the unit of [loss.Cost.Work]: that of the query that takes
+// most. A scorer or coster of nil takes none. It takes about as long as sorting the grades.
+func CheckWork(d *dataset.Dataset, s scorer.Scorer, coster loss.Coster, limit float64) error {
+	pairs, _ := s.(scorer.Coster)
+	if coster == nil && pairs == nil {
+		return nil
+	}
+	var worst *TooMuchWork
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		var c loss.Cost
+		if coster != nil {
+			c = coster.Cost(q.Grades)
+		}
+		if pairs != nil {
+			c.Operations += pairs.Cost(q.Len())
+		}
+		if work := c.Work(); work > limit && (worst == nil || work > worst.Cost.Work()) {
+			worst = &TooMuchWork{Query: q.ID, Documents: q.Len(), Cost: c, Limit: limit}
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	return worst
+}
+
+// Redraw binds the loss anew, with other random numbers in every round, and those of
+// [New] in round 0. What is drawn depends on the seed, the round and the query alone. The
+// risk is then another function: no method of r may run at the same time, nor an
+// optimiser that compares values from before and after. After an error, which names the
+// query, r must not be used.
+func (r *Risk) Redraw(round int) error { return r.functional.Redraw(round) }

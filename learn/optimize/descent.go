@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/kernel"
 )
 
 // Terms is a finite sum Σᵢ fᵢ(x) whose terms can be evaluated one by one: a
@@ -301,4 +304,131 @@ func (r *descentRun) finished() Status {
 		return EpochLimit
 	}
 	return 0
+}
+
+// Rule says how the gradient g of an update becomes a step of the rate α.
+type Rule int
+
+const (
+	// Plain is steepest descent: x ← x − αg.
+	Plain Rule = iota
+
+	// Momentum goes on along past steps: v ← μv − αg, x ← x + v. I. Sutskever,
+	// J. Martens, G. Dahl and G. Hinton, On the importance of initialization and
+	// momentum in deep learning (ICML 2013), equations 1 and 2.
+	Momentum
+
+	// Adam divides the mean of past gradients by the root of the mean of their
+	// squares, variable by variable, both corrected for their start at 0, with t
+	// the number of the update since the (re)start:
+	//
+	//	m ← β₁m + (1−β₁)g     v ← β₂v + (1−β₂)g²
+	//	x ← x − α · m/(1−β₁ᵗ) / (√(v/(1−β₂ᵗ)) + ε)
+	//
+	// D. P. Kingma and J. Ba, Adam: A Method for Stochastic Optimization (ICLR
+	// 2015), algorithm 1. The penalty's gradient is part of g.
+	Adam
+)
+
+// String returns the rule's name in lower case.
+func (r Rule) String() string {
+	switch r {
+	case Plain:
+		return "plain"
+	case Momentum:
+		return "momentum"
+	case Adam:
+		return "adam"
+	}
+	return fmt.Sprintf("rule %d", int(r))
+}
+
+// moments is the number of vectors that the rule remembers beside x.
+func (r Rule) moments() int { return int(r) }
+
+// move makes the step of the gradient r.grad from r.at.
+func (r *descentRun) move() {
+	at := &r.at
+	at.updates++
+	switch r.set.Rule {
+	case Plain:
+		kernel.Axpy(-at.rate, r.grad, at.x)
+	case Momentum:
+		v := at.moments[0]
+		kernel.Scale(r.set.Beta1, v)
+		kernel.Axpy(-at.rate, r.grad, v)
+		kernel.Add(at.x, v)
+	case Adam:
+		r.adam()
+	}
+}
+
+// adam moves by α√(1−β₂ᵗ)/(1−β₁ᵗ) · m/(√v + ε√(1−β₂ᵗ)), the same with one division
+// less a variable.
+func (r *descentRun) adam() {
+	at, beta1, beta2 := &r.at, r.set.Beta1, r.set.Beta2
+	t := float64(at.updates)
+	root := math.Sqrt(1 - elementary.Pow(beta2, t))
+	rate, epsilon := at.rate*root/(1-elementary.Pow(beta1, t)), r.set.Epsilon*root
+	kernel.Adam(at.x, r.grad, at.moments[0], at.moments[1], beta1, beta2, rate, epsilon)
+}
+
+// NotFinite is the error of a [Descent] that met an infinite number or NaN: the
+// rate is too high, as a rule, or a term is at fault.
+type NotFinite struct {
+	Epoch   int // in which, from 1
+	Restart int
+	Term    int     // the index of the term, −1 if it is not that of a single one
+	What    string  // "value", "gradient[3]", "x[3] after its update", "training cost", …
+	Found   float64 // NaN, +Inf or −Inf
+}
+
+// Error says where and what was found.
+func (e *NotFinite) Error() string {
+	where := fmt.Sprintf("epoch %d", e.Epoch)
+	if e.Restart > 0 {
+		where += fmt.Sprintf(" (restart %d)", e.Restart)
+	}
+	if e.Term != noTerm {
+		where += fmt.Sprintf(", term %d", e.Term)
+	}
+	return fmt.Sprintf("%s: %s is %v, expected a finite number", where, e.What, e.Found)
+}
+
+const noTerm = -1
+
+func (r *descentRun) notFinite(term int, what string, found float64) *NotFinite {
+	return &NotFinite{Epoch: r.st.Epoch + 1, Restart: r.at.restart, Term: term, What: what, Found: found}
+}
+
+// culprit evaluates the batch's terms again, one by one, to find which of them
+// made its sum infinite or NaN.
+func (r *descentRun) culprit() *NotFinite {
+	grad := make([]float64, len(r.at.x))
+	for _, term := range r.batch {
+		clear(grad)
+		value := r.terms.EvalTerm(term, r.at.x, grad)
+		if !finite(value) {
+			return r.notFinite(term, "value", value)
+		}
+		if i := notFinite(grad); i >= 0 {
+			return r.notFinite(term, fmt.Sprintf("gradient[%d]", i), grad[i])
+		}
+		if square := kernel.Dot(grad, grad); !finite(square) {
+			return r.notFinite(term, "squared length of the gradient", square)
+		}
+	}
+	return r.notFinite(noTerm, "sum of a batch's values or gradients", math.Inf(1))
+}
+
+// overshot describes x after the last update.
+func (r *descentRun) overshot() *NotFinite {
+	term := noTerm
+	if len(r.batch) == 1 {
+		term = r.batch[0]
+	}
+	if i := notFinite(r.at.x); i >= 0 {
+		return r.notFinite(term, fmt.Sprintf("x[%d] after its update", i), r.at.x[i])
+	}
+	return r.notFinite(term, "squared length of x after its update", r.at.square)
 }

@@ -1,8 +1,11 @@
 package logrank
 
 import (
+	"math"
+
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/logspace"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
@@ -146,4 +149,279 @@ func (l *latticeLaw) prepare(s []float64, gradient bool, scratch *loss.Scratch) 
 	w.cells = scratch.Floats(rows * w.width)
 	w.before = scratch.Floats(rows*w.width + w.stride)
 	return w
+}
+
+// latticeWork is one evaluation of a latticeLaw. Rows are goods, columns 0 … n⁻
+// the numbers of bads above them.
+type latticeWork struct {
+	gains *bipartite.GainTable
+
+	good, bad     []float64 // scaled scores, descending
+	goodAt, badAt []float64 // the documents they belong to, as places in the classes
+	sums          []float64 // Σ_{l≤j} bad[l−1]
+	peak          []float64 // max_j c_i(j) of every row
+	peaks         float64   // their sum, the energy of the best path
+
+	width, stride int       // columns; from one row to the next, 0 if only one is kept
+	cells         []float64 // exp(c_i(j) + u_i(j) − peak_i)
+	before        []float64 // row i: the sums over all paths to row i−1, column ≤ j
+	suffix        []float64
+
+	expected []float64 // derivatives of the result: Σ_j j·P(j_i = j)
+	columns  []float64 // and Σ_i P(j_i = j)
+}
+
+// row returns row i of cells or of before.
+func (w *latticeWork) row(x []float64, i int) []float64 {
+	return x[i*w.stride : i*w.stride+w.width]
+}
+
+// exponents sets dst[j] = c_i(j) − beta·γ_i(j) − peak_i.
+func (w *latticeWork) exponents(dst []float64, i int, beta float64) {
+	g, peak := w.good[i], w.peak[i]
+	for j, sum := range w.sums {
+		dst[j] = sum - float64(float64(j)*g) - peak
+	}
+	if beta != 0 {
+		kernel.Axpy(-beta, w.gains.Rows[i], dst[:len(w.gains.Rows[i])])
+	}
+}
+
+// forward computes cells and before, and returns the sum over all paths.
+func (w *latticeWork) forward(beta float64) float64 {
+	next := w.row(w.before, 0)
+	kernel.Fill(next, 1)
+	for i := range w.good {
+		cells, before := w.row(w.cells, i), next
+		next = w.row(w.before, i+1)
+		w.exponents(cells, i, beta)
+		kernel.Exp(cells, cells)
+		prefixProducts(next, before, cells)
+	}
+	return next[w.width-1]
+}
+
+// prefixProducts sets dst[j] = Σ_{l≤j} x[l]·y[l]; dst may be x.
+func prefixProducts(dst, x, y []float64) {
+	dst, y = dst[:len(x)], y[:len(x)]
+	var sum float64
+	for j, v := range x {
+		sum += float64(v * y[j])
+		dst[j] = sum
+	}
+}
+
+// backward computes the derivatives after forward; norm is the reciprocal of
+// the sum over all paths.
+func (w *latticeWork) backward(norm float64) {
+	kernel.Fill(w.suffix, norm)
+	for i := len(w.good) - 1; i >= 0; i-- {
+		w.expected[i] = marginals(w.row(w.before, i), w.row(w.cells, i), w.suffix, w.columns)
+	}
+}
+
+// marginals adds P(j_i = j) to columns[j] and returns E[j_i]. It replaces suffix,
+// the sums over all paths from row i+1, column ≥ j, by those from row i.
+func marginals(before, cells, suffix, columns []float64) float64 {
+	cells, suffix, columns = cells[:len(before)], suffix[:len(before)], columns[:len(before)]
+	var sum, expected float64
+	for j := len(before) - 1; j >= 0; j-- {
+		v := float64(cells[j] * suffix[j])
+		sum += v
+		suffix[j] = sum
+		v = float64(v * before[j])
+		columns[j] += v
+		expected += float64(float64(j) * v)
+	}
+	return expected
+}
+
+// The sums above in logarithms, for the cases
+// that leave the range of float64.
+
+// partitionByLogs returns the logarithm of the sum over all paths relative to
+// the best.
+func (l *latticeLaw) partitionByLogs(w *latticeWork, beta float64, grad []float64, scratch *loss.Scratch) float64 {
+	next := w.row(w.before, 0)
+	clear(next)
+	terms := scratch.Floats(w.width)
+	for i := range w.good {
+		cells, before := w.row(w.cells, i), next
+		next = w.row(w.before, i+1)
+		w.exponents(cells, i, beta)
+		sumInto(terms, before, cells)
+		logspace.PrefixLogSumExp(next, terms)
+	}
+	total := next[w.width-1]
+	if grad == nil {
+		return total
+	}
+	clear(w.suffix)
+	for i := len(w.good) - 1; i >= 0; i-- {
+		sumInto(w.suffix, w.suffix, w.row(w.cells, i))
+		sumInto(terms, w.suffix, w.row(w.before, i))
+		kernel.ExpSum(terms, terms, total)
+		w.expected[i] = addMoments(w.columns, terms, 1)
+		logspace.SuffixLogSumExp(w.suffix, w.suffix)
+	}
+	l.finish(w, grad)
+	return total
+}
+
+// gainByLogs is logGain.
+func (l *latticeLaw) gainByLogs(w *latticeWork, grad []float64, scratch *loss.Scratch) float64 {
+	d := w.companions(scratch)
+	total, gain := w.forwardLogGain(&d, scratch)
+	if grad != nil {
+		w.backwardLogGain(&d, total, gain, scratch)
+		l.finish(w, grad)
+	}
+	return min(gain-total, l.logBest)
+}
+
+func (w *latticeWork) forwardLogGain(d *gainWork, scratch *loss.Scratch) (total, gain float64) {
+	next, dnext := w.row(w.before, 0), w.row(d.before, 0)
+	clear(next)
+	kernel.Fill(dnext, math.Inf(-1))
+	terms, dterms := scratch.Floats(w.width), scratch.Floats(w.width)
+	for i := range w.good {
+		cells, before, dbefore := w.row(w.cells, i), next, dnext
+		next, dnext = w.row(w.before, i+1), w.row(d.before, i+1)
+		gains := d.row(w.gains, i)
+		w.exponents(cells, i, 0)
+		for j, c := range cells {
+			terms[j] = before[j] + c
+			dterms[j] = logspace.AddExp(dbefore[j]+c, terms[j]+elementary.Log(gains[j]))
+		}
+		logspace.PrefixLogSumExp(next, terms)
+		logspace.PrefixLogSumExp(dnext, dterms)
+	}
+	return next[w.width-1], dnext[w.width-1]
+}
+
+func (w *latticeWork) backwardLogGain(d *gainWork, total, gain float64, scratch *loss.Scratch) {
+	clear(w.suffix)
+	kernel.Fill(d.suffix, math.Inf(-1))
+	terms, dterms := scratch.Floats(w.width), scratch.Floats(w.width)
+	for i := len(w.good) - 1; i >= 0; i-- {
+		cells, before, dbefore := w.row(w.cells, i), w.row(w.before, i), w.row(d.before, i)
+		gains := d.row(w.gains, i)
+		for j, c := range cells {
+			v := c + w.suffix[j]
+			dv := logspace.AddExp(c+d.suffix[j], v+elementary.Log(gains[j]))
+			terms[j] = before[j] + v
+			dterms[j] = logspace.AddExp(dbefore[j]+v, before[j]+dv)
+			w.suffix[j], d.suffix[j] = v, dv
+		}
+		kernel.ExpSum(terms, terms, total)
+		kernel.ExpSum(dterms, dterms, gain)
+		w.expected[i] = addMoments(w.columns, dterms, 1) + addMoments(w.columns, terms, -1)
+		logspace.SuffixLogSumExp(w.suffix, w.suffix)
+		logspace.SuffixLogSumExp(d.suffix, d.suffix)
+	}
+}
+
+// sumInto sets dst[j] = x[j] + y[j].
+func sumInto(dst, x, y []float64) {
+	for j, v := range x {
+		dst[j] = v + y[j]
+	}
+}
+
+// addMoments adds scale·p[j] to columns[j] and returns scale·Σ j·p[j].
+func addMoments(columns, p []float64, scale float64) float64 {
+	var sum float64
+	for j, v := range p {
+		columns[j] += scale * v
+		sum += float64(float64(j) * scale * v)
+	}
+	return sum
+}
+
+// The sums above with their derivatives with respect to a weight of
+// the gain: a sum over paths of a product of factors gets a companion, the sum of
+// the same products times the gain γ so far. All terms are non-negative.
+
+// gainWork is the additional memory of latticeWork for the companions.
+type gainWork struct {
+	before []float64 // companions of latticeWork.before
+	suffix []float64
+	gains  []float64 // one row of γ, zeros included
+}
+
+// row sets gains to row i of γ.
+func (d *gainWork) row(t *bipartite.GainTable, i int) []float64 {
+	n := copy(d.gains, t.Rows[i])
+	clear(d.gains[n:])
+	return d.gains
+}
+
+func (w *latticeWork) companions(scratch *loss.Scratch) gainWork {
+	d := gainWork{before: scratch.Floats(len(w.before)), gains: scratch.Floats(w.width)}
+	if w.stride > 0 {
+		d.suffix = scratch.Floats(w.width)
+	}
+	return d
+}
+
+// forwardGain computes cells, before and its companion, and returns the sum over
+// all paths and the sum of their gains.
+func (w *latticeWork) forwardGain(d *gainWork) (total, gain float64) {
+	next, dnext := w.row(w.before, 0), w.row(d.before, 0)
+	kernel.Fill(next, 1)
+	clear(dnext)
+	for i := range w.good {
+		cells, before, dbefore := w.row(w.cells, i), next, dnext
+		next, dnext = w.row(w.before, i+1), w.row(d.before, i+1)
+		w.exponents(cells, i, 0)
+		kernel.Exp(cells, cells)
+		prefixGains(next, dnext, before, dbefore, cells, d.row(w.gains, i))
+	}
+	return next[w.width-1], dnext[w.width-1]
+}
+
+// prefixGains is prefixProducts for sums and companions.
+func prefixGains(dst, ddst, x, dx, cells, gains []float64) {
+	n := len(x)
+	dst, ddst, dx, cells, gains = dst[:n], ddst[:n], dx[:n], cells[:n], gains[:n]
+	var sum, dsum float64
+	for j, v := range x {
+		v = float64(v * cells[j])
+		sum += v
+		dsum += float64(dx[j]*cells[j]) + float64(v*gains[j])
+		dst[j], ddst[j] = sum, dsum
+	}
+}
+
+// backwardGain computes the derivatives of log E[G] after forwardGain: those under
+// the law weighted by the gain less those under the law. The arguments are the
+// reciprocals of the sums.
+func (w *latticeWork) backwardGain(d *gainWork, norm, gainNorm float64) {
+	kernel.Fill(w.suffix, 1)
+	clear(d.suffix)
+	for i := len(w.good) - 1; i >= 0; i-- {
+		m := gainRow{w.row(w.before, i), w.row(d.before, i), w.row(w.cells, i), d.row(w.gains, i)}
+		w.expected[i] = m.marginals(w.suffix, d.suffix, w.columns, norm, gainNorm)
+	}
+}
+
+type gainRow struct{ before, dbefore, cells, gains []float64 }
+
+// marginals is the function of that name with companions.
+func (m *gainRow) marginals(suffix, dsuffix, columns []float64, norm, gainNorm float64) float64 {
+	n := len(m.before)
+	before, dbefore, cells, gains := m.before[:n], m.dbefore[:n], m.cells[:n], m.gains[:n]
+	suffix, dsuffix, columns = suffix[:n], dsuffix[:n], columns[:n]
+	var sum, dsum, expected float64
+	for j := n - 1; j >= 0; j-- {
+		v := float64(cells[j] * suffix[j])
+		dv := float64(cells[j]*dsuffix[j]) + float64(v*gains[j])
+		sum += v
+		dsum += dv
+		suffix[j], dsuffix[j] = sum, dsum
+		p := float64((float64(dbefore[j]*v)+float64(before[j]*dv))*gainNorm) - float64(before[j]*v*norm)
+		columns[j] += p
+		expected += float64(float64(j) * p)
+	}
+	return expected
 }
