@@ -14,7 +14,7 @@ import (
 // Claim: the commands of docs/interchange.md that lead from data to an engine work, and what they
 // write ranks the documents as the model does.
 func TestInterchangeDocument(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "interchange.md"))
+	text, err := os.ReadFile(filepath.Join("..", "docs", "interchange.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

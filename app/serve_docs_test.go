@@ -19,7 +19,7 @@ var versions = regexp.MustCompile(`"version":"[0-9a-f]{12}"|"loaded":"[^"]*"`)
 // Claim: every example of docs/serve.md works, and the server answers what the page says. With
 // UPDATE_SESSIONS=1 the page is made to say it.
 func TestServeDocument(t *testing.T) {
-	page, err := filepath.Abs(filepath.Join("..", "..", "docs", "serve.md"))
+	page, err := filepath.Abs(filepath.Join("..", "docs", "serve.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func Split() *dataset.Dataset {
 
 // RealData returns the path of LETOR data kept outside of the project, and skips
 // the test where there is none.
-func RealData(t *testing.T, name string) string {
+func RealData(t testing.TB, name string) string {
 	t.Helper()
 	root, err := filepath.Abs(".")
 	for ; err == nil; root = filepath.Dir(root) {

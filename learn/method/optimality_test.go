@@ -2,7 +2,6 @@ package method
 
 import (
 	"math"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/synth"
 )
 
@@ -179,10 +179,7 @@ func ohsumedFold1(t testing.TB) *dataset.Dataset {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	dir := filepath.Join("..", "..", "shared", "data", "ohsumed")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no OHSUMED beside the project")
-	}
+	dir := datatest.RealData(t, "ohsumed")
 	var parts []*dataset.Dataset
 	for _, name := range []string{"S1", "S2", "S3"} {
 		d, err := datafile.Open(filepath.Join(dir, name+".txt.gz"), dataset.Options{})

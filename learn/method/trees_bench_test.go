@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/model/scorer"
 )
 
@@ -46,10 +46,7 @@ func BenchmarkScoreMQ2008(b *testing.B) {
 
 func mq2008(b *testing.B, names ...string) *dataset.Dataset {
 	b.Helper()
-	dir := filepath.Join("..", "..", "shared", "data", "mq2008")
-	if _, err := os.Stat(dir); err != nil {
-		b.Skip("no MQ2008 beside the project")
-	}
+	dir := datatest.RealData(b, "mq2008")
 	var parts []*dataset.Dataset
 	for _, name := range names {
 		d, err := datafile.Open(filepath.Join(dir, name+".txt.gz"), dataset.Options{})
