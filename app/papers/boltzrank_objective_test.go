@@ -50,7 +50,7 @@ func TestBoltzObjective(t *testing.T) {
 	if alike(boltzBoth, boltzBoth, 1, 2) {
 		t.Error("another seed's rankings give the same numbers")
 	}
-	if n := len(r.findings()); n != 3 || !strings.Contains(r.findings()[2].Figure, "1000 less 100: NDCG@1") {
+	if n := len(r.findings()); n != 4 || !strings.Contains(r.findings()[3].Figure, "1000 less 100: NDCG@1") {
 		t.Errorf("findings %v", r.findings())
 	}
 	for i, n := range r.Notes {

@@ -11,6 +11,7 @@ import (
 
 // Finding is a claim of a paper, and what became of it here.
 type Finding struct {
+	Paper   string      `json:"paper,omitempty"`   // if another than the experiment's
 	Section string      `json:"section,omitempty"` // of the paper: "5.3.1", "slide 7"
 	Claim   string      `json:"claim"`
 	Verdict FindVerdict `json:"verdict"`
@@ -58,6 +59,9 @@ func (r *Report) stated(v FindVerdict, claim, figure string, args ...any) {
 	last := r.Findings[len(r.Findings)-1]
 	r.note("%s: %s. %s.", claim, last.Verdict, last.Figure)
 }
+
+// ofPaper says that the last finding is a claim of another paper than the experiment's.
+func (r *Report) ofPaper(name string) { r.Findings[len(r.Findings)-1].Paper = name }
 
 // once is the verdict where one draw of synthetic data was seen.
 func (v FindVerdict) once() FindVerdict {
@@ -109,14 +113,18 @@ func ofCases(right, cases int) FindVerdict {
 
 // rises is the verdict on the claim that one row of a view is above another in several measures,
 // with the differences. It held if the row is significantly above in one, after Holm's
-// correction, and below in none. It is not informative if a trivial system is also above the
-// other row, and the first is not above the trivial system.
+// correction, and below in none. It is not informative if a trivial system does as well: its mean
+// is above the other row's where the first row is significantly above, and the first row is
+// nowhere significantly above the trivial system.
 func (s *results) rises(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
 	return v.unlessTrivial(byCounts(found.significant()), found.text(measures), measures, func(i int) bool {
-		_, lower := v.lessTrivial(than, i, measures).significant()
+		lower, as := v.lessTrivial(than, i, measures), false
+		for k := range found {
+			as = as || found[k].holm < stats.Alpha && found[k].Mean > 0 && lower[k].Mean < 0
+		}
 		above, _ := v.lessTrivial(row, i, measures).significant()
-		return lower > 0 && above == 0
+		return as && above == 0
 	})
 }
 
@@ -287,7 +295,7 @@ func (c *OrderClaim) finding() Finding {
 	if c.once {
 		verdict = verdict.once()
 	}
-	return Finding{Section: c.Section, Claim: c.claim(), Verdict: verdict, Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
+	return Finding{Paper: c.paper, Section: c.Section, Claim: c.claim(), Verdict: verdict, Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
 }
 
 // claim is the order as the publication claims it, "A > B in 26 of 32 (14 of 32, 15 with equal

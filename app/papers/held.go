@@ -99,7 +99,7 @@ func (a *All) WriteHeld(w io.Writer) error {
 			continue
 		}
 		for _, f := range o.Report.findings() {
-			paper := cmp.Or(o.Paper, "Other experiments")
+			paper := cmp.Or(f.Paper, o.Paper, "Other experiments")
 			if lines[paper] == nil {
 				papers = append(papers, paper)
 			}
@@ -110,10 +110,11 @@ func (a *All) WriteHeld(w io.Writer) error {
 	b := &markdown{}
 	b.line("# What held and what did not")
 	b.line("`%s` writes this page. Do not edit it.", a.fact("command"))
-	b.line("Each line is a claim of a paper. Lines are in the order of the paper's sections. The command of a line, `listwise reproduce NAME`, prints the tables behind it.")
-	b.line("Differences are paired over test queries and random seeds. Brackets hold 95 %% confidence intervals. \"A > B in 26 of 32\" means that the paper counts A above B in 26 of 32 cells, where a cell is a data set and a measure.")
+	b.line("Each line is a claim of a paper. A claim may have a line for every data set and measure. Lines are in the order of the paper's sections. The command of a line, `listwise reproduce NAME`, prints the tables behind it.")
+	b.line("Differences are paired over test queries and random seeds. Brackets hold 95 %% confidence intervals. Significance is corrected by Holm's method over the differences of a line, so an interval that excludes 0 may belong to an undecided line. \"A > B in 26 of 32\" means that the paper counts A above B in 26 of 32 cells, where a cell is a data set and a measure.")
+	b.line("Published numbers, one by one, are judged on the page of all experiments.")
 	b.line("Two methods are alike, or one brings no improvement, only if the intervals lie within a margin. The line states the margin. A difference that is not significant does not suffice.")
-	verdicts := Table{Left: 3, Columns: []string{"verdict", "claims", "meaning"}}
+	verdicts := Table{Left: 3, Columns: []string{"verdict", "lines", "meaning"}}
 	for _, v := range verdictMeanings {
 		verdicts.Rows = append(verdicts.Rows, []string{string(v.verdict), strconv.Itoa(count[v.verdict]), v.meaning})
 	}

@@ -144,7 +144,11 @@ func alphaNote(r *Report, findings []lambdaFinding) {
 			jump++
 		}
 	}
-	r.found(holdsIf(symmetric > 0 && atOnce == symmetric), "diagonal terms α_j s_j make a symmetric Jacobian positive definite (section 4)",
+	verdict := holdsIf(symmetric > 0 && atOnce == symmetric)
+	if verdict == ClaimHeld && jump > 0 {
+		verdict = ClaimPartly
+	}
+	r.found(verdict, "diagonal terms α_j s_j make a symmetric Jacobian positive definite (section 4)",
 		"inside an order of the documents: any α > 0 for %d of %d symmetric ones; across ties of %d of %d λ functions no α", atOnce, symmetric, jump, len(findings))
 	r.note("The paper: of a symmetric J positive definiteness can be imposed by diagonal terms, λ_j ↦ λ_j + α_j s_j (here λ − αs, as λ is minus the gradient). J is symmetric in a cell for %d of %d λ functions, and for %d of these positive semidefinite with α = 0: the zero eigenvalue is that of a constant added to all scores, and any α > 0 makes it positive. Of the others, which are no gradient, J + Jᵀ becomes so from α = %.4f at most.",
 		symmetric, len(findings), atOnce, worst)

@@ -158,7 +158,7 @@ func functionTable(s *results, r *Report) {
 // functionNotes says which λ function validation would choose, as the paper did, and which
 // is best on the test queries.
 func functionNotes(s *results, r *Report) {
-	first, cases := 0, 0
+	first, learned, cases := 0, 0, 0
 	for _, c := range s.columns {
 		for _, n := range artificialNets {
 			var rows []int
@@ -172,15 +172,19 @@ func functionNotes(s *results, r *Report) {
 			}
 			cases++
 			other := slices.ContainsFunc(rows[1:], func(row int) bool { return c.validation(row) >= c.validation(rows[0]) })
-			if !other && c.views[0].notAbove(rows[0], []string{s.chosenBy}) == "" {
+			if !other {
 				first++
+				if c.views[0].notAbove(rows[0], []string{s.chosenBy}) == "" {
+					learned++
+				}
 			}
 			r.note("%s, %s nets: the best by validation is %s; by NDCG@1 on the test queries %s; by NDCG@%d %s.", c.name, n.name,
 				best(c.validation), best(func(row int) float64 { return c.views[0].mean(row, "ndcg@1") }),
 				artificialTop, best(func(row int) float64 { return c.views[0].mean(row, s.chosenBy) }))
 		}
 	}
-	r.found(ofCases(first, cases), "of the λ functions tried, that of eq. 9 is the best by validation (6.2)", "first of seven in %d of %d (data sets × nets)", first, cases)
+	r.found(ofCases(learned, cases), "of the λ functions tried, that of eq. 9 is the best by validation (6.2)",
+		"first of seven in %d of %d (data sets × nets), and above the trivial systems on the test queries in %d of these; leads between λ functions are not tested, the notes have them", first, cases, learned)
 }
 
 // lambdaOf returns the λ function of a row.

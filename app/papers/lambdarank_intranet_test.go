@@ -57,7 +57,7 @@ func TestHigherNotSignificantly(t *testing.T) {
 	for _, c := range []struct {
 		higher, above, below int
 		want                 FindVerdict
-	}{{10, 0, 0, ClaimHeld}, {10, 2, 0, ClaimPartly}, {7, 0, 0, ClaimUndecided}, {0, 0, 0, ClaimFailed}, {3, 0, 0, ClaimFailed}, {9, 0, 1, ClaimFailed}} {
+	}{{10, 0, 0, ClaimHeld}, {10, 2, 0, ClaimPartly}, {7, 0, 0, ClaimUndecided}, {0, 0, 0, ClaimUndecided}, {3, 0, 0, ClaimUndecided}, {9, 0, 1, ClaimFailed}} {
 		if got := higherNotSignificantly(&OrderClaim{Cells: 10, Higher: c.higher, Above: c.above, Below: c.below}); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -93,7 +93,7 @@ func TestEqualTrivialSystems(t *testing.T) {
 		t.Errorf("a row is not equal to itself: %s, %s", verdict, figure)
 	}
 	v.trivial = map[string][]trivial{"map": {{system: "the order of the file", value: v.mean(1, "map")}}}
-	if verdict, figure := s.equalRows(c, "a", "b", []string{"map"}); verdict != ClaimFailed || !strings.Contains(figure, "the order of the file") {
+	if verdict, figure := s.equalRows(c, "a", "b", []string{"map"}); verdict != ClaimTrivial || !strings.Contains(figure, "the order of the file") {
 		t.Errorf("verdict %s, %s", verdict, figure)
 	}
 }

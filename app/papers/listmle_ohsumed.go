@@ -314,6 +314,7 @@ func trueLoss(s *results, r *Report, c *column, rows []int) {
 // listwiseLead is what the slides' motivation says of the listwise approach, on LETOR's baselines.
 var listwiseLead = order{
 	text:   "a listwise method > all pointwise and pairwise ones (ListMLE's motivation)",
+	paper:  "ListMLE",
 	better: []string{"ListNet", "AdaRank-MAP", "AdaRank-NDCG", "SVMMAP"}, than: []string{"Regression", "RankSVM", "RankBoost", "FRank"},
 }
 

@@ -62,7 +62,7 @@ func soundest(findings []soundFinding) FindVerdict {
 	case inverted < bestOther(findings, func(f *soundFinding) float64 { return f.inverted }):
 		return ClaimHeld
 	}
-	return ClaimPartly
+	return ClaimMixed
 }
 
 // otherLosses returns, for each loss but the likelihood, the largest value over the lengths of

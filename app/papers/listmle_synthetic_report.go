@@ -469,7 +469,7 @@ func (l *listReport) minimized(r *Report) {
 	}
 	verdict := holdsIf(all)
 	if some && !all {
-		verdict = ClaimPartly
+		verdict = ClaimMixed
 	}
 	r.stated(verdict, "All three losses can be minimised by common techniques", "starts from which L-BFGS comes within a millionth of the lowest minimum: %s", strings.Join(texts, ", "))
 }

@@ -109,7 +109,7 @@ func (s *results) collapse(w sweep, r *Report) {
 	for _, t := range systems {
 		others = append(others, fmt.Sprintf("%s %.3f", t.system, t.value))
 	}
-	r.stated(verdicts[0], fmt.Sprintf("with restarts at Δ = 1 training fails altogether: MAP .033 at %s = %s on HP2004 (5.3.2)", w.axis, s.rows[0].name),
+	r.stated(ofAll(verdicts...), fmt.Sprintf("with restarts at Δ = 1 training fails altogether: MAP .033 at %s = %s on HP2004 (5.3.2)", w.axis, s.rows[0].name),
 		"%s, MAP at %s = %s … %s and whether training fails: %s; without training: %s", c.name, w.axis, s.rows[0].name, s.rows[last].name, strings.Join(blocks, ", "), strings.Join(others, ", "))
 }
 

@@ -68,7 +68,7 @@ const early = 10
 func (p *progress) quick(data string, r *Report) {
 	last := len(p.at) - 1
 	then := min(early, last)
-	text := []string{fmt.Sprintf("%s, %s: MAP %.4f after %d iterations and %.4f after all %d", data, p.fold.Name, mean(p.at[then]), then, mean(p.at[last]), last)}
+	text := []string{fmt.Sprintf("%s, %s: MAP %.4f after %d iterations and %.4f where L-BFGS ended, after %d", data, p.fold.Name, mean(p.at[then]), then, mean(p.at[last]), last)}
 	verdict := ClaimHeld
 	names := []string{"the best single feature", "the order of the file"}
 	for _, name := range names {

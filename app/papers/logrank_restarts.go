@@ -219,10 +219,8 @@ func adequate(within, cases int, control bool) FindVerdict {
 	switch {
 	case !control:
 		return ClaimUndecided
-	case within == cases:
-		return ClaimHeld
-	case 2*within > cases:
-		return ClaimPartly
+	case 2*within <= cases:
+		return ClaimFailed
 	}
-	return ClaimFailed
+	return ofCases(within, cases)
 }

@@ -59,7 +59,7 @@ func TestAdequate(t *testing.T) {
 			t.Errorf("%v: %v of the starts reach the lowest value, expected %v", c.value, got, c.reach)
 		}
 	}
-	for within, want := range map[int]FindVerdict{10: ClaimHeld, 6: ClaimPartly, 5: ClaimFailed, 0: ClaimFailed} {
+	for within, want := range map[int]FindVerdict{10: ClaimHeld, 6: ClaimMixed, 5: ClaimFailed, 0: ClaimFailed} {
 		if got := adequate(within, 10, true); got != want {
 			t.Errorf("%d of 10: %s, expected %s", within, got, want)
 		}
