@@ -96,6 +96,7 @@ func Experiments() []Experiment {
 		gainExperiment(),
 		redrawnExperiment(),
 		restartsExperiment(),
+		mathematicsExperiment(),
 		burges2006.study().experiment(),
 		lambdaRankReal().experiment(),
 		lambdaRankIntranet().experiment(),
