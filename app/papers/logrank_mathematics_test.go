@@ -102,7 +102,13 @@ func TestMathematicsBroken(t *testing.T) {
 			c.change(&m)
 			verdicts := map[string]FindVerdict{}
 			r := &Report{}
-			for _, line := range []func(*Report, *rand.Rand) error{m.invariant, m.identities, m.closedForms, m.logarithms, m.bounds, m.convexity, m.flips} {
+			for claim, line := range map[string]func(*Report, *rand.Rand) error{
+				"Δ is": m.invariant, "the feature": m.invariant, "the four": m.identities, "A_q": m.closedForms, "the objective": m.closedForms,
+				"with the": m.logarithms, "with f": m.bounds, "ConvexLoss": m.bounds, "the likelihood": m.convexity, "L_3": m.convexity, "(4), (5)": m.convexity, "flips": m.flips,
+			} {
+				if !concerns(c.want, claim) {
+					continue
+				}
 				if err := line(r, rand.New(rand.NewPCG(1, 2))); err != nil {
 					t.Fatal(err)
 				}
@@ -117,6 +123,15 @@ func TestMathematicsBroken(t *testing.T) {
 			}
 		})
 	}
+}
+
+func concerns(want map[string]FindVerdict, beginning string) bool {
+	for claim := range want {
+		if strings.HasPrefix(claim, beginning) {
+			return true
+		}
+	}
+	return false
 }
 
 // Valid flips lead to the labelings that differ in one pair and are rankings, each as often as
