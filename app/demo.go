@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"maps"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,10 +21,10 @@ func newDemoCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Train and compare rankers on data the program makes itself",
-		Long: `Generates judged queries of the shape of LETOR's OHSUMED collection, learns from
-some of them, chooses hyperparameters on others, and shows how well the rankers
-do on queries they have never seen, in a table and in an HTML file that shows every
-query (see "listwise report"). It needs no file and no network.`,
+		Long: `Generates judged queries like those of LETOR's OHSUMED collection. Trains rankers on
+some queries, chooses hyperparameters on others, and measures the rankers on the rest.
+Prints a table and writes an HTML file that shows every query (see "listwise report").
+Needs no file and no network.`,
 		Example: `  listwise demo
   listwise demo --seed 7 --out demo-models`,
 		Args: noArgs,
@@ -40,20 +38,22 @@ query (see "listwise report"). It needs no file and no network.`,
 	return cmd
 }
 
-// demoMethods are trained by the demo: a method, its training measure, and the
-// grids that replace the method's own.
+// demoMethods are trained by the demo: a method, its training measure, and the grid to search.
 var demoMethods = []struct {
 	name, title, method, measure string
 	grid                         map[string][]string
 }{
-	{"mle", "MLE (pairwise logistic)", "mle", "", nil},
-	{"expgain-auc", "ExpGain, AUC", "expgain", "auc", map[string][]string{"C": {"0.1", "1", "10"}, "restarts": {"1"}}},
-	{"convexloss-ndcg", "ConvexLoss, NDCG@10", "convexloss", "ndcg@10", nil},
-	{"convexloss-ndcg-lattice", "ConvexLoss, NDCG@10, exact lattice", "convexloss", "ndcg@10", map[string][]string{"form": {"lattice"}}},
+	{"lambdamart", "LambdaMART (boosted trees)", "lambdamart", "ndcg@10", map[string][]string{"trees": {"100"}, "leaves": {"4", "8"}, "rate": {"0.1"}}},
+	{"regression", "linear regression", "regression", "", map[string][]string{"C": demoStrengths}},
+	{"ranknet", "RankNet (pairs, linear)", "ranknet", "", map[string][]string{"C": demoStrengths}},
+	{"listnet", "ListNet (lists, linear)", "listnet", "", map[string][]string{"C": demoStrengths}},
+	{"convexloss-ndcg", "ConvexLoss (lists, linear)", "convexloss", "ndcg@10", map[string][]string{"C": demoStrengths}},
 }
 
+// demoStrengths of regularization keep the demo within seconds.
+var demoStrengths = []string{"0.001", "0.01", "0.1", "1"}
+
 func demo(ctx context.Context, env *environment, seed uint64, out, html string) error {
-	began := time.Now()
 	if err := demoTargets(out, html).check(); err != nil {
 		return err
 	}
@@ -83,13 +83,13 @@ func demo(ctx context.Context, env *environment, seed uint64, out, html string) 
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
-	return env.print(demoReport(&fold, &config, rows, html, time.Since(began)))
+	return env.print(demoReport(&fold, &config, rows, html))
 }
 
 // demoReport is what the demonstration prints.
-func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html string, took time.Duration) report {
+func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html string) report {
 	r := report{
-		title: fmt.Sprintf("learned from %d queries (%d documents, %d features), chosen on %d, measured on %d unseen queries; convention %s",
+		title: fmt.Sprintf("training: %d queries (%d documents, %d features); validation: %d; test: %d; convention %s",
 			len(fold.Train.Queries), fold.Train.Docs(), fold.Train.Features, len(fold.Valid.Queries), len(fold.Test.Queries), config.Convention.Name()),
 		columns: []string{"ranker"},
 	}
@@ -106,17 +106,12 @@ func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html strin
 	r.json = map[string]any{"convention": config.Convention.Name(), "queries": len(fold.Test.Queries), "rankers": rows, "report": html}
 	r.notes = []string{
 		"",
-		"map and ndcg@K measure how near the top the relevant documents are ranked; 1 is best.",
-		"standard is the textbook definition of NDCG (\"listwise eval --help\" lists the others).",
-		"MLE learns which of two documents is better; ExpGain and ConvexLoss learn what the measure",
-		"beside their name rewards, the exact lattice without drawing rankings at random.",
-		"",
-		fmt.Sprintf("%.1f seconds. The data are synthetic: they show that learning works, not which method is best.", took.Seconds()),
-		"Next, docs/guide/: a first hour as a search engineer, data scientist or researcher; or",
-		`"listwise methods", and "listwise data info" on data of your own.`,
+		"map and ndcg@K are higher the nearer the top the relevant documents are; 1 is best.",
+		"The data are synthetic: they show that learning works, not which method is best.",
+		`Next: "listwise methods", "listwise data info" on your own data, or a tutorial in docs/guide.`,
 	}
 	if html != "" {
-		r.notes = append(r.notes, fmt.Sprintf("Every query, and why documents rank where they do: open %s in a browser.", html))
+		r.notes = append(r.notes, fmt.Sprintf("To see every query and its ranking, open %s in a browser.", html))
 	}
 	return r
 }
@@ -162,9 +157,7 @@ func demoConfig(fold tune.Fold, seed uint64, out string) (tune.Config, error) {
 		if err != nil {
 			return c, err
 		}
-		grid := map[string][]string{"C": {"0.001", "0.01", "0.1", "1"}}
-		maps.Copy(grid, dm.grid)
-		entry, err := tune.NewEntry(m, grid)
+		entry, err := tune.NewEntry(m, dm.grid)
 		if err != nil {
 			return c, err
 		}

@@ -14,6 +14,7 @@ import (
 // documented are the pages whose sessions are run, and what makes the files that they name in
 // the working folder.
 var documented = map[string]func(t *testing.T){
+	"../README.md":             copied("../docs/guide/data"),
 	"trec.md":                  copied("testdata/trec"),
 	"explain.md":               writeProducts,
 	"guide/search-engineer.md": copied("../docs/guide/data"),
