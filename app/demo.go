@@ -20,11 +20,13 @@ func newDemoCommand(env *environment) *cobra.Command {
 	var out, html string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Train and compare rankers on data the program makes itself",
-		Long: `Generates judged queries like those of LETOR's OHSUMED collection. Trains rankers on
-some queries, chooses hyperparameters on others, and measures the rankers on the rest.
-Prints a table and writes an HTML file that shows every query (see "listwise report").
-Needs no file and no network.`,
+		Short: "Train and compare rankers on synthetic data",
+		Long: `Generates judged queries like those of LETOR's OHSUMED collection and divides them
+into training, validation and test data. Trains several rankers, chooses their
+hyperparameters on the validation data, and compares them on the test data.
+
+Prints a table and writes an HTML report (see "listwise report"). It needs no file and
+no network.`,
 		Example: `  listwise demo
   listwise demo --seed 7 --out demo-models`,
 		Args: noArgs,
@@ -32,9 +34,9 @@ Needs no file and no network.`,
 			return demo(cmd.Context(), env, seed, out, html)
 		},
 	}
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "`number` that the data and the training depend on")
-	cmd.Flags().StringVar(&out, "out", "", "`folder` to keep models, scores and per-query results in")
-	cmd.Flags().StringVar(&html, "report", demoPage, "`file` for the report; empty: none")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "random `seed`")
+	cmd.Flags().StringVar(&out, "out", "", "`folder` for models, scores and per-query results")
+	cmd.Flags().StringVar(&html, "report", demoPage, "`file` for the HTML report; empty: none")
 	return cmd
 }
 
