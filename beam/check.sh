@@ -3,8 +3,8 @@
 # driver (LOOPBACK) and in processes of their own (PROCESS), 16 shards, the bytes of the command line; then kills a
 # worker. The job server is prism, which listens on all interfaces: all of it runs in a network namespace that has
 # nothing but a loopback. The processes have a namespace, too: prism leaves workers behind, which end with it.
-# BEAM_ENDPOINT names another job server, such as that of Flink or Spark (flink.sh, spark.sh), and BEAM_LOG its log; then
-# nothing is isolated.
+# BEAM_ENDPOINT names another job server, such as that of Flink (flink.sh), and BEAM_LOG its log; then nothing is
+# isolated.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 

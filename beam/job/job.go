@@ -14,11 +14,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -180,11 +178,9 @@ func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipel
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.closeAll()) }()
-	begun := time.Now()
 	if err := run(ctx, pipeline(len(j.Inputs), &partFn{Job: string(text)}, &finishFn{Job: string(text)})); err != nil || t.drive == nil {
 		return err
 	}
-	slog.InfoContext(ctx, j.Command+": round 0", "seconds", time.Since(begun).Seconds())
 	if err := t.drive(ctx, w, &j, run); err != nil {
 		return fmt.Errorf("%s: %w", j.Command, err)
 	}

@@ -7,11 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -54,10 +51,9 @@ type rounds struct {
 	run func(ctx context.Context, p *beam.Pipeline) error
 
 	sync.Mutex
-	n    int       // rounds so far
-	took []float64 // seconds, of those that did not stand
-	at   []byte    // the point of the last
-	last *round    // nil if it failed
+	n    int    // rounds so far
+	at   []byte // the point of the last
+	last *round // nil if it failed
 }
 
 // part is a shard's part of the risk.
@@ -92,25 +88,15 @@ func (r *rounds) evaluate(at []byte, size int) (*round, error) {
 	file := under(r.job.Out, "rounds", fmt.Sprintf("round-%05d.json", r.n))
 	done, err := r.job.standingRound(r.ctx, file, at, size)
 	if err != nil {
-		begun := time.Now()
 		if err = r.do(file, at); err == nil {
 			done, err = r.job.standingRound(r.ctx, file, at, size)
 		}
-		r.took = append(r.took, time.Since(begun).Seconds())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("round %d: %w", r.n, err)
 	}
 	r.last = done
 	return done, nil
-}
-
-// tell logs how long rounds took. It is the driver's log: that of Beam is the workers'.
-func (r *rounds) tell() {
-	if len(r.took) > 0 {
-		slices.Sort(r.took)
-		slog.InfoContext(r.ctx, r.job.Command+": further rounds", "rounds", r.n, "stood", r.n-len(r.took), "median_seconds", r.took[len(r.took)/2])
-	}
 }
 
 // do runs the pipeline of a round.

@@ -247,7 +247,6 @@ func minimise(ctx context.Context, w *workspace, j *Job, run func(ctx context.Co
 		d.Models, d.Parts = append(d.Models, own), append(d.Parts, objective.Part(part{rounds, i}))
 	}
 	trained, err := d.Learn(ctx)
-	rounds.tell()
 	if err != nil {
 		return err
 	}
