@@ -8,6 +8,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/internal/decimal"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // features parses the pairs from p, where the query id ended, to the comment or
@@ -229,7 +230,7 @@ func (z *parser) comment(b []byte, p int) (next int, err error) {
 		end++
 	}
 	if fault := ingest.Identifier(b[start:end]); fault != "" {
-		return p, &dataset.SyntaxError{Found: ingest.Quote(b[start:end]), Expected: "a document id " + fault}
+		return p, &dataset.SyntaxError{Found: suggest.Quote(b[start:end]), Expected: "a document id " + fault}
 	}
 	z.Doc(b[start:end])
 	return next, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // LETOR text has no place for the names of features. This program writes and reads them as a
@@ -28,7 +29,7 @@ func parseNames(line []byte) (names []string, err error) {
 		return nil, nil //nolint:nilerr // some other comment
 	}
 	if !wholeText(line, names) {
-		return nil, &dataset.SyntaxError{Found: "names of features that are not UTF-8, " + ingest.Quote(line), Expected: "text in UTF-8, without half a surrogate pair"}
+		return nil, &dataset.SyntaxError{Found: "names of features that are not UTF-8, " + suggest.Quote(line), Expected: "text in UTF-8, without half a surrogate pair"}
 	}
 	known := make(map[string]bool)
 	for _, name := range names {
@@ -85,14 +86,14 @@ func (f *format) checkNames(line []byte) error {
 	if names == nil || slices.Equal(names, first) {
 		return nil
 	}
-	return &dataset.SyntaxError{Found: fmt.Sprintf("other names of features, %s", ingest.Quote(line)), Expected: "the same names as in the line before them"}
+	return &dataset.SyntaxError{Found: fmt.Sprintf("other names of features, %s", suggest.Quote(line)), Expected: "the same names as in the line before them"}
 }
 
 // checkBase checks a comment line: scikit-learn writes from which index features are counted.
 func checkBase(line []byte, first int) error {
 	for base, mark := range []string{"# Column indices are zero-based", "# Column indices are one-based"} {
 		if base != first && bytes.HasPrefix(line, []byte(mark)) {
-			return &dataset.SyntaxError{Found: ingest.Quote(line), Expected: fmt.Sprintf("features counted from %d (or --first-feature %d)", first, base)}
+			return &dataset.SyntaxError{Found: suggest.Quote(line), Expected: fmt.Sprintf("features counted from %d (or --first-feature %d)", first, base)}
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/internal/decimal"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // parser parses chunks, one after the other.
@@ -173,7 +174,7 @@ func (z *parser) query(b []byte, p int) (next int, err error) {
 	end := tokenEnd(b, start)
 	id := b[start:end]
 	if b[end] == '#' { // is it part of the id, or do all features belong to a comment?
-		return p, &dataset.SyntaxError{Found: ingest.Quote(b[p : end+1]), Expected: "a query id without #, and a blank before a comment"}
+		return p, &dataset.SyntaxError{Found: suggest.Quote(b[p : end+1]), Expected: "a query id without #, and a blank before a comment"}
 	}
 	return end, z.Query(id, checkQuery)
 }
@@ -200,5 +201,5 @@ func checkQuery(id []byte) error {
 		}
 		expected = "a query id " + fault
 	}
-	return &dataset.SyntaxError{Found: ingest.Quote(append([]byte("qid:"), id...)), Expected: expected}
+	return &dataset.SyntaxError{Found: suggest.Quote(append([]byte("qid:"), id...)), Expected: expected}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/decimal"
 	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // ReadScores reads scores, one a line, from a stream of the encoding: finite decimal numbers, or -inf for a document
@@ -95,10 +96,10 @@ func (s *scoreReader) chunk(c ingest.Chunk) error {
 			v, next = dataset.NotRetrieved, start+len("-inf")
 		}
 		if next == start || skipBlanks(c.Text, next) != end || math.IsInf(v, 0) && !absent {
-			return &dataset.SyntaxError{Found: ingest.Quote(c.Text[start:end]), Expected: "a score, one finite decimal number" + likeness(c.Text[start:end])}
+			return &dataset.SyntaxError{Found: suggest.Quote(c.Text[start:end]), Expected: "a score, one finite decimal number" + likeness(c.Text[start:end])}
 		}
 		if len(s.scores) == s.want {
-			return &dataset.SyntaxError{Found: "one more score, " + ingest.Quote(c.Text[start:end]), Expected: fmt.Sprintf("%d scores, one for each document", s.want)}
+			return &dataset.SyntaxError{Found: "one more score, " + suggest.Quote(c.Text[start:end]), Expected: fmt.Sprintf("%d scores, one for each document", s.want)}
 		}
 		s.scores = append(s.scores, v)
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/internal/ingest"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // quoteToken returns the text from p to the end of its token quoted, or a
@@ -12,7 +12,7 @@ import (
 func quoteToken(b []byte, p int) string {
 	end := tokenEnd(b, p)
 	if end > p {
-		return ingest.Quote(b[p:end])
+		return suggest.Quote(b[p:end])
 	}
 	return "the end of the line"
 }

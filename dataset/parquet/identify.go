@@ -3,6 +3,7 @@ package parquet
 import (
 	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/dataset/stream"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // identify reads the identifiers of n rows.
@@ -34,7 +35,7 @@ func (r *reader) run(id []byte, from, rows int) error {
 	k := len(b.Runs) - 1
 	if k < 0 || b.Runs[k].ID != string(id) {
 		if fault := ingest.Identifier(id); fault != "" {
-			return r.badRow(r.query, from, ingest.Quote(id), "a query id "+fault)
+			return r.badRow(r.query, from, suggest.Quote(id), "a query id "+fault)
 		}
 		b.Runs = append(b.Runs, stream.Run{ID: string(id)})
 		k++
@@ -79,7 +80,7 @@ func (r *reader) docs(from, rows int) error {
 			return r.at(r.doc, from, err)
 		}
 		if fault := ingest.Identifier(id); fault != "" {
-			return r.badRow(r.doc, from, ingest.Quote(id), "a document id "+fault)
+			return r.badRow(r.doc, from, suggest.Quote(id), "a document id "+fault)
 		}
 		b.DocText = append(b.DocText, id...)
 		b.DocEnd = append(b.DocEnd, uint32(len(b.DocText)))

@@ -13,6 +13,7 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // A batch has so many rows that the numbers that are decoded for it and the rows that are made of
@@ -313,7 +314,7 @@ func (r *reader) code(c oneHot, text []byte, ok bool, row int) (float32, error) 
 	case kind == table.Number && c.column.CheckNumber(float32(v), text) == nil:
 		return float32(v), nil
 	case kind != table.Missing:
-		return 0, r.badRow(c.cursor, row, ingest.Quote(text), c.column.Categories.Expected())
+		return 0, r.badRow(c.cursor, row, suggest.Quote(text), c.column.Categories.Expected())
 	case r.opts.Missing == dataset.MissingError:
 		return 0, r.badRow(c.cursor, row, "nothing", "a category (or --missing zero, min or keep, which says what missing values become)")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/internal/decimal"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // Kind is what the text of a cell is.
@@ -170,7 +171,7 @@ func (r *row) checkQuery(id []byte) error {
 }
 
 func (r *row) badID(column int, id []byte, expected string) error {
-	return bad(ingest.Quote(id)+" in column "+r.columns.List[column].Name, expected)
+	return bad(suggest.Quote(id)+" in column "+r.columns.List[column].Name, expected)
 }
 
 func bad(found, expected string) error {
@@ -218,7 +219,7 @@ func AttributeOf(column string, text []byte) ([]byte, error) {
 		return nil, nil
 	}
 	if fault := ingest.Identifier(text); fault != "" {
-		return nil, bad(ingest.Quote(text)+" in column "+column, "a value "+fault)
+		return nil, bad(suggest.Quote(text)+" in column "+column, "a value "+fault)
 	}
 	return text, nil
 }
@@ -298,7 +299,7 @@ func found(text []byte) string {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return "nothing"
 	}
-	return ingest.Quote(text)
+	return suggest.Quote(text)
 }
 
 // quoteName quotes a name for a shell if it needs that.

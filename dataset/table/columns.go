@@ -161,7 +161,7 @@ func (c *Columns) check(fields []Field) error {
 	seen := make(map[Field]int)
 	for i, f := range fields {
 		if fault := ingest.Identifier([]byte(f.Name)); fault != "" {
-			return &dataset.SyntaxError{Found: ingest.Quote([]byte(f.Name)), Expected: "a name of a column " + fault}
+			return &dataset.SyntaxError{Found: suggest.Quote([]byte(f.Name)), Expected: "a name of a column " + fault}
 		}
 		if first, twice := seen[f]; twice && f.Name != "" {
 			return &dataset.SyntaxError{Found: fmt.Sprintf("two columns called %q, the %s and the %s", f.Name, ordinal(first+1), ordinal(i+1)), Expected: "columns of different names"}

@@ -10,6 +10,7 @@ import (
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/decimal"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // ReadCSV reads a table whose first line has the names of the columns, in the form of RFC
@@ -253,7 +254,7 @@ func (z *csvParser) other(b []byte, p, k, last int) (next int, err error) {
 	case b[end] == '\n' && k < last:
 		return p, bad(fmt.Sprintf("%d cells", k+1), fmt.Sprintf("%d, one for each column (%s)", last+1, z.columns.names()))
 	case b[end] != '\n' && k == last:
-		return p, bad(fmt.Sprintf("more than %d cells, the next begins with %s", last+1, ingest.Quote(b[end+1:min(end+9, lineEnd(b, end+1))])),
+		return p, bad(fmt.Sprintf("more than %d cells, the next begins with %s", last+1, suggest.Quote(b[end+1:min(end+9, lineEnd(b, end+1))])),
 			fmt.Sprintf("one for each column (%s)", z.columns.names()))
 	}
 	z.lines += z.splitter.lines

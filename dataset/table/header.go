@@ -12,9 +12,9 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/compress"
-	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/memory"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // longestHeader is the longest row of names that is read. columnBytes is the memory of a column without
@@ -72,7 +72,7 @@ func checkHeader(fields []Field, line []byte, delimiter byte, query string) erro
 			hint      string
 		}{{',', ","}, {';', "';'"}, {'\t', "tab"}, {'|', "'|'"}} {
 			if other.delimiter != delimiter && bytes.IndexByte(line, other.delimiter) > 0 {
-				return bad("one column, "+ingest.Quote([]byte(fields[0].Name)), "names of columns with "+delimiterName(delimiter)+" between them (or --delimiter "+other.hint+")")
+				return bad("one column, "+suggest.Quote([]byte(fields[0].Name)), "names of columns with "+delimiterName(delimiter)+" between them (or --delimiter "+other.hint+")")
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func checkHeader(fields []Field, line []byte, delimiter byte, query string) erro
 		}
 	}
 	if numbers > 0 && 2*numbers >= len(fields) && !slices.ContainsFunc(fields, func(f Field) bool { return UsualQuery(f.Name) || f.Name == query }) {
-		return bad("numbers, the first "+ingest.Quote(line[:len(line)-1]), "a first line with the names of the columns")
+		return bad("numbers, the first "+suggest.Quote(line[:len(line)-1]), "a first line with the names of the columns")
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // featuresKey is the name of the member that may hold all features.
@@ -53,7 +54,8 @@ func LooksLikeJSON(head []byte, _ dataset.Options) bool {
 	if !bytes.HasPrefix(line, []byte("{")) || !whole && len(line) > 1 && line[len(line)-1] != '}' {
 		return false
 	}
-	_, err := new(jsonScanner).skip(append(bytes.Clone(line), "\n               "...), 0, 0)
+	s := strictjson.Scanner{Text: line, Loose: true}
+	_, err := s.Skip(0)
 	return err == nil
 }
 
@@ -123,19 +125,26 @@ func (f *jsonFormat) Empty(docs int) error {
 // Count implements ingest.Format.
 func (f *jsonFormat) Count(c ingest.Chunk) (size ingest.Size) {
 	info, part := new(jsonChunk), f.survey.Part()
+	type interest struct{ text, number bool } // what the survey asks of a column
+	var asked []interest
 	var z *jsonLine
-	z = newJSONLine(nil, func(b []byte, p, column int) (next int, err error) {
-		name := z.fields[column].name
-		text := f.opts.Table.OneHotAuto || slices.Contains(f.opts.Table.OneHot, name)
-		number := mayNumberRows(name) && f.opts.FeatureNames == nil
-		if !text && !number || b[p] == '{' || b[p] == '[' {
-			return z.skip(b, p, 0)
+	z = newJSONLine(nil, func(p, column int) (next int, err error) {
+		for len(asked) <= column {
+			name := z.fields[len(asked)].name
+			asked = append(asked, interest{
+				text:   f.opts.Table.OneHotAuto || slices.Contains(f.opts.Table.OneHot, name),
+				number: mayNumberRows(name) && f.opts.FeatureNames == nil,
+			})
 		}
-		value, next, err := z.scalar(b, p)
-		if err == nil && text {
+		ask := asked[column]
+		if c := z.chunk[p]; ask == (interest{}) || c == '{' || c == '[' {
+			return z.skip(p)
+		}
+		value, next, err := z.Scalar(p)
+		if err == nil && ask.text {
 			part.Add(column, value)
 		}
-		if err == nil && number {
+		if err == nil && ask.number {
 			part.Number(column, value)
 		}
 		return next, err
@@ -148,7 +157,7 @@ func (f *jsonFormat) Count(c ingest.Chunk) (size ingest.Size) {
 		if p = blanks(b, p); p < end {
 			size.Docs++
 			if info.err == nil {
-				if info.err = z.line(b, p); info.err != nil {
+				if info.err = z.line(b, p, end); info.err != nil {
 					info.at = size.Lines
 				}
 			}
@@ -255,8 +264,8 @@ func (z *jsonParser) Chunk(c ingest.Chunk, before, most int) (docs, line int, er
 	b, n := c.Text, c.Lines()
 	for p := 0; p < n; {
 		line++
-		p = blanks(b, p)
-		if b[p] == '\n' {
+		end := bytes.IndexByte(b[p:n], '\n') + p
+		if p = blanks(b, p); p == end {
 			p++
 			continue
 		}
@@ -264,20 +273,20 @@ func (z *jsonParser) Chunk(c ingest.Chunk, before, most int) (docs, line int, er
 			return docs, line, dataset.ErrChanged
 		}
 		z.at = line
-		if err := z.document(b, p); err != nil {
+		if err := z.document(b, p, end); err != nil {
 			return docs, line, err
 		}
 		docs++
-		p += bytes.IndexByte(b[p:], '\n') + 1
+		p = end + 1
 	}
 	return docs, line, nil
 }
 
-// document parses the line at p.
-func (z *jsonParser) document(b []byte, p int) error {
+// document parses the line b[p:end].
+func (z *jsonParser) document(b []byte, p, end int) error {
 	z.begin()
 	z.got, z.longest = 0, 0
-	if err := z.line(b, p); err != nil {
+	if err := z.line(b, p, end); err != nil {
 		return err
 	}
 	if z.longest > 0 && z.longest != z.length {
@@ -297,14 +306,15 @@ func (z *jsonParser) document(b []byte, p int) error {
 }
 
 // value reads the value of a column.
-func (z *jsonParser) value(b []byte, p, column int) (next int, err error) {
+func (z *jsonParser) value(p, column int) (next int, err error) {
+	b := z.chunk
 	f := &z.columns.List[column]
 	if !z.columns.Read(column) {
-		return z.skip(b, p, 0)
+		return z.skip(p)
 	}
 	z.got++
 	if f.Role == Feature && f.Attribute == 0 && f.Categories == nil && !z.StandIns() {
-		if v, next := shortNumber(b, p); next > p {
+		if v, next := strictjson.ShortNumber(b, p); next > p {
 			if next-p >= ingest.LongNumber && z.Watches(f.Feature, v) {
 				z.WatchText(f.Feature, v, b, p, next)
 			}
@@ -319,9 +329,9 @@ func (z *jsonParser) value(b []byte, p, column int) (next int, err error) {
 		}
 		return p, bad(what+" in column "+f.Name, "a number, a string, true, false or null")
 	}
-	text, next, err := z.scalar(b, p)
+	text, next, err := z.Scalar(p)
 	if err != nil {
-		return p, inColumn(err, f.Name)
+		return p, inColumn(syntax(err), f.Name)
 	}
 	return next, z.set(column, text)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // naiveLine reads a line as encoding/json does, if it has query, grade, x and y; missing
@@ -103,7 +104,7 @@ func FuzzJSON(f *testing.F) {
 		if err == nil {
 			checkWritten(t, d)
 		}
-		if !utf8.ValidString(line) || twice(line) || containsFold(line, "nan", "infinity", "features", `\`) || strings.Count(line, "[")+strings.Count(line, "{") > deepest || onlyBlanks(line) {
+		if !utf8.ValidString(line) || twice(line) || containsFold(line, "nan", "infinity", "features", `\`) || strings.Count(line, "[")+strings.Count(line, "{") > strictjson.MaxDepth || onlyBlanks(line) {
 			return
 		}
 		if strings.Contains(line, `"n`) || strings.Contains(line, `"t`) || strings.Contains(line, `"f`) || strings.ContainsAny(line, "0123456789") && containsNumberText(line) {

@@ -2,21 +2,23 @@ package table
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/internal/ingest"
-	"github.com/listwise/listwise/internal/decimal"
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // jsonLine walks over the members of lines. Most lines of a file have the same names in the
 // same order, so that a name is compared with the one expected before it is looked up.
 type jsonLine struct {
-	jsonScanner
+	strictjson.Scanner // of the line
+
+	chunk []byte // the text that the line is in, for [strictjson.ShortNumber]
 
 	// value reads what stands at p for a column.
-	value func(b []byte, p, column int) (next int, err error)
+	value func(p, column int) (next int, err error)
 
 	grows  bool        // names that are not known become columns; else they are errors
 	fields []jsonField // the columns
@@ -33,7 +35,7 @@ type jsonLine struct {
 	longest int   // the longest array of features
 }
 
-// expectedName is the text of a name, its quotes and the colon.
+// expectedName is the text of a name, its quotes, the colon and blanks behind that.
 type expectedName struct {
 	text   []byte
 	column int
@@ -43,8 +45,8 @@ type expectedName struct {
 // allFeatures stands for the column of the member that holds all features.
 const allFeatures = -1
 
-func newJSONLine(fields []jsonField, value func(b []byte, p, column int) (next int, err error)) *jsonLine {
-	z := &jsonLine{value: value, outer: make(map[string]int), inner: make(map[string]int)}
+func newJSONLine(fields []jsonField, value func(p, column int) (next int, err error)) *jsonLine {
+	z := &jsonLine{Scanner: strictjson.Scanner{Line: true, Loose: true}, value: value, outer: make(map[string]int), inner: make(map[string]int)}
 	for _, f := range fields {
 		z.add(f)
 	}
@@ -67,81 +69,95 @@ func (z *jsonLine) names(inside bool) map[string]int {
 	return z.outer
 }
 
-// line reads the line that begins at p.
-func (z *jsonLine) line(b []byte, p int) error {
-	z.text, z.next = z.text[:0], 0
+// line reads the line b[p:end], of which b[end] is the line feed.
+func (z *jsonLine) line(b []byte, p, end int) error {
+	z.Reset(b[:end])
+	z.chunk, z.next = b, 0
 	z.lines++
 	if b[p] != '{' {
-		return bad(token(b, p), "an object, {…}, on every line")
+		return bad(z.Token(p), "an object, {…}, on every line")
 	}
-	p, err := z.members(b, p, false)
+	p, err := z.members(p, false)
 	if err != nil {
-		return err
+		return syntax(err)
 	}
-	if p = blanks(b, p); b[p] != '\n' {
-		return bad(token(b, p)+" behind the object", "the end of the line")
+	if p = z.Blanks(p); p < end {
+		return bad(z.Token(p)+" behind the object", "the end of the line")
 	}
 	return nil
 }
 
+// blanks returns the place of the first byte from p that is no blank within a line.
+func blanks(b []byte, p int) int {
+	for b[p] == ' ' || b[p] == '\t' || b[p] == '\r' {
+		p++
+	}
+	return p
+}
+
+// skip reads a value of any kind at p.
+func (z *jsonLine) skip(p int) (next int, err error) {
+	if _, next = strictjson.ShortNumber(z.chunk, p); next > p {
+		return next, nil
+	}
+	return z.Skip(p)
+}
+
+// syntax returns a fault of JSON as the error of a table.
+func syntax(err error) error {
+	if f, ok := errors.AsType[*strictjson.Fault](err); ok {
+		return bad(f.Found, f.Expected)
+	}
+	return err
+}
+
 // members reads the object that begins at p.
-func (z *jsonLine) members(b []byte, p int, inside bool) (next int, err error) {
-	if p = blanks(b, p+1); b[p] == '}' {
+func (z *jsonLine) members(p int, inside bool) (next int, err error) {
+	b := z.Text
+	if p = z.Blanks(p + 1); p < len(b) && b[p] == '}' {
 		return p + 1, nil
 	}
 	for {
-		column, at, err := z.name(b, p, inside)
+		column, at, err := z.name(p, inside)
 		if err != nil {
 			return p, err
 		}
-		if p = blanks(b, at); column == allFeatures {
-			p, err = z.all(b, p)
+		if p = z.Blanks(at); column == allFeatures {
+			p, err = z.all(p)
 		} else {
-			p, err = z.member(b, p, column)
+			p, err = z.member(p, column)
 		}
 		if err != nil {
 			return p, err
 		}
-		if b[p] == ',' {
-			p = blanks(b, p+1)
-			continue
+		if p = z.Blanks(p); p == len(b) || b[p] != ',' {
+			return z.End(p, '}', "the object")
 		}
-		switch p = blanks(b, p); b[p] {
-		case '}':
-			return p + 1, nil
-		case ',':
-			p = blanks(b, p+1)
-		default:
-			return p, bad(token(b, p)+" behind a value", "a comma or the end of the object, }")
-		}
+		p = z.Blanks(p + 1)
 	}
 }
 
 // member reads the value of a column, which may stand only once in a line.
-func (z *jsonLine) member(b []byte, p, column int) (next int, err error) {
+func (z *jsonLine) member(p, column int) (next int, err error) {
 	if z.seen[column] == z.lines {
 		return p, bad(fmt.Sprintf("%q twice", z.fields[column].name), "every name once in a line")
 	}
 	z.seen[column] = z.lines
-	return z.value(b, p, column)
+	return z.value(p, column)
 }
 
 // name reads a name and its colon and returns the column.
-func (z *jsonLine) name(b []byte, p int, inside bool) (column, next int, err error) {
+func (z *jsonLine) name(p int, inside bool) (column, next int, err error) {
 	if z.next < len(z.expect) {
-		if e := &z.expect[z.next]; e.inside == inside && bytes.HasPrefix(b[p:], e.text) {
+		if e := &z.expect[z.next]; e.inside == inside && bytes.HasPrefix(z.Text[p:], e.text) {
 			z.next++
 			return e.column, p + len(e.text), nil
 		}
 	}
-	name, at, err := z.string(b, p)
+	name, at, err := z.Key(p)
 	if err != nil {
 		return 0, p, err
 	}
-	if at = blanks(b, at); b[at] != ':' {
-		return 0, p, bad(token(b, at)+" behind the name "+ingest.Quote(name), "a colon and a value")
-	}
-	at++
 	if !inside && string(name) == featuresKey {
 		return allFeatures, at, nil
 	}
@@ -153,7 +169,7 @@ func (z *jsonLine) name(b []byte, p int, inside bool) (column, next int, err err
 		column = z.add(jsonField{string(name), inside})
 	}
 	if z.after[column] < 0 {
-		z.expect = append(z.expect, expectedName{bytes.Clone(b[p:at]), column, inside})
+		z.expect = append(z.expect, expectedName{bytes.Clone(z.Text[p:at]), column, inside})
 		z.after[column] = len(z.expect)
 	}
 	z.next = z.after[column]
@@ -161,23 +177,23 @@ func (z *jsonLine) name(b []byte, p int, inside bool) (column, next int, err err
 }
 
 // all reads the value of the member that holds all features.
-func (z *jsonLine) all(b []byte, p int) (next int, err error) {
-	switch b[p] {
+func (z *jsonLine) all(p int) (next int, err error) {
+	switch z.chunk[p] {
 	case '{':
-		return z.members(b, p, true)
+		return z.members(p, true)
 	case '[':
-		return z.array(b, p, func(i, at int) (int, error) {
+		return z.List(p, "the features", func(i, at int) (int, error) {
 			column, err := z.place(i)
 			if err != nil {
 				return at, err
 			}
 			z.longest = max(z.longest, i+1)
-			return z.member(b, at, column)
+			return z.member(at, column)
 		})
 	}
-	text, next, err := z.scalar(b, p)
+	text, next, err := z.Scalar(p)
 	if err == nil && text != nil {
-		err = bad(token(b, p)+" for the features", "an object or an array of them")
+		err = bad(z.Token(p)+" for the features", "an object or an array of them")
 	}
 	return next, err
 }
@@ -196,20 +212,4 @@ func (z *jsonLine) place(i int) (column int, err error) {
 		z.places = append(z.places, column)
 	}
 	return z.places[i], nil
-}
-
-// shortNumber is decimal.Short for a number by the grammar of JSON and what ends it.
-func shortNumber(b []byte, p int) (v float32, next int) {
-	v, end := decimal.Short(b, p)
-	if end == p || !endsValue[b[end]] || b[end-1] == '.' {
-		return 0, p
-	}
-	first := p
-	if b[p] == '-' {
-		first++
-	}
-	if b[first] == '0' && b[first+1]-'0' <= 9 {
-		return 0, p
-	}
-	return v, end
 }

@@ -1,23 +1,18 @@
-// Package strictjson reads and writes JSON files that may be large and may come
-// from anywhere: a key that stands twice in an object is an error instead of one
-// of its values, names differ by case, nesting is bounded, and lists of
-// ten million numbers take a second.
+// Package strictjson reads and writes JSON text that may be large and may come from
+// anywhere. [Scanner] reads values one by one: tables, requests and model files all have it. In
+// files a key that stands twice in an object is an error instead of one of its values,
+// names differ by case, nesting is bounded, and lists of ten million numbers take a second.
 //
 // Start reading at [Check], which sees a text once, and [Object.Decode], which then
 // takes it apart; [Indent] and [AppendNumbers] write. The package knows nothing of what
-// the files mean.
+// the texts mean.
 package strictjson
 
 import (
-	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 const (
@@ -42,190 +37,46 @@ func (e *Error) Unwrap() error { return e.Err }
 // Check reads the whole text, which must be one JSON value. What is no JSON is a
 // *json.SyntaxError. A repeated key, more than MaxDepth levels or MaxKeys keys, and a string that
 // is not UTF-8 or has half a surrogate pair, of which encoding/json makes U+FFFD, are an *Error.
-// Check takes memory for keys only.
+// Check takes memory for keys and for strings with escapes only.
 func Check(text []byte) error {
-	c := checker{text: text}
-	err := c.value()
+	s := Scanner{Text: text, unique: true}
+	p, err := s.Skip(s.Blanks(0))
 	if err == nil {
-		c.space()
-		if c.at < len(text) {
-			err = errSyntax
+		if p = s.Blanks(p); p == len(text) {
+			return nil
 		}
+		err = s.fault(p, s.Token(p), "the end of the text")
 	}
-	if !errors.Is(err, errSyntax) {
+	fault, ok := errors.AsType[*Fault](err)
+	if !ok {
 		return err
 	}
 	// The words for bad syntax, and its place, are encoding/json's.
 	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
 		return err
 	}
-	return &Error{c.at, errSyntax} // not reached
+	return &Error{fault.At, fault}
 }
 
-var errSyntax = errors.New("found what is not JSON")
-
-type checker struct {
-	text  []byte
-	at    int
-	depth int
-	keys  []string // of the objects that are open, the innermost last
-}
-
-func (c *checker) space() { c.at = behindSpace(c.text, c.at) }
-
-// behindSpace returns the offset of the first byte from an offset on that is no
-// white space.
-func behindSpace(text []byte, at int) int {
-	if at < len(text) && text[at] > ' ' {
-		return at
-	}
-	return behindSpaces(text, at)
-}
-
-// behindSpaces takes eight, four and two blanks at a time: much of an indented text are such,
-// and as many each time. Branches that are foreseen wait for nothing; to count the blanks of
-// a word would.
-func behindSpaces(text []byte, at int) int {
-	const blanks = 0x2020202020202020
-	for at < len(text) && isSpace(text[at]) {
-		at++
-		for len(text)-at >= 8 && binary.LittleEndian.Uint64(text[at:]) == blanks {
-			at += 8
-		}
-		if len(text)-at >= 4 && binary.LittleEndian.Uint32(text[at:]) == blanks>>32 {
-			at += 4
-		}
-		if len(text)-at >= 2 && binary.LittleEndian.Uint16(text[at:]) == blanks>>48 {
-			at += 2
-		}
-	}
-	return at
-}
-
-func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
-
-// next returns the byte after white space, 0 at the end of the text.
-func (c *checker) next() byte {
-	c.space()
-	if c.at == len(c.text) {
-		return 0
-	}
-	return c.text[c.at]
-}
-
-func (c *checker) value() error {
-	switch b := c.next(); {
-	case b == '{':
-		return c.nested(c.object)
-	case b == '[':
-		return c.nested(c.list)
-	case b == '"':
-		return c.string()
-	case b == '-' || isDigit(b):
-		return c.number()
-	case b == 't':
-		return c.word("true")
-	case b == 'f':
-		return c.word("false")
-	case b == 'n':
-		return c.word("null")
-	}
-	return errSyntax
-}
-
-func (c *checker) nested(read func() error) error {
-	if c.depth == MaxDepth {
-		return &Error{c.at, fmt.Errorf("found more than %d levels of objects and lists", MaxDepth)}
-	}
-	c.depth++
-	c.at++
-	err := read()
-	c.depth--
-	return err
-}
-
-func (c *checker) list() error {
-	if c.next() == ']' {
-		c.at++
-		return nil
-	}
-	for {
-		c.numbers()
-		if err := c.value(); err != nil {
-			return err
-		}
-		switch c.next() {
-		case ',':
-			c.at++
-		case ']':
-			c.at++
-			return nil
-		default:
-			return errSyntax
-		}
-	}
-}
-
-// numbers moves to the last of the numbers that follow each other in a list, at once: long
-// lists of them are what models consist of.
-func (c *checker) numbers() {
-	text, at := c.text, behindSpace(c.text, c.at)
-	for {
-		end := numberEnd(text, at)
-		if end < 0 {
-			return
-		}
-		c.at = at
-		if at = behindSpace(text, end); at == len(text) || text[at] != ',' {
-			return
-		}
-		at = behindSpace(text, at+1)
-	}
-}
-
-func (c *checker) object() error {
-	own := len(c.keys)
-	defer func() { c.keys = c.keys[:own] }()
-	if c.next() == '}' {
-		c.at++
-		return nil
-	}
+// skipUnique is skip of an object whose keys must differ.
+func (s *Scanner) skipUnique(p, depth int) (next int, err error) {
+	own := len(s.keys)
+	defer func() { s.keys = s.keys[:own] }()
 	var many map[string]bool // the keys, once they are more than a few
-	for {
-		if c.next() != '"' {
-			return errSyntax
+	return s.Object(p, "the object", func(key []byte, at, p int) (int, error) {
+		name := string(key)
+		s.memory = s.memory[:0]
+		if err := addKey(name, s.keys[own:], &many); err != nil {
+			return at, &Error{at, err}
 		}
-		start := c.at
-		if err := c.string(); err != nil {
-			return err
-		}
-		key := unquote(c.text[start:c.at])
-		if err := c.unique(key, c.keys[own:], &many); err != nil {
-			return &Error{start, err}
-		}
-		c.keys = append(c.keys, key)
-		if c.next() != ':' {
-			return errSyntax
-		}
-		c.at++
-		if err := c.value(); err != nil {
-			return err
-		}
-		switch c.next() {
-		case ',':
-			c.at++
-		case '}':
-			c.at++
-			return nil
-		default:
-			return errSyntax
-		}
-	}
+		s.keys = append(s.keys, name)
+		return s.skip(p, depth+1)
+	})
 }
 
-// unique checks that an object does not have a key already. From a few keys on it
+// addKey checks that an object does not have a key already. From a few keys on it
 // remembers them in many.
-func (c *checker) unique(key string, keys []string, many *map[string]bool) error {
+func addKey(key string, keys []string, many *map[string]bool) error {
 	const few = 16
 	var seen bool
 	switch {
@@ -248,142 +99,4 @@ func (c *checker) unique(key string, keys []string, many *map[string]bool) error
 		return fmt.Errorf("found an object of more than %d keys", MaxKeys)
 	}
 	return nil
-}
-
-func (c *checker) word(w string) error {
-	if len(c.text)-c.at < len(w) || string(c.text[c.at:c.at+len(w)]) != w {
-		return errSyntax
-	}
-	c.at += len(w)
-	return nil
-}
-
-func isDigit(b byte) bool { return b-'0' <= 9 }
-
-func (c *checker) number() error {
-	end := numberEnd(c.text, c.at)
-	if end < 0 {
-		return errSyntax
-	}
-	c.at = end
-	return nil
-}
-
-// numberEnd returns the offset behind the number that begins at an offset, -1 if
-// there is none: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
-func numberEnd(text []byte, at int) int {
-	if at < len(text) && text[at] == '-' {
-		at++
-	}
-	whole := at
-	if at = digits(text, at); at < 0 || text[whole] == '0' && at > whole+1 {
-		return -1
-	}
-	if at < len(text) && text[at] == '.' {
-		if at = digits(text, at+1); at < 0 {
-			return -1
-		}
-	}
-	if at < len(text) && (text[at] == 'e' || text[at] == 'E') {
-		at++
-		if at < len(text) && (text[at] == '+' || text[at] == '-') {
-			at++
-		}
-		at = digits(text, at)
-	}
-	return at
-}
-
-// digits returns the offset behind one or more digits, -1 if there is none.
-func digits(text []byte, at int) int {
-	start := at
-	for at < len(text) && isDigit(text[at]) {
-		at++
-	}
-	if at == start {
-		return -1
-	}
-	return at
-}
-
-func (c *checker) string() error {
-	start, ascii := c.at, true
-	for c.at++; c.at < len(c.text); c.at++ {
-		switch b := c.text[c.at]; {
-		case b == '"':
-			c.at++
-			if text := c.text[start:c.at]; !ascii && !utf8.Valid(text) {
-				return &Error{start, fmt.Errorf("found the string %.100q, which is not UTF-8, expected text in UTF-8", text[1:len(text)-1])}
-			}
-			return nil
-		case b >= utf8.RuneSelf:
-			ascii = false
-		case b < ' ':
-			return errSyntax
-		case b == '\\':
-			if err := c.escape(); err != nil {
-				return err
-			}
-		}
-	}
-	return errSyntax
-}
-
-// escape moves to the last byte of the escape sequence at hand.
-func (c *checker) escape() error {
-	c.at++
-	if c.at == len(c.text) {
-		return errSyntax
-	}
-	switch c.text[c.at] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return nil
-	case 'u':
-		start := c.at - 1
-		r, err := c.hex()
-		if err != nil || !utf16.IsSurrogate(r) {
-			return err
-		}
-		if bytes.HasPrefix(c.text[c.at+1:], []byte(`\u`)) {
-			c.at += 2
-			second, err := c.hex()
-			if err != nil || utf16.DecodeRune(r, second) != unicode.ReplacementChar {
-				return err
-			}
-		}
-		return &Error{start, fmt.Errorf("found %s, half of a surrogate pair, expected both halves", c.text[start:start+6])}
-	}
-	return errSyntax
-}
-
-// hex reads the four digits behind the byte at hand, and moves to the last of them.
-func (c *checker) hex() (r rune, err error) {
-	for range 4 {
-		c.at++
-		if c.at == len(c.text) || !isHex(c.text[c.at]) {
-			return 0, errSyntax
-		}
-		digit := c.text[c.at] - '0'
-		if digit > 9 {
-			digit = c.text[c.at] | 0x20 - 'a' + 10
-		}
-		r = r<<4 | rune(digit)
-	}
-	return r, nil
-}
-
-func isHex(b byte) bool { return isDigit(b) || b|0x20-'a' < 6 }
-
-// unquote returns what a string that was checked stands for.
-func unquote(quoted []byte) string {
-	for _, b := range quoted {
-		if b == '\\' || b >= 0x80 {
-			var s string
-			if err := json.Unmarshal(quoted, &s); err != nil {
-				panic(err) // the string was checked
-			}
-			return s
-		}
-	}
-	return string(quoted[1 : len(quoted)-1])
 }

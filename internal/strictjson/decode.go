@@ -73,33 +73,27 @@ func (v Value) parts(open byte, fn func(key string, part Value)) error {
 		}
 		return v.mismatch(kind)
 	}
-	c := checker{text: v.Text, at: 1}
-	for {
-		b := c.next()
-		if b == ',' {
-			c.at++
-			b = c.next()
+	s := Scanner{Text: v.Text}
+	for at := s.Blanks(1); ; at = s.Blanks(at) {
+		if v.Text[at] == ',' {
+			at = s.Blanks(at + 1)
 		}
-		if b == open+2 { // the closing bracket
+		if v.Text[at] == open+2 { // the closing bracket
 			return nil
 		}
 		key := ""
 		if open == '{' {
-			start := c.at
-			c.skip()
-			key = unquote(v.Text[start:c.at])
-			c.next()
-			c.at++ // the colon
-			c.next()
+			text, next, err := s.Key(at)
+			if err != nil {
+				panic(err) // the text was checked
+			}
+			key, at = string(text), next
 		}
-		start := c.at
-		c.skip()
-		fn(key, Value{v.Text[start:c.at], v.At + start})
+		start := at
+		at = behind(v.Text, at)
+		fn(key, Value{v.Text[start:at], v.At + start})
 	}
 }
-
-// skip moves behind the value at hand, which was checked.
-func (c *checker) skip() { c.at = behind(c.text, c.at) }
 
 // behind returns the offset behind the value at an offset, which was checked.
 func behind(text []byte, at int) int {

@@ -71,20 +71,19 @@ func Marshal(v any) ([]byte, error) {
 // for each of them, indented by two spaces a level, as encoding/json does, and a
 // newline at the end.
 func Indent(w io.Writer, text []byte) error {
-	c := checker{text: text}
 	b := bufio.NewWriterSize(w, 1<<16)
 	depth := 0
-	for c.at < len(text) {
-		start := c.at
-		switch at := text[start]; at {
+	for at := 0; at < len(text); {
+		start := at
+		at++
+		switch c := text[start]; c {
 		case '{', '[':
-			c.at++
-			if c.at < len(text) && text[c.at] == at+2 { // {} and [] stay as they are
-				c.at++
+			if at < len(text) && text[at] == c+2 { // {} and [] stay as they are
+				at++
 				break
 			}
 			depth++
-			_ = b.WriteByte(at)
+			_ = b.WriteByte(c)
 			newline(b, depth)
 			continue
 		case '}', ']':
@@ -93,20 +92,17 @@ func Indent(w io.Writer, text []byte) error {
 				return errors.New("found a bracket that closes nothing")
 			}
 			newline(b, depth)
-			c.at++
 		case ',':
-			c.at++
 			_ = b.WriteByte(',')
 			newline(b, depth)
 			continue
 		case ':':
-			c.at++
 			_, _ = b.WriteString(": ")
 			continue
 		default:
-			c.skip()
+			at = behind(text, start)
 		}
-		_, _ = b.Write(text[start:c.at])
+		_, _ = b.Write(text[start:at])
 	}
 	_ = b.WriteByte('\n')
 	return b.Flush() // with the first error of any write

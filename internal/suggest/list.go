@@ -3,6 +3,7 @@ package suggest
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // OneOf joins two or more names as in "a, b or c".
@@ -18,4 +19,17 @@ func Quoted(names []string) string {
 		quoted[i] = strconv.Quote(name)
 	}
 	return strings.Join(quoted, " or ")
+}
+
+// Quote quotes a text for a message, at most its first 40 bytes.
+func Quote(text []byte) string {
+	const most = 40
+	if len(text) <= most {
+		return strconv.Quote(string(text))
+	}
+	cut := most
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return strconv.Quote(string(text[:cut])) + "…"
 }

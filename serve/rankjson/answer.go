@@ -148,8 +148,8 @@ func AppendString[T string | []byte](dst []byte, text T) []byte {
 
 // plain marks the bytes that stand for themselves wherever JSON is put.
 var plain = func() (t [256]bool) {
-	for c := range t {
-		t[c] = ordinary[c] && c != '<' && c != '>' && c != '&' && c != 0x7f
+	for c := ' '; c < 0x7f; c++ {
+		t[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
 	}
 	return t
 }()

@@ -3,6 +3,8 @@ package rankjson
 import (
 	"fmt"
 	"slices"
+
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // MaxID is how long the ids of documents, queries and users may be, in UTF-8.
@@ -10,14 +12,14 @@ const MaxID = 512
 
 // decoder is the memory of [Request.Decode], and where it is in the text.
 type decoder struct {
+	strictjson.Scanner // of the body
+
 	b      []byte // the body, with zeros behind it
-	end    int    // of the body in b
 	schema *Schema
 	limits Limits
 
-	text   []byte // strings whose escapes were resolved
-	idAt   []int  // where the ids of the documents stand, 0 where there is none
-	nameAt []int  // where the ids of the queries stand
+	idAt   []int // where the ids of the documents stand, 0 where there is none
+	nameAt []int // where the ids of the queries stand
 	set    idSet
 
 	order []int    // the columns of a document's names, in their order; −1 where a name has escapes
@@ -44,13 +46,13 @@ func (r *Request) Decode(body []byte, s *Schema, l Limits, lenient bool) error {
 	d.begin(body, s, l)
 	r.Several, r.Top, r.Contributions, r.Lenient, r.User = false, 0, 0, lenient, nil
 	r.Queries, r.IDs, r.X = r.Queries[:0], r.IDs[:0], r.X[:0]
-	p := d.blanks(0)
+	p := d.Blanks(0)
 	p, err := d.request(r, p)
 	if err != nil {
 		return err
 	}
-	if p = d.blanks(p); p < d.end {
-		return d.fault(p, d.token(p)+" behind the request", "the end")
+	if p = d.Blanks(p); p < len(d.Text) {
+		return d.fault(p, d.Token(p)+" behind the request", "the end")
 	}
 	if d.lack != nil && !r.Lenient {
 		return d.lack
@@ -69,9 +71,9 @@ func (d *decoder) begin(body []byte, s *Schema, l Limits) {
 		clear(d.seen)
 	}
 	var zeros [Padding]byte
-	d.b, d.end = body, len(body)
-	d.b = append(d.b, zeros[:]...)
-	d.limits, d.text, d.idAt, d.nameAt = l, d.text[:0], d.idAt[:0], d.nameAt[:0]
+	d.b = append(body, zeros[:]...)
+	d.Reset(d.b[:len(body)])
+	d.limits, d.idAt, d.nameAt = l, d.idAt[:0], d.nameAt[:0]
 	d.query, d.doc, d.feature, d.lack, d.paid = -1, -1, "", nil, 0
 }
 
@@ -160,7 +162,7 @@ func (d *decoder) option(r *Request, member, p int, id *[]byte) (next int, err e
 	case hasLenient:
 		word := d.word(p)
 		if word == "" {
-			return p, d.faultIn("lenient", p, d.token(p), "true or false")
+			return p, d.faultIn("lenient", p, d.Token(p), "true or false")
 		}
 		r.Lenient = word == "true"
 		p += len(word)
@@ -172,10 +174,10 @@ func (d *decoder) option(r *Request, member, p int, id *[]byte) (next int, err e
 func (d *decoder) queries(r *Request, p int) (next int, err error) {
 	r.Several = true
 	if d.b[p] != '[' {
-		return p, d.faultIn("queries", p, d.token(p), "a list of queries")
+		return p, d.faultIn("queries", p, d.Token(p), "a list of queries")
 	}
 	start := p
-	if p = d.blanks(p + 1); d.b[p] == ']' {
+	if p = d.Blanks(p + 1); d.b[p] == ']' {
 		return p, d.faultIn("queries", start, "no queries", "at least one")
 	}
 	for {
@@ -186,14 +188,14 @@ func (d *decoder) queries(r *Request, p int) (next int, err error) {
 		if p, err = d.oneQuery(r, p); err != nil {
 			return p, err
 		}
-		if p = d.blanks(p); d.b[p] != ',' {
+		if p = d.Blanks(p); d.b[p] != ',' {
 			break
 		}
-		p = d.blanks(p + 1)
+		p = d.Blanks(p + 1)
 	}
 	d.query = -1
 	if d.b[p] != ']' {
-		return p, d.faultIn("queries", p, d.token(p), "a comma or the end of the list, ]")
+		return p, d.faultIn("queries", p, d.Token(p), "a comma or the end of the list, ]")
 	}
 	return p + 1, nil
 }
@@ -232,11 +234,11 @@ func (d *decoder) oneQuery(r *Request, p int) (next int, err error) {
 // documents reads the documents of a query.
 func (d *decoder) documents(r *Request, q *Query, p int) (next int, err error) {
 	if d.b[p] != '[' {
-		return p, d.faultIn("documents", p, d.token(p), "a list of documents")
+		return p, d.faultIn("documents", p, d.Token(p), "a list of documents")
 	}
 	q.First = len(r.IDs)
 	start, named := p, 0
-	if p = d.blanks(p + 1); d.b[p] == ']' {
+	if p = d.Blanks(p + 1); d.b[p] == ']' {
 		return p, d.faultIn("documents", start, "no documents", "at least one")
 	}
 	for {
@@ -251,17 +253,17 @@ func (d *decoder) documents(r *Request, q *Query, p int) (next int, err error) {
 			named++
 		}
 		if d.b[p] != ',' {
-			if p = d.blanks(p); d.b[p] != ',' {
+			if p = d.Blanks(p); d.b[p] != ',' {
 				break
 			}
 		}
 		if p++; d.b[p] != '{' {
-			p = d.blanks(p)
+			p = d.Blanks(p)
 		}
 	}
 	d.doc = -1
 	if d.b[p] != ']' {
-		return p, d.faultIn("documents", p, d.token(p), "a comma or the end of the list, ]")
+		return p, d.faultIn("documents", p, d.Token(p), "a comma or the end of the list, ]")
 	}
 	q.Docs = len(r.IDs) - q.First
 	if named > 0 {
@@ -308,10 +310,10 @@ func (d *decoder) document(r *Request, p int) (next int, err error) {
 	had, start := 0, p
 	var id []byte
 	if d.b[p] != '{' {
-		return p, d.fault(p, d.token(p), `a document, {"id": …, "features": …}`)
+		return p, d.fault(p, d.Token(p), `a document, {"id": …, "features": …}`)
 	}
 	d.idAt = append(d.idAt, 0)
-	if p = d.blanks(p + 1); d.b[p] != '}' {
+	if p = d.Blanks(p + 1); d.b[p] != '}' {
 		for {
 			at := p
 			key, next, err := d.key(p)
@@ -338,13 +340,13 @@ func (d *decoder) document(r *Request, p int) (next int, err error) {
 			if err != nil {
 				return p, err
 			}
-			if p = d.blanks(p); d.b[p] != ',' {
+			if p = d.Blanks(p); d.b[p] != ',' {
 				break
 			}
-			p = d.blanks(p + 1)
+			p = d.Blanks(p + 1)
 		}
 		if d.b[p] != '}' {
-			return p, d.fault(p, d.token(p), "a comma or the end of the document, }")
+			return p, d.fault(p, d.Token(p), "a comma or the end of the document, }")
 		}
 	}
 	if had&hasFeatures == 0 {

@@ -110,12 +110,12 @@ func TestDecodeRefuses(t *testing.T) {
 		{`{"query":"a`, "/query", 11, Malformed, "a string without its end"},
 		{`{"query":"a\`, "/query", 12, Malformed, "a string without its end"},
 		{"{\"query\":\"a\nb\"}", "/query", 11, Malformed, `the control character '\n'`},
-		{"{\"query\":\"a\xffb\"}", "/query", 11, Malformed, `the byte "\xff", which is no UTF-8`},
-		{"{\"query\":\"a\xed\xa0\x80b\"}", "/query", 11, Malformed, `no UTF-8`}, // half a pair of surrogates in three bytes
+		{"{\"query\":\"a\xffb\"}", "/query", 11, Malformed, `the byte "\xff", which is not UTF-8`},
+		{"{\"query\":\"a\xed\xa0\x80b\"}", "/query", 11, Malformed, `not UTF-8`}, // half a pair of surrogates in three bytes
 		{`{"query":"a\x"}`, "/query", 11, Malformed, `one of the escapes`},
 		{`{"query":"a\u12"}`, "/query", 11, Malformed, `one of the escapes`},
-		{`{"query":"\ud800"}`, "/query", 10, Malformed, `a pair of surrogates`},
-		{`{"query":"\udc00\ud800"}`, "/query", 10, Malformed, `a pair of surrogates`},
+		{`{"query":"\ud800"}`, "/query", 10, Malformed, `half of a surrogate pair`},
+		{`{"query":"\udc00\ud800"}`, "/query", 10, Malformed, `half of a surrogate pair`},
 		{doc(`[1,2,3`), "/documents/0/features", 32, Malformed, `found "}", expected a comma`},
 		{doc(`[1,2,3}`), "/documents/0/features", 32, Malformed, `expected a comma`},
 		{doc(`[1,,3]`), "/documents/0/features/1", 29, Malformed, `found ",", expected a number`},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/internal/suggest"
 )
 
@@ -17,13 +18,13 @@ func (d *decoder) features(r *Request, p int) (next int, err error) {
 	case '{':
 		return d.named(d.row(r), p)
 	}
-	return p, d.faultIn("features", p, d.token(p), "a list of numbers, or an object of them by name")
+	return p, d.faultIn("features", p, d.Token(p), "a list of numbers, or an object of them by name")
 }
 
 // list reads the values of all features in their order.
 func (d *decoder) list(row []float32, p int) (next int, err error) {
 	b, start := d.b, p
-	if p = d.blanks(p + 1); b[p] == ']' {
+	if p = d.Blanks(p + 1); b[p] == ']' {
 		d.fewer(row, 0, start)
 		return p + 1, nil
 	}
@@ -36,14 +37,14 @@ func (d *decoder) list(row []float32, p int) (next int, err error) {
 			}
 		}
 		row[i] = v
-		switch p = d.blanks(end); b[p] {
+		switch p = d.Blanks(end); b[p] {
 		case ']':
 			d.fewer(row, i+1, start)
 			return p + 1, nil
 		case ',':
-			p = d.blanks(p + 1)
+			p = d.Blanks(p + 1)
 		default:
-			return p, d.faultIn("features", p, d.token(p), "a comma or the end of the list, ]")
+			return p, d.faultIn("features", p, d.Token(p), "a comma or the end of the list, ]")
 		}
 	}
 	if _, end := number(b, p); end == p {
@@ -94,7 +95,7 @@ func (d *decoder) named(row []float32, p int) (next int, err error) {
 		d.seen = append(d.seen, make([]uint32, len(row)-len(d.seen))...)
 	}
 	start, n := p, 0
-	if p = d.blanks(p + 1); d.b[p] == '}' {
+	if p = d.Blanks(p + 1); d.b[p] == '}' {
 		d.unnamed(row, 0, start)
 		return p + 1, nil
 	}
@@ -113,7 +114,7 @@ func (d *decoder) named(row []float32, p int) (next int, err error) {
 		if column >= 0 {
 			if d.seen[column] == d.docs {
 				name, _, _ := d.string(p)
-				e := d.faultIn("features", p, "the feature "+quote(name)+" twice", "every feature once in a document")
+				e := d.faultIn("features", p, "the feature "+suggest.Quote(name)+" twice", "every feature once in a document")
 				return p, within(e, string(name))
 			}
 			d.seen[column] = d.docs
@@ -121,16 +122,16 @@ func (d *decoder) named(row []float32, p int) (next int, err error) {
 			n++
 		}
 		if p = end; d.b[p] != ',' {
-			if p = d.blanks(p); d.b[p] != ',' {
+			if p = d.Blanks(p); d.b[p] != ',' {
 				break
 			}
 		}
 		if p++; d.b[p] != '"' {
-			p = d.blanks(p)
+			p = d.Blanks(p)
 		}
 	}
 	if d.b[p] != '}' {
-		return p, d.faultIn("features", p, d.token(p), "a comma or the end of the features, }")
+		return p, d.faultIn("features", p, d.Token(p), "a comma or the end of the features, }")
 	}
 	d.unnamed(row, n, start)
 	return p + 1, nil
@@ -142,9 +143,9 @@ func (d *decoder) named(row []float32, p int) (next int, err error) {
 func (d *decoder) name(k, p int) (column, next int, err error) {
 	if k < len(d.order) && d.order[k] >= 0 && d.schema.Names != nil {
 		name := d.schema.Names[d.order[k]]
-		if from, end := p+1, p+1+len(name); end+1 < d.end && d.b[p] == '"' && string(d.b[from:end]) == name && d.b[end] == '"' && d.b[end+1] == ':' {
+		if from, end := p+1, p+1+len(name); end+1 < len(d.Text) && d.b[p] == '"' && string(d.b[from:end]) == name && d.b[end] == '"' && d.b[end+1] == ':' {
 			if next = end + 2; d.b[next] <= ' ' {
-				next = d.blanks(next)
+				next = d.Blanks(next)
 			}
 			return d.order[k], next, nil
 		}
@@ -176,7 +177,7 @@ func (d *decoder) stranger(name []byte, p int) {
 	if d.schema.Names != nil {
 		expected = "a name of the model's features" + suggest.Or(string(name), d.schema.Names, "")
 	}
-	d.lacks("features", p, "the feature "+quote(name), expected+` ("lenient": true passes others over)`)
+	d.lacks("features", p, "the feature "+suggest.Quote(name), expected+` ("lenient": true passes others over)`)
 	d.lack.Pointer += pointerTo(string(name))
 }
 
@@ -195,7 +196,7 @@ func (d *decoder) unnamed(row []float32, n, p int) {
 		}
 		row[i] = d.schema.Absent
 		if d.lack == nil {
-			d.lacks("features", p, "no feature "+quote([]byte(d.schema.Name(i))), fmt.Sprintf(`all %d of the model ("lenient": true makes %s of the others)`, len(row), what))
+			d.lacks("features", p, "no feature "+suggest.Quote([]byte(d.schema.Name(i))), fmt.Sprintf(`all %d of the model ("lenient": true makes %s of the others)`, len(row), what))
 		}
 	}
 }
@@ -214,20 +215,20 @@ func (d *decoder) value(p, column int) (v float32, next int, err error) {
 			return v, next, nil
 		}
 		if expected != "" {
-			e := d.fault(p, quote(text), expected)
+			e := d.fault(p, suggest.Quote(text), expected)
 			e.Kind = Unprocessable
 			return 0, p, e
 		}
 	}
-	if b[p] == 'n' && b[p+1] == 'u' && b[p+2] == 'l' && b[p+3] == 'l' && endsValue[b[p+4]] {
+	if b[p] == 'n' && b[p+1] == 'u' && b[p+2] == 'l' && b[p+3] == 'l' && strictjson.EndsValue(b[p+4]) {
 		return float32(math.NaN()), p + 4, nil
 	}
 	v, next = d.longNumber(p)
 	switch {
 	case next == p:
-		return 0, p, d.fault(p, d.token(p), "a number, or null where it is missing")
+		return 0, p, d.fault(p, d.Token(p), "a number, or null where it is missing")
 	case math.IsInf(float64(v), 0):
-		return 0, p, d.fault(p, d.token(p), "a number within the range of float32, ±3.4e38")
+		return 0, p, d.fault(p, d.Token(p), "a number within the range of float32, ±3.4e38")
 	}
 	return v, next, nil
 }

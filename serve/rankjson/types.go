@@ -1,10 +1,10 @@
 // Package rankjson decodes requests to rank documents and encodes the answers: the one
 // JSON text of the service that must be fast.
 //
-// Start reading at [Request.Decode]: scan.go reads keys and strings, number.go numbers,
-// features.go the values of a document; answer.go has [AppendAnswer]. Decoding is strict:
+// Start reading at [Request.Decode]: features.go reads the values of a document, number.go
+// numbers; answer.go has [AppendAnswer]. Decoding is strict:
 // what is no JSON, a key that is not known or stands twice, a number that float32 cannot
-// hold, text that is no UTF-8 and anything behind the request are errors, which name the
+// hold, text that is not UTF-8 and anything behind the request are errors, which name the
 // place. The package knows no models and nothing of HTTP.
 package rankjson
 
@@ -102,7 +102,7 @@ func (r *Request) Docs() int { return len(r.IDs) }
 // Size returns about how many bytes of memory a request holds.
 func (r *Request) Size() int {
 	d := &r.decoder
-	return 4*cap(r.X) + 24*cap(r.IDs) + 40*cap(r.Queries) + cap(d.text) + 8*(cap(d.idAt)+cap(d.nameAt)) + 4*cap(d.set.table) + 12*cap(d.seen)
+	return 4*cap(r.X) + 24*cap(r.IDs) + 40*cap(r.Queries) + d.Scanner.Size() + 8*(cap(d.idAt)+cap(d.nameAt)) + 4*cap(d.set.table) + 12*cap(d.seen)
 }
 
 // Padding is the number of bytes of capacity behind a body that let it be decoded where it

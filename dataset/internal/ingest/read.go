@@ -10,10 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/input"
@@ -256,17 +254,4 @@ func Locate(err error, name string, line int) error {
 		return syntax
 	}
 	return fmt.Errorf("%s: %w", name, err)
-}
-
-// Quote returns the text quoted, shortened to 40 bytes, for errors.
-func Quote(text []byte) string {
-	const longest = 40
-	if len(text) <= longest {
-		return strconv.Quote(string(text))
-	}
-	cut := longest
-	for cut > longest-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return strconv.Quote(string(text[:cut])) + "…"
 }
