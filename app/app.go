@@ -41,6 +41,11 @@ type environment struct {
 	format string   // text, json or csv
 	quiet  bool
 
+	// Of a command that is called as a function; else nil:
+
+	warn func(sentence string) // gets what would be warned of on standard error
+	take func(result any)      // gets the result in place of standard output
+
 	noted sync.Map // causes of what noteOnce has printed
 
 	filesLock sync.Mutex
@@ -71,12 +76,8 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetArgs(args)
 	err := checkCommand(root, args)
 	if err == nil {
-		err = guarded(ctx, root)
+		err = env.guarded(func() error { return root.ExecuteContext(ctx) })
 	}
-	if closing := env.closeFiles(); err == nil {
-		err = closing
-	}
-	env.closeStatus()
 	last.Lock()
 	if err == nil {
 		return exitDone
@@ -93,14 +94,18 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return exitCode(err)
 }
 
-// guarded runs the command. A memory fault caused by a truncated cache file is returned as
+// guarded runs the command and then closes its files and status line. A memory fault caused by a truncated cache file is returned as
 // an error. If the cause of an error is that a file changed while in use, that cause alone
 // is returned.
-func guarded(ctx context.Context, root *cobra.Command) error {
+func (env *environment) guarded(run func() error) error {
 	err := func() (err error) {
 		defer dataset.GuardFaults(&err)()
-		return root.ExecuteContext(ctx)
+		return run()
 	}()
+	if closing := env.closeFiles(); err == nil {
+		err = closing
+	}
+	env.closeStatus()
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if errors.Unwrap(e) == dataset.ErrChanged { //nolint:errorlint // the innermost error that names the file
 			return e
@@ -226,10 +231,14 @@ func needs(cmd *cobra.Command, what string) error {
 	return usageErrorf("%s needs %s (see %q)", cmd.CommandPath(), what, cmd.CommandPath()+" --help")
 }
 
-// note prints one line on standard error, unless --quiet.
+// note prints one line on standard error, unless --quiet. Warnings begin with "warning: ".
 func (env *environment) note(format string, args ...any) {
+	line := message(fmt.Sprintf(format, args...))
+	if warning, ok := strings.CutPrefix(line, "warning: "); ok && env.warn != nil {
+		env.warn(warning)
+	}
 	if !env.quiet {
-		env.noteLine(message(fmt.Sprintf(format, args...)))
+		env.noteLine(line)
 	}
 }
 

@@ -34,6 +34,10 @@ type report struct {
 // print writes the report to standard output in the format asked for; notes
 // belong to the text form alone.
 func (env *environment) print(r report) error {
+	if env.take != nil {
+		env.take(r.json)
+		return nil
+	}
 	switch env.format {
 	case "json":
 		return env.printJSON(r.json)

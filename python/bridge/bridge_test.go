@@ -106,13 +106,16 @@ func TestWrongRequests(t *testing.T) {
 		`{"op":"fuse"}`:  `rule`,
 		`{"op":"fuse","rule":"combsum","scale":"minmax"}`: `systems: found none`,
 		`{"op":"read"}`: `missing`,
-		`{"op":"fit","method":"mle","data":{"x":7}}`:                           `no array 7`,
-		`{"op":"fit","method":"mle","data":{"x":1}}`:                           `[]float64`,
-		`{"op":"fit","method":"mle","data":{"features":2,"x":0,"y":1}}`:        `queries of 0 documents`,
-		`{"op":"fit","method":"mle","data":{"ids":["a"],"counts":2}}`:          `1 ids for 2`,
-		`{"op":"command","args":["train"]}`:                                    `listwise train needs`,
-		`{"op":"command","args":["eval","--data","nowhere","--model","no"]}`:   `no such file`,
-		`{"op":"evaluate","convention":"letor3","threshold":"auto","ties":""}`: `measures`,
+		`{"op":"fit","method":"mle","data":{"x":7}}`:                    `no array 7`,
+		`{"op":"fit","method":"mle","data":{"x":1}}`:                    `[]float64`,
+		`{"op":"fit","method":"mle","data":{"features":2,"x":0,"y":1}}`: `queries of 0 documents`,
+		`{"op":"fit","method":"mle","data":{"ids":["a"],"counts":2}}`:   `1 ids for 2`,
+		`{"op":"tune"}`: `listwise tune needs`,
+		`{"op":"report","settings":{"seed":["x"]}}`:                                       `seed x: expected`,
+		`{"op":"compare","settings":{"no":[""]}}`:                                         `no`,
+		`{"op":"evaluate files","settings":{"data":["nowhere"],"model":["no"]}}`:          `no such file`,
+		`{"op":"compare","settings":{"data":["nowhere"]},"systems":["nobody","nothing"]}`: `no such file`,
+		`{"op":"evaluate","convention":"letor3","threshold":"auto","ties":""}`:            `measures`,
 	} {
 		number := Start([]byte(request), Arrays{x, y, counts})
 		state, answer := ended(t, number)
@@ -162,7 +165,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add([]byte(`{"op":"evaluate","measures":"map","convention":"letor3","threshold":"auto","ties":"input","scores":1,"data":` + data + `}`))
 	f.Add([]byte(`{"op":"fuse","rule":"combsum","scale":"minmax","scores":[1,1],"data":` + data + `}`))
 	f.Fuzz(func(t *testing.T, request []byte) {
-		for _, other := range []string{"command", "read", "write"} { // which use files
+		for _, other := range []string{"compare", "files", "read", "report", "tune", "write"} { // which use files
 			if strings.Contains(string(request), other) {
 				t.Skip()
 			}

@@ -14,16 +14,20 @@ import (
 
 // operations are what a request may name.
 var operations = map[string]func(*job, context.Context, []byte, Arrays) (any, error){
-	"command":  (*job).command,
-	"evaluate": (*job).evaluate,
-	"explain":  (*job).explain,
-	"fit":      (*job).fit,
-	"fuse":     (*job).fuse,
-	"load":     (*job).load,
-	"read":     (*job).read,
-	"read run": (*job).readRun,
-	"score":    (*job).score,
-	"write":    (*job).write,
+	"compare":         calling(compare),
+	"evaluate":        (*job).evaluate,
+	"evaluate files":  calling(evaluateFiles),
+	"explain":         (*job).explain,
+	"fit":             (*job).fit,
+	"fuse":            (*job).fuse,
+	"hyperparameters": (*job).hyperparameters,
+	"load":            (*job).load,
+	"read":            (*job).read,
+	"read run":        (*job).readRun,
+	"report":          calling(report),
+	"score":           (*job).score,
+	"tune":            calling(tune),
+	"write":           (*job).write,
 }
 
 // perform does what the request names.

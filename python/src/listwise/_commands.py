@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import math
 import os
 import tempfile
@@ -29,13 +28,16 @@ from ._settings import seed_of, text
 from ._tables import Features, numbers, vector
 
 
+Settings = dict[str, Any]  # flags of a command, by name: a text, or a list of several values
+
+
 class _Files:
-    """The files of a command in a temporary folder. Messages name their content."""
+    """The files of a call in a temporary folder. Messages name their content."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._holds: dict[str, str] = {}
-        self.arguments: dict[str, str] = {}  # names of flags in messages, where those of arguments differ
+        self.arguments: dict[str, str] = {}  # of flags, where their names are other ones
 
     def path(self, file: str, holds: str) -> str:
         """The path of a file. Messages name its content."""
@@ -48,20 +50,19 @@ class _Files:
             text = text.replace(path, holds)
         return text.replace(self.folder + os.sep, "")
 
-    def command(self, *args: str) -> str:
-        """Run a command of the command line in this process and return its output. Its warnings are
-        DataWarnings."""
+    def call(self, function: str, settings: Settings, systems: Sequence[str] = ()) -> dict[str, Any]:
+        """Call a function of the library that reads files. Its warnings are DataWarnings."""
+        given = {name: value if isinstance(value, list) else [value] for name, value in settings.items()}
         try:
-            with _jobs.run("command", {"args": list(args)}) as answer:
-                notes: list[str] = answer.fields["notes"]
-                out: str = answer.fields["out"]
+            with _jobs.run(function, {"settings": given, "systems": list(systems)}) as answer:
+                fields = answer.fields
         except Error as error:
             message = str(error)
-            for option in (arg for arg in args if arg.startswith("--") and len(arg) > 2):
-                message = message.replace(option, self.arguments.get(option, option[2:].replace("-", "_")))
+            for name in given:
+                message = message.replace("--" + name, self.arguments.get(name, name.replace("-", "_")))
             raise type(error)(self.worded(message)) from None
-        _jobs.tell([self.worded(line.removeprefix("warning: ")) for line in notes if line.startswith("warning: ")])
-        return out
+        _jobs.tell([self.worded(note) for note in fields["notes"] or ()])
+        return fields
 
 
 @contextmanager
@@ -70,8 +71,8 @@ def _files() -> Iterator[_Files]:
         yield _Files(folder)
 
 
-def _data(files: _Files, X: Any, y: Any, qid: Any, group: Any, doc: Any) -> tuple[list[str], int | None]:
-    """Write documents or judgements. Returns arguments for the command, and the number of documents."""
+def _data(files: _Files, X: Any, y: Any, qid: Any, group: Any, doc: Any) -> tuple[Settings, int | None]:
+    """Write documents or judgements. Returns the settings that name them, and the number of documents."""
     if isinstance(y, (Qrels, Mapping, str, os.PathLike)):
         for name, value in {"X": X, "qid": qid, "group": group, "doc": doc}.items():
             if value is not None:
@@ -90,21 +91,21 @@ def _data(files: _Files, X: Any, y: Any, qid: Any, group: Any, doc: Any) -> tupl
         data = judged(request, X, y, qid, group, None, None, "X")
     if doc is not None:
         data.fields["docs"] = texts(doc, data.documents, "doc")
-    files.arguments["--data"] = data.fields["name"]
+    files.arguments["data"] = data.fields["name"]
     path = files.path("data.lwd", data.fields["name"])
     with _jobs.run("write", {"data": data.fields, "path": path}, request):
-        return ["--data", path], data.documents
+        return {"data": path}, data.documents
 
 
-def _judgements(files: _Files, given: Any, name: str) -> list[str]:
-    """Write judgements to a file, unless they are in one. Returns arguments for the command."""
-    files.arguments["--data"] = name
+def _judgements(files: _Files, given: Any, name: str) -> Settings:
+    """Write judgements to a file, unless they are in one. Returns the settings that name it."""
+    files.arguments["data"] = name
     if isinstance(given, (str, os.PathLike)):
-        return ["--data", _existing(name, given)]
+        return {"data": _existing(name, given)}
     path = files.path("qrels", name)
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{query} 0 {doc} {value!r}\n" for query, doc, value in _rows(given, name, retrieved=False))
-    return ["--data", path, "--input", "qrels"]
+    return {"data": path, "input": "qrels"}
 
 
 def _run(files: _Files, file: str, given: Any, name: str) -> str:
@@ -178,7 +179,7 @@ def _systems(systems: Any, files: _Files, documents: int | None, doc: Any) -> li
     """Write systems to files. Returns arguments NAME=FILE. documents is None for judgements, which only runs have."""
     if not isinstance(systems, Mapping):
         raise Error("systems: expected a dict of names and rankers, models, scores, runs or paths of files")
-    arguments = ["--"]  # a name may look like a flag
+    arguments = []
     for i, (name, system) in enumerate(systems.items()):
         if not isinstance(name, str) or not name or not name.isprintable() or any(c in name for c in "=/\\"):
             raise Error(f"systems: found the name {shown(name)}, expected a text without = and /")
@@ -287,25 +288,21 @@ def compare(
         seed: of both.
     """
     with _files() as files:
-        data_args, documents = _data(files, X, y, qid, group, doc)
-        args = ["compare", *data_args, "--measure", word("measure", measure), "--seed", str(seed_of(seed))]
-        args += ["--permutations", str(whole("permutations", permutations, 1, _MOST)), "--resamples", str(whole("resamples", resamples, 1, _MOST))]
-        args += _judging(convention, threshold, ties, baseline)
-        named = _systems(systems, files, documents, doc)
-        data = json.loads(files.command(*args, "--format", "json", *named))
-        return Comparison(data, files.worded(files.command(*args, "--quiet", *named)))
+        settings, documents = _data(files, X, y, qid, group, doc)
+        settings |= {"measure": word("measure", measure), "seed": str(seed_of(seed))}
+        settings |= {"permutations": str(whole("permutations", permutations, 1, _MOST)), "resamples": str(whole("resamples", resamples, 1, _MOST))}
+        settings |= _judging(convention, threshold, ties, baseline)
+        fields = files.call("compare", settings, _systems(systems, files, documents, doc))
+        return Comparison(fields["data"], files.worded(fields["table"]))
 
 
 _MOST = 2**31 - 1
 
 
-def _judging(convention: Any, threshold: Any, ties: Any = None, baseline: Any = None) -> list[str]:
-    """Arguments for measuring systems."""
-    args = ["--threshold", text("threshold", threshold)]
-    for name, value in {"convention": convention, "ties": ties, "baseline": baseline}.items():
-        if value is not None:
-            args += [f"--{name}", word(name, value)]
-    return args
+def _judging(convention: Any, threshold: Any, ties: Any = None, baseline: Any = None) -> Settings:
+    """Settings for measuring systems."""
+    given = {"convention": convention, "ties": ties, "baseline": baseline}
+    return {"threshold": text("threshold", threshold)} | {name: word(name, value) for name, value in given.items() if value is not None}
 
 
 class Report:
@@ -360,10 +357,10 @@ def report(
     the queries."""
     with _files() as files:
         out = files.path("report.html", "the page")
-        data_args, documents = _data(files, X, y, qid, group, doc)
-        args = ["report", *data_args, "--out", out, "--measures", measure_list(measures)]
-        args += ["--seed", str(seed_of(seed)), "--title", word("title", title) or "Comparison", *_judging(convention, threshold, None, baseline)]
-        files.command(*args, *_systems(systems, files, documents, doc))
+        settings, documents = _data(files, X, y, qid, group, doc)
+        settings |= {"out": out, "measures": measure_list(measures), "seed": str(seed_of(seed)), "title": word("title", title) or "Comparison"}
+        settings |= _judging(convention, threshold, None, baseline)
+        files.call("report", settings, _systems(systems, files, documents, doc))
         return Report(files.worded(Path(out).read_text(encoding="utf-8")))
 
 
@@ -429,25 +426,24 @@ def tune(
         raise Error(f"grid: found {shown(grid)}, expected a dict of lists of values")
     with _files() as files:
         out = os.path.join(files.folder, "out")
-        args = ["tune", "--no-record", "--refit", *_data(files, X, y, qid, group, None)[0], "--out", out, "--format", "json"]
-        args += ["--method", ",".join(words("method", method)), "--folds", str(whole("folds", folds, 2, _MOST)), "--measures", measure_list(measures)]
+        settings = _data(files, X, y, qid, group, None)[0] | {"no-record": "true", "refit": "true", "out": out}
+        settings |= {"method": ",".join(words("method", method)), "folds": str(whole("folds", folds, 2, _MOST)), "measures": measure_list(measures)}
         texts_of = {"select": select, "normalize": normalize, "views": views, "missing": missing, "search": search, "convention": convention}
         kinds = scorer
         if isinstance(scorer, Mapping):
             kinds = ",".join(f"{word('scorer', m)}={word('scorer', kind)}" for m, kind in scorer.items()) or None
-        for name, value in (texts_of | {"measure": measure, "scorer": kinds}).items():
-            if value is not None or name in texts_of:
-                args += [f"--{name}", word(name, value)]
-        args += ["--seed", str(seed_of(seed)), *_judging(None, threshold)]
-        for name, values in (grid or {}).items():
-            args += ["--grid", f"{word('grid', name)}=" + ",".join(_grid_value(f"grid: {name}", v) for v in items(f"grid: {name}", values))]
+        settings |= {name: word(name, value) for name, value in (texts_of | {"measure": measure, "scorer": kinds}).items() if value is not None or name in texts_of}
+        settings |= {"seed": str(seed_of(seed))} | _judging(None, threshold)
+        settings["grid"] = [
+            f"{word('grid', name)}=" + ",".join(_grid_value(f"grid: {name}", v) for v in items(f"grid: {name}", values)) for name, values in (grid or {}).items()
+        ]
         if budget is not None:
-            args += ["--budget", word("budget", budget) if isinstance(budget, str) else str(whole("budget", budget, 1, _MOST))]
+            settings["budget"] = word("budget", budget) if isinstance(budget, str) else str(whole("budget", budget, 1, _MOST))
         if jobs is not None:
-            args += ["--jobs", str(whole("jobs", jobs, 1, _MOST))]
+            settings["jobs"] = str(whole("jobs", jobs, 1, _MOST))
         if flag("halving", halving):
-            args.append("--halving")
-        data = json.loads(files.command(*args))
+            settings["halving"] = "true"
+        data = files.call("tune", settings)["data"]
         ranker = Ranker.load(os.path.join(out, "model.json"))
         ranker.set_params(scorer=scorer.get(data["refit"]["method"]) if isinstance(scorer, Mapping) else scorer, threshold=threshold)
         return Tuning(data, ranker)
@@ -569,8 +565,8 @@ def evaluate_run(
     Returns: the mean of each measure; NaN if no query counts.
     """
     with _files() as files:
-        args = ["eval", "--no-record", *_judgements(files, qrels, "qrels"), "--scores", _run(files, "run", run, "run")]
-        args += ["--negative-grades", word("negative_grades", negative_grades)]
-        args += ["--measures", measure_list(measures), *_judging(word("convention", convention), threshold, word("ties", ties)), "--format", "json"]
-        means = json.loads(files.command(*args))["measures"]
+        settings = _judgements(files, qrels, "qrels") | {"no-record": "true", "scores": _run(files, "run", run, "run")}
+        settings |= {"negative-grades": word("negative_grades", negative_grades), "measures": measure_list(measures)}
+        settings |= _judging(word("convention", convention), threshold, word("ties", ties))
+        means = files.call("evaluate files", settings)["data"]["measures"]
     return {m: defined(v) for m, v in means.items()}

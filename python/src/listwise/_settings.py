@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -56,9 +55,8 @@ def seed_of(seed: Any) -> int:
 @functools.cache
 def _hyperparameters() -> frozenset[str]:
     """The names of the hyperparameters of all methods."""
-    with _jobs.run("command", {"args": ["methods", "--format", "json"]}) as answer:
-        methods = json.loads(answer.fields["out"])
-    return frozenset(h["name"] for m in methods for h in m.get("hyperparameters", ()))
+    with _jobs.run("hyperparameters", {}) as answer:
+        return frozenset(answer.fields["names"])
 
 
 def check_names(names: Sequence[str]) -> None:
