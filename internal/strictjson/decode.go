@@ -102,7 +102,7 @@ func behind(text []byte, at int) int {
 		return behindString(text, at)
 	case '{', '[':
 	default:
-		for at < len(text) && !isEnd[text[at]] {
+		for at < len(text) && !endsToken[text[at]] {
 			at++
 		}
 		return at
@@ -150,12 +150,8 @@ func behindString(text []byte, at int) int {
 	return at + 1
 }
 
-// isEnd marks the bytes that may follow a number or a word, isShape those by which other
-// values end.
-var (
-	isEnd   = [256]bool{',': true, ':': true, '}': true, ']': true, ' ': true, '\n': true, '\t': true, '\r': true}
-	isShape = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true}
-)
+// isShape marks the bytes by which objects, lists and strings end or begin.
+var isShape = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true}
 
 func (v Value) isNull() bool { return string(v.Text) == "null" }
 
@@ -301,7 +297,7 @@ func decodeNumbers[T float64 | float32 | int](v Value, dst *[]T, name string, nu
 	numbers := make([]T, 0, 1+bytes.Count(v.Text, []byte(",")))
 	for at := behindSpace(v.Text, 1); v.Text[at] != ']'; {
 		end := at
-		for !isEnd[v.Text[end]] {
+		for !endsToken[v.Text[end]] {
 			end++
 		}
 		item := Value{v.Text[at:end], v.At + at}
