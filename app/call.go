@@ -7,52 +7,59 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Settings are flags of a command: their names, without hyphens, and values.
 type Settings map[string][]string
 
-// Comparison is the result of [Compare].
-type Comparison struct {
-	Data  any    // what "listwise compare --format json" prints, for encoding/json
-	Table string // what "listwise compare" prints
+// Outcome is the result of a command that was called as a function.
+type Outcome struct {
+	Data     any      `json:"data"`            // what it prints with --format json, for encoding/json
+	Table    string   `json:"table,omitempty"` // of compare what it prints
+	Warnings []string `json:"warned"`
 }
 
-// Compare is the command of that name as a function. The systems are its arguments. Like those of
-// the other functions here, an error has the words of the command, and warn gets the command's
-// warnings one by one.
-func Compare(ctx context.Context, s Settings, systems []string, warn func(string)) (*Comparison, error) {
-	result, err := function(ctx, "compare", s, systems, warn)
+// Compare is the command of that name as a function. An error of this and of the functions below
+// has the words of the command.
+func Compare(ctx context.Context, s Settings, systems ...string) (*Outcome, error) {
+	o, err := outcome(ctx, "compare", s, systems)
 	if err != nil {
 		return nil, err
 	}
-	c := result.(*comparison)
-	return &Comparison{c.json(), visibleLines(textOf(c.sheets(), "", 0))}, nil
+	c := o.Data.(*comparison)
+	o.Data, o.Table = c.json(), visibleLines(textOf(c.sheets(), "", 0))
+	return o, nil
 }
 
-// Evaluate is the command eval as a function. It returns what "listwise eval --format json" prints,
-// for encoding/json.
-func Evaluate(ctx context.Context, s Settings, warn func(string)) (any, error) {
-	return function(ctx, "eval", s, nil, warn)
+// Evaluate is the command eval as a function, which takes no arguments.
+func Evaluate(ctx context.Context, s Settings, args ...string) (*Outcome, error) {
+	return outcome(ctx, "eval", s, args)
 }
 
 // Report is the command of that name as a function. It writes the page.
-func Report(ctx context.Context, s Settings, systems []string, warn func(string)) error {
-	_, err := function(ctx, "report", s, systems, warn)
-	return err
+func Report(ctx context.Context, s Settings, systems ...string) (*Outcome, error) {
+	return outcome(ctx, "report", s, systems)
 }
 
-// Tune is the command of that name as a function. It writes the folder of results and returns what
-// "listwise tune --format json" prints, for encoding/json.
-func Tune(ctx context.Context, s Settings, warn func(string)) (any, error) {
-	return function(ctx, "tune", s, nil, warn)
+// Tune is the command of that name as a function, which takes no arguments. It writes the folder of
+// results.
+func Tune(ctx context.Context, s Settings, args ...string) (*Outcome, error) {
+	return outcome(ctx, "tune", s, args)
 }
 
-// function runs a command and returns its result in place of printing it.
-func function(ctx context.Context, name string, s Settings, args []string, warn func(string)) (result any, err error) {
+// outcome runs a command and returns its result in place of printing it.
+func outcome(ctx context.Context, name string, s Settings, args []string) (*Outcome, error) {
 	defer leaveAsFound()()
-	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, warn: warn, take: func(r any) { result = r }}
-	err = env.guarded(func() error {
+	var mu sync.Mutex
+	var o Outcome
+	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, take: func(result any) { o.Data = result }}
+	env.warn = func(sentence string) {
+		mu.Lock()
+		defer mu.Unlock()
+		o.Warnings = append(o.Warnings, sentence)
+	}
+	err := env.guarded(func() error {
 		cmd, _, err := newRoot(env).Find([]string{name})
 		if err != nil {
 			return err
@@ -65,6 +72,9 @@ func function(ctx context.Context, name string, s Settings, args []string, warn 
 				}
 			}
 		}
+		if err := cmd.ValidateArgs(args); err != nil {
+			return err
+		}
 		if err := emptyPath(cmd); err != nil {
 			return err
 		}
@@ -73,5 +83,5 @@ func function(ctx context.Context, name string, s Settings, args []string, warn 
 	if err != nil {
 		return nil, errors.New(message(plainMessage(err)))
 	}
-	return result, nil
+	return &o, nil
 }

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"sync"
 
 	"github.com/listwise/listwise/app"
 	"github.com/listwise/listwise/dataset"
@@ -14,61 +13,17 @@ import (
 type callRequest struct {
 	Settings app.Settings
 	Systems  []string
-	notes    notes
 }
 
-// callAnswer has what a function returned.
-type callAnswer struct {
-	Data  any      `json:"data"`
-	Table string   `json:"table,omitempty"`
-	Notes []string `json:"notes"` // warnings, which may name files of the request
-}
-
-// notes are sentences that several goroutines may add.
-type notes struct {
-	sync.Mutex
-	all []string
-}
-
-func (n *notes) add(sentence string) {
-	n.Lock()
-	defer n.Unlock()
-	n.all = append(n.all, sentence)
-}
-
-// calling returns the operation that calls a function.
-func calling(do func(ctx context.Context, r *callRequest) (callAnswer, error)) func(*job, context.Context, []byte, Arrays) (any, error) {
+// calling returns the operation that calls a function. Its warnings may name files of the request.
+func calling(do func(context.Context, app.Settings, ...string) (*app.Outcome, error)) func(*job, context.Context, []byte, Arrays) (any, error) {
 	return func(_ *job, ctx context.Context, request []byte, _ Arrays) (any, error) {
 		var r callRequest
 		if err := decode(request, &r); err != nil {
 			return nil, err
 		}
-		answer, err := do(ctx, &r)
-		answer.Notes = r.notes.all
-		return answer, err
+		return do(ctx, r.Settings, r.Systems...)
 	}
-}
-
-func compare(ctx context.Context, r *callRequest) (callAnswer, error) {
-	c, err := app.Compare(ctx, r.Settings, r.Systems, r.notes.add)
-	if err != nil {
-		return callAnswer{}, err
-	}
-	return callAnswer{Data: c.Data, Table: c.Table}, nil
-}
-
-func evaluateFiles(ctx context.Context, r *callRequest) (callAnswer, error) {
-	data, err := app.Evaluate(ctx, r.Settings, r.notes.add)
-	return callAnswer{Data: data}, err
-}
-
-func report(ctx context.Context, r *callRequest) (callAnswer, error) {
-	return callAnswer{}, app.Report(ctx, r.Settings, r.Systems, r.notes.add)
-}
-
-func tune(ctx context.Context, r *callRequest) (callAnswer, error) {
-	data, err := app.Tune(ctx, r.Settings, r.notes.add)
-	return callAnswer{Data: data}, err
 }
 
 // hyperparameters answers with the names of those of all methods.

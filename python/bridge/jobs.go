@@ -8,15 +8,16 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/listwise/listwise/app"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // operations are what a request may name.
 var operations = map[string]func(*job, context.Context, []byte, Arrays) (any, error){
-	"compare":         calling(compare),
+	"compare":         calling(app.Compare),
 	"evaluate":        (*job).evaluate,
-	"evaluate files":  calling(evaluateFiles),
+	"evaluate files":  calling(app.Evaluate),
 	"explain":         (*job).explain,
 	"fit":             (*job).fit,
 	"fuse":            (*job).fuse,
@@ -24,9 +25,9 @@ var operations = map[string]func(*job, context.Context, []byte, Arrays) (any, er
 	"load":            (*job).load,
 	"read":            (*job).read,
 	"read run":        (*job).readRun,
-	"report":          calling(report),
+	"report":          calling(app.Report),
 	"score":           (*job).score,
-	"tune":            calling(tune),
+	"tune":            calling(app.Tune),
 	"write":           (*job).write,
 }
 

@@ -61,7 +61,7 @@ class _Files:
             for name in given:
                 message = message.replace("--" + name, self.arguments.get(name, name.replace("-", "_")))
             raise type(error)(self.worded(message)) from None
-        _jobs.tell([self.worded(note) for note in fields["notes"] or ()])
+        _jobs.tell([self.worded(note) for note in fields["warned"] or ()])
         return fields
 
 
