@@ -122,11 +122,11 @@ func Root() *cobra.Command {
 func newRoot(env *environment) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "listwise",
-		Short: "Learn to rank: train, tune, measure and compare ranking functions",
-		Long: `listwise learns ranking functions from judged queries, compares methods by the
-field's own measures, and puts the result in a file that scores new documents.
+		Short: "Learn, evaluate and compare ranking functions",
+		Long: `Listwise is a learning-to-rank system. It trains ranking functions on judged queries,
+evaluates and compares them, and scores new documents.
 
-Start with "listwise demo": it trains and compares rankers on built-in data.`,
+Start with "listwise demo": it trains and compares rankers on synthetic data.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),
@@ -138,9 +138,10 @@ Start with "listwise demo": it trains and compares rankers on built-in data.`,
 	root.SetIn(env.stdin)
 	root.SetOut(env.stdout) // before the command completion is added, which keeps it
 	root.SetErr(env.stderr)
-	root.PersistentFlags().StringVar(&env.format, "format", "text", "print `text`, json or csv")
-	root.PersistentFlags().BoolVarP(&env.quiet, "quiet", "q", false, "no progress and no notes on standard error, and no table of what was written (results are printed)")
+	root.PersistentFlags().StringVar(&env.format, "format", "text", "output `format`: text, json or csv")
+	root.PersistentFlags().BoolVarP(&env.quiet, "quiet", "q", false, "print results only: no progress, no notes")
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(usage)
 	root.SetVersionTemplate(versionLine())
 	root.SetHelpCommand(newHelpCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true

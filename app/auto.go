@@ -40,25 +40,40 @@ func newAutoCommand(env *environment) *cobra.Command {
 	var f autoFlags
 	cmd := &cobra.Command{
 		Use:   "auto (--data DIR|FILE | --train FILE --valid FILE [--test FILE]) --out DIR",
-		Short: "Make the best ranker that honest validation finds, in one model file",
-		Long: `Trains the methods of the catalogue, each on the raw features and on these with
-their ranks and z-scores within the query, least squares and LambdaMART first, then
-linear functions, trees and networks and their further settings, until the time is over; fuses those that are best on validation
-data, at most 20 and at most half of all, by the mean of their scores standardised
-within the query; has these learn from the validation data, too; and writes one
-model, which scores like any other.
+		Short: "Select, combine and refit models within a time budget",
+		Long: `Trains the methods of the catalogue on the raw features, and on these with their ranks
+and z-scores within the query. Least squares and LambdaMART come first. Linear
+functions, trees, networks and their other settings follow until the time is over. The
+methods that are best on validation data are fused: at most --members and at most half
+of all. The fusion is the mean of their scores, standardized within the query. It is
+one model, which scores like any other.
 
-DIR holds Fold1 … FoldK, or train.txt, vali.txt and test.txt of one fold. FILE is
-divided into folds by whole queries. Of folds with test data, every fold gets a
-fusion of its own, chosen by its validation data and measured on its test data
-beside the best single method and the fusion of all methods; the last model learns
-from all queries of the folds. Test data that --test names are never learned from.
+--data is a folder with Fold1 … FoldK, a folder with one fold's train.txt, vali.txt
+and test.txt, or a file, which is divided by queries. For folds with test data, each
+fold gets its own fusion, chosen on its validation data. The report compares it on the
+test data with the best single method and with the fusion of all methods. The final
+model is trained on all queries of the folds. It is never trained on data of --test.
 
-The output folder gets model.json; report.html; commands.sh, whose commands make
-every model anew, byte for byte; trials.jsonl, a line a trial; results.json; the
-models that were fused, in members/; for every fold, in curves/, the learning curves
-of the best of them that have any; and for every fold the fusions, in folds/,
-which compare and report take as systems. A run that was killed goes on where it was.`,
+--refit says how members use the validation data:
+  turns      beside the model of its trial, each member has one trained on all data but
+             one part, which decides when to stop; the parts take turns
+  committee  each member has one model for every part
+  once       each member has one model trained on all data, as long as was best
+
+--budget makes the result depend on the machine. --trials with the number of trials
+that a run reached gives the same bytes anywhere, if --without leaves out the trials
+that were running when its time ended.
+
+The folder --out gets:
+  model.json     the model
+  report.html    the report
+  commands.sh    commands that make every model again, byte for byte
+  trials.jsonl   one line a trial
+  results.json   all results
+  members/       the models that were fused
+  curves/        for each fold, learning curves of the best of them
+  folds/         for each fold, the fusions, as compare and report take them
+A run that was interrupted resumes.`,
 		Example: `  listwise auto --data shop.csv --out runs/shop --budget 10m
   listwise auto --data MQ2008 --out runs/mq2008 --trials 300
   listwise auto --train Fold1/train.txt --valid Fold1/vali.txt --test Fold1/test.txt --out runs/mine --trials 20`,
@@ -76,16 +91,16 @@ which compare and report take as systems. A run that was killed goes on where it
 	f.cmd, f.begun = cmd, time.Now()
 	fl := cmd.Flags()
 	f.source.addTo(cmd)
-	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that members are chosen by")
-	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of trainings side by side (default: one a core)")
-	fl.DurationVar(&f.budget, "budget", defaultBudget, "`time` that all of it takes, such as 10m; 0: any; which trials are done then depends on the machine, and --trials with their number gives the same bytes anywhere")
-	addWhole(fl, &f.trials, "trials", 0, 0, "`number` of trials, each a setting of a method on all folds (default: as many as the time allows)")
-	fl.IntSliceVar(&f.without, "without", nil, "`numbers` of trials, separated by commas, that are left out: those that were under way when the time of another run was over")
-	addWhole(fl, &f.members, "members", auto.DefaultMembers, 1, "`number` of methods, each with a scorer, that are fused with all that was tried of them, at most")
-	fl.StringVar(&f.refit, "refit", string(auto.Refits()[0]), "`how` the members learn from the validation data: turns (beside the model of its trial, each has one of all data but a part that decides when to stop; the parts take turns), committee (each has one for every part) or once (from all data, as long as was best)")
+	fl.StringVar(&f.selectBy, "select", "map", "validation `measure` that selects the members")
+	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of parallel trainings (default: number of cores)")
+	fl.DurationVar(&f.budget, "budget", defaultBudget, "`time` limit, such as 10m; 0: none")
+	addWhole(fl, &f.trials, "trials", 0, 0, "`number` of trials (default: as time allows)")
+	fl.IntSliceVar(&f.without, "without", nil, "`numbers` of trials to leave out, separated by commas")
+	addWhole(fl, &f.members, "members", auto.DefaultMembers, 1, "largest `number` of methods to combine")
+	fl.StringVar(&f.refit, "refit", string(auto.Refits()[0]), "`how` members use the validation data: turns, committee or once")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
 	f.slicer.addTo(cmd)
-	f.measuring.addTo(cmd, usualMeasures, "`measures` to report")
+	f.measuring.addTo(cmd, usualMeasures, "`measures` to report, separated by commas")
 	f.addData(cmd)
 	f.recording.addTo(cmd)
 	return cmd

@@ -38,18 +38,21 @@ func newBenchCommand(env *environment) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure on this machine what reading, training and scoring cost, and plan for more data",
-		Long: `Makes data of several sizes, runs this program on them, a process at a time, and
-measures whole processes: time, processor time and peak memory. A method is trained
-with few passes over the data and with more, which tells what comes before the first
-pass from what each pass costs. The growth is the exponent of processor time, with as
-many passes as a training usually takes, and of memory, over documents: 1 is linear.
+		Short: "Measure time and memory on this machine, and extrapolate",
+		Long: `Generates data of several sizes, runs this program on them, one process at a time, and
+measures time, processor time and peak memory. Each method is trained with few and
+with more passes over the data, which separates fixed costs from the cost of a pass.
+The growth is the exponent of processor time (for the usual number of passes) and of
+memory over the number of documents: 1 is linear.
 
---plan says what follows for more documents, 100 a query, on machines like this one:
-an extrapolation, whose distance from what was measured is shown. Where the data do
-not fit into memory, time is at least that of reading them from this disk: once for an
-evaluation or an epoch, a quarter of them for a round of RankBoost, three times for a
-tree whose bins do not fit either. What is held of every document needs memory.`,
+--plan extrapolates to more documents, 100 a query, on machines like this one. If the
+data do not fit into memory, time is at least that of reading them from disk: once for
+an evaluation or an epoch, a quarter of them for a round of RankBoost, three times for
+a tree whose bins do not fit either. Data kept for every document need memory.
+
+A training that exceeds --longest is not measured with more documents. Without
+--methods:
+` + strings.Join(trainingNames(), ", ") + `.`,
 		Example: `  listwise bench --documents 300,900 --features 4 --methods mle,lambdamart
   listwise bench --documents 300,900 --features 4 --methods mle --plan 3.8e6,1e9 --price 0.05 --plots plots`,
 		Args: noArgs,
@@ -58,13 +61,13 @@ tree whose bins do not fit either. What is held of every document needs memory.`
 	fl := cmd.Flags()
 	fl.StringVar(&f.documents, "documents", "50000,200000", "`numbers` of documents to measure with, ascending, such as 1e5,1e6")
 	addWhole(fl, &f.features, "features", 136, 1, "`number` of features")
-	fl.StringSliceVar(&f.methods, "methods", nil, "trainings to measure, by `name`, separated by commas (default: "+strings.Join(trainingNames(), ",")+")")
-	fl.StringVar(&f.folder, "dir", "", "`folder` for the data, which are removed afterwards; its disk is the one that is measured; empty: the system's for temporary files")
-	fl.StringVar(&f.plots, "plots", "", "`folder` for time.svg and memory.svg, which show the growth")
+	fl.StringSliceVar(&f.methods, "methods", nil, "`methods` to measure, separated by commas (default: common ones)")
+	fl.StringVar(&f.folder, "dir", "", "`folder` for temporary data; its disk is measured; empty: the system's")
+	fl.StringVar(&f.plots, "plots", "", "`folder` for the plots time.svg and memory.svg")
 	fl.StringVar(&f.plan, "plan", "", "`numbers` of documents to plan for, such as 1e7,1e9")
-	addPositive(fl, &f.memory, "plan-memory", 16, 1e9, "`GiB` of memory of the machines that are planned with")
-	addReal(fl, &f.price, "price", 0, 0, 1e9, "what an hour of one core `costs`, in any currency; adds a column to the plan")
-	fl.DurationVar(&f.longest, "longest", 10*time.Minute, "how long one `process` may take; a work that takes longer is not measured with more documents")
+	addPositive(fl, &f.memory, "plan-memory", 16, 1e9, "memory of the machines to plan for, in `GiB`")
+	addReal(fl, &f.price, "price", 0, 0, 1e9, "`cost` of one core hour; adds costs to the plan")
+	fl.DurationVar(&f.longest, "longest", 10*time.Minute, "`time` limit of one process")
 	return cmd
 }
 

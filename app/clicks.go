@@ -20,16 +20,19 @@ func newClicksCommand(env *environment) *cobra.Command {
 	var f clicksFlags
 	cmd := &cobra.Command{
 		Use:   "clicks --log FILE --clicks FILE",
-		Short: "Test which of two interleaved models users prefer, by their clicks",
-		Long: `Reads the log of experiments that "listwise serve --experiment-log" writes and the clicks that
-followed, one object a line:
+		Short: "Test which of two interleaved models gets more clicks",
+		Long: `Compares interleaved models by clicks. It reads the log of "listwise serve
+--experiment-log" and a file of clicks, one object a line:
 
   {"user":"u1","query":"q1","id":"d7","time":"2026-01-02T15:04:05Z","experiment":"mixed"}
 
-user and query are those of the request; time and experiment may be left out. A click is credited
-to the model that placed the document in the last ranking of that user and query before it. A
-ranking is won by the model with more clicked documents. The sign test says whether one model wins
-more often than by chance. Of identical lines one counts.`,
+The fields user and query are those of the request; time and experiment are optional.
+A click is credited to the model that placed the document, in the last ranking of that
+user and query before the click. Duplicate lines count once. The model with more
+clicked documents wins a ranking. A sign test tells whether one model wins more often
+than by chance.
+
+Repeat --log for each part of a rotated log.`,
 		Example: `  listwise clicks --log experiments.jsonl --clicks clicks.jsonl`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,8 +42,8 @@ more often than by chance. Of identical lines one counts.`,
 			return f.run(env)
 		},
 	}
-	cmd.Flags().StringArrayVar(&f.logs, "log", nil, "`file` that listwise serve wrote; of one that was rotated, repeated for every part")
-	cmd.Flags().StringArrayVar(&f.clicks, "clicks", nil, "`file` of clicks, an object a line. May be repeated")
+	cmd.Flags().StringArrayVar(&f.logs, "log", nil, "experiment log `file` of listwise serve; repeatable")
+	cmd.Flags().StringArrayVar(&f.clicks, "clicks", nil, "`file` of clicks, one JSON object a line; repeatable")
 	return cmd
 }
 

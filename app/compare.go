@@ -22,52 +22,46 @@ type compareFlags struct {
 // papers.
 var compareFormats = []string{"text", "markdown", "latex", "csv", "json"}
 
-const compareHelp = `Measures every system on the same queries and tests the differences query by
-query, for all pairs, or with --baseline for the pairs with one system.
+const compareHelp = `Evaluates systems on the same queries and tests their differences for significance,
+for all pairs, or with --baseline for the pairs with one system.
 
-With --data FILE, a system is a model file, a file of scores (one a line of FILE) or
-a run of TREC. With FILE judgements of TREC (qrels), systems are runs, and the
-values trec_eval's. With --data DIR, which holds Fold1 … FoldK, it is a folder of tune's output
-(OUT/METHOD), or any with Foldk.model.json or Foldk.scores for every fold k; the
-queries of all test folds are pooled, each counts once. NAME= gives a system a name
-of your own in the tables.
+--data FILE takes models, files of scores (one a line of FILE) and TREC runs as
+systems. If FILE has TREC judgements (qrels), systems are runs. --data DIR takes
+folders with Foldk.model.json or Foldk.scores for every fold k, such as OUT/METHOD of
+tune; the queries of all test folds are pooled. NAME= names a system.
 
-Several runs of a stochastic learner, with different random seeds, make one system:
-NAME=A,B,C names the runs, or --seeds 1,2,3 stands for {seed} in a path, as in
-runs/{seed}/ranknet. Five runs or more are usual. The claim of a test is then about
-methods: both queries and seeds are random. Of single runs it is about these runs,
-and only queries are random.
+Several runs of a stochastic method with different random seeds make one system, given
+as NAME=A,B,C, or by --seeds 1,2,3 and {seed} in the path, as in runs/{seed}/ranknet.
+Use five runs or more. The tests then generalize over queries and seeds. Tests of
+single runs generalize over queries only.
 
-For every measure: means with 95 % bootstrap intervals (BCa; Student's t for fewer
-than 10 queries), and for every pair
-  95 %       interval of the differences that the randomisation test does not reject
-  t          two-sided paired t-test; of methods with the variance between seeds
-  rand.      Fisher's randomisation test: the signs of the queries' differences are
-             flipped --permutations times, or in every way where no more than 20
-             queries differ; of methods the error due to seeds is added
-  boot.      bootstrap-shift test; sees too much in fewer than some 30 queries
-  Holm       p values of the randomisation test, corrected for the number of pairs
-  max-T      the same by the joint distribution of the pairs (Westfall and Young)
+For each measure, means have 95 % bootstrap intervals (BCa; Student's t below 10
+queries). Each pair has
+  95 %       interval of the differences that the randomization test does not reject
+  t          two-sided paired t-test; with seeds, it includes their variance
+  rand.      Fisher's randomization test: flips the signs of the queries' differences
+             --permutations times, or in every way if at most 20 queries differ; with
+             seeds, it includes their error
+  boot.      bootstrap-shift test; too optimistic below about 30 queries
+  Holm       p values of the randomization test, corrected for the number of pairs
+  max-T      the same, by the joint distribution of the pairs (Westfall and Young)
   d          Cohen's effect size: mean over standard deviation of the differences
-  W/T/L      queries on which the first is better, as good, worse
-  detectable the least difference found at 0.05 with probability 0.8
-The family that is corrected for are the pairs of one measure; intervals are each
-pair's own.
+  W/T/L      number of queries on which the first is better, equal, worse
+  detectable smallest difference that is detected at level 0.05 with power 0.8
+Corrections are for all pairs of one measure. Intervals are not corrected.
 
-With --by, the same pairs are compared on every slice of the queries: means with their
-intervals, differences, the randomisation test, and its p values corrected by Holm for
-all pairs and all slices of the measure. A slice says where to look: look again on
-other queries before you rely on it.
+With --by, the pairs are also compared on slices of the queries: means, intervals,
+differences and randomization tests, with Holm correction for all pairs and slices of
+the measure. Confirm what a slice shows on other queries.
 
 The unit of all tests is the query. Tests over the means of five folds are refused:
-folds share training data, so their means depend on each other, which a t-test rules
-out, and five values say next to nothing about their own spread.`
+folds share training data, so their means are dependent, and five values are too few.`
 
 func newCompareCommand(env *environment) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare --data FILE|DIR [NAME=]A [NAME=]B…",
-		Short: "Tell whether models, score files or runs rank better than others by more than chance",
+		Short: "Test whether systems rank significantly better than others",
 		Long:  compareHelp,
 		Example: `  listwise compare --data test.txt a.json b.json c.scores
   listwise compare --data judged.qrels --measures map,ndcg_cut_10 bm25.run dense.run
@@ -87,10 +81,10 @@ func newCompareCommand(env *environment) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.measure, "measure", "map", "`measure` to compare by")
-	fl.StringVar(&f.seeds, "seeds", "", "`numbers` that stand for {seed} in the systems' paths, such as 1,2,3 or 1-5")
-	fl.StringVar(&f.unit, "unit", "query", "`what` the tests count: query; fold is refused")
-	fl.StringVar(&env.format, "format", "text", "print `text`, markdown, latex, csv or json")
-	f.evaluating.addTo(cmd, "", "`measures` to compare by, separated by commas, instead of one")
+	fl.StringVar(&f.seeds, "seeds", "", "random `seeds` that replace {seed} in paths, such as 1,2,3 or 1-5")
+	fl.StringVar(&f.unit, "unit", "query", "`unit` of the tests: query (fold is refused)")
+	fl.StringVar(&env.format, "format", "text", "output `format`: text, markdown, latex, csv or json")
+	f.evaluating.addTo(cmd, "", "several `measures` to compare by, separated by commas")
 	f.testFlags.addTo(cmd, "every pair")
 	return cmd
 }

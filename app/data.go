@@ -19,26 +19,42 @@ import (
 func newDataCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
-		Short: "Look at judged queries, change them, or make some",
+		Short: "Inspect, change, convert and generate data sets",
 		Long: `Describes, cleans, normalizes, divides, converts and generates data sets.
 
-A data set is a file of judged documents, one a line:
+LETOR text has one judged document a line:
 
   GRADE qid:QUERY 1:VALUE 2:VALUE … # docid = ID
 
-as text, as text compressed by gzip or zstandard, or as a .lwd cache, which opens
-at once at any size. Commands recognise the format of an input by its content,
-and choose the format of an output by the end of its name.
+Tables are CSV and TSV, whose first line names the columns, JSON lines with one object
+a document (.jsonl, .ndjson), and flat Parquet files or folders of their parts, as
+Spark writes them. Text and tables other than Parquet may be compressed with gzip or
+zstandard. A .lwd cache opens at once at any size. TREC judgements (qrels) are data
+without features.
 
-Files may be tables, too: CSV and TSV, whose first line names the columns, JSON
-lines, an object a document (.jsonl, .ndjson), whose members are the columns, all
-three plain or compressed, and flat Parquet files, or a folder of parts of one,
-as Spark writes it. They are recognised by the end of the name, their first line
-or first bytes, or named by --input. One column has the queries, others the
-grades and the documents' ids (--query, --grade, --doc); all others are features
-unless --features says which, and give them their names. Empty cells, NA, nan and
-null are missing (--missing). Text is refused, or each of its values made a
-feature (--one-hot).`,
+Input formats are detected by name and content; --input overrides this. The ending of
+an output file sets its format: .lwd, .csv, .tsv, .jsonl, .parquet, otherwise LETOR
+text. A further .gz or .zst compresses text and tables. The output "-" is text on
+standard output, or a table with --format csv or json (JSON lines).
+
+Flags of all commands that read data:
+  --query, --grade, --doc   columns of query ids, grades and document ids
+  --features                columns of features (default: all other columns)
+  --query-weight, --weight  columns of weights: losses weigh queries and documents by
+                            them, means of measures only queries
+  --one-hot                 text columns: each value becomes a feature COLUMN=VALUE; other
+                            text is an error
+  --missing                 how to treat nan, NULL, NA and empty cells, and --missing-value:
+                            zero, min (least value within the query), keep, or error
+  --absent                  value of features that a line of LETOR text omits: zero, or
+                            missing as in XGBoost (then --missing applies)
+  --negative-grades         error, zero, or drop the document
+  --threshold               lowest relevant grade; auto: 1 if all grades are integers
+                            (2 under the convention mslr), otherwise the smallest
+                            positive grade
+  --max-memory              includes the program and what it computes; at least 0.03 and
+                            by default at most three quarters of the machine. Many
+                            commands read larger data from disk`,
 		Example: `  listwise data info train.txt
   listwise data info clicks.csv --query session --grade rating --one-hot brand
   listwise data fold all.txt.gz --folds 5 --out folds
@@ -71,7 +87,7 @@ type dataInput struct {
 }
 
 func (in *dataInput) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&in.data, "data", nil, "data `file`, the same as an argument; - is standard input")
+	cmd.Flags().StringArrayVar(&in.data, "data", nil, "data `file`, like an argument; - is standard input")
 	in.reading.addTo(cmd)
 }
 
@@ -171,8 +187,8 @@ type dataOutput struct {
 
 func (o *dataOutput) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.out, "out", "", "`file` to write: a cache if its name ends in .lwd, a table if in .csv, .tsv, .jsonl or .parquet, text otherwise; text and tables are compressed if .gz or .zst follows; - is standard output: text, or by --format csv or json a table, in JSON lines")
-	f.BoolVar(&o.sparse, "sparse", false, "leave out features that are 0 (text only)")
+	f.StringVar(&o.out, "out", "", "output `file`; its ending sets the format; - is standard output")
+	f.BoolVar(&o.sparse, "sparse", false, "omit features that are 0 (text only)")
 }
 
 // check checks the flags of a command that reads the given files.

@@ -30,23 +30,23 @@ func newDataCleanCommand(env *environment) *cobra.Command {
 	}
 	f.dataInput.addTo(cmd)
 	f.dataOutput.addTo(cmd)
-	cmd.Flags().StringVar(&f.reading, "reading", "R2", "`which` documents to drop: R0, R1, R2 or R3")
-	cmd.Flags().BoolVar(&f.dropEmpty, "drop-empty", false, "drop the queries left without a relevant document, too")
+	cmd.Flags().StringVar(&f.reading, "reading", "R2", "`rule` for contradictory documents: R0, R1, R2 or R3")
+	cmd.Flags().BoolVar(&f.dropEmpty, "drop-empty", false, "also drop queries without a relevant document")
 	f.relevant.addTo(cmd)
 	return cmd
 }
 
 func cleanHelp() string {
 	var b strings.Builder
-	b.WriteString(`Drops documents that contradict another one of their query: one is relevant (good),
-the other is not (bad), though they look the same. Dubey et al. (ICDM 2009) did
-something of the kind but do not say what; these are the readings:
+	b.WriteString(`Drops contradictory documents: documents of one query that look the same, although one
+is relevant (good) and the other is not (bad). Dubey et al. (ICDM 2009) cleaned their
+data in one of these ways, but do not say which:
 
 `)
 	for _, r := range dataset.ConflictPolicies() {
 		fmt.Fprintf(&b, "  %s  %s\n", r, r.About())
 	}
-	b.WriteString("\nNumbers from cleaned data do not compare with those published for LETOR. Data larger\nthan --max-memory are read query by query.")
+	b.WriteString("\nResults on cleaned data are not comparable to published results on LETOR. Data larger\nthan --max-memory are read query by query.")
 	return b.String()
 }
 
@@ -123,16 +123,16 @@ func newDataNormalizeCommand(env *environment) *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
 		Use:   "normalize FILE... --out FILE",
-		Short: "Rescale every feature within every query",
-		Long: `Rescales each feature over the documents of one query, independently of the others:
+		Short: "Rescale features within each query",
+		Long: `Rescales each feature over the documents of each query:
 
   minmax  (x - min) / (max - min), as in LETOR's QueryLevelNorm
   zscore  (x - mean) / standard deviation
   none    x
 
-A feature that is the same for all documents of a query becomes 0. Models trained
-with --normalize do this by themselves when they score. A cache larger than
---max-memory is read query by query.`,
+A feature that is constant within a query becomes 0. Models trained with --normalize
+apply it themselves when they score. A cache larger than --max-memory is read query by
+query.`,
 		Example: `  listwise data normalize raw.txt --out train.txt
   listwise data normalize raw.txt --kind zscore --out train.lwd`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -153,6 +153,6 @@ with --normalize do this by themselves when they score. A cache larger than
 	}
 	in.addTo(cmd)
 	out.addTo(cmd)
-	cmd.Flags().StringVar(&kind, "kind", "minmax", "`how` to rescale: minmax, zscore or none")
+	cmd.Flags().StringVar(&kind, "kind", "minmax", "`how` to rescale features: minmax, zscore or none")
 	return cmd
 }

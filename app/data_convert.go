@@ -24,24 +24,25 @@ func newDataConvertCommand(env *environment) *cobra.Command {
 	var f convertFlags
 	cmd := &cobra.Command{
 		Use:   "convert FILE... --out FILE",
-		Short: "Write a data set in another format, or several files as one",
-		Long: `Reads one or more files of any format and writes them as one, in the format that
-the end of the name asks for: a cache (.lwd), text (.txt), or a table (.csv, .tsv,
-.jsonl, .parquet); text, CSV, TSV and JSON lines are compressed if .gz or .zst
-follows. A cache opens at once, however large it is. Names of features go into all
-of them: in text, into a comment.
+		Short: "Convert a data set to another format, or merge files",
+		Long: `Reads one or more files of any format and writes them as one. The ending of the output
+sets the format: .lwd (cache), .txt, .csv, .tsv, .jsonl or .parquet; all but caches
+and Parquet are compressed if .gz or .zst follows. Feature names are kept; text has
+them in a comment.
 
-The features are never in memory as a whole: the inputs are read once to see where
-their documents go, and again to write them there. What takes memory, and counts
-for --max-memory, is the ids of queries. A pipe is first written to a temporary file
-beside the output; so are the documents if text is written and they must be put in
-another order, or filled by --missing min.
+Features are never held in memory as a whole: the inputs are read twice, first for the
+place of each document. --max-memory limits the memory for query ids. A pipe is first
+copied to a temporary file beside the output. So are documents that are written as
+text in another order or with --missing min.
 
-The documents of a query that stand in several places of a file are put together,
-with a warning, or refused with --scattered refuse.
+If a query's documents are in several places of a file, they are collected, with a
+warning; --scattered refuse makes this an error.
 
-Missing values become what --missing says, in the file that is written: let it be
-the rule of the training, for no model can distinguish them from other values then.`,
+Missing values are replaced as --missing says. Train with the same rule: the converted
+file no longer shows which values were missing.
+
+--sample reads a share of the queries, chosen by a hash of their ids. --shard converts
+one shard of a folder, with the features of all.`,
 		Example: `  listwise data convert train.txt.gz --out train.lwd
   listwise data convert train.lwd --out train.txt
   listwise data convert clicks.csv --query session --grade rating --one-hot brand --out clicks.jsonl.gz
@@ -52,9 +53,9 @@ the rule of the training, for no model can distinguish them from other values th
 	}
 	f.dataInput.addTo(cmd)
 	f.dataOutput.addTo(cmd)
-	f.sampling.addTo(cmd, "the inputs")
-	f.oneShard.addTo(cmd, "`number` of the shard to convert, from 0, of a folder of shards, with the features that it has among all (default: all, as one file)")
-	cmd.Flags().StringVar(&f.scattered, "scattered", "collect", "`what` to do about a query whose documents stand in several places of a file: collect them, or refuse it")
+	f.sampling.addTo(cmd)
+	f.oneShard.addTo(cmd, "`number` of the shard to convert, from 0 (default: all)")
+	cmd.Flags().StringVar(&f.scattered, "scattered", "collect", "`how` to treat scattered queries: collect or refuse")
 	return cmd
 }
 

@@ -34,15 +34,15 @@ func newDataCurveCommand(env *environment) *cobra.Command {
 	var f dataCurveFlags
 	cmd := &cobra.Command{
 		Use:   "curve --method M --train FILE [--test FILE]",
-		Short: "Tell what more training queries are worth, by training on samples",
-		Long: `Trains a method on samples of the training queries and measures every model on the
-same test queries. A sample is chosen by the queries' ids, as by train --sample, and
-is a part of the next larger; --repeats draws several of each size and averages. Without --test every fifth query is kept for it.
+		Short: "Learning curve over the size of the training set",
+		Long: `Trains a method on samples of the training queries, and evaluates every model on the
+same test queries. A sample is chosen by query ids, as by train --sample, and is a
+subset of the next larger one. --repeats averages over several samples of each size.
+Without --test, every fifth query is held out for testing.
 
-The gain is over the next smaller share, query by query, with its interval and the p
-value of the randomisation test, corrected for the number of steps (Holm). Where the
-last gains are small, judging more queries, or learning from more rows of a log, buys
-little; where they are not, it buys more.`,
+The gain is the difference to the next smaller share, query by query, with its
+interval and p value (randomization test, Holm correction for the number of steps). If
+the last gains are small, more training queries will help little.`,
 		Example: `  listwise data curve --method lambdamart --train Fold1/train.txt --test Fold1/test.txt --shares 0.5,1
   listwise data curve --method ranknet --train train.txt --test Fold1/test.txt --shares 0.5,1 --repeats 5 --judge-by map`,
 		Args: noArgs,
@@ -58,14 +58,14 @@ little; where they are not, it buys more.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.method, "method", "", "`method` to learn with (see \"listwise methods\")")
-	fl.StringArrayVar(&f.set, "set", nil, "a hyperparameter, `name=value`; may be repeated (see \"listwise methods M\")")
-	fl.StringArrayVar(&f.train, "train", nil, "judged queries to take samples of, a `file`; repeated, the queries of all files")
-	fl.StringVar(&f.valid, "valid", "", "judged queries of a validation set, a `file`, by which descent and boosting stop, whole at every size")
-	fl.StringVar(&f.test, "test", "", "judged queries to measure on, a `file` (default: every fifth query of --train, which is then not learned from)")
-	fl.StringVar(&f.shares, "shares", "0.05,0.1,0.2,0.5,1", "`sizes` of the samples, shares of the training queries")
+	fl.StringVar(&f.method, "method", "", "`method` to train (see \"listwise methods\")")
+	fl.StringArrayVar(&f.set, "set", nil, "hyperparameter, `name=value`; repeatable (see \"listwise methods M\")")
+	fl.StringArrayVar(&f.train, "train", nil, "training data `file`; repeatable")
+	fl.StringVar(&f.valid, "valid", "", "validation data `file` for early stopping")
+	fl.StringVar(&f.test, "test", "", "test data `file` (default: every fifth query of --train)")
+	fl.StringVar(&f.shares, "shares", "0.05,0.1,0.2,0.5,1", "`sizes` of the samples, as shares of the training queries")
 	addWhole(fl, &f.repeats, "repeats", 3, 1, "`number` of samples of each size below 1")
-	fl.StringVar(&f.judged, "judge-by", "ndcg@10", "`measure` of the test queries")
+	fl.StringVar(&f.judged, "judge-by", "ndcg@10", "`measure` on the test data")
 	f.addTo(cmd)
 	return cmd
 }

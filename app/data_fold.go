@@ -28,32 +28,31 @@ func newDataFoldCommand(env *environment) *cobra.Command {
 	var f foldFlags
 	cmd := &cobra.Command{
 		Use:   "fold (FILE | --parts FILE FILE FILE...) --out DIR",
-		Short: "Divide queries into folds to train, validate and test on",
-		Long: `Makes DIR/Fold1 to DIR/FoldK, each with train.txt, vali.txt and test.txt, as "tune"
-reads them. The queries of FILE are divided at random into K parts; or the K files
-given with --parts are the parts. Fold 1 trains on parts 1 to K-2, validates on part
-K-1 and tests on part K; every further fold moves on by one part, so each part is
-tested once. This is LETOR's rotation: its five parts give its five folds, byte for
-byte. With --division 2+2+1 a fold trains on two parts, validates on two and tests on
-one. Every further fold moves on by as many parts as it tests on.
+		Short: "Divide queries into cross-validation folds",
+		Long: `Writes DIR/Fold1 to DIR/FoldK, each with train.txt, vali.txt and test.txt, as
+"listwise tune" reads them. The queries of FILE are divided at random into K parts;
+with --parts, the K files are the parts. Fold 1 trains on parts 1 to K-2, validates on
+part K-1 and tests on part K. Each further fold moves on by one part, so that each
+part is test data once. This is LETOR's rotation: its five parts give its five folds,
+byte for byte. With --division 2+2+1, a fold trains on two parts, validates on two and
+tests on one, and each further fold moves on by the number of test parts.
 
-Lines of LETOR text are copied as they stand; the rows of a binary cache are written
-as such lines. Folds of a table are tables of the same kind, train.csv and so on; those
-of data with weights, for which lines have no place, are caches, train.lwd and so on.`,
+Lines of LETOR text are copied unchanged. The rows of a cache are written as text;
+folds of a table are tables of the same kind. Folds of data with weights are caches.`,
 		Example: `  listwise data fold all.txt.gz --folds 5 --seed 1 --out folds
   listwise data fold all.txt.gz --division 2+2+1 --out folds
   listwise data fold --parts S1.txt S2.txt S3.txt S4.txt S5.txt --out MQ2008`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.data, "data", nil, "data `file`, the same as an argument")
+	fl.StringArrayVar(&f.data, "data", nil, "data `file`, like an argument")
 	f.addTo(cmd)
-	addWhole(fl, &f.folds, "folds", 5, dataset.MinFolds, "`number` of folds, 3 or more")
-	fl.StringVar(&f.division, "division", "", "`parts` to train, validate and test on, as 2+2+1")
-	fl.Uint64Var(&f.seed, "seed", 1, "`number` that the random division depends on")
-	f.memory.addTo(cmd, "the queries' names and what a table holds may take")
-	fl.BoolVar(&f.parts, "parts", false, "the files given are the parts")
-	fl.StringVar(&f.out, "out", "", "`folder` for the folds; made if need be")
+	addWhole(fl, &f.folds, "folds", 5, dataset.MinFolds, "`number` of folds, at least 3")
+	fl.StringVar(&f.division, "division", "", "`parts` for training, validation and testing, such as 2+2+1")
+	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
+	f.memory.addTo(cmd)
+	fl.BoolVar(&f.parts, "parts", false, "the given files are the parts")
+	fl.StringVar(&f.out, "out", "", "output `folder`")
 	return cmd
 }
 

@@ -16,11 +16,11 @@ func newDataInfoCommand(env *environment) *cobra.Command {
 	var relevant relevance
 	cmd := &cobra.Command{
 		Use:   "info FILE...",
-		Short: "Tell what a data set holds, and what is odd about it",
-		Long: `Counts queries, documents and grades, and finds what surprises a learner: queries
-without a relevant document, features that never vary, documents with the same
-features but different grades. Missing values are counted, unless --missing says
-what becomes of them. Several files are taken together as one set.`,
+		Short: "Summarize a data set and report anomalies",
+		Long: `Counts queries, documents and grades, and reports anomalies: queries without a
+relevant document, constant features, and documents with equal features but different
+grades. Missing values are counted, unless --missing replaces them. Several files
+count as one data set.`,
 		Example: `  listwise data info train.txt
   listwise data info S1.txt.gz S2.txt.gz S3.txt.gz --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,7 +50,7 @@ what becomes of them. Several files are taken together as one set.`,
 	in.addTo(cmd)
 	missing := cmd.Flags().Lookup("missing")
 	missing.DefValue, in.missing = dataset.MissingKeep.String(), dataset.MissingKeep.String()
-	missing.Usage = "`what` nan and NULL stand for: keep (nothing: they are counted), error, zero, or min (the least value within the query)"
+	missing.Usage = "`how` to treat missing values: keep, error, zero or min"
 	relevant.addTo(cmd)
 	return cmd
 }

@@ -20,22 +20,21 @@ func newDataJoinCommand(env *environment) *cobra.Command {
 	var f joinFlags
 	cmd := &cobra.Command{
 		Use:   "join FILE... --qrels FILE --out FILE",
-		Short: "Give documents with features the grades of TREC's judgements",
-		Long: `Reads documents with features and identifiers, and judgements of TREC (qrels:
-QUERY ITERATION DOCUMENT GRADE), and writes the documents with the grades of the
-judgements, joined by query and document. Grades that the documents have already
-are replaced; a table needs none.
+		Short: "Add the grades of TREC judgements to documents",
+		Long: `Reads documents with features and ids, and TREC judgements (qrels: QUERY ITERATION
+DOCUMENT GRADE). Writes the documents with the judged grades, joined by query and
+document. Existing grades are replaced; a table needs none.
 
-What becomes of documents without a judgement is --unjudged; judged documents that
-have no features are counted in a warning.`,
+--unjudged says what happens to documents without a judgement: error, zero (grade 0)
+or drop. A warning counts judged documents that have no features.`,
 		Example: `  listwise data join features.txt --qrels judged.qrels --unjudged zero --out train.txt
   listwise data join features.txt --qrels judged.qrels --unjudged drop --negative-grades zero --out train.lwd`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
 	f.dataInput.addTo(cmd)
 	f.dataOutput.addTo(cmd)
-	cmd.Flags().StringVar(&f.qrels, "qrels", "", "judgements, a `file`; - is standard input")
-	cmd.Flags().StringVar(&f.unjudged, "unjudged", trec.UnjudgedError.String(), "`what` becomes of documents without a judgement: error, zero (the grade), or drop (they are left out)")
+	cmd.Flags().StringVar(&f.qrels, "qrels", "", "TREC judgements `file`; - is standard input")
+	cmd.Flags().StringVar(&f.unjudged, "unjudged", trec.UnjudgedError.String(), "`how` to treat unjudged documents: error, zero or drop")
 	return cmd
 }
 

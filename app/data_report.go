@@ -25,19 +25,19 @@ func newDataReportCommand(env *environment) *cobra.Command {
 	var f dataReportFlags
 	cmd := &cobra.Command{
 		Use:   "report --data FILE [--against G] --out FILE",
-		Short: "Write an HTML page about data: features, what is odd, drift between two files",
-		Long: `Writes one self-contained HTML page, with what to look at first in words on top:
-sizes, grades, lengths of lists; each feature's distribution, missing values, and
-NDCG@10 of ranking by it alone, with an interval; features that are the same or
-nearly so; what may be no feature: what is known only after the judgement (a column
-that ranks nearly perfectly), and identifiers.
+		Short: "Write an HTML page about features, anomalies and drift",
+		Long: `Writes one HTML page about a data set, starting with what needs attention. It shows
+sizes, grades, list lengths, and for each feature its distribution, missing values and
+the NDCG@10 of ranking by it alone, with an interval. It lists duplicate and nearly
+duplicate features, and columns that are probably not features: identifiers, and
+values known only after the judgement, which rank nearly perfectly.
 
-With --against, another file with the same features, such as the test data or
-yesterday's: queries in both, and which features have moved, by a test whose unit is
-the query, corrected for their number.
+--against compares with other data with the same features, such as the test data or
+yesterday's: queries in both, and features whose distribution changed. The test's unit
+is the query, and it is corrected for the number of features.
 
-Missing values count as such (--missing keep) unless --missing says otherwise. More
-documents than --sample are described by whole queries drawn at random.`,
+Missing values are counted, unless --missing replaces them. Data with more documents
+than --sample are described by randomly drawn queries.`,
 		Example: `  listwise data report --data train.txt --out train.html
   listwise data report --data train.txt --against test.txt --out drift.html`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,12 +51,12 @@ documents than --sample are described by whole queries drawn at random.`,
 	f.dataInput.addTo(cmd)
 	keep := fl.Lookup("missing")
 	keep.DefValue, f.missing = dataset.MissingKeep.String(), dataset.MissingKeep.String()
-	fl.StringVar(&f.against, "against", "", "`file` that the data are compared with")
-	fl.StringVar(&f.out, "out", "", "`file` for the page")
-	fl.StringVar(&f.title, "title", "", "`heading` of the page (default: the data's name)")
-	addWhole(fl, &f.sample, "sample", datareport.DefaultMaxDocs, 1, "`number` of documents from which on features are described by a sample")
-	addPositive(fl, &f.maxSize, "max-size", datareport.DefaultMaxBytes/1e6, 1000, "`MB` that the page may take")
-	fl.Uint64Var(&f.seed, "seed", 1, "`number` from which everything random is derived")
+	fl.StringVar(&f.against, "against", "", "`file` to compare the data with")
+	fl.StringVar(&f.out, "out", "", "HTML `file` to write")
+	fl.StringVar(&f.title, "title", "", "page `title` (default: the data's name)")
+	addWhole(fl, &f.sample, "sample", datareport.DefaultMaxDocs, 1, "`number` of documents above which a sample is described")
+	addPositive(fl, &f.maxSize, "max-size", datareport.DefaultMaxBytes/1e6, 1000, "page size limit in `MB`")
+	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
 	f.judging.addTo(cmd)
 	return cmd
 }

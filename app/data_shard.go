@@ -25,19 +25,19 @@ func newDataShardCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shard (FILE... --shards N | --parts FILE...) --out FOLDER",
 		Short: "Divide a data set into files for several machines",
-		Long: `Writes the queries of one or more files as N files of about as many documents
-each, part-00000.lwd and so on, and last the manifest, shards.json: the names of the
-files, how many queries and documents each has, and their checksums. Queries stay whole and in
-their order, so that FOLDER is the data set that FILE is: every command that reads a
-file of data reads FOLDER, or FOLDER/shards.json, in its place, to the same result.
+		Long: `Writes the queries of one or more files as N files with about equally many documents,
+part-00000.lwd and so on, and a manifest, shards.json. The manifest has the files'
+names, checksums and numbers of queries and documents. Queries stay whole and in
+order. Commands that read a data file read FOLDER, or FOLDER/shards.json, with the
+same result.
 
-With --parts the files given are the shards, of any format, in FOLDER or below; only
-the manifest is written. A query in two of them is an error.
+With --parts, the given files (in FOLDER or below) are the shards, in any format, and
+only the manifest is written. A query in two of them is an error.
 
-A shard that is missing, or is another file than the manifest says, is an error of
-whatever reads it. "score" and "eval" do one shard at a time with --shard.
-The features are not held in memory: they go through a temporary cache in FOLDER, or
-beside it if it is new. Shards that are in FOLDER stay until all new ones are written.`,
+A missing or changed shard is an error for every command that reads it. "score" and
+"eval" process a single shard with --shard. Features are not held in memory but go
+through a temporary cache in or beside FOLDER. Old shards in FOLDER stay until all new
+ones are written.`,
 		Example: `  listwise data shard train.txt.gz --shards 4 --out train
   listwise data shard shop.csv --shards 8 --as .parquet --out shop
   listwise data shard --parts days/mon.parquet days/tue.parquet --out days`,
@@ -46,9 +46,9 @@ beside it if it is new. Shards that are in FOLDER stay until all new ones are wr
 	f.addTo(cmd)
 	fl := cmd.Flags()
 	addWhole(fl, &f.shards, "shards", 16, 1, "`number` of shards")
-	fl.BoolVar(&f.parts, "parts", false, "the files given are the shards")
-	fl.StringVar(&f.as, "as", ".lwd", "`ending` of the shards' names, which tells their format: .lwd, .txt, .csv, .tsv, .jsonl or .parquet; text also with .gz or .zst")
-	fl.StringVar(&f.out, "out", "", "`folder` for the shards and the manifest; made if need be")
+	fl.BoolVar(&f.parts, "parts", false, "the given files are the shards")
+	fl.StringVar(&f.as, "as", ".lwd", "`ending` of shard files, such as .lwd, .txt.gz or .parquet")
+	fl.StringVar(&f.out, "out", "", "output `folder`")
 	return cmd
 }
 

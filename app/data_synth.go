@@ -38,7 +38,7 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 	var f synthFlags
 	cmd := &cobra.Command{
 		Use:   "synth --shape SHAPE --out FILE",
-		Short: "Generate data of the shape of a well-known collection",
+		Short: "Generate synthetic data like a well-known collection",
 		Long:  synthHelp(),
 		Example: `  listwise data synth --shape ohsumed --seed 1 --out train.txt
   listwise data synth --shape gov10 --queries 200 --seed 2 --out big.lwd
@@ -47,17 +47,17 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
 	f.dataOutput.addTo(cmd)
-	f.memoryLimit.addTo(cmd, "the ids of queries, and the documents of one at a time, may take")
+	f.memoryLimit.addTo(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.shape, "shape", "ohsumed", "`collection` to imitate: "+strings.Join(shapeNames(), ", "))
 	addWhole(fl, &f.options.Queries, "queries", 0, 1, "`number` of queries (default: the shape's)")
-	addWhole(fl, &f.options.Docs, "docs", 0, 2, "`number` of documents a query, on average (default: the shape's)")
+	addWhole(fl, &f.options.Docs, "docs", 0, 2, "mean `number` of documents a query (default: the shape's)")
 	addWhole(fl, &f.options.Features, "features", 0, 1, "`number` of features (default: the shape's)")
-	addWhole(fl, &f.options.Relevant, "relevant", 0, 1, "`number` of relevant documents a query, on average (default: the shape's)")
-	addReal(fl, &f.options.Noise, "noise", 0, 0, 1e6, "how `much` of relevance shows in no feature, in units of what does (default: the shape's)")
-	fl.StringVar(&f.grades, "grades", "6", "cubic: the number of equally frequent grades, or the `shares` of grade 0, 1, … as .5,.3,.2")
-	fl.Uint64Var(&f.polynomial, "polynomial", 1, "cubic: `seed` of the polynomial, which decides on the task")
-	fl.Uint64Var(&f.options.Seed, "seed", 1, "`seed` of the queries")
+	addWhole(fl, &f.options.Relevant, "relevant", 0, 1, "mean `number` of relevant documents a query (default: the shape's)")
+	addReal(fl, &f.options.Noise, "noise", 0, 0, 1e6, "`noise` in relevance, relative to the signal (default: the shape's)")
+	fl.StringVar(&f.grades, "grades", "6", "cubic: number of grades, or their `shares`, such as .5,.3,.2")
+	fl.Uint64Var(&f.polynomial, "polynomial", 1, "cubic: `seed` of the polynomial that defines the task")
+	fl.Uint64Var(&f.options.Seed, "seed", 1, "random `seed` of the queries")
 	return cmd
 }
 
@@ -73,9 +73,9 @@ func cubicDefaults() synth.Cubic {
 
 func synthHelp() string {
 	var b strings.Builder
-	b.WriteString(`Generates judged queries at random. All data of a shape pose the same task, so a
-model trained on one seed's can be tested on another's. The shapes, with the
-numbers of queries, documents a query and features that they have by default:
+	b.WriteString(`Generates random judged queries. All data of a shape pose the same task, so a model
+trained on data of one seed can be tested on data of another. Shapes, with their
+default numbers of queries, documents a query, and features:
 
 `)
 	for _, s := range synth.Shapes() {
@@ -84,7 +84,7 @@ numbers of queries, documents a query and features that they have by default:
 	}
 	c := cubicDefaults()
 	fmt.Fprintf(&b, "  %-8s %3d × %4d × %d  %s\n", cubicShape, c.Queries, c.Docs, c.Features,
-		"points graded by a random cubic polynomial (RankNet's and LambdaRank's papers)")
+		"points graded by a random cubic polynomial (papers on RankNet and LambdaRank)")
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

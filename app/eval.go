@@ -31,7 +31,7 @@ func newEvalCommand(env *environment) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
 		Use:   "eval --data FILE (--model M | --scores FILE)",
-		Short: "Measure how well a model, or a file of scores, ranks judged queries",
+		Short: "Evaluate a model or a file of scores on judged queries",
 		Long:  evalHelp(),
 		Example: `  listwise eval --data Fold1/test.txt --model m.json
   listwise eval --data test.txt --scores test.scores --measures map,p@10,err@20 --per-query q.csv
@@ -48,11 +48,11 @@ func newEvalCommand(env *environment) *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
-	fl.StringVar(&f.scores, "scores", "", "`file` with one score a line, in the order of the data, or a run of TREC, by query and document")
-	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
-	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
-	fl.Lookup("data").Usage = "judged queries, a `file`: LETOR text, a table or judgements of TREC (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)"
+	fl.StringVar(&f.model, "model", "", "model `file`")
+	fl.StringVar(&f.scores, "scores", "", "`file` of scores, one a line, or a TREC run")
+	fl.StringVar(&f.perQuery, "per-query", "", "`file` for per-query values: CSV, or JSON (.json)")
+	f.evaluating.addTo(cmd, usualMeasures, "`measures` to compute, separated by commas")
+	fl.Lookup("data").Usage = "judged data or TREC judgements, a `file`; - is standard input"
 	f.sharding.addTo(cmd)
 	f.recording.addTo(cmd)
 	return cmd
@@ -62,38 +62,44 @@ func newEvalCommand(env *environment) *cobra.Command {
 // conventions are its text.
 func evalHelp() string {
 	var b strings.Builder
-	b.WriteString(`Ranks every query's documents by score and prints the means of the measures over
-the queries, by the queries' weights if the data have any; documents' weights do
-not matter. Tools disagree on the details of the measures; the convention
-settles them and is printed with the result.
+	b.WriteString(`Ranks the documents of each query by score and prints the mean of each measure over
+the queries, weighted if the data have query weights. Document weights are ignored.
 
-Beside each mean stands its tie-neutral value, the expectation when documents of
-equal score stand in random order. A warning appears when more than 1 % of a
-query's pairs of differently graded documents have equal scores.
+Implementations of the measures differ in details. A convention fixes these details.
+It is printed with the results.
 
-The data may be judgements of TREC (qrels), and the scores a run of any system,
-joined by query and document. What a run has and nobody judged counts as irrelevant
-and what it lacks as not found; a query without documents counts 0. The values are
-then trec_eval's, unless --convention or --ties says otherwise.
+Each mean is followed by its tie-neutral value: the expectation if documents with
+equal scores are ranked in random order. A warning appears if more than 1 % of a
+query's pairs of documents with different grades have equal scores.
 
-A folder of shards, as "listwise data shard" makes it, is one data set. Several machines
-measure it with --shard and --part, each the queries of a shard, and --parts puts the
-values together: the result is that of measuring all at once, to the last digit. Neither
-goes into the record of runs.
+The data may be TREC judgements (qrels), and the scores a TREC run, joined by query
+and document. Unjudged documents count as irrelevant, and judged documents that the
+run lacks as not retrieved. A query without documents counts 0. The default
+convention is then trec, with the ties of trec_eval.
 
-Measures (K is a cut-off rank, [ ] may be left out):
+--by also prints means over slices of the queries, by keys separated by commas:
+  length         number of documents
+  relevant       number of relevant documents
+  COLUMN         column of a table, or feature, that is constant within queries
+  NAME=FILE.tsv  file with lines of query id, tab, value
+
+A folder written by "listwise data shard" is one data set. Several machines can
+evaluate it: --shard and --part evaluate one shard each, and --parts merges the
+values. The result is the same to the last digit. Neither is recorded as a run.
+
+Measures (K is a rank cutoff; parts in [ ] are optional):
 `)
 	for _, m := range measure.List() {
 		fmt.Fprintf(&b, "  %-11s %s (%s)\n", m.Pattern, m.Explanation, m.Source)
 	}
-	b.WriteString("\nNames of trec_eval, ir_measures and ranx are read, too, in any case:\n ")
+	b.WriteString("\nNames of trec_eval, ir_measures and ranx are accepted, in upper or lower case:\n ")
 	for i, a := range measure.Aliases() {
 		if i > 0 {
 			b.WriteByte(',')
 		}
 		fmt.Fprintf(&b, " %s (%s)", a.Pattern, a.Means)
 	}
-	b.WriteString(".\nThey are printed under ours, and counted by the convention; trec is trec_eval's.\n")
+	b.WriteString(".\nResults show the first name. They follow the convention; trec is that of trec_eval.\n")
 	b.WriteString("\nConventions:\n")
 	for _, c := range measure.Conventions() {
 		fmt.Fprintf(&b, "  %-14s %s\n", c.Name(), c.Explanation())

@@ -17,9 +17,9 @@ type sharding struct {
 }
 
 func (s *sharding) addTo(cmd *cobra.Command) {
-	s.oneShard.addTo(cmd, "`number` of the shard to measure, from 0, of a folder of shards; --part says where its values go")
-	cmd.Flags().StringVar(&s.part, "part", "", "`file` for the values of a shard's queries (.json)")
-	cmd.Flags().StringVar(&s.parts, "parts", "", "`folder` with the parts of all shards, which are put together in place of measuring")
+	s.oneShard.addTo(cmd, "`number` of the shard to evaluate, from 0 (with --part)")
+	cmd.Flags().StringVar(&s.part, "part", "", "output `file` for one shard's values (.json)")
+	cmd.Flags().StringVar(&s.parts, "parts", "", "`folder` with the parts of all shards, to merge")
 }
 
 // checkSharding returns an error for flags that do not go together.

@@ -26,13 +26,13 @@ type evaluating struct {
 }
 
 func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
-	cmd.Flags().StringVar(&e.data, "data", "", "judged queries to rank, a `file`; or a folder with Fold1 … FoldK")
+	cmd.Flags().StringVar(&e.data, "data", "", "judged data: a `file`, or a folder with Fold1 … FoldK")
 	e.scoring.addTo(cmd)
 	e.judging.addTo(cmd)
 	e.measuring.addTo(cmd, standard, usage)
 	e.slicer.addTo(cmd)
-	cmd.Flags().BoolVar(&e.dropSelf, "drop-self", false, "leave documents that have the id of their query out of runs")
-	cmd.Flags().StringSliceVar(&e.lowerIsBetter, "lower-is-better", nil, "score or run `files` whose lower scores are better, separated by commas")
+	cmd.Flags().BoolVar(&e.dropSelf, "drop-self", false, "drop documents that have the id of their query")
+	cmd.Flags().StringSliceVar(&e.lowerIsBetter, "lower-is-better", nil, "score or run `files` in which lower scores are better")
 }
 
 // systemOptions say how the files of systems are read, after options.
@@ -62,7 +62,7 @@ const usualMeasures = "map,ndcg@1,ndcg@5,ndcg@10"
 
 func (m *measuring) addTo(cmd *cobra.Command, standard, usage string) {
 	cmd.Flags().StringVar(&m.measures, "measures", standard, usage)
-	cmd.Flags().StringVar(&m.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", ")+" (trec_eval's rule, the default for judgements of TREC)")
+	cmd.Flags().StringVar(&m.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	addPositive(cmd.Flags(), &m.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")
 	m.chosenTies = func() bool { return cmd.Flags().Changed("ties") }
 }
@@ -212,10 +212,10 @@ type testFlags struct {
 
 func (t *testFlags) addTo(cmd *cobra.Command, standard string) {
 	f := cmd.Flags()
-	f.StringVar(&t.baseline, "baseline", "", "`name` of the system that the others are compared with (default: "+standard+")")
-	addWhole(f, &t.permutations, "permutations", 100_000, 1, "`number` of sign flips of the randomisation test")
+	f.StringVar(&t.baseline, "baseline", "", "`system` to compare the others with (default: "+standard+")")
+	addWhole(f, &t.permutations, "permutations", 100_000, 1, "`number` of sign flips in the randomization test")
 	addWhole(f, &t.resamples, "resamples", 10_000, 1, "`number` of bootstrap samples")
-	f.Uint64Var(&t.seed, "seed", 1, "`number` that everything random depends on")
+	f.Uint64Var(&t.seed, "seed", 1, "random `seed`")
 }
 
 // baselineOf returns the index of the baseline, that of none if none is named.

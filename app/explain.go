@@ -40,31 +40,32 @@ func newExplainCommand(env *environment) *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{
 		Use:   "explain --model M --data FILE [--of QUERY [--document D | --above A --below B]]",
-		Short: "Say why a model ranks so: features by importance, and what each contributes to a score",
-		Long: `Without --of, the features of the model by importance: what a measure loses where
-a feature's values are permuted among the documents of every query, its interval
-over the queries, and the mean magnitude of its contributions to scores.
+		Short: "Explain a model by feature importance, or single scores",
+		Long: `Without --of, lists the features by importance: how much a measure drops when the
+feature's values are permuted (within queries, or over all data with --permute data),
+with an interval over the queries, and the mean magnitude of its contributions.
 
-With --of QUERY, what the scores of its documents are made of; with --document D, of
-one of them, feature by feature; with --above A --below B, why A stands above B:
-the differences of their contributions, which add up to the difference of the scores.
+With --of QUERY, shows the contributions to the scores of its documents; with
+--document D, those of one document, feature by feature. With --above A --below B,
+shows why A is ranked above B: the differences of their contributions, which add up to
+the difference of the scores.
 
-Contributions are exact: base, contributions and remainder are the score. They are
-of features as the model's scorer sees them, transformed and normalized, against a
-background, the documents of --background or of the data:
-  weighted sums, stumps   what a feature's part of the score is above its mean
-  trees                   Shapley values: path (TreeSHAP), by the shares of the
-                          background's documents at every split, or background,
-                          against a sample of its documents
-  networks, classes       integrated gradients from the background's mean document,
-                          or background: Shapley values, of up to ` + strconv.Itoa(explain.MostEnumerated) + ` features
-  fusions by combsum      the sum of the members' contributions
-  other fusions           weighted votes of the members, not of features
-Scores that depend on a query's other documents have none, but the importance by
-loss of a measure, as any model has.
+Contributions are exact: base value, contributions and remainder add up to the score.
+They refer to features after preprocessing, relative to the background documents of
+--background (default: the data):
+  linear, stumps     the feature's part of the score minus its mean
+  trees              Shapley values: path (TreeSHAP) weights each split by its share of
+                     background documents; background compares with a sample of
+                     --background-docs documents
+  networks, classes  integrated gradients from the mean background document; or
+                     background: Shapley values, for up to ` + strconv.Itoa(explain.MostEnumerated) + ` features
+  combsum fusions    the sum of the members' contributions
+  other fusions      weighted votes of the members instead of features
+Models whose scores depend on the query's other documents have importances but no
+contributions.
 
---svg draws what is printed: of the set each document's contributions by feature, or
-with --dependence FEATURE those of one feature by its values.`,
+--svg plots what is printed. With --dependence FEATURE it plots the contributions of
+one feature against its values.`,
 		Example: `  listwise explain --model m.json --data test.txt
   listwise explain --model trees.json --data test.txt --background train.txt --svg features.svg
   listwise explain --model trees.json --data test.txt --dependence 3 --svg dependence.svg
@@ -84,25 +85,25 @@ with --dependence FEATURE those of one feature by its values.`,
 
 func (f *explainFlags) addTo(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune, or of another system")
-	fl.StringVar(&f.data, "data", "", "documents to explain, a `file`; judged where no query is named")
-	fl.StringVar(&f.background, "background", "", "`file` of the documents that a document is compared with, such as the training data (default: those of --data)")
-	fl.StringVar(&f.of, "of", "", "`query` whose documents are explained, by its id")
-	fl.StringVar(&f.document, "document", "", "`document` of the query, by its id or, where documents have none, by its number")
-	fl.StringVar(&f.above, "above", "", "`document` whose place above that of --below is explained")
-	fl.StringVar(&f.below, "below", "", "`document` that it is compared with")
-	fl.StringVar(&f.attribution, "attribution", string(explain.Auto), "`how` scores are divided among features: "+suggest.OneOf(explain.Attributions()))
-	addWhole(fl, &f.sample, "background-docs", explain.DefaultSample, 1, "`number` of documents of the background that are drawn where each is compared with")
-	addWhole(fl, &f.mostDocs, "max-docs", 5000, 0, "without --of: contributions are those of queries drawn until they have this `number` of documents; 0: of all")
-	fl.StringVar(&f.measure, "measure", "ndcg@10", "`measure` whose loss is a feature's importance")
+	fl.StringVar(&f.model, "model", "", "model `file`")
+	fl.StringVar(&f.data, "data", "", "data `file`; must be judged unless --of is given")
+	fl.StringVar(&f.background, "background", "", "background data `file`, such as the training data (default: --data)")
+	fl.StringVar(&f.of, "of", "", "id of the `query` to explain")
+	fl.StringVar(&f.document, "document", "", "`document` to explain, by id, or by number without ids")
+	fl.StringVar(&f.above, "above", "", "`document` whose rank above --below is explained")
+	fl.StringVar(&f.below, "below", "", "`document` to compare --above with")
+	fl.StringVar(&f.attribution, "attribution", string(explain.Auto), "`method` of attribution: "+suggest.OneOf(explain.Attributions()))
+	addWhole(fl, &f.sample, "background-docs", explain.DefaultSample, 1, "`number` of background documents to sample")
+	addWhole(fl, &f.mostDocs, "max-docs", 5000, 0, "`number` of documents to explain without --of; 0: all")
+	fl.StringVar(&f.measure, "measure", "ndcg@10", "`measure` for feature importance")
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
-	fl.StringVar(&f.permute, "permute", withinQuery, "`where` a feature's values are permuted: query (among the documents of each query), or data (among all documents)")
-	addWhole(fl, &f.repeats, "repeats", explain.DefaultRepeats, 1, "`number` of permutations of each feature, over which losses are averaged")
-	addWhole(fl, &f.permutations, "permutations", 10_000, 1, "`number` of sign flips that test whether a loss is none")
-	fl.Uint64Var(&f.seed, "seed", 1, "`number` from which everything random is derived")
-	addWhole(fl, &f.top, "top", 10, 0, "`number` of features that are listed, the largest; 0: all")
-	fl.StringVar(&f.svg, "svg", "", "`file` for a drawing of what is printed")
-	fl.StringVar(&f.dependence, "dependence", "", "`feature` whose contributions are drawn by its values, by its name or number")
+	fl.StringVar(&f.permute, "permute", withinQuery, "permute values within queries or over all data: `query` or data")
+	addWhole(fl, &f.repeats, "repeats", explain.DefaultRepeats, 1, "`number` of permutations of each feature")
+	addWhole(fl, &f.permutations, "permutations", 10_000, 1, "`number` of sign flips in the significance test")
+	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
+	addWhole(fl, &f.top, "top", 10, 0, "`number` of features to list; 0: all")
+	fl.StringVar(&f.svg, "svg", "", "`file` for a plot of the result (SVG)")
+	fl.StringVar(&f.dependence, "dependence", "", "`feature` to plot contributions against, by name or number")
 	f.scoring.addTo(cmd)
 	f.judging.addTo(cmd)
 }

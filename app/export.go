@@ -25,16 +25,22 @@ func newExportCommand(env *environment) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:   "export --model M --to FORMAT --out FILE",
-		Short: "Write a model for another system",
-		Long: `Writes a model in the format of another system, in which it ranks as it does here.
+		Short: "Convert a model to another system's format",
+		Long: `Writes a model in the format of another system, with the same ranking.
 
 Formats:
 ` + formatList(writes) + `
 
-What the format cannot express is an error that says why: trees do not go into a
-format for weighted sums, and per-query normalization or views not into an engine that
-sees one document. A fusion by combsum with --scale raw, of trees alone or of linear
-models alone, is written as one model. Notes say what a user of the file must know.`,
+A model that the format cannot represent is an error that states the reason. Formats
+for weighted sums do not take trees. Engines that see one document at a time do not
+take per-query normalization or views. A fusion by combsum with --scale raw is written
+as one model if all members are trees or all are linear. Notes state what users of the
+file must know.
+
+--scores changes scores but not their order: shift adds a constant so that no score is
+negative; logistic is 1/(1+exp(-score)), where the format has it. --features defaults
+to the model's names, or feature_1, feature_2, … without any. --first-feature says
+whether the format's columns count from 0 or 1.`,
 		Example: `  listwise export --model trees.json --to lightgbm --out lightgbm.txt
   listwise export --model trees.json --to elasticsearch --name shop --scores shift --out shop.json
   listwise export --model m.json --to solr --name shop --features bm25,title,ctr,age,clicks --out shop.json
@@ -48,13 +54,13 @@ models alone, is written as one model. Notes say what a user of the file must kn
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.model, "model", "", "model `file` written by train, tune, fuse or import, or by another system")
-	fl.StringVar(&f.to, "to", "", "`format` to write")
-	fl.StringVar(&f.out, "out", "", "`file` to write; - is standard output")
-	fl.StringVar(&f.scores, "scores", interchange.RawScores.String(), "`how` scores are changed, which keeps their order: raw, shift (by a constant, so that none is negative) or logistic (1/(1+exp(-score)), where the format has it)")
-	fl.StringVar(&f.options.Name, "name", "", "`name` of the model in formats that have one (default listwise)")
-	fl.StringVar(&f.names, "features", "", "`names` of the features in the engine, separated by commas or as a JSON list (default: the model's, or feature_1, feature_2, … if it has none)")
-	fl.StringVar(&f.options.FeatureSet, "featureset", "", "`name` of the feature set or store, or of the table, in formats that have one")
+	fl.StringVar(&f.model, "model", "", "model `file`")
+	fl.StringVar(&f.to, "to", "", "output `format`")
+	fl.StringVar(&f.out, "out", "", "output `file`; - is standard output")
+	fl.StringVar(&f.scores, "scores", interchange.RawScores.String(), "`how` to transform scores: raw, shift or logistic")
+	fl.StringVar(&f.options.Name, "name", "", "model `name`, for formats that have one (default listwise)")
+	fl.StringVar(&f.names, "features", "", "feature `names` in the engine, separated by commas or as JSON")
+	fl.StringVar(&f.options.FeatureSet, "featureset", "", "`name` of the feature set, feature store or table")
 	f.addTo(fl, "0")
 	return cmd
 }

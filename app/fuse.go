@@ -46,28 +46,30 @@ func newFuseCommand(env *environment) *cobra.Command {
 	var f fuseFlags
 	cmd := &cobra.Command{
 		Use:   "fuse [--data FILE|DIR] A B…",
-		Short: "Make one ranking of those of several models or score files",
-		Long: `Fuses the rankings of several systems and measures each of them and the fusions.
+		Short: "Combine the rankings of several systems",
+		Long: `Fuses the rankings of several systems, and evaluates each system and each fusion.
 
-With --data FILE, a system is a model file, a file of scores (one a line of FILE) or
-a run of TREC; with FILE judgements of TREC (qrels), a run. --valid chooses weights, and the best of several rules, on validation data;
-a file of scores then needs those of the validation data after a colon:
-A.scores:A.valid.scores.
+--data FILE takes models, files of scores (one a line of FILE) and TREC runs as
+systems. If FILE has TREC judgements (qrels), systems are runs. --valid chooses the
+weights, and the best of several rules, on validation data. A file of scores then
+needs the scores of the validation data after a colon: A.scores:A.valid.scores.
 
-With --data DIR, which holds Fold1 … FoldK, a system is a folder of tune's output
-(OUT/METHOD): any folder with, for every fold k, Foldk.model.json, or Foldk.scores
-and Foldk.valid.scores. Weights and rule are chosen on each fold's vali.txt.
+--data DIR, with Fold1 … FoldK, takes folders with Foldk.model.json, or Foldk.scores
+and Foldk.valid.scores, for every fold k, such as OUT/METHOD of tune. Weights and rule
+are chosen on each fold's validation data.
 
-Rules (documents of equal score get equal votes):
+Rules (documents with equal scores get equal votes):
 ` + ruleList() + `A document's fused score is the weighted sum of its votes.
 
-Without --data, systems are runs, nothing is measured, and the fusion by one rule
-(rrf unless --rule names another) is written as a run.
+--weights tuned (the default with validation data) maximizes --select. With --draws N,
+the weights are averages over N samples of the validation queries.
 
---out gets the chosen fusion's scores, with --data DIR a folder as tune writes it;
---model gets it as a model that eval and score take like any other. --format run
-makes it a run of TREC, in --out or, in place of the table, on standard output. The
-run keeps queries without judgements.`,
+Without --data, systems are runs, nothing is evaluated, and the fusion by one rule
+(default: rrf) is written as a run.
+
+--out gets the scores of the chosen fusion. --model gets the fusion as a model for
+eval, score and other commands. --format run writes a TREC run, to --out or to
+standard output instead of the table. The run includes queries without judgements.`,
 		Example: `  listwise fuse --data Fold1/test.txt --valid Fold1/vali.txt --model fused.json a.json b.json
   listwise fuse --data test.txt --rule rrf --out fused.scores a.scores b.scores c.json
   listwise fuse bm25.run dense.run --out fused.run
@@ -87,19 +89,19 @@ run keeps queries without judgements.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.valid, "valid", "", "judged queries to choose weights and rule on, a `file` (with --data FILE)")
-	fl.StringVar(&f.rules, "rule", strings.Join(fuse.Kinds(), ","), "`rules`, separated by commas")
-	fl.StringVar(&f.scale, "scale", fuse.MinMax.String(), "`how` combsum and combmnz rescale scores within a query: "+strings.Join(fuse.Scales(), ", "))
-	addReal(fl, &f.k, "k", fuse.DefaultK, 0, 1e30, "`number` added to the ranks by rrf")
-	fl.StringVar(&f.weights, "weights", "", "`what` the votes are multiplied by: tuned (on validation data; the default where there are such), equal, or one number a system, separated by commas")
-	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that weights and rule are chosen by")
-	fl.BoolVar(&f.long, "long", false, "print every system and the weights of every rule")
-	addWhole(fl, &f.draws, "draws", 20, 0, "`number` of samples of the validation queries whose best weights are averaged; 0: the best on all queries, taken alone")
-	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
-	fl.StringVar(&f.out, "out", "", "`file` for the fused scores, or folder with --data DIR")
-	fl.StringVar(&f.model, "model", "", "`file` for the fusion as a model; all systems must be models (with --data FILE)")
-	fl.StringVar(&env.format, "format", "text", "print `text`, json or csv; or write the fusion as a run of TREC: run")
-	f.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
+	fl.StringVar(&f.valid, "valid", "", "validation data `file` for choosing weights and rule")
+	fl.StringVar(&f.rules, "rule", strings.Join(fuse.Kinds(), ","), "fusion `rules`, separated by commas")
+	fl.StringVar(&f.scale, "scale", fuse.MinMax.String(), "`how` to rescale scores for combsum and combmnz: "+strings.Join(fuse.Scales(), ", "))
+	addReal(fl, &f.k, "k", fuse.DefaultK, 0, 1e30, "`constant` that rrf adds to ranks")
+	fl.StringVar(&f.weights, "weights", "", "`weights` of the systems: tuned, equal, or numbers separated by commas")
+	fl.StringVar(&f.selectBy, "select", "map", "validation `measure` that selects weights and rule")
+	fl.BoolVar(&f.long, "long", false, "print all systems and the weights of every rule")
+	addWhole(fl, &f.draws, "draws", 20, 0, "`number` of validation samples to average weights over; 0: none")
+	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
+	fl.StringVar(&f.out, "out", "", "`file` for fused scores, or folder with --data DIR")
+	fl.StringVar(&f.model, "model", "", "`file` for the fused model; all systems must be models")
+	fl.StringVar(&env.format, "format", "text", "output `format`: text, json, csv, or run (a TREC run)")
+	f.addTo(cmd, usualMeasures, "`measures` to compute, separated by commas")
 	return cmd
 }
 

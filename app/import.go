@@ -20,7 +20,7 @@ import (
 type numberingFlag struct{ first string }
 
 func (n *numberingFlag) addTo(fl *pflag.FlagSet, otherwise string) {
-	fl.StringVar(&n.first, "first-feature", "", "`column` that is feature 1 where the format counts columns from 0: 0 (as in an array) or 1 (as in svmlight text whose first feature is 1); unless given, "+otherwise)
+	fl.StringVar(&n.first, "first-feature", "", "`index` of the format's first column: 0 or 1 (default: "+otherwise+")")
 }
 
 func (n *numberingFlag) numbering() (interchange.Numbering, error) {
@@ -81,15 +81,21 @@ func newImportCommand(env *environment) *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
 		Use:   "import FILE --model OUT [--from FORMAT]",
-		Short: "Make a model of one that another system wrote",
-		Long: `Reads a model of another system and writes it as a model file, which ranks as it
-does there and goes where models go: eval, compare, report, fuse, score, export.
-Those commands take the other system's file itself, too.
+		Short: "Convert another system's model to a model file",
+		Long: `Converts a model of another system to a model file with the same ranking. Commands
+such as eval, score and compare also read the other system's file directly.
 
-Formats, recognised by content unless --from says which:
+Formats, detected by content unless --from is given:
 ` + formatList(reads) + `
 
-What a model file cannot express is an error. Notes say what was assumed.`,
+A model that a model file cannot represent is an error. Notes state what was assumed.
+
+--features names the features, for formats that identify them by number.
+--first-feature says whether the format's columns count from 0 (an array) or 1
+(svmlight text). Without it, the file decides, and a note says so. --absent missing is
+for models trained on svmlight text by a system that treats omitted features as
+missing, as XGBoost does (default: zero). The data that the model scores are then read
+in the same way.`,
 		Example: `  listwise import lightgbm.txt --model imported.json
   listwise import ranklib.txt --model imported.json --features bm25,title,ctr,age,clicks`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -103,12 +109,12 @@ What a model file cannot express is an error. Notes say what was assumed.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.model, "model", "", "`file` for the model")
-	fl.StringVar(&f.features, "features", "", "`names` of the features of the data that the model is for, separated by commas or as a JSON list, or their number; for formats that know features by number only")
-	fl.StringVar(&f.from, "from", "", "`format` of the file (default: by its content)")
-	fl.StringVar(&f.name, "name", "", "`name` of the model, where the file is a store of several")
-	fl.StringVar(&f.absent, "absent", "", "`what` features were in training that a line of svmlight text leaves out: zero, or missing (as XGBoost takes them when it reads such text); data that the model scores are then read so (default: zero)")
-	f.addTo(fl, "the file decides, and a note says so")
+	fl.StringVar(&f.model, "model", "", "output model `file`")
+	fl.StringVar(&f.features, "features", "", "feature `names` of the data, or their number")
+	fl.StringVar(&f.from, "from", "", "input `format` (default: by content)")
+	fl.StringVar(&f.name, "name", "", "`name` of the model in a file with several")
+	fl.StringVar(&f.absent, "absent", "", "`value` of features a line omitted in training: zero or missing")
+	f.addTo(fl, "by file")
 	return cmd
 }
 

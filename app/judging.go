@@ -21,7 +21,7 @@ type judging struct {
 }
 
 func (j *judging) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&j.convention, "convention", measure.Standard.Name(), "`convention` of the metrics: "+strings.Join(conventionNames(), ", ")+"; default for TREC judgements: trec")
+	cmd.Flags().StringVar(&j.convention, "convention", measure.Standard.Name(), "`convention` of the measures, such as letor3 (see \"listwise eval --help\")")
 	j.chosen = func() bool { return cmd.Flags().Changed("convention") }
 	j.relevance.addTo(cmd)
 }
@@ -51,7 +51,7 @@ type relevance struct{ threshold string }
 const autoThreshold = method.AutoThreshold
 
 func (r *relevance) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.threshold, "threshold", autoThreshold, "lowest `grade` that counts as relevant; auto: 1 where all grades are whole numbers (2 under the convention mslr), otherwise the smallest positive grade")
+	cmd.Flags().StringVar(&r.threshold, "threshold", autoThreshold, "lowest `grade` that counts as relevant; auto: derived from the grades")
 }
 
 // parse returns the threshold, 0 for auto.

@@ -14,7 +14,7 @@ func newMethodsCommand(env *environment) *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
 		Use:   "methods [NAME]",
-		Short: "List the learning methods, or one method's hyperparameters",
+		Short: "List learning methods, or the hyperparameters of one",
 		Example: `  listwise methods
   listwise methods convexloss
   listwise methods convexloss --scorer trees`,
@@ -42,7 +42,7 @@ func newMethodsCommand(env *environment) *cobra.Command {
 			return env.print(methodReport(m, of))
 		},
 	}
-	cmd.Flags().StringVar(&kind, "scorer", "", "`kind` of function that the method is to train: trees have hyperparameters of their own (default: the method's first)")
+	cmd.Flags().StringVar(&kind, "scorer", "", "`kind` of scorer: linear, net, trees or pairnet (default: the method's)")
 	return cmd
 }
 

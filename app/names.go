@@ -93,7 +93,7 @@ func commandOf(cmd *cobra.Command, name string) *cobra.Command {
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Explain a command",
+		Short: "Show the help of a command",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about := cmd.Root()
 			for _, name := range args {

@@ -45,7 +45,7 @@ type letorText struct {
 
 func (t *letorText) addTo(fl *pflag.FlagSet) {
 	addWhole(fl, &t.firstFeature, "first-feature", 1, 0, "`index` of the first feature in LETOR text: 1 or 0")
-	fl.BoolVar(&t.unsorted, "unsorted", false, "accept LETOR text whose feature indices do not ascend")
+	fl.BoolVar(&t.unsorted, "unsorted", false, "accept LETOR text with unsorted feature indices")
 	addWhole(fl, &t.maxFeature, "max-feature", dataset.DefaultMaxFeature, 1, "largest `number` of features accepted")
 }
 
@@ -83,9 +83,9 @@ type memoryLimit struct {
 	left      int64 // bytes that it leaves for data, once options were asked for
 }
 
-func (m *memoryLimit) addTo(cmd *cobra.Command, what string) {
+func (m *memoryLimit) addTo(cmd *cobra.Command) {
 	m.given = cmd.Flags().Changed
-	addPositive(cmd.Flags(), &m.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "`GiB` of memory to take, if that is 0.03 or more: some 16 MiB and an eighth are for the program itself, the rest is what "+what+"; not more than three quarters of the machine's unless given")
+	addPositive(cmd.Flags(), &m.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "memory limit in `GiB`")
 }
 
 // options are those of the limit alone: what it leaves for data. They have garbage collected as often as it takes to keep the limit.
@@ -122,12 +122,12 @@ func ownMemory(limit int64) int64 {
 }
 
 func (r *reading) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, min (the least value within the query), or keep (nothing: trees learn where documents go without)")
-	cmd.Flags().StringVar(&r.absent, "absent", absentZero, "`what` features are that a line of LETOR text leaves out: zero, or missing (as XGBoost takes them; then --missing says what they become)")
-	cmd.Flags().StringVar(&r.missingValue, "missing-value", "", "`numbers` that stand for missing values, separated by commas; inf and -inf, too")
+	cmd.Flags().StringVar(&r.missing, "missing", "error", "`how` to treat missing values: error, zero, min or keep")
+	cmd.Flags().StringVar(&r.absent, "absent", absentZero, "`value` of features a line omits: zero or missing")
+	cmd.Flags().StringVar(&r.missingValue, "missing-value", "", "`numbers` that mark missing values, separated by commas")
 	r.letorText.addTo(cmd.Flags())
 	r.tables.addTo(cmd)
-	r.memoryLimit.addTo(cmd, "an input may take (features, 4 bytes each, identifiers, what comes from a pipe) and learning may take beside it; train, tune, auto, eval, score, data info, data clean and data curve read what needs more from disk, see docs/out-of-core.md")
+	r.memoryLimit.addTo(cmd)
 }
 
 // options are the reader's options that the flags ask for.

@@ -27,29 +27,25 @@ func newReportCommand(env *environment) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report --data FILE|DIR --out FILE [NAME=]A [[NAME=]B…]",
-		Short: "Write an HTML file of how models, score files or runs rank, query by query",
-		Long: `Measures systems on the same queries and writes one HTML file that opens from the
-disk and needs no network: means with significance marks, those of slices of the
-queries (--by), NDCG@k, learning curves, every query's difference to a baseline,
-what the features do, of trees the measure by their number, what they divide by and
-the first of them, how LogRank's sampler fares, and an explorer that shows two
-systems' rankings of a query side by side.
+		Short: "Write an HTML report that compares systems query by query",
+		Long: `Evaluates systems on the same queries and writes one HTML file, which needs no
+network. It shows means with significance marks, means over slices (--by), NDCG@k,
+learning curves, and every query's difference to a baseline. It shows the effect of
+features, and for trees their splits and the measure by the number of trees. An
+explorer shows two systems' rankings of a query side by side.
 
-With --data FILE, a system is a model file, a file of scores (one a line of FILE) or
-a run of TREC; with FILE judgements of TREC (qrels), a run. With --data DIR, which holds Fold1 … FoldK, it is a folder of tune's output
-(OUT/METHOD), or any with Foldk.model.json or Foldk.scores for every fold k; the
-queries of all test folds are pooled. NAME= gives a system a name of your own.
+--data FILE takes models, files of scores (one a line of FILE) and TREC runs as
+systems. If FILE has TREC judgements (qrels), systems are runs. --data DIR takes
+folders with Foldk.model.json or Foldk.scores for every fold k, such as OUT/METHOD of
+tune; the queries of all test folds are pooled. NAME= names a system.
 
-A number is a run of this folder's record (see "listwise runs"): the model of a
-train, with its learning curve, all methods of a tune, the fusions of an auto, or
-what an eval measured.
---curve adds what "train --curve" wrote of a training, as often as it is given. Of
-tune's output the page shows what the settings it tried gave on validation data, and
-the learning curves of those chosen.
+A number is a recorded run (see "listwise runs"): the model of a train with its
+learning curve, all methods of a tune, the fusions of an auto, or the scores of an
+eval. For folders of tune, the page also shows validation results of all settings and
+the learning curves of the chosen ones.
 
-The page keeps within --max-size: where there are more queries than fit, the
-explorer has those on which the systems differ most. All other parts have all
-queries.`,
+If the queries do not fit into --max-size, the explorer shows those on which the
+systems differ most. All other parts use all queries.`,
 		Example: `  listwise report --data test.txt --out report.html a.json b.json c.scores
   listwise report --data OHSUMED --out report.html --baseline mle runs/mle runs/lambdarank
   listwise report --data judged.qrels --out report.html bm25.run dense.run
@@ -66,11 +62,11 @@ queries.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.out, "out", "", "`file` for the page")
-	fl.StringVar(&f.title, "title", "", "`heading` of the page (default: the data's name)")
-	fl.StringArrayVar(&f.curves, "curve", nil, "`[NAME=]FILE` that train --curve wrote")
-	addPositive(fl, &f.maxSize, "max-size", page.DefaultMaxBytes/1e6, 1000, "`MB` that the page may take")
-	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas; the first sorts the queries")
+	fl.StringVar(&f.out, "out", "", "HTML `file` to write")
+	fl.StringVar(&f.title, "title", "", "page `title` (default: the data's name)")
+	fl.StringArrayVar(&f.curves, "curve", nil, "learning curve of train --curve, `[NAME=]FILE`; repeatable")
+	addPositive(fl, &f.maxSize, "max-size", page.DefaultMaxBytes/1e6, 1000, "page size limit in `MB`")
+	f.evaluating.addTo(cmd, usualMeasures, "`measures` to compute, separated by commas; the first sorts the queries")
 	f.testFlags.addTo(cmd, "the first")
 	return cmd
 }

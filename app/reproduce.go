@@ -27,26 +27,23 @@ func newReproduceCommand(env *environment) *cobra.Command {
 	var f reproduceFlags
 	cmd := &cobra.Command{
 		Use:   "reproduce [NAME|all --out DIR]",
-		Short: "Repeat an experiment of a paper and set the results beside the published ones",
-		Long: `Repeats a table or figure of the papers that this program implements. Without
-NAME it lists the experiments.
+		Short: "Repeat a published experiment and compare the results",
+		Long: `Repeats a table or figure of a published paper. Without NAME, lists the experiments.
 
---data is a folder with LETOR's sets, DIR/TD2003/Fold1 … DIR/OHSUMED/Fold5, as
-many as there are; or one set's own folder, DIR/Fold1 …, whose name comes from
---set, its size (OHSUMED) or the folder. Sets without published numbers are
-run, too. Experiments on artificial data make these themselves, as many as in the
-paper or, with --scale, a part of them.
+--data is a folder with LETOR's data sets, DIR/TD2003/Fold1 … DIR/OHSUMED/Fold5;
+missing sets are skipped. It may also be the folder of one set, DIR/Fold1 …, whose
+name is taken from --set, its size (OHSUMED) or the folder. Sets without published
+numbers run as well. Experiments on synthetic data generate them, with the published
+size times --scale.
 
-The output folder gets NAME.txt (what is printed), NAME.json, NAME.csv and
-NAME.svg, and in the folder NAME the finished trainings: a run that was killed
-goes on where it was.
+The folder --out gets NAME.txt (the printed output), NAME.json, NAME.csv and NAME.svg,
+and finished trainings in the folder NAME. A run that was interrupted resumes.
 
-The name "all" runs every experiment that the data allow and adds three pages. all.html
-and all.md have every published number beside ours with a verdict, the orders of systems
-that the papers claim, tested, and how long each experiment took. held.md has a line
-a claim: what held and what did not. Without --data these are the experiments on made
-data. --markdown FILE.md writes the second page to a place of its own, too, with its plots
-in figures/FILE beside it, and the third to FILE-held.md.`,
+NAME "all" runs every experiment that the data allow (without --data, those on
+synthetic data) and adds three pages. all.html and all.md compare every published
+number with ours, test the claimed orders of systems, and give times. held.md has one
+line a claim: confirmed or not. --markdown FILE.md also writes the second page to
+FILE.md, with plots in figures/FILE, and the third to FILE-held.md.`,
 		Example: `  listwise reproduce
   listwise reproduce logrank-fig3 --data LETOR3 --out results
   listwise reproduce logrank-fig6 --out results
@@ -61,13 +58,13 @@ in figures/FILE beside it, and the third to FILE-held.md.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.runLine(cmd, env, args) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.data, "data", "", "`folder` of LETOR's sets, or of one set's folds")
-	fl.StringVar(&f.set, "set", "", "which `set` of the folder (several separated by commas), or what the one set is called")
+	fl.StringVar(&f.data, "data", "", "`folder` of LETOR data sets, or of one set's folds")
+	fl.StringVar(&f.set, "set", "", "data `sets` to use, separated by commas")
 	fl.StringVar(&f.out, "out", "", "`folder` for tables, plots and finished trainings")
-	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
-	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of trainings side by side (default: one a core)")
-	addPositive(fl, &f.scale, "scale", 1, papers.MaxScale, "`size` of an experiment on made data, as a multiple of the published one")
-	fl.StringVar(&f.markdown, "markdown", "", "also write the Markdown page of all experiments to this `file`")
+	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
+	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of parallel trainings (default: number of cores)")
+	addPositive(fl, &f.scale, "scale", 1, papers.MaxScale, "`size` of synthetic data, relative to the published experiment")
+	fl.StringVar(&f.markdown, "markdown", "", "`file` for a Markdown page of all experiments")
 	return cmd
 }
 

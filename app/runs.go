@@ -21,16 +21,14 @@ import (
 func newRunsCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs",
-		Short: "Look up what was trained, tuned and evaluated in this folder",
-		Long: `Every train, tune, auto and eval adds a run to the record of the folder it is called in:
-its settings, fingerprints of the data, the version of the program, the seed, the
-learning curve, the results of every query, and the files it wrote. A run is known
-by its number.
+		Short: "Look up recorded runs of this folder",
+		Long: `Every train, tune, auto and eval records a run in the current folder: settings,
+fingerprints of the data, program version, seed, learning curve, per-query results and
+files written. A run has a number.
 
 The record is an SQLite database, .listwise/runs.db. Several commands may write to it
-at once, and one that is killed takes no finished run with it. With --no-record a
-command leaves its run out; deleting the folder .listwise deletes the record, and
-nothing else depends on it.`,
+at once. If a command is killed, finished runs stay intact. --no-record skips
+recording. Deleting the folder .listwise deletes the record and nothing else.`,
 		Example: `  listwise runs list --method mle
   listwise runs show 12
   listwise runs diff 11 12
@@ -121,12 +119,12 @@ func newRunsListCommand(env *environment) *cobra.Command {
 	var f runsListFlags
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the runs of this folder, the newest first",
-		Long: `Lists the runs recorded in this folder, the newest first: a line a run, or one for
-each method if there were several, with the means of its measures on the data it
-was evaluated on (for tune and auto, the means over the folds' test data).
+		Short: "List recorded runs, newest first",
+		Long: `Lists the runs of this folder, newest first, one line for each run and method. The
+measures are means on the data it was evaluated on (for tune and auto, means over the
+test folds).
 
-A run is finished, failed, interrupted (stopped or killed), or still running.`,
+A run is finished, failed, interrupted (stopped or killed) or running.`,
 		Example: `  listwise runs list
   listwise runs list --kind tune --method mle --limit 5
   listwise runs list --limit 0 --format csv`,
@@ -136,7 +134,7 @@ A run is finished, failed, interrupted (stopped or killed), or still running.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "only runs of this `method`")
 	fl.StringVar(&f.kind, "kind", "", "only runs of this `command`: train, tune, eval or auto")
-	addWhole(fl, &f.limit, "limit", 20, 0, "`number` of runs at most, the newest; 0: all")
+	addWhole(fl, &f.limit, "limit", 20, 0, "largest `number` of runs to list, newest first; 0: all")
 	return cmd
 }
 

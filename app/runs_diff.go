@@ -12,14 +12,14 @@ import (
 func newRunsDiffCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",
-		Short: "Show in what two runs differ, and which ranks better on how many queries",
-		Long: `Shows the settings, data and program versions in which run B differs from run A,
-and for every measure that both have the means, their difference (B less A), and on
-how many of their common queries B is better, equal and worse.
+		Short: "Compare the settings and results of two runs",
+		Long: `Shows the settings, data and program versions in which run B differs from run A. For
+each measure of both runs, shows the means, their difference (B minus A), and on how
+many common queries B is better, equal and worse.
 
-Methods of the same name are compared. If the runs have none in common and one each,
-these are. Data differ if their fingerprints do, wherever the files lie.
-"listwise compare" tests whether a difference is more than chance.`,
+Methods with the same name are compared; if no name is common and each run has one
+method, these are. Data are compared by fingerprints, not by path. "listwise compare"
+tests differences for significance.`,
 		Example: `  listwise runs diff 11 12`,
 		Args:    exactly(2),
 		RunE: func(_ *cobra.Command, args []string) error {

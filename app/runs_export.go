@@ -16,17 +16,17 @@ func newRunsExportCommand(env *environment) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "export (ID… | --all)",
-		Short: "Print all that is recorded of runs, as JSON or CSV",
-		Long: `Prints all that is recorded of the given runs, the oldest first.
+		Short: "Print everything recorded of runs, as JSON or CSV",
+		Long: `Prints everything recorded of the given runs, oldest first.
 
-JSON (the default) is a list with an object a run: id, kind, status, begun, seconds,
-command, methods, config, seed, code, error, data, files, results, curve. Every one
-of results has a ranker, a fold ("" is the mean over the folds, or that there are
-none), settings, training, validation, trials, and measures with mean, tie_neutral,
-queries and per_query. Numbers that are not known or not finite are null.
+JSON (the default) is a list with one object a run: id, kind, status, begun, seconds,
+command, methods, config, seed, code, error, data, files, results, curve. Each of the
+results has a ranker, a fold (empty for the mean over folds, or without folds),
+settings, training, validation, trials, and measures with mean, tie_neutral, queries
+and per_query. Unknown and non-finite numbers are null.
 
-CSV has a line for every query of every measure, with the columns run, begun, kind,
-seed, ranker, fold, measure, query, value; lines without a query have the mean.`,
+CSV has one line for each query and measure, with the columns run, begun, kind, seed,
+ranker, fold, measure, query, value. Lines without a query have the mean.`,
 		Example: `  listwise runs export 12 > run12.json
   listwise runs export 11 12 --format csv > queries.csv
   listwise runs export --all > runs.json`,
@@ -135,9 +135,8 @@ func newRunsDeleteCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete ID…",
 		Short: "Delete runs from the record",
-		Long: `Deletes runs from the record of this folder, without asking, and says which they
-were. Files that a run wrote, such as models, stay. The number of a deleted run is
-not used again.`,
+		Long: `Deletes runs from the record of this folder, without asking, and lists them. Files
+that a run wrote, such as models, stay. Numbers of deleted runs are not reused.`,
 		Example: `  listwise runs delete 12
   listwise runs delete 3 4 5`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -19,7 +19,7 @@ import (
 type recording struct{ noRecord bool }
 
 func (r *recording) addTo(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&r.noRecord, "no-record", false, "leave this run out of the record of experiments, .listwise/runs.db in the working folder (see \"listwise runs\")")
+	cmd.Flags().BoolVar(&r.noRecord, "no-record", false, "do not record this run (see \"listwise runs\")")
 }
 
 // recorder takes down one run. A record that cannot be written costs a warning and

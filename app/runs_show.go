@@ -20,11 +20,11 @@ func newRunsShowCommand(env *environment) *cobra.Command {
 	var long bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show all about a run but its per-query results",
-		Long: `Shows a run: how it was called, by which program, on which data, with which settings,
-what came of it, its learning curve and the files it wrote. Long lists are cut, and of
-several folds only the means are shown, unless --long is given. As CSV, it is the table
-of results; as JSON, everything, as "listwise runs export" has it.`,
+		Short: "Show a run without its per-query results",
+		Long: `Shows a run: command line, program, data, settings, results, learning curve and files
+written. Long lists are cut, and only means over folds are shown, unless --long is
+given. CSV output is the table of results; JSON output is that of "listwise runs
+export".`,
 		Example: `  listwise runs show 12
   listwise runs show 12 --long`,
 		Args: exactly(1),

@@ -9,8 +9,8 @@ import (
 // sampling is the flag that has only some of the queries read.
 type sampling struct{ share float64 }
 
-func (s *sampling) addTo(cmd *cobra.Command, of string) {
-	cmd.Flags().Float64Var(&s.share, "sample", 1, "`share` of the queries of "+of+" to read, such as 0.1, chosen by their ids alone, so that files of the same queries have the same sample and a smaller share is a part of a larger; features of others take no memory")
+func (s *sampling) addTo(cmd *cobra.Command) {
+	cmd.Flags().Float64Var(&s.share, "sample", 1, "`share` of the queries to read, such as 0.1")
 }
 
 // sampled adds the flag to the options of reading.

@@ -28,20 +28,22 @@ func newScoreCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "score --model M --data FILE [--out FILE]",
 		Short: "Score documents with a model",
-		Long: `Scores the documents of a file: one decimal number a line, in the order of the
-input, higher meaning more relevant. What the model does to features is done first.
+		Long: `Scores documents. A higher score means more relevant. The model's preprocessing is
+applied first.
 
---format says what is written:
-` + scored.About() + `Scores are written so that they read back exactly. A document without an id is
-called by its number within its query. Documents of equal score have different
-ranks, in the order of the input; in a run by descending id, as bytes compare, as
-trec_eval has it. Ids are written as they are, also those that a spreadsheet would
-take for a formula. A run with a document twice in a query is refused.
+Output formats (--format):
+` + scored.About() + `
+Scores are printed with all their digits. A document without an id is identified by
+its number within its query. Documents with equal scores get different ranks, in the
+order of the input. A TREC run orders them by descending id (as bytes), as trec_eval
+does. A run that has a document twice in a query is refused. Ids are printed
+unchanged, including those that a spreadsheet takes for a formula.
 
-Grades are read but have no influence; give every document grade 0 if there are
-none, or leave the column out of a table. Features are found by their names if
-the model and the data have them; else they go by position, and those that the
-data lack count as 0.`,
+Grades are read but ignored. Text without grades needs grade 0 on every line; a table
+may lack the column. Features are matched by name if both the model and the data have
+names, and otherwise by position. Features that the data lack count as 0.
+
+--missing and --absent are by default what they were in training (model).`,
 		Example: `  listwise score --model m.json --data test.txt --out test.scores
   zcat new.txt.gz | listwise score --model m.json --data -
   listwise score --model m.json --data test.txt --format tsv --best-first --top 10
@@ -59,14 +61,14 @@ data lack count as 0.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
-	fl.StringVar(&f.data, "data", "", "documents to score, a `file`: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)")
-	fl.StringVar(&f.out, "out", "", "`file` to write the scores to (default: standard output)")
-	fl.StringVar(&env.format, "format", "text", "write `text`, "+suggest.OneOf(scored.Formats()[1:]))
-	fl.BoolVar(&f.ranking.BestFirst, "best-first", false, "order the documents of a query by descending score, not by their places in the input")
-	addWhole(fl, &f.ranking.Top, "top", 0, 0, "`number` of documents of a query that are written, the best; 0: all")
-	fl.StringVar(&f.ranking.Tag, "tag", "", "`name` of the system in a run (default: "+scored.DefaultTag+")")
-	f.oneShard.addTo(cmd, "`number` of the shard to score, from 0, of a folder of shards (default: all, one after the other)")
+	fl.StringVar(&f.model, "model", "", "model `file`")
+	fl.StringVar(&f.data, "data", "", "data `file` to score; - is standard input")
+	fl.StringVar(&f.out, "out", "", "output `file` (default: standard output)")
+	fl.StringVar(&env.format, "format", "text", "output `format`: text, "+suggest.OneOf(scored.Formats()[1:]))
+	fl.BoolVar(&f.ranking.BestFirst, "best-first", false, "sort the documents of a query by descending score")
+	addWhole(fl, &f.ranking.Top, "top", 0, 0, "`number` of best documents a query to write; 0: all")
+	fl.StringVar(&f.ranking.Tag, "tag", "", "system `name` in a run (default: "+scored.DefaultTag+")")
+	f.oneShard.addTo(cmd, "`number` of the shard to score, from 0 (default: all)")
 	f.scoring.addTo(cmd)
 	return cmd
 }

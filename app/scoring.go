@@ -36,11 +36,11 @@ func (s *scoring) addTo(cmd *cobra.Command) {
 	s.reading.addTo(cmd)
 	f := cmd.Flags().Lookup("missing")
 	f.DefValue, s.missing = ofModel, ofModel
-	f.Usage = "`what` nan and NULL stand for: model (what they were in its training), error, zero, min (the least value within the query), or keep (as they are)"
+	f.Usage = "`how` to treat missing values: model, error, zero, min or keep"
 	f = cmd.Flags().Lookup("absent")
 	f.DefValue, s.absent = ofModel, ofModel
-	f.Usage = "`what` features are that a line of LETOR text leaves out: model (what they were in its training), zero, or missing"
-	cmd.Flags().StringVar(&s.otherFeatures, "other-features", refuseOthers, "`what` to do with data that have, beside all the features that a model knows by name, others: refuse, or ignore those")
+	f.Usage = "`value` of features a line omits: model, zero or missing"
+	cmd.Flags().StringVar(&s.otherFeatures, "other-features", refuseOthers, "`how` to treat features unknown to the model: refuse or ignore")
 }
 
 // hintAtOthers adds to an error about features that a model does not know which flag lets it

@@ -38,25 +38,39 @@ func newServeCommand(env *environment) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve --model NAME=FILE... [--addr HOST:PORT]",
-		Short: "Rank documents over HTTP",
+		Short: "Serve models over HTTP",
 		Long: `Serves models over HTTP until Ctrl-C or SIGTERM:
 
-  POST /v1/models/NAME:rank   ranks the documents of a query, or of several
-  GET  /v1/models             the models, their versions and features
-  GET  /healthz, /readyz      whether the process answers; whether requests should come
+  POST /v1/models/NAME:rank   rank the documents of one or several queries
+  GET  /v1/models             list models, versions and features
+  GET  /healthz, /readyz      liveness and readiness
 
-Scores are those of "listwise score". A model is read anew when its file changes, and all are
-at SIGHUP; a file that cannot be read keeps its old model, which /readyz and the log tell.
-Requests that have begun are answered by the model that they began with.
+Scores equal those of "listwise score". --model takes a model of listwise or another
+system; NAME may contain a version, as in web@2. A model is reloaded when its file
+changes, and all models at SIGHUP. If a file cannot be read, the old model stays, and
+/readyz and the log report it. Open requests finish with the model they began with.
 
-An experiment is a name under which several models rank: --split gives each user one of them,
---interleave shows every user the rankings of two, of which the answer tells who placed what, and
---shadow has another model score what one answers. "listwise clicks" reads what they log.
+Requests beyond --max-concurrent or --max-request-memory are answered with status 429.
+--lenient accepts requests that omit features or have others than the model's.
+--absent is the value of omitted features: model (missing if the model's features have
+names, otherwise as in training), zero or missing. --background gives the documents
+that explanations compare with (default: those of the request). They must have the
+model's features.
 
-It listens on this machine alone unless --allow-remote is given. Requests need a token if there
-are any (--token-file, or ` + tokensVariable + ` in the environment); with --cert and --key it speaks TLS, and with
---client-ca to clients with certificates alone. The log goes to standard error,
-as text or with --format json; features are never in it. A request by hand:
+Experiments: --split gives each user one of several models, by integer weights
+(default: equal). --interleave mixes the rankings of two models by team draft.
+--shadow logs the scores of a second model without showing them. --by says whether the
+user of a request or its query decides. "listwise clicks" reads the log of
+--experiment-log, which is reopened at SIGHUP.
+
+Access: the server listens on this machine only, unless --allow-remote is given.
+Requests need a token if --token-file or the environment variable ` + tokensVariable + `
+(separated by white space) has any. --cert and --key turn on TLS. --client-ca requires
+client certificates. --client restricts a model to certificates with that common name,
+DNS name or URI.
+
+The log goes to standard error, as text or with --format json. It never contains
+features. An example request:
 
   curl localhost:8080/v1/models/web:rank -H 'Content-Type: application/json' \
     -d '{"documents":[{"id":"a","features":[3.2,0.5]},{"id":"b","features":[1.7,0.9]}]}'`,
@@ -75,13 +89,13 @@ as text or with --format json; features are never in it. A request by hand:
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.models, "model", nil, "`NAME=FILE` of a model, of listwise or another system; NAME may be that of a version, as web@2. May be repeated")
-	fl.StringArrayVar(&f.aliases, "alias", nil, "`NAME=MODEL`, a further name of a model. May be repeated")
-	fl.StringArrayVar(&f.backgrounds, "background", nil, "`MODEL=FILE` with documents that contributions to the model's scores are measured from, and whose features it expects; else contributions are measured from the documents of each request. May be repeated")
-	fl.BoolVar(&f.lenient, "lenient", false, "let requests that do not say leave features out, and have others than the model's")
-	fl.StringVar(&f.absent, "absent", string(serve.AbsentByModel), "`what` a feature is that a lenient request leaves out: model (missing where the model has names of features, else what it was in training), zero, or missing")
-	fl.DurationVar(&f.reload, "reload", 2*time.Second, "`time` between looks at the files of models")
-	fl.DurationVar(&f.grace, "grace", 10*time.Second, "`time` that requests have to end when the server stops")
+	fl.StringArrayVar(&f.models, "model", nil, "model to serve, `NAME=FILE`; repeatable")
+	fl.StringArrayVar(&f.aliases, "alias", nil, "further name of a model, `NAME=MODEL`; repeatable")
+	fl.StringArrayVar(&f.backgrounds, "background", nil, "background data for explanations, `MODEL=FILE`; repeatable")
+	fl.BoolVar(&f.lenient, "lenient", false, "accept requests with missing or additional features")
+	fl.StringVar(&f.absent, "absent", string(serve.AbsentByModel), "`value` of features a lenient request omits: model, zero or missing")
+	fl.DurationVar(&f.reload, "reload", 2*time.Second, "`interval` between checks for changed model files")
+	fl.DurationVar(&f.grace, "grace", 10*time.Second, "`time` to finish open requests at shutdown")
 	f.experiments.add(fl)
 	f.accessFlags.addTo(fl)
 	f.limitFlags.addTo(cmd)

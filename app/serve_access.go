@@ -26,13 +26,13 @@ type accessFlags struct {
 }
 
 func (a *accessFlags) addTo(fl *pflag.FlagSet) {
-	fl.StringVar(&a.addr, "addr", "127.0.0.1:8080", "`address` to listen on, HOST:PORT; port 0: any that is free")
-	fl.BoolVar(&a.remote, "allow-remote", false, "let --addr be one that other machines reach")
-	fl.StringVar(&a.tokenFile, "token-file", "", "`file` with bearer tokens, one a line, of which requests must have one; so may "+tokensVariable+", separated by white space")
-	fl.StringVar(&a.cert, "cert", "", "`file` with the server's certificate for TLS, and those between it and its root, in PEM")
-	fl.StringVar(&a.key, "key", "", "`file` with the certificate's key, in PEM")
-	fl.StringVar(&a.clientCA, "client-ca", "", "`file` with root certificates, in PEM, of which clients' certificates must be")
-	fl.StringArrayVar(&a.clients, "client", nil, "`MODEL=NAME` of a client's certificate (its common name, DNS name or URI) that may use the model; others then may not. May be repeated")
+	fl.StringVar(&a.addr, "addr", "127.0.0.1:8080", "listen `address`, HOST:PORT; port 0: any free port")
+	fl.BoolVar(&a.remote, "allow-remote", false, "allow an --addr that other machines can reach")
+	fl.StringVar(&a.tokenFile, "token-file", "", "`file` of bearer tokens that requests must present, one a line")
+	fl.StringVar(&a.cert, "cert", "", "`file` of the TLS certificate and its chain (PEM)")
+	fl.StringVar(&a.key, "key", "", "`file` of the certificate's private key (PEM)")
+	fl.StringVar(&a.clientCA, "client-ca", "", "`file` of root certificates for client certificates (PEM)")
+	fl.StringArrayVar(&a.clients, "client", nil, "client certificate that may use a model, `MODEL=NAME`; repeatable")
 }
 
 // config sets what the flags say of a server, and returns its certificates, nil without TLS.

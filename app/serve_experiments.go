@@ -20,11 +20,11 @@ type experimentFlags struct {
 }
 
 func (f *experimentFlags) add(fl *pflag.FlagSet) {
-	fl.StringArrayVar(&f.splits, "split", nil, "`NAME=MODEL:SHARE,MODEL:SHARE`, an experiment: each user gets one of the models, by the shares, whole numbers (without them all alike). May be repeated")
-	fl.StringArrayVar(&f.interleaves, "interleave", nil, "`NAME=MODEL,MODEL`, an experiment: rankings of both models, interleaved by team draft. May be repeated")
-	fl.StringVar(&f.by, "by", "user", "`whose` id decides in experiments: user (a request has \"user\") or query")
-	fl.StringArrayVar(&f.shadows, "shadow", nil, "`MODEL=MODEL`: requests that the first answers are scored by the second, too, for the log alone. May be repeated")
-	fl.StringVar(&f.log, "experiment-log", "", "`file` that gets a line of JSON for every ranking of an experiment or a shadow; opened anew at SIGHUP")
+	fl.StringArrayVar(&f.splits, "split", nil, "split users among models, `NAME=MODEL:SHARE,MODEL:SHARE`; repeatable")
+	fl.StringArrayVar(&f.interleaves, "interleave", nil, "interleave the rankings of two models, `NAME=MODEL,MODEL`; repeatable")
+	fl.StringVar(&f.by, "by", "user", "assign experiments by `user` or query")
+	fl.StringArrayVar(&f.shadows, "shadow", nil, "also score the first model's requests by the second, `MODEL=MODEL`; repeatable")
+	fl.StringVar(&f.log, "experiment-log", "", "`file` for the log of experiments (JSON lines)")
 }
 
 // config sets what the flags say of experiments, and opens the log.

@@ -19,17 +19,17 @@ type limitFlags struct {
 
 func (l *limitFlags) addTo(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	addPositive(fl, &l.body, "max-body", 32, 1024, "`MiB` of a request's body")
-	addPositive(fl, &l.memory, "max-request-memory", 1024, maxMemory, "`MiB` that all requests may take at once; those beyond are answered with 429")
-	addWhole(fl, &l.documents, "max-documents", 10_000, 1, "`number` of documents of a request")
-	addWhole(fl, &l.queries, "max-queries", 1000, 1, "`number` of queries of a request")
-	addWhole(fl, &l.concurrent, "max-concurrent", 256, 1, "`number` of requests that are worked at or wait for it; those beyond are answered with 429")
-	addWhole(fl, &l.workers, "workers", 0, 0, "`number` of requests that are worked at; 0: as many as cores")
-	addWhole(fl, &l.connections, "max-connections", 4096, 1, "`number` of connections that are open at once; others wait to be accepted")
-	fl.DurationVar(&l.header, "header-timeout", 5*time.Second, "`time` for the head of a request to arrive")
-	fl.DurationVar(&l.read, "read-timeout", 30*time.Second, "`time` for all of a request to arrive")
-	fl.DurationVar(&l.pause, "pause-timeout", 10*time.Second, "`time` between parts of a body")
-	fl.DurationVar(&l.write, "write-timeout", time.Minute, "`time` from the head of a request to the end of its answer")
+	addPositive(fl, &l.body, "max-body", 32, 1024, "largest request body in `MiB`")
+	addPositive(fl, &l.memory, "max-request-memory", 1024, maxMemory, "memory limit of all requests together in `MiB`")
+	addWhole(fl, &l.documents, "max-documents", 10_000, 1, "largest `number` of documents in a request")
+	addWhole(fl, &l.queries, "max-queries", 1000, 1, "largest `number` of queries in a request")
+	addWhole(fl, &l.concurrent, "max-concurrent", 256, 1, "largest `number` of requests processed or waiting")
+	addWhole(fl, &l.workers, "workers", 0, 0, "`number` of requests processed in parallel; 0: number of cores")
+	addWhole(fl, &l.connections, "max-connections", 4096, 1, "largest `number` of open connections")
+	fl.DurationVar(&l.header, "header-timeout", 5*time.Second, "`time` limit for the request header")
+	fl.DurationVar(&l.read, "read-timeout", 30*time.Second, "`time` limit for a whole request")
+	fl.DurationVar(&l.pause, "pause-timeout", 10*time.Second, "`time` limit between parts of a request body")
+	fl.DurationVar(&l.write, "write-timeout", time.Minute, "`time` limit from request header to end of response")
 }
 
 func (l *limitFlags) limits() (serve.Limits, error) {

@@ -22,7 +22,7 @@ type slicer struct {
 }
 
 func (s *slicer) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.by, "by", "", "also print means of slices of the queries, by `keys` separated by commas: length (number of documents), relevant (number of those relevant), a column of a table or a feature that a query's documents share, or NAME=FILE.tsv with lines of a query's id, a tab and its value")
+	cmd.Flags().StringVar(&s.by, "by", "", "`keys` to slice queries by (see \"listwise eval --help\")")
 }
 
 // ask adds to a reader's options what the keys need of a table.

@@ -21,11 +21,11 @@ type source struct {
 
 func (s *source) addTo(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&s.data, "data", "", "`folder` with Fold1 … FoldK, or with one fold's files; or a file, which is divided")
-	fl.StringVar(&s.files.Train, "train", "", "`file` to learn from, instead of --data: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), or a .lwd cache")
-	fl.StringVar(&s.files.Valid, "valid", "", "`file` to choose by, with --train")
-	fl.StringVar(&s.files.Test, "test", "", "`file` to measure on, with --train (default: none, and the validation queries are measured)")
-	addWhole(fl, &s.folds, "folds", 5, 1, "`number` of parts that the queries of one file are divided into, each for validation once; 1: every fifth query is for validation")
+	fl.StringVar(&s.data, "data", "", "`folder` with folds, or a file to divide into folds")
+	fl.StringVar(&s.files.Train, "train", "", "training data `file`, instead of --data")
+	fl.StringVar(&s.files.Valid, "valid", "", "validation data `file`, with --train")
+	fl.StringVar(&s.files.Test, "test", "", "test data `file`, with --train")
+	addWhole(fl, &s.folds, "folds", 5, 1, "`number` of folds to divide a file into")
 }
 
 // require returns an error if the data are named twice or not at all.

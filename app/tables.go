@@ -23,16 +23,16 @@ type tables struct {
 
 func (t *tables) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&t.input, "input", "", "`format` of the input: "+suggest.OneOf(datafile.Formats())+" (default: by content and name)")
-	f.StringVar(&t.query, "query", "", "of a table, the `column` of query ids (default: the first called query, qid, query_id, … in any case)")
-	f.StringVar(&t.grade, "grade", "", "of a table, the `column` of grades (default: the first called grade, label, relevance, …)")
-	f.StringVar(&t.doc, "doc", "", "of a table, the `column` of document ids (default: the first called doc, docid, document_id, …, if any)")
-	f.StringVar(&t.weight, "weight", "", "of a table, the `column` of documents' weights, by which losses weigh them (default: document_weight, if there is one)")
-	f.StringVar(&t.queryWeight, "query-weight", "", "of a table, the `column` of queries' weights, by which losses and means of measures weigh them; all rows of a query say the same (default: query_weight, if there is one)")
-	f.StringVar(&t.features, "features", "", "of a table, the `columns` of features, separated by commas, or \"all but A,B\" (default: all that are left)")
-	f.StringVar(&t.oneHot, "one-hot", "", "of a table, the `columns` of text, separated by commas, each of whose values becomes a feature COLUMN=VALUE; auto: all with text in them (default: text is refused)")
-	f.StringVar(&t.delimiter, "delimiter", "", "of CSV, the `character` between cells, or tab (default: a comma)")
-	f.StringVar(&t.negative, "negative-grades", "error", "`what` grades below 0 become: error, zero, or drop (the document is left out)")
+	f.StringVar(&t.input, "input", "", "input `format`: "+suggest.OneOf(datafile.Formats()))
+	f.StringVar(&t.query, "query", "", "`column` of query ids (default: query, qid, query_id, …)")
+	f.StringVar(&t.grade, "grade", "", "`column` of grades (default: grade, label, relevance, …)")
+	f.StringVar(&t.doc, "doc", "", "`column` of document ids (default: doc, docid, document_id, …)")
+	f.StringVar(&t.weight, "weight", "", "`column` of document weights (default: document_weight)")
+	f.StringVar(&t.queryWeight, "query-weight", "", "`column` of query weights, constant within a query (default: query_weight)")
+	f.StringVar(&t.features, "features", "", "feature `columns`, or \"all but A,B\" (default: all others)")
+	f.StringVar(&t.oneHot, "one-hot", "", "text `columns` to encode one-hot, or auto for all")
+	f.StringVar(&t.delimiter, "delimiter", "", "CSV `delimiter`, or tab (default: comma)")
+	f.StringVar(&t.negative, "negative-grades", "error", "`how` to treat negative grades: error, zero or drop")
 	t.featuresGiven = func() bool { return f.Changed("features") }
 	t.hotGiven = func() bool { return f.Changed("one-hot") }
 }

@@ -31,9 +31,9 @@ type learning struct {
 
 func (l *learning) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&l.measure, "measure", "", "`measure` to optimise, such as map, ndcg@K, auc or mrr (default: the method's own; some methods have none)")
-	f.StringVar(&l.views, "views", "raw", "`forms` in which features are learned from, after --normalize, separated by commas: raw, rank (among the query's documents, from 0 to 1) and zscore (within the query); stored in the model")
-	f.StringVar(&l.scorer, "scorer", "", "`kind` of function from features to scores: linear, net (a hidden layer, see hidden and activation among the hyperparameters), trees (boosted; see listwise methods M --scorer trees) or, for boltzrank2, pairnet (default: linear; pairnet for boltzrank2, trees for lambdamart and mart)")
+	f.StringVar(&l.measure, "measure", "", "`measure` to optimize, such as ndcg@10 (default: the method's own)")
+	f.StringVar(&l.views, "views", "raw", "feature `views`: raw, rank or zscore, separated by commas")
+	f.StringVar(&l.scorer, "scorer", "", "`kind` of scorer: linear, net, trees or pairnet (default: the method's)")
 	l.addData(cmd)
 }
 
@@ -42,11 +42,11 @@ func (l *learning) addTo(cmd *cobra.Command) {
 func (l *learning) addData(cmd *cobra.Command) {
 	f := cmd.Flags()
 	l.judging.addTo(cmd)
-	f.StringVar(&l.normalize, "normalize", "none", "`how` to rescale features per query: none, minmax or zscore; stored in the model")
-	f.StringArrayVar(&l.transform, "transform", nil, "a `STEP[:FEATURES]` that features go through one by one before --normalize, learned from the training data and stored in the model; may be repeated, in order. Steps: log1p, standard (by mean and standard deviation), clip=LOW:HIGH (numbers, quantiles such as 99%, or nothing); features by name or number, such as price,3..7, all if not given")
+	f.StringVar(&l.normalize, "normalize", "none", "`how` to rescale features within queries: none, minmax or zscore")
+	f.StringArrayVar(&l.transform, "transform", nil, "feature transform, `STEP[:FEATURES]`; repeatable, applied in order")
 	l.reading.addTo(cmd)
-	f.Lookup("missing").Usage = "`what` nan and NULL stand for: error, zero, min (the least value within the query), mean or median (of the feature in the training data), or keep (nothing: trees learn where documents go without); stored in the model"
-	f.Uint64Var(&l.seed, "seed", 1, "`number` that everything random depends on")
+	f.Lookup("missing").Usage = "`how` to treat missing values: error, zero, min, mean, median or keep"
+	f.Uint64Var(&l.seed, "seed", 1, "random `seed`")
 }
 
 // recipe is what these flags say of how to learn.
@@ -144,16 +144,43 @@ func newTrainCommand(env *environment) *cobra.Command {
 	var f trainFlags
 	cmd := &cobra.Command{
 		Use:   "train --method M --train FILE --model OUT",
-		Short: "Learn a ranking function and store it in a file",
-		Long: `Learns a ranking function from the judged queries of a file and writes a model,
-a JSON file that holds the weights and everything needed to score with them.
+		Short: "Train a ranking function and write a model file",
+		Long: `Trains a ranking function on judged queries and writes a model. A model is a JSON file
+with the parameters and all preprocessing, so that it scores raw data. The same
+command writes the same bytes, on any number of cores.
 
---continue adds trees to those of a model, on the same or on other data. It keeps the
-model's transforms, normalization, views, rules for missing values, and its monotone,
-categorical and interactions settings. With --refit it adds no trees but learns the values
-of the model's leaves anew.
+Data: --train may be repeated; the files' queries are concatenated. --sample reads a
+share of the queries, chosen by a hash of their ids. The same ids give the same
+sample, and a smaller share is a subset of a larger one. --min-features is for sparse
+data: features above the highest index of the file are 0.
 
-The same command gives the same file, byte for byte, on any number of cores.`,
+Scorers: linear, net (one hidden layer; see the hyperparameters hidden and
+activation), trees (boosted trees; see "listwise methods M --scorer trees") and
+pairnet (only for boltzrank2).
+
+Preprocessing happens in this order and is stored in the model:
+  --missing     zero, min (least value within the query), mean or median (of the
+                feature in the training data), keep (trees learn a branch for missing
+                values), or error
+  --transform   log1p, standard (zero mean, unit variance) or clip=LOW:HIGH, where the
+                limits are numbers, quantiles such as 99%, or empty. Features follow a
+                colon, by name or number, such as log1p:price,3..7 (default: all)
+  --normalize   minmax or zscore, per feature within each query
+  --views       raw (the feature), rank (its rank within the query, scaled to 0 … 1) and
+                zscore (its z-score within the query)
+
+Validation: with --valid or --hold-out, training keeps the epoch or boosting round
+that is best on the validation data by --select. --hold-out 2/5 divides the training
+queries at random into five parts and validates on the second.
+
+--continue adds trees to a model of trees, on the same or on other data. It keeps the
+model's preprocessing and its monotone, categorical and interactions settings. With
+--refit it adds no trees but relearns the leaf values. --refit 0.9 keeps nine tenths
+of each old value.
+
+--checkpoint saves the state of a long training (gradient descent, L-BFGS or boosted
+trees). If the file exists, training resumes from it. --curve writes one line of JSON
+after every epoch, boosting round or iteration.`,
 		Example: `  listwise train --method convexloss --measure ndcg@10 --train Fold1/train.txt --model m.json
   listwise train --method mle --set C=0.01 --normalize minmax --train train.txt.gz --model m.json
   listwise train --method mle --transform log1p:2,3 --transform clip=0%:99% --transform standard --train train.txt --model m.json
@@ -169,15 +196,15 @@ The same command gives the same file, byte for byte, on any number of cores.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.method, "method", "", "`method` to learn with (see \"listwise methods\")")
-	fl.StringArrayVar(&f.set, "set", nil, "a hyperparameter, `name=value`; may be repeated (see \"listwise methods M\")")
-	fl.StringArrayVar(&f.train, "train", nil, "judged queries to learn from, a `file`: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input); repeated, the queries of all files, in that order")
-	addWhole(fl, &f.minFeatures, "min-features", 0, 0, "least `number` of features of data without names: where the highest stand in no line, as may be with sparse data, they are 0")
-	fl.StringVar(&f.curve, "curve", "", "`file` for the learning curve: a line of JSON after every epoch, round of boosting or iteration, while training runs")
-	fl.StringVar(&f.model, "model", "", "`file` to write the model to")
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "`file` that keeps the state of a training that takes long (by descent, L-BFGS or boosted trees); if it exists, training goes on from it")
+	fl.StringVar(&f.method, "method", "", "`method` to train (see \"listwise methods\")")
+	fl.StringArrayVar(&f.set, "set", nil, "hyperparameter, `name=value`; repeatable (see \"listwise methods M\")")
+	fl.StringArrayVar(&f.train, "train", nil, "training data `file`; repeatable; - is standard input")
+	addWhole(fl, &f.minFeatures, "min-features", 0, 0, "minimum `number` of features, for sparse data")
+	fl.StringVar(&f.curve, "curve", "", "`file` for the learning curve (JSON lines)")
+	fl.StringVar(&f.model, "model", "", "output model `file`")
+	fl.StringVar(&f.checkpoint, "checkpoint", "", "checkpoint `file`; training resumes from it")
 	f.stopping.addTo(cmd)
-	f.sampling.addTo(cmd, "--train")
+	f.sampling.addTo(cmd)
 	f.learning.addTo(cmd)
 	f.continuing.addTo(cmd)
 	f.recording.addTo(cmd)

@@ -16,8 +16,8 @@ type continuing struct {
 
 func (c *continuing) addTo(cmd *cobra.Command) {
 	c.given = cmd.Flags().Changed
-	cmd.Flags().StringVar(&c.from, "continue", "", "`file` of a model of trees that training adds trees to")
-	cmd.Flags().Float64Var(&c.decay, "refit", 0, "with --continue: learn leaf values anew, keeping this `part` (0 to 1)")
+	cmd.Flags().StringVar(&c.from, "continue", "", "model `file` of trees to continue training")
+	cmd.Flags().Float64Var(&c.decay, "refit", 0, "relearn the leaf values of --continue, keeping this `share` (0 to 1)")
 }
 
 // settle reads the model and takes its normalization, its views and its rules for missing values

@@ -28,10 +28,10 @@ type stopping struct {
 func (s *stopping) addTo(cmd *cobra.Command) {
 	s.cmd = cmd
 	fl := cmd.Flags()
-	fl.StringVar(&s.valid, "valid", "", "judged queries of a validation set, a `file` as for --train: descent and boosting keep the epoch or round that is best on them by --select, and the report shows map and ndcg@10 on them")
-	fl.StringVar(&s.holdOut, "hold-out", "", "validate on a `part/parts` of the training queries instead of --valid, such as 2/5: the second of five parts that are drawn by --hold-out-seed; the others are learned from")
-	fl.Uint64Var(&s.drawn, "hold-out-seed", 0, "`number` that the parts of --hold-out depend on (default: --seed)")
-	fl.StringVar(&s.selectBy, "select", "", "`measure` of the validation queries that decides which epoch or round is kept (default: the training measure, or map for methods without)")
+	fl.StringVar(&s.valid, "valid", "", "validation data `file` for early stopping")
+	fl.StringVar(&s.holdOut, "hold-out", "", "validate on `part/parts` of the training queries, such as 2/5")
+	fl.Uint64Var(&s.drawn, "hold-out-seed", 0, "random `seed` of --hold-out (default: --seed)")
+	fl.StringVar(&s.selectBy, "select", "", "validation `measure` for early stopping (default: the training measure)")
 }
 
 // check returns an error if the flags contradict one another.

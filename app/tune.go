@@ -43,33 +43,40 @@ func newTuneCommand(env *environment) *cobra.Command {
 	var f tuneFlags
 	cmd := &cobra.Command{
 		Use:   "tune --method M[,M…] (--data DIR|FILE | --train FILE --valid FILE [--test FILE]) --out DIR",
-		Short: "Choose hyperparameters on validation data, fold by fold, and measure on test data",
-		Long: `Trains every setting of every method on each fold's train.txt, chooses by the
-validation measure on vali.txt, and measures the chosen model on test.txt.
-DIR holds Fold1 … FoldK as LETOR lays them out, or train.txt, vali.txt and test.txt
-of one fold, which --train, --valid and --test name wherever they are. Without test
-data the validation queries are measured in their place, and the table says so.
-FILE is divided into --folds parts by whole queries, each for validation once.
+		Short: "Choose hyperparameters on validation data",
+		Long: `Trains every setting of every method, chooses the best on validation data, and
+evaluates it on test data, fold by fold.
 
-A folder keeps the results of methods that an earlier call tuned there, on the same
-data and in the same way.
+--data is a folder with Fold1 … FoldK, a folder with one fold's train.txt, vali.txt
+and test.txt, or a file. A file is divided by queries into --folds parts, and each
+part serves as validation data once. With --folds 1, every fifth query is for
+validation. --train, --valid and --test name the files of one fold. Without test data,
+the reported values are those on the validation data, and the table says so.
 
-The output folder gets, for every method M and fold k, M/Foldk.model.json,
-M/Foldk.scores (one score a line of test.txt), M/Foldk.queries.csv, for methods that
-learn in epochs or rounds M/Foldk.curve, the learning curve of the setting chosen, as
-"train --curve" writes it; and for all of them results.json and tuning.jsonl, a line
-a setting. Without test data the scores and queries are those of the
-validation file, vali.txt or --valid. Finished trainings are kept there: a run that
-was killed goes on where it was.
+The folder --out gets, for each method M and fold k:
+  M/Foldk.model.json    the chosen model
+  M/Foldk.scores        its scores of the test data (else of the validation data), one a line
+  M/Foldk.queries.csv   its values for each query
+  M/Foldk.curve         its learning curve, if it learns in epochs or rounds
+and, for all methods, results.json and tuning.jsonl, one line a setting. Results of
+earlier calls on the same data are kept. A run that was interrupted resumes.
 
---refit ends with one model, model.json: the method and the setting that are best by
-the mean over the folds' validation data, trained on all data (test data named by
---test excepted), and the command that makes it. What validation stopped, such as
-epochs or trees, is as long as it was best, the mean over the folds.
+Search: --grid replaces a method's grid for one hyperparameter. --search random draws
+settings from the ranges of the grids, as many as --budget says. --budget with a
+number limits the settings of each method. With a time, no setting starts after it;
+the result then depends on the machine. --halving trains on a ninth, then a third,
+then all of the training queries, and drops the worst two thirds of the settings each
+time.
 
---search random draws settings from the ranges of the grids, --budget of them.
---halving drops, fold by fold, the worst two thirds of the settings after they have
-learned from a ninth of the training queries, and again after a third.`,
+--average N averages the scores of the N best settings instead of taking the best
+alone. This reduces selection noise when there are few validation queries.
+
+--refit then trains the setting with the best mean over the folds on all data, except
+those of --test. It writes model.json and prints the command. Early stopping is
+replaced by the mean of the best lengths over the folds.
+
+--trial runs a single training, for several machines; --trial list prints the numbers.
+The same command without --trial then collects the results.`,
 		Example: `  listwise tune --method mle,convexloss --measure ndcg@10 --data OHSUMED --select map --out runs/ohsumed
   listwise tune --method mle --grid C=0.001,0.01,0.1 --data OHSUMED --out runs/mle
   listwise tune --method lambdamart --search random --budget 30 --halving --refit --data shop.csv --out runs/shop
@@ -88,20 +95,20 @@ learned from a ninth of the training queries, and again after a third.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.methods, "method", "", "`methods` to tune, separated by commas (see \"listwise methods\")")
 	f.source.addTo(cmd)
-	fl.StringArrayVar(&f.grid, "grid", nil, "values to try, `name=a,b,c`; may be repeated; replaces the method's own grid of that name")
-	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that settings are chosen by")
-	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of trainings side by side (default: one a core)")
-	fl.StringVar(&f.budget, "budget", "", "`what` may be tried, in an order drawn by the seed: a number of settings of each method, such as 20, or a time after which no further ones are begun, such as 30m (the result then depends on the machine; default: all settings)")
-	fl.StringVar(&f.average, "average", "1", "`number` of settings, those best on the validation queries, whose models' scores are averaged in place of taking the best alone, or all: where validation queries are few, the best of many is best by luck")
+	fl.StringArrayVar(&f.grid, "grid", nil, "hyperparameter values to try, `name=a,b,c`; repeatable")
+	fl.StringVar(&f.selectBy, "select", "map", "validation `measure` that selects the settings")
+	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of parallel trainings (default: number of cores)")
+	fl.StringVar(&f.budget, "budget", "", "`limit`: settings a method, or time such as 30m (default: none)")
+	fl.StringVar(&f.average, "average", "1", "`number` of best settings to average, or all")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
-	fl.StringVar(&f.trial, "trial", "", "do only the training of this `number`, from 0, and leave its record in the folder; or list: print them. For several machines; the same command without it then puts their records together")
-	fl.BoolVar(&f.refit, "refit", false, "train the method and setting that are best over all folds on all data, and print the command that does")
-	fl.StringVar(&f.search, "search", "grid", "`which` settings are tried: grid (every combination of the grids' values) or random (--budget of them, drawn from the grids' ranges)")
-	fl.BoolVar(&f.halving, "halving", false, "try settings on a part of the training queries first, and drop those that do badly (successive halving)")
+	fl.StringVar(&f.trial, "trial", "", "run one training by `number`, from 0, or list them")
+	fl.BoolVar(&f.refit, "refit", false, "train the best setting on all data")
+	fl.StringVar(&f.search, "search", "grid", "search `strategy`: grid or random")
+	fl.BoolVar(&f.halving, "halving", false, "drop poor settings early (successive halving)")
 	f.slicer.addTo(cmd)
-	f.measuring.addTo(cmd, usualMeasures, "`measures` to report on the test queries")
+	f.measuring.addTo(cmd, usualMeasures, "`measures` on the test data, separated by commas")
 	f.learning.addTo(cmd)
-	fl.Lookup("scorer").Usage = "`kind` of scorer for all methods, or METHOD=KIND,… (see train --help)"
+	fl.Lookup("scorer").Usage = "`kind` of scorer, or METHOD=KIND,… for some methods"
 	f.recording.addTo(cmd)
 	return cmd
 }

@@ -11,7 +11,7 @@ import (
 func newVersionCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, the commit it was built from, and the version of Go",
+		Short: "Print the versions of the program, its commit and Go",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			info, _ := debug.ReadBuildInfo()
