@@ -102,9 +102,9 @@ func (s *scoring) warnOfForm(env *environment, path, data string, m *model.Model
 	if d.Absent() > 0 && s.absent == ofModel {
 		switch {
 		case slices.ContainsFunc(members, func(m *model.Model) bool { return m.AbsentMissing }):
-			env.note("warning: %s: %d features that lines leave out are 0, because not all models learned from text in which they are missing, as %s did (--absent missing)", data, d.Absent(), path)
+			env.note("warning: %s: %d omitted features count as 0: not every model was trained on text in which they are missing, as %s did (--absent missing)", data, d.Absent(), path)
 		case slices.ContainsFunc(members, ofXGBoost):
-			env.note("warning: %s: %d features that lines leave out are 0; XGBoost, of which %s is, takes them as missing when it reads such text (--absent missing; --absent zero: they are 0)", data, d.Absent(), path)
+			env.note("warning: %s: %d omitted features count as 0; XGBoost, which wrote %s, treats them as missing in such text (--absent missing; --absent zero confirms 0)", data, d.Absent(), path)
 		}
 	}
 	if names := d.FeatureNames; names != nil && slices.ContainsFunc(members, func(m *model.Model) bool { return m.FeatureNames == nil }) {
@@ -113,7 +113,7 @@ func (s *scoring) warnOfForm(env *environment, path, data string, m *model.Model
 		if more := len(names) - most; more > 0 {
 			list += fmt.Sprintf(" and %d more", more)
 		}
-		env.note("note: %s: the model has no names of features, so that those of %s go by their order: %s", path, data, list)
+		env.note("note: %s: the model has no feature names, so the features of %s are matched by order: %s", path, data, list)
 	}
 	if d.FeatureNames == nil && slices.ContainsFunc(members, func(m *model.Model) bool { return countsFromOne(m, d.Features) }) {
 		env.note("warning: no tree of %s uses its first feature, and it has one more than %s: it seems to count columns as svmlight text counts features, from 1 (listwise import %s --first-feature 1 --model OUT makes column 1 feature 1)",

@@ -64,10 +64,10 @@ func (env *environment) advise(m *model.Model, p *method.Problem) {
 		hint = scaleHint(p.Data, p.Normalization, p.Transforms, p.Views)
 	}
 	if constant {
-		env.note("warning: all weights are 0, so the model gives every document the same score and ranks nothing; a larger C or another form may help%s", hint)
+		env.note("warning: all weights are 0, so all documents get the same score; a larger C or another form may help%s", hint)
 	}
 	if useless {
-		env.note("warning: within every query of the training data, the model gives all documents the same score, and ranks nothing; features that vary within a query, or other hyperparameters, may help%s", hint)
+		env.note("warning: the model gives all documents of a training query the same score; features that vary within a query, or other hyperparameters, may help%s", hint)
 	}
 	if unconverged {
 		above := ""
@@ -77,9 +77,9 @@ func (env *environment) advise(m *model.Model, p *method.Problem) {
 		env.note("warning: training did not converge: %s after %d iterations%s%s", t.Status, t.Iterations, above, hint)
 	}
 	if own, ok := m.Hyperparameters["threshold"].(float64); ok && own != m.Threshold {
-		env.note("note: the loss takes grades from %g on as relevant, the measures from %g on; --threshold sets both", own, m.Threshold)
+		env.note("note: the lowest relevant grade is %g in the loss and %g in the measures; --threshold sets both", own, m.Threshold)
 	}
 	if t.Refit != "" {
-		env.note("note: without the validation data the same weights come of --set %s", strings.Join(strings.Fields(t.Refit), " --set "))
+		env.note("note: training without validation data gives the same weights with --set %s", strings.Join(strings.Fields(t.Refit), " --set "))
 	}
 }

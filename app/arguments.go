@@ -41,7 +41,7 @@ func (env *environment) systemsFor(data string, systems []*contestant, least int
 		return nil, first
 	}
 	if left != nil {
-		env.note("note: left out, for they are no systems to measure on %s: %s", data, strings.Join(left, ", "))
+		env.note("note: ignored, not systems that can be evaluated on %s: %s", data, strings.Join(left, ", "))
 	}
 	return kept, nil
 }

@@ -112,7 +112,7 @@ func (f *autoFlags) require(cmd *cobra.Command) error {
 		return err
 	}
 	if f.budget < 0 {
-		return usageErrorf("--budget %v: expected a time such as 10m, or 0 for any", f.budget)
+		return usageErrorf("--budget %v: expected a time such as 10m, or 0 for no limit", f.budget)
 	}
 	return required(cmd, "out")
 }

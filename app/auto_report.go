@@ -133,7 +133,7 @@ func (f *autoFlags) report(r *auto.Result, m *autoMeasured) report {
 				if p.CI[0] != nil {
 					within = fmt.Sprintf(" (95 %% interval %+.4f to %+.4f)", p.CI[0], p.CI[1])
 				}
-				out.notes = append(out.notes, fmt.Sprintf("%s minus %s, %s: %+.4f%s, p = %.3g by randomisation, query by query", m.names[0], m.names[s], by.Name(), p.Difference, within, p.Randomization))
+				out.notes = append(out.notes, fmt.Sprintf("%s minus %s, %s: %+.4f%s, p = %.3g randomization test", m.names[0], m.names[s], by.Name(), p.Difference, within, p.Randomization))
 			}
 		}
 	}
@@ -145,14 +145,14 @@ func (f *autoFlags) report(r *auto.Result, m *autoMeasured) report {
 	}
 	done := fmt.Sprintf("%d of %d trials", r.Trials, r.Of)
 	if n := len(r.Without); n > 0 {
-		done += fmt.Sprintf(", but for %d left out or not ended in time", n)
+		done += fmt.Sprintf(", except %d left out or unfinished", n)
 	}
 	if refused > 0 {
-		done += fmt.Sprintf(", %d of them refused by the data", refused)
+		done += fmt.Sprintf(", %d of them not applicable to the data", refused)
 	}
 	best := r.Final.Members[0]
 	out.notes = append(out.notes,
 		fmt.Sprintf("%s; the model fuses %d of the %d candidates (members: %d), the first %s with %s %.4f on validation", done, r.Final.Chosen, len(r.Final.Candidates), len(r.Final.Members), best.Entry.Name, r.Tune.Select.Name(), best.Validation),
-		fmt.Sprintf("wrote %s; commands.sh there makes it anew", filepath.Join(f.out, modelName)))
+		fmt.Sprintf("wrote %s; commands.sh in it trains it again", filepath.Join(f.out, modelName)))
 	return out
 }

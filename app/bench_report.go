@@ -122,7 +122,7 @@ func planReport(f *benchFlags, r *bench.Result, plans []bench.Plan) report {
 	out.notes = []string{"", "An extrapolation: × measured says how far. Memory is what all of the data resident takes; with less, linear methods and networks",
 		"read the cache from the disk once a pass; what is bound by memory needs a machine that has it, whose time this is."}
 	if untold {
-		out.notes = append(out.notes, fmt.Sprintf("Memory is left out where the largest size took less than twice the %s MB that any process takes: measure more documents.", shortNumber(float64(r.Machine.Process)/1e6)))
+		out.notes = append(out.notes, fmt.Sprintf("Memory is omitted if the largest size took less than twice the %s MB of an idle process: measure more documents.", shortNumber(float64(r.Machine.Process)/1e6)))
 	}
 	return out
 }

@@ -74,16 +74,16 @@ func (f *clicksFlags) run(env *environment) error {
 		}
 	}
 	if c.Damaged > 0 {
-		env.note("%d lines of the log are no JSON and were left out", c.Damaged)
+		env.note("%d lines of the log are not JSON and were ignored", c.Damaged)
 	}
 	if c.Repeated > 0 {
-		env.note("%d lines are identical to earlier ones and were left out", c.Repeated)
+		env.note("%d lines are duplicates and were ignored", c.Repeated)
 	}
 	if c.Single > 0 {
-		env.note("%d clicks are on rankings of one model (--split of serve), which prefer none", c.Single)
+		env.note("%d clicks are on rankings of a single model (--split of serve) and say nothing about preference", c.Single)
 	}
 	if c.Unmatched > 0 {
-		env.note("%d clicks are on documents that no ranking of the log showed to their user for their query", c.Unmatched)
+		env.note("%d clicks match no ranking in the log (user, query and document)", c.Unmatched)
 	}
 	return env.print(clicksReport(c.Outcomes()))
 }
@@ -104,7 +104,7 @@ func readLines(flag, path string, read func(io.Reader) error) error {
 func clicksReport(outcomes []experiment.Outcome) report {
 	r := report{
 		columns: []string{"experiment", "first", "second", "shown", "clicked", "won by first", "won by second", "ties", "share of second", "from", "to", "p"}, keys: 3,
-		notes: []string{"", fmt.Sprintf("The share is that of the second model among rankings that were won, with its interval of %v %% (Clopper and Pearson); p is of the exact sign test.", 100*stats.Level)},
+		notes: []string{"", fmt.Sprintf("The share is the second model's fraction of the rankings won by either, with its interval of %v %% (Clopper and Pearson); p is from the exact sign test.", 100*stats.Level)},
 	}
 	all := []clicksJSON{}
 	for _, o := range outcomes {

@@ -155,5 +155,5 @@ func (c *comparison) sliceNote(m *measured) string {
 	if tests == 0 {
 		return "No slice has two queries to compare on."
 	}
-	return fmt.Sprintf("Slices are exploratory: %d of %d differences are significant by %s at 0.05 (randomisation test, Holm over all slices and pairs of this measure); see other queries before relying on one.", found, tests, m.name)
+	return fmt.Sprintf("Slices are exploratory: %d of %d differences are significant by %s at 0.05 (randomization test, Holm correction over all slices and pairs of this measure); confirm them on other queries.", found, tests, m.name)
 }

@@ -96,7 +96,7 @@ func (c *comparison) paper(k marks) []report {
 		}
 		overview.notes = append(overview.notes, m.Finding(m.name, c.names()))
 	}
-	overview.notes = append(overview.notes, "Letters: significantly better than the system of that letter.")
+	overview.notes = append(overview.notes, "Letters: significantly better than the system with that letter.")
 	overview.notes = append(overview.notes, c.remarks()...)
 	all := []report{overview}
 	for i := range c.measured {
@@ -207,7 +207,7 @@ func (c *comparison) remarks() []string {
 	if slices.ContainsFunc(c.measured, func(m measured) bool {
 		return unbounded(m.Pairs) || slices.ContainsFunc(m.slices, func(s slicing.Compared) bool { return unbounded(pairsOf(s)) })
 	}) {
-		notes = append(notes, "A difference has no interval where the randomisation test cannot reject at 0.05, as with fewer than six queries.")
+		notes = append(notes, "A difference has no interval if the randomization test cannot reject at 0.05, as with fewer than six queries.")
 	}
 	return notes
 }

@@ -90,7 +90,7 @@ func eachOnce(dir string, folds []tune.Fold) error {
 		for i := range f.Test.Queries {
 			id := f.Test.Queries[i].ID
 			if other, ok := in[id]; ok {
-				return usageErrorf("%s: found query %s in the test data of %s and %s, expected every query once: pooled, it would count twice", dir, id, other, f.Name)
+				return usageErrorf("%s: found query %s in the test data of %s and %s, expected each query once", dir, id, other, f.Name)
 			}
 			in[id] = f.Name
 		}
@@ -129,7 +129,7 @@ func (c *comparison) values(m measure.Measure) (runs [][][]float64, weights []fl
 		}
 	}
 	if n := len(runs[0][0]); n < 2 {
-		return nil, nil, usageErrorf("--data: found %d queries that count for %s under the convention %s, expected at least two", n, m.Name(), c.convention.Name())
+		return nil, nil, usageErrorf("--data: found %d queries with a value of %s under the convention %s, expected at least two", n, m.Name(), c.convention.Name())
 	}
 	return runs, weights, nil
 }

@@ -102,7 +102,7 @@ func earlierLines(r io.Reader, next train.CurveLine) (length int64, err error) {
 		}
 		line, err := page.ReadPoint(text)
 		if err != nil {
-			return 0, fmt.Errorf("%d: found no epoch with a training_cost, expected the curve of the training that the checkpoint is of", n)
+			return 0, fmt.Errorf("%d: found no epoch with a training_cost, expected the curve of the checkpoint's training", n)
 		}
 		if line.Restart > next.Restart || line.Restart == next.Restart && line.Epoch >= next.Epoch {
 			return length, nil

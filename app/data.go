@@ -209,7 +209,7 @@ func (o *dataOutput) check(cmd *cobra.Command, inputs ...string) error {
 // unless the data go there.
 func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dataset, r report) error {
 	if len(d.Queries) == 0 {
-		return usageErrorf("no document is left to write to %s", o.out)
+		return usageErrorf("no documents left to write to %s", o.out)
 	}
 	if d.Features == 0 {
 		return usageErrorf("%s: found documents without features to write, expected at least one feature", o.out)

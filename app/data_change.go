@@ -74,7 +74,7 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 		return err
 	}
 	if reading == dataset.DropBadByID && !d.HasDocIDs() {
-		return usageErrorf("--reading R3 compares document ids, of which the data have none")
+		return usageErrorf("--reading R3 compares document ids, but the data have none")
 	}
 	threshold, err := f.relevant.of(env, d)
 	if err != nil {
@@ -141,7 +141,7 @@ query.`,
 				return usageErrorf("--kind: %w", err)
 			}
 			if normalization != dataset.NoNormalization && in.missing == dataset.MissingKeep.String() {
-				return usageErrorf("--missing keep: expected error, zero or min, for what is missing has no place on the scale of --kind %s", kind)
+				return usageErrorf("--missing keep: expected error, zero or min: missing values cannot be rescaled by --kind %s", kind)
 			}
 			in.stream, in.rewrite = true, true
 			return change(cmd, env, args, &in, &out, func(d *dataset.Dataset) {

@@ -65,7 +65,7 @@ func (f *convertFlags) convert(c datafile.Conversion) (*datafile.Converted, erro
 		return datafile.Convert(c)
 	}
 	if len(c.Inputs) != 1 {
-		return nil, usageErrorf("--shard is of one folder of shards: found %d inputs, expected one", len(c.Inputs))
+		return nil, usageErrorf("--shard: found %d inputs, expected one folder of shards", len(c.Inputs))
 	}
 	if err := f.find(c.Inputs[0]); err != nil {
 		return nil, err

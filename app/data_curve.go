@@ -136,7 +136,7 @@ func (f *dataCurveFlags) parseShares() ([]float64, error) {
 func seedsOf(env *environment, d *dataset.Dataset, repeats int) (seeds []uint64) {
 	for seed := uint64(0); len(seeds) < repeats; seed++ {
 		if d.Sampled(seed) {
-			env.note("note: the training queries are a sample by seed %d already: other seeds are taken", seed)
+			env.note("note: the training queries are already a sample drawn with seed %d; other seeds are used", seed)
 			continue
 		}
 		seeds = append(seeds, seed)
@@ -303,7 +303,7 @@ func curveReport(points []curvePoint, by measure.Measure, queries, repeats int) 
 		json:  points,
 	}
 	if points[0].Repeats > 1 {
-		r.notes[1] += fmt.Sprintf(" Below 1, means of %d samples, and sd the standard deviation over them.", repeats)
+		r.notes[1] += fmt.Sprintf(" Below share 1, values are means of %d samples, and sd is their standard deviation.", repeats)
 	}
 	for _, c := range points {
 		row := []any{strconv.FormatFloat(c.Share, 'g', -1, 64), int(math.Round(c.Queries)), int(math.Round(c.Documents)), c.Mean, nil, nil, nil, nil, nil}
@@ -330,9 +330,9 @@ func verdictOfCurve(last []curvePoint, by measure.Measure) string {
 	from := fmt.Sprintf("From %.0f to %.0f training queries", a.Queries, b.Queries)
 	switch {
 	case *b.P > stats.Alpha:
-		return fmt.Sprintf("%s, %s changes by %+.4f, which cannot be told from chance (p = %.2g).", from, by.Name(), *b.Gain, *b.P)
+		return fmt.Sprintf("%s, %s changes by %+.4f, which is not significant (p = %.2g).", from, by.Name(), *b.Gain, *b.P)
 	case *b.Gain < 0:
 		return fmt.Sprintf("%s, %s falls by %.4f (p = %.2g).", from, by.Name(), -*b.Gain, *b.P)
 	}
-	return fmt.Sprintf("%s, %s still rises by %.4f (p = %.2g): more queries are likely to add to it.", from, by.Name(), *b.Gain, *b.P)
+	return fmt.Sprintf("%s, %s still rises by %.4f (p = %.2g): more queries are likely to help.", from, by.Name(), *b.Gain, *b.P)
 }

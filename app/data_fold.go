@@ -119,7 +119,7 @@ func (f *foldFlags) check(cmd *cobra.Command, files []string) (division dataset.
 func (f *foldFlags) divided(cmd *cobra.Command, k int) (division dataset.Division, err error) {
 	if f.division == "" {
 		if k < dataset.MinFolds {
-			return division, usageErrorf("%d folds: expected %d or more, to train, validate and test on different parts", k, dataset.MinFolds)
+			return division, usageErrorf("%d folds: expected %d or more, for separate training, validation and test parts", k, dataset.MinFolds)
 		}
 		return dataset.LETORDivision(k), nil
 	}

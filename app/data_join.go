@@ -103,7 +103,7 @@ func (f *joinFlags) judgements(cmd *cobra.Command, env *environment) (*dataset.D
 
 func (f *joinFlags) warn(env *environment, n trec.Graded) {
 	if n.Absent > 0 {
-		env.note("warning: %s: judged documents without features, which are left out: %d", f.qrels, n.Absent)
+		env.note("warning: %s: ignored judged documents without features: %d", f.qrels, n.Absent)
 	}
 	if n.Queries > 0 {
 		env.note("warning: %s: queries of the data without a judged document: %d", f.qrels, n.Queries)

@@ -107,7 +107,7 @@ func (f *shardFlags) check(cmd *cobra.Command, args []string) ([]string, error) 
 		return nil, usageErrorf("--shards and --as are for dividing files; with --parts each file is a shard")
 	}
 	if f.parts && slices.Contains(files, "-") {
-		return nil, usageErrorf("--parts -: expected files, which stay where they are")
+		return nil, usageErrorf("--parts -: expected files")
 	}
 	return files, f.targets(files).check()
 }

@@ -133,7 +133,7 @@ func (f *synthFlags) made(cmd *cobra.Command) (*synth.Queries, error) {
 	}
 	for _, name := range foreign {
 		if cmd.Flags().Changed(name) {
-			return nil, fmt.Errorf("--%s: found it with --shape %s, which has nothing of the kind", name, f.shape)
+			return nil, fmt.Errorf("--%s: found it with --shape %s, which does not use it", name, f.shape)
 		}
 	}
 	if f.shape == cubicShape {

@@ -91,7 +91,7 @@ func demo(ctx context.Context, env *environment, seed uint64, out, html string) 
 // demoReport is what the demonstration prints.
 func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html string) report {
 	r := report{
-		title: fmt.Sprintf("training: %d queries (%d documents, %d features); validation: %d; test: %d; convention %s",
+		title: fmt.Sprintf("trained on %d queries (%d documents, %d features), validated on %d, tested on %d queries; convention %s",
 			len(fold.Train.Queries), fold.Train.Docs(), fold.Train.Features, len(fold.Valid.Queries), len(fold.Test.Queries), config.Convention.Name()),
 		columns: []string{"ranker"},
 	}
@@ -113,7 +113,7 @@ func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html strin
 		`Next: "listwise methods", "listwise data info" on your own data, or a tutorial in docs/guide.`,
 	}
 	if html != "" {
-		r.notes = append(r.notes, fmt.Sprintf("To see every query and its ranking, open %s in a browser.", html))
+		r.notes = append(r.notes, fmt.Sprintf("Open %s in a browser to explore queries, rankings and their explanations.", html))
 	}
 	return r
 }

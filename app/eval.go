@@ -227,13 +227,13 @@ func warnOfTies(env *environment, r *measure.Result) {
 	if t.Over == 0 || r.Ties() == measure.TiesAverage {
 		return
 	}
-	env.note("warning: in %d of %d queries more than %g %% of the differently graded pairs have equal scores (%.1f %% of all pairs); %s",
+	env.note("warning: in %d of %d queries more than %g %% of the pairs with different grades have equal scores (%.1f %% of all pairs); %s",
 		t.Over, t.Queries, 100*measure.NotableTies, 100*t.Share(), tieNeutral(tune.Summarise(r)))
 }
 
 // tiedSystem says that ties raise a system's own values.
 func tiedSystem(name string, queries int, means []tune.Summary) string {
-	return fmt.Sprintf("warning: %s ties more than %g %% of the differently graded pairs of %d queries; %s", name, 100*measure.NotableTies, queries, tieNeutral(means))
+	return fmt.Sprintf("warning: %s ties more than %g %% of the pairs with different grades of %d queries; %s", name, 100*measure.NotableTies, queries, tieNeutral(means))
 }
 
 func tieNeutral(means []tune.Summary) string {

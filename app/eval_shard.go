@@ -28,11 +28,11 @@ func (s *sharding) checkSharding(f *evalFlags) error {
 	case s.isOne() != (s.part != ""):
 		return usageErrorf("--shard and --part go together: found one of them, expected both or neither")
 	case s.isOne() && s.parts != "":
-		return usageErrorf("--shard measures a part and --parts puts parts together: found both, expected one of them")
+		return usageErrorf("--shard evaluates a part and --parts merges parts: found both, expected one of them")
 	case (s.isOne() || s.parts != "") && (f.scores != "" || len(f.by) > 0):
 		return usageErrorf("--scores and --by need all data at once: found them with --shard or --parts, expected a model and no slices")
 	case s.isOne() && f.perQuery != "":
-		return usageErrorf("--per-query is of all queries: found it with --shard, expected it with --parts")
+		return usageErrorf("--per-query is for all queries: found it with --shard, expected it with --parts")
 	}
 	return nil
 }

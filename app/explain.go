@@ -114,13 +114,13 @@ func (f *explainFlags) checkFlags(cmd *cobra.Command) error {
 	}
 	switch {
 	case f.of == "" && (f.document != "" || f.above != "" || f.below != ""):
-		return usageErrorf("--document, --above and --below need --of QUERY, the query that the documents are of")
+		return usageErrorf("--document, --above and --below need --of QUERY, the query of the documents")
 	case (f.above == "") != (f.below == ""):
 		return usageErrorf("--above and --below go together: found one of them")
 	case f.document != "" && f.above != "":
-		return usageErrorf("--document cannot go with --above and --below: one document is explained, or two compared")
+		return usageErrorf("--document cannot be combined with --above and --below, expected one document or two")
 	case f.dependence != "" && (f.of != "" || f.svg == ""):
-		return usageErrorf("--dependence goes with --svg FILE, for the drawing, and without --of")
+		return usageErrorf("--dependence needs --svg FILE, and excludes --of")
 	case f.permute != withinQuery && f.permute != acrossData:
 		return usageErrorf("--permute %q: expected query or data", f.permute)
 	case f.data == "-" && f.background == "-":

@@ -32,7 +32,7 @@ func (e *explaining) writePlot(p *svg.Plot) error {
 // drawSet draws the contributions of the largest features, or those of one by its values.
 func (e *explaining) drawSet(set *explain.Set) error {
 	if set == nil {
-		return usageErrorf("--svg draws contributions: %w", e.refused)
+		return usageErrorf("--svg plots contributions: %w", e.refused)
 	}
 	if e.dependence != "" {
 		return e.drawDependence(set)
@@ -147,7 +147,7 @@ func (e *explaining) drawDependence(set *explain.Set) error {
 	names := mapped(terms, func(t explain.Term) string { return t.Name })
 	k := slices.Index(names, e.dependence)
 	if k < 0 || !e.explainer.ByFeature() {
-		return usageErrorf("--dependence %s: found no contributions of such a feature%s", e.dependence, suggest.Or(e.dependence, names, "; there are those of "+someOf(names, strings.ToLower(e.termWord())+"s")))
+		return usageErrorf("--dependence %s: found no contributions of this feature%s", e.dependence, suggest.Or(e.dependence, names, "; there are those of "+someOf(names, strings.ToLower(e.termWord())+"s")))
 	}
 	s := svg.Series{Kind: svg.Scatter}
 	for _, p := range e.points(set, k) {

@@ -59,7 +59,7 @@ func (e *explaining) set(ctx context.Context) error {
 	}
 	convention, measures = e.env.settle(convention, e.data), measure.ForAll(measures, e.data)
 	if err := measure.CheckVaries(measures[0], e.data); err != nil {
-		return usageErrorf("%s: importance is the loss of a measure: %w", e.explainFlags.data, err)
+		return usageErrorf("%s: feature importance needs a measure: %w", e.explainFlags.data, err)
 	}
 	bar := e.env.startProgress("permuting, features", 0)
 	permuted, err := explain.Permute(ctx, e.model, e.data, explain.PermuteOptions{
@@ -102,7 +102,7 @@ func (e *explaining) importance(c measure.Convention, p *explain.Permuted, set *
 		Measure: name, Convention: c.Name(), Mean: number(p.Mean), Queries: p.Queries, Permuted: e.permute, Repeats: e.repeats, Seed: e.seed,
 	}
 	out := report{columns: []string{"feature", "loss of " + name, "low", "high", "p (Holm)"}}
-	out.title = fmt.Sprintf("%s %s over %s; what it loses where a feature is permuted within the %s (repeats: %d)\n", name, e.fixed(p.Mean, 4), counted(p.Queries, "query", "queries"), e.permute, e.repeats)
+	out.title = fmt.Sprintf("%s %s over %s; drop when a feature is permuted within the %s (repeats: %d)\n", name, e.fixed(p.Mean, 4), counted(p.Queries, "query", "queries"), e.permute, e.repeats)
 	sizes := make(map[string]float64)
 	byFeature := false
 	if set != nil {

@@ -137,7 +137,7 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 		return err
 	}
 	if f.out != "" && divisions[0].Test.Features == 0 && env.format != asRun {
-		return usageErrorf("--out: the documents of judgements stand in no order for a file of scores, expected --format run")
+		return usageErrorf("--out: judgements have no order of documents for a file of scores, expected --format run")
 	}
 	if f.out != "" {
 		if err := notTuned(f.out); err != nil {
@@ -213,7 +213,7 @@ func (f *fuseFlags) fuseRuns(cmd *cobra.Command, env *environment, args []string
 	}
 	for _, path := range args {
 		if found := contentOf(path); found != "" && found != aRun {
-			return usageErrorf("%s is %s, expected a run: --data says what other systems rank", path, withArticle(found))
+			return usageErrorf("%s is %s, expected a run; other systems need --data", path, withArticle(found))
 		}
 	}
 	f.memoryLimit.options()
@@ -339,13 +339,13 @@ func (f *fuseFlags) checkFlags(inFolds bool, rules int, run bool) error {
 	case inFolds && run:
 		return usageErrorf("--format run: --data %s is a folder, expected a file: every fold has a fusion of its own", f.data)
 	case rules > 1 && !chooses && run:
-		return usageErrorf("--format run is of one fusion: name one --rule, or --valid to choose by")
+		return usageErrorf("--format run writes one fusion: give one --rule, or --valid to choose")
 	case inFolds && (f.valid != "" || f.model != ""):
 		return usageErrorf("--data %s is a folder, whose folds have validation data and get models in --out: expected neither --valid nor --model", f.data)
 	case f.weights == "tuned" && !chooses:
 		return usageErrorf("--weights tuned needs --valid")
 	case rules > 1 && !chooses && (f.out != "" || f.model != ""):
-		return usageErrorf("--out and --model hold one fusion: name one --rule, or --valid to choose by")
+		return usageErrorf("--out and --model write one fusion: give one --rule, or --valid to choose")
 	case f.data == "-" && f.valid == "-":
 		return usageErrorf("--data and --valid cannot both be standard input")
 	}
@@ -379,7 +379,7 @@ func (f *fuseFlags) write(env *environment, divisions []ensemble.Division, r *en
 		return nil
 	}
 	if slices.Contains(r.Chosen.Fusions[0].Scores, dataset.NotRetrieved) {
-		return usageErrorf("--out: some documents were retrieved by no system and have no score to write, expected --format run")
+		return usageErrorf("--out: some documents were retrieved by no system and have no score, expected --format run")
 	}
 	return divisions[0].WriteScores(f.out, r.Chosen.Fusions[0])
 }

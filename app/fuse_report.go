@@ -149,7 +149,7 @@ func bestSystems(all []ensemble.Row) (best []ensemble.Row, notes []string) {
 			best = append(best, all[i])
 		}
 	}
-	return best, []string{fmt.Sprintf("… and %d systems of no higher %s, and the weights of all (--long)", len(all)-len(best), first.Name())}
+	return best, []string{fmt.Sprintf("… and %d systems with no higher %s, and all weights (--long)", len(all)-len(best), first.Name())}
 }
 
 // weightNotes lists a rule's weights, in the order of the systems.

@@ -148,7 +148,7 @@ func (f *importFlags) run(env *environment, path string) error {
 	}
 	m.AbsentMissing = missing
 	if f.absent == "" && ofXGBoost(m) && m.FeatureNames == nil {
-		env.note("note: %s: features that a line of text leaves out are taken as 0; XGBoost takes them as missing if it reads such text (--absent missing, where the model learned so)", path)
+		env.note("note: %s: features that a line of text omits count as 0; XGBoost treats them as missing (--absent missing, if the model was trained so)", path)
 	}
 	if err := m.Save(f.model); err != nil {
 		return err

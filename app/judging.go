@@ -119,7 +119,7 @@ func warnOfIrrelevance(env *environment, measures []measure.Measure, sets []*dat
 	}
 	switch {
 	case len(others) > 0:
-		env.note("warning: %v (and likewise for %s)", same, strings.Join(others, ", "))
+		env.note("warning: %v (also for %s)", same, strings.Join(others, ", "))
 	case same != nil:
 		env.note("warning: %v", same)
 	}

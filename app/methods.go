@@ -68,7 +68,7 @@ type hyperparameterJSON struct {
 }
 
 func methodList() report {
-	r := report{columns: []string{"method", "optimises", "what it does"}, wrap: 75}
+	r := report{columns: []string{"method", "optimises", "description"}, wrap: 75}
 	var all []methodJSON
 	for _, m := range method.List() {
 		measure := "-"
@@ -103,12 +103,12 @@ func methodReport(m, of *method.Method) report {
 		r.rows = append(r.rows, []any{h.Name, h.Default, h.Range(), gridText(&h), h.Doc})
 	}
 	r.notes = []string{"", "--scorer: " + strings.Join(m.Scorers(), ", ") + "."}
-	r.notes = append(r.notes, "Weights of the data that it takes: "+cmp.Or(strings.Join(weightsTaken(of), ", "), "none")+".")
+	r.notes = append(r.notes, "Uses weights of the data: "+cmp.Or(strings.Join(weightsTaken(of), ", "), "none")+".")
 	if trees, err := m.For("trees"); err == nil && trees != m && of == m {
-		r.notes = append(r.notes, fmt.Sprintf("Trees have hyperparameters of their own: listwise methods %s --scorer trees.", m.Name))
+		r.notes = append(r.notes, fmt.Sprintf("For the hyperparameters of trees: listwise methods %s --scorer trees.", m.Name))
 	}
 	if m.UsesMeasure {
-		r.notes = append(r.notes, fmt.Sprintf("--measure chooses what it optimises: %s (default %s).", strings.Join(m.Measures(), ", "), m.DefaultMeasure))
+		r.notes = append(r.notes, fmt.Sprintf("--measure sets the measure to optimise: %s (default %s).", strings.Join(m.Measures(), ", "), m.DefaultMeasure))
 	}
 	return r
 }

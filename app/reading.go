@@ -325,7 +325,7 @@ func (env *environment) openParts(ctx context.Context, flag string, paths []stri
 		return env.openAndWarn(ctx, flag, paths[0], opts)
 	}
 	if slices.Contains(paths, "-") {
-		return nil, usageErrorf("--%s -: expected files alone where there are several", flag)
+		return nil, usageErrorf("--%s -: expected files only if there are several", flag)
 	}
 	bar := env.startProgress("reading "+strings.Join(paths, ", "), 0)
 	defer bar.finish()

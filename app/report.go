@@ -170,7 +170,7 @@ func (f *reportFlags) systems(args []string) (systems []*contestant, curves []pa
 			return nil, nil, err
 		}
 		if len(s.runs) > 1 {
-			return nil, nil, usageErrorf("system %s: found %d runs, expected one: a page shows rankings, and the mean of several runs is none", s.name, len(s.runs))
+			return nil, nil, usageErrorf("system %s: found %d runs, expected one: the report shows rankings, and several runs have no common ranking", s.name, len(s.runs))
 		}
 		systems = append(systems, s)
 	}

@@ -36,14 +36,14 @@ func ofRun(name, id string) (systems []*contestant, curves []page.Curve, err err
 		return nil, nil, usageErrorf("run %s is %s, expected one that is finished", id, r.Status)
 	}
 	if systems == nil {
-		return nil, nil, usageErrorf("run %s: the record names no model or scores of it", id)
+		return nil, nil, usageErrorf("run %s: the record has no model or scores for it", id)
 	}
 	if name != "" && len(systems) > 1 {
 		return nil, nil, usageErrorf("run %s has %d methods, expected one to be called %s", id, len(systems), name)
 	}
 	for _, s := range systems {
 		if p := s.runs[0].path; !exists(p) {
-			return nil, nil, usageErrorf("run %s: %w", id, &fs.PathError{Op: "open", Path: p, Err: errors.New("what it wrote is gone")})
+			return nil, nil, usageErrorf("run %s: %w", id, &fs.PathError{Op: "open", Path: p, Err: errors.New("the file that the run wrote no longer exists")})
 		}
 		if name != "" {
 			s.name = name

@@ -50,7 +50,7 @@ recording. Deleting the folder .listwise deletes the record and nothing else.`,
 func withRuns(fn func(*runs.Store) error) error {
 	store, err := runs.OpenExisting(".")
 	if errors.Is(err, fs.ErrNotExist) {
-		return usageErrorf("no runs are recorded in this folder: there is no %s; train, tune, auto and eval make it", runs.Path("."))
+		return usageErrorf("no runs are recorded in this folder: there is no %s; train, tune, auto and eval create it", runs.Path("."))
 	}
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func runsReport(list []runs.Run, brief bool) report {
 	}
 	out.json = all
 	if len(list) == 0 {
-		out.notes = append(out.notes, "No such runs are recorded in this folder; train, tune, auto and eval record theirs.")
+		out.notes = append(out.notes, "No such runs are recorded in this folder; train, tune, auto and eval record runs.")
 	}
 	if hidden != nil {
 		out.notes = append(out.notes, "", "Not shown: "+strings.Join(hidden, ", ")+" (--format csv has all measures).")

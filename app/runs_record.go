@@ -143,7 +143,7 @@ func (r *recorder) insist() {
 	if r.store != nil {
 		_ = r.store.Close() // the first error is what matters
 	}
-	r.env.note("warning: this run is not recorded: %v (--no-record does without the record)", err)
+	r.env.note("warning: this run is not recorded: %v (--no-record turns recording off)", err)
 }
 
 // finish puts the run's end into the record, and its beginning if that is not yet

@@ -195,7 +195,7 @@ func choiceLines(r *runs.Run) []string {
 				result.Ranker, result.Fold, cmp.Or(strings.Join(chosen, " "), "the one"), len(result.Trials), result.Validation))
 		}
 		if status, ok := result.Training["status"]; ok && r.Kind == runs.Train {
-			lines = append(lines, fmt.Sprintf("training ended after %v %s with objective %.6g: %v",
+			lines = append(lines, fmt.Sprintf("training stopped after %v %s with objective %.6g: %v",
 				result.Training["iterations"], unitOf(r.Curve), result.Training["objective"], status))
 		}
 	}

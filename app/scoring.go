@@ -47,7 +47,7 @@ func (s *scoring) addTo(cmd *cobra.Command) {
 // leave them out.
 func hintAtOthers(err error) error {
 	if names, ok := errors.AsType[*dataset.NamesError](err); ok && len(names.Missing) == 0 {
-		return fmt.Errorf("%w (--other-features ignore leaves them out)", err)
+		return fmt.Errorf("%w (--other-features ignore drops them)", err)
 	}
 	return err
 }
@@ -128,7 +128,7 @@ func (s *scoring) check(env *environment, data string, paths []string, divisions
 		warnOfSeen(env, data, path, i, divisions)
 	}
 	if missing > 0 && len(policies) > 0 {
-		env.note("note: %s: %d missing values (nan or NULL) taken as in training: %s", data, missing, strings.Join(slices.Sorted(maps.Keys(policies)), ", "))
+		env.note("note: %s: %d missing values (nan or NULL) treated as in training: %s", data, missing, strings.Join(slices.Sorted(maps.Keys(policies)), ", "))
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (s *scoring) checkModel(path string, m *model.Model, policies map[string]bo
 		if s.missing == ofModel {
 			policies[own] = true
 		} else if s.missing != member.Missing.String() {
-			return usageErrorf("--missing %s: the model %s was trained with %s and would score other features than it learned from; leave the option out", s.missing, path, rule)
+			return usageErrorf("--missing %s: the model %s was trained with %s and would score different features than in training; omit the option", s.missing, path, rule)
 		}
 	}
 	return nil
@@ -160,7 +160,7 @@ func hasNoRule(m *model.Model) bool {
 
 // warnOfNoRule warns that missing values were replaced by the option, and not by the model.
 func (s *scoring) warnOfNoRule(env *environment, path string) {
-	env.note("warning: the model %s learned from data without missing values and has no rule for them; what they become here is by --missing %s alone", path, s.missing)
+	env.note("warning: the model %s was trained on data without missing values and has no rule for them; --missing %s applies", path, s.missing)
 }
 
 // noteOfThreshold notes models that learned with other documents relevant than are measured
@@ -180,7 +180,7 @@ func (j *judging) noteOfThreshold(env *environment, c measure.Convention, paths 
 			if slices.ContainsFunc(divisions[k].Test.Grades(), func(g float64) bool { return (g >= here) != (g >= m.Threshold) }) {
 				noted[m.Threshold] = true
 				own := dataset.FormatGrade(m.Threshold)
-				env.note("note: %s learned with documents relevant from grade %s on, and is measured with those from %s on (--threshold %s measures as it learned)",
+				env.note("note: %s was trained with lowest relevant grade %s, and is evaluated with %s (--threshold %s evaluates as trained)",
 					path, own, dataset.FormatGrade(here), own)
 			}
 		}

@@ -23,7 +23,7 @@ func warnOfSeen(env *environment, data, path string, i int, divisions []ensemble
 		}
 	}
 	if common > 0 {
-		env.note("warning: %s %s was trained on: these results say little of other queries", seenText(common, known, all, data), path)
+		env.note("warning: %s %s was trained on: these results do not generalize to other queries", seenText(common, known, all, data), path)
 	}
 }
 
@@ -51,16 +51,16 @@ func seenBy(m *model.Model, d *dataset.Dataset) (common, known int) {
 	return common, known
 }
 
-// seenText says how many queries of a file are among those that something was trained
+// seenText says how many queries of a file are among the queries that something was trained
 // on, known of a sample of them.
 func seenText(common, known, all int, path string) string {
 	switch {
 	case common == all:
-		return fmt.Sprintf("all %d queries of %s are among those that", all, path)
+		return fmt.Sprintf("all %d queries of %s are among the queries that", all, path)
 	case known == all:
-		return fmt.Sprintf("%d of %d queries of %s are among those that", common, all, path)
+		return fmt.Sprintf("%d of %d queries of %s are among the queries that", common, all, path)
 	}
-	return fmt.Sprintf("about %.0f %% of the queries of %s are among those that", 100*float64(common)/float64(known), path)
+	return fmt.Sprintf("about %.0f %% of the queries of %s are among the queries that", 100*float64(common)/float64(known), path)
 }
 
 // warnOfCommon warns that validation or test data share queries with other data.
@@ -100,6 +100,6 @@ func warnOfFolds(env *environment, folds []tune.Fold) {
 		if others > 0 {
 			more = fmt.Sprintf(", as in %d other folds", others)
 		}
-		env.note("warning: %d queries of the %s data of %s are in its %s data too%s: what is chosen or measured on them says little of other queries", most, p.part, worst.Name, p.of, more)
+		env.note("warning: %d queries of the %s data of %s are in its %s data too%s: results on them do not generalize to other queries", most, p.part, worst.Name, p.of, more)
 	}
 }

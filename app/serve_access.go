@@ -57,9 +57,9 @@ func (a *accessFlags) config(ctx context.Context, c *serve.Config) (*serve.Certi
 	case (a.cert == "") != (a.key == ""):
 		return nil, usageErrorf("--cert and --key go together: found one of them")
 	case a.clientCA != "" && a.cert == "":
-		return nil, usageErrorf("--client-ca needs --cert and --key: clients show certificates over TLS alone")
+		return nil, usageErrorf("--client-ca needs --cert and --key: client certificates need TLS")
 	case a.clients != nil && a.clientCA == "":
-		return nil, usageErrorf("--client needs --client-ca, whose certificates the clients' are of")
+		return nil, usageErrorf("--client needs --client-ca, which verifies client certificates")
 	case a.cert == "":
 		return nil, nil
 	}
@@ -104,7 +104,7 @@ func (a *accessFlags) checkAddr(ctx context.Context) (local bool, err error) {
 		}
 	}
 	if !local && !a.remote {
-		return false, usageErrorf("--addr %s: other machines reach this address; --allow-remote lets them", a.addr)
+		return false, usageErrorf("--addr %s: other machines can reach this address; --allow-remote allows it", a.addr)
 	}
 	return local, nil
 }
@@ -115,7 +115,7 @@ func (a *accessFlags) warning(c *serve.Config) string {
 	case a.local:
 		return ""
 	case len(c.Tokens) == 0 && a.clientCA == "":
-		return fmt.Sprintf("whoever reaches %s may use the models: there are no tokens (--token-file) and no certificates of clients (--client-ca)", a.addr)
+		return fmt.Sprintf("anyone who can reach %s may use the models: found neither tokens (--token-file) nor client certificates (--client-ca)", a.addr)
 	case a.cert == "":
 		return "tokens and features cross the network as they are: there is no TLS (--cert, --key)"
 	}

@@ -54,12 +54,12 @@ func (f *experimentFlags) config(c *serve.Config) error {
 	}
 	if f.log == "" {
 		if len(f.shadows) > 0 {
-			return usageErrorf("--shadow: expected --experiment-log FILE, which gets what shadows rank")
+			return usageErrorf("--shadow: expected --experiment-log FILE, which logs shadow scores")
 		}
 		return nil
 	}
 	if len(c.Experiments)+len(c.Shadows) == 0 {
-		return usageErrorf("--experiment-log %s: expected --split, --interleave or --shadow, of which it is the log", f.log)
+		return usageErrorf("--experiment-log %s: expected it with --split, --interleave or --shadow", f.log)
 	}
 	records, err := experiment.OpenLog(f.log)
 	if err != nil {

@@ -202,7 +202,7 @@ func readPart(path string, m *shards.Manifest, model string, measures []measure.
 	case f.Shard < 0 || f.Shard >= len(m.Shards):
 		return none, fmt.Errorf("found the part of shard %d, expected one of %d", f.Shard, len(m.Shards))
 	case f.Data != m.Shards[f.Shard].SHA256:
-		return none, fmt.Errorf("found the part of another file than shard %d is (SHA-256 %s), expected that of %s", f.Shard, f.Data, m.Shards[f.Shard].SHA256)
+		return none, fmt.Errorf("found the part of another file (shard %d has SHA-256 %s), expected that of %s", f.Shard, f.Data, m.Shards[f.Shard].SHA256)
 	case f.Model != model:
 		return none, errors.New("found the part of another model, expected that of --model")
 	}

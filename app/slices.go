@@ -195,7 +195,7 @@ func intervalText(m slicing.Mean) string {
 // fewNote says how intervals of few queries differ, "" if there are none.
 func fewNote(counted []int) string {
 	if slices.ContainsFunc(counted, func(n int) bool { return n > 1 && n < stats.FewQueries }) {
-		return fmt.Sprintf("Intervals of means over fewer than %d queries are Student's t.", stats.FewQueries)
+		return fmt.Sprintf("Intervals over fewer than %d queries use Student's t.", stats.FewQueries)
 	}
 	return ""
 }

@@ -163,7 +163,7 @@ func (l list) short() string {
 	for !utf8.RuneStart(l[cut]) {
 		cut--
 	}
-	return fmt.Sprintf("%s… and %d bytes more, which --format json and csv have", l[:cut], len(l)-cut)
+	return fmt.Sprintf("%s… and %d more bytes (see --format json and csv)", l[:cut], len(l)-cut)
 }
 
 // alignment is right for columns of numbers, unless the report says otherwise.

@@ -96,5 +96,5 @@ func (t *tables) delimiterByte() (byte, error) {
 	case len(t.delimiter) == 1 && strings.ContainsAny(t.delimiter, "\t !#$%&'*,/:;<=>?@\\^_`|~"):
 		return t.delimiter[0], nil
 	}
-	return 0, usageErrorf("--delimiter %q: expected tab or one of the characters , ; : | and others that stand in no number, quote or name", t.delimiter)
+	return 0, usageErrorf("--delimiter %q: expected tab or one of the characters , ; : | and others that do not occur in numbers, quotes or names", t.delimiter)
 }

@@ -25,7 +25,7 @@ func (c *continuing) addTo(cmd *cobra.Command) {
 func (c *continuing) settle(env *environment, p *method.Problem, r *reading) error {
 	if c.given("refit") {
 		if c.from == "" {
-			return usageErrorf("--refit: expected --continue with the model whose values are learned anew")
+			return usageErrorf("--refit: expected --continue with the model to refit")
 		}
 		if !(c.decay >= 0 && c.decay <= 1) {
 			return usageErrorf("--refit %v: expected a number from 0 to 1", c.decay)

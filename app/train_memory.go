@@ -74,14 +74,14 @@ func opensAgain(path string) bool {
 
 // again opens a file whose data are in memory so that they are not. That they are others since is an error.
 func (f *trainFlags) again(ctx context.Context, env *environment, flag, path, held string, opts dataset.Options) (*dataset.Dataset, error) {
-	env.note("note: %s is read query by query, since learning has too little memory beside it", path)
+	env.note("note: %s is read query by query, to leave memory for training", path)
 	opts.Unheld = true
 	d, err := env.open(ctx, flag, path, opts)
 	switch {
 	case err != nil:
 		return nil, err
 	case !d.Streamed():
-		return nil, usageErrorf("--%s: %s cannot be read query by query, and learning has too little memory beside it; raise the limit with --max-memory", flag, path)
+		return nil, usageErrorf("--%s: %s cannot be read query by query and leaves too little memory for training; raise the limit with --max-memory", flag, path)
 	case d.Fingerprint() != held:
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, dataset.ErrChanged), d.Close())
 	}

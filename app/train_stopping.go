@@ -59,7 +59,7 @@ func (s *stopping) part() (part, parts int, err error) {
 		parts, err = strconv.Atoi(second)
 	}
 	if !ok || err != nil || part < 1 || parts < 2 || part > parts {
-		return 0, 0, usageErrorf("--hold-out %s: expected a part and their number, such as 2/5", s.holdOut)
+		return 0, 0, usageErrorf("--hold-out %s: expected PART/PARTS, such as 2/5", s.holdOut)
 	}
 	return part, parts, nil
 }

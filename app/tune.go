@@ -358,7 +358,7 @@ func (f *tuneFlags) entries(budget tune.Budget) ([]tune.Entry, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(pairs)) {
 		if !used[name] {
-			return nil, usageErrorf("--grid %s: none of the methods %s has that hyperparameter", name, f.methods)
+			return nil, usageErrorf("--grid %s: none of the methods %s has this hyperparameter", name, f.methods)
 		}
 	}
 	return entries, nil

@@ -45,9 +45,9 @@ func (f *tuneFlags) checkSearch(c tune.Config) error {
 	case f.search == "random" && c.Budget == (tune.Budget{}):
 		return usageErrorf("--search random: expected --budget with the number of settings of each method, or a time")
 	case f.halving && c.Budget.Time > 0:
-		return usageErrorf("--halving with --budget %s: expected a number of settings, as what is dropped would depend on the time", f.budget)
+		return usageErrorf("--halving with --budget %s: expected a number of settings: with a time, the result would depend on the machine", f.budget)
 	case f.refit && c.Average > 1:
-		return usageErrorf("--refit with --average %s: expected one of them: one model is one setting (auto fuses many)", f.average)
+		return usageErrorf("--refit with --average %s: expected one of them: --refit trains one setting (auto combines many)", f.average)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (f *tuneFlags) otherMethods(c *tune.Config) (o tunedFolder, err error) {
 	}
 	earlier, ok := tuned(text)
 	if !ok {
-		return o, usageErrorf("--out %s: found results.json of another command, expected a folder of tune's, or an empty one", f.out)
+		return o, usageErrorf("--out %s: found results.json of another command, expected a folder of tune, or an empty one", f.out)
 	}
 	now := func(name string) bool {
 		return slices.ContainsFunc(c.Entries, func(e tune.Entry) bool { return e.Name == name })

@@ -97,7 +97,7 @@ func (f *tuneFlags) refitBest(ctx context.Context, env *environment, c *tune.Con
 
 // note describes the one model.
 func (r *tuneRefitJSON) note(selectBy string) string {
-	return fmt.Sprintf("%s is %s, the best by %s on the validation data of all folds, %.4f, trained on all data; it is what this makes:\n%s", r.Model, r.Method, selectBy, r.Validation, r.Command)
+	return fmt.Sprintf("%s is %s, the best by mean validation %s, %.4f, trained on all data by:\n%s", r.Model, r.Method, selectBy, r.Validation, r.Command)
 }
 
 // observeSettings shows how many trainings are done and the best setting so far.

@@ -166,16 +166,16 @@ func tuneNotes(row *tune.Row, hint func() string) []string {
 		notes = append(notes, name+" "+verb+" "+strings.Join(chosen, "; "))
 	}
 	if n := len(row.Folds[0].Averaged); n > 0 {
-		notes = append(notes, fmt.Sprintf("%s: the mean of the scores of the %d best settings of each fold", name, n))
+		notes = append(notes, fmt.Sprintf("%s: mean of the scores of the %d best settings of each fold", name, n))
 	}
 	if fixed := row.Fixed(); len(fixed) > 0 {
 		notes = append(notes, name+" has "+strings.Join(fixed, " ")+" in all settings")
 	}
 	if edge := row.AtEdge(); edge != nil {
-		notes = append(notes, fmt.Sprintf("%s: the best %s is at the edge of its grid in some fold; --grid may widen it", name, strings.Join(edge, " and ")))
+		notes = append(notes, fmt.Sprintf("%s: the best %s is at the edge of its grid in some fold; consider a wider --grid", name, strings.Join(edge, " and ")))
 	}
 	if folds := row.ConstantFolds(); folds != nil {
-		notes = append(notes, fmt.Sprintf("warning: all weights of %s are 0 in %s, so it gives every document the same score and ranks nothing%s", name, strings.Join(folds, ", "), hint()))
+		notes = append(notes, fmt.Sprintf("warning: all weights of %s are 0 in %s, so all documents get the same score%s", name, strings.Join(folds, ", "), hint()))
 	}
 	if all, unconverged := row.Trainings(); unconverged > 0 {
 		notes = append(notes, fmt.Sprintf("warning: %d of %d trainings of %s did not converge%s", unconverged, all, name, hint()))

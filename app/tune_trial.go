@@ -27,7 +27,7 @@ func (f *tuneFlags) checkTrial() error {
 		return usageErrorf("--trial: found %q, expected a number from 0, or %s", f.trial, listTrials)
 	}
 	if f.refit {
-		return usageErrorf("--refit trains what was chosen: found it with --trial, expected it where all trainings are put together")
+		return usageErrorf("--refit: found it with --trial, expected it in the call that collects all trainings")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func oncePerCause(sets []*dataset.Dataset) []string {
 		if n == 1 {
 			files = "file"
 		}
-		first[i] += fmt.Sprintf(" (and likewise in %d other %s)", n, files)
+		first[i] += fmt.Sprintf(" (also in %d other %s)", n, files)
 	}
 	return first
 }

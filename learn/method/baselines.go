@@ -18,14 +18,14 @@ func newSingleFeature() *Method {
 	return &Method{
 		Name:           "singlefeature",
 		Title:          "Single feature",
-		Summary:        "Ranks by the one feature that is best on the training data, or by a given one.",
+		Summary:        "Ranks by a single feature: a given one, or the best on the training data.",
 		Source:         "no publication: a baseline that a combination of features should not fall below",
 		UsesMeasure:    true,
 		DefaultMeasure: "map",
 		takes:          anyOne,
 		Hyperparameters: []Hyperparameter{
 			{Name: "feature", Kind: Integer, Default: "0", Min: 0, Max: 1e9, Doc: "the feature to rank by; 0: the best one"},
-			{Name: "direction", Kind: Choice, Default: "both", Choices: []string{"both", "up", "down"}, Doc: "whether high values are good, low ones, or whichever is better"},
+			{Name: "direction", Kind: Choice, Default: "both", Choices: []string{"both", "up", "down"}, Doc: "rank by high values (up), low values (down), or the better of both"},
 		},
 		scorers: []string{linearScorer},
 		plan:    planSingleFeature,
@@ -161,7 +161,7 @@ func newRandom() *Method {
 	return &Method{
 		Name:    "random",
 		Title:   "Random",
-		Summary: "Ranks at random; the same documents always in the same order.",
+		Summary: "Random but reproducible ranking.",
 		Source:  "no publication: a baseline, which measures on average what an order drawn by lot does",
 		scorers: []string{"random"},
 		plan:    func(*Method, *Problem) (loss.Loss, train.Learner, error) { return nil, randomOrder{}, nil },

@@ -10,7 +10,7 @@ func newBoltzRank1() *Method {
 	m := boltzRank(Method{
 		Name:    "boltzrank1",
 		Title:   "BoltzRank1",
-		Summary: "Expected measure and cross entropy under a Boltzmann law over sampled rankings.",
+		Summary: "Expected measure and cross entropy under a Boltzmann distribution over sampled rankings.",
 		Source:  boltzRankSource,
 	})
 	m.preset("C", "1", "0.3", "1", "3")
@@ -40,10 +40,10 @@ func boltzRank(m Method) *Method {
 	m.Hyperparameters = []Hyperparameter{
 		{Name: "lambda", Kind: Number, Default: "0.5", Min: 0, Max: 1, Grid: []string{"0.5", "0.8"}, Doc: "weight of the expected measure; the rest is that of the cross entropy"},
 		{Name: "energy", Kind: Choice, Default: "linear", Choices: []string{"linear", "sign", "graded"}, Doc: "function of a difference of ranks in the energy; graded: sign, over differently graded pairs"},
-		{Name: "alpha", Kind: Number, Default: "0.2", Min: leastPositive, Max: 1e6, Doc: "scale of the energy, of grades too: the smaller, the less the few best of the rankings drawn outweigh the others"},
-		{Name: "growing", Kind: Switch, Default: "false", Doc: "let the scale grow with the list, so that a step in rank weighs the same in all"},
+		{Name: "alpha", Kind: Number, Default: "0.2", Min: leastPositive, Max: 1e6, Doc: "scale of the energy, also of grades: smaller values weight the sampled rankings more evenly"},
+		{Name: "growing", Kind: Switch, Default: "false", Doc: "scale with the length of the list, so that a step in rank has the same weight in all lists"},
 		{Name: "samples", Kind: Integer, Default: "100", Min: 1, Max: 1e6, Doc: "rankings drawn for each query"},
-		{Name: "sharpness", Kind: Number, Default: "0.5", Min: 0, Max: 1e6, Doc: "factor of the grades by which rankings are drawn: the larger, the nearer they are to perfect ones; 0: one of ½, 1, 2, 4 and ∞ for each"},
+		{Name: "sharpness", Kind: Number, Default: "0.5", Min: 0, Max: 1e6, Doc: "factor of the grades when rankings are sampled: larger values give better rankings; 0: each uses one of ½, 1, 2, 4 and ∞"},
 		{Name: "negatives", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "irrelevant documents kept for each relevant one; 0: all"},
 		threshold(" (negatives>0)"),
 	}

@@ -14,7 +14,7 @@ import (
 // boostingParameters are the hyperparameters of all boosting, before the method's own.
 func boostingParameters(rounds string) []Hyperparameter {
 	return []Hyperparameter{
-		{Name: "rounds", Kind: Integer, Default: rounds, Min: 1, Max: 1e6, Doc: "weak rankers to add; with validation data the rounds after the best one are dropped"},
+		{Name: "rounds", Kind: Integer, Default: rounds, Min: 1, Max: 1e6, Doc: "number of weak rankers; with validation data, rounds after the best are dropped"},
 	}
 }
 
@@ -168,9 +168,9 @@ func memoryOptions(t *train.Task) boost.Options {
 // stumpParameters are the hyperparameters that boostingOptions reads.
 func stumpParameters() []Hyperparameter {
 	return []Hyperparameter{
-		{Name: "cuts", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "thresholds a feature, equally spaced; 0: all its values"},
-		{Name: "direction", Kind: Choice, Default: "up", Choices: []string{"both", "up"}, Doc: "whether a weak ranker may also have a negative weight, for features of which less is better"},
-		{Name: "pairs", Kind: Choice, Default: "queries", Choices: []string{"uniform", "queries"}, Doc: "whether at first all pairs of documents weigh the same, or all queries"},
+		{Name: "cuts", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "number of equally spaced thresholds of each feature; 0: all values"},
+		{Name: "direction", Kind: Choice, Default: "up", Choices: []string{"both", "up"}, Doc: "weak rankers have positive weights (up), or also negative ones, for features with good low values (both)"},
+		{Name: "pairs", Kind: Choice, Default: "queries", Choices: []string{"uniform", "queries"}, Doc: "initially equal weights for all pairs (uniform) or for all queries"},
 	}
 }
 

@@ -18,11 +18,11 @@ func newFRank() *Method {
 	return &Method{
 		Name:    "frank",
 		Title:   "FRank",
-		Summary: "Boosts thresholds on features by the fidelity loss over pairs of documents.",
+		Summary: "Boosting of thresholds on features with the pairwise fidelity loss.",
 		Source:  "Tsai, Liu, Qin, Chen, Ma: FRank: A Ranking Method with Fidelity Loss, SIGIR 2007",
 		Hyperparameters: slices.Concat(boostingParameters("300"), stumpParameters(), []Hyperparameter{
-			{Name: "search", Kind: Choice, Default: "gradient", Choices: []string{"gradient", "features", "loss"}, Doc: "the weak ranker to add: of the steepest gradient; or of the least loss, among each feature's steepest (features) or all as in the paper (loss; slow without cuts)"},
-			{Name: "alpha", Kind: Choice, Default: "formula", Choices: []string{"formula", "minimum"}, Doc: "weight of a weak ranker: the paper's formula, or the loss's minimum along it"},
+			{Name: "search", Kind: Choice, Default: "gradient", Choices: []string{"gradient", "features", "loss"}, Doc: "choose the weak ranker with the steepest gradient; or with the least loss, among the steepest of each feature (features) or among all, as in the paper (loss; slow without cuts)"},
+			{Name: "alpha", Kind: Choice, Default: "formula", Choices: []string{"formula", "minimum"}, Doc: "weight of a weak ranker: the paper's formula, or a line search to the minimum of the loss"},
 			largestWork,
 		}),
 		scorers: []string{stumpScorer},

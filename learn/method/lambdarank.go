@@ -13,17 +13,17 @@ func newLambdaRank() *Method {
 	return gradientMethod(Method{
 		Name:           "lambdarank",
 		Title:          "LambdaRank",
-		Summary:        "Pulls at pairs of documents by what the measure changes when they are swapped; descent only.",
+		Summary:        "Pairwise gradients weighted by the change of the measure if the pair is swapped; gradient descent only.",
 		Source:         "Burges, Ragno, Le: Learning to Rank with Nonsmooth Cost Functions, NIPS 2006, eq. 9 and Section 6.2",
 		UsesMeasure:    true,
 		DefaultMeasure: "ndcg@10",
 		takes:          anyOne,
 		Hyperparameters: []Hyperparameter{
-			{Name: "lambda", Kind: Choice, Default: names[0], Choices: names, Doc: "the rule by which λ is computed"},
-			{Name: "sigma", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "slope of the logistic rules; 0: 1 where there is one"},
-			{Name: "margin", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "difference of scores that the rule goes by; 0: the rule's own"},
+			{Name: "lambda", Kind: Choice, Default: names[0], Choices: names, Doc: "rule for the pairwise gradients"},
+			{Name: "sigma", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "slope of the logistic rules; 0: the default of 1"},
+			{Name: "margin", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "margin of the rule; 0: the rule's default"},
 			{Name: "top", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "leave out pairs with both documents below this rank; 0: none"},
-			{Name: "alpha", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "pull of every score to 0: λ less alpha times the score, the gradient of alpha/2 times its square"},
+			{Name: "alpha", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "L2 penalty on scores, alpha/2 times the squared score"},
 			{Name: "alpharatio", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "factor of a document's alpha for each grade; 1: the same alpha for all"},
 		},
 	}, regularization("1e6", nil), ratesOfFields, func(p *Problem) (loss.Loss, error) {
@@ -45,15 +45,15 @@ func newLambdaLoss() *Method {
 	return gradientMethod(Method{
 		Name:           "lambdaloss",
 		Title:          "LambdaLoss",
-		Summary:        "Pairwise logistic loss weighted by the current ranking, so that it bounds NDCG; descent only.",
+		Summary:        "Pairwise logistic loss with weights from the current ranking, a bound on NDCG; gradient descent only.",
 		Source:         "Wang, Li, Golbandi, Bendersky, Najork: The LambdaLoss Framework for Ranking Metric Optimization, CIKM 2018",
 		UsesMeasure:    true,
 		DefaultMeasure: "ndcg",
 		takes:          wholeNDCG,
 		Hyperparameters: []Hyperparameter{
-			{Name: "weights", Kind: Choice, Default: "ndcg2++", Choices: []string{"ndcg1", "ndcg2", "lambdarank", "ndcg2++"}, Doc: "how a pair of documents weighs"},
+			{Name: "weights", Kind: Choice, Default: "ndcg2++", Choices: []string{"ndcg1", "ndcg2", "lambdarank", "ndcg2++"}, Doc: "weights of document pairs"},
 			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "slope of the logistic loss"},
-			{Name: "mu", Kind: Number, Default: "10", Min: leastPositive, Max: 1e6, Doc: "share of the distance of ranks (weights=ndcg2++)"},
+			{Name: "mu", Kind: Number, Default: "10", Min: leastPositive, Max: 1e6, Doc: "weight of the rank distance (weights=ndcg2++)"},
 		},
 	}, regularization("1e6", nil), ratesOfFields, func(p *Problem) (loss.Loss, error) {
 		weights, err := loss.ParseLambdaWeights(p.Values.Text("weights"))

@@ -6,11 +6,11 @@ func newListNet() *Method {
 	return gradientMethod(Method{
 		Name:    "listnet",
 		Title:   "ListNet",
-		Summary: "Cross entropy between what grades and scores say about who comes first.",
+		Summary: "Cross entropy between the top-ranked probabilities given by grades and by scores.",
 		Source:  "Cao, Qin, Liu, Tsai, Li: Learning to Rank: From Pairwise Approach to Listwise Approach, ICML 2007",
 		Hyperparameters: []Hyperparameter{
 			mappingParameter(),
-			{Name: "top", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "first documents compared; beyond 3 only for lists of up to 12 documents"},
+			{Name: "top", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "number of top documents compared; more than 3 only for lists of up to 12 documents"},
 		},
 	}, regularization("1", gridQueries), nil, func(p *Problem) (loss.Loss, error) {
 		mapping, err := loss.ParseMapping(p.Values.Text("mapping"))
@@ -29,7 +29,7 @@ func newListMLE() *Method {
 		Summary: "Likelihood of the ideal permutation under the Plackett–Luce model.",
 		Source:  "Xia, Liu, Wang, Zhang, Li: Listwise Approach to Learning to Rank: Theory and Algorithm, ICML 2008",
 		Hyperparameters: []Hyperparameter{
-			{Name: "ties", Kind: Choice, Default: "random", Choices: []string{"random", "average", "input", "group"}, Doc: "order of equally graded documents: drawn once, the mean over several, that of the input, or none (a grade's documents before all lower ones)"},
+			{Name: "ties", Kind: Choice, Default: "random", Choices: []string{"random", "average", "input", "group"}, Doc: "order of documents with equal grades: drawn once (random), average over several draws, input order, or none (group)"},
 			{Name: "samples", Kind: Integer, Default: "10", Min: 1, Max: 1e6, Doc: "permutations drawn for each query (ties=average)"},
 			redraw("the order of equally graded documents", " (ties=random or average)"),
 		},
@@ -45,7 +45,7 @@ func newRankCosine() *Method {
 	return gradientMethod(Method{
 		Name:    "rankcosine",
 		Title:   "RankCosine",
-		Summary: "Angle between the scores and those of a perfect model; not convex.",
+		Summary: "Cosine distance between the scores and those of a perfect model; not convex.",
 		Source:  "Qin, Zhang, Tsai, Wang, Liu, Li: Query-level Loss Functions for Information Retrieval, Information Processing and Management 44, 2008",
 		Hyperparameters: []Hyperparameter{
 			mappingParameter(),
@@ -60,7 +60,7 @@ func newXENDCG() *Method {
 	return gradientMethod(Method{
 		Name:    "xendcg",
 		Title:   "XE-NDCG",
-		Summary: "Cross entropy that bounds NDCG.",
+		Summary: "Cross entropy loss that bounds NDCG.",
 		Source:  "Bruch: An Alternative Cross Entropy Loss for Learning-to-Rank, WWW 2021",
 		Hyperparameters: []Hyperparameter{
 			redraw("the loss's random γ", ", as the paper does"),

@@ -29,7 +29,7 @@ var (
 func regularization(standard string, grid []string) Hyperparameter {
 	return Hyperparameter{
 		Name: "C", Kind: Number, Default: standard, Min: leastPositive, Max: unbounded, Grid: grid,
-		Doc: "regularisation ‖w‖²/C: the larger, the closer the fit",
+		Doc: "inverse strength of the L2 penalty ‖w‖²/C",
 	}
 }
 
@@ -47,8 +47,8 @@ func logRankParameters(form string, own ...Hyperparameter) []Hyperparameter {
 		Hyperparameter{Name: "mix", Kind: Number, Default: fmt.Sprint(defaults.Mix), Min: 0, Max: 1, Doc: "probability that a walk starts at the ideal ranking, else at the worst (form=sampled, levels=0)"},
 		Hyperparameter{Name: "levels", Kind: Integer, Default: "0", Min: 0, Max: 1000, Doc: "start walks at this many states from ideal to worst, chosen by skew; 0: at the two of mix (form=sampled)"},
 		Hyperparameter{Name: "skew", Kind: Number, Default: "-20", Min: -1e6, Max: 1e6, Doc: "k of the start probability ∝ exp(k·Δ) (form=sampled, levels>0)"},
-		Hyperparameter{Name: "sampler", Kind: Choice, Default: "blocks", Choices: []string{"blocks", "literal"}, Doc: "walk without rejections, or by the paper's Figure 2 as printed: equal in distribution (form=sampled)"},
-		Hyperparameter{Name: "unique", Kind: Switch, Default: strconv.FormatBool(defaults.Unique), Doc: "count a ranking once, however often it was drawn (form=sampled)"},
+		Hyperparameter{Name: "sampler", Kind: Choice, Default: "blocks", Choices: []string{"blocks", "literal"}, Doc: "rejection-free walk (blocks), or the paper's Figure 2 (literal); the distribution is the same (form=sampled)"},
+		Hyperparameter{Name: "unique", Kind: Switch, Default: strconv.FormatBool(defaults.Unique), Doc: "count duplicate sampled rankings once (form=sampled)"},
 		Hyperparameter{Name: "ideal", Kind: Switch, Default: "true", Doc: "add the ideal ranking to the sample if no walk visited it (form=sampled)"},
 		redraw("the sampled rankings", " (form=sampled)"),
 	)
@@ -59,7 +59,7 @@ func lbfgsParameters() []Hyperparameter {
 	return []Hyperparameter{
 		{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "stop L-BFGS when the objective is certified (convex) or seems (otherwise) this close to the minimum, relatively"},
 		{Name: "iterations", Kind: Integer, Default: "500", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},
-		{Name: "restarts", Kind: Integer, Default: "5", Min: 0, Max: 1000, Doc: "random starts of L-BFGS beside the first where the objective is not convex, as under a network; the best training objective is kept"},
+		{Name: "restarts", Kind: Integer, Default: "5", Min: 0, Max: 1000, Doc: "additional random starts of L-BFGS for non-convex objectives; the best training objective is kept"},
 	}
 }
 
@@ -73,7 +73,7 @@ func newMLE() *Method {
 	return logRank(Method{
 		Name:            "mle",
 		Title:           "MLE",
-		Summary:         "Maximum likelihood of the ideal ranking; factored, it is the pairwise logistic loss of RankNet.",
+		Summary:         "Maximum likelihood of the ideal ranking; its factored form is RankNet's pairwise logistic loss.",
 		Source:          logRankSource + ", eq. 3",
 		Hyperparameters: logRankParameters("factored"),
 	}, regularization("0.001", gridPairs), func(l logrank.Options) loss.Loss { return logrank.MLE{Options: l} })
@@ -83,7 +83,7 @@ func newExpGain() *Method {
 	return logRank(Method{
 		Name:            "expgain",
 		Title:           "ExpGain",
-		Summary:         "Maximises the logarithm of the expected gain; not convex, so it starts several times.",
+		Summary:         "Maximises the log of the expected gain; not convex, so trained from several starts.",
 		Source:          logRankSource + ", eq. 6",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
@@ -95,7 +95,7 @@ func newL2() *Method {
 	return logRank(Method{
 		Name:            "l2",
 		Title:           "L2",
-		Summary:         "Minimises the expected loss; not convex, so it starts several times.",
+		Summary:         "Minimises the expected loss; not convex, so trained from several starts.",
 		Source:          logRankSource + ", eq. 4",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
@@ -107,7 +107,7 @@ func newL3() *Method {
 	return logRank(Method{
 		Name:            "l3",
 		Title:           "L3",
-		Summary:         "MLE plus expected loss; not convex, so it starts several times.",
+		Summary:         "MLE plus expected loss; not convex, so trained from several starts.",
 		Source:          logRankSource + ", Section 3",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
@@ -119,7 +119,7 @@ func newConvexLoss() *Method {
 	return logRank(Method{
 		Name:            "convexloss",
 		Title:           "ConvexLoss",
-		Summary:         "Convex upper bound of MLE plus expected loss: rankings weigh more the worse they are.",
+		Summary:         "Convex upper bound of MLE plus expected loss; worse rankings get larger weights.",
 		Source:          logRankSource + ", Section 3",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
@@ -133,7 +133,7 @@ func newExpLoss() *Method {
 	return logRankBy(Method{
 		Name:            "exploss",
 		Title:           "ExpLoss",
-		Summary:         "Minimises the logarithm of the expected f(Δ); with f = exp it is ConvexLoss without MLE; not convex, so it starts several times.",
+		Summary:         "Minimises the log of the expected f(Δ); with f = exp, ConvexLoss without MLE; not convex, so trained from several starts.",
 		Source:          logRankSource + ", eq. 5",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
@@ -149,7 +149,7 @@ func newExpLoss() *Method {
 // ofDelta is f of equation 5.
 var ofDelta = Hyperparameter{
 	Name: "f", Kind: Choice, Default: "exp", Choices: []string{"exp", "identity"},
-	Doc: "f of the logarithm of the expected f(Δ)",
+	Doc: "function f in the log of the expected f(Δ)",
 }
 
 // logRank completes a method whose loss is made from the shared configuration.

@@ -11,12 +11,12 @@ func newMcRank() *Method {
 	return &Method{
 		Name:    "mcrank",
 		Title:   "McRank",
-		Summary: "Classifies documents by grade and ranks by the expected grade; linear classifiers, the exact minimum, or trees.",
+		Summary: "Classification by grade, ranking by the expected grade; linear classifiers (exact minimum) or trees.",
 		Source:  "Li, Burges, Wu: McRank: Learning to Rank Using Multiple Classification and Gradient Boosting, NIPS 2007, sections 3.1 and 3.3",
 		onTrees: newMcRankOnTrees(),
 		Hyperparameters: []Hyperparameter{
 			regularization("0.1", gridMcRank),
-			{Name: "classes", Kind: Choice, Default: "nominal", Choices: []string{"nominal", "ordinal"}, Doc: "functions for the probabilities of the grades, or for those of each grade or a higher one"},
+			{Name: "classes", Kind: Choice, Default: "nominal", Choices: []string{"nominal", "ordinal"}, Doc: "classes are grades (nominal), or grades of at least a value (ordinal)"},
 			mappingParameter(),
 			{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "stop L-BFGS when the objective is certified to be this close to the minimum, relatively"},
 			{Name: "iterations", Kind: Integer, Default: "2000", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},
@@ -41,7 +41,7 @@ func newMcRankOnTrees() *Method {
 	return &Method{
 		Name:            "mcrank",
 		Title:           "McRank",
-		Summary:         "Classifies documents by grade, or a higher one, with boosted trees and ranks by the expected grade.",
+		Summary:         "Classification by grade (nominal or ordinal) with boosted trees, ranking by the expected grade.",
 		Source:          "Li, Burges, Wu: McRank: Learning to Rank Using Multiple Classification and Gradient Boosting, NIPS 2007, section 3.3",
 		Hyperparameters: append(treeParameters(), mappingParameter()),
 		scorers:         []string{treeScorer},

@@ -20,11 +20,11 @@ func newPRank() *Method {
 	return &Method{
 		Name:    "prank",
 		Title:   "PRank",
-		Summary: "A perceptron with a threshold between each grade and the next, one document at a time.",
+		Summary: "Online perceptron with thresholds between grades.",
 		Source:  "Crammer, Singer: Pranking with Ranking, NIPS 2001, figure 2",
 		Hyperparameters: []Hyperparameter{
-			{Name: "epochs", Kind: Integer, Default: "10", Min: 1, Max: 1e6, Grid: []string{"1", "3", "10", "30", "100"}, Doc: "passes over the documents, in a new order each"},
-			{Name: "average", Kind: Switch, Default: "false", Grid: []string{"false", "true"}, Doc: "the mean of the weights after all documents, rather than the last weights"},
+			{Name: "epochs", Kind: Integer, Default: "10", Min: 1, Max: 1e6, Grid: []string{"1", "3", "10", "30", "100"}, Doc: "number of passes over the documents, shuffled each time"},
+			{Name: "average", Kind: Switch, Default: "false", Grid: []string{"false", "true"}, Doc: "average the weights over all updates instead of taking the last ones"},
 		},
 		scorers: []string{linearScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {

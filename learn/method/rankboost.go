@@ -12,10 +12,10 @@ func newRankBoost() *Method {
 	return &Method{
 		Name:    "rankboost",
 		Title:   "RankBoost",
-		Summary: "Boosts thresholds on features by the exponential loss over pairs of documents.",
+		Summary: "Boosting of thresholds on features with the pairwise exponential loss.",
 		Source:  "Freund, Iyer, Schapire, Singer: An Efficient Boosting Algorithm for Combining Preferences, JMLR 4, 2003",
 		Hyperparameters: slices.Concat(boostingParameters("300"), stumpParameters(), []Hyperparameter{
-			{Name: "alpha", Kind: Choice, Default: "bound", Choices: []string{"bound", "exact"}, Doc: "weight of a weak ranker: the minimum of the paper's bound on the loss, ½ ln((1+r)/(1−r)), or of the loss itself, ½ ln(W₊/W₋)"},
+			{Name: "alpha", Kind: Choice, Default: "bound", Choices: []string{"bound", "exact"}, Doc: "weight of a weak ranker: minimises the paper's bound on the loss, ½ ln((1+r)/(1−r)), or the exact loss, ½ ln(W₊/W₋)"},
 		}),
 		scorers: []string{stumpScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {

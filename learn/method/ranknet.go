@@ -10,7 +10,7 @@ func newRankNet() *Method {
 		Source:  "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton, Hullender: Learning to Rank Using Gradient Descent, ICML 2005",
 		Hyperparameters: []Hyperparameter{
 			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "slope of the logistic loss"},
-			{Name: "mean", Kind: Switch, Default: "false", Doc: "divide a query's loss by its number of pairs, so that every query counts the same"},
+			{Name: "mean", Kind: Switch, Default: "false", Doc: "divide a query's loss by its number of pairs, so that queries have equal weight"},
 		},
 	}, regularization("0.01", gridPairs), nil, func(p *Problem) (loss.Loss, error) {
 		return loss.RankNet{Sigma: p.Values.Number("sigma"), Mean: p.Values.Bool("mean")}, nil

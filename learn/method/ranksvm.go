@@ -19,20 +19,20 @@ func newRankSVM() *Method {
 	m := gradientMethod(Method{
 		Name:    "ranksvm",
 		Title:   "RankSVM",
-		Summary: "Hinge over all pairs of differently graded documents; C is the field's, ½‖w‖² + C·Σ hinge (SVM-rank's -c is C times the number of training queries).",
+		Summary: "Pairwise hinge loss, ½‖w‖² + C·Σ hinge (SVM-rank's -c is C times the number of training queries).",
 		Source:  "Joachims: Optimizing Search Engines Using Clickthrough Data, KDD 2002; squared hinge: Chapelle, Keerthi: Efficient Algorithms for Ranking with SVMs, Information Retrieval 13, 2010; weights=queries: Cao, Xu, Liu, Li, Huang, Hon: Adapting Ranking SVM to Document Retrieval, SIGIR 2006",
 		penalty: rankSVMPenalty,
 		Hyperparameters: []Hyperparameter{
-			{Name: "hinge", Kind: Choice, Default: "l2", Choices: []string{"l1", "l2"}, Doc: "of a pair's distance t from its margin of 1: l1, max(0, t), or l2, its square"},
-			{Name: "weights", Kind: Choice, Default: "pairs", Choices: []string{"pairs", "queries"}, Doc: "what counts the same: all pairs, or all queries, each pair by one over its query's number of pairs"},
-			{Name: "c_scale", Kind: Choice, Default: "sum", Choices: []string{"sum", "svmrank"}, Doc: "C multiplies the sum over queries, or, as SVM-rank's -c, their mean: then it is divided by the number of training queries", notOnTrees: true},
+			{Name: "hinge", Kind: Choice, Default: "l2", Choices: []string{"l1", "l2"}, Doc: "hinge loss max(0, t) (l1) or its square (l2), where t is 1 minus the score difference"},
+			{Name: "weights", Kind: Choice, Default: "pairs", Choices: []string{"pairs", "queries"}, Doc: "equal weights for all pairs, or for all queries"},
+			{Name: "c_scale", Kind: Choice, Default: "sum", Choices: []string{"sum", "svmrank"}, Doc: "C multiplies the sum of the losses over queries (sum), or their mean, as SVM-rank's -c does (svmrank)", notOnTrees: true},
 		},
 	}, Hyperparameter{
 		Name: "C", Kind: Number, Default: "0.001", Min: leastPositive, Max: unbounded,
 		Grid: []string{"0.000001", "0.000003", "0.00001", "0.00003", "0.0001", "0.0003", "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10"},
-		Doc:  "C of ½‖w‖² + C·Σ hinge: the larger, the closer the fit",
+		Doc:  "C of ½‖w‖² + C·Σ hinge: larger values fit more closely",
 	}, nil, rankSVMLoss)
-	m.describe("optimizer", "newton (to the minimum; of l1 through smooth stand-ins), planes (to the minimum, by cutting planes), lbfgs, descent (query by query, keeping the best epoch), or auto: newton if the scorer is linear, else descent", "auto", "newton", "planes", "lbfgs", "descent")
+	m.describe("optimizer", "newton (to the minimum; smooths l1), planes (cutting planes, to the minimum), lbfgs, descent (stochastic gradient descent, keeps the best epoch), or auto: newton for linear scorers, else descent", "auto", "newton", "planes", "lbfgs", "descent")
 	m.describe("tolerance", "stop when the objective is certified (convex) or seems (otherwise) this close to the minimum, relatively")
 	m.describe("iterations", "limit of iterations of newton, planes and lbfgs")
 	m.plan = planRankSVM

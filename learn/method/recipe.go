@@ -254,5 +254,5 @@ func CommonQueries(name string, d *dataset.Dataset, ofName string, of *dataset.D
 	if n == len(d.Queries) {
 		all = fmt.Sprintf("all %d", n)
 	}
-	return fmt.Sprintf("%s queries of %s are in %s too: what is chosen or measured on them says little of other queries", all, name, ofName)
+	return fmt.Sprintf("%s queries of %s are in %s too: results on them do not generalize to other queries", all, name, ofName)
 }

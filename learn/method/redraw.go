@@ -3,7 +3,7 @@ package method
 // redraw is a hyperparameter of the methods whose loss draws random numbers; when
 // says of which settings that is true.
 func redraw(what, when string) Hyperparameter {
-	return Hyperparameter{Name: "redraw", Kind: Switch, Default: "false", Doc: "draw " + what + " anew at the beginning of every epoch of descent, or for every tree, rather than once" + when}
+	return Hyperparameter{Name: "redraw", Kind: Switch, Default: "false", Doc: "draw " + what + " again for every epoch of descent or every tree, not once" + when}
 }
 
 // redrawAnew is redraw where it is the default, as in the papers.

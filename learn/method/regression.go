@@ -24,13 +24,13 @@ func newRegression() *Method {
 	return &Method{
 		Name:    "regression",
 		Title:   "Regression",
-		Summary: "Least squares on the grades, with a penalty (ridge regression), in closed form.",
+		Summary: "Ridge regression of the grades, in closed form.",
 		Source:  "Hoerl, Kennard: Ridge Regression: Biased Estimation for Nonorthogonal Problems, Technometrics 12, 1970; Cossock, Zhang: Subset Ranking Using Regression, COLT 2006",
 		Hyperparameters: []Hyperparameter{
 			regularization("0.001", gridRegression),
 			mappingParameter(),
-			{Name: "intercept", Kind: Choice, Default: "common", Choices: []string{"common", "query"}, Doc: "one for all queries, or one for each: then only differences within queries are fitted"},
-			{Name: "mean", Kind: Switch, Default: "false", Doc: "divide a query's squared errors by its number of documents, so that every query counts the same"},
+			{Name: "intercept", Kind: Choice, Default: "common", Choices: []string{"common", "query"}, Doc: "one intercept for all queries (common), or one for each query, which fits differences within queries"},
+			{Name: "mean", Kind: Switch, Default: "false", Doc: "divide a query's squared errors by its number of documents, so that queries have equal weight"},
 		},
 		scorers: []string{linearScorer},
 		plan:    planRegression,

@@ -100,8 +100,8 @@ func scorerKind(m *Method, p *Problem) string {
 // every method with a loss on scores has.
 func networkParameters() []Hyperparameter {
 	return []Hyperparameter{
-		{Name: "hidden", Kind: Integer, Default: "10", Min: 1, Max: 10000, Doc: "hidden units of a network (scorers net and pairnet)"},
-		{Name: "activation", Kind: Choice, Default: "tanh", Choices: scorer.ActivationNames(), Doc: "function of the hidden units of a network (scorers net and pairnet)"},
+		{Name: "hidden", Kind: Integer, Default: "10", Min: 1, Max: 10000, Doc: "number of hidden units (scorers net and pairnet)"},
+		{Name: "activation", Kind: Choice, Default: "tanh", Choices: scorer.ActivationNames(), Doc: "activation function of hidden units (scorers net and pairnet)"},
 		largestWork,
 	}
 }
@@ -109,7 +109,7 @@ func networkParameters() []Hyperparameter {
 // pairHidden is a hyperparameter of the methods that can train a pair network.
 var pairHidden = Hyperparameter{
 	Name: "pair_hidden", Kind: Integer, Default: "10", Min: 1, Max: 10000,
-	Doc: "hidden units of the network over pairs of documents (scorer pairnet)",
+	Doc: "number of hidden units of the network over document pairs (scorer pairnet)",
 }
 
 // onTrees reports whether trees are to be grown.

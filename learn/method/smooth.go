@@ -9,13 +9,13 @@ func newApproxNDCG() *Method {
 	return gradientMethod(Method{
 		Name:           "approxndcg",
 		Title:          "ApproxNDCG",
-		Summary:        "NDCG with smooth ranks; not convex.",
+		Summary:        "Smooth approximation of NDCG; not convex.",
 		Source:         "Qin, Liu, Li: A General Approximation Framework for Direct Optimization of Information Retrieval Measures, Information Retrieval 13, 2010",
 		UsesMeasure:    true,
 		DefaultMeasure: "ndcg",
 		takes:          wholeNDCG,
 		Hyperparameters: []Hyperparameter{
-			{Name: "alpha", Kind: Number, Default: "10", Min: leastPositive, Max: 1e6, Doc: "steepness of a rank's steps"},
+			{Name: "alpha", Kind: Number, Default: "10", Min: leastPositive, Max: 1e6, Doc: "steepness of the smooth rank function"},
 		},
 	}, regularization("1", gridQueries), nil, func(p *Problem) (loss.Loss, error) {
 		return loss.ApproxNDCG{Convention: measure.ConventionOf(p.Measure), Alpha: p.Values.Number("alpha")}, nil
@@ -26,7 +26,7 @@ func newSoftRank() *Method {
 	return gradientMethod(Method{
 		Name:           "softrank",
 		Title:          "SoftRank",
-		Summary:        "Expected NDCG of documents with uncertain scores; not convex.",
+		Summary:        "Expected NDCG under normally distributed scores; not convex.",
 		Source:         "Taylor, Guiver, Robertson, Minka: SoftRank: Optimizing Non-Smooth Rank Metrics, WSDM 2008",
 		UsesMeasure:    true,
 		DefaultMeasure: "ndcg@10",

@@ -21,7 +21,7 @@ func newSVMmap() *Method {
 	m := gradientMethod(Method{
 		Name:           "svmmap",
 		Title:          "SVMmap",
-		Summary:        "Structured hinge: how much the worst of all rankings gains on the ideal one by its loss; with the measure map SVMmap, with ndcg@K SVM-NDCG, with mrr SVM-MRR, with auc SVM-AUC.",
+		Summary:        "Structured hinge loss over all rankings; SVMmap with the measure map, SVM-NDCG with ndcg@K, SVM-MRR with mrr, SVM-AUC with auc.",
 		Source:         "Yue, Finley, Radlinski, Joachims: A Support Vector Method for Optimizing Average Precision, SIGIR 2007; NDCG and MRR: Chakrabarti, Khanna, Sawant, Bhattacharyya: Structured Learning for Non-Smooth Ranking Losses, KDD 2008; AUC: Joachims: A Support Vector Method for Multivariate Performance Measures, ICML 2005; grades=graded: Le, Smola: Direct Optimization of Ranking Measures, 2007; slack: Joachims, Finley, Yu: Cutting-Plane Training of Structural SVMs, Machine Learning 77, 2009",
 		UsesMeasure:    true,
 		DefaultMeasure: "map",
@@ -36,9 +36,9 @@ func newSVMmap() *Method {
 	}, Hyperparameter{
 		Name: "C", Kind: Number, Default: "10", Min: leastPositive, Max: unbounded,
 		Grid: []string{"0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000"},
-		Doc:  "C of ½‖w‖² + (C/N)·Σ slack over N queries: the larger, the closer the fit",
+		Doc:  "C of ½‖w‖² + (C/N)·Σ slack over N queries: larger values fit more closely",
 	}, nil, svmMapLoss)
-	m.describe("optimizer", "planes (to the minimum, by cutting planes), lbfgs, descent (query by query, keeping the best epoch), or auto: planes if the scorer is linear, else descent", "auto", "planes", "lbfgs", "descent")
+	m.describe("optimizer", "planes (cutting planes, to the minimum), lbfgs, descent (stochastic gradient descent, keeps the best epoch), or auto: planes for linear scorers, else descent", "auto", "planes", "lbfgs", "descent")
 	m.describe("tolerance", "stop when the mean slack is certified to be this close to the minimum's and the objective too, relatively (planes), or seems so (lbfgs)")
 	m.describe("iterations", "limit of iterations of planes and lbfgs")
 	m.plan = planSVMmap

@@ -28,7 +28,7 @@ type Descent struct {
 	Rate         float64 // factor of the steps at the start; 0 means 1e-3
 	Epochs       int     // passes over all queries; 0 means 300
 	Batch        int     // queries that one step is made of; 0 means 1
-	Decay        float64 // factor of the rate after an epoch whose training cost rose; 0 means 0.8
+	Decay        float64 // factor of the learning rate after an epoch that increased the training cost; 0 means 0.8
 	Patience     int     // epochs without a lower training cost before a start anew; 0: never
 	KeepLast     bool
 	Bag          int  // networks trained side by side whose scores are averaged; 0 means 1

@@ -21,7 +21,7 @@ import (
 type Trees struct {
 	Rounds   int     // trees at most; 0 means 300
 	Patience int     // rounds without a better one, by the validation data, before the end; 0: all are made
-	Rate     float64 // factor of a tree's values; 0 means 0.1
+	Rate     float64 // learning rate; 0 means 0.1
 	Bins     int     // of a feature's values, 2 to 255; 0 means 255
 
 	// QueryFraction of the queries, drawn anew each round, teach a tree, at least one; of the

@@ -149,7 +149,7 @@ WRONG = {
     "one system": (lambda: listwise.compare({"a": y}, y, qid=qid), "."),
     "system's scores too few": (lambda: listwise.compare({"a": y, "b": y[:-1]}, y, qid=qid), "systems: b: found 359 values, expected 360"),
     "grid no list": (lambda: listwise.tune("mle", X, y, qid=qid, grid={"C": 1}), "grid: C: found 1, expected a list"),
-    "grid unknown": (lambda: listwise.tune("mle", X, y, qid=qid, grid={"D": [1]}), "grid D: none of the methods mle has that hyperparameter"),
+    "grid unknown": (lambda: listwise.tune("mle", X, y, qid=qid, grid={"D": [1]}), "grid D: none of the methods mle has this hyperparameter"),
     "too many folds": (lambda: listwise.tune("mle", X, y, qid=qid, folds=1000), "found 30 queries, expected at least 1000"),
     "rule unknown": (lambda: listwise.fuse([y, y], rule="mean"), "rule: found the rule \"mean\""),
     "one to fuse": (lambda: listwise.fuse([y]), "systems: found 1, expected two"),
