@@ -1,12 +1,15 @@
-// Command shape prints how a tree of Go code is cut: packages, files, functions, exported
-// names, comments, and duplicated lines. Run it on two commits to compare them:
+// Command shape prints how a tree of Go code is cut: packages, rooms (the folders at its root) and
+// the imports between them, files, functions, exported names, comments, and duplicated lines. Run it
+// on two commits to compare them:
 //
 //	cd tools && go run ./shape [-long] [folder]
 //
-// Tests, generated files and testdata are left out.
+// Tools and testdata are left out, and of tests and generated files all but the lines of tests.
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -17,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -30,8 +34,11 @@ const (
 type tree struct {
 	root                   string
 	packages               map[string]bool
+	rooms                  map[string]map[string]bool // the rooms that each imports
+	floors                 map[string]int             // of the rooms, from the top, by layers_test.go
 	files, functions       []sized
 	lines, blank, comments int
+	testLines              int
 	exported, undocumented []string
 	windows                map[string]int // the runs of window lines, by how often they stand
 	runs                   [][]string     // lines of code, a file
@@ -50,7 +57,7 @@ func main() {
 	if flag.NArg() > 0 {
 		root = flag.Arg(0)
 	}
-	t := &tree{root: root, packages: map[string]bool{}, windows: map[string]int{}}
+	t := &tree{root: root, packages: map[string]bool{}, rooms: map[string]map[string]bool{}, floors: map[string]int{}, windows: map[string]int{}}
 	if err := filepath.WalkDir(root, t.visit); err != nil {
 		log.Fatal(err)
 	}
@@ -70,16 +77,30 @@ func (t *tree) visit(path string, e fs.DirEntry, err error) error {
 		return err
 	case e.IsDir() && path != t.root && (name == "testdata" || name == "tools" || len(name) > 1 && name[0] == '.'):
 		return filepath.SkipDir
-	case e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+	case e.IsDir() || !strings.HasSuffix(name, ".go"):
 		return nil
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
+	test := strings.HasSuffix(name, "_test.go")
+	if test {
+		t.testLines += bytes.Count(src, []byte("\n"))
+	}
+	if test && path != filepath.Join(t.root, "layers_test.go") {
+		return nil
+	}
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, path, src, parser.ParseComments)
 	if err != nil {
+		return err
+	}
+	if test {
+		t.readFloors(file)
+		return nil
+	}
+	if err := t.imports(path, file); err != nil {
 		return err
 	}
 	if ast.IsGenerated(file) {
@@ -91,6 +112,78 @@ func (t *tree) visit(path string, e fs.DirEntry, err error) error {
 		t.declaration(set, path, d)
 	}
 	return nil
+}
+
+// module is the path of the module at the root. Those of Python and Beam lie beneath it.
+const module = "github.com/listwise/listwise"
+
+// roomOf returns the first element of a path, "." for none.
+func roomOf(path string) string {
+	room, _, _ := strings.Cut(path, "/")
+	return cmp.Or(room, ".")
+}
+
+// imports notes the rooms that a file imports.
+func (t *tree) imports(path string, file *ast.File) error {
+	folder, err := filepath.Rel(t.root, filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	room := roomOf(filepath.ToSlash(folder))
+	if t.rooms[room] == nil {
+		t.rooms[room] = map[string]bool{}
+	}
+	for _, spec := range file.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return err
+		}
+		if own, ok := strings.CutPrefix(imported+"/", module+"/"); ok && roomOf(own) != room {
+			t.rooms[room][roomOf(own)] = true
+		}
+	}
+	return nil
+}
+
+// readFloors reads the variable floors, lists of rooms from the top. Rooms that it does not name
+// are above them.
+func (t *tree) readFloors(file *ast.File) {
+	for _, d := range file.Decls {
+		d, ok := d.(*ast.GenDecl)
+		if !ok || len(d.Specs) != 1 {
+			continue
+		}
+		v, ok := d.Specs[0].(*ast.ValueSpec)
+		if !ok || v.Names[0].Name != "floors" || len(v.Values) != 1 {
+			continue
+		}
+		floor := 0
+		ast.Inspect(v.Values[0], func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				if n.Type == nil {
+					floor++
+				}
+			case *ast.BasicLit:
+				t.floors[strings.Trim(n.Value, `"`)] = floor
+			}
+			return true
+		})
+	}
+}
+
+// arrows returns the pairs of rooms of which one imports the other, and how many of them do not
+// point to a lower floor.
+func (t *tree) arrows() (all, upwards int) {
+	for room, imported := range t.rooms {
+		for other := range imported {
+			all++
+			if t.floors[other] <= t.floors[room] {
+				upwards++
+			}
+		}
+	}
+	return all, upwards
 }
 
 // countLines counts by kind, and keeps the lines of code.
@@ -177,8 +270,17 @@ func (t *tree) print() {
 	row := func(what string, n any) { fmt.Printf("%-44s %8v\n", what, n) }
 	code := t.lines - t.blank - t.comments
 	row("packages", len(t.packages))
+	arrows, upwards := t.arrows()
+	row("rooms", len(t.rooms))
+	row("arrows between rooms", arrows)
+	if len(t.floors) == 0 {
+		row("of which point upwards", "no floors")
+	} else {
+		row("of which point upwards", upwards)
+	}
 	row("files", len(t.files))
 	row("lines", t.lines)
+	row("lines of tests", t.testLines)
 	row("lines of code", code)
 	row("share of comments, %", fmt.Sprintf("%.1f", 100*float64(t.comments)/float64(t.comments+code)))
 	for _, k := range []struct {
