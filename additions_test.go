@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // additions has the new files of TestAdditions, in the places where they would stand, with
@@ -50,9 +52,7 @@ var rowsOfAdditions = []addition{
 // nothing else, the program has the addition. Its results are compared with computations
 // of their own.
 func TestAdditions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program anew")
-	}
+	long.Test(t) // builds the program anew
 	dir := t.TempDir()
 	copySources(t, dir)
 	table := additionTable(t)

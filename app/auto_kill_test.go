@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // Claim: auto killed at any moment, any number of times, and called again gives the same files as
@@ -35,7 +37,11 @@ func TestKilledAuto(t *testing.T) {
 	}
 	takes, want := time.Since(begun), autoFiles(t, "out")
 	killed := make(map[string]int)
-	for range 6 {
+	times := 2
+	if long.Enabled() {
+		times = 6
+	}
+	for range times {
 		if err := os.RemoveAll("out"); err != nil {
 			t.Fatal(err)
 		}

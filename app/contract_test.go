@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/learn/method"
 )
 
@@ -192,7 +193,11 @@ func TestDemoLearns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds, and minutes with the race detector")
 	}
-	for _, seed := range []string{"1", "2"} {
+	seeds := []string{"1"}
+	if long.Enabled() {
+		seeds = append(seeds, "2")
+	}
+	for _, seed := range seeds {
 		var got struct {
 			Convention string
 			Queries    int

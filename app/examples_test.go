@@ -8,17 +8,23 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // slowExamples take minutes. They are stopped after seconds: that they were at work
 // then shows that what they were called with fits.
 var slowExamples = []string{"listwise auto --data", "listwise reproduce lambdarank-artificial", "listwise reproduce all", "listwise reproduce logrank-fig"}
+
+// longExamples are run to their end with the long tests, and stopped otherwise.
+var longExamples = []string{"listwise bench", "listwise demo", "listwise tune --method lambdamart"}
 
 // endlessExamples go on until they are stopped. They get a free port, and end well.
 var endlessExamples = []string{"listwise serve"}
@@ -54,26 +60,26 @@ func allCommands(cmd *cobra.Command) []*cobra.Command {
 // write to behind it, if need be.
 func runExample(t *testing.T, line string) {
 	t.Helper()
-	ctx, slow := context.Background(), false
-	for _, start := range slowExamples {
-		if slow = strings.HasPrefix(line, start); slow {
-			break
-		}
+	isOf := func(starts []string) bool {
+		return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(line, start) })
 	}
-	if testing.Short() && (slow || strings.HasPrefix(line, "listwise demo")) {
+	ctx, limit := context.Background(), 2*time.Second
+	slow := isOf(slowExamples)
+	if !long.Enabled() {
+		slow, limit = slow || isOf(longExamples), time.Second/2
+	}
+	if testing.Short() && slow {
 		t.Skip("takes seconds")
 	}
-	for _, start := range endlessExamples {
-		if strings.HasPrefix(line, start) {
-			line += " --addr 127.0.0.1:0"
-			var stop func()
-			ctx, stop = context.WithTimeout(ctx, time.Second/2)
-			defer stop()
-		}
+	if isOf(endlessExamples) {
+		line += " --addr 127.0.0.1:0"
+		var stop func()
+		ctx, stop = context.WithTimeout(ctx, time.Second/2)
+		defer stop()
 	}
 	if slow {
 		var stop func()
-		ctx, stop = context.WithTimeout(ctx, 2*time.Second)
+		ctx, stop = context.WithTimeout(ctx, limit)
 		defer stop()
 	}
 	command, stdin := line, ""

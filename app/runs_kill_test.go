@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/listwise/listwise/app/runs"
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // Claim: tune killed at any moment, with another command recording at the same time,
@@ -29,7 +30,10 @@ func TestKilledTune(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds, and minutes with the race detector")
 	}
-	kills := 10
+	kills := 3
+	if long.Enabled() {
+		kills = 10
+	}
 	if text := os.Getenv("LISTWISE_KILLS"); text != "" {
 		var err error
 		if kills, err = strconv.Atoi(text); err != nil {

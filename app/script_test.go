@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // TestMain lets the scripts below run the real command as a process of its own.
@@ -55,6 +57,12 @@ func filesOpen() (names []string) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Condition: func(name string) (bool, error) {
+			if name != "long" {
+				return false, fmt.Errorf("found the condition %s, expected long", name)
+			}
+			return long.Enabled(), nil
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GORACE", os.Getenv("GORACE")) // what make race tells the detector
 			return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -56,6 +57,7 @@ func setsOf(t *testing.T, first, second string) string {
 // realOHSUMED makes LETOR's folds of OHSUMED in a temporary folder, or skips.
 func realOHSUMED(t *testing.T) string {
 	t.Helper()
+	long.Test(t)
 	root, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)

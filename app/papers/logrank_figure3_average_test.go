@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // The printed microaverage weighs the seven sets by their numbers of queries. With these weights
@@ -157,6 +159,7 @@ func TestMicroaverageFindings(t *testing.T) {
 // chance. Where three new rows are above the baselines, that order held; where two are, it
 // did not.
 func TestFigure3OrdersOfEqualRows(t *testing.T) {
+	long.Test(t)
 	const draws = 40
 	decided := make(map[string]int)
 	for seed := range uint64(draws) {

@@ -7,15 +7,17 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // Cancelled at any time, a training ends at once with the context's error, for any method;
 // or it has ended before. Resumed from what it left, it gives the same model.
 func TestCancelledAtAnyTime(t *testing.T) {
 	broken := errors.New("broken off")
-	parts := 4
-	if testing.Short() {
-		parts = 2
+	parts := 2
+	if long.Enabled() {
+		parts = 4
 	}
 	for _, m := range List() {
 		if m.Name == "random" {

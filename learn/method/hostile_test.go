@@ -12,6 +12,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/model"
 )
 
@@ -148,7 +149,7 @@ func TestHostileData(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(2) {
-				if seed == 0 && testing.Short() {
+				if seed == 0 && !long.Enabled() {
 					continue // one set of each kind, with validation data
 				}
 				d := h.data(t, seed)
@@ -195,7 +196,7 @@ func TestStructuralSVMOnHostileData(t *testing.T) {
 			switch {
 			case h.hard:
 				sets, iterations = 2, "2"
-			case testing.Short():
+			case !long.Enabled():
 				sets = 4
 			}
 			for seed := range sets {

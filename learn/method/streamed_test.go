@@ -15,6 +15,7 @@ import (
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // cached writes queries, some of whose values are missing, to a cache and returns them as they are read query by query,
@@ -100,6 +101,7 @@ func memories(little, much int64) []int64 {
 // of the one of data in memory: with missing values, normalizations, transforms, views, weights of queries, every choice
 // of their own, any number of workers and whatever memory there is. No file is left.
 func TestColumnsStream(t *testing.T) {
+	long.Test(t)
 	clip, err := transform.ParseSpec("clip=1%:99%")
 	if err != nil {
 		t.Fatal(err)
