@@ -2,7 +2,8 @@
 # Makes data, trains every method with every scorer, scores, fuses, evaluates and compares on amd64
 # and, by qemu's emulation, on arm64: the files must be the same bytes. The NEON loops are tested
 # there, too. As root on Debian it installs qemu-user; elsewhere without qemu-aarch64 it says so
-# and checks nothing. JOBS says how many trainings run at once.
+# and checks nothing. JOBS says how many trainings run at once. --few trains three linear models, a network and trees
+# alone.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if ! command -v qemu-aarch64 >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
@@ -14,13 +15,13 @@ if ! command -v qemu-aarch64 >/dev/null; then
   exit 0
 fi
 
-# The vector loops against their portable references.
-(cd "$here/../.." && CGO_ENABLED=0 GOARCH=arm64 go test -count 1 -short -exec qemu-aarch64 ./internal/kernel)
+# The vector loops against their portable references, and the elementary functions.
+(cd "$here/../.." && GOARCH=arm64 go test -vet=off -short -timeout 30m -exec qemu-aarch64 ./internal/kernel && GOARCH=arm64 go test -vet=off -run TestBits -exec qemu-aarch64 ./internal/elementary)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for arch in amd64 arm64; do
-  (cd "$here/../.." && CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -o "$work/$arch.bin" ./cmd/listwise)
+  (cd "$here/../.." && GOOS=linux GOARCH=$arch go build -o "$work/$arch.bin" ./cmd/listwise)
   mkdir "$work/$arch"
 done
 native=$(go env GOHOSTARCH)
@@ -61,6 +62,10 @@ train --quiet --no-record --method lambdarank --scorer net --set activation=soft
 train --quiet --no-record --method lambdarank --scorer net --set activation=elu --set epochs=4 --train train.txt --model elu.json
 train --quiet --no-record --method lambdarank --scorer net --set activation=sigmoid --set epochs=4 --train train.txt --model sigmoid.json
 LINES
+if [ "${1:-}" = --few ]; then
+  grep -E -e '--model (mle-linear|regression-linear|listnet-linear|lambdarank-net|lambdamart-trees)\.json$' trainings >few
+  mv few trainings
+fi
 
 each() { # each ARCH < lines: runs them in the architecture's folder
   (cd "$1" && xargs -P "${JOBS:-2}" -I{} sh -c '../"$0".run {} >>"out.$$" 2>&1 || { echo "$0: {}" >&2; cat "out.$$" >&2; exit 255; }; rm -f "out.$$"' "$1")
