@@ -72,7 +72,7 @@ func TestCurveOfAKilledTraining(t *testing.T) {
 	}
 	for name, args := range map[string]string{
 		"descent": "train --method lambdarank --scorer net --set epochs=150 --set patience=7 --valid v.txt",
-		"trees":   "train --method lambdamart --set trees=200 --set patience=0 --set leaf_documents=2 --valid v.txt",
+		"trees":   "train --method lambdamart --set trees=600 --set patience=0 --set leaf_documents=2 --valid v.txt",
 		"l-bfgs":  "train --method expgain --set restarts=15",
 	} {
 		t.Run(name, func(t *testing.T) {
