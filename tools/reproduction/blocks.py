@@ -6,8 +6,8 @@
 RESULTS are output folders of `listwise reproduce`. A block is a fenced block whose first line is
 the title of a NAME.txt there, and whose command has the same seed and scale. The runs with and
 without --data need a folder each. Folders in the command are not compared. A block without a
-command, below the line "    listwise reproduce NAME", has some tables of NAME.txt; a last line "…"
-stands for the rest of a table. Plots below a block are compared, too.
+command, below the line "    listwise reproduce NAME", has some of the head, tables and notes of
+NAME.txt; a last line "…" stands for the rest of a table. Plots below a block are compared, too.
 
 --write renews the blocks that differ. --complete also fails for blocks without a result.
 """
@@ -73,24 +73,31 @@ def paragraphs(lines):
     return [piece for piece in pieces if piece]
 
 
+def title(piece):
+    """Returns the first line of a piece, "- " for notes, whose first line has numbers."""
+    return "- " if piece[0].startswith("- ") else piece[0]
+
+
 def tables(name, found):
-    """Returns the tables of the results of an experiment by title, those that are there once."""
-    all_of = {}
+    """Returns the pieces of the results of an experiment by title, those that are there once, and their folder."""
+    all_of, folders = {}, set()
     for path, lines in found.values():
         if path.stem == name:
-            for piece in paragraphs(lines)[1:]:
-                all_of.setdefault(piece[0], []).append(piece)
-    return {title: pieces[0] for title, pieces in all_of.items() if len(pieces) == 1 and len(pieces[0]) > 2}
+            folders.add(path.parent)
+            for piece in paragraphs(compared(lines)):
+                all_of.setdefault(title(piece), []).append(piece)
+    known = {key: pieces[0] for key, pieces in all_of.items() if len(pieces) == 1 and len(pieces[0]) > 2}
+    return known, folders.pop() if len(folders) == 1 else None
 
 
 def excerpt(block, known):
     """Returns the block with its tables as in the results, None if it has none of them."""
     pieces = paragraphs(block)
-    if not any(piece[0] in known for piece in pieces):
+    if not any(title(piece) in known for piece in pieces):
         return None
     lines = []
     for piece in pieces:
-        whole = known.get(piece[0], piece)
+        whole = known.get(title(piece), piece)
         if piece[-1].strip() == "…":
             whole = whole[: len(piece) - 1] + piece[-1:]
         lines += whole + [""]
@@ -135,7 +142,8 @@ def check(path, found, write):
                 block = renewed(block, found[key][1])
         elif key[1]:
             lacking.append(key)
-        elif (excerpted := excerpt(block, tables(name, found))) is not None:
+        elif (excerpted := excerpt(block, (known := tables(name, found))[0])) is not None:
+            folder = known[1]
             if compared(block) == excerpted:
                 agree.append(key)
             else:
