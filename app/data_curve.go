@@ -170,14 +170,13 @@ func (f *dataCurveFlags) problem(ctx context.Context, env *environment) (*method
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, true
-	p.Note = func(sentence string) { env.note("note: %s", sentence) }
+	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, m.Streams(p.Values)
 	trainOpts := opts
 	const copies = 3 // of data in memory: all, the parts to learn from and to test on, and a sample
 	trainOpts.MaxBytes = max(1, opts.MaxBytes/copies)
 	data, err := env.openParts(ctx, "train", f.train, trainOpts)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, hintAtDisk(err, opts)
 	}
 	if !data.Streamed() {
 		p.MaxBytes -= (copies - 1) * featureBytes(data)

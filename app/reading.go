@@ -79,32 +79,22 @@ func parseMissingValues(list string) ([]float64, error) {
 // memoryLimit is the flag of what data may take.
 type memoryLimit struct {
 	maxMemory float64 // GiB
-	given     func(flag string) bool
-	left      int64 // bytes that it leaves for data, once options were asked for
+	left      int64   // bytes that it leaves for data, once options were asked for
 }
 
 func (m *memoryLimit) addTo(cmd *cobra.Command) {
-	m.given = cmd.Flags().Changed
-	addPositive(cmd.Flags(), &m.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "memory limit in `GiB`")
+	addReal(cmd.Flags(), &m.maxMemory, "max-memory", 0, 0, maxMemory, "memory limit in `GiB`; 0: three quarters of the machine's memory")
 }
 
 // options are those of the limit alone: what it leaves for data. They have garbage collected as often as it takes to keep the limit.
 func (m *memoryLimit) options() dataset.Options {
-	limit, left := processMemory(dataset.MemoryLimit(0))
-	if m.given("max-memory") {
+	limit := dataset.MemoryLimit(0)
+	if m.maxMemory > 0 {
 		limit = max(1, int64(m.maxMemory*(1<<30)))
-		left = limit - ownMemory(limit)
 	}
 	debug.SetMemoryLimit(max(limit, leastMemory) - unmanaged)
-	m.left = left
-	return dataset.Options{MaxBytes: left}
-}
-
-// processMemory returns the limit of the process where none is given, and what it leaves for data: the most that these may
-// take, three quarters of what there is, if that leaves the program its own part of seven eighths.
-func processMemory(most int64) (limit, left int64) {
-	limit = most / 6 * 7
-	return limit, min(most, limit-ownMemory(limit))
+	m.left = limit - ownMemory(limit)
+	return dataset.Options{MaxBytes: m.left}
 }
 
 // leastMemory is the least limit that is one of the whole process.
@@ -215,6 +205,26 @@ func checkCopied(flag, path string, d *dataset.Dataset, beside, bytes int64) err
 		File: path, Found: fmt.Sprintf("%d documents × %d features, which with a copy take %s of memory", d.Docs(), d.Features, memory.Bytes(float64(need))),
 		Expected: "at most " + memory.Bytes(float64(bytes)) + ", or raise the limit", Err: dataset.ErrTooLarge,
 	}))
+}
+
+// leftBeside returns how many of so many bytes there are for other data beside data: their features, if they are in memory,
+// and what is known of their queries, of which a few MB are not counted.
+func leftBeside(data *dataset.Dataset, bytes int64) int64 {
+	const few = 2 << 20
+	held := max(0, memory.QueryBytes*int64(len(data.Queries))-few)
+	if !data.Streamed() {
+		held += featureBytes(data)
+	}
+	return max(1, bytes-held)
+}
+
+// featureBytes returns the bytes of the features of data in memory.
+func featureBytes(d *dataset.Dataset) int64 { return 4 * int64(d.Docs()) * int64(d.Features) }
+
+// opensAgain reports whether a path is of what can be read any number of times: a file, or a folder of shards.
+func opensAgain(path string) bool {
+	info, err := os.Stat(path)
+	return path != "-" && err == nil && (info.Mode().IsRegular() || info.IsDir())
 }
 
 // limitTrainingGarbage is for training: what losses hold of queries is much, and collecting garbage more often takes

@@ -14,6 +14,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
 )
 
@@ -135,9 +136,6 @@ type trainFlags struct {
 	curve       string
 	model       string
 	checkpoint  string
-
-	opened dataset.Options  // that the training data were opened with
-	whole  *dataset.Dataset // that were opened: with a part that is held out
 }
 
 func newTrainCommand(env *environment) *cobra.Command {
@@ -227,18 +225,8 @@ func (f *trainFlags) run(ctx context.Context, env *environment) error {
 // fit trains, stores the model and measures it.
 func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (report, error) {
 	trained, err := f.learn(ctx, env, m, p, rec)
-	for errors.Is(err, dataset.ErrTooLarge) {
-		again, failed := f.reopen(ctx, env, p)
-		if failed != nil {
-			return report{}, failed
-		}
-		if !again {
-			break
-		}
-		trained, err = f.learn(ctx, env, m, p, rec)
-	}
 	if err != nil {
-		return report{}, err
+		return report{}, hintAtMemory(err)
 	}
 	valid, err := f.validation(trained, p.Valid)
 	if err != nil {
@@ -251,6 +239,14 @@ func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method
 	rec.wrote(f.model, f.curve, f.checkpoint)
 	rec.result(trainResult(m, p, trained, valid))
 	return trainReport(f.model, trained, valid), nil
+}
+
+// hintAtDisk adds to an error about data that are too large for a learner that takes them all at once which others do not.
+func hintAtDisk(err error, opts dataset.Options) error {
+	if errors.Is(err, dataset.ErrTooLarge) && !opts.Stream {
+		return fmt.Errorf("%w; or learn what is learned from disk: %s", err, train.FromDisk)
+	}
+	return err
 }
 
 // learn trains, showing how it goes and writing the curve.
@@ -339,10 +335,12 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	}
 	opts.MinFeatures = f.minFeatures
 	f.widen(p, &opts)
-	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, true
-	p.Note = func(sentence string) { env.note("note: %s", sentence) }
+	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, m.Streams(p.Values)
 	p.Warn = func(sentence string) { env.note("warning: %s", sentence) }
 	trainOpts := opts
+	if opts.Stream { // else there is memory for learning beside them
+		trainOpts.MaxBytes /= 2
+	}
 	if err := f.sampled(&trainOpts); err != nil {
 		return nil, nil, err
 	}
@@ -351,15 +349,17 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	}
 	data, err := env.openParts(ctx, "train", f.train, trainOpts)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, hintAtDisk(err, opts)
 	}
-	f.opened, f.whole = trainOpts, data
 	if f.holdOut != "" && !data.Streamed() {
 		p.MaxBytes -= featureBytes(data)
 	}
+	if opts.Stream {
+		opts.MaxBytes = opts.MaxBytes / 4 * 3
+	}
 	data, valid, err := f.divide(ctx, env, &f.learning, strings.Join(f.train, ", "), data, opts)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, hintAtDisk(err, opts)
 	}
 	env.noteOfRelevance(p.Settle(data, valid))
 	return m, p, nil

@@ -21,8 +21,7 @@ type stopping struct {
 	drawn    uint64 // the seed of the division, for holdOut
 	selectBy string
 
-	validOpened dataset.Options // that the file of validation data was opened with
-	cmd         *cobra.Command
+	cmd *cobra.Command
 }
 
 func (s *stopping) addTo(cmd *cobra.Command) {
@@ -76,7 +75,6 @@ func (s *stopping) measureOf(l *learning, p *method.Problem) (measure.Measure, e
 func (s *stopping) divide(ctx context.Context, env *environment, l *learning, from string, data *dataset.Dataset, opts dataset.Options) (train, valid *dataset.Dataset, err error) {
 	if s.valid != "" {
 		opts.FeatureNames, opts.MaxBytes = data.FeatureNames, leftBeside(data, opts.MaxBytes)
-		s.validOpened = opts
 		if valid, err = env.openAndWarn(ctx, "valid", s.valid, opts); err == nil {
 			warnOfCommon(env, s.valid, valid, from, data)
 		}

@@ -7,20 +7,20 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// DefaultMaxBytes is the most memory that an input may take unless Options say
-// otherwise: 16 GiB, or three quarters of what the machine has if that is less. A
+// DefaultMaxBytes is the memory that an input may take unless Options say otherwise, where it is not known how much
+// there is: elsewhere three quarters of what the machine or its control group has. A
 // short file can need far more, because of a huge feature index or compression, and a
 // Go program that runs out of memory is killed.
 const DefaultMaxBytes = 16 << 30
 
-// MemoryLimit returns the bytes of memory that are meant by MaxBytes: these, or DefaultMaxBytes on
-// this machine if they are not positive.
+// MemoryLimit returns the bytes of memory that are meant by MaxBytes: these or, if they are not positive,
+// three quarters of the memory that the machine or its control group has.
 func MemoryLimit(maxBytes int64) int64 {
 	if maxBytes > 0 {
 		return maxBytes
 	}
 	if all := block.MachineMemory(); all > 0 {
-		return min(DefaultMaxBytes, all/4*3)
+		return all / 4 * 3
 	}
 	return DefaultMaxBytes
 }

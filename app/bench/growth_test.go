@@ -93,10 +93,6 @@ func TestPlan(t *testing.T) {
 	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "memory" {
 		t.Errorf("of a work that holds 0.1 MB of documents and all features: found %+v, expected that it needs memory", p)
 	}
-	linear.Work.Stored = 2
-	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "disk" || math.Abs(p.Hours-2.1e5/3600) > 1e-6 {
-		t.Errorf("of a work that has these in a file then: found %+v, expected 1 + 10 · 2 times reading", p)
-	}
 	linear.Work = Work{Name: "w", Usual: 10, Whole: true}
 	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "memory" || math.Abs(p.Hours-100*20/3600.0) > 1e-9 {
 		t.Errorf("past memory, of a work that needs it: found %+v, expected the time of a machine that has it", p)

@@ -64,12 +64,8 @@ func (r *Result) Plan(s *Series, documents, memory float64) (Plan, bool) {
 // reads returns how often a pass reads the features of so many documents, which take so many bytes and do not fit into
 // the memory. It returns false if there is too little memory to read them from the disk, too.
 func (w *Work) reads(documents, features, memory float64) (reads float64, fits bool) {
-	held, values := float64(w.Least*documents), float64(w.Cell*features/4)
-	switch {
-	case w.Whole || held > memory:
+	if w.Whole || float64(w.Least*documents)+float64(w.Cell*features/4) > memory {
 		return 0, false
-	case held+values > memory:
-		return w.Stored, w.Stored > 0
 	}
 	return w.Reads, true
 }

@@ -37,12 +37,10 @@ type Work struct {
 	Whole bool `json:"needs_memory,omitempty"`
 
 	// Where the features do not fit into memory, each pass behind the first reads Reads times their bytes, and a
-	// document takes Least bytes of memory all the same, and each of its features Cell. If that of the features does not
-	// fit either, and Stored is not 0, they are in a file, of which a pass reads Stored times the features' bytes.
-	Reads  float64 `json:"reads_per_pass,omitempty"`
-	Least  float64 `json:"least_bytes_per_document,omitempty"`
-	Cell   float64 `json:"least_bytes_per_value,omitempty"`
-	Stored float64 `json:"reads_per_pass_of_stored_values,omitempty"`
+	// document takes Least bytes of memory all the same, and each of its features Cell.
+	Reads float64 `json:"reads_per_pass,omitempty"`
+	Least float64 `json:"least_bytes_per_document,omitempty"`
+	Cell  float64 `json:"least_bytes_per_value,omitempty"`
 
 	// Most is the number of documents up to which it is measured, 0 for any.
 	Most int `json:"-"`
@@ -102,29 +100,15 @@ func Trainings() []Work {
 	return []Work{
 		evaluations("mle"), evaluations("listnet"), evaluations("listmle"), convex, newton,
 		epochs("lambdarank", "lambdarank"), epochs("ranknet", "ranknet-net", "--scorer", "net"),
-		features(rounds("adarank", "rounds", 500), 0.01, 12, 0.07), columns(rounds("rankboost", "rounds", 300)), codes(rounds("lambdamart", "trees", 300)),
-		features(Work{Name: "coordascent", Args: training("coordascent", "--set", "restarts=0"), Knob: "sweeps", Few: 1, Many: 2, Usual: 25, Unit: "sweep"}, 2, 23, 0),
+		rounds("adarank", "rounds", 500), rounds("rankboost", "rounds", 300), codes(rounds("lambdamart", "trees", 300)),
+		{Name: "coordascent", Args: training("coordascent", "--set", "restarts=0"), Knob: "sweeps", Few: 1, Many: 2, Usual: 25, Unit: "sweep", Whole: true},
 	}
 }
 
-// columns says of RankBoost what it takes of data larger than memory: a round reads the bins, a byte a cell, and
-// some orders of columns (docs/out-of-core.md).
-func columns(w Work) Work {
-	w.Whole, w.Reads, w.Least = false, 0.27, 69
-	return w
-}
-
-// features says of what goes on with columns in a file how often a pass reads all of them, and the bytes of memory that
-// a document and a value take all the same (docs/out-of-core.md; those of a query are shared by its Docs documents).
-func features(w Work, reads, document, value float64) Work {
-	w.Whole, w.Reads, w.Least, w.Cell = false, reads, document, value
-	return w
-}
-
-// codes says of trees what they take of data larger than memory: what they know of a document, and a byte a cell, in
-// memory or in a file (docs/out-of-core.md: five trees read 15 times the features).
+// codes says of trees what they take of data larger than memory: what they know of a document, and a byte a cell
+// (docs/out-of-core.md).
 func codes(w Work) Work {
-	w.Whole, w.Least, w.Cell, w.Stored = false, 48, 1, 3
+	w.Whole, w.Least, w.Cell = false, 80, 1
 	return w
 }
 

@@ -134,7 +134,7 @@ type state struct {
 	before [][]float64 // likewise, the scores before the last move
 	orders [][]int32   // documents by rank
 	column [][]float32 // the column whose weight is being improved
-	varies []bool      // whether it has different values; where not, column is not set but from a source
+	varies []bool      // whether it has different values; where not, column is not set
 	values []float64   // a query's, where all of them are computed before they are added up
 	lines  []line      // of each worker
 	points points
@@ -148,10 +148,7 @@ func newState(d *Data, c *Climber, w []float64) *state {
 		docs += len(d.queries[i].grades)
 	}
 	scores, before, orders := make([]float64, docs), make([]float64, docs), make([]int32, docs)
-	var column []float32
-	if d.source == nil {
-		column = make([]float32, docs)
-	}
+	column := make([]float32, docs)
 	s.column, s.varies = make([][]float32, len(d.queries)), make([]bool, len(d.queries))
 	for i := range d.queries {
 		n := len(d.queries[i].grades)
@@ -162,9 +159,7 @@ func newState(d *Data, c *Climber, w []float64) *state {
 		s.before = append(s.before, before[:n:n])
 		s.orders = append(s.orders, orders[:n:n])
 		scores, before, orders = scores[n:], before[n:], orders[n:]
-		if d.source == nil {
-			s.column[i], column = column[:n:n], column[n:]
-		}
+		s.column[i], column = column[:n:n], column[n:]
 	}
 	s.values = make([]float64, len(d.queries))
 	s.lines = make([]line, parallel.Workers(c.Workers, s.parts()))
@@ -188,10 +183,6 @@ func (s *state) each(do func(l *line, i int)) {
 
 // rescore computes all scores from the weights.
 func (s *state) rescore() {
-	if s.data.source != nil {
-		s.rescoreByColumn()
-		return
-	}
 	s.each(func(_ *line, i int) {
 		x := s.data.queries[i].x
 		for k := range s.scores[i] {
@@ -204,24 +195,6 @@ func (s *state) rescore() {
 			s.scores[i][k], x = score, x[len(s.w):]
 		}
 	})
-}
-
-// rescoreByColumn adds up the same products in the same order.
-func (s *state) rescoreByColumn() {
-	for i := range s.scores {
-		clear(s.scores[i])
-	}
-	for j, w := range s.w {
-		if w != 0 {
-			column := s.data.source.Of(j)
-			s.each(func(_ *line, i int) {
-				scores := s.scores[i]
-				for k, x := range column[s.data.queries[i].from:][:len(scores)] {
-					scores[k] += float64(w * float64(x))
-				}
-			})
-		}
-	}
 }
 
 // value returns the mean of the measure at the weights and brings the orders up to
@@ -241,28 +214,10 @@ func (s *state) value() float64 {
 
 // take sets column to column j.
 func (s *state) take(j int) {
-	if s.data.source != nil {
-		s.takeOf(s.data.source.Of(j))
-		return
-	}
 	s.each(func(_ *line, i int) {
 		q := &s.data.queries[i]
 		if s.varies[i] = q.varies[j]; s.varies[i] {
 			q.column(s.column[i], j)
-		}
-	})
-}
-
-// takeOf sets column to parts of a source's column, which it does not copy.
-func (s *state) takeOf(column []float32) {
-	s.each(func(_ *line, i int) {
-		of := column[s.data.queries[i].from:][:len(s.scores[i])]
-		s.column[i], s.varies[i] = of, false
-		for _, v := range of[1:] {
-			if v != of[0] {
-				s.varies[i] = true
-				break
-			}
 		}
 	})
 }
@@ -289,8 +244,7 @@ func (s *state) improve(j int, value float64) float64 {
 	if after := s.value(); after > value {
 		return after
 	}
-	// Crossings were closer than floating point can distinguish. The scores are those of before and not computed
-	// again, for which a source would have to give every column.
+	// Crossings were closer than floating point can distinguish. The scores are those of before.
 	s.w[j] = old
 	s.scores, s.before = s.before, s.scores
 	return s.value()
@@ -302,7 +256,7 @@ func (s *state) move(j int, t float64) {
 	s.scores, s.before = s.before, s.scores
 	s.each(func(_ *line, i int) {
 		q, scores, before := &s.data.queries[i], s.scores[i], s.before[i]
-		if s.data.source == nil && !s.varies[i] {
+		if !s.varies[i] {
 			q.column(s.column[i], j)
 		}
 		for k, x := range s.column[i] {

@@ -55,10 +55,6 @@ type AdaRankOptions struct {
 	Enqueue bool
 
 	Workers int // goroutines; 0 means GOMAXPROCS
-
-	// Memory and Note are those of Options.
-	Memory int64
-	Note   func(sentence string)
 }
 
 // AdaRank is the algorithm of
@@ -119,8 +115,7 @@ type LinearRound struct {
 
 // NewAdaRank prepares boosting on a data set, which must not change during it. It
 // returns ErrNoPairs, or an error for options that do not exist, a measure that is not
-// between −1 and 1, or the memory or the temporary file that streamed data take, which Close removes; of these, Next
-// panics if reading fails, with a value that [dataset.GuardFaults] makes an error of.
+// between −1 and 1.
 func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (a *AdaRank, err error) {
 	switch {
 	case o.Measure == nil:
@@ -141,7 +136,7 @@ func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (a *AdaRank, err error) {
 		return nil, ErrNoPairs
 	}
 	if err := a.fillTable(); err != nil {
-		return nil, errors.Join(err, a.Close())
+		return nil, err
 	}
 	a.begin()
 	return a, nil
@@ -176,37 +171,25 @@ func (a *AdaRank) weak() int {
 	return a.data.Features
 }
 
-// fillTable measures every query by every feature, upwards and, if both, downwards. Streamed data are read once for
-// that, and put in a file for the rounds.
-func (a *AdaRank) fillTable() (err error) {
-	d, queries := a.data, a.standings.queries
-	keep, part := keptFeatures, 0
-	if d.Streamed() {
-		keep, part, err = a.plan()
-	} else {
-		err = checkBeside(d.Docs(), d.Features, a.held()+float64(4*keptFeatures*float64(d.Docs())), a.options.Memory)
-	}
-	if err != nil {
-		return err
-	}
-	weak := a.weak()
+// AdaRankBytes returns the memory that AdaRank takes beside the features of so many queries and documents.
+func AdaRankBytes(queries, docs, features int) float64 {
+	const (
+		document = 2*8 + 4 + 4*keptFeatures // scores, those before a round, the place in the order, and columns
+		query    = 2*8 + 128                // the weight and the value, and what standings know
+	)
+	return float64(document*float64(docs)) + float64(float64(queries)*float64(query+2*8*features))
+}
+
+// fillTable measures every query by every feature, upwards and, if both, downwards.
+func (a *AdaRank) fillTable() error {
+	d, queries, weak := a.data, a.standings.queries, a.weak()
 	a.table = make([]float64, len(queries)*weak)
 	ranks := make([]featureRanks, parallel.Workers(a.options.Workers, len(d.Queries)))
-	fill := func(worker, i int, x []float32) {
+	a.columns = featureColumns{data: d}
+	parallel.For(len(queries), a.options.Workers, func(worker, i int) {
 		ranks[worker].measure = a.options.Measure
-		ranks[worker].fill(a.table[i*weak:(i+1)*weak], queries[i].grades, x)
-	}
-	if d.Streamed() {
-		a.columns, err = a.readOnce(keep, part, fill)
-	} else {
-		a.columns = featureColumns{data: d, most: keep}
-		parallel.For(len(queries), a.options.Workers, func(worker, i int) {
-			fill(worker, i, d.Queries[queries[i].number].X)
-		})
-	}
-	if err != nil {
-		return err
-	}
+		ranks[worker].fill(a.table[i*weak:(i+1)*weak], queries[i].grades, d.Queries[queries[i].number].X)
+	})
 	for _, e := range a.table {
 		if !(e >= -1 && e <= 1) {
 			return fmt.Errorf("found a value of %v of %s on the training data, expected a measure between -1 and 1",
@@ -215,9 +198,6 @@ func (a *AdaRank) fillTable() (err error) {
 	}
 	return nil
 }
-
-// Close removes the temporary file that there is of streamed data.
-func (a *AdaRank) Close() error { return a.columns.close() }
 
 // direction returns the feature of a weak ranker, and −1 if it is taken downwards.
 func (a *AdaRank) direction(weak int) (feature int, sign float64) {

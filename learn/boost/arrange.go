@@ -19,8 +19,6 @@ type arrangement struct {
 
 	weights    []float64 // of the documents, in the order of rows; nil if all are 1
 	logWeights []float64 // their logarithms
-
-	beside int // bytes that boosting holds of a document, beside what all boosting does
 }
 
 // levels is a query: level k are the documents start[k] ≤ i < start[k+1].

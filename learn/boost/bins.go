@@ -1,7 +1,6 @@
 package boost
 
 import (
-	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -23,11 +22,7 @@ func (b *fourBins) add(codes [4][]uint8, sums []uint64) {
 // bound sets the columns' ceilings, and returns a number that the best edge is not below.
 func (s *largeSearch) bound(potential []float64) (least float64) {
 	u := s.addends(potential)
-	if s.codes == nil {
-		s.boundStored(u)
-	} else {
-		s.boundHeld(u)
-	}
+	s.addBins(u)
 	for f := range s.columns {
 		for _, edge := range s.columns[f].edges[:s.columns[f].codes] {
 			least = max(least, sizeOf(edge, s.up)-u.error)
@@ -40,8 +35,8 @@ func (s *largeSearch) bound(potential []float64) (least float64) {
 // in a core's cache.
 const boundDocs = 1 << 14
 
-// boundHeld is bound's part for codes in memory. Whole numbers have the same sum in any order.
-func (s *largeSearch) boundHeld(u *units) {
+// addBins adds up the bins of all columns and bounds these. Whole numbers have the same sum in any order.
+func (s *largeSearch) addBins(u *units) {
 	if s.bins == nil {
 		s.makeBins()
 	}
@@ -81,37 +76,5 @@ func (s *largeSearch) makeBins() {
 	s.bins = make([][]fourBins, parallel.Workers(s.workers, (len(s.rows)+boundDocs-1)/boundDocs))
 	for w := range s.bins {
 		s.bins[w] = make([]fourBins, (len(s.varied)+3)/4)
-	}
-}
-
-// boundStored is bound's part for codes in the file, of which a part of a group's columns is read at a time.
-func (s *largeSearch) boundStored(u *units) {
-	groups := groupsOf(len(s.columns))
-	workers := 2 * parallel.Workers(s.workers, groups) // some compute while others wait for the disk
-	parts, bins := make([][]uint8, workers), make([][]fourBins, workers)
-	parallel.For(groups, workers, func(worker, g int) {
-		if parts[worker] == nil {
-			parts[worker], bins[worker] = newCodes(groupColumns*storedPart), make([]fourBins, groupColumns/4)
-		}
-		clear(bins[worker])
-		s.addStored(bins[worker], g, parts[worker])
-		for f := g * groupColumns; f < min((g+1)*groupColumns, len(s.columns)); f++ {
-			s.columns[f].bound(&bins[worker][f%groupColumns/4][f%4], u, s.up)
-		}
-	})
-}
-
-// addStored adds up the bins of a group's columns, whose codes are read by the given memory.
-func (s *largeSearch) addStored(bins []fourBins, group int, memory []uint8) {
-	for from := 0; from < len(s.rows); from += storedPart {
-		sums := s.sums[from:min(from+storedPart, len(s.rows))]
-		block.ReadTemporary(s.stored.file, memory, s.stored.codes(group, from/storedPart))
-		for q := range bins {
-			var codes [4][]uint8
-			for k := range codes {
-				codes[k] = memory[(4*q+k)*storedPart:]
-			}
-			bins[q].add(codes, sums)
-		}
 	}
 }

@@ -11,6 +11,8 @@
 package boost
 
 import (
+	"unsafe"
+
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/elementary"
@@ -34,13 +36,6 @@ type Options struct {
 	PerQuery bool
 
 	Workers int // goroutines; 0 means GOMAXPROCS
-
-	// Memory is the bytes that boosting may hold beside features that are in memory, 0 for as many as help. It changes no
-	// result: too little is an error, which wraps [dataset.ErrTooLarge].
-	Memory int64
-
-	// Note, if not nil, is told in a sentence of temporary files before they are made.
-	Note func(sentence string)
 }
 
 // Round is a weak ranker that was added, and the training loss with it.
@@ -91,31 +86,27 @@ func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 
 // makeSearch makes the search, which begins with the potentials. All says that the best weak ranker of
 // every column is asked for, which bounds do not help to find.
-func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) (err error) {
-	if d.Streamed() {
-		s.large, err = newStreamedSearch(d, s.documents, o, s.potential)
-		return err
-	}
-	if rows := s.documents.rows; !all && len(rows) >= manyDocs && len(rows) < first {
-		if err := checkHeld(s.documents, d.Features, o, 1, loadedBytes); err != nil {
-			return err
-		}
+func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) {
+	if rows := s.documents.rows; isLarge(len(rows), all) {
 		s.large = newLargeSearch(d, rows, o, s.potential)
-		return nil
-	}
-	if err := checkHeld(s.documents, d.Features, o, binBytes, keyBytes); err != nil {
-		return err
+		return
 	}
 	s.search = newSearch(newColumns(d, s.documents.rows, o.Cuts, o.Workers), o.Up, o.Workers)
-	return nil
 }
 
-// Close removes the temporary file that there is of streamed data.
-func (s *sum) Close() error {
-	if s.large == nil || s.large.stored == nil {
-		return nil
+// isLarge reports whether a largeSearch finds the weak rankers among so many documents.
+func isLarge(docs int, all bool) bool { return !all && docs >= manyDocs && docs < first }
+
+// Bytes returns the memory that RankBoost and FRank take beside the features of so many documents; all says that FRank
+// compares the losses of weak rankers.
+func Bytes(docs, features, workers int, all bool) float64 {
+	const document = 5*8 + 1 + 4*8 // row, score, potential, that of the search, addends, side; weights, and FRank's factors
+	cell, sorted := float64(binBytes), float64(keyBytes)
+	if isLarge(docs, all) {
+		cell, sorted = 1, loadedBytes
 	}
-	return s.large.stored.file.Close()
+	each := document + float64(cell*float64(features)) + float64(sorted*float64(parallel.Workers(workers, features)))
+	return float64(each*float64(docs)) + float64(float64(features)*float64(unsafe.Sizeof(largeColumn{})))
 }
 
 // find returns the best weak ranker; see search.run.
@@ -127,14 +118,8 @@ func (s *sum) find() (best candidate, ok bool) {
 }
 
 // eachCandidate calls try for the best weak ranker of every column, after find, or for all of them from the highest
-// threshold down.
+// threshold down. There is no largeSearch.
 func (s *sum) eachCandidate(all bool, try func(candidate)) {
-	if s.large != nil {
-		for f := range s.large.columns {
-			s.large.eachCandidate(f, all, s.potential, try)
-		}
-		return
-	}
 	for i, c := range s.search.best {
 		if !all {
 			try(c)

@@ -124,20 +124,6 @@ func WeakRankers(d *dataset.Dataset, o Options) int {
 	return n
 }
 
-// WeakRankers is the function of that name for the data of the sum, which may be streamed.
-func (s *sum) WeakRankers() (n int) {
-	if s.large == nil {
-		for i := range s.search.columns {
-			n += len(s.search.columns[i].thresholds)
-		}
-		return n
-	}
-	for f := range s.large.columns {
-		n += s.large.columns[f].thresholds()
-	}
-	return n
-}
-
 // candidate is a weak ranker, the cut-th of a column, and its edge.
 type candidate struct {
 	column, cut int

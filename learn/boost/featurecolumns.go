@@ -8,41 +8,26 @@ import (
 // featureColumns gives the features of all documents one at a time, and keeps those that were used last: of rows they
 // would take a line of the processor's cache a document.
 type featureColumns struct {
-	data   *dataset.Dataset
-	most   int     // columns that are kept
-	stored *stored // of streamed data, else nil
-	kept   kept[float32]
+	data *dataset.Dataset
+	kept kept[float32]
 }
 
-// keptFeatures is the number of columns that are kept where there is memory, four bytes a document each.
+// keptFeatures is the number of columns that are kept, four bytes a document each.
 const keptFeatures = 8
 
 // of returns a feature of all documents, valid until the next call. If it is not there, gather must first set the
 // parts of it that are used.
 func (c *featureColumns) of(f int) (column []float32, there bool) {
-	if docs := c.data.Docs(); !c.kept.has(f) && len(c.kept.slots) < min(c.most, c.data.Features) {
-		c.kept.add(block.New(padded(docs))[:docs])
+	if !c.kept.has(f) && len(c.kept.slots) < min(keptFeatures, c.data.Features) {
+		c.kept.add(block.New(c.data.Docs()))
 	}
-	column, there = c.kept.of(f)
-	if !there && c.stored != nil {
-		block.ReadTemporary(c.stored.file, whole(column), c.stored.column(f))
-		there = true
-	}
-	return column, there
+	return c.kept.of(f)
 }
 
-// gather sets some rows of a feature of data in memory.
+// gather sets some rows of a feature.
 func (c *featureColumns) gather(column []float32, f, from, to int) {
 	x, width := c.data.X()[f:], c.data.Features
 	for row := from; row < to; row++ {
 		column[row] = x[row*width]
 	}
-}
-
-// close removes the file.
-func (c *featureColumns) close() error {
-	if c.stored == nil {
-		return nil
-	}
-	return c.stored.file.Close()
 }

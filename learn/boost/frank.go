@@ -104,10 +104,7 @@ func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 		b.queries[i].levels = &s.documents.queries[i]
 	}
 	b.weigh()
-	s.documents.beside = 2 * 8 // better and worse
-	if err := b.makeSearch(d, o.Options, o.Search != ByGradient); err != nil {
-		return nil, err
-	}
+	b.makeSearch(d, o.Options, o.Search != ByGradient)
 	return b, nil
 }
 

@@ -35,15 +35,12 @@ type largeSearch struct {
 	workers int
 
 	columns []largeColumn // one a feature
-	codes   []uint8       // by column and document; nil if they are stored
-	stored  *stored       // orders of the columns of streamed data, else nil
+	codes   []uint8       // by column and document
 
 	potential []float64 // of the last round
 	sums      []uint64  // what a document adds
 	units     units     // of the last round
 	fresh     bool      // all columns were searched for these potentials
-
-	above bool // of thresholds that divide the documents alike, the highest is meant, not the lowest
 
 	sorter sorter
 	orders kept[uint32]
@@ -76,7 +73,7 @@ func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float
 	parallel.For(loads, o.Workers, func(worker, i int) {
 		if loaded[worker] == nil {
 			sorters[worker].room(n)
-			loaded[worker] = largePages(loadedColumns * padded(n))
+			loaded[worker] = largePages(loadedColumns * n)
 		}
 		s.begin(i*loadedColumns, loaded[worker], &sorters[worker], o.Cuts)
 	})
@@ -99,9 +96,9 @@ func (s *largeSearch) reuse(sorters []sorter, loaded [][]uint32) {
 		case s.potential == nil:
 			s.potential = block.Numbers(other.keys)
 		default:
-			loaded = append(loaded, block.Halves(other.keys[:padded(n)]))
+			loaded = append(loaded, block.Halves(other.keys))
 		}
-		loaded = append(loaded, block.Halves(other.spare[:padded(n)]))
+		loaded = append(loaded, block.Halves(other.spare))
 	}
 	if s.potential == nil {
 		s.potential = block.NewNumbers(n)
@@ -120,11 +117,11 @@ func newCodes(n int) []uint8 { return block.Bytes(block.NewWords((n + 7) / 8))[:
 // largePages returns n zeros in large pages.
 func largePages(n int) []uint32 { return block.Halves(block.NewWords((n + 1) / 2))[:n] }
 
-// cloned returns a copy in large pages.
-func cloned(x []float64) []float64 {
-	y := block.NewNumbers(len(x))
-	copy(y, x)
-	return y
+// keepOrders adds memory of orders, if they are not enough.
+func (s *largeSearch) keepOrders(memory []uint32, most int) {
+	for n := len(s.rows); len(memory) > 0 && len(s.orders.slots) < most; memory = memory[n:] {
+		s.orders.add(memory[:n])
+	}
 }
 
 // begin chooses the bins of some columns, as many as are loaded together, and searches them.
@@ -142,7 +139,7 @@ func (s *largeSearch) begin(from int, loaded []uint32, sort *sorter, cuts int) {
 	}
 }
 
-// codesOf returns the codes of a column that are in memory.
+// codesOf returns the codes of a column.
 func (s *largeSearch) codesOf(f int) []uint8 { return s.codes[f*len(s.rows):][:len(s.rows)] }
 
 // beginColumn chooses the bins of a column, given the bits of its values, sets order to its order and codes to the
@@ -167,9 +164,6 @@ func (s *largeSearch) beginColumn(f int, order, values []uint32, codes []uint8, 
 
 // value returns a document's value of a feature.
 func (s *largeSearch) value(f int, doc uint32) float32 {
-	if s.stored != nil {
-		return s.stored.value(s.data, s.rows[doc], f)
-	}
 	return s.data.X()[s.rows[doc]*s.data.Features+f]
 }
 
@@ -217,11 +211,7 @@ func (s *largeSearch) highest(least float64) int {
 // order returns the documents by increasing value of a column.
 func (s *largeSearch) order(f int) []uint32 {
 	order, there := s.orders.of(f)
-	switch {
-	case there:
-	case s.stored != nil:
-		block.ReadTemporary(s.stored.file, whole(order), s.stored.column(f))
-	default:
+	if !there {
 		x, width := s.data.X()[f:], s.data.Features
 		for i, row := range s.rows {
 			order[i] = math.Float32bits(x[row*width])
@@ -262,34 +252,6 @@ func (s *largeSearch) search(f int, order []uint32, potential []float64) {
 	c.sums[code] = edge - base
 }
 
-// eachCandidate is sum.eachCandidate for a column. What try does may use its order.
-func (s *largeSearch) eachCandidate(f int, all bool, potential []float64, try func(candidate)) {
-	c := &s.columns[f]
-	if !c.varies {
-		return
-	}
-	s.above = all
-	order := s.order(f)
-	if !all {
-		s.search(f, order, potential)
-		try(c.best)
-		return
-	}
-	edge := 0.0
-	for to := len(order); to > 0; {
-		if to < len(order) {
-			try(candidate{column: f, cut: to, edge: edge})
-		}
-		from := runStart(order, to)
-		var sum float64
-		for _, doc := range order[from:to] {
-			sum += potential[doc&^first]
-		}
-		edge += sum
-		to = from
-	}
-}
-
 // split is sum.split for what run returned last: the documents above the cut of the order.
 func (s *largeSearch) split(above []bool, c candidate) {
 	clear(above)
@@ -299,13 +261,8 @@ func (s *largeSearch) split(above []bool, c candidate) {
 }
 
 func (s *largeSearch) stump(c candidate) scorer.Stump {
-	below, above := s.order(c.column)[c.cut-1]&^first, s.order(c.column)[c.cut]&^first
-	threshold := s.value(c.column, below)
-	switch cuts := s.columns[c.column].cuts; {
-	case cuts == nil:
-	case s.above:
-		threshold = cuts[interval(cuts, s.value(c.column, above))-1]
-	default:
+	threshold := s.value(c.column, s.order(c.column)[c.cut-1]&^first)
+	if cuts := s.columns[c.column].cuts; cuts != nil { // of those that divide the documents alike, the lowest
 		threshold = cuts[interval(cuts, threshold)]
 	}
 	return scorer.Stump{Feature: c.column, Threshold: threshold}

@@ -32,14 +32,6 @@ type largeColumn struct {
 	best        candidate
 }
 
-// thresholds returns the number of weak rankers.
-func (c *largeColumn) thresholds() int {
-	if c.cuts != nil {
-		return len(c.cuts)
-	}
-	return max(0, c.runs-1)
-}
-
 // choose chooses bins of whole runs with about as many documents each.
 func (c *largeColumn) choose(order []uint32) {
 	share := uint32(1)
@@ -129,17 +121,12 @@ const (
 	digits    = 1 << digitBits
 )
 
-// room returns memory for the values of a column of n documents and for its order, as sort takes them. They are the
-// sorter's own.
-func (s *sorter) room(n int) (values, order []uint32) {
+// room makes the memory for columns of n documents.
+func (s *sorter) room(n int) {
 	if len(s.keys) != n {
-		s.keys, s.spare = block.NewWords(padded(n))[:n], block.NewWords(padded(n))[:n]
+		s.keys, s.spare = block.NewWords(n), block.NewWords(n)
 	}
-	return block.Halves(s.spare[:padded(n)])[:n], block.Halves(s.keys[:padded(n)])[:n]
 }
-
-// codes returns memory for the codes of a column that has been sorted.
-func (s *sorter) codes() []uint8 { return block.Bytes(s.spare[:padded(len(s.spare))])[:len(s.spare)] }
 
 // toKeys puts keys that ascend with the values, or the numbers of the thresholds below them, in place of the values'
 // bits, and returns the least and the greatest.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 )
@@ -22,8 +21,6 @@ func (s *largeSearch) look(f int, least float64, potential []float64) bool {
 		c.lookInOrder(&marks, order, potential)
 	case c.seenDocs+docs > len(s.rows)/part:
 		return false
-	case s.stored != nil:
-		s.lookStored(f, &marks, potential)
 	default:
 		s.lookByCode(f, &marks, potential)
 	}
@@ -106,19 +103,6 @@ func putTaken(keys []uint64, codes []uint8, taken *[256]uint8, from int) []uint6
 		codes, from = codes[n:], from+n
 	}
 	return keys[:docs]
-}
-
-// lookStored looks at the marked bins of a column whose order is in the file.
-func (s *largeSearch) lookStored(f int, marks *[256]bool, potential []float64) {
-	c, at := &s.columns[f], s.stored.column(f)
-	for code, n := range c.docs[:c.codes] {
-		if marks[code] {
-			s.bin = slices.Grow(s.bin[:0], int(n))[:n]
-			block.ReadTemporary(s.stored.file, s.bin, at)
-			c.look(code, s.bin, potential)
-		}
-		at += 4 * int64(n)
-	}
 }
 
 // ascending sorts keys by their upper halves; the lower ones ascend. It may return them in the spare memory.

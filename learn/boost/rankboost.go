@@ -51,8 +51,7 @@ type RankBoost struct {
 // takes for each weak ranker the α that minimises the loss,
 // ½ ln(W₊/W₋), with the weights of the pairs that it orders well and badly; else it
 // is the minimum of the paper's upper bound, ½ ln((1+r)/(1−r)). The error is
-// ErrNoPairs, or one about the memory or the temporary file that streamed data take, which Close removes; of
-// these, Next panics if reading fails, with a value that [dataset.GuardFaults] makes an error of.
+// ErrNoPairs.
 func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error) {
 	s, err := newSum(d, o, 2)
 	if err != nil {
@@ -60,9 +59,7 @@ func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error)
 	}
 	b := &RankBoost{sum: s, exact: exact, workers: o.Workers, sums: make([]float64, s.Queries()), others: make([]float64, s.Queries())}
 	b.weigh()
-	if err := b.makeSearch(d, o, false); err != nil {
-		return nil, err
-	}
+	b.makeSearch(d, o, false)
 	return b, nil
 }
 

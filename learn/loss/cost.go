@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/listwise/listwise/eval/measure"
@@ -31,6 +32,27 @@ type Coster interface {
 var _ = []Coster{
 	RankNet{}, LambdaRank{}, LambdaLoss{}, ApproxNDCG{}, SoftRank{}, StructuredHinge{}, GradedHinge{}, ListNet{},
 	YetiRank{}, StochasticRank{},
+}
+
+// Holder is a [Loss] that holds more of a query than some 300 bytes and 12 a document.
+type Holder interface {
+	// Held returns the bytes that it holds of a query with the given grades once it is bound to them.
+	Held(grades []float64) float64
+}
+
+var _ = []Holder{LambdaLoss{}, StructuredHinge{}, BoltzRank{}}
+
+// Held implements [Holder].
+func (LambdaLoss) Held(grades []float64) float64 { return float64(40 * float64(len(grades))) }
+
+// Held implements [Holder]: the terms of the gain.
+func (l StructuredHinge) Held(grades []float64) float64 {
+	return float64(12*float64(len(grades))) + l.Cost(grades).Bytes
+}
+
+// Held implements [Holder]: ranks and weights of the rankings.
+func (b BoltzRank) Held(grades []float64) float64 {
+	return float64(float64(cmp.Or(b.Sampler.Rankings, usualRankings)) * float64(4*len(grades)+24))
 }
 
 // differentPairs returns the number of pairs of differently graded documents.

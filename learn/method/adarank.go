@@ -33,27 +33,27 @@ func newAdaRank() *Method {
 			{Name: "enqueue", Kind: Switch, Default: "false", Doc: "if a feature would be chosen twice in a row, undo the round and defer the feature"},
 			{Name: "direction", Kind: Choice, Default: "up", Choices: []string{"both", "up"}, Doc: "features rank only by high values (up), or by high or low values (both)"},
 		}),
+		whole:   true,
 		scorers: []string{linearScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
 			return nil, train.Boosting{
 				Rounds: p.Values.Int("rounds"),
 				Takes:  train.Weighs{Queries: true},
 				Start:  func(t *train.Task) (train.Booster, error) { return startAdaRank(p, t) },
+				Bytes: func(p *train.Problem) float64 {
+					return boost.AdaRankBytes(len(p.Data.Queries), p.Data.Docs(), p.Inputs())
+				},
 			}, nil
 		},
 	}
 }
 
-// startAdaRank begins with the task's normalized data, which may be streamed.
+// startAdaRank begins with the task's normalized data.
 func startAdaRank(p *Problem, t *train.Task) (train.Booster, error) {
-	d, o := t.Normalized(), memoryOptions(t)
+	d := t.Normalized()
 	averager, ok := p.Measure.(measure.Averager)
 	if !ok {
 		return nil, fmt.Errorf("found the training measure %s, expected one that has an expected value under ties", p.Measure.Name())
-	}
-	varies := measure.CheckVaries(averager, d)
-	if varies != nil && d.Streamed() { // before they are read
-		return nil, fmt.Errorf("training data: %w", varies)
 	}
 	v := p.Values
 	a, err := boost.NewAdaRank(d, boost.AdaRankOptions{
@@ -65,15 +65,13 @@ func startAdaRank(p *Problem, t *train.Task) (train.Booster, error) {
 		Rate:      v.Number("rate"),
 		Repeats:   v.Int("repeats"),
 		Enqueue:   v.Bool("enqueue"),
-		Workers:   o.Workers,
-		Memory:    o.Memory,
-		Note:      o.Note,
+		Workers:   t.Workers,
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, explainPairs(err)
-	case varies != nil:
-		return nil, fmt.Errorf("training data: %w", varies)
 	}
-	return &linearRounds{algorithm: a, columns: validColumns{options: o, streamed: d.Streamed()}}, nil
+	if err := measure.CheckVaries(averager, d); err != nil {
+		return nil, fmt.Errorf("training data: %w", err)
+	}
+	return &linearRounds{algorithm: a}, nil
 }

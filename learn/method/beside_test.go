@@ -2,6 +2,7 @@ package method
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 // Claim: methods that hold much beside features that are in memory say so, with how much, where there is no room for it,
 // and learn where there is.
 func TestTooLittleMemoryBesideFeatures(t *testing.T) {
-	const docs, features = 400, 20
+	const docs, features = 80_000, 20
 	rows := dataset.Rows{Name: "d", Features: features, X: make([]float32, docs*features), Grades: make([]float64, docs)}
 	for i := range rows.X {
 		rows.X[i] = float32(i * i * 7919 % 10007)
@@ -21,7 +22,7 @@ func TestTooLittleMemoryBesideFeatures(t *testing.T) {
 		rows.Grades[i] = float64(i * i % 3)
 	}
 	for q := range docs / 20 {
-		rows.Queries = append(rows.Queries, dataset.Run{ID: string(rune('a' + q)), Docs: 20})
+		rows.Queries = append(rows.Queries, dataset.Run{ID: strconv.Itoa(q), Docs: 20})
 	}
 	d, err := dataset.FromRows(rows, dataset.MissingZero)
 	if err != nil {
@@ -35,9 +36,10 @@ func TestTooLittleMemoryBesideFeatures(t *testing.T) {
 		{method: "rankboost", set: map[string]string{"rounds": "2"}},
 		{method: "frank", set: map[string]string{"rounds": "2", "search": "loss", "cuts": "5"}},
 		{method: "adarank", set: map[string]string{"rounds": "2"}},
-		{method: "coordascent"},
+		{method: "coordascent", set: map[string]string{"restarts": "0", "sweeps": "1"}},
 		{method: "prank", set: map[string]string{"epochs": "2"}},
 		{method: "lambdamart", set: map[string]string{"trees": "2"}},
+		{method: "lambdamart", set: map[string]string{"trees": "2", "boosting": "dart"}},
 		{method: "lambdamart", set: map[string]string{"trees": "2", "splits": "exact"}},
 		{method: "mcrank", set: map[string]string{"trees": "2"}, scorer: "trees"},
 	} {
@@ -55,7 +57,7 @@ func TestTooLittleMemoryBesideFeatures(t *testing.T) {
 		}
 		p := &Problem{Data: d, Scorer: c.scorer, Missing: dataset.MissingZero, MaxBytes: 4*docs*features + 1<<10, Values: values, Measure: measure.MustParse("ndcg@10", measure.LETOR3)}
 		_, err = m.Train(t.Context(), p)
-		if !errors.Is(err, dataset.ErrTooLarge) || !strings.Contains(err.Error(), "found 400 documents × 20 features in memory, beside which ") {
+		if !errors.Is(err, dataset.ErrTooLarge) || !strings.Contains(err.Error(), "the data do not fit into memory: found 4000 queries with 80000 documents × 20 features, whose features take ") {
 			t.Errorf("%s: %v, want an error about memory", name, err)
 		}
 		p.MaxBytes = 0

@@ -23,9 +23,7 @@ type stumpRounds struct {
 	algorithm interface {
 		Next() (boost.Round, bool)
 		Queries() int
-		Close() error
 	}
-	columns  validColumns
 	features int
 	stumps   []scorer.Stump
 	alphas   []float64
@@ -52,14 +50,6 @@ func (s *stumpRounds) Add(dst []float64, d *dataset.Dataset) {
 		}
 		return
 	}
-	if s.columns.file != nil {
-		for i, v := range s.columns.file.Of(stump.Feature) {
-			if v > stump.Threshold {
-				dst[i] += alpha
-			}
-		}
-		return
-	}
 	x, width := d.X()[stump.Feature:], d.Features
 	for i := range dst {
 		if x[i*width] > stump.Threshold {
@@ -67,12 +57,6 @@ func (s *stumpRounds) Add(dst []float64, d *dataset.Dataset) {
 		}
 	}
 }
-
-// Prepare implements what validColumns do.
-func (s *stumpRounds) Prepare(valid *dataset.Dataset) error { return s.columns.prepare(valid) }
-
-// Close removes temporary files.
-func (s *stumpRounds) Close() error { return errors.Join(s.algorithm.Close(), s.columns.close()) }
 
 func (s *stumpRounds) Keep() { s.rounds = len(s.stumps) }
 
@@ -88,34 +72,9 @@ func (s *stumpRounds) Kept() (scorer.Scorer, []float64, error) {
 func (s *stumpRounds) Weights() []float64 { return s.alphas }
 func (s *stumpRounds) Queries() int       { return s.algorithm.Queries() }
 
-// validColumns are the columns of validation data beside streamed data.
-type validColumns struct {
-	options  boost.Options  // of the training
-	streamed bool           // are its data?
-	file     *boost.Columns // nil if features are in memory
-}
-
-// prepare has validation data read once, of which a round takes few features, if they or the training data are
-// streamed: data in memory may be the pages of a file that leave it from round to round.
-func (c *validColumns) prepare(valid *dataset.Dataset) (err error) {
-	if valid.Streamed() || c.streamed {
-		c.file, err = boost.NewColumns(valid, c.options)
-	}
-	return err
-}
-
-// close removes the file.
-func (c *validColumns) close() error {
-	if c.file == nil {
-		return nil
-	}
-	return c.file.Close()
-}
-
 // linearRounds are a sum of features.
 type linearRounds struct {
 	algorithm *boost.AdaRank
-	columns   validColumns
 	best      []float64
 }
 
@@ -126,18 +85,8 @@ func (l *linearRounds) Next() (train.Round, bool) {
 
 func (l *linearRounds) Add(dst []float64, d *dataset.Dataset) {
 	weights := l.Weights()[:d.Features]
-	if l.columns.file != nil {
-		l.columns.file.Score(dst, weights)
-		return
-	}
 	scorer.Linear{Features: d.Features}.Score(dst, weights, d.X(), nil)
 }
-
-// Prepare implements what validColumns do.
-func (l *linearRounds) Prepare(valid *dataset.Dataset) error { return l.columns.prepare(valid) }
-
-// Close removes temporary files.
-func (l *linearRounds) Close() error { return errors.Join(l.algorithm.Close(), l.columns.close()) }
 
 func (l *linearRounds) Keep() { l.best = append(l.best[:0], l.Weights()...) }
 
@@ -153,16 +102,17 @@ func (l *linearRounds) Queries() int       { return l.algorithm.Queries() }
 
 // boostingOptions reads what RankBoost and FRank have in common.
 func boostingOptions(p *Problem, t *train.Task) boost.Options {
-	v, o := p.Values, memoryOptions(t)
-	o.Cuts = v.Int("cuts")
-	o.Up = v.Text("direction") == "up"
-	o.PerQuery = v.Text("pairs") == "queries"
-	return o
+	return boost.Options{
+		Cuts:     p.Values.Int("cuts"),
+		Up:       p.Values.Text("direction") == "up",
+		PerQuery: p.Values.Text("pairs") == "queries",
+		Workers:  t.Workers,
+	}
 }
 
-// memoryOptions are those of all boosting, for the task's normalized data, which may be streamed.
-func memoryOptions(t *train.Task) boost.Options {
-	return boost.Options{Workers: t.Workers, Memory: max(1, t.MemoryLeft()), Note: t.Note}
+// stumpBytes returns what estimates the memory of RankBoost and FRank; all says that FRank compares losses.
+func stumpBytes(all bool) func(p *train.Problem) float64 {
+	return func(p *train.Problem) float64 { return boost.Bytes(p.Data.Docs(), p.Inputs(), p.Workers, all) }
 }
 
 // stumpParameters are the hyperparameters that boostingOptions reads.

@@ -10,7 +10,6 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/learn/ascent"
-	"github.com/listwise/listwise/learn/boost"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
@@ -33,6 +32,7 @@ func newCoordinateAscent() *Method {
 			{Name: "tolerance", Kind: Number, Default: "0.001", Min: 0, Max: 1, Doc: "minimum gain of the training measure in a sweep; training stops below"},
 			{Name: "keep", Kind: Choice, Default: "mean", Choices: []string{"mean", "sweep", "start", "training"}, Doc: "mean: average the final weights of all starts; sweep: best sweep on validation data; start: best start on validation data; training: best start on training data"},
 		},
+		whole:   true,
 		scorers: []string{linearScorer},
 		plan:    planCoordinateAscent,
 	}
@@ -69,8 +69,14 @@ type climbed struct {
 // Weighs implements train.Weigher: queries' weights are those of the mean.
 func (coordinateAscent) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true} }
 
-// Streams implements train.Streamer.
-func (coordinateAscent) Streams() bool { return true }
+// Memory implements train.Estimator.
+func (l coordinateAscent) Memory(p *train.Problem) float64 {
+	var bytes float64
+	for i := range p.Data.Queries {
+		bytes += ascent.Bytes(p.Data.Queries[i].Grades, l.values.Text("search") == "exact")
+	}
+	return bytes
+}
 
 // Learn implements train.Learner.
 func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Learned, error) {
@@ -84,11 +90,9 @@ func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Lear
 			return nil, err
 		}
 	}
-	end, err := c.read(t.Normalized())
-	if err != nil {
+	if err := c.read(t.Normalized()); err != nil {
 		return nil, &train.ProblemError{Err: err}
 	}
-	defer end()
 	converged := true
 	for c.start = range 1 + l.values.Int("restarts") {
 		r, err := c.climb(ctx)
@@ -105,73 +109,12 @@ func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Lear
 	return c.learned(converged), nil
 }
 
-// read sets the data. Features of streamed ones are put in a temporary file, which end removes.
-func (c *climb) read(d *dataset.Dataset) (end func(), err error) {
-	if d.Streamed() {
-		return c.readOnce(d)
-	}
+// read sets the data. It returns an error if there is nothing to learn.
+func (c *climb) read(d *dataset.Dataset) error {
 	c.data = ascent.NewData(d.Features, c.task.Measure)
 	for i := range d.Queries {
 		c.data.AddWeighted(d.Queries[i].Grades, d.Queries[i].X, d.Queries[i].Weight())
 	}
-	if err := c.checkVaries(d); err != nil {
-		return nil, err
-	}
-	search, err := c.search()
-	if err != nil {
-		return nil, err
-	}
-	return func() {}, c.task.CheckHeld("coordinate ascent holds", float64(c.data.Bytes(search)))
-}
-
-// columns gives a climb the features of streamed data from a file that is not there before they are asked for.
-type columns struct{ *boost.Columns }
-
-// readOnce is read for streamed data, whose errors come before these are read.
-func (c *climb) readOnce(d *dataset.Dataset) (end func(), err error) {
-	source := new(columns)
-	c.data = ascent.NewDataOf(d.Features, c.task.Measure, source)
-	for i := range d.Queries {
-		c.data.AddOf(d.Queries[i].Grades, d.Queries[i].Start, d.Queries[i].Weight())
-	}
-	if err := c.checkVaries(d); err != nil {
-		return nil, err
-	}
-	o := memoryOptions(c.task)
-	if o.Memory, err = c.memoryLeft(d, o.Memory); err != nil {
-		return nil, err
-	}
-	source.Columns, err = boost.NewColumns(d, o)
-	return func() { _ = source.Close() }, err // what is closed was for the climbs alone
-}
-
-// memoryLeft returns what memory there is beside a feature of all documents and what climbs hold, or an error if that is
-// too little to read the longest query.
-func (c *climb) memoryLeft(d *dataset.Dataset, memory int64) (int64, error) {
-	search, err := c.search()
-	if err != nil {
-		return 0, err
-	}
-	held := c.data.Bytes(search) + 4*int64(d.Docs())
-	longest := boost.PartBytes(d.Docs(), d.LongestQuery(), d.Features)
-	if held+longest > memory {
-		return 0, dataset.TooLarge(fmt.Errorf("found %d documents × %d features that are read from a file, of which coordinate ascent holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
-			d.Docs(), d.Features, float64(held+longest)/1e9, float64(memory)/1e9))
-	}
-	return memory - held, nil
-}
-
-// search returns the way in which lines are searched.
-func (c *climb) search() (ascent.Search, error) {
-	search, err := ascent.ParseSearch(c.values.Text("search"))
-	if err != nil {
-		return search, &train.ProblemError{Err: err}
-	}
-	return search, nil
-}
-
-// checkVaries returns an error if there is nothing to learn.
-func (c *climb) checkVaries(d *dataset.Dataset) error {
 	if c.data.Queries() > 0 {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package method
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/listwise/listwise/learn/boost"
@@ -25,18 +24,20 @@ func newFRank() *Method {
 			{Name: "alpha", Kind: Choice, Default: "formula", Choices: []string{"formula", "minimum"}, Doc: "weight of a weak ranker: the paper's formula, or a line search to the minimum of the loss"},
 			largestWork,
 		}),
+		whole:   true,
 		scorers: []string{stumpScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
 			return nil, train.Boosting{
 				Rounds: p.Values.Int("rounds"),
 				Takes:  train.Weighs{Queries: true},
 				Start:  func(t *train.Task) (train.Booster, error) { return startFRank(p, t) },
+				Bytes:  stumpBytes(frankSearches[p.Values.Text("search")] != boost.ByGradient),
 			}, nil
 		},
 	}
 }
 
-// startFRank begins with the task's normalized data, which may be streamed.
+// startFRank begins with the task's normalized data.
 func startFRank(p *Problem, t *train.Task) (train.Booster, error) {
 	d := t.Normalized()
 	o := boost.FRankOptions{
@@ -45,10 +46,11 @@ func startFRank(p *Problem, t *train.Task) (train.Booster, error) {
 		Alpha:   frankAlphas[p.Values.Text("alpha")],
 	}
 	rankers := 1
-	switch {
-	case o.Search == boost.ByFeature:
+	switch o.Search {
+	case boost.ByGradient:
+	case boost.ByFeature:
 		rankers += d.Features
-	case o.Search == boost.ByLoss && !d.Streamed():
+	case boost.ByLoss:
 		rankers += boost.WeakRankers(d, o.Options)
 	}
 	if err := t.CheckWork(nil, newFidelityCost(rankers, o)); err != nil {
@@ -58,12 +60,7 @@ func startFRank(p *Problem, t *train.Task) (train.Booster, error) {
 	if err != nil {
 		return nil, explainPairs(err)
 	}
-	if o.Search == boost.ByLoss && d.Streamed() { // they are known when columns are made
-		if err := t.CheckWork(nil, newFidelityCost(1+b.WeakRankers(), o)); err != nil {
-			return nil, errors.Join(err, b.Close())
-		}
-	}
-	return &stumpRounds{algorithm: b, columns: validColumns{options: o.Options, streamed: d.Streamed()}, features: d.Features}, nil
+	return &stumpRounds{algorithm: b, features: d.Features}, nil
 }
 
 // fidelityCost is what a round of FRank takes: one pass over all pairs, for their weights, and

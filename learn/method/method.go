@@ -32,6 +32,8 @@ type Method struct {
 	takes measureClass // as training measures
 	pairs bool         // its default scorer is the pair network
 
+	whole bool // it takes all features at once, not query by query
+
 	// penalty, if not nil, returns the c of the penalty ‖w‖²/c that goes with its loss;
 	// else that is C.
 	penalty func(p *Problem) float64
@@ -82,10 +84,6 @@ type Problem struct {
 	// then cost nothing besides.
 	Observe     func(Iteration)
 	EpochsAlone bool
-
-	// Note, if not nil, is told in a sentence of what training takes besides memory, such as a temporary
-	// file, before it does.
-	Note func(sentence string)
 
 	// Warn, if not nil, is called with a sentence about what may be wrong with the problem or
 	// with the training, such as an objective that did not fall.
@@ -170,7 +168,7 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	}
 	t := &train.Problem{
 		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization, Views: p.Views, Transforms: p.Transforms,
-		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, MaxBytes: p.MaxBytes, Bindings: p.Bindings, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone, Note: p.Note, Warn: p.Warn,
+		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, MaxBytes: p.MaxBytes, Bindings: p.Bindings, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone, Warn: p.Warn,
 		Method: m.Name,
 	}
 	if m.UsesMeasure {
@@ -196,6 +194,15 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 		t.LargestWork = own.Values.Number(largestWork.Name)
 	}
 	return t, nil
+}
+
+// Streams reports whether the method, with these hyperparameters, learns from data that are larger than memory, which it
+// reads query by query.
+func (m *Method) Streams(v Values) bool {
+	if _, err := m.hyperparameter("splits"); err == nil {
+		return v.Text("splits") != "exact" && v.Text("boosting") == "gradient"
+	}
+	return !m.whole
 }
 
 // identity names the method, what it optimises and its settings, as words NAME=VALUE.

@@ -3,8 +3,6 @@ package method
 import (
 	"context"
 	"fmt"
-	"math"
-	"os"
 	"slices"
 	"strconv"
 
@@ -26,6 +24,7 @@ func newPRank() *Method {
 			{Name: "epochs", Kind: Integer, Default: "10", Min: 1, Max: 1e6, Grid: []string{"1", "3", "10", "30", "100"}, Doc: "number of passes over the documents, shuffled each time"},
 			{Name: "average", Kind: Switch, Default: "false", Grid: []string{"false", "true"}, Doc: "average the weights over all updates instead of taking the last ones"},
 		},
+		whole:   true,
 		scorers: []string{linearScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
 			return nil, pranking{p.Values.Int("epochs"), p.Values.Bool("average")}, nil
@@ -49,18 +48,7 @@ func (r pranking) Learn(ctx context.Context, t *train.Task) (*train.Learned, err
 	if len(levels) < 2 || len(levels) > scorer.MaxClasses {
 		return nil, train.BadProblem("found %d different grades, expected 2 to %d", len(levels), scorer.MaxClasses)
 	}
-	if err := t.CheckHeld("PRank holds", documentBytes*float64(d.Docs())); err != nil {
-		return nil, err
-	}
 	p := newPerceptron(d, level, len(levels))
-	if d.Streamed() {
-		rows, err := scatterFor(t)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = rows.Close() }() // it was for the epochs alone
-		p.rows = rows
-	}
 	order := make([]int, len(level))
 	for i := range order {
 		order[i] = i
@@ -86,36 +74,16 @@ func (r pranking) Learn(ctx context.Context, t *train.Task) (*train.Learned, err
 	return &train.Learned{Scorer: scorer.Linear{Features: d.Features}, Params: p.weights(r.average), Training: training, Used: len(d.Queries)}, nil
 }
 
-// Streams implements train.Streamer.
-func (pranking) Streams() bool { return true }
-
-// documentBytes are those of a document: places in the order, levels as they are found, turns.
-const documentBytes = 2*8 + 8 + 4
-
-// scatterFor makes the file by which streamed documents are visited in any order.
-func scatterFor(t *train.Task) (*scattered, error) {
-	d := t.Normalized()
-	n := d.Docs()
-	if uint64(n) > math.MaxUint32 {
-		return nil, train.BadProblem("found %d documents that are read from a file, expected at most %d", n, uint32(math.MaxUint32))
-	}
-	held, left := documentBytes*int64(n), t.MemoryLeft()
-	l, need := scatter(n, d.Features, left-held)
-	if need > 0 {
-		return nil, &train.ProblemError{Err: dataset.TooLarge(fmt.Errorf("found %d documents × %d features that are read from a file, of which PRank holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
-			n, d.Features, float64(held+need)/1e9, float64(left)/1e9))}
-	}
-	if t.Note != nil {
-		t.Note(fmt.Sprintf("the features are put in a temporary file of %.3g GB in %s, in the order in which they are visited", float64(l.part(l.parts))/1e9, os.TempDir()))
-	}
-	return newScattered(d, l, t.Workers)
+// Memory implements train.Estimator.
+func (pranking) Memory(p *train.Problem) float64 {
+	const document = 3 * 8 // its place in the order, and its level, which is found by another
+	return float64(document * float64(p.Data.Docs()))
 }
 
 // perceptron is PRank's state. A document of w·x has the lowest grade whose threshold is
 // above that; the highest grade has none.
 type perceptron struct {
 	x        []float32
-	rows     *scattered // instead of x, of streamed data
 	features int
 	level    []int // of each document, among the grades
 	w        []float64
@@ -136,10 +104,6 @@ func newPerceptron(d *dataset.Dataset, level []int, levels int) *perceptron {
 // epoch visits the documents in order and returns the sum of |predicted − true| over them,
 // in levels, before each update.
 func (p *perceptron) epoch(ctx context.Context, order []int) (wrong int, err error) {
-	if p.rows != nil {
-		err := p.rows.each(ctx, order, func(doc int, x []float32) { wrong += p.visit(x, p.level[doc]) })
-		return wrong, err
-	}
 	for n, i := range order {
 		if n%4096 == 0 {
 			if err := ctx.Err(); err != nil {

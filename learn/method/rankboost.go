@@ -17,24 +17,25 @@ func newRankBoost() *Method {
 		Hyperparameters: slices.Concat(boostingParameters("300"), stumpParameters(), []Hyperparameter{
 			{Name: "alpha", Kind: Choice, Default: "bound", Choices: []string{"bound", "exact"}, Doc: "weight of a weak ranker: minimises the paper's bound on the loss, ½ ln((1+r)/(1−r)), or the exact loss, ½ ln(W₊/W₋)"},
 		}),
+		whole:   true,
 		scorers: []string{stumpScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
 			return nil, train.Boosting{
 				Rounds: p.Values.Int("rounds"),
 				Takes:  train.Weighs{Queries: true, Documents: true},
 				Start:  func(t *train.Task) (train.Booster, error) { return startRankBoost(p, t) },
+				Bytes:  stumpBytes(false),
 			}, nil
 		},
 	}
 }
 
-// startRankBoost begins with the task's normalized data, which may be streamed.
+// startRankBoost begins with the task's normalized data.
 func startRankBoost(p *Problem, t *train.Task) (train.Booster, error) {
 	d := t.Normalized()
-	o := boostingOptions(p, t)
-	b, err := boost.NewRankBoost(d, o, p.Values.Text("alpha") == "exact")
+	b, err := boost.NewRankBoost(d, boostingOptions(p, t), p.Values.Text("alpha") == "exact")
 	if err != nil {
 		return nil, explainPairs(err)
 	}
-	return &stumpRounds{algorithm: b, columns: validColumns{options: o, streamed: d.Streamed()}, features: d.Features}, nil
+	return &stumpRounds{algorithm: b, features: d.Features}, nil
 }

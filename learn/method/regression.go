@@ -2,7 +2,6 @@ package method
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/learn/loss"
@@ -63,10 +62,6 @@ func (r ridge) Learn(ctx context.Context, t *train.Task) (*train.Learned, error)
 		return nil, err
 	}
 	d := t.Normalized()
-	if need, left := optimize.LeastSquaresBytes(d.Features), t.MemoryLeft(); need > float64(left) {
-		return nil, &train.ProblemError{Err: dataset.TooLarge(fmt.Errorf("found %d features, of whose products in pairs regression holds %.3g GB, expected at most %.3g GB of memory; raise the limit, use fewer features, or another method, whose memory does not grow with the square of their number",
-			d.Features, need/1e9, float64(left)/1e9))}
-	}
 	e := optimize.NewLeastSquares(d.Features, t.Workers)
 	rows := d.Reader()
 	for i := range d.Queries {
@@ -105,6 +100,9 @@ func (r ridge) add(e *optimize.LeastSquares, q *dataset.Query, weight float64) {
 
 // Streams implements train.Streamer.
 func (ridge) Streams() bool { return true }
+
+// Memory implements train.Estimator: it grows with the square of the number of features.
+func (ridge) Memory(p *train.Problem) float64 { return optimize.LeastSquaresBytes(p.Inputs()) }
 
 // Weighs implements train.Weigher.
 func (ridge) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true, Documents: true} }

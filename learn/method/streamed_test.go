@@ -1,11 +1,10 @@
 package method
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,9 +12,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
-	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // cached writes queries, some of whose values are missing, to a cache and returns them as they are read query by query,
@@ -97,156 +94,41 @@ func memories(little, much int64) []int64 {
 	return []int64{little, much}
 }
 
-// Claim: the model of RankBoost, AdaRank, FRank and coordinate ascent of data that are read query by query has the bytes
-// of the one of data in memory: with missing values, normalizations, transforms, views, weights of queries, every choice
-// of their own, any number of workers and whatever memory there is. No file is left.
-func TestColumnsStream(t *testing.T) {
-	long.Test(t)
-	clip, err := transform.ParseSpec("clip=1%:99%")
-	if err != nil {
-		t.Fatal(err)
-	}
-	none := func(*Problem) {}
-	zscore := func(p *Problem) { p.Normalization = dataset.ZScore }
-	minmax := func(p *Problem) { p.Normalization = dataset.MinMax }
-	changed := func(p *Problem) {
-		p.Transforms, p.Views = []transform.Spec{clip}, dataset.Views{dataset.RawView, dataset.RankView}
-	}
+// Claim: methods that look at all features again and again refuse data that are read from a file, or that are validated
+// by such data, at once, however much memory there is, and say which others do not.
+func TestRefusedFromDisk(t *testing.T) {
+	streamed, whole := cached(t, 1, dataset.MissingZero)
 	for name, c := range map[string]struct {
-		method   string
-		missing  dataset.Missing
-		set      map[string]string
-		weighted bool
-		prepare  func(p *Problem)
+		method, scorer string
+		set            map[string]string
 	}{
-		"plain":   {"rankboost", dataset.MissingZero, map[string]string{}, false, none},
-		"zscore":  {"rankboost", dataset.MissingMin, map[string]string{"direction": "both"}, true, zscore},
-		"cuts":    {"rankboost", dataset.MissingMin, map[string]string{"cuts": "7", "alpha": "exact"}, false, minmax},
-		"changed": {"rankboost", dataset.MissingZero, map[string]string{"pairs": "uniform"}, false, changed},
-
-		"adarank plain":   {"adarank", dataset.MissingZero, map[string]string{}, false, none},
-		"adarank zscore":  {"adarank", dataset.MissingMin, map[string]string{"direction": "both", "stop": "paper"}, true, zscore},
-		"adarank enqueue": {"adarank", dataset.MissingMin, map[string]string{"enqueue": "true", "stop": "ranklib"}, false, minmax},
-		"adarank changed": {"adarank", dataset.MissingZero, map[string]string{"reweight": "cumulative", "rate": "1"}, true, changed},
-
-		"frank plain":   {"frank", dataset.MissingZero, map[string]string{}, false, none},
-		"frank zscore":  {"frank", dataset.MissingMin, map[string]string{"direction": "both", "alpha": "minimum"}, true, zscore},
-		"frank cuts":    {"frank", dataset.MissingMin, map[string]string{"cuts": "7"}, false, minmax},
-		"frank changed": {"frank", dataset.MissingZero, map[string]string{"pairs": "uniform"}, true, changed},
-
-		"frank features": {"frank", dataset.MissingZero, map[string]string{"search": "features", "rounds": "4"}, true, zscore},
-		"frank feature":  {"frank", dataset.MissingMin, map[string]string{"search": "features", "direction": "both", "cuts": "5", "rounds": "4"}, false, changed},
-		"frank loss":     {"frank", dataset.MissingZero, map[string]string{"search": "loss", "cuts": "40", "rounds": "1"}, true, none},
-		"frank few":      {"frank", dataset.MissingMin, map[string]string{"search": "loss", "cuts": "2", "alpha": "minimum", "rounds": "2"}, false, minmax},
-
-		"coordascent exact":   {"coordascent", dataset.MissingMin, map[string]string{"search": "exact"}, true, zscore},
-		"coordascent plain":   {"coordascent", dataset.MissingZero, map[string]string{}, false, none},
-		"coordascent zscore":  {"coordascent", dataset.MissingMin, map[string]string{"keep": "sweep"}, true, zscore},
-		"coordascent minmax":  {"coordascent", dataset.MissingMin, map[string]string{"keep": "training"}, false, minmax},
-		"coordascent changed": {"coordascent", dataset.MissingZero, map[string]string{"keep": "start"}, true, changed},
+		"rankboost":       {method: "rankboost"},
+		"adarank":         {method: "adarank"},
+		"frank":           {method: "frank"},
+		"coordascent":     {method: "coordascent"},
+		"prank":           {method: "prank"},
+		"exact splits":    {method: "lambdamart", set: map[string]string{"splits": "exact"}},
+		"dart":            {method: "lambdamart", set: map[string]string{"boosting": "dart"}},
+		"forest":          {method: "mart", set: map[string]string{"boosting": "forest"}},
+		"classes by dart": {method: "mcrank", scorer: treeScorer, set: map[string]string{"boosting": "dart"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv("TMPDIR", t.TempDir())
-			streamed, whole := cachedWith(t, 1, c.missing, c.weighted)
-			validStreamed, valid := cachedWith(t, 2, c.missing, c.weighted)
-			switch {
-			case c.method == "coordascent":
-				c.set["sweeps"], c.set["restarts"] = "2", "1"
-				if testing.Short() {
-					c.set["sweeps"] = "1"
-				}
-			case c.set["rounds"] == "" && testing.Short():
-				c.set["rounds"] = "10"
-			case c.set["rounds"] == "":
-				c.set["rounds"] = "40"
+		m, err := lookup(t, c.method).For(c.scorer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := m.Values(c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Streams(values) {
+			t.Errorf("%s: it streams", name)
+		}
+		for _, p := range []*Problem{{Data: streamed}, {Data: whole, Valid: streamed}} {
+			p.Scorer, p.Missing, p.Values, p.Measure = c.scorer, dataset.MissingZero, values, measure.MustParse("map", measure.LETOR3)
+			_, err := m.Train(t.Context(), p)
+			if !errors.Is(err, dataset.ErrTooLarge) || !strings.Contains(err.Error(), "use a learner that reads them from disk (linear functions and networks by ") {
+				t.Errorf("%s: %v", name, err)
 			}
-			run := func(d, v *dataset.Dataset, maxBytes int64, workers int) []byte {
-				p := &Problem{Data: d, Valid: v, Missing: c.missing, MaxBytes: maxBytes, Workers: workers, Values: valuesOf(t, c.method, c.set)}
-				if c.method == "adarank" || c.method == "coordascent" {
-					p.Measure = measure.MustParse("map", measure.LETOR3)
-				}
-				c.prepare(p)
-				m, err := lookup(t, c.method).Train(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var b bytes.Buffer
-				if err := m.Write(&b); err != nil {
-					t.Fatal(err)
-				}
-				return b.Bytes()
-			}
-			want := run(whole, valid, 0, 1)
-			least := int64(500 << 10)
-			if c.set["search"] == "exact" {
-				least = 1 << 20
-			}
-			for _, workers := range crews() {
-				for _, memory := range memories(least, 4<<20) {
-					if !bytes.Equal(run(streamed, validStreamed, memory, workers), want) {
-						t.Errorf("%d workers, %d bytes: another model of streamed data", workers, memory)
-					}
-				}
-				if !bytes.Equal(run(streamed, valid, 1000<<10+least, workers), want) {
-					t.Errorf("%d workers: another model of streamed data with validation data in memory", workers)
-				}
-			}
-			if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-				t.Errorf("%v, %v is left", left, err)
-			}
-		})
-	}
-}
-
-// Claim: what cannot be done with streamed data is an error before they are read: too little memory, a measure on which
-// all rankings are equal, more crossings than fit, and weak rankers whose losses take too long.
-func TestColumnsStreamedRefused(t *testing.T) {
-	streamed, _ := cached(t, 1, dataset.MissingZero)
-	for name, c := range map[string]struct {
-		method   string
-		set      map[string]string
-		relevant float64
-		memory   int64
-		want     string
-	}{
-		"memory":      {"adarank", nil, 1, 100 << 10, "raise the limit"},
-		"no relevant": {"adarank", nil, 9, 1 << 20, "found no query on which map depends"},
-		"FRank":       {"frank", nil, 1, 150 << 10, "raise the limit"},
-		"features":    {"frank", map[string]string{"search": "features"}, 1, 150 << 10, "raise the limit"},
-		"work":        {"frank", map[string]string{"search": "features", "largest_work": "1000"}, 1, 500 << 10, "largest_work"},
-		"ascent":      {"coordascent", nil, 1, 150 << 10, "raise the limit"},
-		"equal":       {"coordascent", nil, 9, 1 << 20, "found no query on which map depends"},
-		"crossings":   {"coordascent", map[string]string{"search": "exact"}, 1, 250 << 10, "raise the limit"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			told := ""
-			p := &Problem{
-				Data: streamed, Missing: dataset.MissingZero, MaxBytes: c.memory, Workers: 1, Values: valuesOf(t, c.method, c.set),
-				Measure: measure.MustParse("map", measure.LETOR3.WithThreshold(c.relevant)), Note: func(sentence string) { told = sentence },
-			}
-			if _, err := lookup(t, c.method).Train(t.Context(), p); err == nil || !strings.Contains(err.Error(), c.want) || told != "" {
-				t.Errorf("%v, %q; want an error with %q", err, told, c.want)
-			}
-		})
-	}
-}
-
-// Claim: too little memory for RankBoost on streamed data is told before it begins.
-func TestRankBoostStreamedRefused(t *testing.T) {
-	streamed, _ := cached(t, 1, dataset.MissingZero)
-	p := &Problem{Data: streamed, Missing: dataset.MissingZero, MaxBytes: 150 << 10, Workers: 1, Values: valuesOf(t, "rankboost", map[string]string{"rounds": "3"})}
-	told := ""
-	p.Note = func(sentence string) { told = sentence }
-	if _, err := lookup(t, "rankboost").Train(t.Context(), p); err == nil || !strings.Contains(err.Error(), "raise the limit") || told != "" {
-		t.Errorf("%v, %q; want an error about memory", err, told)
-	}
-	_, p.Valid = cached(t, 2, dataset.MissingZero)
-	p.MaxBytes = 4*int64(len(p.Valid.X())) + 50<<10
-	if _, err := lookup(t, "rankboost").Train(t.Context(), p); err == nil || !strings.Contains(err.Error(), "raise the limit") || told != "" {
-		t.Errorf("%v, %q; want an error about memory beside the validation data", err, told)
-	}
-	p.MaxBytes = 4 << 20
-	if _, err := lookup(t, "rankboost").Train(t.Context(), p); err != nil || !strings.Contains(told, "temporary file") {
-		t.Errorf("%v, %q; want a note on the temporary file", err, told)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/listwise/listwise/dataset"
@@ -45,8 +44,9 @@ type Round struct{ Weight, Objective float64 }
 type Boosting struct {
 	Rounds   int                            // at most; 0 means 300
 	Patience int                            // rounds after the best one, by the validation data, after which no more are added; 0: all are
-	Start    func(t *Task) (Booster, error) // begins with the task's normalized data, which may be streamed; necessary
+	Start    func(t *Task) (Booster, error) // begins with the task's normalized data; necessary
 	Takes    Weighs                         // the weights that the Booster takes account of
+	Bytes    func(p *Problem) float64       // what it takes beside features, as [Estimator] has it; nil: nothing is counted
 
 	setting string // the hyperparameter that Rounds is; empty means rounds
 }
@@ -82,15 +82,15 @@ type course struct {
 	objective, validated float64 // of the best
 }
 
-// preparer is a Booster that is to know the normalized validation data before the first round.
-type preparer interface {
-	Prepare(valid *dataset.Dataset) error
+// Memory implements Estimator.
+func (l Boosting) Memory(p *Problem) float64 {
+	if l.Bytes == nil {
+		return 0
+	}
+	return l.Bytes(p)
 }
 
-// Streams implements Streamer.
-func (Boosting) Streams() bool { return true }
-
-// Learn implements Learner. A Booster that is an io.Closer is closed in the end.
+// Learn implements Learner.
 func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	switch {
 	case l.Start == nil:
@@ -107,14 +107,6 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	var err error
 	if b.Booster, err = l.Start(t); err != nil {
 		return nil, &ProblemError{err}
-	}
-	if c, ok := b.Booster.(io.Closer); ok {
-		defer func() { _ = c.Close() }() // what is closed was for the rounds alone
-	}
-	if p, ok := b.Booster.(preparer); ok && b.valid != nil {
-		if err := p.Prepare(b.valid); err != nil {
-			return nil, &ProblemError{err}
-		}
 	}
 	if err := b.begin(); err != nil {
 		return nil, err

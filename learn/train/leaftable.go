@@ -2,19 +2,17 @@ package train
 
 import (
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/model/scorer"
 )
 
 // leafTable knows into which leaf of each of some trees each document falls, a byte or two a
 // document and tree, so that sums of trees whose weights change need not go down the trees
-// again. A column a tree is in memory or in a temporary file.
+// again.
 type leafTable struct {
 	rows    treeRows
 	workers int
-	columns []leafColumn  // by tree, in memory
-	stored  *storedLeaves // instead of these, if it is not nil
+	columns []leafColumn // by tree
 }
 
 // mostTableLeaves is the number of leaves that a tree of a leafTable may have.
@@ -106,42 +104,18 @@ func (c leafColumn) Add(scores, values []float64) {
 	}
 }
 
-// trees returns the number of trees that are in the table.
-func (t *leafTable) trees() int {
-	if t.stored != nil {
-		return t.stored.trees
-	}
-	return len(t.columns)
-}
-
-// fill adds those of the trees, all valid, that are not in the table yet: a pass over data that are read query by query
-// has as many of them as fit into the memory that is there for it.
+// fill adds those of the trees, all valid, that are not in the table yet.
 func (t *leafTable) fill(trees [][]scorer.TreeNode) {
-	for rest := trees[t.trees():]; len(rest) > 0; {
-		n := 1
-		if t.stored != nil {
-			n = min(len(rest), max(1, fillBytes/(t.stored.stride*t.stored.width)))
-		} else if t.rows.data != nil {
-			n = len(rest)
-		}
-		for _, c := range t.leavesOf(rest[:n]) {
-			t.add(c)
-		}
-		rest = rest[n:]
+	if rest := trees[len(t.columns):]; len(rest) > 0 {
+		t.columns = append(t.columns, t.leavesOf(rest)...)
 	}
 }
 
-// newColumn returns a column for a tree of so many leaves, as add takes it.
+// newColumn returns a column for a tree of so many leaves.
 func (t *leafTable) newColumn(leaves int) (c leafColumn) {
-	room := func() []uint8 {
-		if t.stored != nil {
-			return block.Aligned(t.stored.stride, block.Page)
-		}
-		return make([]uint8, t.rows.docs)
-	}
-	c.low = room()
+	c.low = make([]uint8, t.rows.docs)
 	if leaves > byteLeaves {
-		c.high = room()
+		c.high = make([]uint8, t.rows.docs)
 	}
 	return c
 }
@@ -154,15 +128,6 @@ func (t *leafTable) grown(g grower, leaves int) {
 			c.set(int(row), leaf)
 		}
 	})
-	t.add(c)
-}
-
-// add adds a column.
-func (t *leafTable) add(c leafColumn) {
-	if t.stored != nil {
-		t.stored.write(c)
-		return
-	}
 	t.columns = append(t.columns, c)
 }
 
@@ -201,14 +166,6 @@ func (t *leafTable) leavesOf(trees [][]scorer.TreeNode) []leafColumn {
 	return columns
 }
 
-// close removes the file.
-func (t *leafTable) close() error {
-	if t.stored == nil {
-		return nil
-	}
-	return t.stored.file.Close()
-}
-
 // treeTerm is a tree of a sum: the table that has its leaves, its number there, and its leaves' values.
 type treeTerm struct {
 	table  *leafTable
@@ -216,27 +173,12 @@ type treeTerm struct {
 	values []float64
 }
 
-// addTerms adds the terms to the scores, each document's in their order. All tables are in memory, or all are in files.
+// addTerms adds the terms to the scores, each document's in their order.
 func addTerms(scores []float64, terms []treeTerm, workers int) {
-	if len(terms) == 0 {
-		return
-	}
-	chunk, side := tableChunk, workers
-	if terms[0].table.stored != nil {
-		chunk, side = storedChunk, storedReaders(workers)
-	}
-	chunks := (len(scores) + chunk - 1) / chunk
-	memories := make([][]byte, parallel.Workers(side, chunks))
-	parallel.For(chunks, side, func(worker, c int) {
-		from, to := c*chunk, min(len(scores), (c+1)*chunk)
-		dst := scores[from:to]
+	parallel.For((len(scores)+tableChunk-1)/tableChunk, workers, func(_, c int) {
+		from, to := c*tableChunk, min(len(scores), (c+1)*tableChunk)
 		for _, t := range terms {
-			if s := t.table.stored; s != nil {
-				memories[worker] = s.read(memories[worker], t.tree, from, to)
-				s.column(memories[worker]).Add(dst, t.values)
-			} else {
-				t.table.columns[t.tree].part(from, to).Add(dst, t.values)
-			}
+			t.table.columns[t.tree].part(from, to).Add(scores[from:to], t.values)
 		}
 	})
 }

@@ -50,9 +50,9 @@ func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 	if err := l.checkRefit(t); err != nil {
 		return nil, err
 	}
-	together, err := l.planRefit(t)
-	if err != nil {
-		return nil, err
+	together := 1 // whose leaves are found in one pass over the data
+	if d := t.Normalized(); d.Streamed() {
+		together += int(min(t.memoryLeft()/float64(leafBytes*d.Docs()), 1<<20))
 	}
 	step, err := l.step(t, t.Seed)
 	if err != nil {
@@ -110,24 +110,6 @@ type refitting struct {
 	step                   *treeStep
 	table                  leafTable
 	scores, lambda, second []float64
-}
-
-// planRefit returns of how many trees the leaves are found in one pass over the data.
-func (l Trees) planRefit(t *Task) (together int, err error) {
-	d := t.Normalized()
-	if !d.Streamed() {
-		return 1, nil
-	}
-	const leafBytes = 2
-	n, left, each := float64(d.Docs()), float64(t.MemoryLeft()), growerBytes+sumBytes
-	if l.searched(t) {
-		each += searchBytes
-	}
-	need := float64(float64(each+leafBytes) * n)
-	if need > left {
-		return 0, tooLarge("found %d documents × %d features that are read from a file, of which a refit holds %s, expected at most %s of memory; raise the limit or use a sample", d.Docs(), d.Features, gigabytes(need), gigabytes(left))
-	}
-	return 1 + int(min((left-need)/(leafBytes*n), 1<<20)), nil
 }
 
 // tree sets the values of a tree of which every document's leaf is known.

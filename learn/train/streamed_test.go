@@ -2,11 +2,12 @@ package train_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +19,6 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/loss/logrank"
-	"github.com/listwise/listwise/learn/objective"
 	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/learn/tree"
 	"github.com/listwise/listwise/model/scorer"
@@ -146,101 +146,60 @@ type wholeLearner struct{ train.LBFGS }
 
 func (wholeLearner) Streams() bool { return false }
 
-// Claim: a learner that takes all features at once, or holds too much of each document, says what it would need, before
-// it begins.
+// Claim: a learner that takes all features at once refuses data that are read from a file, with the learners that do not,
+// whatever the limit.
 func TestStreamedRefused(t *testing.T) {
 	streamed, whole := streamedData(t, 1, false)
 	for _, p := range []*train.Problem{
-		{Data: streamed, Learner: wholeLearner{}, Loss: loss.ListNet{}, MaxBytes: 600 << 10},
-		{Data: streamed, Learner: train.Trees{Exact: true, Options: tree.Options{Leaves: 4}}, Loss: loss.ListNet{}, MaxBytes: 150 << 10},
-		{Data: streamed, Learner: train.TreeClassification{Trees: train.Trees{Options: tree.Options{Leaves: 4}}}, MaxBytes: 150 << 10},
-		{Data: streamed, Learner: train.Trees{Sum: train.DARTTrees, Options: tree.Options{Leaves: 4}}, Loss: loss.ListNet{}, MaxBytes: 100 << 10},
-		{Data: streamed, Learner: train.Trees{Options: tree.Options{Leaves: 4}}, Loss: loss.ListNet{}, MaxBytes: 100 << 10},
+		{Data: streamed, Learner: wholeLearner{}, Loss: loss.ListNet{}},
+		{Data: whole, Valid: streamed, Learner: wholeLearner{}, Loss: loss.ListNet{}},
+		{Data: streamed, Learner: train.Trees{Exact: true}, Loss: loss.ListNet{}},
+		{Data: streamed, Learner: train.Trees{Sum: train.DARTTrees}, Loss: loss.ListNet{}},
+		{Data: streamed, Learner: train.Trees{Sum: train.ForestTrees}, Loss: loss.ListNet{}},
+		{Data: streamed, Learner: train.TreeClassification{Trees: train.Trees{Exact: true}}},
 		{Data: whole, Learner: wholeLearner{}, Loss: loss.ListNet{}, MaxBytes: 700 << 10, Normalization: dataset.MinMax},
 	} {
-		if _, err := train.Run(t.Context(), p); err == nil {
-			t.Error("no error")
-		} else if text := err.Error(); !bytes.Contains([]byte(text), []byte("raise the limit")) {
-			t.Error(text)
+		_, err := train.Run(t.Context(), p)
+		if !errors.Is(err, dataset.ErrTooLarge) || !strings.Contains(err.Error(), "the data do not fit into memory: found 120 queries with ") || !strings.HasSuffix(err.Error(), "a learner that reads them from disk ("+train.FromDisk+"), or raise the limit") {
+			t.Errorf("%T: %v", p.Learner, err)
 		}
 	}
 }
 
-// Claim: where the longest query does not fit for every worker, fewer of them read, with the same model; it is refused
-// where it does not fit for one.
-func TestAsManyWorkersAsQueriesFit(t *testing.T) {
-	streamed, whole := streamedData(t, 1, false)
-	run := func(d *dataset.Dataset, maxBytes int64) ([]byte, error) {
-		m, err := train.Run(t.Context(), &train.Problem{Data: d, Loss: loss.ListNet{}, Learner: train.LBFGS{C: 1, Iterations: 3}, MaxBytes: maxBytes, Workers: 7})
-		if err != nil {
-			return nil, err
-		}
-		var b bytes.Buffer
-		err = m.Write(&b)
-		return b.Bytes(), err
-	}
-	want, err := run(whole, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one := 4 * 5 * 61 * int64(streamed.LongestQuery())
-	for _, limit := range []int64{one, 2 * one, 6 * one, 8 * one} {
-		if got, err := run(streamed, limit); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("limit of %d longest queries: another model, error %v", limit/one, err)
-		}
-	}
-	if _, err := run(streamed, one-1); !errors.Is(err, dataset.ErrTooLarge) {
-		t.Errorf("a query that does not fit: error %v, want ErrTooLarge", err)
-	}
-}
-
-// Claim: of data in memory, too, fewer workers learn where what a network holds of the longest query does not fit for every
-// one, with the same model; it is refused where it does not fit for one.
-func TestAsManyWorkersAsNetworksFit(t *testing.T) {
-	_, whole := streamedData(t, 1, false)
-	run := func(maxBytes int64) ([]byte, error) {
-		m, err := train.Run(t.Context(), &train.Problem{
-			Data: whole, Loss: loss.ListNet{}, Learner: train.Descent{Architecture: train.Network(10, scorer.Tanh), Epochs: 2, Batch: 9}, MaxBytes: maxBytes, Workers: 7,
-		})
-		if err != nil {
-			return nil, err
-		}
-		var b bytes.Buffer
-		err = m.Write(&b)
-		return b.Bytes(), err
-	}
-	want, err := run(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	held, one := int64(4*len(whole.X())), int64(64+2*8*10)*int64(whole.LongestQuery())
-	for _, workers := range []int64{1, 2, 6, 8} {
-		if got, err := run(held + workers*one); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("memory for %d workers: another model, error %v", workers, err)
-		}
-	}
-	if _, err := run(held + one - 1); !errors.Is(err, dataset.ErrTooLarge) {
-		t.Errorf("a query that does not fit: error %v, want ErrTooLarge", err)
-	}
-}
-
-// Claim: judging by some queries what a loss holds, or whether it has second derivatives, reads no features and copies none.
-func TestJudgingLossesReadsNoFeatures(t *testing.T) {
+// Claim: what a learner holds is refused where it does not fit beside the features, whether they are in memory or read from
+// a file, and before anything is read; a byte more is enough.
+func TestEstimateIsKept(t *testing.T) {
 	streamed, whole := streamedData(t, 1, false)
 	reads := 0
 	counted := streamed.Through(dataset.Lens{Features: streamed.Features, Append: func(dst, x []float32) []float32 {
 		reads++
 		return append(dst, x...)
 	}})
-	for name, d := range map[string]*dataset.Dataset{"streamed": counted, "whole": whole} {
-		some := train.JudgedOf(d, []int{0, 3, 5})
-		for _, l := range []loss.Loss{loss.ListNet{}, loss.LambdaRank{Measure: measure.MustParse("ndcg@10", measure.LETOR3)}} { // the second draws an order of ties
-			if _, err := objective.NewFunctional(some, l, 1, 1, nil); err != nil || reads > 0 || some.X() != nil {
-				t.Errorf("%s, %T: error %v, %d reads, %d features copied", name, l, err, reads, len(some.X()))
-			}
+	network := train.Descent{Architecture: train.Network(5000, scorer.Tanh), Epochs: 1}
+	trees := train.Trees{Rounds: 1, Bag: 40, QueryFraction: .5, Options: tree.Options{Leaves: 3}}
+	for name, p := range map[string]*train.Problem{
+		"network":           {Data: whole, Learner: network, Loss: loss.ListNet{}, Workers: 2},
+		"network from disk": {Data: counted, Learner: network, Loss: loss.ListNet{}, Workers: 2},
+		"trees":             {Data: whole, Learner: trees, Loss: loss.ListNet{}},
+		"trees from disk":   {Data: counted, Learner: trees, Loss: loss.ListNet{}},
+	} {
+		fits := func(limit int64) bool {
+			p.MaxBytes = limit
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel() // what fits is not learned from
+			_, err := train.Run(ctx, p)
+			return !errors.Is(err, dataset.ErrTooLarge)
 		}
-		if some.Queries[1].ID != d.Queries[3].ID || !slices.Equal(some.Queries[2].Grades, d.Queries[5].Grades) {
-			t.Errorf("%s: other queries", name)
+		limit := int64(sort.Search(1<<30, func(n int) bool { return fits(int64(n) + 1) })) + 1
+		if held := 4 * int64(len(whole.X())); limit <= held && p.Data == whole || limit == 1<<30+1 {
+			t.Errorf("%s: a limit of %d bytes is enough, beside %d of features", name, limit, held)
+		}
+		reads = 0
+		if fits(limit-1) || reads > 0 {
+			t.Errorf("%s: %d bytes less than %d fit, %d reads", name, 1, limit, reads)
+		}
+		if _, err := train.Run(t.Context(), &train.Problem{Data: p.Data, Learner: p.Learner, Loss: p.Loss, Workers: p.Workers, MaxBytes: limit}); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -283,7 +242,7 @@ func TestLossThatHoldsTooMuch(t *testing.T) {
 	d := b.Dataset()
 	o := logrank.Options{Gain: measure.MustParse("map", measure.LETOR3).(measure.Additive), Form: logrank.Sampled}
 	p := &train.Problem{Data: d, Loss: logrank.ConvexLoss{Options: o}, Learner: train.LBFGS{C: 1, Iterations: 1}, MaxBytes: 20 << 20}
-	if _, err := train.Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "1400 queries of which the loss holds about ") {
+	if _, err := train.Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "found 1400 queries with ") {
 		t.Errorf("%v, want an error about what the loss holds", err)
 	}
 	p.Loss = loss.ListNet{}

@@ -17,7 +17,6 @@ type Task struct {
 	*Problem
 
 	normalized *dataset.Dataset
-	lossHolds  float64 // bytes of what the loss holds of all queries, about; 0 if that was not judged
 }
 
 // Normalized returns the training data, transformed and normalized, without the queries and
@@ -59,14 +58,9 @@ func (t *Task) anyRisk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk
 	if err := t.CheckWork(s, coster); err != nil {
 		return nil, err
 	}
-	if err := t.checkHeld(l); err != nil {
-		return nil, err
-	}
-	if err := t.limitWorkers(s); err != nil {
-		return nil, err
-	}
+	const many = 1 << 15
 	bindings := t.Bindings
-	if t.Data.Docs() >= manyDocuments { // what the loss holds of them may be much
+	if t.Data.Docs() >= many { // what the loss holds of them may be much
 		bindings = nil
 	}
 	risk, err := objective.New(t.Normalized(), s, l, objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done, Bindings: bindings})

@@ -107,10 +107,6 @@ type Problem struct {
 	Observe     func(Iteration)
 	EpochsAlone bool
 
-	// Note, if not nil, is told in a sentence of what training takes besides memory, such as a temporary
-	// file, before it does.
-	Note func(sentence string)
-
 	// Warn, if not nil, is called with a sentence about what may be wrong with the problem or
 	// with the training, such as an objective that did not fall.
 	Warn func(sentence string)

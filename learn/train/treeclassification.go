@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
@@ -23,7 +22,12 @@ type TreeClassification struct {
 }
 
 // Streams implements Streamer.
-func (TreeClassification) Streams() bool { return true }
+func (c TreeClassification) Streams() bool { return c.Trees.Streams() }
+
+// Memory implements Estimator.
+func (c TreeClassification) Memory(p *Problem) float64 {
+	return c.Trees.memory(p, max(1, len(gradesOf(p.Data))-1))
+}
 
 // LearnsMissing implements MissingLearner.
 func (c TreeClassification) LearnsMissing() bool { return c.Trees.LearnsMissing() }
@@ -49,29 +53,13 @@ func (c TreeClassification) start(t *Task) (Booster, error) {
 		return nil, BadProblem("grades as classes: %w", err)
 	}
 	c.Trees.complete(t)
-	begun := false
-	defer func() {
-		if !begun {
-			_ = r.Close() // what went wrong is told
-		}
-	}()
-	var plan treesPlan
-	for k, g := range grades[1:] {
+	for _, g := range grades[1:] {
 		own := *t.Problem
 		own.Loss = loss.AtLeast{Grade: g}
-		task := &Task{Problem: &own, normalized: t.Normalized()}
-		var err error
-		if k == 0 {
-			plan, err = c.Trees.plan(task, len(grades)-1)
-		}
-		if err == nil {
-			err = r.add(&c.Trees, task, plan)
-		}
-		if err != nil {
+		if err := r.add(&c.Trees, &Task{Problem: &own, normalized: t.Normalized()}); err != nil {
 			return nil, err
 		}
 	}
-	begun = true
 	r.scored.sums, r.scored.rounds = make([][]float64, len(r.functions)), make([]int, len(r.functions))
 	return r, nil
 }
@@ -103,27 +91,18 @@ func gradesOf(d *dataset.Dataset) (grades []float64) {
 }
 
 // add begins a function. All share a grower, unless its bins depend on the loss.
-func (r *classRounds) add(l *Trees, t *Task, plan treesPlan) error {
+func (r *classRounds) add(l *Trees, t *Task) error {
 	f, base := l.begin(t)
 	if len(r.functions) > 0 && !l.BinsByCurvature {
 		f.grower = r.functions[0].grower
 	} else {
 		var err error
-		if f.grower, err = l.newGrower(t, base, plan); err != nil {
+		if f.grower, err = l.newGrower(t, base); err != nil {
 			return err
 		}
 	}
 	r.functions = append(r.functions, f)
-	return f.grow(t, base, plan)
-}
-
-// Close implements io.Closer. What functions share may be closed several times.
-func (r *classRounds) Close() error {
-	var errs []error
-	for _, f := range r.functions {
-		errs = append(errs, f.Close())
-	}
-	return errors.Join(errs...)
+	return f.grow(t, base)
 }
 
 // startObjective implements starter.

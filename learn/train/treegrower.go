@@ -1,13 +1,10 @@
 package train
 
 import (
-	"errors"
-	"io"
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
-	"github.com/listwise/listwise/learn/boost"
 	"github.com/listwise/listwise/learn/tree"
 )
 
@@ -46,30 +43,16 @@ func onlyFills(c transform.Chain) bool {
 	return !slices.ContainsFunc(c, func(s transform.Step) bool { _, fill := s.(transform.Fill); return !fill })
 }
 
-// sharedGrower grows the trees of the members of a bag, or of several, one after the other: what it finds of a tree is
-// used before the next one, and a tree does not depend on those before it.
-type sharedGrower struct {
-	grower
-
-	codes io.Closer // to be closed in the end; nil for nothing
-}
-
-// Close implements io.Closer.
-func (g *sharedGrower) Close() error {
-	if g.codes == nil {
-		return nil
-	}
-	return g.codes.Close()
-}
-
-// newGrower returns a grower; base are the scores at the start, nil for 0.
-func (l *Trees) newGrower(t *Task, base []float64, plan treesPlan) (g *sharedGrower, err error) {
+// newGrower returns a grower; base are the scores at the start, nil for 0. The members of a bag, or several bags, share
+// it and grow their trees one after the other: what it finds of a tree is used before the next one, and a tree does not
+// depend on those before it.
+func (l *Trees) newGrower(t *Task, base []float64) (g grower, err error) {
 	if err := l.checkBins(t); err != nil {
 		return nil, err
 	}
 	if l.Exact {
-		exact, err := l.exact(t, plan)
-		return &sharedGrower{exact, exact}, err
+		d := t.Normalized()
+		return tree.NewExact(d.X(), d.Features, l.Options)
 	}
 	o := tree.BinOptions{Most: l.Bins, Categorical: l.Categorical, Workers: l.Workers}
 	if l.BinsByCurvature {
@@ -77,42 +60,18 @@ func (l *Trees) newGrower(t *Task, base []float64, plan treesPlan) (g *sharedGro
 			return nil, err
 		}
 	}
-	matrix, err := l.matrix(t, o, plan)
+	matrix, err := l.matrix(t, o)
 	if err != nil {
 		return nil, err
 	}
-	options := l.Options
-	options.Readers = plan.readers
-	by, err := tree.NewGrower(matrix, options)
-	if err != nil {
-		return nil, errors.Join(err, matrix.Close())
-	}
-	return &sharedGrower{by, matrix}, nil
-}
-
-// exact returns a grower by every value.
-func (l *Trees) exact(t *Task, plan treesPlan) (*tree.Exact, error) {
-	d := t.Normalized()
-	if !d.Streamed() {
-		return tree.NewExact(d.X(), d.Features, l.Options)
-	}
-	if _, err := tree.NewExact(nil, d.Features, l.Options); err != nil {
-		return nil, err // before all is read and sorted
-	}
-	columns, err := boost.NewColumns(d, boost.Options{Workers: l.Workers, Note: t.Note})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = columns.Close() }() // it was to be sorted
-	t.note("the features in ascending order", float64(tree.StoredExactFile(d.Docs(), d.Features)))
-	return tree.NewStoredExact(d.Docs(), d.Features, plan.exactWorkers, l.Options, columns.Of)
+	return tree.NewGrower(matrix, l.Options)
 }
 
 // matrix returns the codes of the data.
-func (l *Trees) matrix(t *Task, o tree.BinOptions, plan treesPlan) (*tree.Matrix, error) {
+func (l *Trees) matrix(t *Task, o tree.BinOptions) (*tree.Matrix, error) {
 	d := t.Normalized()
 	if d.Streamed() {
-		return l.streamedMatrix(t, o, plan)
+		return l.streamedMatrix(t, o)
 	}
 	bins, err := tree.NewBins(d.X(), d.Features, o)
 	if err != nil {

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"errors"
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
@@ -19,7 +18,7 @@ type treeMean struct {
 	data    *dataset.Dataset
 	initial *initialTrees // nil: none
 	sums    []*treeRounds
-	grower  *sharedGrower
+	grower  grower
 	params  []float64 // of the scorer at present; nil: not known
 	err     error     // that ended the rounds
 
@@ -98,15 +97,6 @@ func (m *treeMean) appendRound(params []float64, round int) []float64 {
 		}
 	}
 	return params
-}
-
-// Close implements io.Closer.
-func (m *treeMean) Close() error {
-	errs := []error{m.grower.Close()}
-	for _, r := range m.sums {
-		errs = append(errs, r.table.close(), r.valid.close())
-	}
-	return errors.Join(errs...)
 }
 
 // Add implements Booster.

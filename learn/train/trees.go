@@ -57,8 +57,9 @@ type Trees struct {
 	tree.Options // Leaves of 0 means 15; Workers is set by the task
 }
 
-// Streams implements Streamer.
-func (Trees) Streams() bool { return true }
+// Streams implements Streamer: the codes of histograms are in memory, and the values are not needed besides. Exact splits
+// look at every value, and the weights of trees that change at every tree's leaves.
+func (l Trees) Streams() bool { return !l.Exact && l.Sum == GradientTrees }
 
 // LearnsMissing implements MissingLearner: every division says where missing values go.
 func (Trees) LearnsMissing() bool { return true }
@@ -124,17 +125,11 @@ func (l *Trees) check() error {
 func (l Trees) start(t *Task) (Booster, error) {
 	l.complete(t)
 	m, base := l.begin(t)
-	plan, err := l.plan(t, 1)
-	if err != nil {
+	var err error
+	if m.grower, err = l.newGrower(t, base); err != nil {
 		return nil, err
 	}
-	if m.grower, err = l.newGrower(t, base, plan); err != nil {
-		return nil, err
-	}
-	if err := m.grow(t, base, plan); err != nil {
-		return nil, errors.Join(err, m.Close())
-	}
-	return m, nil
+	return m, m.grow(t, base)
 }
 
 // begin returns a bag without members and the scores at the start, nil for 0.
@@ -152,7 +147,7 @@ func (l Trees) begin(t *Task) (m *treeMean, base []float64) {
 }
 
 // grow begins the members' sums of trees.
-func (m *treeMean) grow(t *Task, base []float64, plan treesPlan) error {
+func (m *treeMean) grow(t *Task, base []float64) error {
 	for member := range max(1, m.Bag) {
 		r, err := m.Trees.grow(t, m.grower, memberSeed(t.Seed, member), base)
 		if err != nil {
@@ -160,9 +155,6 @@ func (m *treeMean) grow(t *Task, base []float64, plan treesPlan) error {
 		}
 		r.draws = m.initial.number() // as if these trees had been drawn for here
 		m.sums = append(m.sums, r)
-		if err := r.beginTables(t, plan.tablesOnDisk); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -188,6 +180,7 @@ func (l Trees) grow(t *Task, g grower, seed uint64, base []float64) (*treeRounds
 	n := d.Docs()
 	r := &treeRounds{
 		Trees: l, seed: seed, data: d, base: base, loss: step.loss, step: step, grower: g,
+		reweighed:  reweighed{table: leafTable{rows: rowsOf(d), workers: l.Workers}, valid: leafTable{workers: l.Workers}},
 		treesState: treesState{scores: make([]float64, n)}, lambda: make([]float64, n), second: make([]float64, n),
 	}
 	copy(r.scores, base)

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -70,24 +69,6 @@ type reweighed struct {
 	drops   int       // their number
 	target  []float64 // scores that the next tree is fitted at
 }
-
-// beginTables makes the tables of leaves of training and validation data, if there are to be any.
-func (r *treeRounds) beginTables(t *Task, onDisk bool) (err error) {
-	if r.Sum == GradientTrees {
-		return nil
-	}
-	r.table, r.valid = leafTable{rows: rowsOf(r.data), workers: r.Workers}, leafTable{workers: r.Workers}
-	if !onDisk {
-		return nil
-	}
-	if r.table.stored, err = newStoredLeaves(r.data.Docs(), r.mostRounds(), r.Leaves); err == nil && t.Valid != nil {
-		r.valid.stored, err = newStoredLeaves(t.Valid.Docs(), r.mostRounds(), r.Leaves)
-	}
-	return err
-}
-
-// mostRounds returns the number of rounds at most.
-func (l *Trees) mostRounds() int { return cmp.Or(l.Rounds, defaultRounds) }
 
 // aim returns the scores that the next tree is fitted at, and brings λ and second derivatives
 // up to date with them; redrawn says that the loss has changed.

@@ -11,14 +11,14 @@ import (
 // Exact grows trees as [Grower] does, but by every value of a feature, with sums in floating
 // point: in the order of the values, and of row numbers where these are equal, so that they do
 // not depend on the number of workers. It shares no code that finds splits with the histograms
-// and is a check on them. It takes some 12 bytes a cell in memory or, by [NewStoredExact], 16 in a temporary
-// file, and each tree the time of a pass over all features' values a level. Calls must not overlap.
+// and is a check on them. It takes some 12 bytes a cell, and each tree the time of a pass over all features' values a
+// level. Calls must not overlap.
 type Exact struct {
 	Options
 
 	features int
 	rows     int
-	columns  exactColumns
+	columns  *exactColumns
 	workers  int // that look at columns
 
 	index   []uint32 // the tree's documents, by leaf and row
@@ -31,32 +31,9 @@ type Exact struct {
 	leaves  []exactLeaf
 	tree    *Tree
 	bag     []bool  // as in Grower
-	outside []int32 // where the documents that are not in it fall, as exactColumns has it; nil if that is not known
+	outside []int32 // where the documents that are not in it fall, by row, −1 − l for leaf l; nil if that is not known
 	barred  []bool
 	seed    uint64
-}
-
-// exactColumns has every feature's values in ascending order, missing ones last, those of a leaf together. A value is a
-// word: its ascending key, missingKey if it is missing, and below that its row. Equal values are in the order of rows.
-// Workers, numbered from 0, may ask for different features at the same time. What they get is valid until they ask again.
-type exactColumns interface {
-	// varies reports whether a feature has different values.
-	varies(f int) bool
-
-	// begin makes all documents of a tree, or those in the bag, one leaf.
-	begin(bag []bool, workers int)
-
-	// load returns the words of a leaf.
-	load(worker, f int, l *exactLeaf) []uint64
-
-	// divide brings the documents of a leaf that go left to its front, and keeps the order otherwise. It returns the
-	// words of the leaf.
-	divide(worker, f int, l *exactLeaf, goLeft []bool) []uint64
-
-	// outside sets the leaf, −1 − l for leaf l, of each document that is not in the bag. It is called once a tree.
-	outside(t *Tree, bag []bool) []int32
-
-	Close() error
 }
 
 const missingKey = 1<<32 - 1
@@ -105,15 +82,6 @@ type valueSplit struct {
 // NewExact returns a grower of trees on the row-major matrix x of that many features, in which
 // NaN is a missing value and every other is finite. Symmetric growth is an error.
 func NewExact(x []float32, features int, o Options) (*Exact, error) {
-	g, err := newExact(len(x)/features, features, o)
-	if err == nil {
-		g.workers = parallel.Workers(o.Workers, features)
-		g.columns = newHeldColumns(x, features, o.Workers)
-	}
-	return g, err
-}
-
-func newExact(rows, features int, o Options) (*Exact, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
@@ -123,16 +91,17 @@ func newExact(rows, features int, o Options) (*Exact, error) {
 	if err := o.checkConstraints(features); err != nil {
 		return nil, err
 	}
-	g := &Exact{Options: o, features: features, rows: rows, goLeft: make([]bool, rows)}
+	rows := len(x) / features
+	g := &Exact{
+		Options: o, features: features, rows: rows, goLeft: make([]bool, rows),
+		workers: parallel.Workers(o.Workers, features), columns: newExactColumns(x, features, o.Workers),
+	}
 	g.suffix = make([][]exactSum, parallel.Workers(o.Workers, features))
 	for i := range g.found {
 		g.found[i] = make([]valueSplit, features)
 	}
 	return g, nil
 }
-
-// Close removes what files there are. The grower must not be used afterwards.
-func (g *Exact) Close() error { return g.columns.Close() }
 
 // Bar is that of [Grower].
 func (g *Exact) Bar(features []bool) { g.barred = features }

@@ -2,8 +2,10 @@ package tree
 
 import "github.com/listwise/listwise/internal/parallel"
 
-// heldColumns are the exactColumns of a matrix in memory.
-type heldColumns struct {
+// exactColumns has every feature's rows in the order of their values, missing ones last, those of a leaf together. A value
+// is a word: its ascending key, missingKey if it is missing, and below that its row. Equal values are in the order of rows.
+// Workers, numbered from 0, may ask for different features at the same time. What they get is valid until they ask again.
+type exactColumns struct {
 	x        []float32 // row-major
 	features int
 	rows     int
@@ -13,8 +15,8 @@ type heldColumns struct {
 	words    [][]uint64 // likewise
 }
 
-func newHeldColumns(x []float32, features, workers int) *heldColumns {
-	h := &heldColumns{x: x, features: features, rows: len(x) / features, orders: make([][]uint32, features), columns: make([][]uint32, features)}
+func newExactColumns(x []float32, features, workers int) *exactColumns {
+	h := &exactColumns{x: x, features: features, rows: len(x) / features, orders: make([][]uint32, features), columns: make([][]uint32, features)}
 	n := parallel.Workers(workers, features)
 	h.spare, h.words = make([][]uint32, n), make([][]uint64, n)
 	memories := make([][]uint64, n)
@@ -27,10 +29,10 @@ func newHeldColumns(x []float32, features, workers int) *heldColumns {
 	return h
 }
 
-func (h *heldColumns) at(row uint32, f int) float32 { return h.x[int(row)*h.features+f] }
+func (h *exactColumns) at(row uint32, f int) float32 { return h.x[int(row)*h.features+f] }
 
 // order returns the rows by a feature's value, nil if all are equal; memory has words for two columns.
-func (h *heldColumns) order(f int, memory []uint64) []uint32 {
+func (h *exactColumns) order(f int, memory []uint64) []uint32 {
 	words, sorted := memory[:h.rows], memory[h.rows:]
 	for i := range words {
 		words[i] = wordOf(h.at(uint32(i), f), uint32(i))
@@ -52,9 +54,11 @@ func differ(words []uint64) bool {
 	return n > 0 && words[0]>>32 != words[n-1]>>32
 }
 
-func (h *heldColumns) varies(f int) bool { return h.orders[f] != nil }
+// varies reports whether a feature has different values.
+func (h *exactColumns) varies(f int) bool { return h.orders[f] != nil }
 
-func (h *heldColumns) begin(bag []bool, workers int) {
+// begin makes all documents of a tree, or those in the bag, one leaf.
+func (h *exactColumns) begin(bag []bool, workers int) {
 	parallel.For(h.features, workers, func(_, f int) {
 		h.columns[f] = h.columns[f][:0]
 		for _, r := range h.orders[f] {
@@ -65,7 +69,8 @@ func (h *heldColumns) begin(bag []bool, workers int) {
 	})
 }
 
-func (h *heldColumns) load(worker, f int, l *exactLeaf) []uint64 {
+// load returns the words of a leaf.
+func (h *exactColumns) load(worker, f int, l *exactLeaf) []uint64 {
 	column := h.columns[f][l.from:l.to]
 	if cap(h.words[worker]) < len(column) {
 		h.words[worker] = make([]uint64, len(column))
@@ -77,7 +82,9 @@ func (h *heldColumns) load(worker, f int, l *exactLeaf) []uint64 {
 	return words
 }
 
-func (h *heldColumns) divide(worker, f int, l *exactLeaf, goLeft []bool) []uint64 {
+// divide brings the documents of a leaf that go left to its front, and keeps the order otherwise. It returns the
+// words of the leaf.
+func (h *exactColumns) divide(worker, f int, l *exactLeaf, goLeft []bool) []uint64 {
 	rows, right, left := h.columns[f][l.from:l.to], h.spare[worker][:0], 0
 	for _, r := range rows {
 		if goLeft[r] {
@@ -92,7 +99,8 @@ func (h *heldColumns) divide(worker, f int, l *exactLeaf, goLeft []bool) []uint6
 	return h.load(worker, f, l)
 }
 
-func (h *heldColumns) outside(t *Tree, bag []bool) []int32 {
+// outside returns the leaf, −1 − l for leaf l, of each document that is not in the bag.
+func (h *exactColumns) outside(t *Tree, bag []bool) []int32 {
 	leaves := make([]int32, h.rows)
 	for r, in := range bag {
 		if !in {
@@ -102,4 +110,25 @@ func (h *heldColumns) outside(t *Tree, bag []bool) []int32 {
 	return leaves
 }
 
-func (*heldColumns) Close() error { return nil }
+// sortByKey sets sorted to words in the order of their upper halves, those of equals as they were, by three passes over
+// eleven bits. It overwrites the words.
+func sortByKey(sorted, words []uint64) {
+	const bits, digits = 11, 1 << 11
+	spare := sorted
+	for shift := 32; shift < 64; shift += bits {
+		var starts [digits]int
+		for _, w := range words {
+			starts[w>>shift%digits]++
+		}
+		at := 0
+		for d, n := range starts {
+			starts[d], at = at, at+n
+		}
+		for _, w := range words {
+			d := w >> shift % digits
+			spare[starts[d]] = w
+			starts[d]++
+		}
+		words, spare = spare, words
+	}
+}

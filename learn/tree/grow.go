@@ -24,9 +24,7 @@ type Grower struct {
 	}
 	leaves    []leaf
 	free      [][]histogram
-	gatherers []gatherer // a worker each
-	stored    []storedReader
-	ahead     ahead
+	gatherers []gatherer  // a worker each
 	searchers [2]searcher // of the node looked at and its sibling
 	splits    []split     // by slot, of the node looked at
 	second    []split     // likewise, of its sibling
@@ -97,14 +95,12 @@ func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 		}
 		l := &g.leaves[at]
 		g.restore(l)
-		codes := g.readToDivide(l, len(g.leaves)+1 < g.Leaves && (g.Depth == 0 || l.depth+1 < g.Depth))
+		codes := g.read(l, l.best.slot)
 		if !l.counted && !g.enough(l, codes) {
-			g.dropAhead()
 			g.chooseAnew(l)
 			continue
 		}
 		g.searchBoth(g.divide(at, codes))
-		g.dropAhead()
 		g.thin()
 	}
 	for i := range g.leaves {
@@ -247,13 +243,9 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 // whose documents are taken from the histograms one by one.
 func (g *Grower) searchLarger(smaller, larger *leaf) {
 	g.searchers[1] = g.searcher(larger)
-	search := func(from, to int) { g.search(&g.searchers[1], from, to, larger.sums, g.second) }
-	if g.takeAhead(larger, smaller) {
-		g.release(smaller)
-		g.blocks(larger.to-larger.from, func(_ *gatherer, from, to int) { search(from, to) })
-	} else {
-		g.add(larger.sums, smaller, true, search)
-	}
+	g.add(larger.sums, smaller, true, func(from, to int) {
+		g.search(&g.searchers[1], from, to, larger.sums, g.second)
+	})
 	g.choose(larger, g.second)
 }
 

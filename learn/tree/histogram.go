@@ -53,11 +53,6 @@ type gatherer struct {
 // add adds the sums of documents with the given rows, which packed has by row, to the histograms
 // of blocks from one up to another, or takes them away.
 func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums, minus bool) {
-	w.addWords(h, m, m.words, from, to, rows, packed, minus)
-}
-
-// addWords is add for rows of a part of the matrix, of which words and packed are.
-func (w *gatherer) addWords(h []histogram, m *Matrix, matrix []uint64, from, to int, rows []uint32, packed []sums, minus bool) {
 	if need := (to - from) * (part + padding); len(w.words) < need {
 		w.words = make([]uint64, need)
 	}
@@ -72,7 +67,7 @@ func (w *gatherer) addWords(h []histogram, m *Matrix, matrix []uint64, from, to 
 				values[i] = -v
 			}
 		}
-		kernel.Columns(w.words, part+padding, matrix[from:], m.blocks, to-from, rows[:n])
+		kernel.Columns(w.words, part+padding, m.words[from:], m.blocks, to-from, rows[:n])
 		for b := from; b < to; b++ {
 			at := (b - from) * (part + padding)
 			if c := m.common[b]; c.use {

@@ -5,10 +5,6 @@ import "github.com/listwise/listwise/internal/parallel"
 // part gives the smaller sibling histograms, and takes them from those of the larger one,
 // which are the parent's; then is called for all blocks, from one up to another.
 func (g *Grower) part(smaller, larger *leaf, then func(from, to int)) {
-	if g.takeAhead(larger, smaller) {
-		g.blocks(larger.to-larger.from, func(_ *gatherer, from, to int) { then(from, to) })
-		return
-	}
 	smaller.sums = g.take()
 	g.fill(smaller, func(from, to int) {
 		for b := from; b < to; b++ {
@@ -27,11 +23,6 @@ func (g *Grower) fill(l *leaf, then func(from, to int)) {
 // add adds the sums of a leaf's documents to histograms, or takes them away.
 func (g *Grower) add(h []histogram, of *leaf, minus bool, then func(from, to int)) {
 	rows := g.index[of.from:of.to]
-	if g.matrix.file != nil {
-		g.addStored(h, rows, minus)
-		g.blocks(len(rows), func(_ *gatherer, from, to int) { then(from, to) })
-		return
-	}
 	g.blocks(len(rows), func(w *gatherer, from, to int) {
 		w.add(h, g.matrix, from, to, rows, g.packed, minus)
 		then(from, to)

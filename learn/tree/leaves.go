@@ -4,11 +4,11 @@ import "github.com/listwise/listwise/internal/parallel"
 
 // read puts the codes of a leaf's documents in a slot into the spare memory, in their order.
 func (g *Grower) read(l *leaf, slot int) []uint8 {
-	codes, index := g.codesOf(l)
-	if g.matrix.file != nil {
-		g.readStored(codes, index, slot)
-		return codes
+	docs := l.to - l.from
+	if cap(g.spare.codes) < docs {
+		g.spare.codes = make([]uint8, docs)
 	}
+	codes, index := g.spare.codes[:docs], g.index[l.from:l.to]
 	words, shift := g.matrix.column(slot)
 	stride := g.matrix.blocks
 	parallel.For(chunks(len(index)), g.Workers, func(_, c int) {
@@ -18,15 +18,6 @@ func (g *Grower) read(l *leaf, slot int) []uint8 {
 		}
 	})
 	return codes
-}
-
-// codesOf returns the spare memory for a leaf's codes, and its documents.
-func (g *Grower) codesOf(l *leaf) (codes []uint8, index []uint32) {
-	docs := l.to - l.from
-	if cap(g.spare.codes) < docs {
-		g.spare.codes = make([]uint8, docs)
-	}
-	return g.spare.codes[:docs], g.index[l.from:l.to]
 }
 
 // goesLeft has 1 for the codes that a split sends left.

@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 )
@@ -19,8 +18,6 @@ type Matrix struct {
 	blocks int
 	words  []uint64 // of a row together
 	common []common // by block
-
-	file *block.File // that words are in, nil if they are in memory
 }
 
 // chunk is the number of rows that are coded, or scored, by one worker at a time.
@@ -36,7 +33,7 @@ func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 		from, to := i*chunk, min(rows, (i+1)*chunk)
 		c.Code(worker, from, x[from*features:to*features])
 	})
-	return c.matrixOf(c.matrix.words)
+	return c.Matrix()
 }
 
 // code sets words to those of the rows x, and marks the slots that have missing values. A part of a column is
@@ -78,14 +75,6 @@ func (b *Bins) codes(dst []uint8, x []float32, feature int) (missing bool) {
 
 // Rows returns the number of documents.
 func (m *Matrix) Rows() int { return m.rows }
-
-// Close removes the file that the codes are in, if they are in one. The matrix must not be used afterwards.
-func (m *Matrix) Close() error {
-	if m.file == nil {
-		return nil
-	}
-	return m.file.Close()
-}
 
 // column returns the words that have the codes of a slot, a row every m.blocks of them, and the
 // place of the code in the word.

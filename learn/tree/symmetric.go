@@ -157,7 +157,7 @@ func (g *Grower) divideLevel(by *split, counts [][256]uint32, another bool) {
 			continue
 		}
 		g.leaves[at].best = *by
-		parent, smaller, larger := g.divide(at, g.readToDivide(&g.leaves[at], another))
+		parent, smaller, larger := g.divide(at, g.read(&g.leaves[at], by.slot))
 		if !another {
 			g.release(parent)
 			continue

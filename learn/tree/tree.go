@@ -61,7 +61,6 @@ type Options struct {
 	L1            float64 // that a leaf's gradient is pulled to 0 by
 	LeastGain     float64 // that a split reduces the objective's quadratic approximation by, at least
 	Workers       int     // goroutines; 0 means GOMAXPROCS
-	Readers       int     // that look at codes in a file at a time, at most; 0 means twice as many as workers
 
 	// RandomThresholds: of the thresholds of a feature that divide a leaf (a level, in symmetric
 	// growth) only one, drawn at random, is looked at (Geurts, Ernst and Wehenkel, Extremely

@@ -29,6 +29,55 @@ func (l ExpLoss) Cost(grades []float64) loss.Cost { return l.cost(grades, lossPa
 // Cost implements [loss.Coster].
 func (l LogLoss) Cost(grades []float64) loss.Cost { return l.cost(grades, expectedGain) }
 
+var _ = []loss.Holder{MLE{}, ExpGain{}, L2{}, L3{}, ConvexLoss{}, ExpLoss{}, LogLoss{}, Combined{}}
+
+// Held implements [loss.Holder].
+func (l MLE) Held(grades []float64) float64 { return l.held(grades, onlyPartition) }
+
+// Held implements [loss.Holder].
+func (l ExpGain) Held(grades []float64) float64 { return l.held(grades, expectedGain) }
+
+// Held implements [loss.Holder].
+func (l L2) Held(grades []float64) float64 { return l.held(grades, expectedGain) }
+
+// Held implements [loss.Holder].
+func (l L3) Held(grades []float64) float64 { return l.held(grades, expectedGain) }
+
+// Held implements [loss.Holder].
+func (l ConvexLoss) Held(grades []float64) float64 { return l.held(grades, lossPartition) }
+
+// Held implements [loss.Holder].
+func (l ExpLoss) Held(grades []float64) float64 { return l.held(grades, lossPartition) }
+
+// Held implements [loss.Holder].
+func (l LogLoss) Held(grades []float64) float64 { return l.held(grades, expectedGain) }
+
+// Held implements [loss.Holder].
+func (l Combined) Held(grades []float64) (bytes float64) {
+	for _, t := range l.Terms {
+		of := l.Options
+		of.Gain = t.Gain
+		bytes += of.held(grades, expectedGain)
+	}
+	return bytes
+}
+
+// held returns the bytes that a law holds of a query: a sample of rankings, or the gain's terms.
+func (c Options) held(grades []float64, need quantities) float64 {
+	split := bipartite.Split(grades, c.threshold())
+	bytes := float64(12 * float64(len(grades)))
+	switch {
+	case split.Pairs() == 0:
+		return 0
+	case c.Form == Sampled:
+		return bytes + c.Sampler.Bytes()
+	case need == onlyPartition:
+		return bytes
+	}
+	_, terms := bipartite.GainCost(c.Gain, len(split.Good), len(split.Bad))
+	return float64(3*bytes) + 1024 + float64(2*terms)
+}
+
 // cost estimates what a law takes for the quantities that an objective needs.
 func (c Options) cost(grades []float64, need quantities) loss.Cost {
 	split := bipartite.Split(grades, c.threshold())

@@ -84,6 +84,13 @@ func (o Options) check() error {
 	return nil
 }
 
+// Bytes returns how much memory a sample takes.
+func (o Options) Bytes() float64 {
+	const state, step = 12, 8 // its gain and weight; the documents that change places
+	o = o.orDefault()
+	return float64(float64(o.Samples) * float64(state+step*o.Thin))
+}
+
 // shape returns the number of walks and the number of states kept of each.
 func (o Options) shape() (walks, rows int) {
 	longest := o.Steps/o.Thin + 1

@@ -3,10 +3,6 @@ package method
 import (
 	"bytes"
 	"math"
-	"math/rand/v2"
-	"os"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
@@ -14,9 +10,9 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// Claim: the models of PRank and of the baselines of data that are read query by query have the bytes of those of
-// data in memory, in whatever memory, for any number of workers; no file is left.
-func TestPRankAndBaselinesStream(t *testing.T) {
+// Claim: the models of the baselines of data that are read query by query have the bytes of those of data in memory, for
+// any number of workers.
+func TestBaselinesStream(t *testing.T) {
 	clip, err := transform.ParseSpec("clip=1%:99%")
 	if err != nil {
 		t.Fatal(err)
@@ -30,9 +26,6 @@ func TestPRankAndBaselinesStream(t *testing.T) {
 		set     map[string]string
 		prepare func(p *Problem)
 	}{
-		"prank":            {"prank", map[string]string{"epochs": "3"}, func(*Problem) {}},
-		"prank averaged":   {"prank", map[string]string{"epochs": "3", "average": "true"}, zscore},
-		"prank changed":    {"prank", map[string]string{"epochs": "2"}, changed},
 		"feature":          {"singlefeature", nil, func(*Problem) {}},
 		"feature weighted": {"singlefeature", map[string]string{"direction": "down"}, func(p *Problem) { zscore(p); weighQueries(t, p) }},
 		"feature changed":  {"singlefeature", nil, changed},
@@ -40,7 +33,6 @@ func TestPRankAndBaselinesStream(t *testing.T) {
 		"random":           {"random", nil, zscore},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv("TMPDIR", t.TempDir())
 			streamed, whole := cached(t, 1, dataset.MissingMin)
 			run := func(d *dataset.Dataset, maxBytes int64, workers int) []byte {
 				p := &Problem{Data: d, Missing: dataset.MissingMin, MaxBytes: maxBytes, Workers: workers, Values: valuesOf(t, c.method, c.set)}
@@ -58,17 +50,12 @@ func TestPRankAndBaselinesStream(t *testing.T) {
 			}
 			want := run(whole, 0, 1)
 			for _, workers := range crews() {
-				for _, memory := range memories(800<<10, 4<<20) {
-					if !bytes.Equal(run(streamed, memory, workers), want) {
-						t.Errorf("%d workers, %d bytes: another model of streamed data", workers, memory)
-					}
+				if !bytes.Equal(run(streamed, 800<<10, workers), want) {
+					t.Errorf("%d workers: another model of streamed data", workers)
 				}
 				if !bytes.Equal(run(whole, 1000<<10, workers), want) {
 					t.Errorf("%d workers: another model of data that are changed as they are read", workers)
 				}
-			}
-			if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-				t.Errorf("%v, %v is left", left, err)
 			}
 		})
 	}
@@ -110,54 +97,5 @@ func TestSingleFeatureIsTheBest(t *testing.T) {
 	}
 	if learned.Params[feature] != sign || learned.Training.Objective != 1-best || learned.Training.Evaluations != 2*whole.Features {
 		t.Errorf("feature %d with the weight %v and the objective %v; want the weight %v and %v", feature+1, learned.Params[feature], learned.Training.Objective, sign, 1-best)
-	}
-}
-
-// Claim: documents of streamed data are visited once each, with their features, in the order asked for, however
-// small the parts are; too little memory is told with what would do.
-func TestScatteredVisitsInOrder(t *testing.T) {
-	streamed, whole := cached(t, 3, dataset.MissingZero)
-	docs, features := whole.Docs(), whole.Features
-	if _, need := scatter(docs, features, 100<<10); need < 100<<10 {
-		t.Errorf("found a need of %d bytes, want more than there were", need)
-	}
-	for _, memory := range []int64{230 << 10, 300 << 10, 900 << 10, 1 << 40} {
-		l, need := scatter(docs, features, memory)
-		if need > 0 {
-			t.Fatalf("%d bytes: found a need of %d", memory, need)
-		}
-		if held := int64(4*l.of*(l.row+1) + 4*l.flush*l.parts); held > memory {
-			t.Errorf("%d bytes: the plan holds %d", memory, held)
-		}
-		s, err := newScattered(streamed, l, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for epoch := range 2 {
-			order := rand.New(rand.NewPCG(uint64(epoch), uint64(memory))).Perm(docs)
-			var seen []int
-			err := s.each(t.Context(), order, func(doc int, x []float32) {
-				seen = append(seen, doc)
-				if !slices.Equal(x, whole.X()[doc*features:(doc+1)*features]) {
-					t.Fatalf("%d bytes: document %d has other features", memory, doc)
-				}
-			})
-			if err != nil || !slices.Equal(seen, order) {
-				t.Fatalf("%d bytes: %v, another order than asked for", memory, err)
-			}
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// Claim: too little memory for PRank is told before anything is written.
-func TestPRankStreamedRefused(t *testing.T) {
-	streamed, _ := cached(t, 1, dataset.MissingZero)
-	told := ""
-	p := &Problem{Data: streamed, Missing: dataset.MissingZero, MaxBytes: 200 << 10, Workers: 1, Values: valuesOf(t, "prank", nil), Note: func(s string) { told = s }}
-	if _, err := lookup(t, "prank").Train(t.Context(), p); err == nil || !strings.Contains(err.Error(), "of which PRank holds") || told != "" {
-		t.Errorf("%v, %q; want an error about memory", err, told)
 	}
 }

@@ -1,4 +1,0 @@
-package train
-
-// JudgedOf is judgedOf.
-var JudgedOf = judgedOf
