@@ -133,7 +133,7 @@ func (p *Problem) planMemory() error {
 	case held+copies+need <= limit:
 		return nil
 	}
-	if !read {
+	if !read && copies > 0 { // which is what is read query by query
 		need += p.readingBytes()
 	}
 	if held+need > limit {

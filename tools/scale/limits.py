@@ -3,7 +3,7 @@
 
 Makes three caches with the program itself, of many queries, of very many short ones and of a single query of 200,000
 documents, runs
-trainings and commands on them with limits from 32 MiB on, among them those at which what a learner holds just fits, and
+trainings and commands on them with limits from 256 MiB on, among them those at which what a learner holds just fits, and
 compares the most memory that each process had of its own (anon, in a control group of its own without a limit) with its limit. A command
 that says that it needs more, with the status of bad usage, keeps its limit.
 
@@ -53,8 +53,8 @@ def main():
 def measure(o):
     many, short, long, model = (os.path.join(o.dir, n) for n in ("many.lwd", "short.lwd", "long.lwd", "model.json"))
     synth = [o.listwise, "-q", "data", "synth", "--shape", "ohsumed"]
-    for more in (["--queries", "1600", "--docs", "120", "--features", "136", "--out", many],
-                 ["--queries", "60000", "--docs", "6", "--relevant", "2", "--features", "20", "--out", short],
+    for more in (["--queries", "9200", "--docs", "120", "--features", "136", "--out", many],
+                 ["--queries", "250000", "--docs", "6", "--relevant", "2", "--features", "20", "--out", short],
                  ["--queries", "1", "--docs", "200000", "--features", "40", "--out", long]):
         if bounded.run(synth + more)[0]:
             raise SystemExit("the data could not be made")
@@ -77,19 +77,18 @@ def measure(o):
     other = os.path.join(o.dir, "other.json")
     train = ["train", "--no-record", "--model", other, "--train"]
     for method in TRAININGS:
-        for mib in (32, 44, 56, 68, 80, 100):
+        for mib in (256, 320, 448, 640):
             under(mib, train + [many, "--method"] + method)
-        for mib in (56, 68, 80, 92):
+        for mib in (256, 384):
             under(mib, train + [short, "--method"] + method)
-    under(256, train + [short, "--method", "listnet", "--set", "iterations=2"])  # for what explains it
-    for mib in (48, 80, 112):
+    for mib in (256, 512):
         for method in (["listnet", "--grid", "C=1", "--refit"], ["rankboost", "--grid", "rounds=2"]):
             folder = os.path.join(o.dir, "tuned")
             under(mib, ["tune", "--no-record", "--data", short, "--folds", "2", "--out", folder, "--method"] + method)
             shutil.rmtree(folder, ignore_errors=True)
         under(mib, ["data", "clean", many, "--out", os.path.join(o.dir, "clean.lwd")])
         under(mib, ["explain", "--model", other, "--permute", "data", "--repeats", "1", "--data", short])
-    for mib in (32, 48, 64, 80, 112):
+    for mib in (256, 384):
         under(mib, ["train", "--no-record", "--model", model, "--train", long, "--method", "listnet", "--set", "iterations=2"])
         under(mib, train + [long, "--method", "lambdarank", "--scorer", "net", "--set", "epochs=1"])
         under(mib, ["data", "info", long])
