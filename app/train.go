@@ -249,6 +249,11 @@ func hintAtDisk(err error, opts dataset.Options) error {
 	return err
 }
 
+// areCaches reports whether all files are caches, which are refused before they are read if they are not mapped as a whole.
+func areCaches(paths []string) bool {
+	return !slices.ContainsFunc(paths, func(path string) bool { return !strings.HasSuffix(path, ".lwd") })
+}
+
 // learn trains, showing how it goes and writing the curve.
 func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (*model.Model, error) {
 	limitTrainingGarbage(p.Data)
@@ -335,10 +340,10 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	}
 	opts.MinFeatures = f.minFeatures
 	f.widen(p, &opts)
-	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, m.Streams(p.Values)
+	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, m.Streams(p.Values) || areCaches(f.train)
 	p.Warn = func(sentence string) { env.note("warning: %s", sentence) }
 	trainOpts := opts
-	if opts.Stream { // else there is memory for learning beside them
+	if m.Streams(p.Values) { // else there is memory for learning beside them
 		trainOpts.MaxBytes /= 2
 	}
 	if err := f.sampled(&trainOpts); err != nil {
@@ -354,7 +359,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if f.holdOut != "" && !data.Streamed() {
 		p.MaxBytes -= featureBytes(data)
 	}
-	if opts.Stream {
+	if m.Streams(p.Values) {
 		opts.MaxBytes = opts.MaxBytes / 4 * 3
 	}
 	data, valid, err := f.divide(ctx, env, &f.learning, strings.Join(f.train, ", "), data, opts)
