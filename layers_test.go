@@ -29,7 +29,6 @@ var floors = [][]string{
 
 // heavy are the modules outside the standard library that a package may import.
 var heavy = map[string][]string{
-	"internal/atomicfile":          {"golang.org/x/sys"},
 	"internal/testing/browsertest": {"github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
 	"internal/kernel":              {"golang.org/x/sys/cpu"},
 	"dataset/internal/compress":    {"github.com/klauspost/compress"},

@@ -16,6 +16,7 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/parallel"
 )
 
 // Stream returns a cache as a source. It stays mapped until the source is closed, the
@@ -35,7 +36,7 @@ func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
 
 // WriteStream writes the documents of a plan as [Write] does those of a data set, byte by
 // byte the same, without holding them: every document's bytes go to their place in the
-// file, and when all of a piece are there it is read for its checksums. observe, unless
+// file, which is read once more for its checksums. observe, unless
 // nil, is called with the number of queries written and the total.
 func WriteStream(path string, p *stream.Plan, observe func(done, total int)) error {
 	return atomicfile.WriteFile(path, func(f *os.File) error { return BuildStream(f, p, observe) })
@@ -56,9 +57,14 @@ func BuildStream(f *os.File, p *stream.Plan, observe func(done, total int)) erro
 // build writes the file, which has its size.
 func (b *builder) build(f *os.File, observe func(done, total int)) error {
 	p := b.plan
-	b.f, b.seen = f, newWritten(f, b.matrix, 4*p.Docs*p.Features)
+	b.f = f
 	b.index()
-	err := b.fillIn(observe)
+	err := p.Each(func(part *stream.Part) error {
+		if observe != nil {
+			observe(part.Runs[len(part.Runs)-1].Query(), len(p.IDs))
+		}
+		return b.put(part)
+	})
 	if err == nil {
 		err = b.finish()
 	}
@@ -66,17 +72,6 @@ func (b *builder) build(f *os.File, observe func(done, total int)) error {
 		observe(len(p.IDs), len(p.IDs))
 	}
 	return err
-}
-
-// fillIn writes the documents.
-func (b *builder) fillIn(observe func(done, total int)) error {
-	defer b.seen.end()
-	return b.plan.Each(func(part *stream.Part) error {
-		if observe != nil {
-			observe(part.Runs[len(part.Runs)-1].Query(), len(b.plan.IDs))
-		}
-		return b.put(part)
-	})
 }
 
 // builder writes a cache whose documents come in any order.
@@ -87,7 +82,6 @@ type builder struct {
 	at     [numBlocks]int64 // where the blocks begin
 	matrix int64            // where the matrix begins
 	holes  map[int]bool     // the queries with missing values that must be filled
-	seen   *written
 
 	err   error  // of the first write that failed
 	bytes []byte // for what is to be written
@@ -168,9 +162,6 @@ func (b *builder) list(at int64, n int, add func(to []byte, i int) []byte) {
 func (b *builder) put(part *stream.Part) error {
 	row, le := int64(part.Row), binary.LittleEndian
 	b.write(b.matrix+4*row*int64(b.plan.Features), block.LittleEndian(part.X))
-	if b.err == nil {
-		b.seen.wrote(4*row*int64(b.plan.Features), 4*(row*int64(b.plan.Features)+int64(len(part.X))))
-	}
 	b.bytes = block.AppendFloat64s(b.bytes[:0], part.Grades)
 	b.write(b.at[blockGrades]+8*row, b.bytes)
 	if b.plan.Weighted() {
@@ -302,15 +293,28 @@ func (b *builder) each(from, to int64, visit func(bytes []byte)) error {
 // sums returns the checksums of the pieces of the matrix, both of the cache and of the
 // fingerprint, and whether values are missing.
 func (b *builder) sums() (crc []byte, sha [][sha256.Size]byte, missing bool, err error) {
-	b.seen.rest()
-	for i := range b.seen.sums {
-		s := &b.seen.sums[i]
-		crc = binary.LittleEndian.AppendUint32(crc, s.crc)
-		sha = append(sha, s.sha)
-		missing = missing || s.holes > 0
-		err = errors.Join(err, s.err)
+	size := 4 * b.plan.Docs * b.plan.Features
+	n := pieces(size)
+	crc, sha = make([]byte, 4*n), make([][sha256.Size]byte, n)
+	holes, errs := make([]int, n), make([]error, n)
+	memory := make([][]byte, parallel.Workers(0, n))
+	for worker := range memory {
+		memory[worker] = make([]byte, min(matrixPiece, size))
 	}
-	return crc, sha, missing, err
+	parallel.For(n, 0, func(worker, i int) {
+		piece := memory[worker][:min(matrixPiece, size-i*matrixPiece)]
+		if _, errs[i] = b.f.ReadAt(piece, b.matrix+int64(i)*matrixPiece); errs[i] != nil {
+			return
+		}
+		sum, bad, missing := checkPiece(piece, true)
+		if bad >= 0 {
+			errs[i] = fmt.Errorf("found the infinite value %d, expected finite ones", i*matrixPiece/4+bad)
+		}
+		binary.LittleEndian.PutUint32(crc[4*i:], sum)
+		sha[i], holes[i] = sha256.Sum256(piece), missing
+	})
+	missing = slices.ContainsFunc(holes, func(n int) bool { return n > 0 })
+	return crc, sha, missing, errors.Join(errs...)
 }
 
 // The checksums of a cache and of a fingerprint are of the same pieces.
@@ -348,7 +352,6 @@ func (b *builder) fillQuery(row, docs int) error {
 			}
 			if visit(x) {
 				b.write(at, block.LittleEndian(x))
-				b.seen.changed(at-b.matrix, at-b.matrix+4*int64(len(x)))
 			}
 		}
 		return b.err

@@ -32,7 +32,7 @@ import (
 // be renamed over and is written directly, as are /dev/stdout and /dev/stderr
 // whatever they lead to. The writer is buffered.
 func Write(path string, fn func(io.Writer) error) error {
-	return write(path, func(f *os.File) error { return buffered(&behind{f: f}, fn) }, fn)
+	return write(path, func(f *os.File) error { return buffered(f, fn) }, fn)
 }
 
 // WriteFile is Write for an fn that writes a file in any order, and reads what it has
