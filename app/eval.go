@@ -196,9 +196,6 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 	if test, err = f.arranged(test, opts.FeatureNames); err != nil {
 		return nil, usageErrorf("%s: %w", f.data, err)
 	}
-	if f.model != "" {
-		test.NoteHashes() // by which queries that the model was trained on are known afterwards
-	}
 	d := &ensemble.Division{Test: test}
 	err = env.during("scoring "+f.data, func() (err error) {
 		if f.model != "" {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/listwise/listwise/internal/block"
 )
@@ -91,7 +90,6 @@ func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 	if d.streamed {
 		origins = make([]origin, len(ids))
 	}
-	wanted := new(atomic.Bool)
 	row := 0
 	for i, n := range counts {
 		end, f := row+n, d.Features
@@ -102,7 +100,7 @@ func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 		}
 		if d.streamed {
 			from := &origins[i]
-			from.matrix, from.place, from.values, from.noted.wanted = d.matrix, i, n*f, wanted
+			from.matrix, from.place = d.matrix, i
 			q.from = from
 		} else {
 			q.X = d.x[row*f : end*f : end*f]

@@ -15,8 +15,7 @@ func GuardFaults(err *error) (end func()) { return block.Guard(err) }
 // size, time of modification and inode. Functions that compute results from data call it
 // before they return them: Model.Score, Method.Train, measure.Evaluate and the writers of
 // files. A file that was deleted counts as unchanged. For any other data set Changed
-// returns nil. Of a streamed data set it also returns an error if features that were read are
-// not those that were written.
+// returns nil.
 func (d *Dataset) Changed() error {
 	for _, s := range d.sources {
 		if err := s.Changed(); err != nil {
@@ -26,10 +25,7 @@ func (d *Dataset) Changed() error {
 	if d.file == nil {
 		return nil
 	}
-	if err := d.file.Changed(); err != nil || d.matrix == nil {
-		return err
-	}
-	return d.matrix.Check()
+	return d.file.Changed()
 }
 
 // Close releases what a reader holds for the data set: the mapping of a cache. Neither

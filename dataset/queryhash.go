@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"github.com/listwise/listwise/internal/parallel"
 )
@@ -54,32 +53,6 @@ func (h *mixer) mix(v uint64) {
 	*h = mixer(m ^ m>>29)
 }
 
-// noted is the hash of a query that was read from a file, or made of one that was: for what is read for another reason
-// need not be read again.
-type noted struct {
-	wanted *atomic.Bool  // of a data set; nil: never
-	hash   atomic.Uint64 // 0: not known
-}
-
-// note notes the hash, if it is wanted, of a query whose features are x.
-func (n *noted) note(q *Query, x []float32) {
-	if n.wanted == nil || !n.wanted.Load() || n.hash.Load() != 0 {
-		return
-	}
-	of := Query{ID: q.ID, Grades: q.Grades, X: x}
-	n.hash.Store(of.Hash())
-}
-
-// NoteHashes asks for the hashes of queries, which [Dataset.QuerySet] and [QuerySet.Common] take, to be noted when features
-// of streamed data are read, so that they take no pass of their own afterwards. Of other data it does nothing.
-func (d *Dataset) NoteHashes() {
-	for i := range d.Queries {
-		if from := d.Queries[i].from; from != nil && from.noted.wanted != nil {
-			from.noted.wanted.Store(true)
-		}
-	}
-}
-
 // hashes returns the queries' hashes of the given columns, of all if nil.
 func (d *Dataset) hashes(columns []int) []uint64 {
 	all := make([]uint64, len(d.Queries))
@@ -104,17 +77,8 @@ func (d *Dataset) hashes(columns []int) []uint64 {
 	return all
 }
 
-// hashSome sets the hashes of some queries, of the given columns, of all if nil; those that are noted are not read.
-func (d *Dataset) hashSome(hashes []uint64, some, columns []int) {
-	var queries []int
-	for _, i := range some {
-		if from := d.Queries[i].from; from != nil && columns == nil {
-			hashes[i] = from.noted.hash.Load()
-		}
-		if hashes[i] == 0 {
-			queries = append(queries, i)
-		}
-	}
+// hashSome sets the hashes of some queries, of the given columns, of all if nil.
+func (d *Dataset) hashSome(hashes []uint64, queries, columns []int) {
 	const parts = 64
 	n := min(parts, len(queries))
 	parallel.For(n, 0, func(_, part int) {

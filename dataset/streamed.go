@@ -3,41 +3,28 @@ package dataset
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// A data set may be streamed: its features stay in a file, or are made of another data set's as
+// A data set may be streamed: its features stay in a mapped file, or are made of another data set's as
 // they are asked for, and are never in memory as a whole. X of it and of its queries is then nil;
-// [RowReader] reads one query after the other, of any data set, into memory of the reader's own. What
+// [RowReader] reads one query after the other, of any data set. What
 // is made of a streamed data set (Subset, Filter, KeepDocs, KeepFeatures, View, …) is streamed, too.
 
-// Matrix is the features of the queries of a file. Any number of goroutines may read it.
+// Matrix is the features of the queries of a mapped file, in which a query is known by its number. Any
+// number of goroutines may read it.
 type Matrix interface {
-	// Lend returns the feature vectors of a query, which is known by its number in the file, in memory
-	// that stays as it is until the loan is returned, and must not be changed.
-	// If reading fails it panics with a value that [GuardFaults] makes an error of, as it does of a
-	// fault of a mapped file.
-	Lend(query int) ([]float32, Loan)
+	// Rows returns the feature vectors of a query, a view of the file, which must not be changed.
+	// If they are damaged it panics with a value that [GuardFaults] makes an error of, as it does of
+	// a fault of the mapping.
+	Rows(query int) []float32
 
-	// Window is the number of queries that it is worth announcing before they are read, and of those parts of them
-	// that are not neighbours.
-	Window() (queries, alone int)
+	// Soon tells the system that the queries from one up to another will be read soon.
+	Soon(from, to int)
 
-	// Soon announces that the queries of some parts will be read, each once, and in this order.
-	Soon(parts []Part)
-
-	// Check returns an error if what was read is not what was written.
-	Check() error
-}
-
-// Part is the queries From ≤ q < To of a file.
-type Part struct{ From, To int }
-
-// Loan is memory that a matrix lends.
-type Loan interface {
-	Return() // once; what is not returned is the garbage collector's
+	// Done tells it that a reader has read the queries from one up to another.
+	Done(from, to int)
 }
 
 // Lens is what is done to the feature vectors of a query as they are read.
@@ -53,14 +40,11 @@ type Lens struct {
 // is nil, another query.
 type origin struct {
 	matrix Matrix
-	place  int // of the query in the matrix
-	values int // number of them
+	place  int // of the query in it
 
 	base *Query
 	lens *Lens // through which base is seen, nil for none
 	docs []int // those of base that are kept, ascending, nil for all; only without a lens
-
-	noted noted
 }
 
 // Streamed reports whether the features are not in memory, so that X is nil.
@@ -84,10 +68,9 @@ func (d *Dataset) Through(l Lens) *Dataset {
 		grades: d.grades, weights: d.weights, inputRow: d.inputRow, missing: d.missing, filled: d.filled, streamed: true, sources: []*Dataset{d},
 	}
 	origins := make([]origin, len(c.Queries))
-	wanted := new(atomic.Bool)
 	for i := range c.Queries {
 		from := &origins[i]
-		from.base, from.lens, from.noted.wanted = &d.Queries[i], &l, wanted
+		from.base, from.lens = &d.Queries[i], &l
 		c.Queries[i].X, c.Queries[i].from = nil, from
 	}
 	return c
@@ -96,43 +79,70 @@ func (d *Dataset) Through(l Lens) *Dataset {
 // RowReader reads the feature vectors of queries for one goroutine.
 type RowReader struct {
 	d       *Dataset
-	order   []int  // which query is the i-th, nil for all of them
-	n       int    // number of them
-	last    int    // query read last
-	ahead   int    // queries after it that were announced
-	full    int    // how many were, when some were announced last
-	window  int    // how many may be, −1 if that is not known yet
-	alone   int    // how many of them are not neighbours, at most
-	matrix  Matrix // that parts are of
-	parts   []Part // to announce
+	order   []int // which query is the i-th, nil for all of them
+	n       int   // number of them
+	last    int   // query read last
+	ahead   int   // the first query after it that was not announced
+	window  int   // queries that are announced at a time, 0 for none
+	reads   span  // what was read last of a file
 	reading Query
-	loan    Loan        // of the query read last, nil for none
 	buffers [][]float32 // one for each origin that a query is read through but for a matrix
 }
 
+// span is the queries from one up to another of a file.
+type span struct {
+	of       Matrix // nil for none
+	from, to int
+}
+
+func (s *span) soon() {
+	if s.of != nil {
+		s.of.Soon(s.from, s.to)
+	}
+}
+
+func (s *span) done() {
+	if s.of != nil {
+		s.of.Done(s.from, s.to)
+	}
+}
+
+// mostDone is the number of queries after which the system is told that they were read.
+const mostDone = 32
+
 // Reader returns a reader of the data set's features.
 func (d *Dataset) Reader() *RowReader {
-	return &RowReader{d: d, n: len(d.Queries), last: -2, window: -1}
+	return &RowReader{d: d, n: len(d.Queries), last: -2, window: d.Window()}
 }
 
 // ReaderOf returns a reader of some queries, which are numbered from 0 in the order given.
 func (d *Dataset) ReaderOf(queries []int) *RowReader {
-	return &RowReader{d: d, order: queries, n: len(queries), last: -2, window: -1}
+	return &RowReader{d: d, order: queries, n: len(queries), last: -2, window: d.Window()}
 }
 
-// Quiet makes the reader announce nothing, for one whose queries are announced by others or come in no
-// order, and returns it.
+// Quiet makes the reader announce nothing, for one whose queries are announced by others, and returns it.
 func (r *RowReader) Quiet() *RowReader {
 	r.window = 0
 	return r
 }
 
-// number returns which query of the data set is the reader's i-th.
-func (r *RowReader) number(i int) int {
-	if r.order == nil {
-		return i
+// readAhead is about how many bytes a reader announces at a time: enough to keep a disk busy.
+const readAhead = 8 << 20
+
+// Window returns the number of queries to announce at a time, 0 unless the data set is streamed.
+func (d *Dataset) Window() int {
+	if !d.streamed {
+		return 0
 	}
-	return r.order[i]
+	return int(readAhead*int64(len(d.Queries))/(1+4*int64(d.Docs())*int64(d.Features))) + 1
+}
+
+// query returns the reader's i-th query.
+func (r *RowReader) query(i int) *Query {
+	if r.order != nil {
+		i = r.order[i]
+	}
+	return &r.d.Queries[i]
 }
 
 // At returns the row-major matrix of a query's feature vectors, its X unless the data set is
@@ -140,22 +150,19 @@ func (r *RowReader) number(i int) int {
 // panics if reading fails, with a value that [GuardFaults] makes an error of. Queries that are read
 // in order are announced to the system before.
 func (r *RowReader) At(i int) []float32 {
-	q := &r.d.Queries[r.number(i)]
+	q := r.query(i)
 	if q.from == nil {
 		return q.X
 	}
-	if step := i - r.last; 0 < step && step <= near {
-		r.announce(i, step)
-	} else {
-		r.ahead = 0
+	if r.window > 0 {
+		r.announce(i)
 	}
-	r.last = i
 	return r.read(q, 0)
 }
 
 // Query returns query i with its X, which is like that of At.
 func (r *RowReader) Query(i int) *Query {
-	q := &r.d.Queries[r.number(i)]
+	q := r.query(i)
 	if q.from == nil {
 		return q
 	}
@@ -167,51 +174,39 @@ func (r *RowReader) Query(i int) *Query {
 // near is how far the next query is where several goroutines share queries that are read in order.
 const near = 8
 
-// announce announces the queries after the i-th, which are read in order, step queries after the
-// last one: when half of what was announced has been read, so that they are read together.
-func (r *RowReader) announce(i, step int) {
-	r.ahead = max(0, r.ahead-step)
-	if r.window < 0 {
-		r.window, r.alone = r.d.Window()
+// announce announces query i and, if queries are read in order, a window of those after it, when half of what was
+// announced before has been read.
+func (r *RowReader) announce(i int) {
+	to := i + 1
+	if step := i - r.last; 0 < step && step <= near {
+		to = min(i+r.window, r.n)
+	} else {
+		r.ahead = i
 	}
-	window := r.window
-	if r.ahead > r.full/2 {
-		return
+	r.last, r.ahead = i, max(r.ahead, i)
+	if r.ahead < to && r.ahead-i <= r.window/2 {
+		r.soon(to-r.ahead, func(k int) *Query { return r.query(r.ahead + k) })
+		r.ahead = to
 	}
-	next, to := i+1+r.ahead, min(i+1+window, r.n)
-	most := max(1, window/8)
-	for ; next < to && len(r.parts) < r.alone; next++ {
-		r.add(next, most)
-	}
-	r.announced()
-	r.ahead = max(r.ahead, next-i-1)
-	r.full = r.ahead
 }
 
-// add adds a query to those that are announced next, to the part before it if it comes after that in a file and
-// there are not as many queries in that as may be announced together.
-func (r *RowReader) add(i, most int) {
-	m, place := r.d.Queries[r.number(i)].place()
-	if m != r.matrix {
-		r.announced()
-		r.matrix = m
-	}
-	if m == nil {
-		return
-	}
-	if last := len(r.parts) - 1; last >= 0 && place == r.parts[last].To && place-r.parts[last].From < most {
-		r.parts[last].To++
-		return
-	}
-	r.parts = append(r.parts, Part{place, place + 1})
+// Soon announces that some queries will be read. It does nothing unless the data set is streamed.
+func (r *RowReader) Soon(queries []int) {
+	r.soon(len(queries), func(k int) *Query { return r.query(queries[k]) })
 }
 
-// announced announces what was added.
-func (r *RowReader) announced() {
-	if len(r.parts) > 0 {
-		r.matrix.Soon(r.parts)
-		r.parts = r.parts[:0]
+// soon announces n queries, those that follow each other in a file together.
+func (r *RowReader) soon(n int, query func(k int) *Query) {
+	var next span
+	for k := range n {
+		m, place := query(k).place()
+		if m != next.of || place != next.to {
+			next.soon()
+			next = span{m, place, place}
+		}
+		next.to++
 	}
+	next.soon()
 }
 
 // place returns the matrix that a query is read from, nil for none, and its place there.
@@ -226,27 +221,6 @@ func (q *Query) place() (m Matrix, place int) {
 	return from.matrix, from.place
 }
 
-// Window is the number of queries that are worth announcing before they are read, and of those that are not
-// neighbours in a file; 0 unless the data set is streamed from one.
-func (d *Dataset) Window() (queries, alone int) {
-	if !d.streamed || len(d.Queries) == 0 {
-		return 0, 0
-	}
-	m, _ := d.Queries[0].place()
-	if m == nil {
-		return 0, 0
-	}
-	return m.Window()
-}
-
-// Soon announces that some queries will be read. It is advice, and does nothing unless the data set is streamed.
-func (r *RowReader) Soon(queries []int) {
-	for _, i := range queries {
-		r.add(i, 1)
-	}
-	r.announced()
-}
-
 // read returns the features of a query, in the buffer of a level or in place.
 func (r *RowReader) read(q *Query, level int) []float32 {
 	from := q.from
@@ -254,9 +228,12 @@ func (r *RowReader) read(q *Query, level int) []float32 {
 		return q.X
 	}
 	if from.matrix != nil {
-		x := r.borrow(from)
-		from.noted.note(q, x)
-		return x
+		if s := &r.reads; s.of != from.matrix || from.place < s.to || from.place > s.to+near || s.to-s.from > mostDone {
+			s.done()
+			*s = span{from.matrix, from.place, from.place}
+		}
+		r.reads.to = from.place + 1
+		return from.matrix.Rows(from.place)
 	}
 	if level == len(r.buffers) {
 		r.buffers = append(r.buffers, nil)
@@ -275,18 +252,7 @@ func (r *RowReader) read(q *Query, level int) []float32 {
 		return x
 	}
 	r.buffers[level] = b
-	from.noted.note(q, b)
 	return b
-}
-
-// borrow returns the features of a query of a matrix, where they were read to.
-func (r *RowReader) borrow(from *origin) (x []float32) {
-	if r.loan != nil {
-		r.loan.Return()
-		r.loan = nil // Lend may panic
-	}
-	x, r.loan = from.matrix.Lend(from.place)
-	return x
 }
 
 // LongestQuery returns the largest number of documents of a query.

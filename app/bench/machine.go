@@ -2,11 +2,10 @@ package bench
 
 import (
 	"errors"
+	"io"
 	"os"
 	"runtime"
 	"time"
-
-	"github.com/listwise/listwise/internal/block"
 )
 
 // Machine is what the figures were measured on.
@@ -15,7 +14,7 @@ type Machine struct {
 	Go     string  `json:"go"`
 	Cores  int     `json:"cores"`
 	Memory float64 `json:"memory_bytes_per_second"` // a core reads, from a block larger than its caches
-	Disk   float64 `json:"disk_bytes_per_second"`   // read in order, around the system's cache where that can be, from a file that is not in memory; 0 where that cannot be arranged
+	Disk   float64 `json:"disk_bytes_per_second"`   // read in order from a file that is not in memory; 0 where that cannot be arranged
 
 	// What a process takes that does nothing: the peak of its resident memory, 0 where the system does not tell, and its time.
 	Process int64   `json:"process_bytes"`
@@ -55,8 +54,7 @@ func memorySpeed() float64 {
 // diskPart is how much of a file is read at once.
 const diskPart = 4 << 20
 
-// diskSpeed reads a file in order as data larger than memory are read: around the system's cache where that can
-// be, and else after the system was made to forget it.
+// diskSpeed reads a file in order, after the system was made to forget it.
 func diskSpeed(name string) (float64, error) {
 	f, err := os.Open(name) //nolint:gosec // a file of the caller's folder
 	if err != nil {
@@ -70,16 +68,14 @@ func diskSpeed(name string) (float64, error) {
 	if err != nil || !forgotten {
 		return 0, errors.Join(err, f.Close())
 	}
-	m := block.Map(f, info, name)
-	if m == nil {
-		return 0, f.Close()
-	}
-	part := block.Aligned(diskPart, m.Direct())
+	part := make([]byte, diskPart)
 	began := time.Now()
-	for at := int64(0); at < info.Size(); at += diskPart {
-		if err := m.ReadAt(part, at); err != nil {
-			return 0, errors.Join(err, m.Close())
+	for {
+		_, err := f.Read(part)
+		if errors.Is(err, io.EOF) {
+			return float64(info.Size()) / time.Since(began).Seconds(), f.Close()
+		} else if err != nil {
+			return 0, errors.Join(err, f.Close())
 		}
 	}
-	return float64(info.Size()) / time.Since(began).Seconds(), m.Close()
 }

@@ -329,11 +329,11 @@ func TestFiniteness(t *testing.T) {
 					binary.LittleEndian.PutUint32(b[4*at:], bits)
 					v := float64(math.Float32frombits(bits))
 					finite := !math.IsNaN(v) && !math.IsInf(v, 0)
-					_, bad, none := checkPiece(b, false)
+					_, bad, none := sumPiece(b, false)
 					if block.AllFinite(b) != finite || finite && bad != -1 || !finite && bad != at || none != 0 {
 						t.Fatalf("%v at %d of %d values: finite is %v, the first bad one %d", v, at, n, block.AllFinite(b), bad)
 					}
-					_, bad, missing := checkPiece(b, true)
+					_, bad, missing := sumPiece(b, true)
 					if (missing == 1) != math.IsNaN(v) || math.IsInf(v, 0) != (bad == at) || !math.IsInf(v, 0) && bad != -1 {
 						t.Fatalf("%v at %d of %d values: %d are missing, the first infinite one is %d", v, at, n, missing, bad)
 					}

@@ -21,10 +21,9 @@ func pieces(n int) int { return (n + matrixPiece - 1) / matrixPiece }
 // those before them are checked: a disk is idle otherwise whenever a page is.
 const piecesAhead = 8
 
-// checkMatrix checks the matrix that d views: its checksums and that its values
-// are finite or, in a cache with missing values, NaN, of which it returns the number. The first
+// checkMatrix checks all pieces of the matrix, and returns the number of missing values. The first
 // damage is reported.
-func (c *file) checkMatrix(ctx context.Context, d *dataset.Dataset, sums []byte, workers int) (missing int, err error) {
+func (c *file) checkMatrix(ctx context.Context, workers int) (missing int, err error) {
 	n := pieces(len(c.matrix))
 	wrong, counts := make([]error, n), make([]int, n)
 	var first atomic.Int64 // piece with an error
@@ -36,16 +35,7 @@ func (c *file) checkMatrix(ctx context.Context, d *dataset.Dataset, sums []byte,
 		if i%piecesAhead == 0 && c.bytes.Mapped() {
 			block.AdviseSoon(c.matrix[min((i+piecesAhead)*matrixPiece, len(c.matrix)):min((i+2*piecesAhead)*matrixPiece, len(c.matrix))])
 		}
-		from, to := i*matrixPiece, min((i+1)*matrixPiece, len(c.matrix))
-		sum, bad, holes := checkPiece(c.matrix[from:to], c.incomplete())
-		counts[i] = holes
-		if want := binary.LittleEndian.Uint32(sums[4*i:]); sum != want {
-			wrong[i] = c.bad(fmt.Sprintf("%08x; the cache is damaged, write it anew", want), "a checksum of %08x of the matrix's bytes %d to %d", sum, from, to-1)
-		} else if bad >= 0 {
-			found, expected := notFinite(d, from/4+bad)
-			wrong[i] = c.bad(expected, "%s", found)
-		}
-		if wrong[i] != nil {
+		if counts[i], wrong[i] = c.checkPiece(i); wrong[i] != nil {
 			first.Store(min(first.Load(), int64(i))) // a lost race costs time only
 		}
 	})
@@ -61,16 +51,36 @@ func (c *file) checkMatrix(ctx context.Context, d *dataset.Dataset, sums []byte,
 	return missing, ctx.Err()
 }
 
+// piece returns the bytes of a piece of the matrix.
+func (c *file) piece(i int) []byte {
+	return c.matrix[i*matrixPiece : min((i+1)*matrixPiece, len(c.matrix))]
+}
+
+// checkPiece checks a piece of the matrix: its checksum, and that its values
+// are finite or, in a cache with missing values, NaN, of which it returns the number.
+func (c *file) checkPiece(i int) (missing int, err error) {
+	piece, from := c.piece(i), i*matrixPiece
+	sum, bad, missing := sumPiece(piece, c.incomplete())
+	if want := binary.LittleEndian.Uint32(c.sums[4*i:]); sum != want {
+		return 0, c.bad(fmt.Sprintf("%08x; the cache is damaged, write it anew", want), "a checksum of %08x of the matrix's bytes %d to %d", sum, from, from+len(piece)-1)
+	}
+	if bad >= 0 {
+		found, expected := notFinite(c.d, from/4+bad, block.Float32s(piece)[bad])
+		return 0, c.bad(expected, "%s", found)
+	}
+	return missing, nil
+}
+
 // incomplete reports whether the cache is one with missing values.
 func (c *file) incomplete() bool {
 	return binary.LittleEndian.Uint32(c.data[offVersion:]) == incomplete
 }
 
-// checkPiece returns the checksum of a piece of a matrix, and the place among its
+// sumPiece returns the checksum of a piece of a matrix, and the place among its
 // values of the first that is not finite, or -1: if values may be missing, the first that is
 // infinite, and the number of those that are missing. All read a part while it is in
 // the processor's nearest cache.
-func checkPiece(piece []byte, mayMiss bool) (sum uint32, bad, missing int) {
+func sumPiece(piece []byte, mayMiss bool) (sum uint32, bad, missing int) {
 	const part = 1 << 14
 	bad = -1
 	for from := 0; from < len(piece); from += part {
@@ -105,18 +115,13 @@ func firstInfinite(b []byte) (at, missing int) {
 	return at, missing
 }
 
-// notFinite describes value i of the matrix, which is not finite, as a
+// notFinite describes value i of the matrix, v, which is not finite, as a
 // [dataset.SyntaxError] does.
-func notFinite(d *dataset.Dataset, i int) (found, expected string) {
+func notFinite(d *dataset.Dataset, i int, v float32) (found, expected string) {
 	row := i / d.Features
 	q := &d.Queries[sort.Search(len(d.Queries), func(k int) bool { return d.Queries[k].Start > row })-1]
-	return notFiniteIn(q, i-q.Start*d.Features, d.Features, d.X()[i])
-}
-
-// notFiniteIn is notFinite for value v, the i-th of a query.
-func notFiniteIn(q *dataset.Query, i, features int, v float32) (found, expected string) {
-	doc := i / features
-	found = fmt.Sprintf("value %v of feature %d of document %d of query %q", v, i%features+1, doc+1, q.ID)
+	doc := row - q.Start
+	found = fmt.Sprintf("value %v of feature %d of document %d of query %q", v, i%d.Features+1, doc+1, q.ID)
 	if id := q.DocID(doc); id != "" {
 		found += fmt.Sprintf(" (%q)", id)
 	}

@@ -27,6 +27,8 @@ type file struct {
 	matrix []byte // the end of data
 	sums   []byte // checksums of the matrix's pieces
 	views  bool   // identifiers of documents are views of the bytes, too
+
+	d *dataset.Dataset // that is made of it
 }
 
 // Read opens a cache: mapped into memory if it is a file, where the system
@@ -76,7 +78,8 @@ func (c *file) tell(opts dataset.Options) {
 	}
 }
 
-// checked returns the cache as a data set, all of it checked, and the parts of it.
+// checked returns the cache as a data set, and the parts of it. All of it is checked but for the matrix of
+// one that is streamed.
 func (c *file) checked(opts dataset.Options) (d *dataset.Dataset, parts *dataset.Blocks, err error) {
 	defer block.Guard(&err)()
 	streamed := c.bytes.Mapped() && (opts.GradesOnly || opts.Stream && (opts.Unheld || c.mem.Exceeds(float64(len(c.data)))))
@@ -85,24 +88,42 @@ func (c *file) checked(opts dataset.Options) (d *dataset.Dataset, parts *dataset
 	if err != nil {
 		return nil, nil, err
 	}
+	d, err = c.withMatrix(parts, streamed, opts)
+	return d, parts, err
+}
+
+// withMatrix gives the parts of a cache its matrix, and returns the data set. The matrix is checked, as it is read if
+// it is streamed and no values are missing: the number of these must be known.
+func (c *file) withMatrix(parts *dataset.Blocks, streamed bool, opts dataset.Options) (*dataset.Dataset, error) {
 	if streamed {
-		d, err = c.streamed(parts, opts)
-		return d, parts, err
-	}
-	d = dataset.FromBlocks(*parts)
-	missing, err := c.checkMatrix(input.Context(opts), d, c.sums, opts.Workers)
-	if err != nil {
-		return nil, nil, err
-	}
-	if missing > 0 {
-		if opts.Missing == dataset.MissingError {
-			found, expected := notFinite(d, slices.IndexFunc(parts.X, func(v float32) bool { return v != v }))
-			return nil, nil, c.bad(expected+", or to be told what missing values stand for", "%s", found)
+		if err := c.checkLongest(parts, opts); err != nil {
+			return nil, err
 		}
-		parts.Missing = missing
-		d = dataset.FromBlocks(*parts)
+		parts.Matrix = c.newMatrix(parts.Counts, parts.Features)
+	} else {
+		parts.X = block.Float32s(c.matrix)
 	}
-	return d, parts, d.Changed()
+	c.d = dataset.FromBlocks(*parts)
+	if streamed && (!c.incomplete() || opts.GradesOnly) {
+		return c.d, c.d.Changed()
+	}
+	var err error
+	if parts.Missing, err = c.checkMatrix(input.Context(opts), opts.Workers); err != nil {
+		return nil, err
+	}
+	if parts.Missing > 0 && opts.Missing == dataset.MissingError {
+		return nil, c.firstMissing()
+	}
+	c.d = dataset.FromBlocks(*parts)
+	return c.d, c.d.Changed()
+}
+
+// firstMissing is the error about the first missing value.
+func (c *file) firstMissing() error {
+	values := block.Float32s(c.matrix)
+	i := slices.IndexFunc(values, func(v float32) bool { return v != v })
+	found, expected := notFinite(c.d, i, values[i])
+	return c.bad(expected+", or to be told what missing values stand for", "%s", found)
 }
 
 func (c *file) bad(expected, format string, args ...any) error {
@@ -187,7 +208,7 @@ func (c *file) sizes(h *header) error {
 }
 
 // dataset checks all of the cache but the matrix and returns the parts of a Dataset that
-// views its grades and matrix. Identifiers are copied, so that they outlive the mapping, unless they
+// views its grades. Identifiers are copied, so that they outlive the mapping, unless they
 // are to be views.
 func (c *file) dataset() (d *dataset.Blocks, err error) {
 	h, err := c.header()
@@ -207,7 +228,6 @@ func (c *file) dataset() (d *dataset.Blocks, err error) {
 	}
 	d = &dataset.Blocks{
 		Features:    h.features,
-		X:           block.Float32s(c.matrix),
 		Grades:      block.Float64s(h.blocks[blockGrades][:8*h.docs]),
 		Fingerprint: h.fingerprint,
 		File:        c.bytes,

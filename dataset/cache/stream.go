@@ -306,7 +306,7 @@ func (b *builder) sums() (crc []byte, sha [][sha256.Size]byte, missing bool, err
 		if _, errs[i] = b.f.ReadAt(piece, b.matrix+int64(i)*matrixPiece); errs[i] != nil {
 			return
 		}
-		sum, bad, missing := checkPiece(piece, true)
+		sum, bad, missing := sumPiece(piece, true)
 		if bad >= 0 {
 			errs[i] = fmt.Errorf("found the infinite value %d, expected finite ones", i*matrixPiece/4+bad)
 		}

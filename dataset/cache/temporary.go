@@ -59,5 +59,5 @@ func (c *file) planned(p *stream.Plan, opts dataset.Options) (d *dataset.Dataset
 	}
 	parts.Warnings, parts.AttributeNames, parts.Attributes = p.Warnings(), p.AttributeNames, p.Attributes
 	opts.Missing = dataset.MissingKeep // what is to be filled was
-	return c.streamed(parts, opts)
+	return c.withMatrix(parts, true, opts)
 }

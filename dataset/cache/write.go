@@ -255,11 +255,11 @@ func matrixSums(d *dataset.Dataset) ([]uint32, error) {
 	bad := make([]int, len(sums))
 	parallel.For(len(sums), 0, func(_, i int) {
 		values := d.X()[i*matrixPiece/4 : min((i+1)*matrixPiece/4, len(d.X()))]
-		sums[i], bad[i], _ = checkPiece(block.LittleEndian(values), d.Missing() > 0)
+		sums[i], bad[i], _ = sumPiece(block.LittleEndian(values), d.Missing() > 0)
 	})
 	for i, at := range bad {
 		if at >= 0 {
-			found, expected := notFinite(d, i*matrixPiece/4+at)
+			found, expected := notFinite(d, i*matrixPiece/4+at, d.X()[i*matrixPiece/4+at])
 			return nil, fmt.Errorf("found %s, expected %s", found, expected)
 		}
 	}

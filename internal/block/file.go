@@ -3,7 +3,6 @@ package block
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -27,10 +26,6 @@ type File struct {
 	info os.FileInfo // before the first byte was read
 
 	temporary *Temporary // that the file is of, nil if it has a name
-
-	direct *os.File // the file opened for Direct, nil if it was not
-	align  int
-	queue  *Queue // nil if there is none
 }
 
 // Map maps a file into memory, copy on write, and takes it over; info is what
@@ -44,52 +39,6 @@ func Map(f *os.File, info os.FileInfo, name string) *File {
 	m := &File{Name: name, Data: data, unmap: unmap, file: f, info: info}
 	m.track()
 	return m
-}
-
-// Direct makes ReadAt read around the system's cache, where it can: what is read is not kept, as little
-// use as that would be of a file that is larger than memory, and costs half the processor's time. It
-// returns what offset and length must be multiples of to be read as they are.
-func (m *File) Direct() (align int) {
-	if m.direct == nil && m.file != nil {
-		if m.direct, m.align = direct(m.file, os.O_RDONLY); m.direct == nil {
-			m.align = 1
-		}
-	}
-	return max(m.align, 1)
-}
-
-// ReadAt reads a part of a mapped file without touching its mapping, so that what is read takes no
-// memory but b's. After Direct, b is [Aligned], and offset and length are multiples of what it
-// returned, but that the end of the file may come before that of b.
-func (m *File) ReadAt(b []byte, offset int64) error {
-	f := m.file
-	if m.direct != nil {
-		f = m.direct
-	}
-	n, err := f.ReadAt(b, offset)
-	return m.complete(n, b, offset, err)
-}
-
-// WordsAt reads so many words from an offset that is a multiple of 8, as ReadAt does, into memory that has room for
-// them and twice what Direct returned, and is [Aligned]. The words are a part of that memory.
-func (m *File) WordsAt(memory []byte, offset int64, n int) ([]uint64, error) {
-	align := int64(max(m.align, 1))
-	from, to := offset/align*align, (offset+int64(8*n)+align-1)/align*align
-	if err := m.ReadAt(memory[:to-from], from); err != nil {
-		return nil, err
-	}
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(memory[offset-from:]))), n), nil
-}
-
-// complete returns an error if so many bytes are fewer than were to be read.
-func (m *File) complete(n int, b []byte, offset int64, err error) error {
-	if want := min(int64(len(b)), m.info.Size()-offset); int64(n) >= want {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return m.changed() // it was cut
-	}
-	return fmt.Errorf("%s: reading %d bytes from byte %d on: %w", m.Name, len(b), offset, unnamed(err))
 }
 
 // Aligned returns n bytes whose address is a multiple of align.
@@ -109,20 +58,13 @@ func (m *File) Close() error {
 		return nil
 	}
 	m.untrack()
-	if m.queue != nil {
-		m.queue.close()
-	}
 	unmap := m.unmap
 	m.unmap = nil
 	closing := m.file.Close
 	if m.temporary != nil {
 		closing = m.temporary.Close
 	}
-	err := errors.Join(unmap(m.Data), closing())
-	if m.direct != nil {
-		err = errors.Join(err, m.direct.Close())
-	}
-	return err
+	return errors.Join(unmap(m.Data), closing())
 }
 
 // A mapped file is read when its pages are touched, by any code. If it was cut

@@ -4,7 +4,6 @@ package block
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 	"unsafe"
@@ -17,30 +16,21 @@ const noReserve = syscall.MAP_NORESERVE
 // madvCollapse is Linux's MADV_COLLAPSE, from version 6.1 on.
 const madvCollapse = 25
 
+// soonBytes is how much of a file the system is told of at a time: Linux reads no more ahead at once than a disk's
+// read_ahead_kb, which is this by default.
+const soonBytes = 128 << 10
+
 // AdviseSoon tells the system that a part of a mapped file will be read soon.
 func AdviseSoon(part []byte) {
-	_ = syscall.Madvise(fromPage(part), syscall.MADV_WILLNEED) // advice
+	back := int(uintptr(unsafe.Pointer(unsafe.SliceData(part))) & uintptr(os.Getpagesize()-1))
+	part = unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(part)), -back)), back+len(part))
+	for from := 0; from < len(part); from += soonBytes {
+		_ = syscall.Madvise(part[from:min(from+soonBytes, len(part))], syscall.MADV_WILLNEED) // advice
+	}
 }
 
-// direct opens a file once more, to read or also to write, so that its bytes do not pass through the system's cache,
-// and returns what offsets, lengths and addresses must be multiples of; nil where the file's system has no
-// such reading.
-func direct(f *os.File, mode int) (again *os.File, align int) {
-	again, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), mode|syscall.O_DIRECT, 0)
-	if err != nil {
-		return nil, 0
-	}
-	for _, align := range []int{512, 4096} {
-		if _, err := again.ReadAt(Aligned(align, align), int64(align)); err == nil {
-			return again, align
-		}
-	}
-	_ = again.Close() // it was not read
-	return nil, 0
-}
-
-// Forget lets the system take back the memory of the pages within a part of a mapped file that was not
-// written to; the file has them still.
+// Forget takes the pages within a part of a mapped file that was not written to from this process, so that the
+// system need not look who uses them when it needs their memory. They are read again when they are touched.
 func Forget(part []byte) {
 	inner := fromPage(part)
 	inner = inner[:len(inner)&^(os.Getpagesize()-1)] // whole pages

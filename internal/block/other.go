@@ -9,8 +9,6 @@ const noReserve = 0 // these systems do not reserve memory for mappings
 // AdviseSoon does nothing where no such advice is taken.
 func AdviseSoon([]byte) {}
 
-func direct(*os.File, int) (*os.File, int) { return nil, 0 }
-
 // Forget does nothing where no such advice is taken.
 func Forget([]byte) {}
 

@@ -13,8 +13,6 @@ import (
 type Temporary struct {
 	file *os.File
 	left string // name to remove in the end, empty if it is removed
-
-	direct *os.File // the file opened for Direct, nil if it was not
 }
 
 // Page is what offset, length and memory of parts of a [Temporary] should be multiples of, in bytes.
@@ -67,40 +65,16 @@ func (t *Temporary) Words(name string) ([]uint64, *File) {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(f.Data))), len(f.Data)/8), f
 }
 
-// Direct makes whole pages in memory that begins with a page be read and written around the system's cache, where it
-// can. Others still pass through it. It takes a third of the processor's time, and the cache, on which pages that wait
-// to be written weigh, has more room for others.
-func (t *Temporary) Direct() {
-	if again, align := direct(t.file, os.O_RDWR); again != nil && Page%align == 0 {
-		t.direct = again
-	} else if again != nil {
-		_ = again.Close() // it was not used
-	}
-}
-
-// around reports whether a part is read and written around the cache.
-func (t *Temporary) around(b []byte, offset int64) bool {
-	return t.direct != nil && len(b) > 0 && (offset|int64(len(b))|int64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))))%Page == 0
-}
-
 // ReadTemporary sets dst to what was written at an offset. If that fails it panics with a [*Failure].
 func ReadTemporary[T uint8 | float32 | uint32 | uint64](t *Temporary, dst []T, offset int64) {
-	b, file := memoryOf(dst), t.file
-	if t.around(b, offset) {
-		file = t.direct
-	}
-	if _, err := file.ReadAt(b, offset); err != nil {
+	if _, err := t.file.ReadAt(memoryOf(dst), offset); err != nil {
 		panic(&Failure{fmt.Errorf("temporary file: %w", unnamed(err))})
 	}
 }
 
 // WriteTemporary writes numbers at an offset. If that fails it panics with a [*Failure].
 func WriteTemporary[T uint8 | float32 | uint32 | uint64](t *Temporary, src []T, offset int64) {
-	b, file := memoryOf(src), t.file
-	if t.around(b, offset) {
-		file = t.direct
-	}
-	if _, err := file.WriteAt(b, offset); err != nil {
+	if _, err := t.file.WriteAt(memoryOf(src), offset); err != nil {
 		panic(&Failure{fmt.Errorf("temporary file in %s: %w", os.TempDir(), unnamed(err))})
 	}
 }
@@ -116,9 +90,6 @@ func unnamed(err error) error {
 // Close removes the file.
 func (t *Temporary) Close() error {
 	err := t.file.Close()
-	if t.direct != nil {
-		err = errors.Join(err, t.direct.Close())
-	}
 	if t.left != "" {
 		if gone := os.Remove(t.left); err == nil {
 			err = gone

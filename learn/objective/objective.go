@@ -155,8 +155,7 @@ func (r *Risk) stream(d *dataset.Dataset) {
 		order[i] = r.queries[i].number
 	}
 	r.rows = func() *dataset.RowReader { return d.ReaderOf(order) }
-	_, alone := d.Window()
-	r.announcer, r.window = r.rows(), 2*alone // one goroutine announces for all that evaluate
+	r.announcer, r.window = r.rows(), d.Window() // one goroutine announces for all that evaluate
 }
 
 // Window returns how many terms ahead of their evaluation it is worth calling Soon; where the

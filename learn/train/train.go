@@ -223,7 +223,6 @@ func (p *Problem) ready(ctx context.Context) (*Problem, error) {
 	if _, ok := p.Learner.(Trees); !ok && !p.Weights.IsZero() {
 		return nil, BadProblem("found weights of documents in pairs, expected none: the learner %T does not take them", p.Learner)
 	}
-	p.Data.NoteHashes()
 	p, err := p.Settled()
 	if err != nil {
 		return nil, err
