@@ -33,7 +33,7 @@ var heavy = map[string][]string{
 	"internal/kernel":              {"golang.org/x/sys/cpu"},
 	"dataset/internal/compress":    {"github.com/klauspost/compress"},
 	"dataset/datatest":             {"pgregory.net/rapid", "github.com/google/go-cmp", "github.com/klauspost/compress"},
-	"dataset/parquet":              {"github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4"},
+	"dataset/internal/parquet":     {"github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4"},
 	"model/interchange":            {"google.golang.org/protobuf/encoding/protowire"},
 	"serve":                        {"github.com/prometheus/client_golang", "golang.org/x/net/netutil"},
 	"app/runs":                     {"modernc.org/sqlite", "golang.org/x/sys/windows"},

@@ -14,7 +14,6 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/datatest"
-	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
 )
@@ -51,7 +50,7 @@ func drawn(t *testing.T, rng *rand.Rand, rule dataset.Missing) (holes, filled st
 func text(t *testing.T, d *dataset.Dataset) string {
 	t.Helper()
 	var b strings.Builder
-	if err := letor.Write(&b, d, letor.Options{}); err != nil {
+	if err := datafile.WriteText(&b, d, datafile.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

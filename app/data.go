@@ -12,7 +12,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/memory"
 )
 
@@ -219,7 +218,7 @@ func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dat
 	}
 	bar := env.startProgress("writing "+o.out+", queries", 0)
 	defer bar.finish()
-	opts := letor.Options{Sparse: o.sparse, Observe: bar.set, MaxBytes: o.memory}
+	opts := datafile.TextOptions{Sparse: o.sparse, Observe: bar.set, MaxBytes: o.memory}
 	if o.out != "-" {
 		if err := datafile.Write(o.out, d, opts); err != nil {
 			return err

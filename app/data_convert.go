@@ -8,7 +8,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/dataset/letor"
 )
 
 type convertFlags struct {
@@ -104,7 +103,7 @@ func (f *convertFlags) run(cmd *cobra.Command, env *environment, args []string) 
 		Out: f.out, Stdout: env.stdout, As: env.streamName(),
 		Options: opts,
 		Refuse:  f.scattered == "refuse",
-		Text:    letor.Options{Sparse: f.sparse, Observe: writing},
+		Text:    datafile.TextOptions{Sparse: f.sparse, Observe: writing},
 		Reading: func(name string) (observe func(done, total int64), end func()) {
 			b := env.startProgress("reading "+name, 0)
 			return b.bytes, b.finish

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/internal/suggest"
 )
@@ -106,7 +105,7 @@ func (f *synthFlags) run(cmd *cobra.Command, env *environment) error {
 		Made: synthSource{made},
 		Out:  f.out, Stdout: env.stdout, As: env.streamName(),
 		Options: opts,
-		Text: letor.Options{Sparse: f.sparse, Observe: func(done, total int) {
+		Text: datafile.TextOptions{Sparse: f.sparse, Observe: func(done, total int) {
 			if bar == nil {
 				bar = env.startProgress("writing "+f.out+", queries", 0)
 			}

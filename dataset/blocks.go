@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/listwise/listwise/internal/block"
 )
 
 // Blocks are the parts of a Dataset as a reader of files fills them. [FromBlocks] neither
@@ -50,7 +48,13 @@ type Blocks struct {
 
 	// File is the mapped file that X and Grades are views of, nil if they are not.
 	// [Dataset.Close] closes it.
-	File *block.File
+	File File
+}
+
+// File is a mapped file.
+type File interface {
+	Changed() error // an error, which wraps [ErrChanged], if the file is another one than when it was mapped
+	Close() error
 }
 
 // FromBlocks makes a Dataset of blocks, which the caller must not use afterwards.

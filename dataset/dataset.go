@@ -58,7 +58,7 @@ type Dataset struct {
 	absent  int // number of features that lines left out, which are 0
 
 	// file is the mapped file that x and grades are views of; nil if they are not.
-	file *block.File
+	file File
 
 	matrix   Matrix // the features of a file that is read query by query, nil if they are not
 	streamed bool   // features are read as they are asked for, and x is nil

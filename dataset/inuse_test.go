@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/internal/cache"
+	"github.com/listwise/listwise/dataset/internal/letor"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/internal/cache"
 )
 
 const withHoles = "1 qid:a 1:nan 2:4\n0 qid:b 1:1 2:NULL\n0 qid:a 1:3 2:NaN\n2 qid:a 1:5 2:2\n"

@@ -15,7 +15,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/dataset/letor"
 )
 
 // writeDivided writes queries of 60 documents with 20 features into two folds of different formats, and whole.
@@ -50,7 +49,7 @@ func writeDivided(t *testing.T, queries int) (dir, whole string) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			if err := datafile.Write(path, d, letor.Options{}); err != nil {
+			if err := datafile.Write(path, d, datafile.TextOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/dataset/letor"
 )
 
 // put writes a part of one query with as many features as given, in the format
@@ -26,7 +25,7 @@ func put(t *testing.T, id string, features int, path ...string) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := datafile.Write(name, b.Dataset(), letor.Options{}); err != nil {
+	if err := datafile.Write(name, b.Dataset(), datafile.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

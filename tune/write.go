@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
@@ -77,7 +77,7 @@ func (c *Config) writeFold(base string, f *Fold, r *FoldResult) error {
 	}
 	input := make([]float64, len(scores))
 	f.Test.ToInputOrder(input, scores)
-	err = atomicfile.Write(base+".scores", func(w io.Writer) error { return letor.WriteScores(w, input) })
+	err = atomicfile.Write(base+".scores", func(w io.Writer) error { return datafile.WriteScores(w, input) })
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/testing/long"
@@ -37,7 +36,7 @@ func writeFolds(t *testing.T, dir string, queries int, seed uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(letor.Write(f, d, letor.Options{}), f.Close()); err != nil {
+	if err := errors.Join(datafile.WriteText(f, d, datafile.TextOptions{}), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := datafile.Fold(context.Background(), dir, file, 3, seed, dataset.Options{}, nil); err != nil {

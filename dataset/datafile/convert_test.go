@@ -14,10 +14,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/datatest"
-	"github.com/listwise/listwise/dataset/letor"
-	"github.com/listwise/listwise/dataset/parquet"
+	"github.com/listwise/listwise/dataset/internal/cache"
+	"github.com/listwise/listwise/dataset/internal/letor"
+	"github.com/listwise/listwise/dataset/internal/parquet"
 	"github.com/listwise/listwise/dataset/stream"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/datatest"
+	"github.com/listwise/listwise/dataset/internal/cache"
 	"github.com/listwise/listwise/dataset/internal/compress"
 )
 

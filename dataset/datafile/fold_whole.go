@@ -8,7 +8,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/input"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/internal/letor"
 )
 
 // Some folds are written as a whole, from memory: those of data with weights, for which text

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/internal/cache"
 	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
-	"github.com/listwise/listwise/dataset/letor"
-	"github.com/listwise/listwise/dataset/parquet"
+	"github.com/listwise/listwise/dataset/internal/letor"
+	"github.com/listwise/listwise/dataset/internal/parquet"
+	"github.com/listwise/listwise/dataset/internal/table"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/dataset/trec"
 )
 
@@ -57,7 +57,7 @@ type format struct {
 // what any other file is taken for.
 var formats = []format{
 	{name: "lwd", magic: cache.Magic, read: cache.Read, stream: cache.Stream},
-	{name: "qrels", endings: []string{".qrels"}, looks: func(head []byte, _ dataset.Options) bool { return trec.IsQrels(head) }, read: trec.ReadQrels},
+	{name: "qrels", endings: []string{".qrels"}, looks: func(head []byte, _ dataset.Options) bool { return trec.IsQrels(head) }, read: readQrels},
 	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(','), stream: streamTable(','), write: table.NewCSVWriter(',')},
 	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t'), stream: streamTable('\t'), write: table.NewCSVWriter('\t')},
 	{name: "jsonl", endings: []string{".jsonl", ".ndjson"}, looks: table.LooksLikeJSON, read: table.ReadJSON, stream: table.StreamJSON, write: table.NewJSONWriter},
@@ -85,6 +85,11 @@ func Endings() []string {
 		}
 	}
 	return endings
+}
+
+// readQrels reads TREC's judgements.
+func readQrels(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
+	return trec.ReadQrels(in.R, in.Size, in.Name, in.Mem, opts)
 }
 
 // readTable returns what reads tables with a delimiter.

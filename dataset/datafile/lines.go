@@ -10,7 +10,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/input"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/internal/letor"
 	"github.com/listwise/listwise/dataset/stream"
 )
 

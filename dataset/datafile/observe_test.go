@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/internal/letor"
 )
 
 // Reading text tells how many bytes of how many were read, up to all of them, for a

@@ -11,7 +11,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datatest"
-	"github.com/listwise/listwise/dataset/parquet"
+	"github.com/listwise/listwise/dataset/internal/parquet"
 	"github.com/listwise/listwise/dataset/stream"
 )
 

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/datatest"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/internal/cache"
+	"github.com/listwise/listwise/dataset/internal/letor"
 )
 
 // The real collections have the numbers of queries, documents, features and

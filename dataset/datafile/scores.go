@@ -10,7 +10,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/internal/letor"
 	"github.com/listwise/listwise/dataset/trec"
 )
 
@@ -56,10 +56,7 @@ func ReadRanking(path string, want int, opts dataset.Options) (Ranking, error) {
 			}
 			return err
 		}
-		in, err := input.Hold(b, name, opts, nil)
-		if err == nil {
-			f.Run, err = trec.ReadRun(in, opts)
-		}
+		f.Run, err = trec.ReadRun(b, name, opts)
 		return err
 	})
 	return f, err

@@ -14,7 +14,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datatest"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/internal/letor"
 )
 
 func writeTemp(t *testing.T, data []byte) string {

@@ -10,9 +10,9 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/internal/cache"
 	"github.com/listwise/listwise/dataset/internal/input"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/internal/letor"
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/shards"
 	"github.com/listwise/listwise/dataset/stream"

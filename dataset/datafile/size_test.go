@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/datatest"
+	"github.com/listwise/listwise/dataset/internal/cache"
 	"github.com/listwise/listwise/dataset/memory"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/internal/letor"
 )
 
 // namedCache writes a cache of queries of named features, some missing, with grades in [0, 1].

@@ -8,13 +8,27 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/internal/cache"
 	"github.com/listwise/listwise/dataset/internal/compress"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/internal/letor"
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/atomicfile"
 )
+
+// TextOptions say how text is written.
+type TextOptions = letor.Options
+
+// WriteText writes the data set as LETOR text.
+func WriteText(w io.Writer, d *dataset.Dataset, opts TextOptions) error {
+	return letor.Write(w, d, opts)
+}
+
+// WriteScores writes scores, one a line, as [ReadScores] reads them.
+func WriteScores(w io.Writer, scores []float64) error { return letor.WriteScores(w, scores) }
+
+// WriteCache writes a cache, whatever its name.
+func WriteCache(path string, d *dataset.Dataset) error { return cache.Write(path, d) }
 
 // IsCache reports whether Write would write a cache under this name: those
 // end in .lwd.

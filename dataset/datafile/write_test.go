@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/datatest"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/internal/cache"
+	"github.com/listwise/listwise/dataset/internal/letor"
 )
 
 // What is written under any name is read back, and the name decides the format.

@@ -16,8 +16,8 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/letor"
-	"github.com/listwise/listwise/dataset/parquet"
+	"github.com/listwise/listwise/dataset/internal/letor"
+	"github.com/listwise/listwise/dataset/internal/parquet"
 	"github.com/listwise/listwise/dataset/trec"
 )
 

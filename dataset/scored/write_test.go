@@ -17,9 +17,9 @@ import (
 	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
-	"github.com/listwise/listwise/dataset/letor"
-	"github.com/listwise/listwise/dataset/parquet"
-	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/dataset/internal/letor"
+	"github.com/listwise/listwise/dataset/internal/parquet"
+	"github.com/listwise/listwise/dataset/internal/table"
 	"github.com/listwise/listwise/dataset/trec"
 	"github.com/listwise/listwise/eval/measure"
 )
@@ -202,11 +202,7 @@ func TestReadBack(t *testing.T) {
 				t.Fatalf("%s: %s", format, diff)
 			}
 		}
-		in, err := input.Hold(bytes.NewReader(write("run")), "f", dataset.Options{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run, err := trec.ReadRun(in, dataset.Options{})
+		run, err := trec.ReadRun(bytes.NewReader(write("run")), "f", dataset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,11 +260,7 @@ func TestRunMeasuresAsScores(t *testing.T) {
 		if err := Write(&b, d, scores, Options{Format: "run"}); err != nil {
 			t.Fatal(err)
 		}
-		in, err := input.Hold(&b, "f", dataset.Options{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run, err := trec.ReadRun(in, dataset.Options{})
+		run, err := trec.ReadRun(&b, "f", dataset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,10 +8,12 @@ package trec
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/memory"
 )
 
 // qrelsFields describes a line of judgements for errors.
@@ -31,9 +33,10 @@ const qrelsFields = "QUERY ITERATION DOCUMENT GRADE"
 // become is the option Negative. The lines of a query may stand in several places; its
 // documents stand where the first of them does.
 //
-// Errors in the content are of type [*dataset.SyntaxError]: another number of fields, a grade
+// What it takes is counted by mem. Errors in the content are of type [*dataset.SyntaxError]: another number of fields, a grade
 // that is no number, a document that a query has twice.
-func ReadQrels(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
+func ReadQrels(r io.ReaderAt, size int64, name string, mem *memory.Account, opts dataset.Options) (*dataset.Dataset, error) {
+	in := &input.Input{R: r, Size: size, Name: name, Mem: mem}
 	t := newTable(in)
 	dropped, headed := 0, false
 	widths := []int{4}

@@ -23,15 +23,11 @@ func readQrels(text string, opts dataset.Options) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ReadQrels(in, opts)
+	return ReadQrels(in.R, in.Size, in.Name, in.Mem, opts)
 }
 
 func readRun(text string, opts dataset.Options) (*Run, error) {
-	in, err := input.Hold(strings.NewReader(text), "f", opts, nil)
-	if err != nil {
-		return nil, err
-	}
-	return ReadRun(in, opts)
+	return ReadRun(strings.NewReader(text), "f", opts)
 }
 
 // told lists judgements or scored documents as "query doc value".

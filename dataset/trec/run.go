@@ -3,6 +3,7 @@ package trec
 import (
 	"bytes"
 	"fmt"
+	"io"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/input"
@@ -48,7 +49,16 @@ var runFields = map[int]string{6: "QUERY Q0 DOCUMENT RANK SCORE TAG", 5: "QUERY 
 //
 // Errors in the content are of type [*dataset.SyntaxError]: another number of fields, a rank
 // that is no whole number, a score that is no finite one, a document that a query has twice.
-func ReadRun(in *input.Input, opts dataset.Options) (*Run, error) {
+func ReadRun(r io.Reader, name string, opts dataset.Options) (*Run, error) {
+	in, err := input.Hold(r, name, opts, nil)
+	if err != nil {
+		return nil, err
+	}
+	return runOf(in, opts)
+}
+
+// runOf is ReadRun for an input.
+func runOf(in *input.Input, opts dataset.Options) (*Run, error) {
 	t, r, own := newTable(in), &Run{Name: in.Name}, 0
 	var width int
 	var ranks rankOrder
@@ -192,7 +202,7 @@ func (o *rankOrder) warning(name string, ascending bool) string {
 func OpenRun(path string, opts dataset.Options) (*Run, error) {
 	var r *Run
 	err := input.With(path, opts, nil, func(in *input.Input) (err error) {
-		r, err = ReadRun(in, opts)
+		r, err = runOf(in, opts)
 		return err
 	})
 	return r, err

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/eval/measure"
 )
@@ -50,7 +49,7 @@ func cachedWith(t *testing.T, seed uint64, missing dataset.Missing, weighted boo
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "d.lwd")
-	if err := cache.Write(path, kept); err != nil {
+	if err := datafile.WriteCache(path, kept); err != nil {
 		t.Fatal(err)
 	}
 	read := func(opts dataset.Options) *dataset.Dataset {

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
@@ -59,7 +58,7 @@ func streamedData(t *testing.T, seed uint64, weighted bool) (streamed, whole *da
 		}
 	}
 	path := filepath.Join(t.TempDir(), "d.lwd")
-	if err := cache.Write(path, whole); err != nil {
+	if err := datafile.WriteCache(path, whole); err != nil {
 		t.Fatal(err)
 	}
 	opts := dataset.Options{Stream: true, MaxBytes: 400 << 10}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/model"
@@ -117,7 +116,7 @@ func TestModelsKeepTheirRules(t *testing.T) {
 		x[k] = float32(math.NaN())
 	}
 	text := new(bytes.Buffer)
-	if err := letor.Write(text, holes, letor.Options{}); err != nil {
+	if err := datafile.WriteText(text, holes, datafile.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	open := func(m dataset.Missing) *dataset.Dataset {
@@ -166,7 +165,7 @@ func TestTreesLearnFromWhatIsMissing(t *testing.T) {
 		}
 	}
 	text := new(bytes.Buffer)
-	if err := letor.Write(text, holes, letor.Options{}); err != nil {
+	if err := datafile.WriteText(text, holes, datafile.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := datafile.Read(text, "f", dataset.Options{Missing: dataset.MissingKeep})

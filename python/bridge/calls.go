@@ -5,7 +5,7 @@ import (
 
 	"github.com/listwise/listwise/app"
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/learn/method"
 )
 
@@ -52,5 +52,5 @@ func (j *job) write(_ context.Context, request []byte, arrays Arrays) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"warnings": d.Warnings}, cache.Write(r.Path, d)
+	return map[string]any{"warnings": d.Warnings}, datafile.WriteCache(r.Path, d)
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/fuse"
@@ -73,7 +72,7 @@ func files(t *testing.T, dir string, valid, test *dataset.Dataset) {
 			input := make([]float64, len(rows))
 			d.ToInputOrder(input, rows)
 			var text strings.Builder
-			if err := letor.WriteScores(&text, input); err != nil {
+			if err := datafile.WriteScores(&text, input); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(filepath.Join(dir, name+"."+part), []byte(text.String()), 0o600); err != nil {

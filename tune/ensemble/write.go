@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
@@ -14,7 +14,7 @@ import (
 func (d *Division) WriteScores(path string, f *Fusion) error {
 	input := make([]float64, len(f.Scores))
 	d.Test.ToInputOrder(input, f.Scores)
-	return atomicfile.Write(path, func(w io.Writer) error { return letor.WriteScores(w, input) })
+	return atomicfile.Write(path, func(w io.Writer) error { return datafile.WriteScores(w, input) })
 }
 
 // WriteFolds writes the chosen fusion of every division to dir as tune does a

@@ -17,7 +17,7 @@ from ._errors import DataWarning, Error, KindError, shown
 
 QID = "qid"  # the column of query ids in a table of features
 
-# Names of columns that number the rows, and of columns that may: package dataset/table has the same.
+# Names of columns that number the rows, and of columns that may: package dataset/internal/table has the same.
 _NUMBERS_ROWS = re.compile(r"|__index_level_\d+__|Unnamed: \d+(\.\d+)*|\.\.\.\d+", re.ASCII)
 _MAY_NUMBER_ROWS = re.compile(r"level\d+|index|idx|row|rowid|rowindex|rownr|rownum|rownumber", re.ASCII)
 

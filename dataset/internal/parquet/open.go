@@ -12,7 +12,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/dataset/internal/input"
-	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/dataset/internal/table"
 )
 
 // file is a Parquet file whose columns were chosen.

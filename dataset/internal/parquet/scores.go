@@ -7,7 +7,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/dataset/internal/table"
 )
 
 // Scores writes a table of documents with their scores: the columns query and document (string), rank

@@ -12,8 +12,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/internal/table"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/dataset/table"
 )
 
 // weighed is a table with weights, a query in two places and a document of a negative grade: a row of

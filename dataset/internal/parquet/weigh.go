@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/internal/table"
 	"github.com/listwise/listwise/dataset/memory"
-	"github.com/listwise/listwise/dataset/table"
 )
 
 // weigh reads the weights of n rows; keep, if not nil, says which are not dropped.

@@ -9,7 +9,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/internal/input"
-	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/dataset/internal/table"
 )
 
 // The files of testdata are written by tools/parquet/tables.py: those with a .csv beside them have

@@ -10,7 +10,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/input"
-	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/dataset/internal/table"
 )
 
 // Claim: attributes of queries, and what is wrong with them, are those that the same table has as CSV, be the

@@ -10,8 +10,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/internal/table"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/suggest"
 )

@@ -1,6 +1,6 @@
 // Package parquet reads and writes judged queries as flat Parquet tables: a row is a document,
 // and columns hold the query's identifier, the grade, the document's identifier and the
-// features. Which is which, package dataset/table says.
+// features. Which is which, package dataset/internal/table says.
 //
 // Headers are decoded by parquet-go's packages for them, which are small. Pages are decoded here, some
 // rows at a time and straight to float32: parquet-go allocates what a page claims, and does not read
@@ -20,8 +20,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/internal/table"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/dataset/table"
 )
 
 // Read reads a file, or the parts of one. Columns have whole numbers of any size, decimals, float16, float,

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/internal/cache"
 	"github.com/listwise/listwise/dataset/internal/input"
 )
 

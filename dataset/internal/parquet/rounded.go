@@ -8,7 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/dataset/internal/table"
 )
 
 // roundedWarning says which columns of features float32 rounds whole numbers of, "" if none. It

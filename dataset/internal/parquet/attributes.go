@@ -8,7 +8,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/dataset/internal/table"
 )
 
 // attribute is a column of attributes of queries, whatever else it is.
