@@ -36,7 +36,7 @@ func TestTuneWarnsOnce(t *testing.T) {
 	}
 	mustCall(t, append([]string{"data", "fold", "--out", "folds", "--parts"}, parts...)...)
 	code, _, errs := call("tune", "--method", "regression", "--data", "folds", "--out", "runs", "--missing", "zero", "--no-record")
-	if n := strings.Count(errs, "missing values"); code != exitDone || n != 1 || !strings.Contains(errs, "likewise in 8 other files") {
+	if n := strings.Count(errs, "missing values"); code != exitDone || n != 1 || !strings.Contains(errs, "also in 8 other files") {
 		t.Errorf("tune exits with %d and says %d times that values are missing:\n%s", code, n, errs)
 	}
 }
