@@ -10,7 +10,6 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/cache"
 	"github.com/listwise/listwise/dataset/internal/input"
-	"github.com/listwise/listwise/dataset/internal/letor"
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/atomicfile"
@@ -33,7 +32,7 @@ type Conversion struct {
 	// they are put together, with a warning.
 	Refuse bool
 
-	Text letor.Options // of text that is written; Observe is called for every format
+	Text TextOptions // of text that is written; Observe is called for every format
 
 	// Reading, unless nil, is called when an input is about to be surveyed. What it returns
 	// is called with the bytes read so far and their number, and at the end.

@@ -39,7 +39,7 @@ func IsCache(path string) bool { return strings.HasSuffix(path, ".lwd") }
 // Observe holds for all. Behind the ending of text, .gz and .zst mean that it is compressed.
 // The file appears when it is complete. [Open] reads it. Documents without features, as those
 // of TREC's judgements, are an error: none of these formats is read without features.
-func Write(path string, d *dataset.Dataset, opts letor.Options) error {
+func Write(path string, d *dataset.Dataset, opts TextOptions) error {
 	if d.Features == 0 {
 		return noFeatures(path)
 	}
@@ -53,7 +53,7 @@ func Write(path string, d *dataset.Dataset, opts letor.Options) error {
 }
 
 // writeStreamed writes a cache of documents whose features are read query by query.
-func writeStreamed(path string, d *dataset.Dataset, opts letor.Options) error {
+func writeStreamed(path string, d *dataset.Dataset, opts TextOptions) error {
 	s, err := stream.Survey(stream.File{Source: stream.Of(d), Name: path, Mem: memory.New(path, dataset.Options{})}, false)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func writeStreamed(path string, d *dataset.Dataset, opts letor.Options) error {
 }
 
 // WriteTo is [Write] for a stream of text, plain or compressed, as the end of the name asks for.
-func WriteTo(w io.Writer, name string, d *dataset.Dataset, opts letor.Options) error {
+func WriteTo(w io.Writer, name string, d *dataset.Dataset, opts TextOptions) error {
 	if d.Features == 0 {
 		return noFeatures(name)
 	}
@@ -85,7 +85,7 @@ func noFeatures(out string) error {
 }
 
 // newWriter returns what writes text in the format that the end of a name asks for.
-func newWriter(w io.Writer, path string, c stream.Contents, opts letor.Options) (stream.Writer, error) {
+func newWriter(w io.Writer, path string, c stream.Contents, opts TextOptions) (stream.Writer, error) {
 	if f := byName(path); f != nil && f.write != nil {
 		if f.magic != "" && compress.ByName(path) != compress.Plain {
 			return nil, fmt.Errorf("%s: found a name that asks for compression, expected one that ends in %s: that is compressed within", path, f.endings[0])

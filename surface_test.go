@@ -1,0 +1,125 @@
+package listwise
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// promised are the packages that docs/compatibility.md makes promises about.
+var promised = []string{".", "dataset", "dataset/datafile", "eval/measure", "eval/stats", "model", "learn/loss", "learn/train", "tune", "serve"}
+
+// Claim: no exported function, field or method of a promised package, or of the readers and writers
+// of data, has a type of an internal package, which nobody outside can make.
+func TestNoInternalTypes(t *testing.T) {
+	checked := 0
+	for pkg := range importsOf(t) {
+		if strings.Contains(pkg, "/internal/") || roomOf(pkg) != "dataset" && !slices.Contains(promised, pkg) {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, path, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			internal := map[string]bool{}
+			for _, spec := range file.Imports {
+				p, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(p, "/internal/") {
+					name := p[strings.LastIndex(p, "/")+1:]
+					if spec.Name != nil {
+						name = spec.Name.Name
+					}
+					internal[name] = true
+				}
+			}
+			for _, decl := range file.Decls {
+				for _, node := range surfaceOf(decl) {
+					checked++
+					ast.Inspect(node, func(n ast.Node) bool {
+						if s, ok := n.(*ast.SelectorExpr); ok {
+							if x, ok := s.X.(*ast.Ident); ok && internal[x.Name] {
+								t.Errorf("%s: %s.%s is part of the public surface", set.Position(s.Pos()), x.Name, s.Sel.Name)
+							}
+						}
+						return true
+					})
+				}
+			}
+		}
+	}
+	if checked < 300 {
+		t.Errorf("%d declarations were checked, expected 300 or more", checked)
+	}
+}
+
+// surfaceOf returns the types that an exported declaration shows.
+func surfaceOf(decl ast.Decl) (shown []ast.Node) {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Name.IsExported() && (d.Recv == nil || receiverExported(d.Recv.List[0].Type)) {
+			shown = append(shown, d.Type)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() && !s.Assign.IsValid() {
+					shown = append(shown, fieldsOf(s.Type)...)
+				}
+			case *ast.ValueSpec:
+				if s.Names[0].IsExported() && s.Type != nil {
+					shown = append(shown, s.Type)
+				}
+			}
+		}
+	}
+	return shown
+}
+
+// fieldsOf returns the types of the exported fields or methods of a type, or the type itself.
+func fieldsOf(of ast.Expr) (types []ast.Node) {
+	var list *ast.FieldList
+	switch x := of.(type) {
+	case *ast.StructType:
+		list = x.Fields
+	case *ast.InterfaceType:
+		list = x.Methods
+	default:
+		return []ast.Node{of}
+	}
+	for _, f := range list.List {
+		if len(f.Names) == 0 || f.Names[0].IsExported() {
+			types = append(types, f.Type)
+		}
+	}
+	return types
+}
+
+func receiverExported(of ast.Expr) bool {
+	switch x := of.(type) {
+	case *ast.StarExpr:
+		return receiverExported(x.X)
+	case *ast.IndexExpr:
+		return receiverExported(x.X)
+	case *ast.Ident:
+		return x.IsExported()
+	}
+	return false
+}
