@@ -100,7 +100,7 @@ func TestWrongExperimentFlags(t *testing.T) {
 		serve + "--interleave e=a,b --by x":             "expected user or query",
 		serve + "--shadow a=b":                          "--experiment-log",
 		serve + "--shadow a":                            "expected MODEL=MODEL",
-		serve + "--experiment-log x.jsonl":              "expected --split, --interleave or --shadow",
+		serve + "--experiment-log x.jsonl":              "expected it with --split, --interleave or --shadow",
 		serve + "--split e=a,b --experiment-log m.json": "m.json",
 		serve + "--split e=a,b --experiment-log .":      "--experiment-log",
 		"clicks --log none --clicks m.json":             "none",

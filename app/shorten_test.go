@@ -10,7 +10,7 @@ import (
 func TestLongList(t *testing.T) {
 	long := list(strings.Repeat("ü, ", 5000))
 	got := readable(long)
-	if len(got) > 2200 || !utf8.ValidString(got) || !strings.Contains(got, "bytes more, which --format json and csv have") {
+	if len(got) > 2200 || !utf8.ValidString(got) || !strings.Contains(got, "more bytes (see --format json and csv)") {
 		t.Errorf("%d bytes, %q at the end", len(got), got[max(0, len(got)-80):])
 	}
 	if short := list("1 a, 2 b"); readable(short) != "1 a, 2 b" {
