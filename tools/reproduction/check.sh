@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 go build -o "$out/listwise" ./cmd/listwise
-for name in logrank-fig7 logrank-fig8 listmle-soundness listmle-consistency lambda-jacobian; do
+for name in logrank-mathematics logrank-fig7 logrank-fig8 listmle-soundness listmle-consistency lambda-jacobian; do
   "$out/listwise" reproduce "$name" --out "$out" --quiet >/dev/null
 done
 python3 tools/reproduction/blocks.py "$out"
