@@ -65,8 +65,8 @@ func boundedConfig(t *testing.T, folds []Fold, memory int64) Config {
 		Entries: []Entry{
 			entry(t, "listnet", map[string][]string{"C": {"1", "100"}}),
 			entry(t, "lambdamart", map[string][]string{"trees": {"2", "3"}}),
-			entry(t, "rankboost", map[string][]string{"rounds": {"2", "3"}}),
-			entry(t, "prank", map[string][]string{"epochs": {"1", "2"}}),
+			entry(t, "lambdarank", map[string][]string{"epochs": {"1", "2"}}),
+			entry(t, "regression", nil),
 		},
 	}
 }

@@ -148,15 +148,15 @@ const FromDisk = "linear functions and networks by L-BFGS, Newton's method, desc
 
 // tooLarge returns the error of data that do not fit, whose cause is dataset.ErrTooLarge.
 func (p *Problem) tooLarge(held, need, limit float64, instead string) error {
-	where := ""
+	found := fmt.Sprintf("found %d queries with %d documents × %d features", len(p.Data.Queries), p.Data.Docs(), p.Inputs())
 	for _, d := range []*dataset.Dataset{p.Data, p.Valid} {
 		if d != nil && d.Streamed() && !Streams(p.Learner) {
-			held += featuresBytes(d, p.Inputs())
-			where = " that are read from disk"
+			return &ProblemError{dataset.TooLarge(fmt.Errorf("the data do not fit into memory: %s that are read from disk, expected all features (%s) in memory, and %s for learning; %s, or raise the limit",
+				found, gigabytes(held+featuresBytes(d, p.Inputs())), gigabytes(need), instead))}
 		}
 	}
-	return &ProblemError{dataset.TooLarge(fmt.Errorf("the data do not fit into memory: found %d queries with %d documents × %d features, whose features%s take %s and learning from them %s, expected at most %s; %s, or raise the limit",
-		len(p.Data.Queries), p.Data.Docs(), p.Inputs(), where, gigabytes(held), gigabytes(need), gigabytes(limit), instead))}
+	return &ProblemError{dataset.TooLarge(fmt.Errorf("the data do not fit into memory: %s, whose features take %s and learning from them %s, expected at most %s; %s, or raise the limit",
+		found, gigabytes(held), gigabytes(need), gigabytes(limit), instead))}
 }
 
 // estimate returns the bytes that are taken beside features and grades: of queries, of validation documents and by the
