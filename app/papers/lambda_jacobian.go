@@ -87,5 +87,5 @@ func (j jacobian) run(ctx context.Context, o Options) (*Report, error) {
 			return nil, fmt.Errorf("%s: %w", fields[i].title(), err)
 		}
 	}
-	return j.report(o, findings)
+	return j.report(ctx, o, findings)
 }

@@ -1,13 +1,14 @@
 package papers
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 )
 
-func (j jacobian) report(o Options, findings []lambdaFinding) (*Report, error) {
+func (j jacobian) report(ctx context.Context, o Options, findings []lambdaFinding) (*Report, error) {
 	r := newReport(jacobianExperiment(), o, lambdaRank+", section 4, eq. 5, and section 6.2")
 	r.fact("lists", "%d random lists of 8 documents with grades 0, 0, 0, 1, 1, 2, 2, 3 (seed %d); numbers are the worst of them", j.lists, o.Seed)
 	r.fact("J", "the Jacobian of −λ by central differences of step %g", jacobianStep)
@@ -31,6 +32,9 @@ func (j jacobian) report(o Options, findings []lambdaFinding) (*Report, error) {
 		return nil, err
 	}
 	if err := lambdaExample(r, findings); err != nil {
+		return nil, err
+	}
+	if err := anyCost(ctx, r, o.Seed); err != nil {
 		return nil, err
 	}
 	return r, nil

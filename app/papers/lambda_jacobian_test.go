@@ -250,7 +250,7 @@ func TestJacobianReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := 1 + 4*(len(loss.Lambdas())+1); len(r.Tables[1].Rows) != n || len(r.Sheets[0].Rows) != n || len(r.Sheets[1].Rows) != n || len(r.Tables[2].Rows) != 9 || len(r.Findings) != 8 || len(r.Plots) != 2 {
+	if n := 1 + 4*(len(loss.Lambdas())+1); len(r.Tables[1].Rows) != n || len(r.Sheets[0].Rows) != n || len(r.Sheets[1].Rows) != n || len(r.Tables[2].Rows) != 9 || len(r.Findings) != 9 || len(r.Plots) != 2 {
 		t.Errorf("%d rows, %d in the sheet, %d plots", len(r.Tables[1].Rows), len(r.Sheets[0].Rows), len(r.Plots))
 	}
 	again, err := j.run(context.Background(), Options{Seed: 1, Jobs: 3})
