@@ -103,10 +103,6 @@ func (l *learning) parseViews() (dataset.Views, error) {
 	return v, flagFault(err)
 }
 
-func conventionNames() []string {
-	return mapped(measure.Conventions(), measure.Convention.Name)
-}
-
 // settings reads repeated k=v flags.
 func settings(flag string, pairs []string) (map[string]string, error) {
 	set := make(map[string]string)

@@ -117,12 +117,6 @@ func overDraws(draws []float64, rounding float64) (ours float64, e evidence) {
 	}
 }
 
-// near is a rule in place of evidence, for numbers that are no means over queries: the
-// published one is to be no further away than slack.
-func near(ours, slack float64, rule string) evidence {
-	return evidence{low: ours - slack, high: ours + slack, basis: rule}
-}
-
 func incomparable(why string) evidence {
 	return evidence{low: math.NaN(), high: math.NaN(), why: why}
 }

@@ -85,14 +85,6 @@ func crews() []int {
 	return []int{1, 3}
 }
 
-// memories are sizes of memory to compare; the race detector has the one that takes the most steps.
-func memories(little, much int64) []int64 {
-	if testing.Short() {
-		return []int64{little}
-	}
-	return []int64{little, much}
-}
-
 // Claim: methods that look at all features again and again refuse data that are read from a file, or that are validated
 // by such data, at once, however much memory there is, and say which others do not.
 func TestRefusedFromDisk(t *testing.T) {
