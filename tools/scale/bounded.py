@@ -10,7 +10,7 @@ the last ratio is that of the times of the two. What takes all features at once 
 
     tools/scale/bounded.py --listwise ./listwise --dir /var/tmp/bounded [--small | --medium]
 
-The data have 6 GB and the group 1.5 GB; with --small 600 MB and 512 MiB, with --medium 1.6 GB and
+The data have 6 GB and the group 1.5 GB; with --small 600 MB and 640 MiB, with --medium 1.6 GB and
 768 MiB. Ends with 1 if a command fails, a model
 differs or more memory is taken. Needs root and control groups of version 1 or 2 that can be made; without them it
 says so and ends with 0. Python 3.9 or later, no packages.
@@ -134,7 +134,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--listwise", required=True, help="the program")
     p.add_argument("--dir", required=True, help="folder for the data, made and removed")
-    p.add_argument("--small", action="store_true", help="600 MB in 512 MiB")
+    p.add_argument("--small", action="store_true", help="600 MB in 640 MiB")
     p.add_argument("--medium", action="store_true", help="1.6 GB in 768 MiB")
     p.add_argument("--only", default="", help="names of commands, separated by ;")
     p.add_argument("--keep", action="store_true", help="leave the data there, and use what is there")
@@ -142,7 +142,7 @@ def main():
     global patience
     if o.small:
         patience = 300
-    limit, queries = (512 << 20, 9200) if o.small else (768 << 20, 23000) if o.medium else (3072 << 20, 92000)
+    limit, queries = (640 << 20, 9200) if o.small else (768 << 20, 23000) if o.medium else (3072 << 20, 92000)
     try:
         group = Group(limit)
     except OSError as e:
