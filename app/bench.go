@@ -66,7 +66,7 @@ A training that exceeds --longest is not measured with more documents. Without
 	fl.StringVar(&f.plots, "plots", "", "`folder` for the plots time.svg and memory.svg")
 	fl.StringVar(&f.plan, "plan", "", "`numbers` of documents to plan for, such as 1e7,1e9")
 	addPositive(fl, &f.memory, "plan-memory", 16, 1e9, "memory of the machines to plan for, in `GiB`")
-	addReal(fl, &f.price, "price", 0, 0, 1e9, "`cost` of one core hour; adds costs to the plan")
+	addReal(fl, &f.price, "price", 0, 1e9, "`cost` of one core hour; adds costs to the plan")
 	fl.DurationVar(&f.longest, "longest", 10*time.Minute, "`time` limit of one process")
 	return cmd
 }

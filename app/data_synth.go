@@ -53,7 +53,7 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 	addWhole(fl, &f.options.Docs, "docs", 0, 2, "mean `number` of documents a query (default: the shape's)")
 	addWhole(fl, &f.options.Features, "features", 0, 1, "`number` of features (default: the shape's)")
 	addWhole(fl, &f.options.Relevant, "relevant", 0, 1, "mean `number` of relevant documents a query (default: the shape's)")
-	addReal(fl, &f.options.Noise, "noise", 0, 0, 1e6, "`noise` in relevance, relative to the signal (default: the shape's)")
+	addReal(fl, &f.options.Noise, "noise", 0, 1e6, "`noise` in relevance, relative to the signal (default: the shape's)")
 	fl.StringVar(&f.grades, "grades", "6", "cubic: number of grades, or their `shares`, such as .5,.3,.2")
 	fl.Uint64Var(&f.polynomial, "polynomial", 1, "cubic: `seed` of the polynomial that defines the task")
 	fl.Uint64Var(&f.options.Seed, "seed", 1, "random `seed` of the queries")

@@ -92,7 +92,7 @@ standard output instead of the table. The run includes queries without judgement
 	fl.StringVar(&f.valid, "valid", "", "validation data `file` for choosing weights and rule")
 	fl.StringVar(&f.rules, "rule", strings.Join(fuse.Kinds(), ","), "fusion `rules`, separated by commas")
 	fl.StringVar(&f.scale, "scale", fuse.MinMax.String(), "`how` to rescale scores for combsum and combmnz: "+strings.Join(fuse.Scales(), ", "))
-	addReal(fl, &f.k, "k", fuse.DefaultK, 0, 1e30, "`constant` that rrf adds to ranks")
+	addReal(fl, &f.k, "k", fuse.DefaultK, 1e30, "`constant` that rrf adds to ranks")
 	fl.StringVar(&f.weights, "weights", "", "`weights` of the systems: tuned, equal, or numbers separated by commas")
 	fl.StringVar(&f.selectBy, "select", "map", "validation `measure` that selects weights and rule")
 	fl.BoolVar(&f.long, "long", false, "print all systems and the weights of every rule")

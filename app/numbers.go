@@ -53,10 +53,10 @@ type realFlag struct {
 	open        bool
 }
 
-// addReal adds a flag of a number from least to most; its default may lie outside.
-func addReal(fl *pflag.FlagSet, value *float64, name string, standard, least, most float64, usage string) {
+// addReal adds a flag of a number from 0 to most.
+func addReal(fl *pflag.FlagSet, value *float64, name string, standard, most float64, usage string) {
 	*value = standard
-	fl.Var(&realFlag{value: value, least: least, most: most}, name, usage)
+	fl.Var(&realFlag{value: value, most: most}, name, usage)
 }
 
 // addPositive adds a flag of a number above 0 and up to most.

@@ -83,7 +83,7 @@ type memoryLimit struct {
 }
 
 func (m *memoryLimit) addTo(cmd *cobra.Command) {
-	addReal(cmd.Flags(), &m.maxMemory, "max-memory", 0, 0, maxMemory, "memory limit in `GiB`; 0: three quarters of the machine's memory")
+	addReal(cmd.Flags(), &m.maxMemory, "max-memory", 0, maxMemory, "memory limit in `GiB`; 0: three quarters of the machine's memory")
 }
 
 // options are those of the limit alone: what it leaves for data. They have garbage collected as often as it takes to keep the limit.

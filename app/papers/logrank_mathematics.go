@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
@@ -73,7 +75,7 @@ func (m mathematics) run(ctx context.Context, o Options) (*Report, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := line(r, random.Stream(o.Seed, "logrank mathematics", fmt.Sprint(i))); err != nil {
+		if err := line(r, random.Stream(o.Seed, "logrank mathematics", strconv.Itoa(i))); err != nil {
 			return nil, err
 		}
 		o.observe("statements", i+1, len(lines))
@@ -231,15 +233,16 @@ func (m mathematics) invariant(r *Report, _ *rand.Rand) error {
 
 // validOrders counts the labelings that orders have.
 func (m mathematics) validOrders(r *Report, _ *rand.Rand) error {
-	figure, fewer := "", true
+	var figures strings.Builder
+	fewer := true
 	for _, shape := range [][2]int{{1, 3}, {2, 2}, {2, 3}, {3, 3}} {
 		seen := map[string]bool{}
 		everyOrder(shape[0]+shape[1], func(order []int) { seen[fmt.Sprint(labels(order, shape[0]))] = true })
 		all := 1 << (shape[0] * shape[1])
 		fewer = fewer && (shape[0] == 1 || len(seen) < all)
-		figure += fmt.Sprintf("%d + %d documents: %d of %d; ", shape[0], shape[1], len(seen), all)
+		fmt.Fprintf(&figures, "%d + %d documents: %d of %d; ", shape[0], shape[1], len(seen), all)
 	}
-	r.stated(holdsIf(fewer), "not all of the 2^(n⁺n⁻) values of y are total orders (section 4)", "%swith one relevant document all are", figure)
+	r.stated(holdsIf(fewer), "not all of the 2^(n⁺n⁻) values of y are total orders (section 4)", "%swith one relevant document all are", &figures)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
@@ -283,15 +284,16 @@ func (m mathematics) convexity(r *Report, rng *rand.Rand) error {
 		segments += m.draws
 	}
 	r.stated(holdsIf(convex == 0), "the likelihood and ConvexLoss are convex (sections 2.2 and 3)", "AUC over all labelings, MAP and NDCG over sampled rankings: bent down in %d of %d draws", convex, 2*segments)
-	figure, found := "", 0
+	var figures strings.Builder
+	found := 0
 	kinds := []string{"(4)", "(5)", "(5) with f = exp", "(6)"}
 	for _, name := range kinds {
-		figure += fmt.Sprintf("%s %d, ", name, bent[name])
+		fmt.Fprintf(&figures, "%s %d, ", name, bent[name])
 		if bent[name] > 0 {
 			found++
 		}
 	}
-	r.stated(ofCases(found, len(kinds)), "(4), (5) and (6) are not convex in general (sections 1.5 and 2.2)", "bent down: %sof %d draws each", figure, segments)
+	r.stated(ofCases(found, len(kinds)), "(4), (5) and (6) are not convex in general (sections 1.5 and 2.2)", "bent down: %sof %d draws each", &figures, segments)
 	r.stated(holdsIf(bent["L_3"] > 0), "L_3 is not convex in general, because of L_2 (section 3)",
 		"bent down in %d of %d draws, with 50 L_2 in the place of L_2 in %d; its Hessian E[(1 + Δ − E[Δ]) (δφ − E[δφ]) (δφ − E[δφ])ᵀ] is positive semidefinite where 0 ≤ Δ ≤ 1", bent["L_3"], segments, bent["50 L_2"])
 	return nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/learn/optimize"
@@ -78,7 +80,8 @@ const walkSteps = 40
 // uniformly from the valid ones, at the states of walks.
 func (m mathematics) flips(r *Report, rng *rand.Rand) error {
 	walks, measures := 5*m.draws, []string{"map", "ndcg@10", "mrr"}
-	figure, verdicts := "", []FindVerdict{}
+	var figures strings.Builder
+	var verdicts []FindVerdict
 	byTheta, uniform := map[string][]float64{}, map[string][]float64{}
 	for range walks {
 		good, bad := 2+rng.IntN(5), 50+rng.IntN(150)
@@ -133,10 +136,10 @@ func (m mathematics) flips(r *Report, rng *rand.Rand) error {
 			verdict = holdsIf(gap.mean > 0)
 		}
 		verdicts = append(verdicts, verdict)
-		figure += fmt.Sprintf("; %s %.5f and %.5f, difference %.5f ± %.5f", title(name), mean(byTheta[name]), mean(uniform[name]), gap.mean, gap.half)
+		fmt.Fprintf(&figures, "; %s %.5f and %.5f, difference %.5f ± %.5f", title(name), mean(byTheta[name]), mean(uniform[name]), gap.mean, gap.half)
 	}
 	r.stated(ofAll(verdicts...), "flips with the probability θ keep the gain closer than flips of any valid pair (section 4.2)",
-		"mean |change of gain| of a step by θ and by uniform choice, %d walks of %d steps, n⁺ of 2 to 6, n⁻ of 50 to 199%s; AUC changes by 1/(n⁺n⁻) in any", walks, walkSteps, figure)
+		"mean |change of gain| of a step by θ and by uniform choice, %d walks of %d steps, n⁺ of 2 to 6, n⁻ of 50 to 199%s; AUC changes by 1/(n⁺n⁻) in any", walks, walkSteps, &figures)
 	return nil
 }
 
@@ -197,7 +200,7 @@ func (m mathematics) preferred(r *Report, rng *rand.Rand) error {
 					}
 					return sum
 				}
-				key := fmt.Sprint(at)
+				key := strconv.Itoa(at)
 				both := mass[key]
 				both[0] = append(both[0], held(func(a, b picked) int { return cmp.Compare(b.fit, a.fit) }))
 				both[1] = append(both[1], held(func(a, b picked) int { return cmp.Compare(a.delta, b.delta) }))
@@ -205,14 +208,14 @@ func (m mathematics) preferred(r *Report, rng *rand.Rand) error {
 			}
 		}
 	}
-	figure := ""
+	var figures strings.Builder
 	for _, at := range iterations {
-		both := mass[fmt.Sprint(at)]
-		figure += fmt.Sprintf("; after %d iterations %s and %s", at, percent(mean(both[0])), percent(mean(both[1])))
+		both := mass[strconv.Itoa(at)]
+		fmt.Fprintf(&figures, "; after %d iterations %s and %s", at, percent(mean(both[0])), percent(mean(both[1])))
 	}
-	last := mass[fmt.Sprint(iterations[len(iterations)-1])]
+	last := mass[strconv.Itoa(iterations[len(iterations)-1])]
 	r.stated(ofAll(holdsIf(mean(last[0]) >= preferredMass), holdsIf(mean(last[1]) >= preferredMass)),
 		"picking y′ with large w·φ(y′), that is small Δ(y′), is adequate for Σ exp(−w·δφ + Δ) (section 5.3.4)",
-		"of the sum, the tenth of %d rankings with the largest w·φ and that with the smallest Δ hold, on average over 20 queries and 3 measures%s; adequate is %s here", len(keys), figure, percent(preferredMass))
+		"of the sum, the tenth of %d rankings with the largest w·φ and that with the smallest Δ hold, on average over 20 queries and 3 measures%s; adequate is %s here", len(keys), &figures, percent(preferredMass))
 	return nil
 }

@@ -75,7 +75,7 @@ def test_compare_takes_runs(command, tmp_path, rankers):
     assert got.data == want
     assert [p["claim"] for p in got.pairs] == ["methods"]
     assert listwise.compare({"a": [list(y), y], "b": list(y)}, y, qid=qid, permutations=99).pairs[0]["claim"] == "methods"
-    with pytest.raises(listwise.Error, match="^system a: found 2 runs, expected one: a page shows rankings"):
+    with pytest.raises(listwise.Error, match="^system a: found 2 runs, expected one: the report shows rankings"):
         listwise.report({"a": [list(y), y]}, y, qid=qid)
 
 

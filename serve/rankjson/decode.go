@@ -71,7 +71,7 @@ func (d *decoder) begin(body []byte, s *Schema, l Limits) {
 		clear(d.seen)
 	}
 	var zeros [Padding]byte
-	d.b = append(body, zeros[:]...)
+	d.b = append(body, zeros[:]...) //nolint:gocritic // kept, so that the next request has room for its padding
 	d.Reset(d.b[:len(body)])
 	d.limits, d.idAt, d.nameAt = l, d.idAt[:0], d.nameAt[:0]
 	d.query, d.doc, d.feature, d.lack, d.paid = -1, -1, "", nil, 0

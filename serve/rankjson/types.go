@@ -102,7 +102,7 @@ func (r *Request) Docs() int { return len(r.IDs) }
 // Size returns about how many bytes of memory a request holds.
 func (r *Request) Size() int {
 	d := &r.decoder
-	return 4*cap(r.X) + 24*cap(r.IDs) + 40*cap(r.Queries) + d.Scanner.Size() + 8*(cap(d.idAt)+cap(d.nameAt)) + 4*cap(d.set.table) + 12*cap(d.seen)
+	return 4*cap(r.X) + 24*cap(r.IDs) + 40*cap(r.Queries) + d.Size() + 8*(cap(d.idAt)+cap(d.nameAt)) + 4*cap(d.set.table) + 12*cap(d.seen)
 }
 
 // Padding is the number of bytes of capacity behind a body that let it be decoded where it
