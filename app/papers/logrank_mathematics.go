@@ -92,7 +92,7 @@ func (m mathematics) run(ctx context.Context, o Options) (*Report, error) {
 
 // apart is the difference of two numbers relative to the larger, or to 1.
 func apart(a, b float64) float64 {
-	return math.Abs(a-b) / max(1, math.Abs(a), math.Abs(b))
+	return math.Abs(float64(a)-float64(b)) / max(1, math.Abs(a), math.Abs(b))
 }
 
 // labels returns y of an order of documents, of which those below good are relevant: +1 or −1 for

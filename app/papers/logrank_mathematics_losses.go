@@ -155,7 +155,7 @@ func (m mathematics) logarithms(r *Report, rng *rand.Rand) error {
 						s[i] = float64(spread/2*(2*rng.Float64()-1)) + float64(shift*spread/2)
 					}
 					if i >= good && shift != 0 {
-						s[i] -= shift * spread
+						s[i] -= float64(shift * spread)
 					}
 				}
 				sum, z := 0.0, 0.0
@@ -267,7 +267,7 @@ func (m mathematics) convexity(r *Report, rng *rand.Rand) error {
 				spread := elementary.Exp2(float64(draw%5) - 2)
 				a, b, middle := make([]float64, n), make([]float64, n), make([]float64, n)
 				for i := range a {
-					a[i], b[i] = spread*random.Normal(rng), spread*random.Normal(rng)
+					a[i], b[i] = float64(spread*random.Normal(rng)), float64(spread*random.Normal(rng))
 					middle[i] = float64((a[i] + b[i]) / 2)
 				}
 				ends := float64((value(a) + value(b)) / 2)
