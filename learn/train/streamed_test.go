@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
@@ -169,9 +170,9 @@ func TestStreamedRefused(t *testing.T) {
 // a file, and before anything is read; a byte more is enough.
 func TestEstimateIsKept(t *testing.T) {
 	streamed, whole := streamedData(t, 1, false)
-	reads := 0
+	var reads atomic.Int64 // several goroutines read
 	counted := streamed.Through(dataset.Lens{Features: streamed.Features, Append: func(dst, x []float32) []float32 {
-		reads++
+		reads.Add(1)
 		return append(dst, x...)
 	}})
 	network := train.Descent{Architecture: train.Network(5000, scorer.Tanh), Epochs: 1}
@@ -193,9 +194,9 @@ func TestEstimateIsKept(t *testing.T) {
 		if held := 4 * int64(len(whole.X())); limit <= held && p.Data == whole || limit == 1<<30+1 {
 			t.Errorf("%s: a limit of %d bytes is enough, beside %d of features", name, limit, held)
 		}
-		reads = 0
-		if fits(limit-1) || reads > 0 {
-			t.Errorf("%s: %d bytes less than %d fit, %d reads", name, 1, limit, reads)
+		reads.Store(0)
+		if fits(limit-1) || reads.Load() > 0 {
+			t.Errorf("%s: %d bytes less than %d fit, %d reads", name, 1, limit, reads.Load())
 		}
 		if _, err := train.Run(t.Context(), &train.Problem{Data: p.Data, Learner: p.Learner, Loss: p.Loss, Workers: p.Workers, MaxBytes: limit}); err != nil {
 			t.Errorf("%s: %v", name, err)
