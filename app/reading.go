@@ -207,8 +207,8 @@ func checkCopied(flag, path string, d *dataset.Dataset, beside, bytes int64) err
 	}))
 }
 
-// leftBeside returns how many of so many bytes there are for other data beside data: their features, if they are in memory,
-// and what is known of their queries, of which a few MB are not counted.
+// leftBeside returns the bytes that data leave of a limit for other data. Data take their features, if they are in memory,
+// and something for every query beyond a few MB.
 func leftBeside(data *dataset.Dataset, bytes int64) int64 {
 	const few = 2 << 20
 	held := max(0, memory.QueryBytes*int64(len(data.Queries))-few)

@@ -41,13 +41,6 @@ func Map(f *os.File, info os.FileInfo, name string) *File {
 	return m
 }
 
-// Aligned returns n bytes whose address is a multiple of align.
-func Aligned(n, align int) []byte {
-	b := make([]byte, n+align)
-	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(align-1))
-	return b[skip : skip+n : skip+n]
-}
-
 // Mapped reports whether the bytes are a mapping.
 func (m *File) Mapped() bool { return m.unmap != nil }
 
