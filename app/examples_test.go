@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,9 +39,7 @@ func TestExamples(t *testing.T) {
 		for line := range strings.Lines(cmd.Example) {
 			t.Run(strings.TrimSpace(line), func(t *testing.T) {
 				dir := t.TempDir()
-				if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
-					t.Fatal(err)
-				}
+				mustLink(t, dir, template)
 				t.Chdir(dir)
 				runExample(t, strings.TrimSpace(line))
 			})
@@ -200,6 +199,23 @@ func prepareShards(t *testing.T) {
 func mustCopy(t *testing.T, to, from string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustLink copies a folder by hard links. No command changes a file in place.
+func mustLink(t *testing.T, to, from string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(from), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, path), 0o777)
+		}
+		return os.Link(filepath.Join(from, path), filepath.Join(to, path))
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 }

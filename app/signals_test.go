@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // soon is how long a command may go on after a signal: the second that the contract
@@ -163,8 +165,9 @@ var seconds = regexp.MustCompile(`[0-9.]+ seconds`)
 // leaves no temporary file, and what it writes is whole or not there. The command
 // called again gives the same files as one that nobody stopped.
 func TestSignalsAtRandomMoments(t *testing.T) {
-	if runtime.GOOS == "windows" || testing.Short() {
-		t.Skip("takes a minute; there are no signals to send on Windows")
+	long.Test(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no signals to send on Windows")
 	}
 	t.Chdir(t.TempDir())
 	mustCall(t, "data", "synth", "--queries", "40", "--docs", "30", "--relevant", "9", "--features", "10", "--out", "d.txt")

@@ -94,7 +94,7 @@ func TestTerminalWidth(t *testing.T) {
 		{"reproduce"},
 	}
 	if !testing.Short() { // it takes seconds
-		commands = append(commands, []string{"reproduce", "lambdarank-artificial", "--scale", "0.01", "--out", "results"})
+		commands = append(commands, []string{"reproduce", "lambdarank-artificial", "--scale", "0.001", "--out", "results"})
 	}
 	for _, args := range commands {
 		t.Run(strings.Join(args[:min(2, len(args))], " "), func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // crossed draws the runs of a method: hard[q] + effects[q] + seeds + interaction, with the standard
@@ -33,7 +35,11 @@ func TestLevelOfMethods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a simulation")
 	}
-	const trials, queries = 2000, 80
+	const queries = 80
+	trials := 500
+	if long.Enabled() {
+		trials = 2000
+	}
 	for _, variances := range []struct {
 		name              string
 		effect, run, both float64
@@ -68,7 +74,7 @@ func TestLevelOfMethods(t *testing.T) {
 				randomized += below(p.Randomization.P)
 				alone += below(tTest(differences(perQuery(runs[0]), perQuery(runs[1])), spread{}).P)
 			}
-			share := func(k int) float64 { return float64(k) / trials }
+			share := func(k int) float64 { return float64(k) / float64(trials) }
 			t.Logf("%s, %d and %d runs: t %.1f %%, randomisation %.1f %%, queries alone %.1f %%", variances.name, n[0], n[1], 100*share(student), 100*share(randomized), 100*share(alone))
 			for name, k := range map[string]int{"t": student, "randomisation": randomized} {
 				if share(k) < 0.03 || share(k) > 0.07 {

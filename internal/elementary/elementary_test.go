@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/internal/testing/numtest"
 )
 
@@ -114,7 +115,10 @@ func TestAccuracy(t *testing.T) {
 		{"Erfc", Erfc, bigErfc, append(numtest.Spread(400, -6, 6), numtest.Spread(300, 0, 26)...), 4},
 	} {
 		largest, at := 0.0, 0.0
-		for _, x := range c.x {
+		for i, x := range c.x {
+			if i%5 != 0 && !long.Enabled() {
+				continue
+			}
 			if e := numtest.Ulps(c.f(x), c.exact(numtest.Big(x))); !(e <= largest) {
 				largest, at = e, x
 			}
@@ -186,7 +190,7 @@ func TestExactPowers(t *testing.T) {
 
 // Erfinv inverts the error function.
 func TestErfinv(t *testing.T) {
-	for _, p := range append(numtest.Spread(2000, -1, 1), 1e-12, 1e-9, 0.5, 1-1e-9, 0.25) {
+	for _, p := range append(numtest.Spread(400, -1, 1), 1e-12, 1e-9, 0.5, 1-1e-9, 0.25) {
 		x := Erfinv(p)
 		// The condition of the inverse: how far p moves where x moves by its last place.
 		slope := 2 / math.SqrtPi * math.Exp(-x*x)

@@ -117,7 +117,11 @@ func TestDescentFindsMinimaOfQuadratics(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if distance(r.X, want) > 1e-6 || r.Status != EpochLimit || r.Epochs != 1500 {
+			most := 1e-6
+			if rule == Adam {
+				most = 1e-4 // at a constant rate it circles around the minimum
+			}
+			if distance(r.X, want) > most || r.Status != EpochLimit || r.Epochs != 1500 {
 				t.Fatalf("%v: off by %v: %+v", rule, distance(r.X, want), r)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/scorer"
 )
@@ -37,9 +38,9 @@ func hasExponentials(m *model.Model) bool {
 // but for exponentials, where the last digits may differ. One program has the packages of all
 // models, since linking takes long.
 func TestGoSource(t *testing.T) {
-	models := 1000
-	if testing.Short() {
-		models = 30
+	models := 60
+	if long.Enabled() {
+		models = 1000
 	}
 	dir := t.TempDir()
 	put := func(name, text string) {

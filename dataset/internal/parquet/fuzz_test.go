@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // FuzzRead reads damaged files: that gives an error about the file or a data set within the
@@ -62,9 +63,9 @@ func TestChangedBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		step := 7
-		if testing.Short() {
-			step = 11
+		step := 35
+		if long.Enabled() {
+			step = 7
 		}
 		for i := 0; i < len(data); i += step {
 			x := []byte{0x01, 0x80, 0xff}[i%3]
