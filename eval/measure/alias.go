@@ -14,9 +14,9 @@ type Alias struct {
 	Tool    string
 }
 
-// aliases are the names of trec_eval, ir_measures and ranx, but for those that are ours up
-// to case: nDCG@10, P@5, ERR@20. A name stands for the measure alone: gain, discount and
-// relevance are the convention's, so trec gives trec_eval's values.
+// aliases are the names that trec_eval, ir_measures and ranx use. Names that differ from ours in
+// case alone (nDCG@10, P@5, ERR@20) are left out. An alias names the measure alone. Gain, discount
+// and relevance come from the convention, so trec gives trec_eval's values.
 var aliases = []Alias{
 	{"ndcg_cut_K", "ndcg@K", "trec_eval"},
 	{"P_K", "p@K", "trec_eval"},
@@ -91,9 +91,8 @@ var lacking = map[string]string{
 	"kendall":           "the nearest is pairs, the share of pairs in the right order: without ties Kendall's tau is twice that less one",
 }
 
-// canonicalName is a name in lower case, in the form NAME or NAME@PARAMETER, with an alias
-// replaced by what it means. trec_eval's cutoffs follow _ or a dot, and ranx's rbp.95 is
-// rbp@0.95.
+// canonicalName returns a name in lower case, in the form NAME or NAME@PARAMETER, and resolves
+// aliases. trec_eval's cutoffs follow _ or a dot, and ranx's rbp.95 is rbp@0.95.
 func canonicalName(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	base, value, has := strings.Cut(name, "@")

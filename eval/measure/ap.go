@@ -40,16 +40,16 @@ func (m ap) Value(ranked []float64) (float64, bool) {
 	return sum / float64(good), true
 }
 
-// divideAll reports whether sums over relevant documents are faster with terms of 0 for all others than with a
-// branch on what is relevant, which a processor guesses well only if few are.
+// divideAll reports whether a sum over relevant documents is faster without a branch, with terms of
+// 0 for the other documents. Processors predict the branch well only if few documents are relevant.
 func divideAll(good, docs int) bool {
 	const part = 8
 	return part*good > docs
 }
 
-// Average implements Averager. In a group of t documents, r of them relevant,
-// below R' relevant ones, the place after j others of the group is relevant with
-// probability r/t, and then j(r−1)/(t−1) of those others are on average.
+// Average implements Averager. Take a group of t documents, r of them relevant, below R' relevant
+// ones. The place after j others of the group is relevant with probability r/t. Then j(r−1)/(t−1)
+// of these j are relevant on average.
 func (m ap) Average(ranked []float64, ends []int) (float64, bool) {
 	good := m.count(ranked)
 	if good == 0 {

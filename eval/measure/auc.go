@@ -1,10 +1,9 @@
 package measure
 
-// auc is the area under the ROC curve: the share of the pairs of a relevant and
-// an irrelevant document in which the relevant one stands above (Hanley and
-// McNeil 1982); a tied pair is in order in half of all orders, and so is one of documents
-// that were not retrieved, which stand below all others. A query without
-// such a pair has no value of its own.
+// auc is the area under the ROC curve: the share of pairs of a relevant and an irrelevant document
+// that rank the relevant one higher (Hanley and McNeil 1982). A tied pair counts one half.
+// Documents that were not retrieved are tied below all others. A query without such a pair has no
+// value of its own.
 type auc struct{ binary }
 
 func newAUC(s spec) Averager { return auc{newBinary(s)} }

@@ -17,9 +17,8 @@ func (b base) Name() string { return b.name }
 // Convention returns the convention that the measure was parsed under.
 func (b base) Convention() Convention { return b.convention }
 
-// Family returns the name of a measure of this package without its parameter, as
-// "ndcg" for ndcg@10, and "" for a measure from elsewhere, which may call itself what
-// it likes.
+// Family returns the name of a measure of this package without its parameter, such as "ndcg" for
+// ndcg@10. It returns "" for a measure of another package.
 func Family(m Measure) string {
 	if b, ok := m.(interface{ described() base }); ok {
 		return b.described().family
@@ -42,7 +41,7 @@ func CountingRanks(m Measure, n int) int { return cutoff(CutoffOf(m), n) }
 
 func (b base) described() base { return b }
 
-// under parses the measure anew under another convention.
+// under parses the measure again under another convention.
 func (b base) under(c Convention) Measure { return reparsed(b.name, c, Options{}) }
 
 func reparsed(name string, c Convention, o Options) Measure {

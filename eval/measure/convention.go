@@ -9,10 +9,10 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Convention settles what the definitions of the measures leave open and tools
-// therefore do differently: the gain of a grade, the discount of a rank, what a
-// query without relevant documents counts, and which grades are relevant. The
-// zero value is standard, the default. Conventions may be copied and shared.
+// Convention states choices that the definitions of measures leave open and in which tools differ:
+// the gain of a grade, the discount of a rank, the value of a query without relevant documents, and
+// which grades are relevant. The zero value is standard, the default. Conventions may be copied and
+// shared.
 type Convention struct {
 	name        string
 	explanation string
@@ -28,10 +28,9 @@ type Convention struct {
 
 // conventions are the base conventions; each also exists as a skip variant.
 //
-// The facts behind letor3, letor4 and mslr are those of the evaluation scripts
-// published with the data sets (Eval-Score-3.0.pl, Eval-Score-4.0.pl,
-// eval-score-mslr.pl); behind trec those of trec_eval 9; behind lightgbm those
-// of LightGBM's ndcg and map metrics. Where we part from the scripts:
+// letor3, letor4 and mslr follow the evaluation scripts published with the data sets
+// (Eval-Score-3.0.pl, Eval-Score-4.0.pl, eval-score-mslr.pl). trec follows trec_eval 9, and
+// lightgbm follows LightGBM's ndcg and map metrics. Where we part from the scripts:
 //
 //   - The LETOR 3.0 script, too, gives NDCG@k (and P@k) of a list shorter than k
 //     as 0. No list of LETOR 3.0 is that short; letor3 measures such lists in
@@ -69,8 +68,8 @@ var conventions = []Convention{
 	},
 }
 
-// The conventions as values, for programs; [Conventions] has also those that skip
-// queries, and their explanations.
+// The conventions as values, for programs. [Conventions] also lists the variants that skip queries,
+// with explanations.
 var (
 	Standard = conventions[0]
 	LETOR3   = conventions[1]
@@ -121,9 +120,9 @@ func (c Convention) Name() string { return c.named().name }
 // Explanation says in one line what the convention settles.
 func (c Convention) Explanation() string { return c.named().explanation }
 
-// Skipping returns the variant that leaves queries without a value out of the
-// means: those without relevant documents or, for the pairwise measures,
-// without a pair of differently graded documents.
+// Skipping returns the variant that leaves queries without a value out of the means. These are
+// queries without relevant documents and, for the pairwise measures, queries whose grades are all
+// equal.
 func (c Convention) Skipping() Convention {
 	if c.skip {
 		return c

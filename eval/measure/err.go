@@ -7,9 +7,9 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// expectedRR is expected reciprocal rank (Chapelle, Metzler, Zhang and
-// Grinspan, Expected Reciprocal Rank for Graded Relevance, 2009): a reader goes
-// down the list and is satisfied by a document of grade l with probability
+// expectedRR is expected reciprocal rank (Chapelle, Metzler, Zhang and Grinspan, Expected
+// Reciprocal Rank for Graded Relevance, 2009). A reader goes down the list. A document of grade l
+// satisfies the reader with probability
 //
 //	R(l) = (2^l − 1)/2^max
 //

@@ -18,26 +18,25 @@ type gradeLimit interface {
 	checkGrade(highest float64) error
 }
 
-// Evaluate measures the ranking of every query by the scores, one a row of d.
-// Measures must have different names, under which they are printed, and be Averagers, as
-// all that [Parse] returns are; their relevance threshold, unless chosen, is for d: see [For].
-// Queries are spread over the processors; the result does not depend on how many
-// there are. Weights of queries are those of the means; one of weight 0 is left out as by a
-// skip convention. Weights of documents do not matter.
+// Evaluate measures the ranking of every query by the scores, one a row of d. Measures must have
+// different names and implement Averager, as all measures of [Parse] do. A measure without a chosen
+// relevance threshold gets the threshold for d: see [For]. Queries are spread over the processors;
+// the result does not depend on how many there are. The means weight queries by their weights. A
+// query of weight 0 is left out, as under a skip convention. Weights of documents do not matter.
 //
-// A system may leave documents out: their score is [dataset.NotRetrieved]. Those that were
-// judged count as documents that could have been found; the others do not exist for it.
+// A system may leave documents out: their score is [dataset.NotRetrieved]. A judged document
+// without a score counts as one that could have been found. An unjudged one does not count at all.
 //
-// It returns an error for a wrong number of scores, a score that is not a number, grades
-// for which a measure is not defined, TiesTREC where documents have no identifiers, or
-// data whose file changed meanwhile.
+// It returns an error for a wrong number of scores, a score that is NaN, or grades for which a
+// measure is not defined. TiesTREC without document identifiers is an error, and so is a data file
+// that has changed.
 func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties TiePolicy) (*Result, error) {
 	return EvaluateRun(d, scores, nil, measures, ties)
 }
 
-// EvaluateRun is [Evaluate] for a system whose input has the documents in another order than
-// d. places has a number a row: under TiesInput, documents of equal score stand in ascending
-// order of these. nil means the order of d.
+// EvaluateRun is [Evaluate] for a system whose input has the documents in another order than d.
+// places has a number per row. Under TiesInput, documents of equal score are ranked in ascending
+// order of their places. nil means the order of d.
 func EvaluateRun(d *dataset.Dataset, scores []float64, places []uint32, measures []Measure, ties TiePolicy) (*Result, error) {
 	if len(scores) != d.Docs() {
 		return nil, fmt.Errorf("%d scores for %d documents", len(scores), d.Docs())
@@ -62,9 +61,8 @@ func EvaluateRun(d *dataset.Dataset, scores []float64, places []uint32, measures
 	return r, d.Changed()
 }
 
-// EvaluateLists is Evaluate for grades and scores that are in no data set: those of
-// query i are grades[i] and scores[i], one a document. The queries are called "1", "2",
-// and so on.
+// EvaluateLists is Evaluate for grades and scores without a data set. Query i has grades[i] and
+// scores[i], with one element per document. The queries are called "1", "2", and so on.
 func EvaluateLists(grades, scores [][]float64, measures []Measure, ties TiePolicy) (*Result, error) {
 	if len(grades) != len(scores) {
 		return nil, fmt.Errorf("%d lists of scores for %d lists of grades", len(scores), len(grades))
@@ -91,9 +89,8 @@ func EvaluateLists(grades, scores [][]float64, measures []Measure, ties TiePolic
 	return evaluate(lists, measures, settled, ties)
 }
 
-// trecOrder puts the documents of every list, which are those of d's queries, in descending
-// order of their identifiers and rounds their scores, so that the order of the input is that
-// of TiesTREC.
+// trecOrder sorts the documents of every query of d in descending order of their identifiers and
+// rounds their scores. The order of the input is then the order of TiesTREC.
 func trecOrder(lists []list, d *dataset.Dataset) error {
 	if !d.HasDocIDs() {
 		return fmt.Errorf("ties %s: found no identifiers of documents, expected them, or other ties: %s", TiesTREC, strings.Join(tieNames[:TiesTREC], ", "))

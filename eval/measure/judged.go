@@ -2,10 +2,9 @@ package measure
 
 import "github.com/listwise/listwise/dataset"
 
-// judged is Judged@k: the share of judged documents among the first k, or among as many as
-// were retrieved if these are less (ir_measures). It says how far the other measures can be
-// trusted, which take what nobody judged for irrelevant, and is 0 where nothing was
-// retrieved.
+// judged is Judged@k: the share of judged documents among the first k, or among all retrieved ones
+// if these are fewer (ir_measures). A low share warns that other measures are unreliable, since
+// they count unjudged documents as irrelevant. It is 0 if nothing was retrieved.
 type judged struct {
 	base
 	k int // 0 for no cutoff

@@ -21,15 +21,14 @@ type Measure interface {
 	Value(ranked []float64) (value float64, ok bool)
 }
 
-// Additive is a Measure that on binary grades is a sum over the relevant
-// documents of a term that depends only on which of them it is and on how many
-// irrelevant ones stand above it. AUC, AP, NDCG, MRR and precision are; training
-// losses rest on it.
+// Additive is a Measure that, on binary grades, is a sum of a term per relevant document. The term
+// depends only on the document's place among the relevant ones and on the number of irrelevant ones
+// ranked above it. AUC, AP, NDCG, MRR and precision are additive. Some training losses require it.
 type Additive interface {
 	Measure
 
-	// GoodGain returns the term of the i-th relevant document from the top
-	// (counting from 0) with a irrelevant documents above it, for a query of
-	// good relevant and bad irrelevant ones; 0 ≤ i < good, 0 ≤ a ≤ bad.
+	// GoodGain returns the term of the i-th relevant document from the top, counting from 0, with a
+	// irrelevant documents above it. The query has good relevant and bad irrelevant documents; 0 ≤
+	// i < good, 0 ≤ a ≤ bad.
 	GoodGain(i, a, good, bad int) float64
 }

@@ -61,9 +61,9 @@ func (m mrr) GoodGain(i, a, good, bad int) float64 {
 	return 1 / float64(1+a)
 }
 
-// mrrSwaps are swaps under the reciprocal rank of the first relevant document. With x = 1
-// for relevant documents and 0 for others, v_r = 1/(r+1), 0 beyond the cutoff, and c the
-// first relevant document below a, for a no lower than the first relevant document of all,
+// mrrSwaps are swaps under the reciprocal rank of the first relevant document. Let x be 1 for
+// relevant documents and 0 for others, and v_r = 1/(r+1), or 0 beyond the cutoff. Let c be the
+// first relevant document below a. For a no lower than the first relevant document of all,
 //
 //	loss = (x_a − x_b)(v_a − v_min(b,c)).
 //

@@ -69,7 +69,7 @@ func (m ndcg) GoodGain(i, a, good, bad int) float64 {
 	return t.at[i+a] / t.sum[min(good, k)]
 }
 
-// prepared is what one query's NDCG needs besides its ranking.
+// prepared holds the part of a query's NDCG that does not depend on the ranking.
 type prepared struct {
 	ideal    []float64 // the highest grades, as many as the cutoff counts
 	gains    gains
@@ -77,8 +77,8 @@ type prepared struct {
 	scratch  *scratch
 }
 
-// prepare returns the query's ideal, or nil and the value when that is settled
-// without.
+// prepare returns the query's ideal, or nil and the value if the value does not depend on the
+// ranking.
 func (m ndcg) prepare(ranked []float64) (p *prepared, value float64, ok bool) {
 	s := getScratch()
 	k := cutoff(m.k, len(ranked))

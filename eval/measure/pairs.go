@@ -2,10 +2,9 @@ package measure
 
 import "slices"
 
-// pairs is pair-wise correct: the share of the pairs of differently graded
-// documents in which the better one stands above (Burges, Ragno and Le, 2006,
-// section 2); a tied pair is in order in half of all orders. On binary grades it
-// is the AUC. A query without such a pair has no value of its own.
+// pairs is pair-wise correct: the share of pairs of differently graded documents that rank the
+// better one higher (Burges, Ragno and Le, 2006, section 2). A tied pair counts one half. On binary
+// grades it is the AUC. A query without such a pair has no value of its own.
 type pairs struct{ auc }
 
 func newPairs(s spec) Averager { return pairs{auc{newBinary(s)}} }

@@ -107,8 +107,8 @@ func (p parameters) text() string {
 	return ""
 }
 
-// gainOf maps grades to gains. Those of the same text are the same pointer, so that measures
-// can be compared.
+// gainOf maps grades to gains. The same text gives the same pointer, so that measures can be
+// compared.
 type gainOf struct {
 	text string
 	of   map[float64]float64
@@ -177,7 +177,7 @@ func (m gained) mapped(grades []float64) []float64 {
 	return gains
 }
 
-// splitNames splits a list at the commas that stand in no parentheses, braces or brackets.
+// splitNames splits a list at the commas outside parentheses, braces and brackets.
 func splitNames(names string) []string {
 	var parts []string
 	start, depth := 0, 0

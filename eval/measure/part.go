@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// Part is a Result on some successive queries of a data set: what one of several machines measured.
-// Parts hold the values of their queries, not sums of them, so that they are merged in any
-// order into the very Result, and so the very means, of an evaluation of all queries at once.
+// Part is a Result on some successive queries of a data set, as one of several machines measures
+// it. Parts hold the values of queries, not sums. So [Merge] gives the same bits as an evaluation
+// of all queries at once, in any order of the parts.
 type Part struct {
 	First  int // the number of queries of the data set before
 	Result *Result
@@ -137,9 +137,9 @@ func (j *partJSON) check() error {
 	return nil
 }
 
-// Merge makes one Result of the parts of a data set of so many queries, given in any order. Queries
-// that are in no part or in two are an error, and so are parts that were measured
-// differently.
+// Merge makes one Result of the parts of a data set with the given number of queries. The parts may
+// be in any order. Missing and repeated queries are an error, and so are parts with different
+// measures or conventions.
 func Merge(queries int, parts []Part) (*Result, error) {
 	sorted := slices.SortedStableFunc(slices.Values(parts), func(a, b Part) int { return cmp.Compare(a.First, b.First) })
 	next := 0

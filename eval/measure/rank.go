@@ -11,9 +11,9 @@ import (
 // its memory. Use one for each goroutine; the zero value is ready and breaks
 // ties by input order.
 type Ranker struct {
-	// Ties is the order of documents of equal score. Under TiesAverage they
-	// stand in input order, for [Averager.Average] to take the mean over; under
-	// TiesTREC too, for which [Evaluate] puts documents and scores in order.
+	// Ties is the order of documents of equal score. Under TiesAverage they keep their input order,
+	// and [Averager.Average] takes the mean over their permutations. Under TiesTREC they keep it
+	// too, after [Evaluate] has sorted the input.
 	Ties TiePolicy
 
 	items, spare []item

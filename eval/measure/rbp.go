@@ -2,8 +2,8 @@ package measure
 
 import "github.com/listwise/listwise/internal/elementary"
 
-// rbp is rank-biased precision of a reader who goes on from one rank to the
-// next with probability p,
+// rbp is rank-biased precision of a reader who continues from one rank to the next with probability
+// p,
 //
 //	RBP = (1 − p) Σ_{relevant at rank r} p^{r−1}
 //

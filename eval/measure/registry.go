@@ -97,12 +97,11 @@ func (e entry) pattern() string {
 	return e.name
 }
 
-// Parse returns the measure of the given name ("map", "ndcg@10", "rbp@0.95", in
-// any case, or an alias, see [Aliases]) under a convention. A measure that asks whether
-// documents are relevant may state from which grade on they are, whatever the convention
-// says, as "map(rel=2)" or "p(rel=2)@5". NDCG and DCG may state the gain of a grade, as
-// "ndcg(dcg=exp-log2)@10" or "ndcg(gains={0:0,1:3})@5". The error for a name
-// that is not known, or whose parameter is wrong, says what would be right.
+// Parse returns the measure of the given name ("map", "ndcg@10", "rbp@0.95", in any case, or an
+// alias, see [Aliases]) under a convention. A measure of binary relevance may state the lowest
+// relevant grade, as in "map(rel=2)" or "p(rel=2)@5". It overrides the convention. NDCG and DCG may
+// state the gain of a grade, as in "ndcg(dcg=exp-log2)@10" or "ndcg(gains={0:0,1:3})@5". The error
+// for an unknown name or a wrong parameter names the valid ones.
 func Parse(name string, c Convention, o Options) (Averager, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -160,8 +159,7 @@ func Parse(name string, c Convention, o Options) (Averager, error) {
 	return m, nil
 }
 
-// MustParse is Parse without options, for names that stand in a program: a name that is
-// not known is a programmer's mistake and panics.
+// MustParse is Parse without options, for constant names. It panics if the name is not known.
 func MustParse(name string, c Convention) Averager {
 	m, err := Parse(name, c, Options{})
 	if err != nil {
@@ -170,8 +168,8 @@ func MustParse(name string, c Convention) Averager {
 	return m
 }
 
-// ParseList parses measures separated by commas that stand in no parentheses. It returns an error for an empty list or
-// a measure named twice.
+// ParseList parses measures separated by commas; commas within parentheses do not separate. It
+// returns an error for an empty list or a measure named twice.
 func ParseList(names string, c Convention, o Options) ([]Measure, error) {
 	var list []Measure
 	seen := make(map[string]string) // as given

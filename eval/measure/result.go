@@ -177,7 +177,7 @@ func identical(a, b Measure) bool {
 	return !canCompare(a) || !canCompare(b) || a == b
 }
 
-// canCompare reports whether == is defined for a measure, as it is for those of this package.
+// canCompare reports whether == is defined for a measure. It is for the measures of this package.
 func canCompare(m Measure) bool { return Family(m) != "" || reflect.ValueOf(m).Comparable() }
 
 // inFull is a measure's name and, if it is one of this package, its convention.
@@ -310,7 +310,7 @@ func Pool(folds ...*Result) *Result {
 	return pooled
 }
 
-// addWeights appends the weights of a fold to those of the queries before.
+// addWeights appends the weights of a fold's queries.
 func (r *Result) addWeights(fold *Result) {
 	ones := func(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 	if r.weights == nil && fold.weights != nil {

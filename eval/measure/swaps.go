@@ -42,8 +42,8 @@ type Swapper interface {
 	Swaps(grades []float64) (Swaps, error)
 }
 
-// SwapsOf returns what is known of the swaps of a query's documents under the measure:
-// its formula if it is a [Swapper], otherwise its value computed anew for each swap.
+// SwapsOf returns the swaps of a query's documents under a measure. A [Swapper] has a formula for
+// them; another measure is computed again for each swap.
 func SwapsOf(m Measure, grades []float64) (Swaps, error) {
 	if s, ok := m.(Swapper); ok {
 		return s.Swaps(grades)
@@ -51,8 +51,8 @@ func SwapsOf(m Measure, grades []float64) (Swaps, error) {
 	return anySwaps{m, grades, cutoff(CutoffOf(m), len(grades))}, nil
 }
 
-// anySwaps are swaps under any measure: each is made and the measure computed
-// anew, in O(n) a swap.
+// anySwaps are swaps under any measure. Each swap is made and the measure computed again, in O(n)
+// per swap.
 type anySwaps struct {
 	measure Measure
 	grades  []float64

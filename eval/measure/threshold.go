@@ -81,10 +81,10 @@ func Under(m Measure, c Convention) Measure {
 	return m
 }
 
-// ForTraining returns the measure to train for: m, but for the rule of the letor4 and mslr
-// conventions that a list shorter than the cutoff counts 0 whatever its order. An
-// evaluation that follows it agrees with the published scripts; a training would learn
-// nothing from such queries. The name of the convention stays. A nil measure stays nil.
+// ForTraining returns the measure to train for. It is m without the rule of letor4 and mslr that a
+// list shorter than the cutoff counts 0. An evaluation needs the rule to agree with the published
+// scripts. A training would learn nothing from such queries. The name of the convention stays. A
+// nil measure stays nil.
 func ForTraining(m Measure) Measure {
 	c := ConventionOf(m)
 	if !c.shortZero {
@@ -124,9 +124,9 @@ func Extremes(m Measure, grades []float64) (worst, best float64, ok bool) {
 	return worst, best, ok
 }
 
-// CheckVaries returns an error, which names the way out, if the measure has the same
-// value for the best and the worst order of every query of d: nothing can be chosen by
-// it there. Queries of weight 0 do not count.
+// CheckVaries returns an error if, for every query of d, the measure has the same value in the best
+// and the worst order. Such a measure cannot select anything. The error says how to fix it. Queries
+// of weight 0 do not count.
 func CheckVaries(m Measure, d *dataset.Dataset) error {
 	if err := d.CheckQueryWeights(); err != nil {
 		return err
@@ -147,9 +147,9 @@ func CheckVaries(m Measure, d *dataset.Dataset) error {
 	return fmt.Errorf("%w (the highest grade is %g), expected queries with documents of different grades, or another measure", err, d.HighestGrade())
 }
 
-// RelevanceOf returns the lowest grade that a measure takes as relevant, the convention's
-// unless its name states another; ok is false for measures that do not ask whether a document
-// is, and for those from elsewhere.
+// RelevanceOf returns the lowest grade that a measure takes as relevant: the one in its name, or
+// else the convention's. ok is false for measures without binary relevance and for measures of
+// other packages.
 func RelevanceOf(m Measure) (threshold float64, ok bool) {
 	if b, is := m.(interface{ relevance() (float64, bool) }); is {
 		return b.relevance()

@@ -21,9 +21,9 @@ const (
 	// TiesAverage takes the expected value of the measure over all orders of
 	// the tied documents, each equally likely.
 	TiesAverage
-	// TiesTREC is the rule of trec_eval, which looks at no rank that a run states: scores
-	// are equal if they are as 32-bit numbers, and documents of equal score stand in
-	// descending order of their identifiers as bytes compare.
+	// TiesTREC is the rule of trec_eval, which ignores the ranks in a run. Scores are compared as
+	// 32-bit numbers. Documents of equal score are ranked in descending byte order of their
+	// identifiers.
 	TiesTREC
 )
 
@@ -46,27 +46,24 @@ func ParseTies(name string) (TiePolicy, error) {
 // Averager is a Measure that computes its exact expected value under random tie breaking.
 // All measures that [Parse] returns are Averagers.
 //
-// For measures that are sums over documents the closed forms are those of
-// McSherry and Najork, Computing Information Retrieval Performance Measures
-// Efficiently in the Presence of Tied Scores (ECIR 2008); each file derives its
-// own.
+// For sums over documents, McSherry and Najork give the closed forms (Computing Information
+// Retrieval Performance Measures Efficiently in the Presence of Tied Scores, ECIR 2008). Each file
+// derives its own.
 type Averager interface {
 	Measure
 
-	// Average returns the expected value when the documents within each group
-	// of equal score stand in uniformly random order. ranked holds the grades
-	// with the groups best first; group g takes the places ends[g−1] to
-	// ends[g]−1, counted from 0. With groups of one document it is Value.
+	// Average returns the expected value over uniformly random orders of the documents within each
+	// group of equal score. ranked holds the grades with the groups best first; group g takes the
+	// places ends[g−1] to ends[g]−1, counted from 0. With groups of one document it is Value.
 	//
-	// The last end is len(ranked) unless the system did not retrieve all documents
-	// ([dataset.NotRetrieved]): the grades behind the last end are those of judged ones
-	// that have no rank. They count in what could have been found, such as the number of
-	// relevant documents and the ideal ranking, and are found nowhere.
+	// The last end is len(ranked) if the system retrieved all documents. Otherwise the grades
+	// behind it belong to judged documents without a rank ([dataset.NotRetrieved]). They count in
+	// the number of relevant documents and in the ideal ranking, but are never found.
 	Average(ranked []float64, ends []int) (value float64, ok bool)
 }
 
-// withRest returns the ends with one more for the documents behind the last, if there are
-// any of n: those that were not retrieved, as a group below all others.
+// withRest returns the ends, and n as one more end if documents follow the last one. These were not
+// retrieved and form a group below all others.
 func withRest(ends []int, n int) []int {
 	if lastEnd(ends) == n {
 		return ends
@@ -74,7 +71,7 @@ func withRest(ends []int, n int) []int {
 	return append(slices.Clip(ends), n)
 }
 
-// lastEnd returns the number of documents in groups, those that have ranks.
+// lastEnd returns the number of documents with ranks.
 func lastEnd(ends []int) int {
 	if len(ends) == 0 {
 		return 0

@@ -18,9 +18,9 @@ type Compared struct {
 	*stats.Comparison
 }
 
-// Compare compares systems on every slice by [stats.CompareRuns]: runs[i][r][q] is the value of run r of system i
-// on query q of all data sets. It is NaN where the query does not count, for all runs alike. The weights are those
-// of the queries, nil for 1; the Weights of the Config are not used.
+// Compare compares systems on every slice by [stats.CompareRuns]. runs[i][r][q] is the value of run
+// r of system i on query q of all data sets. It is NaN for all runs if the query does not count.
+// weights has an element per query; nil means 1. The Weights of the Config are not used.
 func Compare(runs [][][]float64, weights []float64, divisions []*Division, c stats.Config) ([]Compared, error) {
 	var all []Compared
 	var tested []*stats.Comparison

@@ -20,7 +20,7 @@ const fileEnding = ".tsv"
 // nameOf returns what the values of a file are called.
 func nameOf(path string) string { return strings.TrimSuffix(filepath.Base(path), fileEnding) }
 
-// values are those of queries that a file has.
+// values holds the values of queries in a file.
 type values struct {
 	path string
 	of   map[string]string // by the query's id
@@ -47,9 +47,9 @@ const (
 	mostValues  = 1 << 30
 )
 
-// readValues reads lines of a query's id, a tab and its value, which may be empty for none. Blank lines are
-// skipped, lines end in LF or CR LF. The same query may stand there again with the same value. Queries
-// that the data do not have do no harm, and those that the file does not have have no value.
+// readValues reads lines of a query's id, a tab and its value, which may be empty for none. Blank
+// lines are skipped, lines end in LF or CR LF. A query may be repeated with the same value. Queries
+// that are not in the data are ignored. Queries that are not in the file have no value.
 func readValues(r io.Reader, name string) (*values, error) {
 	v := &values{path: name, of: make(map[string]string)}
 	limited := &io.LimitedReader{R: r, N: mostValues + 1}

@@ -15,9 +15,9 @@ type Mean struct {
 	Counted  int
 }
 
-// Of returns the mean of values, one a query of all data sets and NaN where a query does not count, over
-// the slice. Weights, nil for 1, are those of the same queries. The interval is as in [stats.Compare] with
-// the same Config; its Weights are not used.
+// Of returns the mean over the slice. values has an element per query of all data sets, NaN where a
+// query does not count. weights has the same length; nil means 1. The interval is as in
+// [stats.Compare] with the same Config; its Weights are not used.
 func (s *Slice) Of(values, weights []float64, c stats.Config) (Mean, error) {
 	own, w := s.pick(values, weights)
 	m := Mean{Mean: measure.WeightedMean(own, w), Counted: len(own)}

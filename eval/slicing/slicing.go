@@ -1,10 +1,10 @@
-// Package slicing divides queries into slices, such as those of a country or with as many relevant
-// documents, and says how systems do on each.
+// Package slicing divides queries into slices, for example by country or by number of relevant
+// documents, and measures systems on each.
 //
-// Start reading at [Parse], which reads by what queries are divided, and [Key.Divide]; mean.go has
-// the means of slices with their intervals, compare.go the differences between systems. A
-// division puts every query into exactly one slice, so that the slices' means, weighted by what their queries
-// weigh, add up to the mean over all. The package must not know where data and scores come from.
+// Start reading at [Parse], which reads a key, and [Key.Divide]. mean.go has the means of slices
+// with their intervals, compare.go the differences between systems. Every query is in exactly one
+// slice. So the weighted means of the slices add up to the mean over all queries. The package must
+// not know where data and scores come from.
 package slicing
 
 import (
@@ -25,7 +25,7 @@ const (
 	Relevant = "relevant"
 )
 
-// Key is by what queries are divided.
+// Key says how queries are divided.
 type Key struct {
 	// Name is what the key is called: Length, Relevant, an attribute or a feature of the data, or the
 	// name of a file.
@@ -108,8 +108,9 @@ type Slice struct {
 	None    bool  // they have no value
 }
 
-// Most is how many values get a slice each. Of more, numbers are divided into four slices of about as
-// many queries; of other text the values of the most queries get a slice each, and the rest one together.
+// Most is the largest number of values that get a slice each. More numbers are divided into four
+// slices of about equal size. Of more texts, the most frequent get a slice each and the rest share
+// one.
 const Most = 20
 
 // Names of slices that are no values.
@@ -169,8 +170,9 @@ func (k *Key) count(sets []*dataset.Dataset, threshold float64) *Division {
 	return d
 }
 
-// upTo returns the highest number of the slice of n: 0, or the least of 1, 2, 5, 10, 20, 50, … that is
-// not below n. Slices are the same for all data, so that those of two data sets can be compared.
+// upTo returns the highest number of the slice of n: 0, or the least of 1, 2, 5, 10, 20, 50, … that
+// is not below n. The bounds do not depend on the data, so that slices of two data sets can be
+// compared.
 func upTo(n int) int {
 	if n == 0 {
 		return 0

@@ -13,9 +13,9 @@ import (
 //	g = d · Γ(ν/2) / (√(ν/2) Γ((ν−1)/2)),  ν = n − 1      Hedges 1981
 //	detectable = (t_ν(1−α/2) + t_ν(power)) · SE
 //
-// The last is Student's form of Cohen's sample size formula with the standard error and the
-// degrees of freedom of the t-test; the exact power, by the noncentral t distribution, gives
-// 1.2 % more at n = 5 and 0.1 % at 10.
+// The last is Student's form of Cohen's sample size formula with the standard error and the degrees
+// of freedom of the t-test. The exact power, by the noncentral t distribution, gives 1.2 % more at
+// n = 5 and 0.1 % more at n = 10.
 func (p *Pair) describe(d []float64, s spread) {
 	p.Difference = mean(d)
 	p.T = tTest(d, s)

@@ -12,10 +12,10 @@ import (
 // shift of all differences. The randomisation test of all pairs needs no more, since the
 // sum of a pair's differences is the difference of its systems' sums.
 //
-// A flip is a bit of a word of 64 queries. Four queries' bits address a table of
-// the 16 sums that they can make, so a sign flip of n queries and m columns costs
-// n/4 additions of m numbers: 27 × 6 for OHSUMED's 106 queries and six systems
-// where adding up 15 pairs takes 106 × 15.
+// A flip is a bit of a word of 64 queries. The bits of four queries index a table of their 16
+// possible sums. So a sign flip of n queries and m columns costs n/4 additions of m numbers. For
+// OHSUMED's 106 queries and six systems these are 27 × 6 additions; adding up 15 pairs takes 106 ×
+// 15.
 type signs struct {
 	columns int
 	words   int       // of 64 queries each

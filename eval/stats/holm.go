@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// Holm returns the p values of a family corrected by Holm's step-down procedure:
-// the i-th smallest of m, counted from 1, times m − i + 1, at least the one before
-// and at most 1 (Holm 1979, Scandinavian Journal of Statistics 6). Rejecting those
-// up to α keeps the probability of any false rejection within α, however the tests
-// depend on each other.
+// Holm returns the p values of a family corrected by Holm's step-down procedure (Holm 1979,
+// Scandinavian Journal of Statistics 6). The i-th smallest of m, counted from 1, is multiplied by m
+// − i + 1. The result is at least the one before and at most 1. Rejecting all p ≤ α keeps the
+// probability of any false rejection within α, under any dependence of the tests.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

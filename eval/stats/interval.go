@@ -14,10 +14,10 @@ const FewQueries = 10
 // interval returns the bootstrap interval of the mean m of x, given how far the
 // samples' means are from it, and what seeds add to its variance. It sorts off.
 //
-// It is the interval of the samples' percentiles, corrected for bias and skewness
-// (BCa: Efron 1987, JASA 82) and, since a sample varies less than what it was drawn
-// from, widened as Student's t is wider than the normal distribution (Hesterberg
-// 2015, The American Statistician 69(4), expanded percentiles).
+// It is the percentile interval of the samples, corrected for bias and skewness (BCa: Efron 1987,
+// JASA 82). A sample varies less than its population. So the interval is widened as Student's t is
+// wider than the normal distribution (expanded percentiles: Hesterberg 2015, The American
+// Statistician 69(4)).
 //
 // Of fewer than FewQueries values it is Student's interval, and Unbounded if all are equal: so
 // few say nothing of their spread then.

@@ -18,26 +18,22 @@ const ExactQueries = 20
 // randomize makes Fisher's randomisation test of every pair, the correction by
 // the maximum over the family, and the interval that agrees with the test, from the same sign flips.
 //
-// Under the null hypothesis that two systems are alike, a query's two values could
-// as well stand at the other system: each sign of the difference is as likely
-// (Fisher 1935, section 21; Smucker, Allan and Carterette 2007). With B flips
-// drawn, or all of them,
+// Under the null hypothesis that two systems are alike, a query's two values are exchangeable. Both
+// signs of the difference are then equally likely (Fisher 1935, section 21; Smucker, Allan and
+// Carterette 2007). With B flips drawn, or all of them,
 //
 //	p = (1 + #{|mean(±D)| ≥ |D̄|}) / (1 + B)      or      #{…}/2ⁿ
 //
-// Max-T is Westfall and Young's step-down procedure (1993; with its conditions Romano
-// and Wolf 2005, JASA 100; on experiments of this kind Boytsov, Belova and Westfall,
-// SIGIR 2013): pairs are
-// sorted by |t|, and the p value of one is the share of flips in which the largest
-// |t| of it and all after it reaches its own, at least the p value of the one
-// before. A flip turns the sign of a query's differences in all pairs at once.
-// That keeps the correlations between pairs, and what it says about a set of true
-// null hypotheses does not depend on whether the others are true (subset
-// pivotality), so that the probability of any false rejection is controlled
-// whichever systems differ. Shuffling all systems' values within a query
-// (randomised Tukey HSD: Carterette 2012, TOIS 30(1)) would assume that all are
-// alike at once: one system that stands apart, or varies more than others, would
-// change the p values of all pairs.
+// Max-T is the step-down procedure of Westfall and Young (1993). Romano and Wolf state its
+// conditions (2005, JASA 100); Boytsov, Belova and Westfall use it in information retrieval (SIGIR
+// 2013). Pairs are sorted by descending |t|. The p value of a pair is the share of flips in which
+// the largest |t| of this and all later pairs reaches its own |t|. It is at least the p value of
+// the pair before. A flip changes the sign of a query's differences in all pairs at once, which
+// keeps the correlations between pairs. The distribution under a set of true null hypotheses does
+// not depend on the other hypotheses (subset pivotality). So the probability of any false rejection
+// is controlled, whichever systems differ. Shuffling all systems' values within a query (randomised
+// Tukey HSD: Carterette 2012, TOIS 30(1)) would assume that all systems are alike. One system with
+// a different mean or variance would then change the p values of all pairs.
 //
 // A flip leaves ΣD² as it is, so |t| grows with |ΣD|/√ΣD² alone and no variance is
 // computed again.

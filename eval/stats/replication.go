@@ -8,17 +8,16 @@ import (
 	"slices"
 )
 
-// Tried is what one run of a method found on one fold: it trained a candidate for every
-// setting of a grid, and keeps the one with the highest validation mean, the first of equals.
+// Tried is the outcome of one run of a method on one fold. The run trains a candidate for every
+// setting of a grid and keeps the first one with the highest validation mean.
 type Tried struct {
 	Validation []float64 // of every candidate, the mean over the fold's validation queries
 	Test       []float64 // of every candidate, the mean over the fold's test queries
 }
 
-// Replication says how far the result of another run of the same method on the same folds
-// may lie from ours, where a result is the mean over folds of the chosen candidates' test
-// means. Two things make such results differ: what the training draws (its seed), and which
-// settings are in the grid.
+// Replication says how far the result of another run of the same method on the same folds may lie
+// from ours. A result is the mean over folds of the chosen candidates' test means. Results differ
+// by the random seed of the training and by the settings in the grid.
 type Replication struct {
 	Mean     float64  // of our runs' results
 	Interval Interval // of another run's
@@ -33,12 +32,12 @@ type Replication struct {
 	Detectable float64
 }
 
-// lacking is the probability with which another grid lacks a setting of ours. By simulation
-// (TestReplicationAgrees), 1/4 makes the interval cover a run whose grid has its settings
-// halfway between ours in 90 to 99 of 100 cases, grids of 6 to 30 settings, coarse and fine, and
-// one setting that all runs share. A few settings do not tell what lies between and beyond them:
-// of 3 to 5 and of a method that draws nothing it covers about 80 (TestReplicationOfFewSettings),
-// of 2 fewer, by how far these are apart.
+// lacking is the probability that another grid lacks a setting of ours. The value 1/4 comes from
+// simulation (TestReplicationAgrees): the interval then covers a run whose settings lie halfway
+// between ours in 90 to 99 of 100 cases. This holds for coarse and fine grids of 6 to 30 settings
+// and for one setting that all runs share. With 3 to 5 settings and a deterministic method it
+// covers about 80 (TestReplicationOfFewSettings), and with 2 settings fewer, depending on their
+// distance.
 const lacking = 0.25
 
 // ReplicationConfig says how Replicate estimates.
@@ -46,8 +45,8 @@ type ReplicationConfig struct {
 	Draws int    // of grids; 0 means 1000
 	Seed  uint64 // of the draws
 
-	// Grid is the spread between grids to assume of a method of which a single setting was
-	// tried, so that nothing is known of it: that of methods beside it, for example.
+	// Grid is the spread between grids to assume for a method with a single setting, which gives no
+	// estimate of it. The spread of comparable methods may serve.
 	Grid float64
 }
 
@@ -102,7 +101,7 @@ func single(folds []Tried) bool {
 	return !slices.ContainsFunc(folds, func(t Tried) bool { return len(t.Test) > 1 })
 }
 
-// checkFolds returns an error if the folds of a run are not like those of the first.
+// checkFolds returns an error if the folds of a run differ from the folds of the first run.
 func checkFolds(folds, first []Tried) error {
 	if len(folds) == 0 || len(folds) != len(first) {
 		return fmt.Errorf("found %d folds, expected those of run 0, %d, and one at least", len(folds), len(first))

@@ -2,11 +2,10 @@ package stats
 
 import "github.com/listwise/listwise/internal/elementary"
 
-// Sign is the sign test of pairs that one side won or lost, ties left out: p is the probability
-// of a division at least as uneven if either side wins with probability 1/2, by the binomial
-// distribution and two-sided, and share the interval of Clopper and Pearson (1934, Biometrika 26)
-// for the probability of a win. Without any pair they are 1 and [0, 1]. The counts must not be
-// negative.
+// Sign is the two-sided sign test of wins and losses; ties are left out. p is the binomial
+// probability of a division at least as uneven if both sides win with probability 1/2. share is the
+// interval of Clopper and Pearson (1934, Biometrika 26) for the probability of a win. Without any
+// pair they are 1 and [0, 1]. The counts must not be negative.
 func Sign(wins, losses int) (p float64, share Interval) {
 	if wins < 0 || losses < 0 {
 		panic("stats: negative counts")

@@ -2,11 +2,11 @@
 // than chance: paired tests, intervals, corrections for many comparisons, effect
 // sizes.
 //
-// Start reading at [Compare], which does all of it for a table of values, one a system and
-// query; the other files hold one subject each. The unit is the query. Means of folds are
-// no input for a paired test: folds share training data, so their means are dependent, and
-// there are too few of them (Dietterich 1998, Neural Computation 10(7)); pool the queries
-// of all test folds instead. The package must not depend on what the values measure.
+// Start reading at [Compare], which does all of it for a table with a value per system and query.
+// The other files hold one subject each. The unit is the query. Do not test means of folds: folds
+// share training data, so their means are dependent, and there are few of them (Dietterich 1998,
+// Neural Computation 10(7)). Pool the queries of all test folds instead. The package must not
+// depend on what the values measure.
 package stats
 
 import (
@@ -19,7 +19,7 @@ const (
 	// Level is the coverage of all intervals.
 	Level = 0.95
 
-	// Alpha is the two-sided level of significance that goes with it.
+	// Alpha is the corresponding two-sided significance level.
 	Alpha = 1 - Level
 
 	// Power is the probability with which a difference of [Pair].Detectable is
@@ -27,8 +27,8 @@ const (
 	Power = 0.8
 )
 
-// Same is the difference up to which two values of a query count as equal: sums in
-// different orders, as in means over runs, may differ in the last bits.
+// Same is the largest difference of two values that count as equal. Sums in different orders, as in
+// means over runs, may differ in the last bits.
 const Same = 1e-12
 
 // DefaultPermutations and DefaultResamples are drawn where a [Config] does not say how
@@ -87,8 +87,7 @@ type Interval struct{ Low, High float64 }
 // Unbounded is the interval of all numbers.
 var Unbounded = Interval{math.Inf(-1), math.Inf(1)}
 
-// Pair is what is known of the difference of two systems, A minus B, over the
-// queries.
+// Pair describes the difference of two systems, A minus B, over the queries.
 type Pair struct {
 	A, B       int // indices of systems
 	Difference float64
@@ -245,8 +244,7 @@ func family(systems, baseline int) []Pair {
 	return pairs
 }
 
-// differences returns a minus b, query by query, with 0 for those that count as
-// equal.
+// differences returns a minus b, query by query, and 0 where the values count as equal.
 func differences(a, b []float64) []float64 {
 	d := make([]float64, len(a))
 	for q := range d {

@@ -44,9 +44,9 @@ func alike(d []float64) bool {
 	return true
 }
 
-// studentTails returns the probability that a variable of Student's t distribution
-// with df degrees of freedom is at least |t| away from 0: a regularised incomplete
-// beta function (Abramowitz and Stegun 1964, 26.7.1).
+// studentTails returns the two-sided tail probability of |t| under Student's t distribution with df
+// degrees of freedom. It is a regularised incomplete beta function (Abramowitz and Stegun 1964,
+// 26.7.1).
 func studentTails(t, df float64) float64 {
 	if math.IsInf(t, 0) {
 		return 0

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Where queries have weights w, of sum W, the mean of a system's values v on n queries is
-// M = Σ w·v/W. Two other sets of values have it as their plain mean, so that what is made for
-// plain means serves for it:
+// Where queries have weights w, of sum W, the mean of a system's values v on n queries is M = Σ
+// w·v/W. Two other sets of values have M as their plain mean, so methods for plain means apply to
+// it:
 //
 //	n·w·v/W             what is added up: flipping the sign of a query's difference flips w·D,
 //	                    so that the randomisation test of these is exact under the same
