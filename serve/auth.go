@@ -100,7 +100,8 @@ func (s *Server) permit(r *http.Request, m *Loaded) error {
 	return problemf(http.StatusForbidden, "the model %s is not for this client's certificate", m.Name)
 }
 
-// permitAll is permit for the model of a request or, if that is nil, those of its experiment.
+// permitAll is permit for the model of a request or, if that is nil, for all models of its
+// experiment.
 func (s *Server) permitAll(r *http.Request, j *job, m *Loaded) error {
 	if m != nil {
 		return s.permit(r, m)

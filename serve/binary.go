@@ -68,7 +68,8 @@ func formOf(r *http.Request) (form, error) {
 // binaryParams are the parameters of a request whose body is a matrix.
 var binaryParams = [...]string{"documents", "features", "lenient", "query", "top", "user"}
 
-// params are those of a request, in the order of their names: url.Values would be memory of each.
+// params are the parameters of a request, in the order of their names. url.Values would allocate
+// for each.
 type params [len(binaryParams)]struct {
 	text  string
 	given bool
@@ -182,8 +183,8 @@ func (s *Server) decodeBinary(j *job, m *Loaded) error {
 	return s.binaryQueries(j, docs)
 }
 
-// binaryQueries sets the queries of a request of so many documents, and the rest of what its
-// parameters say.
+// binaryQueries sets the queries of a request with the given number of documents, and the other
+// fields that its parameters set.
 func (s *Server) binaryQueries(j *job, docs int) (err error) {
 	req := &j.request
 	if req.Top, err = j.form.whole("top"); err != nil {

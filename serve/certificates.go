@@ -15,8 +15,8 @@ type Certificates struct {
 	now                atomic.Pointer[tls.Config]
 }
 
-// NewCertificates reads the server's certificate, with those between it and its root, and its
-// key, both in PEM; and the roots of which clients' certificates must be, unless clients is empty.
+// NewCertificates reads the server's certificate chain and key, both in PEM. Unless clients is
+// empty, it also reads the roots that must have signed clients' certificates.
 func NewCertificates(cert, key, clients string) (*Certificates, error) {
 	c := &Certificates{cert: cert, key: key, clients: clients}
 	return c, c.Reload()

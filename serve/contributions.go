@@ -15,8 +15,8 @@ import (
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// A request for contributions has at most so many documents, and values of their features: what
-// features contribute to scores takes far more time and room than the scores.
+// The limits of a request for contributions, in documents and in feature values. Contributions take
+// far more time and memory than scores.
 const (
 	mostExplainedDocs = 1000
 	mostExplained     = 200_000

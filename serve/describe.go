@@ -147,9 +147,9 @@ type readiness struct {
 	Faults map[string]string `json:"faults,omitempty"`
 }
 
-// ready is GET /readyz: whether requests should come here. A server whose model's file is broken
-// still answers with the old model, so it is ready, but degraded: a file that is broken everywhere
-// must not stop the whole service. Nor must a log of experiments on a full disk.
+// ready is GET /readyz: whether the server should get requests. A server with a broken model file
+// still answers with the old model. It is ready, but degraded, since a file that is broken on all
+// servers must not stop the service. Neither must an experiment log on a full disk.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	answer, status := readiness{Status: "ok"}, http.StatusOK
 	if faults := s.faults(); len(faults) > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// drift compares the features that requests bring with those that a model learned from: their
-// distribution over the bins of the training data's summary.
+// drift compares the features in requests with the training data of a model, by their distribution
+// over the bins of the training data's summary.
 type drift struct {
 	model    *model.Model
 	features []feature
@@ -36,8 +36,8 @@ const (
 	driftBins = dataset.MaxSummaryBins + 1 // the last is of missing values
 )
 
-// newDrift returns the drift of a model, nil if nothing is known of its training data. A
-// background, in the model's order of features, stands for them where the model says nothing.
+// newDrift returns the drift of a model, nil if the distribution of its training data is unknown.
+// If the model has no summary, a background, in the model's order of features, replaces it.
 func newDrift(m *model.Model, background *dataset.Dataset) *drift {
 	d := &drift{model: m, features: make([]feature, m.NumFeatures())}
 	var other *dataset.Summary
@@ -95,10 +95,10 @@ func (d *drift) add(x []float32) {
 //
 //	Σ (q − p)·ln(q/p)
 //
-// over the bins, one of them that of missing values, with p their shares in training and q those
-// in requests (N. Siddiqi, Credit Risk Scorecards, 2006, chapter 8; from 0.25 on the change is
-// held large). Half a document is added to every bin, so that none is empty. ok is false while
-// too few documents were seen, or nothing is known of the feature.
+// over the bins, one of which is for missing values. p are their shares in training and q their
+// shares in requests (N. Siddiqi, Credit Risk Scorecards, 2006, chapter 8; 0.25 and more is a large
+// change). Half a document is added to every bin, so that none is empty. ok is false if too few
+// documents were seen or the feature's distribution is unknown.
 func (d *drift) index(j int) (index float64, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -250,7 +250,7 @@ func (s *Server) recordsChanged(err error) {
 	s.log.Info("the log of experiments is written again", "lost", lost)
 }
 
-// found is what a name stands for: a model, or an experiment, whose models are in the job.
+// found is a model or an experiment, looked up by name. The models of an experiment are in the job.
 func (s *Server) find(j *job, name string) (m *Loaded, e *Experiment, err error) {
 	snapshot := s.Snapshot() // the request's one look at the models
 	if m, ok := snapshot.Find(name); ok {

@@ -51,5 +51,5 @@ func setDefault[T int | int64 | time.Duration](field *T, value T) {
 	}
 }
 
-// cells is the largest number of feature values of a request: as many as its body could hold.
+// cells is the largest number of feature values that the body of a request can hold.
 func (l *Limits) cells() int { return int(l.Body / 2) }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// Serve answers the requests that come to a listener until ctx ends, and then those that have
-// begun, for at most grace. What is not answered by then is cut off, which is an error.
+// Serve answers the requests of a listener until ctx ends. It then finishes running requests for at
+// most grace. It cuts off the rest and returns an error.
 //
 // With certificates, which may be nil, it speaks HTTP/1.1 and HTTP/2 over TLS, else HTTP/1.1.
 func (s *Server) Serve(ctx context.Context, l net.Listener, c *Certificates, grace time.Duration) error {

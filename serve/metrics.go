@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are what /metrics tells. The names of models are those of the configuration, so that
-// clients cannot make any.
+// metrics are the metrics of /metrics. Model names come from the configuration alone, so that
+// clients cannot create labels.
 type metrics struct {
 	registry  *prometheus.Registry
 	requests  *prometheus.CounterVec
@@ -20,7 +20,7 @@ type metrics struct {
 	models    map[string]*modelMetrics // by name, and "" for requests of no model
 }
 
-// modelMetrics are those of a model, looked up once.
+// modelMetrics are the metrics of a model, looked up once.
 type modelMetrics struct {
 	ok        prometheus.Counter
 	seconds   prometheus.Observer
@@ -75,7 +75,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
-// snapshotCollector tells of the models as they are when it is asked.
+// snapshotCollector collects metrics of the current models.
 type snapshotCollector struct{ server *Server }
 
 var (
@@ -92,7 +92,7 @@ func (*snapshotCollector) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// mostDrift is of how many features of a model the drift is told.
+// mostDrift is the largest number of features of a model whose drift is a metric.
 const mostDrift = 2000
 
 // Collect sends the metrics.

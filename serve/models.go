@@ -26,8 +26,8 @@ type Absent string
 
 // The values of [Absent].
 const (
-	// AbsentByModel is missing for a model that knows its features by name, as it is in a table
-	// whose line lacks it; else 0, or missing if it was so in the model's training.
+	// AbsentByModel means missing if the model names its features, as in a table whose line lacks
+	// the value. Otherwise it means the model's rule for absent features: 0 or missing.
 	AbsentByModel Absent = "model"
 	AbsentZero    Absent = "zero"
 	AbsentMissing Absent = "missing"
@@ -95,7 +95,7 @@ func (s *Snapshot) known() map[string]bool {
 	return all
 }
 
-// fileState is what tells whether a file was changed.
+// fileState detects changes of a file.
 type fileState struct {
 	info os.FileInfo
 }

@@ -14,8 +14,8 @@ var (
 	pageJS []byte
 )
 
-// policy is all that the page may do: run its own script and style, and call the service. What ids
-// or names of models hold can run nothing, whatever the script does with them.
+// policy allows the page to run its own script and style and to call the service. Text in ids or
+// model names cannot run as a script.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 // pagePaths are the patterns of the page, by which a model is tried by hand. They hold nothing of the models.

@@ -90,7 +90,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(append(text, '\n')) // nobody is left to tell
 }
 
-// recovered answers a request whose handler panicked; the server goes on.
+// recovered answers a request whose handler panicked, so that the server continues.
 func (s *Server) recovered(w http.ResponseWriter, r *http.Request) {
 	cause := recover()
 	if cause == nil {

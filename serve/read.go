@@ -27,9 +27,9 @@ func (m *memory) take(n int64) bool {
 
 func (m *memory) give(n int64) { m.left.Add(n) }
 
-// A byte of a body counts as factor bytes of memory: itself, its copy if the body came in blocks, and
-// the same again for garbage that is not collected yet. The documents count as they are decoded.
-// Memory is taken in pieces of at least piece bytes.
+// A byte of a body counts as factor bytes of memory: the byte, its copy if the body came in blocks,
+// and as much again for garbage. The documents count as they are decoded. Memory is taken in pieces
+// of at least piece bytes.
 const (
 	factor = 4
 	piece  = 64 << 10

@@ -1,11 +1,11 @@
-// Package serve ranks documents over HTTP: models of files, loaded anew when these change, as
-// an [http.Handler].
+// Package serve ranks documents over HTTP. Its [http.Handler] loads models from files and reloads
+// changed files.
 //
 // Start reading at [New] and rank.go, the path of a request; docs/serve.md is the manual of the
-// service and openapi.json its description for programs. Requests come from anywhere: each
-// is bounded in bytes, documents, values and time, all together in number and memory, and
-// whatever one does, the server goes on. A request is answered from one [Snapshot] of the models,
-// so that a change of their files is never seen half.
+// service and openapi.json its description for programs. Requests are untrusted. Each is bounded in
+// bytes, documents, values and time, and all together in number and memory. No request stops the
+// server. A request is answered from one [Snapshot] of the models, so it never sees half of a
+// change of their files.
 //
 // [Server] may be a part of another program; [Server.Listen] and [Server.Serve] are what
 // listwise serve does with it.
@@ -38,9 +38,9 @@ type Config struct {
 	Models  []Source
 	Aliases map[string]string // further names of models
 
-	// Backgrounds has, by the names of models, documents that contributions to a score are
-	// measured from, and with which features are compared; a model without is explained against
-	// the documents of each request.
+	// Backgrounds has the background documents of models, by model name. Contributions and drift
+	// are measured against them. A model without them is explained against the documents of each
+	// request.
 	Backgrounds map[string]*dataset.Dataset
 
 	Experiments []Experiment
@@ -82,8 +82,7 @@ type Server struct {
 	shadows     *shadows // nil if there are none
 }
 
-// New loads the models and returns a server of them. What is wrong with a name, or with the file
-// of a model, is an error.
+// New loads the models and returns a server of them. An invalid name or model file is an error.
 func New(c Config) (*Server, error) {
 	s := &Server{config: c, log: c.Log, limits: c.Limits.withDefaults(), broken: make(map[string]fileState), costs: make(map[string]float64)}
 	if s.log == nil {

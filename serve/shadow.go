@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// Shadows wait in a queue of at most so many requests and bytes of features.
+// The limits of the queue of shadow requests, in requests and in bytes of features.
 const (
 	mostShadows     = 256
 	mostShadowBytes = 64 << 20

@@ -10,8 +10,8 @@ import (
 	"github.com/listwise/listwise/dataset/shards"
 )
 
-// checkApart returns an error if a file that the job reads is in its output folder, or one there is a link to it: the job
-// would overwrite or remove it.
+// checkApart returns an error if an input of the job is in its output folder, or a file there links
+// to an input. The job would overwrite or remove it.
 func (j *Job) checkApart(ctx context.Context) error {
 	var inputs []string
 	if j.Model != "" {

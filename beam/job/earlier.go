@@ -15,9 +15,9 @@ import (
 // partName is the name of a part's file or record.
 var partName = regexp.MustCompile(`^part-\d{5,}(\.[a-z.]+)?$`)
 
-// discardOthers takes from the output folder the results of earlier jobs that are not this one's: parts of other numbers or
-// endings, with their records, which would else be taken for a part of what is there. A folder without records is no
-// job's, and is left as it is.
+// discardOthers removes results of other jobs from the output folder: parts with other numbers or
+// endings, with their records. They would otherwise be taken for parts of this job's results. A
+// folder without records does not belong to a job, and is left as it is.
 func (j *Job) discardOthers(ctx context.Context) error {
 	records, err := list(ctx, under(j.Out, "records"))
 	if err != nil || len(records) == 0 {
@@ -53,7 +53,7 @@ func (j *Job) discardOthers(ctx context.Context) error {
 	return nil
 }
 
-// list returns the names of files in a folder of any filesystem that are those of parts; none if there is no folder.
+// list returns the names of parts in a folder of any filesystem; none if there is no folder.
 func list(ctx context.Context, dir string) (names []string, err error) {
 	if !remote(dir) {
 		files, err := os.ReadDir(dir)

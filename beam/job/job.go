@@ -1,6 +1,6 @@
-// Package job runs commands of listwise as Apache Beam pipelines: score, eval and convert with
-// an element a shard of a data set, tune with an element a training; and, as an experiment, one training over all
-// shards, a pipeline a round.
+// Package job runs commands of listwise as Apache Beam pipelines. The elements of score, eval and
+// convert are the shards of a data set, and those of tune are trainings. As an experiment, one
+// training runs over all shards, with a pipeline per round.
 //
 // A worker runs the command itself, on its shard or training, and so writes the bytes that the
 // command line writes. Start reading at [Job] and [Run]; tasks.go has the commands, train.go and rounds.go the
@@ -25,8 +25,8 @@ import (
 	"github.com/listwise/listwise/dataset/shards"
 )
 
-// Job is a command over the shards of a data set or the trainings of a search. Paths are of local
-// files, which all workers see under the same name, or of what Beam's filesystems have.
+// Job is a command over the shards of a data set or the trainings of a search. Paths are local
+// files that all workers see under the same name, or files of Beam's filesystems.
 type Job struct {
 	Command string   // score, eval, tune, convert or train
 	Data    string   // a folder of shards; of tune, what its --data takes
@@ -46,7 +46,7 @@ type Job struct {
 	Inputs []string // of every part, what identifies its input: what was done with another is done anew
 }
 
-// version is part of the key: what another version of this package left is done anew.
+// version is part of the key, so that parts of another version of this package are done again.
 const version = 2
 
 // task is what is particular to a command.
@@ -66,13 +66,13 @@ type task struct {
 	// manifest is the name of the manifest, which finish of the others does not write.
 	manifest string
 
-	// experimental says that the command must be asked for by a flag. drive, unless nil, goes on when all parts are there,
-	// and writes ResultsFile.
+	// experimental says that the command requires a flag. drive, unless nil, runs when all parts
+	// are done, and writes ResultsFile.
 	experimental bool
 	drive        func(ctx context.Context, w *workspace, j *Job, run func(ctx context.Context, p *beam.Pipeline) error) error
 }
 
-// Done is a part that stands in the output folder.
+// Done is a finished part in the output folder.
 type Done struct {
 	Part    int    `json:"-"`
 	Name    string `json:"name"`
@@ -140,9 +140,9 @@ func (j *Job) ownFlag() string {
 	return ""
 }
 
-// Run builds the pipeline of a job and has run execute it. It first takes the manifest of earlier
-// results away, and parts of theirs that this job has not; the pipeline writes the new one in the end, so that there is none of a job
-// that failed. Parts that stand, of the same inputs, are not done again.
+// Run builds the pipeline of a job and executes it by run. It first removes the manifest of earlier
+// results and their parts that do not belong to this job. The pipeline writes the new manifest
+// last, so a failed job leaves none. Finished parts of the same inputs are not done again.
 func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipeline) error) (err error) {
 	if j.Command == "train" && j.Start == "" {
 		j.Start = average

@@ -22,7 +22,7 @@ type partFn struct {
 	Job string // as JSON
 }
 
-// ProcessElement does the part of that number, unless it stands, and tells what it wrote.
+// ProcessElement does the part of that number, unless it is finished, and emits its record.
 func (f *partFn) ProcessElement(ctx context.Context, part int, emit func(int, []byte)) error {
 	var j Job
 	if err := json.Unmarshal([]byte(f.Job), &j); err != nil {

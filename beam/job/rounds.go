@@ -16,8 +16,9 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// A round is a pipeline that evaluates the risk of every shard at one point. Its results are a file, which the end of
-// the pipeline writes: a rerun finds the rounds that are done, and so goes the way of the one before to where that ended.
+// A round is a pipeline that evaluates the risk of every shard at one point. The end of the
+// pipeline writes its results to a file. A rerun reads the files of finished rounds, and so repeats
+// the earlier run up to where that ended.
 
 // round is the file of a round.
 type round struct {
@@ -75,8 +76,8 @@ func (p part) Eval(w, grad []float64) (float64, error) {
 	return value[0], nil
 }
 
-// evaluate returns the round of a point, which is done when the first of its parts asks. The others are told nil and no
-// error if it failed.
+// evaluate returns the round of a point. The first part that asks runs it. If it fails, the others
+// get nil and no error.
 func (r *rounds) evaluate(at []byte, size int) (*round, error) {
 	r.Lock()
 	defer r.Unlock()
@@ -108,7 +109,7 @@ func (r *rounds) do(file string, at []byte) error {
 	return r.run(r.ctx, pipeline(len(r.job.Inputs), &evaluateFn{Job: string(text), At: at}, &roundFn{Job: string(text), At: at, File: file}))
 }
 
-// standingRound returns the results in a file, if they are all those of a point.
+// standingRound returns the results in a file if they are complete and of the same point.
 func (j *Job) standingRound(ctx context.Context, file string, at []byte, size int) (*round, error) {
 	text, err := read(ctx, file)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/listwise/listwise/dataset/shards"
 )
 
-// listwise runs a command line of the program, and returns what it prints; its error is what it
-// says of what is wrong.
+// listwise runs a command line of the program and returns its output. The error is the program's
+// message.
 func listwise(ctx context.Context, args ...string) ([]byte, error) {
 	var out, errs bytes.Buffer
 	if code := app.Run(ctx, append(args, "--quiet"), strings.NewReader(""), &out, &errs); code != 0 {
@@ -30,8 +30,8 @@ func listwise(ctx context.Context, args ...string) ([]byte, error) {
 // with returns a command line with the other flags of a job.
 func (j *Job) with(args ...string) []string { return append(args, j.Args...) }
 
-// score scores the documents of every shard. The scores of all are those of the parts, one behind
-// the other.
+// score scores the documents of every shard. The concatenated parts are the scores of all
+// documents.
 func score() task {
 	return task{
 		model: true, sharded: true, manifest: ResultsFile,
@@ -172,7 +172,7 @@ func trialsOf(ctx context.Context, w *workspace, j *Job) ([]trial, error) {
 	return list, json.Unmarshal(out, &list)
 }
 
-// TuneFolder is the folder of tune's results, which are those of the command's --out.
+// TuneFolder is the folder of tune's results, the files that --out of the command writes.
 const TuneFolder = "tuned"
 
 // tune does every training by itself, and then has the command choose among their records.

@@ -56,7 +56,7 @@ type words struct {
 	settings map[string]string
 }
 
-// words reads the flags behind --. The threshold is settled for the grades of all shards.
+// words reads the flags after --. The threshold depends on the grades of all shards.
 func (j *Job) words(m *shards.Manifest) (*words, error) {
 	w := &words{Recipe: method.DefaultRecipe(), settings: make(map[string]string)}
 	f := flag.NewFlagSet(j.Command, flag.ContinueOnError)
@@ -121,7 +121,7 @@ func (w *words) problem(d *dataset.Dataset) (*train.Problem, error) {
 	return whole, nil
 }
 
-// probe returns data like those of the shards, of some queries with two documents.
+// probe returns data in the form of the shards' data, with some queries of two documents.
 func probe(m *shards.Manifest, queries int) (*dataset.Dataset, error) {
 	var b dataset.Builder
 	for i := range queries {

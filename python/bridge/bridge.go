@@ -1,5 +1,5 @@
-// Package bridge is what the Python package calls: jobs that are begun with a request in JSON and
-// arrays in the caller's memory, and that end with an answer in JSON and arrays.
+// Package bridge runs the jobs of the Python package. A job takes a request in JSON and arrays in
+// the caller's memory. It answers with JSON and arrays.
 //
 // Start reading at [Start]; jobs.go lists the operations. The package has no cgo, which is in
 // native alone.
@@ -17,8 +17,8 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Arrays are the arrays of a request: each a slice of numbers or bytes in the caller's memory, which
-// stays as it is, and is not used after the job has ended.
+// Arrays are the arrays of a request: slices of numbers or bytes in the caller's memory. A job does
+// not change them, and does not use them after it has ended.
 type Arrays []any
 
 // State is that of a job.
@@ -113,8 +113,9 @@ func (e *internalError) Error() string {
 // tell sets what the caller may show of how far the job is.
 func (j *job) tell(sentence string) { j.progress.Store(&sentence) }
 
-// Wait waits until a job has ended, at most for a time, and returns its state with the answer (an
-// object of JSON) or, of a running job, what is new of its progress (a sentence, or nothing).
+// Wait waits until a job has ended, at most for a time, and returns its state. With the state of an
+// ended job comes the answer, a JSON object. With the state of a running job comes its latest
+// progress, a sentence or nothing.
 func Wait(number uint64, most time.Duration) (State, []byte) {
 	j := find(number)
 	if j == nil {

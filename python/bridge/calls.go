@@ -26,7 +26,7 @@ func calling(do func(context.Context, app.Settings, ...string) (*app.Outcome, er
 	}
 }
 
-// hyperparameters answers with the names of those of all methods.
+// hyperparameters answers with the names of the hyperparameters of all methods.
 func (j *job) hyperparameters(context.Context, []byte, Arrays) (any, error) {
 	var names []string
 	for _, m := range method.List() {

@@ -20,7 +20,7 @@ type fitRequest struct {
 	Initial uint64 // number of the model that is continued, 0: none
 }
 
-// fitAnswer goes with the bytes of the model file as its array.
+// fitAnswer is the answer of fit. Its array is the model file.
 type fitAnswer struct {
 	Warnings []string `json:"warnings"`
 	Model    *about   `json:"model"`
@@ -61,7 +61,7 @@ func (j *job) fit(ctx context.Context, request []byte, arrays Arrays) (any, erro
 	return answer, nil
 }
 
-// problem returns the method and what it learns from, without data.
+// problem returns the method and the problem without its data.
 func (r *fitRequest) problem() (*method.Method, *method.Problem, error) {
 	m, err := r.Recipe.Lookup(r.Method)
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *fitRequest) settle(p *method.Problem, arrays Arrays, answer *fitAnswer)
 	return nil
 }
 
-// progress is what a caller is told of a training.
+// progress is the progress of a training, as the caller gets it.
 type progress struct {
 	Number     int      `json:"number"` // of the iteration, epoch or round
 	Objective  float64  `json:"objective"`
@@ -106,7 +106,7 @@ type progress struct {
 	Text       string   `json:"text"`
 }
 
-// describe tells how far a training is, as JSON.
+// describe returns the progress of a training as JSON.
 func describe(it method.Iteration) string {
 	p := progress{Number: it.Number, Objective: it.Objective}
 	if p.Text = fmt.Sprintf("iteration %d, objective %.6g", it.Number, it.Objective); it.Epoch {

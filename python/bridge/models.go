@@ -11,7 +11,7 @@ import (
 	"github.com/listwise/listwise/model/interchange"
 )
 
-// models are those that the caller holds, by number.
+// models are the models that the caller holds, by number.
 var models struct {
 	sync.RWMutex
 	last uint64
@@ -47,7 +47,7 @@ func Release(number uint64) {
 	delete(models.by, number)
 }
 
-// about is what the caller is told of a model.
+// about describes a model to the caller.
 type about struct {
 	Number   uint64   `json:"number"`
 	Method   string   `json:"method"`
@@ -74,7 +74,7 @@ func describeModel(number uint64, m *model.Model) *about {
 	}
 }
 
-// categoriesOf returns what texts stand for in the features of a model that have names.
+// categoriesOf returns the values of texts in the named features of a model.
 func categoriesOf(m *model.Model) map[string]map[string]float32 {
 	all := make(map[string]map[string]float32)
 	for j, c := range m.InputCategories() {

@@ -103,7 +103,7 @@ func lw_copy(job C.uint64_t, i C.int64_t, to unsafe.Pointer) {
 //export lw_release
 func lw_release(model C.uint64_t) { bridge.Release(uint64(model)) }
 
-// lw_score sets scores to those of one query's documents, and returns 0, or 1 with an error.
+// lw_score sets scores to the scores of one query's documents. It returns 0, or 1 with an error.
 //
 //export lw_score
 func lw_score(model C.uint64_t, x *C.float, documents, features C.int64_t, scores *C.double, message **C.char) C.int {

@@ -1,5 +1,5 @@
-// Package experiment compares models in use: it says which model a user gets, interleaves the
-// rankings of two, writes what was shown to a log, and reads the log with the clicks.
+// Package experiment compares models online. It assigns users to models, interleaves the rankings
+// of two models, logs the rankings shown, and joins the log with clicks.
 //
 // Start reading at [Hash], which all chance comes from: the same user sees the same, as long
 // as the experiment lasts, on every server. Draft interleaves; [Log] is the log and [Credit]
@@ -20,9 +20,9 @@ func Hash(salt string, id []byte) [sha256.Size]byte {
 	return sha256.Sum256(b)
 }
 
-// Pick returns one of several arms by their shares, whole numbers that are not all 0: with the
-// hash's first eight bytes as the fraction u of 2⁶⁴, and S the sum of shares, the arm whose share
-// has the place ⌊u·S⌋ among all shares in their order. S must be below 2³².
+// Pick returns one of several arms by their shares, whole numbers that are not all 0. Let u be the
+// hash's first eight bytes as a fraction of 2⁶⁴, and S the sum of the shares. Pick returns the arm
+// whose share contains the place ⌊u·S⌋, with the shares laid end to end. S must be below 2³².
 func Pick(salt string, id []byte, shares []int) int {
 	hash := Hash(salt, id)
 	total := 0
@@ -39,8 +39,8 @@ func Pick(salt string, id []byte, shares []int) int {
 	panic("experiment: no shares")
 }
 
-// coins are the throws of a draft: the bits of the hashes of an id with 0, 1, … behind it, eight
-// bytes in big-endian order, the highest bit of the first byte first.
+// coins are the coin flips of a draft: the bits of the hashes of an id followed by 0, 1, … as eight
+// bytes in big-endian order. The highest bit of the first byte comes first.
 type coins struct {
 	salt   string
 	id     []byte

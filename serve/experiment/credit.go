@@ -152,9 +152,9 @@ func lines(r io.Reader, do func(line []byte) error) error {
 	return s.Err()
 }
 
-// ReadClicks credits clicks, one object a line, to what was read of logs before. A click belongs to the last ranking that its user
-// was shown for its query, before it where it has a time. A document of a ranking counts once, however
-// often it is clicked.
+// ReadClicks credits clicks, one object per line, to the rankings read from logs before. A click
+// belongs to the last ranking that its user was shown for its query. A click with a time belongs to
+// the last such ranking before that time. Repeated clicks on a document of a ranking count once.
 func (c *Credits) ReadClicks(r io.Reader) error {
 	c.sort()
 	return lines(r, func(line []byte) error {

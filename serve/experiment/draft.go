@@ -9,15 +9,16 @@ type Place struct {
 // Drafter interleaves rankings. The zero value is ready; it is not safe for concurrent use.
 type Drafter struct{ placed []bool }
 
-// Draft appends to dst the first documents of the team-draft interleaving of two rankings of
-// the same documents, which are counted from 0, best first (Radlinski, Kurup, Joachims, How does
-// clickthrough data reflect retrieval quality?, CIKM 2008, Algorithm 2). While a document is left, the
-// team with fewer documents, or the one that a coin decides where they have as many, adds the first
-// of its ranking that is not there yet. Documents that both rank alike so belong to either team with
-// probability 1/2, and a team that attracts more clicks has the better ranking.
+// Draft appends to dst the first documents of the team-draft interleaving of two rankings
+// (Radlinski, Kurup, Joachims, How does clickthrough data reflect retrieval quality?, CIKM 2008,
+// Algorithm 2). Rankings list the same documents, counted from 0, best first. In each turn, the
+// team with fewer documents adds the first document of its ranking that is not there yet. A coin
+// decides if both have equally many. So a document that both rank alike belongs to either team with
+// probability 1/2. The team with more clicks has the better ranking.
 //
-// The coins are those of a salt and an id: the same give the same ranking. Both rankings must
-// have each of the same documents once. most is how many documents are wanted; 0 is all.
+// The coins depend on a salt and an id alone, so the same salt and id give the same ranking. Both
+// rankings must have each document exactly once. most is the number of documents to return; 0 means
+// all.
 func (d *Drafter) Draft(dst []Place, a, b []int, salt string, id []byte, most int) []Place {
 	if len(a) != len(b) {
 		panic("experiment: rankings of different documents")

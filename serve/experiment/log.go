@@ -121,8 +121,8 @@ func (l *Log) Dropped() (lines int64, err error) {
 	return l.dropped.Load(), l.failed
 }
 
-// Reopen opens the file of the log anew, so that another program may rename it and have the
-// next lines in a new one. Where that fails the old one stays. A closed log stays closed.
+// Reopen opens the file of the log again, so that log rotation may rename it. If that fails, the
+// old file stays open. A closed log stays closed.
 func (l *Log) Reopen() error {
 	l.closed.RLock()
 	defer l.closed.RUnlock()
@@ -192,8 +192,8 @@ func appendWhole(file *os.File, line []byte) error {
 	return errors.Join(err, file.Truncate(size-int64(n)))
 }
 
-// Close writes what waits and closes the file. Lines added later are dropped. The error tells
-// whether lines were being lost.
+// Close writes what waits and closes the file. Lines added later are dropped. It returns an error
+// if lines were being lost.
 func (l *Log) Close() error {
 	l.closed.Lock()
 	ended := l.end

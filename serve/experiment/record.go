@@ -14,7 +14,7 @@ const (
 	Shadow     = "shadow"     // a model scored whose ranking was not shown
 )
 
-// Record is a line of the log: what was ranked for a query, by which model.
+// Record is a line of the log: the ranking shown for a query, and its model.
 type Record struct {
 	Time       time.Time          `json:"time"`
 	Experiment string             `json:"experiment"`
@@ -32,8 +32,8 @@ type Shown struct {
 	Team  int     `json:"team"`  // the place of that model among the record's
 }
 
-// AppendRecord appends the line of a record about the i-th query of a request, of which a ranking
-// was shown. Teams are those of places, nil where one model ranked.
+// AppendRecord appends the line for the ranking shown for the i-th query of a request. teams has
+// the team of each place; nil if one model ranked.
 func AppendRecord(dst []byte, now time.Time, name, kind string, r *rankjson.Request, i int, models []rankjson.Version, ranking []rankjson.Ranked, places []Place) []byte {
 	q := &r.Queries[i]
 	dst = append(dst, `{"time":"`...)

@@ -146,7 +146,7 @@ func AppendString[T string | []byte](dst []byte, text T) []byte {
 	return append(append(dst, text[from:]...), '"')
 }
 
-// plain marks the bytes that stand for themselves wherever JSON is put.
+// plain marks the bytes that need no escape in JSON, also within HTML.
 var plain = func() (t [256]bool) {
 	for c := ' '; c < 0x7f; c++ {
 		t[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'

@@ -36,11 +36,11 @@ type decoder struct {
 // does not say. The ids may be parts of body, which must stay as it is until they have been
 // used. The error is an [*Error]; what r holds then is undefined.
 //
-// A query has documents, at least one, and may have an id. A document has features: a list of as
-// many values as the model has features, in their order, or an object with all of them by name,
-// and an id unless no document of the query has one. A value is a number, or null where it is
-// missing; it becomes what strconv.ParseFloat(value, 32) makes of it, which "listwise score" makes of
-// it, too.
+// A query has documents, at least one, and may have an id. A document has features: a list with a
+// value for each of the model's features, in their order, or an object with all of them by name. It
+// has an id, unless no document of the query has one. A value is a number, or null if it is
+// missing. It is parsed as by strconv.ParseFloat(value, 32), and so "listwise score" gives the same
+// score.
 func (r *Request) Decode(body []byte, s *Schema, l Limits, lenient bool) error {
 	d := &r.decoder
 	d.begin(body, s, l)
@@ -272,7 +272,7 @@ func (d *decoder) documents(r *Request, q *Query, p int) (next int, err error) {
 	return p + 1, nil
 }
 
-// room checks that a request may have so many documents.
+// room checks the number of documents against the limits.
 func (d *decoder) room(docs, p int) error {
 	switch l := d.limits; {
 	case l.Documents > 0 && docs > l.Documents:
@@ -287,7 +287,7 @@ func (d *decoder) room(docs, p int) error {
 	return nil
 }
 
-// pay takes memory for documents, about twice as many as there are.
+// pay takes memory for about twice the number of documents.
 func (d *decoder) pay(docs, p int) error {
 	l, most := d.limits, 2*docs
 	if l.Documents > 0 {

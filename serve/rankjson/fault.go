@@ -9,19 +9,19 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// fault is an error about what stands at p, in the query and the document at hand.
+// fault is an error about the value at p, in the current query and document.
 func (d *decoder) fault(p int, found, expected string) *Error {
 	return &Error{Pointer: d.place(), Offset: min(p, len(d.Text)), Kind: Malformed, Detail: "found " + found + ", expected " + expected}
 }
 
-// faultIn is a malformed member of what is at hand.
+// faultIn is an error about a malformed member of the current object.
 func (d *decoder) faultIn(member string, p int, found, expected string) *Error {
 	e := d.fault(p, found, expected)
 	e.Pointer += pointerTo(member)
 	return e
 }
 
-// tooLarge is a member of what is at hand that is beyond the limits.
+// tooLarge is an error about a member of the current object that exceeds the limits.
 func (d *decoder) tooLarge(member string, p int, found, expected string) *Error {
 	e := d.faultIn(member, p, found, expected)
 	e.Kind = TooLarge
@@ -54,7 +54,7 @@ func (d *decoder) place() string {
 // pointerTo is a step of a JSON pointer.
 func pointerTo(name string) string { return "/" + Escape(name) }
 
-// Escape returns a key as it stands in a JSON pointer.
+// Escape returns a key in the form of a JSON pointer.
 func Escape(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
 
 func (d *decoder) unknown(key []byte, p int, expected string) error {
@@ -67,7 +67,7 @@ func (d *decoder) twice(key []byte, p int) error {
 
 var _ error = (*Error)(nil)
 
-// sameID is the error of an id that stands twice.
+// sameID is the error of a repeated id.
 func (d *decoder) sameID(key string, id []byte, p int, expected string) error {
 	return d.faultIn(key, p, fmt.Sprintf("the id %s a second time", suggest.Quote(id)), expected)
 }

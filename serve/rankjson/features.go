@@ -201,8 +201,8 @@ func (d *decoder) unnamed(row []float32, n, p int) {
 	}
 }
 
-// value reads the value of a feature that [number] has left: null, a number, or a text that stands
-// for one. The column is −1 where the model has none.
+// value reads the value of a feature that [number] did not read: null, a number, or a text with a
+// value. The column is −1 if the model has no such feature.
 func (d *decoder) value(p, column int) (v float32, next int, err error) {
 	b := d.b
 	if b[p] == '"' && d.schema.Text != nil && column >= 0 {

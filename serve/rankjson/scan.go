@@ -23,7 +23,7 @@ func (d *decoder) locate(err error) error {
 	return err
 }
 
-// members reads the object at p; value reads the value at p of a key that stands at at.
+// members reads the object at p. value reads the value at p of a key whose position is at.
 func (d *decoder) members(p int, what string, value func(key []byte, at, p int) (next int, err error)) (next int, err error) {
 	next, err = d.Object(p, what, value)
 	return next, d.located(err)
@@ -35,7 +35,7 @@ func (d *decoder) key(p int) (key []byte, next int, err error) {
 	return key, next, d.located(err)
 }
 
-// string reads the string whose first quote stands at p.
+// string reads the string whose first quote is at p.
 func (d *decoder) string(p int) (text []byte, next int, err error) {
 	text, next, err = d.String(p)
 	return text, next, d.located(err)
@@ -58,7 +58,7 @@ func (d *decoder) id(p int, key string) (id []byte, next int, err error) {
 	return id, next, nil
 }
 
-// word returns true or false, whichever stands at p, or nothing.
+// word returns true or false if that is at p, else nothing.
 func (d *decoder) word(p int) string {
 	for _, w := range [...]string{"true", "false"} {
 		if bytes.HasPrefix(d.Text[p:], []byte(w)) && strictjson.EndsValue(d.b[p+len(w)]) {

@@ -1,11 +1,10 @@
 // Package rankjson decodes requests to rank documents and encodes the answers: the one
 // JSON text of the service that must be fast.
 //
-// Start reading at [Request.Decode]: features.go reads the values of a document, number.go
-// numbers; answer.go has [AppendAnswer]. Decoding is strict:
-// what is no JSON, a key that is not known or stands twice, a number that float32 cannot
-// hold, text that is not UTF-8 and anything behind the request are errors, which name the
-// place. The package knows no models and nothing of HTTP.
+// Start reading at [Request.Decode]: features.go reads the values of a document, number.go numbers;
+// answer.go has [AppendAnswer]. Decoding is strict. Malformed JSON, an unknown or repeated key, a
+// number out of the range of float32, text that is not UTF-8 and anything behind the request are
+// errors. They name the place. The package knows no models and nothing of HTTP.
 package rankjson
 
 import "strconv"
@@ -18,8 +17,9 @@ type Schema struct {
 	Absent   float32        // what a feature becomes that is not there, where that is allowed: 0, or NaN for a missing value
 	Unnamed  string         // why features cannot be given by name; empty if they can
 
-	// Text returns the value that a text stands for as a feature. Where it stands for none, ok is
-	// false and expected says what does; it is empty for a feature that is a number. nil: all are.
+	// Text returns the value of a text as feature j. If it has none, ok is false and expected names
+	// valid texts; expected is empty for a numeric feature. A nil Text means that all features are
+	// numeric.
 	Text func(column int, text []byte) (v float32, expected string, ok bool)
 }
 
@@ -78,7 +78,7 @@ type Query struct {
 	First, Docs int
 }
 
-// All as [Request].Contributions stands for those of all features.
+// All as [Request].Contributions asks for the contributions of all features.
 const All = -1
 
 // Request is a decoded request. The zero value is ready; a Request that is used again
@@ -109,10 +109,10 @@ func (r *Request) Size() int {
 // lies; a body without them is copied.
 const Padding = 16
 
-// Kind says what is wrong with a request.
+// Kind is the kind of an error in a request.
 type Kind int
 
-// What is wrong with a request.
+// The kinds of errors.
 const (
 	Malformed     Kind = iota // it is no JSON, or not such a request
 	TooLarge                  // it is beyond the Limits

@@ -5,8 +5,7 @@ import (
 	"hash/maphash"
 )
 
-// idSet finds ids that stand twice. Its hash has a secret of its own, so that nobody can
-// choose ids that all fall together.
+// idSet finds repeated ids. Its hash has a secret seed, so that nobody can choose ids that collide.
 type idSet struct {
 	table []int32 // places of ids, plus 1; 0 is free
 	seed  maphash.Seed

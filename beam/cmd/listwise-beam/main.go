@@ -1,6 +1,6 @@
-// Command listwise-beam runs score, eval, tune and convert of listwise as Apache Beam
-// pipelines and, as an experiment, one training over shards. Beam's flags stand before the command, its own behind, and behind -- those of the
-// command of listwise.
+// Command listwise-beam runs score, eval, tune and convert of listwise as Apache Beam pipelines
+// and, as an experiment, one training over shards. Beam's flags come before the command, the job's
+// flags after it, and the flags of the listwise command after --.
 package main
 
 import (

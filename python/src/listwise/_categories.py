@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ._errors import Error
 
-# By the names of features with categories, what a text stands for: a code, or the number that it is.
-# None where the model does not use the feature.
+# Maps the name of a categorical feature to the values of its texts: codes, or the numbers themselves.
+# The value is None if the model does not use the feature.
 Categories = Mapping[str, Mapping[str, float] | None]
 
 

@@ -1,4 +1,4 @@
-"""compare, tune, fuse and report: what the commands of these names do, for data in memory."""
+"""compare, tune, fuse and report: the commands of these names, for data in memory."""
 
 from __future__ import annotations
 
@@ -221,10 +221,10 @@ class Comparison:
     """The outcome of :func:`compare`.
 
     Attributes:
-        data: all of it, as ``listwise compare --format json`` prints it.
+        data: all results, as ``listwise compare --format json`` prints them.
         means: the mean of the measure for each system; NaN if no query counts.
         pairs: a dict for each pair of systems, with the difference of their means, its interval and
-            the p values of tests, also corrected for their number (Holm); NaN for what is undefined.
+            the p values of tests, also with Holm's correction; NaN for undefined values.
     """
 
     def __init__(self, data: dict[str, Any], table: str) -> None:
@@ -272,20 +272,19 @@ def compare(
     """Compare systems on the same queries, with tests and intervals.
 
     Args:
-        systems: names of systems, and what gives their scores: rankers, models, arrays of scores
-            (documents,), -inf for a document that was not retrieved, runs as for
-            :func:`evaluate_run`, or paths of files of models, scores or runs. A list of these are runs
-            of one method with different random seeds; the tests are then about methods ("claim" of a
-            pair).
-        y: grades, (documents,); or judgements as for :func:`evaluate_run`, to compare runs by.
+        systems: a dict from names to rankers, models, arrays of scores (documents,), runs as for
+            :func:`evaluate_run`, or paths of files of models, scores or runs. The score -inf means
+            that a document was not retrieved. A list holds runs of one method with different
+            random seeds; the tests then compare methods ("claim" of a pair).
+        y: grades, (documents,); or judgements as for :func:`evaluate_run`, to compare runs.
         X: features, (documents, features), which rankers and models need.
         qid, group: the queries, as for ``Ranker.fit``.
-        doc: identifiers of documents, (documents,), which runs are joined by.
-        measure: to compare by.
-        baseline: the system that the others are compared with; None: every pair.
+        doc: identifiers of documents, (documents,), which join runs with the data.
+        measure: the measure to compare.
+        baseline: the system to compare the others with; None: every pair.
         convention, ties: None: the defaults of the command line, those of trec_eval for judgements.
         permutations, resamples: numbers of sign flips and of bootstrap samples.
-        seed: of both.
+        seed: random seed of both.
     """
     with _files() as files:
         settings, documents = _data(files, X, y, qid, group, doc)
@@ -306,7 +305,7 @@ def _judging(convention: Any, threshold: Any, ties: Any = None, baseline: Any = 
 
 
 class Report:
-    """A page on systems, in one file without anything from the network.
+    """An HTML page on systems, in one file without links to the network.
 
     Notebooks show it in a frame of its own. Attributes:
         html: the page.
@@ -351,7 +350,7 @@ def report(
     threshold: float | str = "auto",
     seed: int = 1,
 ) -> Report:
-    """A page that compares systems: means with tests, curves, single queries, what models do.
+    """An HTML page that compares systems: means with tests, curves, single queries, models.
 
     Arguments are those of :func:`compare`, with one run of each system; the first measure sorts
     the queries."""
@@ -368,10 +367,10 @@ class Tuning:
     """The outcome of :func:`tune`.
 
     Attributes:
-        data: all of it, as ``listwise tune --format json`` prints it.
-        ranker: the method and setting that are best over all folds, trained on all data.
-        measures: for each method, the mean of each measure on queries that its settings were not
-            trained on; NaN if no query counts.
+        data: all results, as ``listwise tune --format json`` prints them.
+        ranker: the best method and setting over all folds, trained on all data.
+        measures: for each method, the mean of each measure on held-out queries; NaN if no query
+            counts.
     """
 
     def __init__(self, data: dict[str, Any], ranker: Ranker) -> None:
@@ -409,18 +408,18 @@ def tune(
     """Try settings of methods on folds of the queries, and train the best on all data.
 
     Args:
-        method: a method or several.
+        method: the name of a method, or several.
         X, y, qid, group: the documents, as for ``Ranker.fit``.
-        grid: values to try of hyperparameters; of others, the method's own grid.
-        folds: parts that the queries are divided into, each for validation once.
-        measure: that methods optimise; None: their own.
-        select: the measure on validation queries that settings are chosen by.
-        measures: to report.
-        scorer: of all methods, or a dict of methods and their scorers.
+        grid: values to try for hyperparameters; others have the method's own grid.
+        folds: the number of folds; each serves once for validation.
+        measure: the measure to optimise; None: the method's own.
+        select: the measure on validation queries that selects a setting.
+        measures: the measures to report.
+        scorer: the scorer of all methods, or a dict from methods to scorers.
         budget: a number of settings of each method, or a time such as ``"30m"``; None: all.
         search: ``"grid"`` or ``"random"``.
         halving: try settings on a part of the training queries first.
-        jobs: trainings side by side; None: one a core.
+        jobs: the number of parallel trainings; None: one per core.
     """
     if not isinstance(grid, (Mapping, type(None))):
         raise Error(f"grid: found {shown(grid)}, expected a dict of lists of values")
@@ -466,16 +465,17 @@ def fuse(
     k: float = 60,
     weights: Sequence[float] | None = None,
 ) -> Any:
-    """Make one ranking of several.
+    """Fuse several rankings into one.
 
     Args:
-        systems: rankers or models; arrays of scores, (documents,), -inf for a document that a
-            system did not retrieve; or runs, as for :func:`evaluate_run`.
+        systems: rankers or models; arrays of scores, (documents,), with -inf for a document that
+            was not retrieved; or runs, as for :func:`evaluate_run`.
         qid, group: the queries of scores, as for :func:`evaluate`.
         rule: ``"rrf"``, ``"combsum"``, ``"combmnz"`` or ``"borda"``.
-        scale: of combsum and combmnz: ``"minmax"``, ``"zscore"`` … within a query.
-        k: of rrf.
-        weights: one a system; None: equal, and 1 together.
+        scale: rescaling of scores within a query for combsum and combmnz: ``"minmax"``,
+            ``"zscore"`` …
+        k: the constant of rrf.
+        weights: a weight per system; None: equal weights that add up to 1.
 
     Returns: a Ranker whose model is the fusion; the fused scores, (documents,); or the fused Run,
     with the documents of a query best first.
@@ -552,15 +552,15 @@ def evaluate_run(
     ties: str = "trec",
     negative_grades: str = "error",
 ) -> dict[str, float]:
-    """Measure a run of TREC by judgements, as trec_eval does.
+    """Measure a TREC run by judgements, as trec_eval does.
 
     Args:
-        run: the path of a file, a dict {query: {document: score}}, or what :func:`read_run` returns.
-        qrels: the path of a file, a dict {query: {document: grade}}, or what :func:`read_qrels`
-            returns. Grades may be fractions.
+        run: the path of a file, a dict {query: {document: score}}, or a result of :func:`read_run`.
+        qrels: the path of a file, a dict {query: {document: grade}}, or a result of
+            :func:`read_qrels`. Grades may be fractions.
         ties: the order of documents with equal scores: ``"trec"`` (descending ids), ``"input"``
             (the order of the run), ``"average"``, ``"optimistic"`` or ``"pessimistic"``.
-        negative_grades: what grades below 0 become: ``"error"``, ``"zero"`` or ``"drop"``.
+        negative_grades: how to treat grades below 0: ``"error"``, ``"zero"`` or ``"drop"``.
 
     Returns: the mean of each measure; NaN if no query counts.
     """

@@ -1,4 +1,4 @@
-"""Judged documents as a request to the library has them."""
+"""Judged documents in a request to the library."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def judged(request: Request, X: Any, y: Any, qid: Any, group: Any, sample_weight
 
 
 def of_runs(weights: npt.NDArray[np.float64], of: Queries, prefix: str) -> list[float]:
-    """One weight for each run of documents, all of which must have the same."""
+    """A weight for each run of documents, which must be constant within the run."""
     starts = np.cumsum(of.counts) - of.counts
     if (np.repeat(weights[starts], of.counts) != weights).any():
         raise Error(f"{prefix}query_weight: found different weights of documents of one query, expected the same")

@@ -25,9 +25,9 @@ class Evaluation(Mapping[str, float]):
 
     Attributes:
         means: the mean of each measure; NaN if no query counts.
-        tie_neutral: the same if the order of documents with equal scores were drawn at random.
-        per_query: the values of each measure by query, in the order of ``queries``; NaN for those
-            that do not count.
+        tie_neutral: the expected means over random orders of documents with equal scores.
+        per_query: the values of each measure by query, in the order of ``queries``; NaN for a query
+            that does not count.
         queries: the ids of the queries, in the order in which they first appear.
         threshold: the lowest grade that counted as relevant.
     """
@@ -75,10 +75,10 @@ def evaluate(
     Args:
         y: grades, (documents,).
         scores: (documents,), higher is better; -inf for a document that was not retrieved.
-        qid: query ids, (documents,), in any order; without it and group all are one query's.
-        group: instead, the numbers of successive documents of the queries.
+        qid: query ids, (documents,), in any order. Without qid and group, all documents are one query.
+        group: instead of qid, the number of successive documents of each query.
         measures: names, such as ``"map,ndcg@10"`` or ``["map", "ndcg@10"]``; ``listwise eval --help``.
-        convention: of the open points of measures' definitions, such as ``"standard"`` or ``"trec"``.
+        convention: the convention of gains, discounts and empty queries, such as ``"standard"`` or ``"trec"``.
         threshold: the lowest grade that counts as relevant, or ``"auto"``.
         ties: the order of documents with equal scores: ``"input"``, ``"average"``, ``"trec"`` …
         query_weight: weights of queries in means, (documents,).
@@ -124,11 +124,10 @@ def _no_features(documents: int) -> Features:
 
 
 def scorer(measure: str = "ndcg@10", *, qid: Any = None, convention: str = "standard", threshold: float | str = "auto") -> Callable[..., float]:
-    """A scorer for ``GridSearchCV`` and its like: the mean of a measure, ties broken at random.
+    """A scorer for ``GridSearchCV`` and similar: the expected mean of a measure, with ties in random order.
 
-    It takes the queries of the documents that it is given from a column ``qid`` of X or, where X has
-    an index (pandas), from qid, a Series with that index; or it is called with them. The same seed
-    and data give the same value.
+    It takes query ids from a column ``qid`` of X. If X has an index (pandas), qid may be a Series with
+    that index. The scorer may also be called with qid. The same data give the same value.
     """
     from ._settings import text
 
@@ -161,7 +160,7 @@ class Scorer:
 
 
 def mean(scores: npt.NDArray[np.float64], y: Any, of: Queries, measure: str, convention: str, threshold: float | str) -> float:
-    """The mean of a measure, whatever the order of documents with equal scores."""
+    """The expected mean of a measure over random orders of documents with equal scores."""
     qid = of.numbers()
     order = np.argsort(qid, kind="stable")  # predict has warned of queries that stand in several places
     grades = numbers(y, "y", len(qid))

@@ -1,4 +1,4 @@
-"""Jobs of the library: begun with a request and arrays, watched so that Ctrl-C works."""
+"""Jobs of the library. They start with a request and arrays, and Ctrl-C ends them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def tell(sentences: Sequence[str] | None) -> None:
 
 
 def _encoded(request: dict[str, Any]) -> bytes:
-    """Encode a request as JSON. Values that JSON lacks raise Error, where no check has found them before."""
+    """Encode a request as JSON. Values that JSON lacks raise Error."""
     try:
         return json.dumps(request, allow_nan=False, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -98,7 +98,7 @@ def _encoded(request: dict[str, Any]) -> bytes:
 
 
 def run(op: str, fields: dict[str, Any], request: Request | None = None, progress: Progress | None = None) -> Answer:
-    """Do what an operation of the library does; the answer is to be used in a with statement.
+    """Run an operation of the library. Use the answer in a with statement.
 
     An interrupt, and an exception of progress, ends the job and is raised."""
     request = request or Request()
@@ -145,7 +145,7 @@ def _ended(lib: Library, job: int, patience: int) -> bool:
 
 
 def _reap() -> None:
-    """Forget what has ended since. An entry is taken out first: other threads do the same."""
+    """Forget jobs that have ended. An entry is removed first, since other threads do the same."""
     for _ in range(len(_lingering)):
         try:
             entry = _lingering.pop(0)

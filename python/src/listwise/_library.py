@@ -60,7 +60,7 @@ def _function(lib: ctypes.CDLL, name: str, result: object, *arguments: object) -
 
 
 class _State:
-    """What is loaded in this process."""
+    """The libraries loaded in this process."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

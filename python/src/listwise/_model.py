@@ -70,8 +70,8 @@ class Model:
 
     @property
     def categories(self) -> Categories:
-        """By the names of features with categories, what their texts stand for in a matrix: a code, or the
-        number that a text is; None for a feature that the model does not use."""
+        """The values of texts in a matrix, by the name of a categorical feature: codes, or the numbers
+        themselves. The value is None for a feature that the model does not use."""
         categories: Categories = self.about.get("categories") or {}
         return categories
 

@@ -1,4 +1,4 @@
-"""Which documents are of which query: qid, one id a document, or group, the sizes of queries."""
+"""The queries of documents, by qid, an id per document, or by group, the sizes of queries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Queries(NamedTuple):
 
 
 def queries(qid: Any, group: Any, documents: int, name: str = "") -> Queries | None:
-    """The queries of a number of documents, None if nothing says them."""
+    """The queries of a number of documents, None if neither qid nor group is given."""
     if qid is not None and group is not None:
         raise Error(f"{name}qid and group: found both, expected one of them")
     if qid is not None:
@@ -37,7 +37,7 @@ def queries(qid: Any, group: Any, documents: int, name: str = "") -> Queries | N
 
 
 def one_query(documents: int) -> Queries:
-    """All documents are one query's."""
+    """One query with all documents."""
     return Queries(["1"], np.asarray([documents], np.int64))
 
 

@@ -57,15 +57,15 @@ else:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What scores are made of: base_values + values.sum(axis=1) + remainder = scores.
+    """Contributions to scores: base_values + values.sum(axis=1) + remainder = scores.
 
     Attributes:
         values: contributions, (documents, terms).
-        base_values: what they are measured from, (documents,).
+        base_values: the scores without contributions, (documents,).
         scores: (documents,).
-        remainder: errors of rounding or of an integral, (documents,).
-        feature_names: the terms: features, or members of a fusion.
-        about: what the contributions are, in words.
+        remainder: numerical errors, (documents,).
+        feature_names: names of the terms, which are features or members of a fusion.
+        about: a description of the contributions.
     """
 
     values: npt.NDArray[np.float64]
@@ -77,7 +77,7 @@ class Explanation:
 
 
 class _Line:
-    """The line on standard error that tells how a training goes."""
+    """The progress line of a training on standard error."""
 
     def __init__(self, method: str, callback: _jobs.Progress | None) -> None:
         self.method, self.callback, self.begun = method, callback, False
@@ -90,7 +90,7 @@ class _Line:
             self.callback(progress)
 
     def end(self) -> None:
-        """End the line, also that of a training which was ended by an exception."""
+        """End the line, also after an exception."""
         if self.begun:
             sys.stderr.write("\n")
 
@@ -100,29 +100,30 @@ class Ranker(_Base):
 
     Args:
         method: the name of a method, such as ``"lambdarank"``, ``"lambdamart"`` or ``"convexloss"``.
-        measure: what it optimises and, on ``eval_set``, is chosen by, such as ``"ndcg@10"``; None:
-            the method's own.
+        measure: the measure to optimise and, with ``eval_set``, to select by, such as
+            ``"ndcg@10"``; None: the method's own.
         scorer: ``"linear"``, ``"net"``, ``"trees"`` or ``"pairnet"``; None: the method's own.
-        convention: of the measure, such as ``"standard"``.
+        convention: the convention of the measure, such as ``"standard"``.
         threshold: the lowest grade that counts as relevant, or ``"auto"``.
-        normalize: ``"none"``, ``"minmax"`` or ``"zscore"``, of features within a query.
-        views: forms in which features are learned from: ``"raw"``, ``"rank"``, ``"zscore"``.
-        transforms: steps that features go through one by one, such as ``["log1p:2,3"]``.
-        missing: what NaN stands for: ``"error"``, ``"zero"``, ``"min"``, ``"mean"``, ``"median"``, or
+        normalize: normalization of features within a query: ``"none"``, ``"minmax"`` or ``"zscore"``.
+        views: forms of features to learn from: ``"raw"``, ``"rank"``, ``"zscore"``.
+        transforms: transforms of single features, such as ``["log1p:2,3"]``.
+        missing: how to treat NaN: ``"error"``, ``"zero"``, ``"min"``, ``"mean"``, ``"median"``, or
             ``"keep"``, for trees.
-        seed: all that is random depends on it.
-        verbose: 1 prints on standard error how a training goes.
-        settings: hyperparameters of the method whose names are those of other arguments, such as
+        seed: random seed.
+        verbose: 1 prints the progress of a training on standard error.
+        settings: hyperparameters of the method that have the name of another argument, such as
             ``{"normalize": "gap"}`` of lambdamart.
-        hyperparameters: the method's, as ``listwise methods NAME`` lists them; None is the default.
+        hyperparameters: the method's hyperparameters, as ``listwise methods NAME`` lists them; None
+            is the default.
 
     Attributes:
         model_: the :class:`Model`.
         n_features_in_: the number of features.
-        feature_names_in_: their names, if the table had such.
+        feature_names_in_: the names of the features, if the table has names.
 
     The same data, arguments and seed give the model file that ``listwise train`` writes, byte for
-    byte, whatever the number of cores.
+    byte, on any number of cores.
     """
 
     def __init__(
@@ -240,13 +241,13 @@ class Ranker(_Base):
                 feature but the query ids. float32 in row-major order is not copied.
             y: grades, (documents,), from 0 on, higher is better.
             qid: query ids, (documents,), whole numbers or texts, in any order.
-            group: instead, the numbers of successive documents of the queries.
-            sample_weight: weights of documents, (documents,), for methods that take such.
-            query_weight: weights of queries, (documents,), the same for all of a query.
-            eval_set: validation data, ``(X, y, qid)``, or ``(X, y)`` with a column ``qid``: the
-                epoch or round that is best on them is kept.
-            callback: called now and then with a dict that tells how far the training is; what it
-                raises ends the training.
+            group: instead of qid, the number of successive documents of each query.
+            sample_weight: weights of documents, (documents,), if the method supports them.
+            query_weight: weights of queries, (documents,), constant within a query.
+            eval_set: validation data, ``(X, y, qid)``, or ``(X, y)`` with a column ``qid``. The
+                best epoch or round on them is kept.
+            callback: called from time to time with a dict of the training's progress. An
+                exception that it raises ends the training.
 
         Returns: the ranker itself.
         """
@@ -289,9 +290,9 @@ class Ranker(_Base):
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> npt.NDArray[np.float64]:
         """Scores of documents, (documents,), in the order of the rows; higher is better.
 
-        Without qid and group all documents are one query's, which matters to a model that
-        normalizes features, or takes views of them, within a query. Features that have names are
-        found by them, in any order."""
+        Without qid and group, all documents are one query. This matters to a model that normalizes
+        features within a query or has views of them. Named features are matched by name, in any
+        order."""
         model = self._fitted()
         given = features(X, known=model.names or (), categories=self._categories())
         self._check_width(model, given)
@@ -318,8 +319,8 @@ class Ranker(_Base):
             raise Error(f"X has {width} features, but {type(self).__name__} is expecting {model.features} features as input")
 
     def rank(self, X: Any, *, qid: Any = None, group: Any = None) -> npt.NDArray[np.intp]:
-        """Rows of X, best first, (documents,): query by query, in the order in which the queries
-        first appear. Documents of equal scores keep their order."""
+        """Row numbers of X, (documents,), query by query in order of first appearance, best first.
+        Documents of equal scores keep their order."""
         given = features(X, known=(), categories=self._categories())
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x))
         scores = self.predict(X, qid=qid, group=group)
@@ -328,14 +329,14 @@ class Ranker(_Base):
         return np.lexsort((-scores, of.numbers()))
 
     def queries_of(self, X: Any, qid: Any = None, group: Any = None) -> Queries:
-        """The queries of documents; without qid, group and a column ``qid`` all are one query's."""
+        """The queries of documents. Without qid, group and a column ``qid``, there is one query."""
         given = features(X, known=(), categories=self._categories())
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x))
         return one_query(len(given.x)) if of is None else of
 
     def score(self, X: Any, y: Any, *, qid: Any = None, group: Any = None) -> float:
-        """The mean over queries of the measure, or of the method's own, or map; documents of equal
-        scores in random order."""
+        """The mean over queries of the measure, or of the method's own, or map. It is the expected
+        value over random orders of documents with equal scores."""
         model = self._fitted()
         of = self.queries_of(X, qid, group)
         scores = self.predict(X, qid=qid, group=group)
@@ -352,15 +353,15 @@ class Ranker(_Base):
         sample: int = 100,
         seed: int = 1,
     ) -> Explanation:
-        """What features contribute to scores; see docs/explain.md.
+        """Contributions of features to scores; see docs/explain.md.
 
         Args:
             X: documents, (documents, features).
             qid, group: their queries, as for ``predict``.
-            background: the documents that they are compared with; None: X.
+            background: documents to measure contributions against; None: X.
             attribution: ``"auto"``, ``"path"``, ``"background"`` or ``"gradients"``.
-            sample: documents of the background that are drawn where all would be too many.
-            seed: of that draw.
+            sample: the number of background documents to draw, if all would be too many.
+            seed: random seed of that draw.
         """
         model = self._fitted()
         request = _jobs.Request()
@@ -382,12 +383,12 @@ class Ranker(_Base):
     # Files.
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file, which ``listwise`` and other programs read."""
+        """Write the model file."""
         self._fitted().save(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ranker:
-        """A ranker with the model of a file, listwise's own or another system's."""
+        """A ranker with the model of a file, of listwise or of another system."""
         model = Model.load(path)
         about = model.about
         known = about["settings"] or {}

@@ -1,4 +1,4 @@
-"""Arguments of Ranker: which there are, and as the library wants them."""
+"""Arguments of Ranker, and their form in requests to the library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OWN = ("method", "measure", "scorer", "convention", "threshold", "normalize", "v
 
 
 def text_of(ranker: Any, name: str) -> str:
-    """An argument that is a text."""
+    """A text argument."""
     return word(name, getattr(ranker, name))
 
 
@@ -34,7 +34,7 @@ def settings_of(ranker: Any) -> dict[str, str]:
 
 
 def recipe_of(ranker: Any) -> dict[str, Any]:
-    """What a ranker's other arguments say of a training."""
+    """The other arguments of a ranker."""
     recipe: dict[str, Any] = {name: text_of(ranker, name) for name in ("convention", "normalize", "views", "missing")}
     for name in ("measure", "scorer"):
         recipe[name] = "" if getattr(ranker, name) is None else text_of(ranker, name)
@@ -48,7 +48,7 @@ def recipe_of(ranker: Any) -> dict[str, Any]:
 
 
 def seed_of(seed: Any) -> int:
-    """A seed, if it is one."""
+    """A checked seed."""
     return whole("seed", seed, 0, 2**64 - 1)
 
 
@@ -60,8 +60,8 @@ def _hyperparameters() -> frozenset[str]:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse names that no method has a hyperparameter of. Which of them a method has, its training
-    tells: scikit-learn sets method and hyperparameters in any order."""
+    """Raise Error for names that no method has. The training checks them against its method, since
+    scikit-learn sets method and hyperparameters in any order."""
     for name in names:
         if name in _hyperparameters():
             continue
@@ -71,7 +71,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def text(name: str, value: Any) -> str:
-    """A value as the command line would have it."""
+    """A value in the form of the command line."""
     if isinstance(value, (list, tuple)):
         return ",".join(_scalar(name, v) for v in value)
     return _scalar(name, value)

@@ -23,7 +23,7 @@ _MAY_NUMBER_ROWS = re.compile(r"level\d+|index|idx|row|rowid|rowindex|rownr|rown
 
 
 class Features(NamedTuple):
-    """A matrix of features, with what a table says beside."""
+    """A matrix of features, with the names and query ids of a table."""
 
     x: npt.NDArray[np.float32]  # (documents, features), C-contiguous
     names: list[str] | None  # of the features
@@ -31,7 +31,7 @@ class Features(NamedTuple):
 
 
 def library_of(value: Any) -> str:
-    """The package that a value's type is of."""
+    """The package of a value's type."""
     return type(value).__module__.partition(".")[0]
 
 
@@ -91,7 +91,7 @@ def _matrix(value: Any, name: str, training: bool) -> npt.NDArray[np.float32]:
 
 
 def _unmasked(value: Any) -> npt.NDArray[Any]:
-    """An array; what numpy.ma masks is missing."""
+    """An array; elements masked by numpy.ma are missing."""
     if not isinstance(value, np.ma.MaskedArray) or not np.ma.is_masked(value):
         return np.asarray(value)
     dtype = value.dtype if value.dtype.kind == "f" else np.float64
@@ -147,7 +147,7 @@ def _table(
 
 
 def _left_out(text: str, column: Any, name: str, known: Collection[str] | None) -> bool:
-    """Whether a column numbers the rows and so is no feature: by its name, or by its name and values."""
+    """Whether a column is a row number and not a feature, by its name, or by its name and values."""
     sure = _NUMBERS_ROWS.fullmatch(text)
     if not sure and not _MAY_NUMBER_ROWS.fullmatch(re.sub("[ _-]", "", text.lower())):
         return False
@@ -197,7 +197,7 @@ _HINT = (
 
 
 def _numbers(column: Any, name: str) -> npt.NDArray[Any]:
-    """A column of numbers, NaN where it has none."""
+    """A column of numbers, NaN where a value is missing."""
     dtype = str(getattr(column, "dtype", getattr(column, "type", "")))
     kind = library_of(column)
     try:
