@@ -18,8 +18,8 @@ type categoriesFile struct {
 	Values  strictjson.Value `json:"values"`
 }
 
-// InputCategories returns the categories of the features by their places, nil for a feature that is
-// a number; the list may be shorter than the features. Those of a fusion are its members'.
+// InputCategories returns the categories of every feature, nil for a numeric feature. The list may
+// be shorter than the features. A fusion has the categories of its members.
 func (m *Model) InputCategories() []*dataset.Categories {
 	if f, ok := m.Scorer.(*Fusion); ok {
 		return f.categories
@@ -189,8 +189,8 @@ func (m *Model) checkData(d *dataset.Dataset, columns []int) error {
 	return nil
 }
 
-// gatherCategories makes the categories of a fusion's features those of its members, which must not
-// differ: data have one code for a text.
+// gatherCategories sets the categories of a fusion's features from its members. Members must agree,
+// since data have one code for a text.
 func (f *Fusion) gatherCategories() error {
 	for s, m := range f.Members {
 		for j, c := range m.InputCategories() {

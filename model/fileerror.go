@@ -18,8 +18,8 @@ type FileError struct {
 	Err  error
 }
 
-// Error returns "FILE:LINE: …", without the middle of what is very long: a file may
-// hold a text of any length where a name is expected.
+// Error returns "FILE:LINE: …" and shortens a very long message: a file may hold a text of any
+// length in place of a name.
 func (e *FileError) Error() string {
 	const most = 400
 	what := []rune(e.Err.Error())

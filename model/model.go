@@ -4,10 +4,10 @@
 // Start reading at [Model]; [Load] and [Model.Save] in file.go are its file. The package
 // must not depend on how models are trained.
 //
-// A model file is read as untrusted input: its size, its nesting and the memory that
-// scoring takes are bounded, a key that stands twice is an error, and so is a file that is
-// not regular. Its "sum" is a checksum of everything else, by which damage and later edits
-// are noticed; a file without one, such as a model made by hand, is not checked.
+// A model file is untrusted input. Its size, its nesting and the memory for scoring are bounded. A
+// repeated key is an error, and so is a file that is not regular. The member "sum" is a checksum of
+// the rest, which reveals damage and later edits. A file without it, such as a handwritten model,
+// is not checked.
 package model
 
 import (
@@ -70,11 +70,11 @@ type Training struct {
 	// Validation is the value by which that epoch was chosen; nil if it was not
 	// chosen on validation data.
 	Validation *float64 `json:"validation,omitempty"`
-	// Refit are the hyperparameters, as words NAME=VALUE, that give the same weights
-	// without the validation data, or, on more data, a model trained as long; empty
-	// where nothing was chosen on validation data.
+	// Refit are hyperparameters, as words NAME=VALUE, that give the same weights without the
+	// validation data. On more data they train for the same length. Refit is empty if validation
+	// data selected nothing.
 	Refit string `json:"refit,omitempty"`
-	// Continued is the model that training began with; nil if it began anew.
+	// Continued is the model that training continued from; nil if it started from scratch.
 	Continued *Origin `json:"continued_from,omitempty"`
 	// Converged is whether an optimiser met its tolerance; nil where there is none, as for a
 	// descent, which ends after a number of epochs.
@@ -114,12 +114,12 @@ func (m *Model) Constant() bool {
 	return len(m.Params) > 0 && !slices.ContainsFunc(m.Params, func(p float64) bool { return p != 0 })
 }
 
-// Score returns one score for each document of d, in the order of its rows, after what the
-// model does to features: see [Model.AppendInputs]. Features that have names, the model's and
-// the data's, are found by them, in any order, and must be the same, unless d.IgnoreOthers allows further
-// ones; else they go by position, and documents may lack trailing features
-// (they count as 0), but must not have more than the model. Other features, missing values
-// that the model has no rule for, or a score that is not finite are errors.
+// Score returns one score for each document of d, in the order of its rows. It applies the model's
+// transforms first: see [Model.AppendInputs]. If model and data name their features, these are
+// matched by name, in any order. The names must be the same, unless d.IgnoreOthers allows further
+// ones. Otherwise features are matched by position. Documents may then lack trailing features,
+// which count as 0, but must not have more than the model. It is an error if features do not match,
+// a missing value has no rule, or a score is not finite.
 func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	if m == nil || m.Scorer == nil {
 		return nil, errNoScorer
@@ -171,14 +171,14 @@ func (m *Model) NumFeatures() int {
 	return m.Scorer.NumFeatures() / m.Views.Count()
 }
 
-// InputNames returns the names of what the scorer sees: FeatureNames and, of views, names such as
-// rank(bm25); nil if features have no names.
+// InputNames returns the names of the scorer's inputs: FeatureNames and, for views, names such as
+// rank(bm25). It is nil if features have no names.
 func (m *Model) InputNames() []string { return m.Views.Names(m.FeatureNames) }
 
-// AppendInputs appends to dst what the scorer sees of one query's documents, a row-major matrix
-// of as many columns as it has features: what is missing is filled in, features are transformed
-// one by one and normalized, and their views are taken. x is the documents' row-major matrix with
-// all features of the model, and stays as it is.
+// AppendInputs appends the scorer's inputs for one query's documents to dst, as a row-major matrix
+// with a column per input. It fills in missing values, transforms and normalizes features, and adds
+// their views. x is the row-major matrix of the documents with all features of the model. It is not
+// changed.
 func (m *Model) AppendInputs(dst, x []float32) []float32 {
 	s := spaces.Get().(*space)
 	defer spaces.Put(s)
@@ -187,9 +187,9 @@ func (m *Model) AppendInputs(dst, x []float32) []float32 {
 	return append(dst, s.transformed...)
 }
 
-// Inputs is AppendInputs for a query of a data set whose features are chosen, in the model's
-// order, by columns, which [Model.Columns] returns; 0 stands for those that the data lack (at the
-// end, where columns are nil, or −1 among them).
+// Inputs is AppendInputs for a query of a data set. columns are the data's columns of the model's
+// features, from [Model.Columns]. Features that the data lack are 0: those with column −1, or
+// trailing ones if columns is nil.
 func (m *Model) Inputs(dst []float32, q *dataset.Query, columns []int) []float32 {
 	width := m.NumFeatures()
 	x := make([]float32, 0, q.Len()*width)

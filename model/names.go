@@ -9,10 +9,9 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Columns returns the column of d that each of the model's features is, by its name; nil if
-// they are d's first columns in their order, as they are taken to be where the model or the
-// data have no names. The error is that of [dataset.MatchNames] if names differ, or says that
-// d has more features than the model.
+// Columns returns the column of d for each of the model's features, matched by name. It is nil if
+// they are d's first columns in order, which is assumed if the model or the data have no names. It
+// is an error if names differ (see [dataset.MatchNames]) or d has more features than the model.
 func (m *Model) Columns(d *dataset.Dataset) ([]int, error) {
 	if err := m.checkNames(); err != nil {
 		return nil, err
@@ -48,9 +47,9 @@ func firstMissing(d *dataset.Dataset, columns []int) (query, doc, feature int, o
 	return 0, 0, 0, false
 }
 
-// arrange sets the fusion's features, and which of them are each member's. If all members have
-// names, the features are all that any member knows, in order of appearance; else those of the
-// widest member, and names must not contradict positions.
+// arrange sets the fusion's features and each member's columns among them. If all members have
+// names, the features are the union, in order of appearance. Otherwise they are the widest member's
+// features, and names must agree by position.
 func (f *Fusion) arrange() error {
 	var longest *Model
 	all, aligned := true, true
@@ -83,7 +82,7 @@ func (f *Fusion) arrange() error {
 	return f.unite()
 }
 
-// unite makes the fusion's features those that any member knows by name.
+// unite makes the fusion's features the union of the members' features by name.
 func (f *Fusion) unite() error {
 	at := make(map[string]int)
 	f.names, f.columns = nil, make([][]int, len(f.Members))
@@ -106,8 +105,7 @@ func (f *Fusion) unite() error {
 	return nil
 }
 
-// Columns returns which of the fusion's features are those of a member, by its place; nil if
-// they are the first ones.
+// Columns returns the fusion's features that member i uses; nil means the first ones.
 func (f *Fusion) Columns(member int) []int {
 	if f.columns == nil {
 		return nil

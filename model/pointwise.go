@@ -1,5 +1,5 @@
 package model
 
-// Pointwise reports whether a document's score depends on no other document of its query: neither
-// by the scorer nor by what is done to features.
+// Pointwise reports whether a document's score is independent of the other documents of its query,
+// in the scorer and in the transforms of features.
 func (m *Model) Pointwise() bool { return m.oneByOne() && m.comparing() == "" }

@@ -17,15 +17,15 @@ var ErrSingleDocument = errors.New("a single document cannot be normalized")
 // spaces are the memory of ScoreQuery, for any model.
 var spaces = sync.Pool{New: func() any { return new(space) }}
 
-// ScoreQuery sets dst to the scores of one query's documents: dst has one element a
-// document, x their features, in the order of FeatureNames, as a row-major matrix, which stays as it is. The model's
-// transformation of features, see [Model.AppendInputs], is applied. Documents may lack
-// trailing features (they count as 0); a NaN is a missing value.
+// ScoreQuery sets dst to the scores of one query's documents, an element per document. x is a
+// row-major matrix of their features in the order of FeatureNames. It is not changed. ScoreQuery
+// applies the model's transforms: see [Model.AppendInputs]. Documents may lack trailing features,
+// which count as 0. A NaN is a missing value.
 //
-// It returns an error for shapes that do not fit, a missing value that the model has no rule for, an
-// infinite feature, a value outside its feature's Categories and a score that is not finite. A single
-// document is an error where features are normalized per query or have other views than raw, since
-// these would be the same for any such document. After an error the contents of dst are undefined.
+// It returns an error for shapes that do not fit, a missing value without a rule, an infinite
+// feature, a value outside its feature's Categories, and a score that is not finite. A single
+// document is an error if features are normalized per query or have views other than raw: these
+// would be the same for any single document. After an error the contents of dst are undefined.
 //
 // After some calls it allocates nothing; see [Model.Prepare]. It is safe for concurrent use.
 func (m *Model) ScoreQuery(dst []float64, x []float32) error {
@@ -96,8 +96,8 @@ func (m *Model) scoreChecked(dst []float64, x []float32, least int) error {
 	return nil
 }
 
-// comparing names what the model, or the first such member of a fusion, makes of features that
-// depends on the query's other documents; it is empty if there is nothing.
+// comparing names the transform of features by which scores depend on the query's other documents.
+// For a fusion it is the first such transform of a member. It is empty if there is none.
 func (m *Model) comparing() string {
 	switch {
 	case m.Normalization != dataset.NoNormalization:

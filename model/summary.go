@@ -6,9 +6,9 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Summary returns where the distribution of feature j, from 0, in the training data is found: in
-// feature k of a summary, that of the first member to know it if the model is a fusion. The summary
-// is nil if the distribution is not known, as of imported models.
+// Summary returns the summary with the distribution of feature j, from 0, in the training data, and
+// the feature's number k there. For a fusion it is the summary of the first member with the
+// feature. The summary is nil if the distribution is not known, as for imported models.
 func (m *Model) Summary(j int) (s *dataset.Summary, k int) {
 	f, ok := m.Scorer.(*Fusion)
 	if !ok {

@@ -31,8 +31,8 @@ func ofViews(inputs int, views dataset.Views) string {
 	return fmt.Sprintf(", whose %d inputs are the views %s of each", inputs, views)
 }
 
-// checkViews returns an error for views that do not exist, that do not go with the scorer's
-// features, or that are those of a fusion, whose members have their own.
+// checkViews returns an error for unknown views and for views that do not match the scorer's
+// features. A fusion has no views, since its members have their own.
 func (m *Model) checkViews() error {
 	if m.Views.Raw() {
 		return nil

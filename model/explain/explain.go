@@ -1,11 +1,10 @@
-// Package explain says why a model ranks as it does: what every feature contributes to a
-// document's score, exactly, and what a measure loses where a feature's values are permuted.
+// Package explain explains models. It computes the exact contribution of every feature to a
+// document's score, and the loss of a measure when a feature's values are permuted.
 //
-// Start reading at [New]: an [Explainer] takes the scores of a query apart. Each way to do that
-// is a file: linear.go (weighted sums and staircases), treepath.go and treesets.go (Shapley
-// values of trees), gradients.go (networks), shapley.go (anything of few features) and
-// fusion.go. [Permute] is the importance by loss of a measure. The package must not depend on
-// how models are trained.
+// Start reading at [New]: an [Explainer] divides the scores of a query into contributions. Each
+// method has a file: linear.go (linear models and stumps), treepath.go and treesets.go (Shapley
+// values of trees), gradients.go (networks), shapley.go (any model of few features) and fusion.go.
+// [Permute] computes permutation importance. The package must not depend on how models are trained.
 package explain
 
 import (
@@ -90,7 +89,7 @@ type attributor interface {
 	// base is what they are measured from.
 	base() float64
 
-	// add adds those of the rows of x to dst, which has a row of as many columns.
+	// add adds the contributions in the rows of x to dst, which has the same number of columns.
 	add(dst []float64, x []float32)
 }
 
@@ -268,8 +267,8 @@ func (e *Explainer) Explain(q *dataset.Query) (*Query, error) {
 	return out, nil
 }
 
-// addUp adds the contributions of what the scorer sees of documents to dst, those of the views of
-// a feature together.
+// addUp adds the contributions of the scorer's inputs to dst. The views of a feature add up to one
+// contribution.
 func (e *Explainer) addUp(dst []float64, x []float32) {
 	views, n := e.model.Views, len(e.terms)
 	if views.Raw() {
@@ -285,9 +284,9 @@ func (e *Explainer) addUp(dst []float64, x []float32) {
 	}
 }
 
-// Pair returns why one document of a query stands above another: the differences of their
-// contributions, one a term, and of their remainders, which add up to the difference of the
-// scores.
+// Pair explains why one document of a query ranks above another. It returns the difference of their
+// contributions for each term and the difference of their remainders. They add up to the difference
+// of the scores.
 func (q *Query) Pair(above, below int) (parts []float64, remainder float64) {
 	a, b := q.Row(above), q.Row(below)
 	parts = make([]float64, len(a))

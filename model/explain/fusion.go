@@ -9,9 +9,9 @@ import (
 	"github.com/listwise/listwise/model/fuse"
 )
 
-// fusionParts takes the scores of a fusion apart: through to the features where its rule is
-// linear in a query's scores (combsum under any scale) and all members are explained, else by
-// members, whose weighted votes are what they contribute.
+// fusionParts divides the scores of a fusion. If its rule is linear in a query's scores (combsum
+// under any scale) and all members can be explained, features contribute. Otherwise members
+// contribute their weighted votes.
 type fusionParts struct {
 	fusion  *model.Fusion
 	weights []float64

@@ -13,9 +13,9 @@ import (
 //
 //	φ_j = (x_j − x′_j)·∫₀¹ ∂s/∂x_j (x′ + α(x − x′)) dα
 //
-// With one hidden layer under a weighted sum the integral of a unit f(w·x + b) is known: w_j
-// times (f(z) − f(z′))/(z − z′), at the sums z and z′ of both ends. Other networks are
-// integrated by pieces (path.go).
+// With one hidden layer under a weighted sum, the integral of a unit f(w·x + b) has a closed form:
+// w_j·(f(z) − f(z′))/(z − z′), where z and z′ are its sums at both ends. Other networks are
+// integrated piece by piece (path.go).
 type gradients struct {
 	net    network
 	from   []float64 // x′
@@ -75,9 +75,9 @@ func (g *gradients) hidden(dst, to []float64) {
 	}
 }
 
-// slopeBetween returns the mean slope of f between a and b. Where they are close, the
-// difference of f has few right digits, and the slopes at the two nodes of Gauss's rule have
-// more; but not where functions with a kink at 0 have it between them.
+// slopeBetween returns the mean slope of f between a and b. Where a and b are close, the difference
+// of f loses digits. The slopes at the two nodes of Gauss's rule are then more accurate, unless the
+// function has a kink at 0 between them.
 func slopeBetween(f scorer.Activation, a, b float64) float64 {
 	d := b - a
 	kinked := f == scorer.ReLU || f == scorer.LeakyReLU

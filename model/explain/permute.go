@@ -24,10 +24,9 @@ type PermuteOptions struct {
 	Measure measure.Measure
 	Ties    measure.TiePolicy
 
-	// Across permutes a feature over the documents of all queries. Otherwise the documents of
-	// each query exchange their values: the values that a query has stay, so that no document
-	// gets one that its query rules out, and a feature that is the same for all documents of
-	// every query, and so cannot rank them by itself, has the importance 0.
+	// Across permutes a feature over the documents of all queries. Otherwise values are permuted
+	// within each query. No document then gets a value that its query rules out. A feature that is
+	// constant within every query has the importance 0, since it cannot rank documents by itself.
 	Across bool
 
 	Repeats      int // permutations of every feature, over which losses are averaged; 0: DefaultRepeats
@@ -57,12 +56,11 @@ type Importance struct {
 	PerQuery []float64 // losses of the queries that count, in the order of the data; nil if it is not used
 }
 
-// Permute measures the importance of every feature of a model on judged queries, whatever the
-// model is: the loss of a measure where the feature's values, as they are in the data, before
-// anything that the model does to them, are permuted (Breiman, Machine Learning 45, 2001).
-// Features alike stand in for each other, so that each may seem to matter little. The
-// result is a function of the arguments, of any number of cores. It takes a scoring of all documents
-// for each feature that the model uses and each repeat, and a copy of the features.
+// Permute measures the permutation importance of every feature of any model on judged queries
+// (Breiman, Machine Learning 45, 2001): the loss of a measure when the feature's values in the data
+// are permuted. Similar features replace each other, so each may seem unimportant. The result does
+// not depend on the number of cores. Permute scores all documents once for each used feature and
+// repeat, and takes the memory of a copy of the features.
 func Permute(ctx context.Context, m *model.Model, d *dataset.Dataset, o PermuteOptions) (*Permuted, error) {
 	if o.Repeats <= 0 {
 		o.Repeats = DefaultRepeats
@@ -228,7 +226,7 @@ func (p *permuting) mean(values []float64) float64 {
 	return total / weights
 }
 
-// ByLoss returns the features in descending order of what the measure loses, those that the
+// ByLoss returns the features in descending order of the measure's loss, with features that the
 // model does not use last.
 func (p *Permuted) ByLoss() []Importance {
 	order := slices.Clone(p.Features)

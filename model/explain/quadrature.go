@@ -27,8 +27,8 @@ func legendre(n int) (nodes, weights []float64) {
 	return nodes, weights
 }
 
-// nearSine returns sin x for |x| ≤ π/2 to six digits, from which Newton's method goes on; the
-// standard library's last digit depends on the architecture.
+// nearSine returns sin x for |x| ≤ π/2 to six digits, as a start for Newton's method. The last
+// digit of the standard library's sine depends on the architecture.
 func nearSine(x float64) float64 {
 	z := float64(x * x)
 	sum := 1.0

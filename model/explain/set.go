@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -21,8 +22,8 @@ type Set struct {
 // Place is a document: a query of the data, and its row within the query.
 type Place struct{ Query, Row int }
 
-// ExplainSet takes the scores of whole queries of d apart, drawn by the seed until they have
-// at least so many documents, or all if most is 0 or there are no more.
+// ExplainSet explains the scores of whole queries of d. The seed draws queries until they have at
+// least most documents. It takes all queries if most is 0 or there are no more.
 func (e *Explainer) ExplainSet(ctx context.Context, d *dataset.Dataset, most int, seed uint64) (*Set, error) {
 	s := &Set{Terms: len(e.terms)}
 	total := 0
@@ -67,4 +68,29 @@ func (s *Set) Sizes() []float64 {
 		}
 	}
 	return sizes
+}
+
+// mostBytes is what the contributions of one query, or of a set, may take. A model file of one
+// line may ask for any number of features.
+const mostBytes = 1 << 30
+
+// importanceBytes is about what one feature's importance takes.
+const importanceBytes = 256
+
+// checkWidth returns an error if a query's features and contributions would take more than
+// mostBytes.
+func checkWidth(features int, d *dataset.Dataset) error {
+	longest := 0
+	for i := range d.Queries {
+		longest = max(longest, d.Queries[i].Len())
+	}
+	return checkCells("a query", longest, features, 12) // a float32 and a float64
+}
+
+// checkCells returns an error if a matrix of rows × columns would take more than mostBytes.
+func checkCells(what string, rows, columns, bytes int) error {
+	if size := float64(rows) * float64(columns) * float64(bytes); size > mostBytes {
+		return fmt.Errorf("found %d documents of %d features: to explain %s of them would take %.0f GiB, and at most %d are taken", rows, columns, what, size/(1<<30), mostBytes>>30)
+	}
+	return nil
 }

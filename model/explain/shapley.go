@@ -13,9 +13,9 @@ import (
 // MostEnumerated is the largest number of features whose subsets are enumerated.
 const MostEnumerated = 12
 
-// enumeration are the Shapley values of any scorer of few features, by their definition: all
-// subsets of the features have the document's values, the others those of a sample of the
-// background's documents.
+// enumeration computes Shapley values of any scorer of few features by their definition. For every
+// subset, the features in it have the document's values, and the others have the values of a sample
+// of the background's documents.
 type enumeration struct {
 	model  *model.Model
 	rows   []float32 // the sample

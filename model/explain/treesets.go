@@ -8,11 +8,11 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// treeSets are the Shapley values of a sum of trees where a feature that is left out has the
-// value of a document of the background, the mean over a sample of these (interventional
-// TreeSHAP: Lundberg et al. 2020, algorithm 3). A leaf that X features of the document and Z
-// others of the background's lead to gives each of the former v·(X−1)!Z!/(X+Z)!, and each of
-// the latter −v·X!(Z−1)!/(X+Z)!.
+// treeSets computes Shapley values of a sum of trees by interventional TreeSHAP (Lundberg et al.
+// 2020, algorithm 3). An absent feature has the value of a background document; the result is the
+// mean over a sample of these. Suppose X features of the document and Z of the background document
+// lead to a leaf. The leaf then gives each of the X features v·(X−1)!Z!/(X+Z)!, and each of the Z
+// features −v·X!(Z−1)!/(X+Z)!.
 type treeSets struct {
 	features int
 	trees    [][]scorer.TreeNode
@@ -125,9 +125,9 @@ type setsWalk struct {
 	sums       []float64
 }
 
-// from goes down from a node, or a leaf as children are named, to which so many of the
-// document's features and of the other's led. It returns what each of the former gains from
-// the leaves below, and each of the latter.
+// from walks down from a node or leaf, given the numbers of the document's and of the background's
+// features on the way to it. It returns the gain of each of the document's features from the leaves
+// below, and of each of the background's.
 func (w *setsWalk) from(at, own, other int) (gain, loss float64) {
 	for at >= 0 {
 		n := &w.nodes[at]

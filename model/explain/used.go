@@ -19,7 +19,7 @@ func usedFeatures(m *model.Model) []bool {
 	return used
 }
 
-// markInputs marks what a model's score can depend on of what its scorer sees.
+// markInputs marks the inputs of the scorer that a model's score can depend on.
 func markInputs(used []bool, m *model.Model) {
 	switch s := m.Scorer.(type) {
 	case scorer.Random:

@@ -1,7 +1,7 @@
 package fuse
 
-// Borda votes the share of the query's other documents that stand below, those
-// of equal score counting half (Aslam and Montague, SIGIR 2001).
+// Borda votes the share of the query's other documents that rank below; equal scores count half
+// (Aslam and Montague, SIGIR 2001).
 const Borda Kind = "borda"
 
 var borda = kind{

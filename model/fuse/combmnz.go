@@ -23,8 +23,7 @@ var combMNZ = kind{
 	},
 }
 
-// multiplyByVoters multiplies all votes for a document by the number of those that
-// are not 0.
+// multiplyByVoters multiplies all votes for a document by the number of votes that are not 0.
 func multiplyByVoters(votes [][]float64) {
 	if len(votes) == 0 {
 		return

@@ -31,8 +31,8 @@ func (r Rule) Scores(d *dataset.Dataset, systems [][]float64, weights []float64)
 	return fused
 }
 
-// Each calls f with the votes on every query, which are valid during the call. Documents
-// without features are those of judgements and runs, of which no system ranks all.
+// Each calls f with the votes on every query, which are valid during the call. Documents without
+// features come from judgements and runs. No system ranks all of them.
 func (r Rule) Each(d *dataset.Dataset, systems [][]float64, f func(q *dataset.Query, votes [][]float64)) {
 	r.partial = d.Features == 0
 	for s, scores := range systems {

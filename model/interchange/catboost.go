@@ -1,11 +1,15 @@
 package interchange
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
+	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
@@ -83,32 +87,21 @@ type cbReader struct {
 	values  []float64
 }
 
-func readCatBoost(data []byte, o ReadOptions) (*model.Model, []string, error) {
+func readCatBoost(data []byte, o ReadOptions) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
 	var f cbFile
-	if err := decodeJSON(data, &f); err != nil {
-		return nil, nil, err
-	}
-	scale, bias, err := f.scaleAndBias()
-	if err != nil {
-		return nil, nil, err
-	}
+	check(decodeJSON(data, &f))
+	scale, bias := must2(f.scaleAndBias())
 	r := cbReader{columns: map[int]int{}, right: map[int]bool{}}
-	if err := r.features(&f); err != nil {
-		return nil, nil, err
-	}
+	check(r.features(&f))
 	e := &ensemble{features: r.width, names: r.names, categories: r.unused, constant: bias}
-	if err := r.trees(&f, e); err != nil {
-		return nil, nil, err
-	}
+	check(r.trees(&f, e))
 	for _, t := range e.trees {
 		for i := range t.values {
 			t.values[i] *= scale
 		}
 	}
-	notes, err := e.number(o, r.names == nil, false)
-	if err != nil {
-		return nil, nil, err
-	}
+	notes := must(e.number(o, r.names == nil, false))
 	notes = append(append(notes, r.notes...), e.categoryNotes()...)
 	if loss := f.Info.Params.Loss.Type; loss == "Logloss" || loss == "CrossEntropy" || loss == "Poisson" {
 		notes = append(notes, fmt.Sprintf("the scores are those before the link of the loss %s (RawFormulaVal), which keeps their order", loss))
@@ -142,20 +135,15 @@ func (f *cbFile) scaleAndBias() (scale, bias float64, err error) {
 	return scale, bias, nil
 }
 
-// features reads which column each feature stands in, its name, and where its missing values go.
-func (r *cbReader) features(f *cbFile) error {
+// features reads each feature's column, its name, and the direction of its missing values.
+func (r *cbReader) features(f *cbFile) (err error) {
+	defer catch(&err)
 	named := len(f.Features.Float) > 0
 	of := make(map[int]string)
 	for i := range f.Features.Float {
 		feature := &f.Features.Float[i]
-		index, err := wholeOf(feature.Index, "feature_index", i)
-		if err != nil {
-			return err
-		}
-		column, err := wholeOf(feature.Flat, "flat_feature_index", index)
-		if err != nil {
-			return err
-		}
+		index := must(wholeOf(feature.Index, "feature_index", i))
+		column := must(wholeOf(feature.Flat, "flat_feature_index", index))
 		if _, twice := r.columns[index]; twice || column < 0 || column >= math.MaxInt32 {
 			return wrong(feature.Index, "found feature %d in column %d, expected each feature once, in a column from 0 on", index, column)
 		}
@@ -293,20 +281,16 @@ func (r *cbReader) oblivious(t *cbOblivious) (tree, error) {
 }
 
 // nested adds a node with those below it, and returns its number or −1 less that of its leaf.
-func (r *cbReader) nested(v strictjson.Value) (int, error) {
-	o, err := objectOf(v, "a node")
-	if err != nil {
-		return 0, err
-	}
+func (r *cbReader) nested(v strictjson.Value) (_ int, err error) {
+	defer catch(&err)
+	o := must(objectOf(v, "a node"))
 	var n struct {
 		Value strictjson.Value `json:"value"`
 		Left  strictjson.Value `json:"left"`
 		Right strictjson.Value `json:"right"`
 		Split strictjson.Value `json:"split"`
 	}
-	if err := o.Decode(&n); err != nil {
-		return 0, err
-	}
+	check(o.Decode(&n))
 	if n.Split.Text == nil {
 		value, err := parseReal(string(n.Value.Text))
 		if err != nil {
@@ -325,17 +309,134 @@ func (r *cbReader) nested(v strictjson.Value) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	node, err := r.split(&s)
-	if err != nil {
-		return 0, err
-	}
+	node := must(r.split(&s))
 	own := len(r.nodes)
 	r.nodes = append(r.nodes, node)
-	left, err := r.nested(n.Left)
-	if err != nil {
-		return 0, err
-	}
+	left := must(r.nested(n.Left))
 	right, err := r.nested(n.Right)
 	r.nodes[own].Left, r.nodes[own].Right = left, right
 	return own, err
+}
+
+// cbWriter writes a model as trees of the nested form, which CatBoost reads like its own.
+type cbWriter struct {
+	borders [][]float32 // of each feature, ascending and different
+	first   []int       // number of each feature's first border among all
+	text    []byte
+}
+
+// writeCatBoost writes a model for load_model with format="json".
+func writeCatBoost(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
+	e := must(treesOf(m))
+	switch o.Scores {
+	case ShiftedScores:
+		e.shiftLeaves()
+	case LogisticScores:
+		return nil, fmt.Errorf("found --scores %s, expected raw or shift: the file has no link; use prediction_type=\"Probability\"", o.Scores)
+	case RawScores:
+	}
+	if len(e.trees) == 0 {
+		e.spreadConstant()
+	}
+	missing := must(e.cbMissing(m.Missing != dataset.MissingError))
+	b := newCBWriter(e)
+	check(b.features(e, missing))
+	b.text = append(b.text, `,"trees":[`...)
+	for k, t := range e.trees {
+		b.text = separate(b.text, k, ",\n")
+		b.node(t, t.root())
+	}
+	b.text = append(b.text, `],"scale_and_bias":[1,[`...)
+	b.text = append(strconv.AppendFloat(b.text, e.constant, 'g', -1, 64), "]]}\n"...)
+	out := bufio.NewWriter(w)
+	_, _ = out.Write(b.text) // Flush returns the error
+	return nil, out.Flush()
+}
+
+// cbMissing returns how each feature treats missing values: CatBoost has one way a feature, not one
+// a node. Where they do not matter, any will do.
+func (e *ensemble) cbMissing(matter bool) ([]string, error) {
+	ways := slices.Repeat([]string{""}, e.features)
+	for k, t := range e.trees {
+		for _, n := range t.nodes {
+			if n.Categories != nil {
+				return nil, fmt.Errorf("tree %d: found categories of feature %d, expected thresholds alone: CatBoost's categories are hashes of texts", k+1, n.Feature+1)
+			}
+			way := "AsTrue"
+			if n.MissingLeft {
+				way = "AsFalse"
+			}
+			if own := &ways[n.Feature]; *own == "" || !matter {
+				*own = way
+			} else if *own != way {
+				return nil, fmt.Errorf("tree %d: found that missing values of feature %d go right where those of other nodes go left, or the reverse, expected one way: CatBoost has one a feature; train with --missing error",
+					k+1, n.Feature+1)
+			}
+		}
+	}
+	for j := range ways {
+		if ways[j] == "" {
+			ways[j] = "AsIs"
+		}
+	}
+	return ways, nil
+}
+
+func newCBWriter(e *ensemble) *cbWriter {
+	b := &cbWriter{borders: make([][]float32, e.features), first: make([]int, e.features)}
+	for _, t := range e.trees {
+		for i := range t.nodes {
+			n := &t.nodes[i]
+			b.borders[n.Feature] = append(b.borders[n.Feature], n.Threshold+0) // −0 becomes 0
+		}
+	}
+	number := 0
+	for j := range b.borders {
+		slices.Sort(b.borders[j])
+		b.borders[j] = slices.Compact(b.borders[j])
+		b.first[j] = number
+		number += len(b.borders[j])
+	}
+	return b
+}
+
+func (b *cbWriter) features(e *ensemble, missing []string) error {
+	b.text = append(b.text, `{"features_info":{"float_features":[`...)
+	for j, borders := range b.borders {
+		name := ""
+		if e.names != nil {
+			name = e.names[j]
+		}
+		quoted, err := strictjson.Marshal(name)
+		if err != nil {
+			return err
+		}
+		b.text = separate(b.text, j, ",\n")
+		b.text = append(b.text, `{"borders":[`...)
+		for i, border := range borders {
+			b.text = separate(b.text, i)
+			b.text = strconv.AppendFloat(b.text, float64(border), 'g', -1, 64)
+		}
+		b.text = fmt.Appendf(b.text, `],"feature_id":%s,"feature_index":%d,"flat_feature_index":%d,"has_nans":%t,"nan_value_treatment":%q}`,
+			quoted, j, j, missing[j] != "AsIs", missing[j])
+	}
+	b.text = append(b.text, "]}"...)
+	return nil
+}
+
+func (b *cbWriter) node(t tree, at int) {
+	if at < 0 {
+		b.text = append(strconv.AppendFloat(append(b.text, `{"value":`...), t.values[-1-at], 'g', -1, 64), `,"weight":0}`...)
+		return
+	}
+	n := &t.nodes[at]
+	borders := b.borders[n.Feature]
+	place := sort.Search(len(borders), func(i int) bool { return borders[i] >= n.Threshold })
+	b.text = append(b.text, `{"left":`...)
+	b.node(t, n.Left)
+	b.text = append(b.text, `,"right":`...)
+	b.node(t, n.Right)
+	b.text = fmt.Appendf(b.text, `,"split":{"border":%s,"float_feature_index":%d,"split_index":%d,"split_type":"FloatFeature"}}`,
+		strconv.FormatFloat(float64(borders[place]), 'g', -1, 64), n.Feature, b.first[n.Feature]+place)
 }

@@ -10,30 +10,22 @@ import (
 
 // readCategories reads the categories of a list of JSON: texts, numbers, or false and true, which
 // are 0 and 1.
-func readCategories(v strictjson.Value) (*dataset.Categories, error) {
-	elements, err := elementsOf(v, "the categories of a feature")
-	if err != nil {
-		return nil, err
-	}
+func readCategories(v strictjson.Value) (_ *dataset.Categories, err error) {
+	defer catch(&err)
+	elements := must(elementsOf(v, "the categories of a feature"))
 	var texts []string
 	var numbers []float64
 	for _, e := range elements {
 		switch {
 		case e.Text[0] == '"':
-			text, err := textOf(e, "a category")
-			if err != nil {
-				return nil, err
-			}
+			text := must(textOf(e, "a category"))
 			texts = append(texts, text)
 		case string(e.Text) == "true":
 			numbers = append(numbers, 1)
 		case string(e.Text) == "false":
 			numbers = append(numbers, 0)
 		default:
-			number, err := numberOf(e, "a category")
-			if err != nil {
-				return nil, err
-			}
+			number := must(numberOf(e, "a category"))
 			numbers = append(numbers, number)
 		}
 	}

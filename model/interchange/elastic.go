@@ -13,9 +13,8 @@ import (
 )
 
 // elasticsearch is the body of POST _ltr/_featureset/NAME/_createmodel of the learning-to-rank
-// plugins of Elasticsearch and OpenSearch, which compute in float32: linear models are
-// model/linear, trees model/xgboost+json, and what these cannot express is model/ranklib.
-// Features that a document lacks are 0.
+// plugins of Elasticsearch and OpenSearch, which compute in float32. Linear models become
+// model/linear, trees model/xgboost+json, and other models model/ranklib. Missing features are 0.
 var elasticsearch = format{
 	name: "elasticsearch", title: "Elasticsearch LTR",
 	is: isElastic, read: readElastic, write: writeElastic,
@@ -44,18 +43,11 @@ func isElastic(head []byte) bool {
 
 // readElastic reads what is posted, or what a GET of the model returns within "_source", or of all
 // models within "hits".
-func readElastic(data []byte, o ReadOptions) (*model.Model, []string, error) {
-	if err := strictjson.Check(data); err != nil {
-		return nil, nil, err
-	}
-	inner, err := elasticModel(strictjson.Whole(data), o.Name)
-	if err != nil {
-		return nil, nil, err
-	}
-	kind, err := textOf(member(inner, "type"), `"type"`)
-	if err != nil {
-		return nil, nil, err
-	}
+func readElastic(data []byte, o ReadOptions) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
+	check(strictjson.Check(data))
+	inner := must(elasticModel(strictjson.Whole(data), o.Name))
+	kind := must(textOf(member(inner, "type"), `"type"`))
 	definition := member(inner, "definition")
 	var m *model.Model
 	var notes []string
@@ -74,10 +66,7 @@ func readElastic(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	norms, err := readElasticNorms(member(inner, "feature_normalizers"), m)
-	if err != nil {
-		return nil, nil, err
-	}
+	norms := must(readElasticNorms(member(inner, "feature_normalizers"), m))
 	if err := standardised(m, norms); err != nil {
 		return nil, nil, wrong(member(inner, "feature_normalizers"), "%w", err)
 	}
@@ -86,24 +75,18 @@ func readElastic(data []byte, o ReadOptions) (*model.Model, []string, error) {
 
 // elasticModel finds the object with "type" and "definition" within the objects "_source" and
 // "model".
-func elasticModel(v strictjson.Value, name string) (strictjson.Object, error) {
-	o, err := objectOf(v, "the body")
-	if err != nil {
-		return nil, err
-	}
+func elasticModel(v strictjson.Value, name string) (_ strictjson.Object, err error) {
+	defer catch(&err)
+	o := must(objectOf(v, "the body"))
 	if hits := member(o, "hits"); hits.Text != nil {
-		if o, err = elasticHit(hits, name); err != nil {
-			return nil, err
-		}
+		o = must(elasticHit(hits, name))
 	}
 	for _, key := range []string{"_source", "model", "model"} {
 		inner := member(o, key)
 		if inner.Text == nil {
 			continue
 		}
-		if o, err = objectOf(inner, fmt.Sprintf("%q", key)); err != nil {
-			return nil, err
-		}
+		o = must(objectOf(inner, fmt.Sprintf("%q", key)))
 	}
 	if member(o, "definition").Text == nil {
 		return nil, wrong(v, `found no "definition", expected {"model": {"name": …, "model": {"type": …, "definition": …}}}`)
@@ -112,45 +95,32 @@ func elasticModel(v strictjson.Value, name string) (strictjson.Object, error) {
 }
 
 // elasticHit returns a model among what a search answers.
-func elasticHit(v strictjson.Value, name string) (strictjson.Object, error) {
-	o, err := objectOf(v, `"hits"`)
-	if err != nil {
-		return nil, err
-	}
-	list, err := elementsOf(member(o, "hits"), `"hits"`)
-	if err != nil {
-		return nil, err
-	}
-	one, err := modelNamed(v, list, name, func(hit strictjson.Value) string {
+func elasticHit(v strictjson.Value, name string) (_ strictjson.Object, err error) {
+	defer catch(&err)
+	o := must(objectOf(v, `"hits"`))
+	list := must(elementsOf(member(o, "hits"), `"hits"`))
+	one := must(modelNamed(v, list, name, func(hit strictjson.Value) string {
 		o, err := objectOf(hit, "")
 		if err != nil {
 			return ""
 		}
 		return nameIn(member(o, "_source"))
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	return objectOf(one, "the model")
 }
 
 // readElasticLinear reads weights by the names of features, in an object or, as the plugin
 // returns it, in a string that holds one.
-func readElasticLinear(v strictjson.Value) (*model.Model, []string, error) {
+func readElasticLinear(v strictjson.Value) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
 	if v.Text[0] == '"' {
-		text, err := textOf(v, `"definition"`)
-		if err != nil {
-			return nil, nil, err
-		}
+		text := must(textOf(v, `"definition"`))
 		if err := strictjson.Check([]byte(text)); err != nil {
 			return nil, nil, wrong(v, `found a "definition" that is no JSON: %v`, err)
 		}
 		v = strictjson.Value{Text: strictjson.Whole([]byte(text)).Text, At: v.At}
 	}
-	o, err := objectOf(v, `"definition"`)
-	if err != nil {
-		return nil, nil, err
-	}
+	o := must(objectOf(v, `"definition"`))
 	var sum linear
 	for _, pair := range o {
 		w, err := javaNumberOf(pair.Value, fmt.Sprintf("the weight of %q", pair.Key))
@@ -166,11 +136,9 @@ func readElasticLinear(v strictjson.Value) (*model.Model, []string, error) {
 	return m, []string{"features are in the order of the weights, and missing values count as 0, as in Elasticsearch"}, nil
 }
 
-func readElasticRankLib(v strictjson.Value, o ReadOptions) (*model.Model, []string, error) {
-	text, err := textOf(v, `"definition"`)
-	if err != nil {
-		return nil, nil, err
-	}
+func readElasticRankLib(v strictjson.Value, o ReadOptions) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
+	text := must(textOf(v, `"definition"`))
 	m, notes, err := readRankLib([]byte(text), o)
 	if err != nil {
 		return nil, nil, wrong(v, "definition: %w", err)
@@ -196,14 +164,12 @@ func readElasticXGBoost(v strictjson.Value, read func([]byte, ReadOptions) (*mod
 }
 
 // readElasticNorms reads normalisers by the names of the model's features.
-func readElasticNorms(v strictjson.Value, m *model.Model) (map[int]transform.Standard, error) {
+func readElasticNorms(v strictjson.Value, m *model.Model) (_ map[int]transform.Standard, err error) {
+	defer catch(&err)
 	if v.Text == nil {
 		return nil, nil
 	}
-	o, err := objectOf(v, `"feature_normalizers"`)
-	if err != nil {
-		return nil, err
-	}
+	o := must(objectOf(v, `"feature_normalizers"`))
 	index := map[string]int{}
 	for j, name := range m.FeatureNames {
 		index[name] = j
@@ -214,30 +180,24 @@ func readElasticNorms(v strictjson.Value, m *model.Model) (map[int]transform.Sta
 		if !ok {
 			return nil, wrong(pair.Value, "found a normalizer of the feature %q, which the model does not name", pair.Key)
 		}
-		if norms[j], err = readElasticNorm(pair); err != nil {
-			return nil, err
-		}
+		norms[j] = must(readElasticNorm(pair))
 	}
 	return norms, nil
 }
 
 func readElasticNorm(pair strictjson.Member) (norm transform.Standard, err error) {
-	o, err := objectOf(pair.Value, fmt.Sprintf("the normalizer of %q", pair.Key))
-	if err != nil {
-		return norm, err
-	}
+	defer catch(&err)
+	o := must(objectOf(pair.Value, fmt.Sprintf("the normalizer of %q", pair.Key)))
 	keys := map[string][2]string{"standard": {"mean", "standard_deviation"}, "min_max": {"minimum", "maximum"}}
 	if len(o) != 1 || keys[o[0].Key][0] == "" {
 		return norm, wrong(pair.Value, `found the normalizer %s of %q, expected "standard" or "min_max"`, shown(pair.Value), pair.Key)
 	}
-	params, err := objectOf(o[0].Value, fmt.Sprintf("the normalizer of %q", pair.Key))
-	if err != nil {
-		return norm, err
-	}
+	params := must(objectOf(o[0].Value, fmt.Sprintf("the normalizer of %q", pair.Key)))
 	return readNorm(pair.Value, params, pair.Key, keys[o[0].Key])
 }
 
-func writeElastic(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
+func writeElastic(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
 	switch m.Scorer.(type) {
 	case *scorer.Trees, *scorer.Stumps:
 		return writeElasticXGBoost(w, m, o)
@@ -247,10 +207,7 @@ func writeElastic(w io.Writer, m *model.Model, o WriteOptions) ([]string, error)
 	if o.Scores != RawScores {
 		return writeElasticRankLib(w, m, o)
 	}
-	rest, norms, err := divideStandards(m)
-	if err != nil {
-		return nil, err
-	}
+	rest, norms := must2(divideStandards(m))
 	sum, err := linearOf(rest)
 	if err != nil {
 		if _, network := m.Scorer.(*scorer.Layers); network {
@@ -258,19 +215,11 @@ func writeElastic(w io.Writer, m *model.Model, o WriteOptions) ([]string, error)
 		}
 		return nil, err
 	}
-	names, err := engineNames(m, o)
-	if err != nil {
-		return nil, err
-	}
+	names := must(engineNames(m, o))
 	definition := []byte{'{'}
 	for j, weight := range sum.weights {
-		f, err := single("the weight", weight)
-		if err != nil {
-			return nil, err
-		}
-		if j > 0 {
-			definition = append(definition, ',')
-		}
+		f := must(single("the weight", weight))
+		definition = separate(definition, j)
 		definition = fmt.Appendf(definition, "%s:%s", quoted(names[j]), decimal32(f))
 	}
 	notes := slices.Concat(sum.notes, []string{`the feature set must have all features by these names: one that is unknown is an error there`})
@@ -289,22 +238,14 @@ func writeElasticXGBoost(w io.Writer, m *model.Model, o WriteOptions) ([]string,
 	return notes, writeElasticBody(w, o, nil, nil, elasticXGBoost, quoted(string(definition)))
 }
 
-func writeElasticRaw(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
-	f, notes, err := xgbForestOf(m, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.needThresholds(); err != nil {
-		return nil, err
-	}
-	if f.names, err = engineNames(m, o); err != nil {
-		return nil, err
-	}
+func writeElasticRaw(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
+	f, notes := must2(xgbForestOf(m, o))
+	check(f.needThresholds())
+	f.names = must(engineNames(m, o))
 	f.typed = true
 	var definition bytes.Buffer
-	if err := f.write(&definition, o.Scores); err != nil {
-		return nil, err
-	}
+	check(f.write(&definition, o.Scores))
 	notes = append(notes, "the feature set must have all features of the model by these names")
 	return notes, writeElasticBody(w, o, nil, nil, elasticXGBoostRaw, quoted(definition.String()))
 }

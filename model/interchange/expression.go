@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ type expression struct {
 	step     func(value string, s transform.Step) string
 	logistic func(s string) string
 	unit     func(f scorer.Activation, z string) (string, error) // nil if there are no networks
-	// branch returns the value of a node, from those of its sides.
+	// branch returns the value of a node from the values of both sides.
 	branch func(n scorer.TreeNode, left, right string) string
 	// most is how many parts an expression may have.
 	most int
@@ -42,7 +43,8 @@ func (x *expression) of(m *model.Model, o WriteOptions) (string, error) {
 	return text, nil
 }
 
-func (x *expression) raw(m *model.Model, o WriteOptions) (string, error) {
+func (x *expression) raw(m *model.Model, o WriteOptions) (_ string, err error) {
+	defer catch(&err)
 	switch m.Scorer.(type) {
 	case *scorer.Trees, *scorer.Stumps:
 		return x.trees(m, o.Scores == ShiftedScores)
@@ -50,10 +52,7 @@ func (x *expression) raw(m *model.Model, o WriteOptions) (string, error) {
 	if o.Scores == ShiftedScores {
 		return "", errNoLeastScore
 	}
-	layers, err := bareNetworkOf(m)
-	if err != nil {
-		return "", err
-	}
+	layers := must(bareNetworkOf(m))
 	if x.unit == nil && (len(layers) > 1 || layers[0].activation != scorer.Identity) {
 		return "", fmt.Errorf("found the scorer %q, expected a linear one, trees or stumps", m.Scorer.Kind())
 	}
@@ -62,9 +61,7 @@ func (x *expression) raw(m *model.Model, o WriteOptions) (string, error) {
 	}
 	inputs := make([]string, len(layers[0].weights[0]))
 	for j := range inputs {
-		if inputs[j], err = x.feature(j); err != nil {
-			return "", err
-		}
+		inputs[j] = must(x.feature(j))
 	}
 	for _, l := range layers {
 		outputs := make([]string, len(l.biases))
@@ -81,9 +78,7 @@ func (x *expression) raw(m *model.Model, o WriteOptions) (string, error) {
 			}
 			outputs[u] = x.sum(terms)
 			if l.activation != scorer.Identity {
-				if outputs[u], err = x.unit(l.activation, outputs[u]); err != nil {
-					return "", err
-				}
+				outputs[u] = must(x.unit(l.activation, outputs[u]))
 			}
 		}
 		inputs = outputs
@@ -91,8 +86,8 @@ func (x *expression) raw(m *model.Model, o WriteOptions) (string, error) {
 	return inputs[0], nil
 }
 
-// longestFeature is how long what is done to a feature may be: its value stands in some steps more
-// than once.
+// longestFeature is the largest length of a transformed feature's text. Some transforms repeat the
+// text of their input.
 const longestFeature = 1 << 16
 
 // feature returns a feature with what the model does to it and to missing values.
@@ -150,11 +145,9 @@ func joined(terms []string, operator string) string {
 	return strings.Join(terms, operator)
 }
 
-func (x *expression) trees(m *model.Model, shifted bool) (string, error) {
-	e, err := treesOf(m)
-	if err != nil {
-		return "", err
-	}
+func (x *expression) trees(m *model.Model, shifted bool) (_ string, err error) {
+	defer catch(&err)
+	e := must(treesOf(m))
 	if shifted {
 		e.shift()
 	}
@@ -166,16 +159,14 @@ func (x *expression) trees(m *model.Model, shifted bool) (string, error) {
 		if x.parts += len(t.values); x.parts > x.most {
 			return "", x.tooLarge()
 		}
-		text, err := x.node(t, 0, 0)
-		if err != nil {
-			return "", err
-		}
+		text := must(x.node(t, 0, 0))
 		terms = append(terms, text)
 	}
 	return x.sum(terms), nil
 }
 
-func (x *expression) node(t tree, at, depth int) (string, error) {
+func (x *expression) node(t tree, at, depth int) (_ string, err error) {
+	defer catch(&err)
 	if depth > deepest {
 		return "", fmt.Errorf("found a tree deeper than %d levels, expected fewer in an expression of %s", deepest, x.language)
 	}
@@ -183,13 +174,21 @@ func (x *expression) node(t tree, at, depth int) (string, error) {
 		return decimal(t.values[max(0, -1-at)]), nil
 	}
 	n := t.nodes[at]
-	left, err := x.node(t, n.Left, depth+1)
-	if err != nil {
-		return "", err
-	}
-	right, err := x.node(t, n.Right, depth+1)
-	if err != nil {
-		return "", err
-	}
+	left := must(x.node(t, n.Left, depth+1))
+	right := must(x.node(t, n.Right, depth+1))
 	return x.branch(n, left, right), nil
+}
+
+// doubleThreshold returns the largest double that becomes at most t when it is rounded to float32.
+// Readers round features so. For a double x, x ≤ doubleThreshold(t) is the same as float32(x) ≤ t.
+func doubleThreshold(t float32) float64 {
+	next := float64(2*float64(t)) - float64(math.Nextafter32(t, float32(math.Inf(-1)))) // of t's spacing below
+	if up := math.Nextafter32(t, float32(math.Inf(1))); !math.IsInf(float64(up), 0) {
+		next = float64(up)
+	}
+	middle := float64(t) + float64((next-float64(t))/2)
+	if math.Float32bits(t)&1 == 1 { // a tie rounds to the even neighbour, away from t
+		return math.Nextafter(middle, math.Inf(-1))
+	}
+	return middle
 }

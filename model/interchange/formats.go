@@ -67,8 +67,8 @@ type ReadOptions struct {
 	// FirstFeature says which feature of this module a format's first column is, where columns
 	// are counted from 0.
 	FirstFeature Numbering
-	// Names are those of the features of the data that the model is for, which may be more than it
-	// knows; nil leaves the format's.
+	// Names are the feature names of the data that the model will score. They may be more than the
+	// model's features. nil keeps the names of the file.
 	Names []string
 	// Features is their number where Names is nil; 0 leaves the format's.
 	Features int
@@ -78,8 +78,8 @@ type ReadOptions struct {
 type WriteOptions struct {
 	// Name is what formats with a name for the model call it; empty means "listwise".
 	Name string
-	// Names are those of the features in an engine; nil means the model's, and feature_1, feature_2
-	// and so on if it has none.
+	// Names are the feature names in the engine. nil means the model's names, or feature_1,
+	// feature_2 and so on if it has none.
 	Names []string
 	// FeatureSet is the feature set or store that the model belongs to, where a format has such.
 	FeatureSet string
@@ -89,7 +89,7 @@ type WriteOptions struct {
 	Scores Scores
 }
 
-// Numbering says which of this module's features, counted from 1, stands in column 0.
+// Numbering says which feature, counted from 1, is column 0.
 type Numbering int
 
 const (
@@ -159,9 +159,9 @@ func Recognise(head []byte) string {
 	return ""
 }
 
-// Load reads a model file of this module or of another system: the content tells. Notes say
-// what was assumed of a file of another system. An error about the content is a
-// *model.FileError.
+// Load reads a model file of this module or of another system, and recognizes the format by the
+// content. Notes state the assumptions about a file of another system. An error about the content
+// is a *model.FileError.
 func Load(path string, o ReadOptions) (*model.Model, []string, error) {
 	data, err := model.ReadFile(path)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// unfused returns a fusion that is a weighted sum of its members' scores as one model: the trees
-// of all members, or one weighted sum of features. Any other model is returned as it is, and so is
-// a fusion by a rule that sees all documents of a query, which every format refuses. Notes are
-// those of the members.
+// unfused returns a fusion by a weighted sum of scores as one model: the trees of all members, or
+// one weighted sum of features. It returns any other model as it is. That includes fusions by rules
+// that see all documents of a query, which every format refuses. It also returns the members'
+// notes.
 func unfused(m *model.Model) (*model.Model, []string, error) {
 	f, ok := m.Scorer.(*model.Fusion)
 	if !ok || f.Rule.Kind != fuse.CombSUM || f.Rule.Scale != fuse.Raw {

@@ -19,9 +19,9 @@ import (
 //
 //	func Score(x []float32) float64
 //
-// Scores of trees, stumps, linear models and networks of relu, leakyrelu and identity have the
-// bits of the model's; those of other networks agree to the last digits, as their exponentials
-// are the standard library's.
+// Scores of trees, stumps, linear models and networks of relu, leakyrelu and identity have the same
+// bits as the model's. Other networks use the standard library's exponentials, so their scores may
+// differ in the last digits.
 var goSource = format{name: "go", title: "Go source without dependencies", write: writeGo}
 
 // goWriter collects the declarations of the file.
@@ -32,14 +32,10 @@ type goWriter struct {
 
 func (b *goWriter) printf(text string, args ...any) { b.text = fmt.Appendf(b.text, text, args...) }
 
-func writeGo(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
-	names, err := engineNames(m, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkOneDocument(m); err != nil {
-		return nil, err
-	}
+func writeGo(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
+	names := must(engineNames(m, o))
+	check(checkOneDocument(m))
 	pkg := goPackage(o.Name)
 	var b goWriter
 	b.score(m, o)
@@ -52,9 +48,7 @@ func writeGo(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
 		if o.Scores == ShiftedScores {
 			return nil, errNoLeastScore
 		}
-		if err := b.sums(m); err != nil {
-			return nil, err
-		}
+		check(b.sums(m))
 	}
 	if m.Transforms != nil {
 		b.math = true

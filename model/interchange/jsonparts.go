@@ -73,22 +73,17 @@ func numberOf(v strictjson.Value, what string) (float64, error) {
 
 // javaNumberOf returns a finite number as a float32 of Java: a number is a double first, a string
 // is read as Float.parseFloat does.
-func javaNumberOf(v strictjson.Value, what string) (float32, error) {
+func javaNumberOf(v strictjson.Value, what string) (_ float32, err error) {
+	defer catch(&err)
 	if v.Text != nil && v.Text[0] == '"' {
-		text, err := textOf(v, what)
-		if err != nil {
-			return 0, err
-		}
+		text := must(textOf(v, what))
 		x, err := javaFloat(text, 32)
 		if err != nil {
 			return 0, wrong(v, "found %q as %s, expected a finite number", text, what)
 		}
 		return float32(x), nil
 	}
-	x, err := numberOf(v, what)
-	if err != nil {
-		return 0, err
-	}
+	x := must(numberOf(v, what))
 	f := float32(x)
 	if math.IsInf(float64(f), 0) {
 		return 0, wrong(v, "found %s as %s, expected a number within the range of float32", shown(v), what)
@@ -97,35 +92,47 @@ func javaNumberOf(v strictjson.Value, what string) (float32, error) {
 }
 
 // numbersOf returns a list of numbers.
-func numbersOf(v strictjson.Value, what string) ([]float64, error) {
-	list, err := elementsOf(v, what)
-	if err != nil {
-		return nil, err
-	}
+func numbersOf(v strictjson.Value, what string) (_ []float64, err error) {
+	defer catch(&err)
+	list := must(elementsOf(v, what))
 	numbers := make([]float64, len(list))
 	for i, e := range list {
-		if numbers[i], err = numberOf(e, fmt.Sprintf("element %d of %s", i+1, what)); err != nil {
-			return nil, err
-		}
+		numbers[i] = must(numberOf(e, fmt.Sprintf("element %d of %s", i+1, what)))
 	}
 	return numbers, nil
 }
 
 // namesOf returns a list of different strings.
-func namesOf(v strictjson.Value, what string) ([]string, error) {
-	list, err := elementsOf(v, what)
-	if err != nil {
-		return nil, err
-	}
+func namesOf(v strictjson.Value, what string) (_ []string, err error) {
+	defer catch(&err)
+	list := must(elementsOf(v, what))
 	names, seen := make([]string, len(list)), make(map[string]bool, len(list))
 	for i, e := range list {
-		if names[i], err = textOf(e, fmt.Sprintf("element %d of %s", i+1, what)); err != nil {
-			return nil, err
-		}
+		names[i] = must(textOf(e, fmt.Sprintf("element %d of %s", i+1, what)))
 		if seen[names[i]] {
 			return nil, wrong(e, "found %q a second time in %s", names[i], what)
 		}
 		seen[names[i]] = true
 	}
 	return names, nil
+}
+
+// quoted returns a JSON string.
+func quoted(text string) []byte {
+	q, err := strictjson.Marshal(text)
+	if err != nil {
+		panic(err) // strings are JSON
+	}
+	return q
+}
+
+// separate appends a comma, or another separator, before element i of a list unless it is the first.
+func separate(text []byte, i int, by ...string) []byte {
+	switch {
+	case i == 0:
+		return text
+	case by != nil:
+		return append(text, by[0]...)
+	}
+	return append(text, ',')
 }

@@ -2,12 +2,16 @@ package interchange
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/scorer"
 )
@@ -34,33 +38,22 @@ const (
 // lgbmZero bounds what LightGBM takes as 0 where zeros are missing (kZeroThreshold).
 const lgbmZero = float32(1e-35)
 
-func readLightGBM(data []byte, o ReadOptions) (*model.Model, []string, error) {
-	header, trees, err := lgbmBlocks(data)
-	if err != nil {
-		return nil, nil, err
-	}
+func readLightGBM(data []byte, o ReadOptions) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
+	header, trees := must2(lgbmBlocks(data))
 	for _, key := range []string{"num_class", "num_tree_per_iteration"} {
-		n, err := header.integer(key, 1)
-		if err != nil {
-			return nil, nil, err
-		}
+		n := must(header.integer(key, 1))
 		if n != 1 {
 			return nil, nil, header.errorOf(key, "found %s=%d, expected 1: a model of several classes gives a document no single score", key, n)
 		}
 	}
-	largest, err := header.integer("max_feature_idx", -1)
-	if err != nil {
-		return nil, nil, err
-	}
+	largest := must(header.integer("max_feature_idx", -1))
 	if largest < 0 || largest >= math.MaxInt32 {
 		return nil, nil, header.errorOf("max_feature_idx", "found max_feature_idx=%q, expected the number of the last column, from 0", header.values["max_feature_idx"].text)
 	}
 	e, m32 := &ensemble{features: largest + 1}, new(merged)
 	for k := range trees {
-		t, err := trees[k].lgbmTree(e.features, m32)
-		if err != nil {
-			return nil, nil, err
-		}
+		t := must(trees[k].lgbmTree(e.features, m32))
 		e.trees = append(e.trees, t)
 	}
 	if _, ok := header.values["average_output"]; ok {
@@ -70,18 +63,10 @@ func readLightGBM(data []byte, o ReadOptions) (*model.Model, []string, error) {
 			}
 		}
 	}
-	if err := e.lgbmFrame(data, strings.Fields(header.values["feature_infos"].text)); err != nil {
-		return nil, nil, err
-	}
+	check(e.lgbmFrame(data, strings.Fields(header.values["feature_infos"].text)))
 	columns := e.features
-	notes, err := e.lgbmColumns(header, o, m32)
-	if err != nil {
-		return nil, nil, err
-	}
-	monotone, err := header.lgbmMonotone(columns, 1+e.features-columns)
-	if err != nil {
-		return nil, nil, err
-	}
+	notes := must(e.lgbmColumns(header, o, m32))
+	monotone := must(header.lgbmMonotone(columns, 1+e.features-columns))
 	notes = append(notes, e.categoryNotes()...)
 	objective := header.values["objective"].text
 	if strings.HasPrefix(objective, "binary") || strings.HasPrefix(objective, "cross_entropy") {
@@ -123,32 +108,19 @@ func (b *keyed) lgbmMonotone(columns, first int) (string, error) {
 }
 
 // lgbmTree reads a tree.
-func (b *keyed) lgbmTree(features int, m32 *merged) (tree, error) {
-	leaves, err := b.integer("num_leaves", 0)
-	if err != nil {
-		return tree{}, err
-	}
+func (b *keyed) lgbmTree(features int, m32 *merged) (_ tree, err error) {
+	defer catch(&err)
+	leaves := must(b.integer("num_leaves", 0))
 	if leaves < 1 || leaves > len(b.values["leaf_value"].text) {
 		return tree{}, b.errorOf("num_leaves", "found num_leaves=%d, expected the number of leaf values", leaves)
 	}
-	linear, err := b.integer("is_linear", 0)
-	if err != nil {
-		return tree{}, err
-	}
+	linear := must(b.integer("is_linear", 0))
 	if linear != 0 {
 		return tree{}, b.errorOf("is_linear", "found is_linear=%d, expected 0: leaves with linear functions are not read", linear)
 	}
-	values, err := listOf(b, "leaf_value", leaves, parseReal)
-	if err != nil {
-		return tree{}, err
-	}
-	nodes, zeros, err := b.lgbmNodes(leaves-1, features, m32)
-	if err != nil {
-		return tree{}, err
-	}
-	if err := b.lgbmCounts(leaves); err != nil {
-		return tree{}, err
-	}
+	values := must(listOf(b, "leaf_value", leaves, parseReal))
+	nodes, zeros := must2(b.lgbmNodes(leaves-1, features, m32))
+	check(b.lgbmCounts(leaves))
 	t, err := growWith(nodes, values, zeros)
 	if err != nil {
 		return tree{}, errorAt(b.line, "%w", err)
@@ -177,33 +149,16 @@ func (b *keyed) lgbmCounts(leaves int) error {
 
 // lgbmNodes reads n inner nodes.
 func (b *keyed) lgbmNodes(n, features int, m32 *merged) (nodes []scorer.TreeNode, zeros map[int]bool, err error) {
+	defer catch(&err)
 	if n == 0 {
 		return nil, nil, nil
 	}
-	feature, err := listOf(b, "split_feature", n, strconv.Atoi)
-	if err != nil {
-		return nil, nil, err
-	}
-	threshold, err := listOf(b, "threshold", n, parseReal)
-	if err != nil {
-		return nil, nil, err
-	}
-	decision, err := listOf(b, "decision_type", n, strconv.Atoi)
-	if err != nil {
-		return nil, nil, err
-	}
-	left, err := listOf(b, "left_child", n, strconv.Atoi)
-	if err != nil {
-		return nil, nil, err
-	}
-	right, err := listOf(b, "right_child", n, strconv.Atoi)
-	if err != nil {
-		return nil, nil, err
-	}
-	sets, err := b.lgbmSets()
-	if err != nil {
-		return nil, nil, err
-	}
+	feature := must(listOf(b, "split_feature", n, strconv.Atoi))
+	threshold := must(listOf(b, "threshold", n, parseReal))
+	decision := must(listOf(b, "decision_type", n, strconv.Atoi))
+	left := must(listOf(b, "left_child", n, strconv.Atoi))
+	right := must(listOf(b, "right_child", n, strconv.Atoi))
+	sets := must(b.lgbmSets())
 	nodes, zeros = make([]scorer.TreeNode, n), make(map[int]bool)
 	for i := range nodes {
 		if feature[i] < 0 || feature[i] >= features {
@@ -273,7 +228,8 @@ func (b *keyed) lgbmDivide(n *scorer.TreeNode, at int, threshold float64, decisi
 }
 
 // lgbmSets reads the sets of categories of a tree.
-func (b *keyed) lgbmSets() ([][]float32, error) {
+func (b *keyed) lgbmSets() (_ [][]float32, err error) {
+	defer catch(&err)
 	n, err := b.integer("num_cat", 0)
 	if err != nil || n == 0 {
 		return nil, err
@@ -281,17 +237,11 @@ func (b *keyed) lgbmSets() ([][]float32, error) {
 	if n < 0 || n > len(b.values["cat_boundaries"].text) {
 		return nil, b.errorOf("num_cat", "found num_cat=%d, expected the number of sets of categories", n)
 	}
-	bounds, err := listOf(b, "cat_boundaries", n+1, strconv.Atoi)
-	if err != nil {
-		return nil, err
-	}
+	bounds := must(listOf(b, "cat_boundaries", n+1, strconv.Atoi))
 	if bounds[0] != 0 || !slices.IsSorted(bounds) || bounds[n] > len(b.values["cat_threshold"].text) {
 		return nil, b.errorOf("cat_boundaries", "found %.60s as the bounds of %d sets of categories, expected ascending numbers from 0 on", b.values["cat_boundaries"].text, n)
 	}
-	words, err := listOf(b, "cat_threshold", bounds[n], parseWord)
-	if err != nil {
-		return nil, err
-	}
+	words := must(listOf(b, "cat_threshold", bounds[n], parseWord))
 	sets := make([][]float32, n)
 	for k := range sets {
 		sets[k] = []float32{}
@@ -320,8 +270,8 @@ func (b *keyed) lgbmTake(sets [][]float32, number float64, at int) ([]float32, e
 	return set, nil
 }
 
-// lgbmColumns settles the names of features and which of them stands in column 0, and says what
-// becomes of numbers that float32 does not tell apart.
+// lgbmColumns sets the feature names and decides which feature is column 0. Its notes report
+// numbers that are equal as float32.
 func (e *ensemble) lgbmColumns(header *keyed, o ReadOptions, m32 *merged) ([]string, error) {
 	names := strings.Fields(header.values["feature_names"].text)
 	if len(names) > 0 && len(names) != e.features {
@@ -352,4 +302,258 @@ func (e *ensemble) lgbmColumns(header *keyed, o ReadOptions, m32 *merged) ([]str
 		}
 		return strconv.Itoa(column + 1 - columns + e.features)
 	})...), err
+}
+
+// keyed is a block of lines KEY=VALUE.
+type keyed struct {
+	line   int // of its beginning
+	values map[string]keyedValue
+}
+
+type keyedValue struct {
+	text string
+	line int
+}
+
+// lgbmBlocks divides a file into its header and trees.
+func lgbmBlocks(data []byte) (header *keyed, trees []*keyed, err error) {
+	header = &keyed{1, map[string]keyedValue{}}
+	block, line, ended := header, 0, false
+	for text := range strings.Lines(string(data)) {
+		line++
+		text = strings.TrimRight(text, "\r\n")
+		switch {
+		case text == "end of trees" || strings.HasPrefix(text, "feature importances") || strings.HasPrefix(text, "feature_importances"):
+			ended = true
+		case strings.HasPrefix(text, "Tree="):
+			if number := strings.TrimPrefix(text, "Tree="); number != strconv.Itoa(len(trees)) {
+				return nil, nil, errorAt(line, "found Tree=%.20s, expected Tree=%d: the file is not whole", number, len(trees))
+			}
+			block = &keyed{line, map[string]keyedValue{}}
+			trees = append(trees, block)
+			continue
+		case text == "":
+			continue
+		}
+		if ended {
+			break
+		}
+		key, value, _ := strings.Cut(text, "=")
+		if _, ok := block.values[key]; ok {
+			return nil, nil, errorAt(line, "found %s a second time, expected it once", key)
+		}
+		block.values[key] = keyedValue{value, line}
+	}
+	if !ended {
+		return nil, nil, errorAt(line, `found no line "end of trees": the file is not whole`)
+	}
+	if _, after, ok := bytes.Cut(data, []byte("\nparameters:")); ok && !bytes.Contains(after, []byte("\nend of parameters")) {
+		// Categories of a data frame come after these.
+		return nil, nil, errorAt(1+bytes.Count(data, []byte("\n")), `found no line "end of parameters": the file is not whole`)
+	}
+	if sizes, ok := header.values["tree_sizes"]; ok {
+		if n := len(strings.Fields(sizes.text)); n != len(trees) {
+			return nil, nil, errorAt(sizes.line, "found the sizes of %d trees, expected those of %d: the file is not whole", n, len(trees))
+		}
+	}
+	return header, trees, nil
+}
+
+// errorOf makes an error about the line of a key, or of the block if there is none.
+func (b *keyed) errorOf(key, text string, args ...any) error {
+	line := b.line
+	if v, ok := b.values[key]; ok {
+		line = v.line
+	}
+	return errorAt(line, text, args...)
+}
+
+// integer returns the whole number of a key, otherwise where there is none.
+func (b *keyed) integer(key string, otherwise int) (int, error) {
+	v, ok := b.values[key]
+	if !ok {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(v.text))
+	if err != nil {
+		return 0, errorAt(v.line, "found %s=%.40s, expected a whole number", key, v.text)
+	}
+	return n, nil
+}
+
+// listOf returns the numbers of a key, which must be n.
+func listOf[T any](b *keyed, key string, n int, parse func(string) (T, error)) ([]T, error) {
+	v, ok := b.values[key]
+	words := strings.Fields(v.text)
+	if !ok || len(words) != n {
+		return nil, b.errorOf(key, "found %d numbers of %s, expected %d", len(words), key, n)
+	}
+	list := make([]T, n)
+	for i, w := range words {
+		x, err := parse(w)
+		if err != nil {
+			return nil, errorAt(v.line, "found %.40q as number %d of %s, expected %s", w, i+1, key, kindOf(list))
+		}
+		list[i] = x
+	}
+	return list, nil
+}
+
+func kindOf[T any](list []T) string {
+	if _, ok := any(list).([]float64); ok {
+		return "a number"
+	}
+	return "a whole number"
+}
+
+// parseReal reads a number that may be infinite, but not NaN.
+func parseReal(word string) (float64, error) {
+	x, err := strconv.ParseFloat(word, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		err = nil // infinite, as LightGBM reads it
+	}
+	if err == nil && math.IsNaN(x) {
+		err = strconv.ErrSyntax
+	}
+	return x, err
+}
+
+func parseWord(word string) (uint32, error) {
+	x, err := strconv.ParseUint(word, 10, 32)
+	return uint32(x), err
+}
+
+// lgbmFrame sets the categories of a model that learned from a data frame of pandas. LightGBM puts
+// the places of values in the lists that it keeps behind the trees in place of the values. There is
+// a list for each column of pandas' type category, in the order of the columns. The file does not
+// say which these are, but which columns LightGBM divided by categories; an ordered column is none
+// of them.
+func (e *ensemble) lgbmFrame(data []byte, infos []string) error {
+	const key = "\npandas_categorical:"
+	at := bytes.LastIndex(data, []byte(key))
+	if at < 0 {
+		return nil
+	}
+	line := 2 + bytes.Count(data[:at], []byte("\n"))
+	text, _, _ := bytes.Cut(data[at+len(key):], []byte("\n"))
+	if text = bytes.TrimSpace(text); len(text) == 0 || string(text) == "null" || string(text) == "[]" {
+		return nil
+	}
+	if err := strictjson.Check(text); err != nil {
+		return errorAt(line, "found what is not JSON as pandas_categorical, expected the lists of categories: %w", err)
+	}
+	lists, err := elementsOf(strictjson.Whole(text), "pandas_categorical")
+	if err != nil {
+		return errorAt(line, "%w", err)
+	}
+	sets := make([]*dataset.Categories, len(lists))
+	for k, v := range lists {
+		if sets[k], err = readCategories(v); err != nil {
+			return errorAt(line, "list %d of pandas_categorical: %w", k+1, err)
+		}
+	}
+	if len(infos) != e.features {
+		return errorAt(line, "found pandas_categorical without feature_infos, expected these to say which columns have categories")
+	}
+	places, ok := placeLists(sets, infos, lgbmDeclared(data))
+	if !ok {
+		return errorAt(line, "found %d lists of categories in pandas_categorical that do not tell their columns, expected one for each column of categories (with pandas_categorical:null data have the codes)", len(sets))
+	}
+	e.categories = make([]*dataset.Categories, e.features)
+	for k, column := range places {
+		e.categories[column] = sets[k]
+	}
+	return nil
+}
+
+var lgbmCategoricalLine = regexp.MustCompile(`(?m)^\[categorical_feature: ([0-9,]*)\]\r?$`)
+
+// lgbmDeclared returns the columns that the parameters in a file call categorical.
+func lgbmDeclared(data []byte) map[int]bool {
+	found := lgbmCategoricalLine.FindSubmatch(data)
+	if found == nil {
+		return nil
+	}
+	declared := make(map[int]bool)
+	for word := range strings.SplitSeq(string(found[1]), ",") {
+		if column, err := strconv.Atoi(word); err == nil {
+			declared[column] = true
+		}
+	}
+	return declared
+}
+
+// placeLists returns the column of each list of categories, in ascending order. The feature_infos
+// entry of the column must allow the list. At first, every declared column and every column with
+// categories must get a list; if there is not exactly one way, none must. ok is false unless there
+// is exactly one way.
+func placeLists(sets []*dataset.Categories, infos []string, declared map[int]bool) (places []int, ok bool) {
+	needed := make([]bool, len(infos))
+	for c, info := range infos {
+		needed[c] = declared[c] || info != "none" && !strings.HasPrefix(info, "[")
+	}
+	fits := func(k, c int) bool {
+		return infoAllows(infos[c], len(sets[k].Texts)+len(sets[k].Numbers))
+	}
+	if len(sets)*len(infos) > mostPlaces {
+		return nil, false
+	}
+	if places, ok = placeOnce(len(sets), needed, fits); ok {
+		return places, true
+	}
+	return placeOnce(len(sets), make([]bool, len(infos)), fits)
+}
+
+// mostPlaces bounds the memory for the places of lists among columns.
+const mostPlaces = 1 << 26
+
+// placeOnce returns ascending columns for the lists, if there is exactly one way. Each list must
+// fit its column, and all needed columns must get one.
+func placeOnce(lists int, needed []bool, fits func(list, column int) bool) (places []int, ok bool) {
+	// ways[c][k] is the number of ways to place the lists from k on in the columns from c on; 2
+	// means two or more.
+	columns := len(needed)
+	ways := make([][]uint8, columns+1)
+	ways[columns] = make([]uint8, lists+1)
+	ways[columns][lists] = 1
+	for c, n := range slices.Backward(needed) {
+		ways[c] = make([]uint8, lists+1)
+		for k := range ways[c] {
+			if !n {
+				ways[c][k] = ways[c+1][k]
+			}
+			if k < lists && fits(k, c) {
+				ways[c][k] = min(2, ways[c][k]+ways[c+1][k+1])
+			}
+		}
+	}
+	if ways[0][0] != 1 {
+		return nil, false
+	}
+	for c, k := 0, 0; k < lists; c++ {
+		if fits(k, c) && ways[c+1][k+1] == 1 {
+			places = append(places, c)
+			k++
+		}
+	}
+	return places, true
+}
+
+// infoAllows reports whether a column with that feature_infos entry may have held codes below n.
+// The entry lists categories, as in 3:1:-1:2, or the range of an ordered column, as in [0:3].
+// "none" allows any codes.
+func infoAllows(info string, n int) bool {
+	if info == "none" {
+		return true
+	}
+	least := -1 // a missing category
+	if bounds, ok := strings.CutPrefix(info, "["); ok {
+		info, least = strings.TrimSuffix(bounds, "]"), 0
+	}
+	for word := range strings.SplitSeq(info, ":") {
+		if v, err := strconv.Atoi(word); err != nil || v < least || v >= n {
+			return false
+		}
+	}
+	return true
 }

@@ -17,11 +17,9 @@ import (
 
 // writeLightGBM writes version 4. Missing values are NaN's (missing type 2) in every node, so
 // that each says where they go; a constant is a tree of one leaf.
-func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
-	e, err := treesOf(m)
-	if err != nil {
-		return nil, err
-	}
+func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
+	e := must(treesOf(m))
 	objective := "lambdarank"
 	switch o.Scores {
 	case ShiftedScores:
@@ -37,10 +35,7 @@ func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) ([]string, error
 	if o.FirstFeature == ColumnsFromOne {
 		first = 1
 	}
-	names, notes, err := e.lgbmNames(first)
-	if err != nil {
-		return nil, err
-	}
+	names, notes := must2(e.lgbmNames(first))
 	blocks, sizes := make([][]byte, len(e.trees)), make([]string, len(e.trees))
 	categories := false
 	for k, t := range e.trees {
@@ -55,10 +50,7 @@ func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) ([]string, error
 		notes = append(notes, "LightGBM cuts a category's decimals off, where this module takes 2.5 as no category")
 	}
 	infos := slices.Repeat([]string{"[-1:1]"}, len(names)) // "none" is a column that was never used
-	frame, declared, err := lgbmFrameOf(m, infos, first)
-	if err != nil {
-		return nil, err
-	}
+	frame, declared := must2(lgbmFrameOf(m, infos, first))
 	if first == 1 {
 		infos[0] = "none"
 	}

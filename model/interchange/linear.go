@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
@@ -109,6 +110,15 @@ func numbered(feature int) error {
 	return nil
 }
 
+// featureNumber reads the number of a feature, from 1.
+func featureNumber(text string) (int, error) {
+	feature, err := strconv.Atoi(text)
+	if err != nil || numbered(feature) != nil {
+		return 0, fmt.Errorf("found the feature %.40q, expected a number from 1 to %d", text, mostFeatures)
+	}
+	return feature, nil
+}
+
 // add adds a weight to that of a feature, counted from 1.
 func (l *linear) add(feature int, w float64) error {
 	if err := numbered(feature); err != nil {
@@ -119,4 +129,55 @@ func (l *linear) add(feature int, w float64) error {
 	}
 	l.weights[feature-1] += w
 	return nil
+}
+
+// divideStandards moves transforms that only standardise a feature out of a model, for engines with
+// normalisers of their own. It returns the rest of the model and these transforms by feature.
+func divideStandards(m *model.Model) (*model.Model, map[int]transform.Standard, error) {
+	own, standards, rest := *m, map[int]transform.Standard{}, map[int]transform.Chain{}
+	for _, j := range m.Transforms.Features() {
+		chain := m.Transforms.Chain(j)
+		if s, ok := chain[0].(transform.Standard); ok && len(chain) == 1 && float32(s.Deviation) > 0 {
+			standards[j] = s
+			continue
+		}
+		rest[j] = chain
+	}
+	var err error
+	own.Transforms, err = transform.New(rest)
+	return &own, standards, err
+}
+
+// standardised adds to a model that was read the normalisers of an engine.
+func standardised(m *model.Model, standards map[int]transform.Standard) error {
+	chains := make(map[int]transform.Chain, len(standards))
+	for j, s := range standards {
+		chains[j] = transform.Chain{s}
+	}
+	var err error
+	m.Transforms, err = transform.New(chains)
+	return err
+}
+
+// standardOf returns the normaliser x ↦ (x − mean)/deviation.
+func standardOf(feature string, mean, deviation float32) (transform.Standard, error) {
+	s := transform.Standard{Mean: float64(mean), Deviation: float64(deviation)}
+	if !(deviation > 0) {
+		return s, fmt.Errorf("found a normalizer of %q that divides by %v, expected a number above 0", feature, deviation)
+	}
+	return s, transform.Chain{s}.Check()
+}
+
+// foldInto makes the first layer of a network do to features what a model does before.
+func foldInto(l *layer, m *model.Model) (notes []string, err error) {
+	for u, row := range l.weights {
+		sum := linear{weights: append([]float64(nil), row...), constant: l.biases[u]}
+		for _, j := range m.Transforms.Features() {
+			if err := sum.fold(j, m.Transforms.Chain(j)); err != nil {
+				return nil, err
+			}
+		}
+		l.weights[u], l.biases[u], notes = sum.weights, sum.constant, sum.notes
+	}
+	return notes, nil
 }

@@ -8,17 +8,18 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// onnx is an ONNX graph of one input, "features" (documents × features, float32, NaN where
-// missing), and one output, "scores" (documents × 1, float32): a Gemm a layer for linear models
-// and networks, a TreeEnsembleRegressor for trees and stumps. Feature names are in the metadata.
+// onnx is an ONNX graph with the input "features" (documents × features, float32, NaN where
+// missing) and the output "scores" (documents × 1, float32). Linear models and networks have a Gemm
+// per layer, trees and stumps a TreeEnsembleRegressor. Feature names are in the metadata.
 var onnx = format{name: "onnx", title: "ONNX (opset 17, ai.onnx.ml 3)", write: writeONNX}
 
-// The versions of what a file uses.
+// The versions of the format and of the operator sets.
 const (
 	onnxIR      = 8
 	onnxOpset   = 17
@@ -41,11 +42,9 @@ const (
 	onnxTensorFloat, onnxTensorBool                                   = 1, 9
 )
 
-func writeONNX(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
-	names, err := engineNames(m, o)
-	if err != nil {
-		return nil, err
-	}
+func writeONNX(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
+	names := must(engineNames(m, o))
 	g := onnxGraph{at: "features"}
 	switch m.Scorer.(type) {
 	case *scorer.Trees, *scorer.Stumps:
@@ -60,10 +59,7 @@ func writeONNX(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
 	}
 	// The last node gives the output its name.
 	g.nodes[len(g.nodes)-1].output = "scores"
-	list, err := strictjson.Marshal(names)
-	if err != nil {
-		return nil, err
-	}
+	list := must(strictjson.Marshal(names))
 	_, err = w.Write(g.model(o.Name, len(names), string(list)))
 	return nil, err
 }
@@ -131,35 +127,23 @@ var onnxUnits = map[scorer.Activation]struct {
 	scorer.ELU: {kind: "Elu"}, scorer.LeakyReLU: {"LeakyRelu", floatAttribute("alpha", 0.01)},
 }
 
-func (g *onnxGraph) layers(m *model.Model, scores Scores) error {
+func (g *onnxGraph) layers(m *model.Model, scores Scores) (err error) {
+	defer catch(&err)
 	if scores == ShiftedScores {
 		return errNoLeastScore
 	}
-	layers, err := bareNetworkOf(m)
-	if err != nil {
-		return err
-	}
+	layers := must(bareNetworkOf(m))
 	if m.Missing == dataset.MissingZero {
-		if err := g.fill([]float64{0}); err != nil {
-			return err
-		}
+		check(g.fill([]float64{0}))
 	}
-	if err := g.transforms(m); err != nil {
-		return err
-	}
+	check(g.transforms(m))
 	for _, l := range layers {
 		var weights []float64
 		for _, row := range l.weights {
 			weights = append(weights, row...)
 		}
-		w, err := g.tensor(weights, len(l.weights), len(l.weights[0]))
-		if err != nil {
-			return err
-		}
-		b, err := g.tensor(l.biases, len(l.biases))
-		if err != nil {
-			return err
-		}
+		w := must(g.tensor(weights, len(l.weights), len(l.weights[0])))
+		b := must(g.tensor(l.biases, len(l.biases)))
 		g.add("Gemm", "", intAttribute("transB", 1), w, b)
 		if unit, ok := onnxUnits[l.activation]; ok {
 			g.add(unit.kind, "", unit.attributes)
@@ -172,14 +156,10 @@ func (g *onnxGraph) layers(m *model.Model, scores Scores) error {
 }
 
 // trees adds a TreeEnsembleRegressor, whose rule x ≤ value, on float32, is that of our trees.
-func (g *onnxGraph) trees(m *model.Model, scores Scores) error {
-	e, err := treesOf(m)
-	if err == nil {
-		err = e.needThresholds()
-	}
-	if err != nil {
-		return err
-	}
+func (g *onnxGraph) trees(m *model.Model, scores Scores) (err error) {
+	defer catch(&err)
+	e := must(treesOf(m))
+	check(e.needThresholds())
 	if scores == ShiftedScores {
 		e.shiftSingle()
 	}
@@ -192,10 +172,7 @@ func (g *onnxGraph) trees(m *model.Model, scores Scores) error {
 			return fmt.Errorf("tree %d: %w", k+1, err)
 		}
 	}
-	base, err := single("the constant", e.constant)
-	if err != nil {
-		return err
-	}
+	base := must(single("the constant", e.constant))
 	g.add("TreeEnsembleRegressor", "ai.onnx.ml", a.attributes(base))
 	if scores == LogisticScores {
 		g.add("Sigmoid", "", nil)
@@ -297,4 +274,189 @@ func onnxMatrix(name string, columns int) []byte {
 	shape := appendBytes(rows, 1, appendVarint(nil, 1, uint64(columns)))
 	tensor := appendBytes(appendVarint(nil, 1, onnxTensorFloat), 2, shape)
 	return appendBytes(appendText(nil, 1, name), 2, appendBytes(nil, 1, tensor))
+}
+
+func appendVarint(b []byte, field protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
+}
+
+func appendBytes(b []byte, field protowire.Number, v []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), v)
+}
+
+func appendText(b []byte, field protowire.Number, v string) []byte {
+	return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), v)
+}
+
+// onnxAttribute returns an AttributeProto of a node, with its tag there.
+func onnxAttribute(name string, kind uint64, value []byte) []byte {
+	a := append(appendText(nil, onnxAttrName, name), value...)
+	return appendBytes(nil, onnxNodeAttribute, appendVarint(a, onnxAttrType, kind))
+}
+
+func intAttribute(name string, v uint64) []byte {
+	return onnxAttribute(name, onnxInt, appendVarint(nil, onnxAttrI, v))
+}
+
+func floatAttribute(name string, v float32) []byte {
+	value := protowire.AppendFixed32(protowire.AppendTag(nil, onnxAttrF, protowire.Fixed32Type), math.Float32bits(v))
+	return onnxAttribute(name, onnxFloat, value)
+}
+
+func stringAttribute(name, v string) []byte {
+	return onnxAttribute(name, onnxString, appendText(nil, onnxAttrS, v))
+}
+
+func intsAttribute(name string, list []int64) []byte {
+	var packed []byte
+	for _, v := range list {
+		packed = protowire.AppendVarint(packed, uint64(v))
+	}
+	return onnxAttribute(name, onnxInts, appendBytes(nil, onnxAttrInts, packed))
+}
+
+func floatsAttribute(name string, list []float32) []byte {
+	var packed []byte
+	for _, v := range list {
+		packed = protowire.AppendFixed32(packed, math.Float32bits(v))
+	}
+	return onnxAttribute(name, onnxFloats, appendBytes(nil, onnxAttrFloats, packed))
+}
+
+func stringsAttribute(name string, list []string) []byte {
+	var value []byte
+	for _, v := range list {
+		value = appendText(value, onnxAttrStrings, v)
+	}
+	return onnxAttribute(name, onnxStrings, value)
+}
+
+// transforms adds what the model does to features before it scores. The first steps of all
+// features are done at once, then the second ones and so on, each by operators that leave other
+// features as they are.
+func (g *onnxGraph) transforms(m *model.Model) error {
+	most := 0
+	for _, j := range m.Transforms.Features() {
+		most = max(most, len(m.Transforms.Chain(j)))
+	}
+	n := m.Scorer.NumFeatures()
+	for k := range most {
+		steps := make([]transform.Step, n)
+		for _, j := range m.Transforms.Features() {
+			if chain := m.Transforms.Chain(j); k < len(chain) {
+				steps[j] = chain[k]
+			}
+		}
+		for _, do := range []func([]transform.Step) error{g.clips, g.logarithms, g.standards} {
+			if err := do(steps); err != nil {
+				return err
+			}
+		}
+		if m.Missing != dataset.MissingKeep {
+			continue
+		}
+		if err := g.fills(steps); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// columns returns a number for every feature that has a step of a type, otherwise a neutral one,
+// and whether any has.
+func columns[S transform.Step](steps []transform.Step, neutral float64, number func(S) float64) (numbers []float64, found bool) {
+	numbers = make([]float64, len(steps))
+	for j, s := range steps {
+		numbers[j] = neutral
+		if own, ok := s.(S); ok {
+			numbers[j], found = number(own), true
+		}
+	}
+	return numbers, found
+}
+
+// with adds an operator that takes the value at hand and a number for every feature.
+func (g *onnxGraph) with(kind string, numbers []float64) error {
+	c, err := g.tensor(numbers, len(numbers))
+	if err != nil {
+		return err
+	}
+	g.add(kind, "", nil, c)
+	return nil
+}
+
+func (g *onnxGraph) clips(steps []transform.Step) error {
+	low, found := columns(steps, -math.MaxFloat32, func(s transform.Clip) float64 { return s.Low })
+	if !found {
+		return nil
+	}
+	high, _ := columns(steps, math.MaxFloat32, func(s transform.Clip) float64 { return s.High })
+	if err := g.with("Max", low); err != nil {
+		return err
+	}
+	return g.with("Min", high)
+}
+
+// logarithms adds sign(x)·log(1 + |x|): where the mask is 0, x itself.
+func (g *onnxGraph) logarithms(steps []transform.Step) error {
+	mask, found := columns(steps, 0, func(transform.Log1p) float64 { return 1 })
+	if !found {
+		return nil
+	}
+	x := g.at
+	one, err := g.tensor([]float64{1}, 1)
+	if err != nil {
+		return err
+	}
+	g.add("Sign", "", nil)
+	sign := g.at
+	g.at = x
+	g.add("Abs", "", nil)
+	g.add("Add", "", nil, one)
+	g.add("Log", "", nil)
+	g.add("Mul", "", nil, sign)
+	return g.choose(mask, g.at, x)
+}
+
+// choose adds: where a feature's mask is not 0, yes, else no.
+func (g *onnxGraph) choose(mask []float64, yes, no string) error {
+	c, err := g.tensor(mask, len(mask))
+	if err != nil {
+		return err
+	}
+	g.at = c
+	g.add("Cast", "", intAttribute("to", onnxTensorBool))
+	g.add("Where", "", nil, yes, no)
+	return nil
+}
+
+func (g *onnxGraph) standards(steps []transform.Step) error {
+	mean, found := columns(steps, 0, func(s transform.Standard) float64 { return s.Mean })
+	if !found {
+		return nil
+	}
+	// A deviation of 0 makes 0 of every number: 0·(x − mean).
+	factor, _ := columns(steps, 1, func(s transform.Standard) float64 {
+		if s.Deviation == 0 {
+			return 0
+		}
+		return 1 / s.Deviation
+	})
+	if err := g.with("Sub", mean); err != nil {
+		return err
+	}
+	return g.with("Mul", factor)
+}
+
+func (g *onnxGraph) fills(steps []transform.Step) error {
+	by, found := columns(steps, 0, func(s transform.Fill) float64 { return s.Value })
+	if !found {
+		return nil
+	}
+	mask, _ := columns(steps, 0, func(transform.Fill) float64 { return 1 })
+	x := g.at
+	if err := g.fill(by); err != nil {
+		return err
+	}
+	return g.choose(mask, g.at, x)
 }

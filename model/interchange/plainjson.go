@@ -15,25 +15,18 @@ import (
 // its schema.
 var plainJSON = format{name: "json", title: "plain JSON, to be evaluated by hand", write: writeJSON}
 
-func writeJSON(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
-	names, err := engineNames(m, o)
-	if err != nil {
-		return nil, err
-	}
+func writeJSON(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
+	names := must(engineNames(m, o))
 	b := jsonWriter{names: names}
-	kind, err := b.model(m, o)
-	if err != nil {
-		return nil, err
-	}
+	kind := must(b.model(m, o))
 	scores := "raw"
 	if o.Scores == LogisticScores {
 		scores = "logistic"
 	}
 	text := fmt.Appendf(nil, `{"name":%s,"features":[`, quoted(o.Name))
 	for j, name := range names {
-		if j > 0 {
-			text = append(text, ',')
-		}
+		text = separate(text, j)
 		text = append(text, quoted(name)...)
 	}
 	missing := map[dataset.Missing]string{dataset.MissingZero: "zero", dataset.MissingKeep: "missing"}[m.Missing]
@@ -52,20 +45,16 @@ type jsonWriter struct {
 }
 
 func (b *jsonWriter) model(m *model.Model, o WriteOptions) (kind string, err error) {
+	defer catch(&err)
 	switch m.Scorer.(type) {
 	case *scorer.Trees, *scorer.Stumps:
-		e, err := treesOf(m)
-		if err != nil {
-			return "", err
-		}
+		e := must(treesOf(m))
 		if o.Scores == ShiftedScores {
 			e.shift()
 		}
 		b.text = fmt.Appendf(b.text, `,"constant":%s,"trees":[`, decimal(e.constant))
 		for k, t := range e.trees {
-			if k > 0 {
-				b.text = append(b.text, ',')
-			}
+			b.text = separate(b.text, k)
 			if err := b.node(t, 0, 0); err != nil {
 				return "", fmt.Errorf("tree %d: %w", k+1, err)
 			}
@@ -82,28 +71,19 @@ func (b *jsonWriter) model(m *model.Model, o WriteOptions) (kind string, err err
 	if sum, err := linearOf(&bare); err == nil {
 		b.text = fmt.Appendf(b.text, `,"constant":%s,"weights":{`, decimal(sum.constant))
 		for j, v := range sum.weights {
-			if j > 0 {
-				b.text = append(b.text, ',')
-			}
+			b.text = separate(b.text, j)
 			b.text = fmt.Appendf(b.text, "%s:%s", quoted(b.names[j]), decimal(v))
 		}
 		b.text = append(b.text, '}')
 		return "linear", nil
 	}
-	layers, err := bareNetworkOf(m)
-	if err != nil {
-		return "", err
-	}
+	layers := must(bareNetworkOf(m))
 	b.text = append(b.text, `,"layers":[`...)
 	for l, own := range layers {
-		if l > 0 {
-			b.text = append(b.text, ',')
-		}
+		b.text = separate(b.text, l)
 		b.text = fmt.Appendf(b.text, `{"activation":"%v","units":[`, own.activation)
 		for u, row := range own.weights {
-			if u > 0 {
-				b.text = append(b.text, ',')
-			}
+			b.text = separate(b.text, u)
 			b.text = fmt.Appendf(b.text, `{"bias":%s}`, decimal(own.biases[u]))
 			b.text = strictjson.AppendNumbers(b.text, "weights", row)
 		}
@@ -120,14 +100,10 @@ func (b *jsonWriter) transforms(m *model.Model) {
 	}
 	b.text = append(b.text, `,"transforms":{`...)
 	for i, j := range m.Transforms.Features() {
-		if i > 0 {
-			b.text = append(b.text, ',')
-		}
+		b.text = separate(b.text, i)
 		b.text = fmt.Appendf(b.text, "%s:[", quoted(b.names[j]))
 		for k, step := range m.Transforms.Chain(j) {
-			if k > 0 {
-				b.text = append(b.text, ',')
-			}
+			b.text = separate(b.text, k)
 			b.text = fmt.Appendf(b.text, `{"step":"%s"`, step.Name())
 			switch s := step.(type) {
 			case transform.Clip:
@@ -160,9 +136,7 @@ func (b *jsonWriter) node(t tree, at, depth int) error {
 	} else {
 		b.text = append(b.text, `"among":[`...)
 		for i, c := range n.Categories {
-			if i > 0 {
-				b.text = append(b.text, ',')
-			}
+			b.text = separate(b.text, i)
 			b.text = append(b.text, decimal(float64(c))...)
 		}
 		b.text = append(b.text, ']')

@@ -34,12 +34,13 @@ var rankLibReaders = map[string]func(*rankLibText) (*model.Model, error){
 	"listnet":           readRankLibNetwork,
 }
 
-// rankLibText is a file of RankLib's in lines, without those of comments.
+// rankLibText holds the lines of a RankLib file without its comments.
 type rankLibText struct {
 	ranker string // in lower case
 	lines  []textLine
 	names  []string // from our own comments; nil if there are none
-	// features is their number, as far as a comment tells: those of no weight are in no tree.
+	// features is the number of features that a comment states, or 0. Unused features are in no
+	// tree.
 	features int
 
 	trees, bags int // as the comments say; 0 if they do not
@@ -57,15 +58,10 @@ func isRankLib(head []byte) bool {
 	return ok && rankLibReaders[strings.ToLower(string(bytes.TrimSpace(rest)))] != nil
 }
 
-func readRankLib(data []byte, _ ReadOptions) (*model.Model, []string, error) {
-	t, err := splitRankLib(string(data))
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := rankLibReaders[t.ranker](t)
-	if err != nil {
-		return nil, nil, err
-	}
+func readRankLib(data []byte, _ ReadOptions) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
+	t := must(splitRankLib(string(data)))
+	m := must(rankLibReaders[t.ranker](t))
 	if t.names != nil && len(t.names) != m.Scorer.NumFeatures() {
 		return nil, nil, fmt.Errorf("found the names of %d features, expected those of %d", len(t.names), m.Scorer.NumFeatures())
 	}
@@ -81,8 +77,7 @@ func readRankLib(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 // ## Feature 3 = "bm25".
 const featureComment = "## Feature "
 
-// countComment begins the comment that tells how many features there are. RankLib's networks
-// have it, too.
+// countComment begins the comment with the number of features. RankLib's networks have it, too.
 const countComment = "## No. of features = "
 
 // The comments with the number of trees of an ensemble and of ensembles of a forest. An ensemble may
@@ -149,9 +144,9 @@ func (t *rankLibText) one() (string, int, error) {
 	return text, t.lines[0].number, nil
 }
 
-// readRankLibWeights reads pairs FEATURE:WEIGHT, which add up. Linear Regression's feature 0 is
-// its constant. RankLib's own writer puts the weight of the first feature there instead of the
-// constant that it trained, which its reader then adds, so that is what the model's scores are.
+// readRankLibWeights reads pairs FEATURE:WEIGHT, which add up. Linear Regression's feature 0 is its
+// constant. RankLib's own writer puts the weight of the first feature there instead of the trained
+// constant. RankLib's reader then adds that weight, and so do we.
 func readRankLibWeights(t *rankLibText) (*model.Model, error) {
 	text, line, err := t.one()
 	if err != nil {
@@ -198,12 +193,9 @@ func readRankLibStumps(t *rankLibText) (*model.Model, error) {
 		if len(parts) != 3 {
 			return nil, errorAt(line, "found %.40q, expected FEATURE:THRESHOLD:WEIGHT", triple)
 		}
-		feature, err := strconv.Atoi(parts[0])
-		if err == nil {
-			err = numbered(feature)
-		}
+		feature, err := featureNumber(parts[0])
 		if err != nil {
-			return nil, errorAt(line, "found the feature %.40q, expected a number from 1 to %d", parts[0], mostFeatures)
+			return nil, errorAt(line, "%w", err)
 		}
 		threshold, errThreshold := javaFloat(parts[1], 64)
 		w, errWeight := javaFloat(parts[2], 64)
@@ -230,27 +222,20 @@ func readRankLibStumps(t *rankLibText) (*model.Model, error) {
 }
 
 // stumpsModel returns the model of stumps, which are trees if there is a constant.
-func stumpsModel(features int, stumps []scorer.Stump, weights []float64, constant float64, origin map[string]any) (*model.Model, error) {
+func stumpsModel(features int, stumps []scorer.Stump, weights []float64, constant float64, origin map[string]any) (_ *model.Model, err error) {
+	defer catch(&err)
 	stumps, weights = scorer.MergeStumps(stumps, weights)
-	s, err := scorer.NewStumps(features, stumps)
-	if err != nil {
-		return nil, err
-	}
+	s := must(scorer.NewStumps(features, stumps))
 	m := imported("ranklib", origin, s, weights)
 	m.Missing = dataset.MissingZero
 	if constant == 0 {
 		return m, nil
 	}
-	e, err := treesOf(m)
-	if err != nil {
-		return nil, err
-	}
+	e := must(treesOf(m))
 	e.constant += constant
-	m, err = e.model("ranklib", origin)
-	if err == nil {
-		m.Missing = dataset.MissingZero
-	}
-	return m, err
+	m = must(e.model("ranklib", origin))
+	m.Missing = dataset.MissingZero
+	return m, nil
 }
 
 // javaFloat reads a finite number as Java's Float.parseFloat (bits 32) or Double.parseDouble

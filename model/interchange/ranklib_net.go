@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -57,18 +58,14 @@ func (n *rankLibNetwork) count(what string, least, most int) (int, error) {
 }
 
 // read reads the layers; stated is the number of features that a comment states, 0 if there is none.
-func (n *rankLibNetwork) read(stated int) ([]layer, error) {
+func (n *rankLibNetwork) read(stated int) (_ []layer, err error) {
+	defer catch(&err)
 	first := n.lines[0].number
-	if err := n.readFeatures(); err != nil {
-		return nil, err
-	}
+	check(n.readFeatures())
 	if stated > 0 && stated != len(n.features) {
 		return nil, errorAt(first, "found %d features, expected %d, as the number of features says", len(n.features), stated)
 	}
-	hidden, err := n.count("the number of hidden layers", 0, 100)
-	if err != nil {
-		return nil, err
-	}
+	hidden := must(n.count("the number of hidden layers", 0, 100))
 	inputs, size := 0, 0.0
 	for _, f := range n.features {
 		inputs = max(inputs, f)
@@ -77,14 +74,12 @@ func (n *rankLibNetwork) read(stated int) ([]layer, error) {
 	for l := range neurons {
 		neurons[l] = 1
 		if l < hidden {
-			if neurons[l], err = n.count("the number of neurons of a layer", 1, 1<<20); err != nil {
-				return nil, err
-			}
+			neurons[l] = must(n.count("the number of neurons of a layer", 1, 1<<20))
 		}
 		size += float64(float64(inputs) * float64(neurons[l]))
 		inputs = neurons[l]
 	}
-	// Every weight stands in the file; only features between those used may be missing.
+	// Every weight is in the file, except for features that are not used.
 	if most := float64(64*float64(textBytes(n.lines))) + 2*mostFeatures; size > most {
 		return nil, errorAt(n.lines[0].number, "found a network of %.0f weights, expected one whose weights are in the file", size)
 	}
@@ -105,12 +100,9 @@ func (n *rankLibNetwork) readFeatures() error {
 		return err
 	}
 	for _, text := range fields {
-		f, err := strconv.Atoi(text)
-		if err == nil {
-			err = numbered(f)
-		}
+		f, err := featureNumber(text)
 		if err != nil {
-			return errorAt(l.number, "found the feature %.40q, expected a number from 1 to %d", text, mostFeatures)
+			return errorAt(l.number, "%w", err)
 		}
 		n.features = append(n.features, f)
 	}
@@ -178,7 +170,8 @@ func (n *rankLibNetwork) readWeights(neurons []int) error {
 }
 
 // put stores the weights that go out from a neuron.
-func (n *rankLibNetwork) put(at, neuron int, fields []string) error {
+func (n *rankLibNetwork) put(at, neuron int, fields []string) (err error) {
+	defer catch(&err)
 	k := 0
 	number := func() (float64, error) {
 		v, err := javaFloat(fields[k], 64)
@@ -188,10 +181,7 @@ func (n *rankLibNetwork) put(at, neuron int, fields []string) error {
 	if at == 0 && neuron == len(n.features) {
 		for l := range n.layers {
 			for u := range n.layers[l].biases {
-				v, err := number()
-				if err != nil {
-					return err
-				}
+				v := must(number())
 				n.layers[l].biases[u] = v
 			}
 		}
@@ -201,11 +191,98 @@ func (n *rankLibNetwork) put(at, neuron int, fields []string) error {
 		neuron = n.features[neuron] - 1
 	}
 	for u := range n.layers[at].weights {
-		v, err := number()
-		if err != nil {
-			return err
-		}
+		v := must(number())
 		n.layers[at].weights[u][neuron] += v
 	}
 	return nil
+}
+
+// steepest is how large the sums before the output's logistic function may become: beyond it
+// the function is flat, and documents would tie.
+const steepest = 4
+
+// network writes RankNet. Its output is logistic, so that scores are the logistic function of
+// the model's, divided by a power of two where they are large; the order is the same.
+func (b *rankLibWriter) network(m *model.Model, scores Scores) error {
+	layers, notes, err := networkOf(m)
+	if err != nil {
+		return err
+	}
+	b.notes = append(b.notes, notes...)
+	last := len(layers) - 1
+	for l := range layers[:last] {
+		if f := layers[l].activation; f != scorer.Sigmoid {
+			return fmt.Errorf("found the activation %v, expected sigmoid: all units of RankLib's networks are logistic", f)
+		}
+	}
+	scale := 1.0
+	switch f := layers[last].activation; f {
+	case scorer.Sigmoid:
+	case scorer.Identity:
+		if scores == RawScores && last > 0 {
+			for largest := largestSum(layers[last]); largest/scale > steepest && scale < 0x1p1000; {
+				scale *= 2
+			}
+		}
+		note := "RankLib's scores are 1/(1+exp(−s)) of the model's scores s: RankNet's output is logistic"
+		if scale > 1 {
+			note = fmt.Sprintf("RankLib's scores are 1/(1+exp(−s/%g)) of the model's scores s: RankNet's output is logistic, and flat for large ones", scale)
+		}
+		b.notes = append(b.notes, note)
+	default:
+		return fmt.Errorf("found the activation %v of the output, expected identity or sigmoid", f)
+	}
+	b.head("RankNet")
+	b.printf("## No. of hidden layers = %d\n", last)
+	for j := range layers[0].weights[0] {
+		if j > 0 {
+			b.printf(" ")
+		}
+		b.printf("%d", j+1)
+	}
+	b.printf("\n%d\n", last)
+	for _, l := range layers[:last] {
+		b.printf("%d\n", len(l.biases))
+	}
+	b.neurons(layers, scale)
+	return nil
+}
+
+// neurons writes the weights that go out from each, those to the output divided by scale.
+func (b *rankLibWriter) neurons(layers []layer, scale float64) {
+	last := len(layers) - 1
+	divisor := func(l int) float64 {
+		if l == last {
+			return scale
+		}
+		return 1
+	}
+	for l, to := range layers {
+		for j := range to.weights[0] {
+			b.printf("%d %d", l, j)
+			for _, row := range to.weights {
+				b.printf(" %s", decimal(row[j]/divisor(l)))
+			}
+			b.printf("\n")
+		}
+		if l > 0 {
+			continue
+		}
+		b.printf("0 %d", len(to.weights[0]))
+		for l, of := range layers {
+			for _, bias := range of.biases {
+				b.printf(" %s", decimal(bias/divisor(l)))
+			}
+		}
+		b.printf("\n")
+	}
+}
+
+// largestSum bounds what a layer of one unit sums up, of inputs between 0 and 1.
+func largestSum(l layer) float64 {
+	sum := math.Abs(l.biases[0])
+	for _, w := range l.weights[0] {
+		sum += math.Abs(w)
+	}
+	return sum
 }

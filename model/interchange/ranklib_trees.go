@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
@@ -15,11 +14,10 @@ import (
 
 // readRankLibTrees reads LambdaMART, MART and Random Forests. A score is Σ weight·output in
 // float32; that of a forest is the mean over its ensembles.
-func readRankLibTrees(t *rankLibText) (*model.Model, error) {
+func readRankLibTrees(t *rankLibText) (_ *model.Model, err error) {
+	defer catch(&err)
 	r := rankLibXML{forest: t.ranker == "random forests"}
-	if err := r.run(t.lines); err != nil {
-		return nil, err
-	}
+	check(r.run(t.lines))
 	if t.bags > 0 && r.ensembles != t.bags {
 		return nil, errorAt(t.lines[0].number, "found %d ensembles, expected %d, as the number of bags says: the file is not whole", r.ensembles, t.bags)
 	}
@@ -35,13 +33,8 @@ func readRankLibTrees(t *rankLibText) (*model.Model, error) {
 	if len(e.trees) == 0 {
 		return nil, errorAt(t.lines[0].number, "found no trees, expected at least one")
 	}
-	if err := e.foldFeatures(&model.Model{Missing: dataset.MissingZero}); err != nil {
-		return nil, err
-	}
-	m, err := e.model("ranklib", t.origin())
-	if err != nil {
-		return nil, err
-	}
+	check(e.foldFeatures(&model.Model{Missing: dataset.MissingZero}))
+	m := must(e.model("ranklib", t.origin()))
 	m.Missing = dataset.MissingZero
 	return m, nil
 }
@@ -186,12 +179,9 @@ func (r *rankLibXML) end() error {
 	parent.parts++
 	switch own.name {
 	case "feature":
-		feature, err := strconv.Atoi(text)
-		if err == nil {
-			err = numbered(feature)
-		}
+		feature, err := featureNumber(text)
 		if err != nil {
-			return fmt.Errorf("found the feature %.40q, expected a number from 1 to %d", text, mostFeatures)
+			return err
 		}
 		parent.place = len(r.nodes)
 		r.features = max(r.features, feature)

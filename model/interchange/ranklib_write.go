@@ -101,20 +101,14 @@ func (b *rankLibWriter) stumps(m *model.Model, s *scorer.Stumps) error {
 }
 
 // ensemble writes trees, whose values become float32.
-func (b *rankLibWriter) ensemble(m *model.Model, scores Scores) error {
+func (b *rankLibWriter) ensemble(m *model.Model, scores Scores) (err error) {
+	defer catch(&err)
 	if scores == LogisticScores {
 		return fmt.Errorf("found logistic scores of trees, expected raw or shifted ones: RankLib has no logistic function of trees")
 	}
-	e, err := treesOf(m)
-	if err == nil {
-		err = e.needThresholds()
-	}
-	if err == nil {
-		err = e.needZeroForMissing()
-	}
-	if err != nil {
-		return err
-	}
+	e := must(treesOf(m))
+	check(e.needThresholds())
+	check(e.needZeroForMissing())
 	if scores == ShiftedScores {
 		e.shiftSingle()
 	}
@@ -140,11 +134,7 @@ func (b *rankLibWriter) tree(t tree) error {
 		node int
 		text string // instead of a node
 	}
-	root := 0
-	if len(t.nodes) == 0 {
-		root = -1
-	}
-	pending := []step{{node: root}}
+	pending := []step{{node: t.root()}}
 	for len(pending) > 0 {
 		s := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]

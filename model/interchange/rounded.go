@@ -63,7 +63,7 @@ func (m *merged) bounds(column int, text string) {
 	}
 }
 
-// lgbmBins is how many values of a feature LightGBM tells apart unless it is told otherwise.
+// lgbmBins is LightGBM's default number of bins of a feature.
 const lgbmBins = 255
 
 // fewSteps reports whether float32 has fewer values from low to high than LightGBM tells apart, so

@@ -12,7 +12,7 @@ import (
 //
 //	{"coef": […], "intercept": …, "feature_names": […]}
 //
-// where the attributes' own names coef_, intercept_ and feature_names_in_ do as well, coefficients
+// The attributes' own names coef_, intercept_ and feature_names_in_ are accepted, too. Coefficients
 // may be a list of one list, and an intercept a list of one number. Other keys are ignored.
 var sklearn = format{
 	name: "sklearn", title: "scikit-learn linear models as JSON",
@@ -46,44 +46,25 @@ func inner(v strictjson.Value, list byte) strictjson.Value {
 	return elements[0]
 }
 
-func readSklearn(data []byte, _ ReadOptions) (*model.Model, []string, error) {
-	if err := strictjson.Check(data); err != nil {
-		return nil, nil, err
-	}
-	o, err := objectOf(strictjson.Whole(data), "the model")
-	if err != nil {
-		return nil, nil, err
-	}
-	coef, err := either(o, "coef", "coef_")
-	if err != nil {
-		return nil, nil, err
-	}
+func readSklearn(data []byte, _ ReadOptions) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
+	check(strictjson.Check(data))
+	o := must(objectOf(strictjson.Whole(data), "the model"))
+	coef := must(either(o, "coef", "coef_"))
 	var sum linear
-	if sum.weights, err = numbersOf(inner(coef, '['), `"coef"`); err != nil {
-		return nil, nil, err
-	}
+	sum.weights = must(numbersOf(inner(coef, '['), `"coef"`))
 	if n := member(o, "n_features_in_"); n.Text != nil {
 		if stated, err := wholeOf(n, "n_features_in_", 0); err != nil || stated != len(sum.weights) {
 			return nil, nil, cmp.Or(err, wrong(n, `found %d coefficients, expected %d, as "n_features_in_" says`, len(sum.weights), stated))
 		}
 	}
-	intercept, err := either(o, "intercept", "intercept_")
-	if err != nil {
-		return nil, nil, err
-	}
+	intercept := must(either(o, "intercept", "intercept_"))
 	if intercept.Text != nil {
-		if sum.constant, err = numberOf(inner(intercept, 0), `"intercept"`); err != nil {
-			return nil, nil, err
-		}
+		sum.constant = must(numberOf(inner(intercept, 0), `"intercept"`))
 	}
-	names, err := either(o, "feature_names", "feature_names_in_")
-	if err != nil {
-		return nil, nil, err
-	}
+	names := must(either(o, "feature_names", "feature_names_in_"))
 	if names.Text != nil && string(names.Text) != "null" {
-		if sum.names, err = namesOf(names, `"feature_names"`); err != nil {
-			return nil, nil, err
-		}
+		sum.names = must(namesOf(names, `"feature_names"`))
 		if len(sum.names) != len(sum.weights) {
 			return nil, nil, wrong(names, "found %d feature names, expected one for each of %d coefficients", len(sum.names), len(sum.weights))
 		}

@@ -3,6 +3,7 @@ package interchange
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
@@ -38,32 +39,17 @@ type solrModel struct {
 	at     strictjson.Value
 }
 
-func readSolr(data []byte, opts ReadOptions) (*model.Model, []string, error) {
-	if err := strictjson.Check(data); err != nil {
-		return nil, nil, err
-	}
+func readSolr(data []byte, opts ReadOptions) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
+	check(strictjson.Check(data))
 	whole := strictjson.Whole(data)
-	o, err := solrOf(whole, opts.Name)
-	if err != nil {
-		return nil, nil, err
-	}
-	class, err := textOf(member(o, "class"), `"class"`)
-	if err != nil {
-		return nil, nil, err
-	}
+	o := must(solrOf(whole, opts.Name))
+	class := must(textOf(member(o, "class"), `"class"`))
 	s := solrModel{index: map[string]int{}, at: whole}
-	norms, err := s.readFeatures(member(o, "features"))
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.params, err = objectOf(member(o, "params"), `"params"`); err != nil {
-		return nil, nil, err
-	}
+	norms := must(s.readFeatures(member(o, "features")))
+	s.params = must(objectOf(member(o, "params"), `"params"`))
 	origin := map[string]any{"class": class[strings.LastIndexByte(class, '.')+1:]}
-	m, err := s.read(class, origin, member(o, "class"))
-	if err != nil {
-		return nil, nil, err
-	}
+	m := must(s.read(class, origin, member(o, "class")))
 	if err := standardised(m, norms); err != nil {
 		return nil, nil, wrong(member(o, "features"), "%w", err)
 	}
@@ -72,26 +58,18 @@ func readSolr(data []byte, opts ReadOptions) (*model.Model, []string, error) {
 
 // solrOf returns the model of a file: an object, a list of such, as may be uploaded, or what a model
 // store answers, whose "models" are one.
-func solrOf(v strictjson.Value, name string) (strictjson.Object, error) {
+func solrOf(v strictjson.Value, name string) (_ strictjson.Object, err error) {
+	defer catch(&err)
 	if v.Text[0] != '[' {
-		o, err := objectOf(v, "the model")
-		if err != nil {
-			return nil, err
-		}
+		o := must(objectOf(v, "the model"))
 		models := member(o, "models")
 		if models.Text == nil {
 			return o, nil
 		}
 		v = models
 	}
-	list, err := elementsOf(v, `"models"`)
-	if err != nil {
-		return nil, err
-	}
-	one, err := modelNamed(v, list, name, nameIn)
-	if err != nil {
-		return nil, err
-	}
+	list := must(elementsOf(v, `"models"`))
+	one := must(modelNamed(v, list, name, nameIn))
 	return objectOf(one, "the model")
 }
 
@@ -118,33 +96,22 @@ func (s *solrModel) read(class string, origin map[string]any, at strictjson.Valu
 }
 
 // readFeatures reads names and norms: one a feature, those without being the identity.
-func (s *solrModel) readFeatures(v strictjson.Value) (map[int]transform.Standard, error) {
-	list, err := elementsOf(v, `"features"`)
-	if err != nil {
-		return nil, err
-	}
+func (s *solrModel) readFeatures(v strictjson.Value) (_ map[int]transform.Standard, err error) {
+	defer catch(&err)
+	list := must(elementsOf(v, `"features"`))
 	if len(list) == 0 {
 		return nil, wrong(v, `found no "features", expected at least one`)
 	}
 	norms := map[int]transform.Standard{}
 	for j, e := range list {
-		o, err := objectOf(e, fmt.Sprintf("feature %d", j+1))
-		if err != nil {
-			return nil, err
-		}
-		name, err := textOf(member(o, "name"), fmt.Sprintf("the name of feature %d", j+1))
-		if err != nil {
-			return nil, err
-		}
+		o := must(objectOf(e, fmt.Sprintf("feature %d", j+1)))
+		name := must(textOf(member(o, "name"), fmt.Sprintf("the name of feature %d", j+1)))
 		if _, twice := s.index[name]; twice {
 			return nil, wrong(e, "found the feature %q a second time", name)
 		}
 		s.names, s.index[name] = append(s.names, name), j
 		if norm := member(o, "norm"); norm.Text != nil {
-			own, ok, err := readSolrNorm(norm, name)
-			if err != nil {
-				return nil, err
-			}
+			own, ok := must2(readSolrNorm(norm, name))
 			if ok {
 				norms[j] = own
 			}
@@ -155,14 +122,9 @@ func (s *solrModel) readFeatures(v strictjson.Value) (map[int]transform.Standard
 
 // readSolrNorm reads a norm; ok is false if it is the identity.
 func readSolrNorm(v strictjson.Value, feature string) (norm transform.Standard, ok bool, err error) {
-	o, err := objectOf(v, fmt.Sprintf("the norm of %q", feature))
-	if err != nil {
-		return norm, false, err
-	}
-	class, err := textOf(member(o, "class"), fmt.Sprintf(`the "class" of the norm of %q`, feature))
-	if err != nil {
-		return norm, false, err
-	}
+	defer catch(&err)
+	o := must(objectOf(v, fmt.Sprintf("the norm of %q", feature)))
+	class := must(textOf(member(o, "class"), fmt.Sprintf(`the "class" of the norm of %q`, feature)))
 	var keys [2]string
 	switch strings.TrimPrefix(class, solrNorms) {
 	case "IdentityNormalizer":
@@ -174,10 +136,7 @@ func readSolrNorm(v strictjson.Value, feature string) (norm transform.Standard, 
 	default:
 		return norm, false, wrong(v, "found the norm %q of %q, expected StandardNormalizer, MinMaxNormalizer or IdentityNormalizer", class, feature)
 	}
-	params, err := objectOf(member(o, "params"), fmt.Sprintf(`the "params" of the norm of %q`, feature))
-	if err != nil {
-		return norm, false, err
-	}
+	params := must(objectOf(member(o, "params"), fmt.Sprintf(`the "params" of the norm of %q`, feature)))
 	norm, err = readNorm(v, params, feature, keys)
 	return norm, true, err
 }
@@ -199,33 +158,24 @@ func readNorm(at strictjson.Value, params strictjson.Object, feature string, key
 	return norm, nil
 }
 
-func (s *solrModel) linear(origin map[string]any) (*model.Model, error) {
-	weights, err := objectOf(member(s.params, "weights"), `"weights"`)
-	if err != nil {
-		return nil, err
-	}
+func (s *solrModel) linear(origin map[string]any) (_ *model.Model, err error) {
+	defer catch(&err)
+	weights := must(objectOf(member(s.params, "weights"), `"weights"`))
 	sum := linear{names: s.names, weights: make([]float64, len(s.names))}
 	for j, name := range s.names {
-		w, err := javaNumberOf(member(weights, name), fmt.Sprintf("the weight of %q", name))
-		if err != nil {
-			return nil, err
-		}
+		w := must(javaNumberOf(member(weights, name), fmt.Sprintf("the weight of %q", name)))
 		sum.weights[j] = float64(w)
 	}
 	return sum.model("solr", origin)
 }
 
-func (s *solrModel) network(origin map[string]any) (*model.Model, error) {
-	list, err := elementsOf(member(s.params, "layers"), `"layers"`)
-	if err != nil {
-		return nil, err
-	}
+func (s *solrModel) network(origin map[string]any) (_ *model.Model, err error) {
+	defer catch(&err)
+	list := must(elementsOf(member(s.params, "layers"), `"layers"`))
 	layers := make([]layer, len(list))
 	inputs := len(s.names)
 	for l, v := range list {
-		if layers[l], err = readSolrLayer(v, l, inputs); err != nil {
-			return nil, err
-		}
+		layers[l] = must(readSolrLayer(v, l, inputs))
 		inputs = len(layers[l].biases)
 	}
 	if inputs != 1 || len(layers) == 0 {
@@ -234,37 +184,24 @@ func (s *solrModel) network(origin map[string]any) (*model.Model, error) {
 	return networkModel(layers, s.names, "solr", origin)
 }
 
-func readSolrLayer(v strictjson.Value, l, inputs int) (layer, error) {
+func readSolrLayer(v strictjson.Value, l, inputs int) (_ layer, err error) {
+	defer catch(&err)
 	what := func(part string) string { return fmt.Sprintf("the %s of layer %d", part, l+1) }
-	o, err := objectOf(v, fmt.Sprintf("layer %d", l+1))
-	if err != nil {
-		return layer{}, err
-	}
-	name, err := textOf(member(o, "activation"), what("activation"))
-	if err != nil {
-		return layer{}, err
-	}
+	o := must(objectOf(v, fmt.Sprintf("layer %d", l+1)))
+	name := must(textOf(member(o, "activation"), what("activation")))
 	own := layer{}
 	if own.activation, err = scorer.ParseActivation(name); err != nil || own.activation == scorer.Softplus || own.activation == scorer.ELU {
 		return layer{}, wrong(v, "found the activation %q of layer %d, expected identity, relu, leakyrelu, sigmoid or tanh", name, l+1)
 	}
-	rows, err := elementsOf(member(o, "matrix"), what("matrix"))
-	if err != nil {
-		return layer{}, err
-	}
+	rows := must(elementsOf(member(o, "matrix"), what("matrix")))
 	for u, row := range rows {
-		weights, err := numbersOf(row, fmt.Sprintf("row %d of %s", u+1, what("matrix")))
-		if err != nil {
-			return layer{}, err
-		}
+		weights := must(numbersOf(row, fmt.Sprintf("row %d of %s", u+1, what("matrix"))))
 		if len(weights) != inputs {
 			return layer{}, wrong(row, "found %d numbers in row %d of %s, expected %d", len(weights), u+1, what("matrix"), inputs)
 		}
 		own.weights = append(own.weights, weights)
 	}
-	if own.biases, err = numbersOf(member(o, "bias"), what("bias")); err != nil {
-		return layer{}, err
-	}
+	own.biases = must(numbersOf(member(o, "bias"), what("bias")))
 	if len(own.biases) != len(rows) || len(rows) == 0 {
 		return layer{}, wrong(v, "found %d rows and %d biases in layer %d, expected as many of both and at least one", len(rows), len(own.biases), l+1)
 	}
@@ -280,32 +217,21 @@ func readSolrLayer(v strictjson.Value, l, inputs int) (layer, error) {
 	return own, nil
 }
 
-func (s *solrModel) trees(origin map[string]any) (*model.Model, error) {
-	list, err := elementsOf(member(s.params, "trees"), `"trees"`)
-	if err != nil {
-		return nil, err
-	}
+func (s *solrModel) trees(origin map[string]any) (_ *model.Model, err error) {
+	defer catch(&err)
+	list := must(elementsOf(member(s.params, "trees"), `"trees"`))
 	e := &ensemble{features: len(s.names), names: s.names}
 	branches := false
 	for k, v := range list {
-		o, err := objectOf(v, fmt.Sprintf("tree %d", k+1))
-		if err != nil {
-			return nil, err
-		}
+		o := must(objectOf(v, fmt.Sprintf("tree %d", k+1)))
 		r := solrTree{s: s}
-		if r.weight, err = javaNumberOf(member(o, "weight"), fmt.Sprintf("the weight of tree %d", k+1)); err != nil {
-			return nil, err
-		}
-		if _, err = r.node(member(o, "root")); err != nil {
-			return nil, err
-		}
+		r.weight = must(javaNumberOf(member(o, "weight"), fmt.Sprintf("the weight of tree %d", k+1)))
+		_ = must(r.node(member(o, "root")))
 		e.trees = append(e.trees, r.tree)
 		branches = branches || r.branches
 	}
 	if !branches {
-		if err := e.foldFeatures(&model.Model{Missing: dataset.MissingZero}); err != nil {
-			return nil, err
-		}
+		check(e.foldFeatures(&model.Model{Missing: dataset.MissingZero}))
 	}
 	m, err := e.model("solr", origin)
 	if err == nil && !branches {
@@ -314,7 +240,7 @@ func (s *solrModel) trees(origin map[string]any) (*model.Model, error) {
 	return m, err
 }
 
-// solrTree reads a tree; branches tells whether any node says where missing values go.
+// solrTree reads a tree. branches reports whether any node states a direction for missing values.
 type solrTree struct {
 	s        *solrModel
 	tree     tree
@@ -324,31 +250,21 @@ type solrTree struct {
 
 // node reads a node with all below it, whose depth the JSON's nesting bounds, and returns its
 // number as in TreeNode.Left. A node of a feature that the model has not is a leaf of 0.
-func (r *solrTree) node(v strictjson.Value) (int, error) {
-	o, err := objectOf(v, "a node of a tree")
-	if err != nil {
-		return 0, err
-	}
+func (r *solrTree) node(v strictjson.Value) (_ int, err error) {
+	defer catch(&err)
+	o := must(objectOf(v, "a node of a tree"))
 	feature := member(o, "feature")
 	if feature.Text == nil {
 		value := float32(0)
 		if text := member(o, "value"); text.Text != nil {
-			if value, err = javaNumberOf(text, `the "value" of a leaf`); err != nil {
-				return 0, err
-			}
+			value = must(javaNumberOf(text, `the "value" of a leaf`))
 		} else if len(o) > 0 {
 			return 0, wrong(v, `found a node with neither "feature" nor "value", expected one of them`)
 		}
 		return r.leaf(value * r.weight), nil
 	}
-	name, err := textOf(feature, `"feature"`)
-	if err != nil {
-		return 0, err
-	}
-	threshold, err := javaNumberOf(member(o, "threshold"), fmt.Sprintf("a threshold of %q", name))
-	if err != nil {
-		return 0, err
-	}
+	name := must(textOf(feature, `"feature"`))
+	threshold := must(javaNumberOf(member(o, "threshold"), fmt.Sprintf("a threshold of %q", name)))
 	j, known := r.s.index[name]
 	if !known {
 		return r.leaf(0), nil
@@ -363,14 +279,8 @@ func (r *solrTree) node(v strictjson.Value) (int, error) {
 		r.branches, n.MissingLeft = true, direction == "left"
 	}
 	r.tree.nodes = append(r.tree.nodes, n)
-	left, err := r.node(member(o, "left"))
-	if err != nil {
-		return 0, err
-	}
-	right, err := r.node(member(o, "right"))
-	if err != nil {
-		return 0, err
-	}
+	left := must(r.node(member(o, "left")))
+	right := must(r.node(member(o, "right")))
 	r.tree.nodes[own].Left, r.tree.nodes[own].Right = left, right
 	return own, nil
 }
@@ -378,4 +288,188 @@ func (r *solrTree) node(v strictjson.Value) (int, error) {
 func (r *solrTree) leaf(value float32) int {
 	r.tree.values = append(r.tree.values, float64(value))
 	return -len(r.tree.values)
+}
+
+func writeSolr(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
+	b := solrWriter{o: o}
+	names, err := engineNames(m, o)
+	if err != nil {
+		return nil, err
+	}
+	b.names = names
+	var class string
+	var params []byte
+	switch m.Scorer.(type) {
+	case *scorer.Trees, *scorer.Stumps:
+		class = "MultipleAdditiveTreesModel"
+		params, err = b.trees(m)
+	default:
+		class, params, err = b.sums(m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Appendf(nil, `{"class":%s,"name":%s}`, quoted(solrModels+class), quoted(o.Name))
+	if o.FeatureSet != "" {
+		text = strictjson.AppendMember(text, "store", quoted(o.FeatureSet))
+	}
+	text = strictjson.AppendMember(text, "features", b.features())
+	text = strictjson.AppendMember(text, "params", params)
+	return b.notes, strictjson.Indent(w, text)
+}
+
+// solrWriter holds what parts of a model's JSON need.
+type solrWriter struct {
+	o     WriteOptions
+	names []string
+	norms map[int]transform.Standard
+	notes []string
+}
+
+func (b *solrWriter) features() []byte {
+	text := []byte{'['}
+	for j, name := range b.names {
+		text = separate(text, j)
+		text = fmt.Appendf(text, `{"name":%s`, quoted(name))
+		if n, ok := b.norms[j]; ok {
+			text = fmt.Appendf(text, `,"norm":{"class":"%sStandardNormalizer","params":{"avg":"%s","std":"%s"}}`,
+				solrNorms, decimal32(float32(n.Mean)), decimal32(float32(n.Deviation)))
+		}
+		text = append(text, '}')
+	}
+	return append(text, ']')
+}
+
+// sums writes a LinearModel, or a network for a model that LinearModel cannot express.
+func (b *solrWriter) sums(m *model.Model) (_ string, _ []byte, err error) {
+	defer catch(&err)
+	if b.o.Scores == ShiftedScores {
+		return "", nil, errNoLeastScore
+	}
+
+	m, b.norms = must2(divideStandards(m))
+	if sum, err := linearOf(m); err == nil && sum.constant == 0 && b.o.Scores == RawScores {
+		b.notes = append(b.notes, sum.notes...)
+		text := []byte(`{"weights":{`)
+		for j, w := range sum.weights {
+			f := must(single("the weight", w))
+			text = separate(text, j)
+			text = fmt.Appendf(text, "%s:%s", quoted(b.names[j]), decimal32(f))
+		}
+		return "LinearModel", append(text, "}}"...), nil
+	}
+	layers, notes := must2(networkOf(m))
+	b.notes = append(b.notes, notes...)
+	if b.o.Scores == LogisticScores {
+		layers = append(layers[:len(layers):len(layers)], layer{[][]float64{{1}}, []float64{0}, scorer.Sigmoid})
+	}
+	params, err := solrLayers(layers)
+	return "NeuralNetworkModel", params, err
+}
+
+func solrLayers(layers []layer) ([]byte, error) {
+	text := []byte(`{"layers":[`)
+	for l, own := range layers {
+		if own.activation == scorer.Softplus || own.activation == scorer.ELU {
+			return nil, fmt.Errorf("found the activation %v, expected one that Solr has: tanh, sigmoid, relu, leakyrelu or identity", own.activation)
+		}
+		text = separate(text, l)
+		text = append(text, `{"matrix":[`...)
+		for u, row := range own.weights {
+			text = separate(text, u)
+			var err error
+			if text, err = appendSingles(text, row); err != nil {
+				return nil, err
+			}
+		}
+		var err error
+		if text, err = appendSingles(append(text, `],"bias":`...), own.biases); err != nil {
+			return nil, err
+		}
+		text = fmt.Appendf(text, `,"activation":"%v"}`, own.activation)
+	}
+	return append(text, "]}"...), nil
+}
+
+// appendSingles appends a list of float32 numbers, each with a point: Solr takes no whole ones.
+func appendSingles(text []byte, numbers []float64) ([]byte, error) {
+	text = append(text, '[')
+	for j, v := range numbers {
+		f, err := single("the weight", v)
+		if err != nil {
+			return nil, err
+		}
+		text = separate(text, j)
+		text = append(text, decimal32(f)...)
+	}
+	return append(text, ']'), nil
+}
+
+func (b *solrWriter) trees(m *model.Model) (_ []byte, err error) {
+	defer catch(&err)
+	if b.o.Scores == LogisticScores {
+		return nil, fmt.Errorf("found logistic scores of trees, expected raw or shifted ones: Solr has no logistic function of trees")
+	}
+	e := must(treesOf(m))
+	check(e.needThresholds())
+	missing := e.needZeroForMissing() != nil
+	if missing {
+		b.notes = append(b.notes, `the trees send missing values other ways than 0 and say so by "missing": this needs a Solr that knows that key, and features with "isNullSameAsZero": false`)
+	}
+	if b.o.Scores == ShiftedScores {
+		e.shiftSingle()
+	}
+	if e.constant != 0 || len(e.trees) == 0 {
+		e.trees = append([]tree{{values: []float64{e.constant}}}, e.trees...)
+	}
+	text := []byte(`{"trees":[`)
+	for k, t := range e.trees {
+		text = separate(text, k)
+		text = append(text, `{"weight":"1","root":`...)
+		if text, err = b.node(text, t, t.root(), missing, 0); err != nil {
+			return nil, fmt.Errorf("tree %d: %w", k+1, err)
+		}
+		text = append(text, '}')
+	}
+	return append(text, "]}"...), nil
+}
+
+// deepest is how deep a nested JSON tree may be, so that our reader takes it, too.
+const deepest = strictjson.MaxDepth - 8
+
+// node appends a node with all below it. Numbers are strings, which all versions of Solr take.
+func (b *solrWriter) node(text []byte, t tree, at int, missing bool, depth int) (_ []byte, err error) {
+	defer catch(&err)
+	if depth > deepest {
+		return nil, fmt.Errorf("found a tree deeper than %d levels, expected fewer in nested JSON", deepest)
+	}
+	if at < 0 {
+		v := must(single("the value", t.values[-1-at]))
+		return fmt.Appendf(text, `{"value":"%s"}`, decimal32(v)), nil
+	}
+	n := t.nodes[at]
+	threshold, ok := solrThreshold(n.Threshold)
+	if !ok {
+		return nil, fmt.Errorf("found the threshold %v of feature %d: Solr adds 10⁻⁶ to thresholds, in float32, and of no float32 number does that make this one; rescale the feature", n.Threshold, n.Feature+1)
+	}
+	text = fmt.Appendf(text, `{"feature":%s,"threshold":"%s"`, quoted(b.names[n.Feature]), decimal32(threshold))
+	if missing {
+		text = fmt.Appendf(text, `,"missing":"%s"`, side(n.MissingLeft))
+	}
+	text = must(b.node(append(text, `,"left":`...), t, n.Left, missing, depth+1))
+	text = must(b.node(append(text, `,"right":`...), t, n.Right, missing, depth+1))
+	return append(text, '}'), nil
+}
+
+// solrThreshold returns the float32 that becomes t when Solr adds its slack, so that no value is
+// on another side than in the model.
+func solrThreshold(t float32) (float32, bool) {
+	down, up := float32(math.Inf(-1)), float32(math.Inf(1))
+	at := t - solrSlack
+	for _, c := range []float32{at, math.Nextafter32(at, down), math.Nextafter32(at, up), t} {
+		if c+solrSlack == t {
+			return c, true
+		}
+	}
+	return 0, false
 }

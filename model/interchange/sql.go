@@ -19,11 +19,9 @@ var sqlSelect = format{name: "sql", title: "SQL: a SELECT for linear models, stu
 // mostSQL is how many weights and leaves a SELECT has at most.
 const mostSQL = 20_000
 
-func writeSQL(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
-	names, err := engineNames(m, o)
-	if err != nil {
-		return nil, err
-	}
+func writeSQL(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
+	names := must(engineNames(m, o))
 	column := func(j int) string { return sqlName(names[j]) }
 	x := expression{
 		language: "SQL", most: mostSQL,
@@ -46,10 +44,7 @@ func writeSQL(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
 			return fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", test, left, right)
 		},
 	}
-	text, err := x.of(m, o)
-	if err != nil {
-		return nil, err
-	}
+	text := must(x.of(m, o))
 	if tests := x.nulls(m, column); len(tests) > 0 {
 		text = fmt.Sprintf("CASE WHEN %s THEN NULL ELSE %s END", joined(tests, " OR "), text)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// svmlight is a model file of SVM-light and SVM-rank with the linear kernel: a score is
-// Σ_i α_i y_i x_i·x − b over the support vectors.
+// svmlight is a model file of SVM-light and SVM-rank with the linear kernel. A score is Σ_i α_i y_i
+// x_i·x − b over the support vectors.
 var svmlight = format{
 	name: "svmlight", title: "SVM-light and SVM-rank (linear kernel)",
 	is: func(head []byte) bool {
@@ -108,10 +108,10 @@ var liblinear = format{
 	is: func(head []byte) bool { return bytes.HasPrefix(head, []byte("solver_type ")) }, read: readLIBLINEAR,
 }
 
-// readLIBLINEAR reads the keys of the head and then a weight a line: those of the features and,
-// with a bias that is not negative, the one that the bias is multiplied by. The scores of two
-// classes are those for the class of the larger label.
-func readLIBLINEAR(data []byte, _ ReadOptions) (*model.Model, []string, error) {
+// readLIBLINEAR reads the keys of the head, then a weight per line. With a bias of 0 or more, the
+// last weight is the bias's factor. Scores of two classes are for the larger label.
+func readLIBLINEAR(data []byte, _ ReadOptions) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
 	keys := map[string]textLine{}
 	var sum linear
 	number, weights := 0, false
@@ -137,13 +137,8 @@ func readLIBLINEAR(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 		}
 	}
 	h := liblinearHead{keys, max(number, 1)}
-	if err := h.settle(&sum); err != nil {
-		return nil, nil, err
-	}
-	flipped, err := h.flipped()
-	if err != nil {
-		return nil, nil, err
-	}
+	check(h.settle(&sum))
+	flipped := must(h.flipped())
 	var notes []string
 	if flipped {
 		for j := range sum.weights {

@@ -12,9 +12,9 @@ import (
 // maxUBJSONDepth is how deep objects and lists may be nested.
 const maxUBJSONDepth = 100
 
-// ubjson makes JSON of Universal Binary JSON (ubjson.org, draft 12), the numbers with as many
-// digits as their type holds. Types without a value in the file, such as null, may not be that of
-// a list's elements, so that a text is at most a few times as long as the file.
+// ubjson converts Universal Binary JSON (ubjson.org, draft 12) to JSON. Numbers keep all digits of
+// their type. A typed list of values that take no bytes, such as null, is an error: so the text is
+// at most a few times as long as the file.
 type ubjson struct {
 	data  []byte
 	at    int
@@ -25,10 +25,7 @@ type ubjson struct {
 // fromUBJSON returns the JSON text of a file.
 func fromUBJSON(data []byte) ([]byte, error) {
 	u := ubjson{data: data}
-	kind, err := u.kind()
-	if err == nil {
-		err = u.value(kind)
-	}
+	err := u.part('[', 0)
 	if err == nil && u.at < len(data) {
 		err = fmt.Errorf("found %d bytes behind the end", len(data)-u.at)
 	}
@@ -63,7 +60,8 @@ func (u *ubjson) kind() (byte, error) {
 }
 
 // value appends the value of a type.
-func (u *ubjson) value(kind byte) error {
+func (u *ubjson) value(kind byte) (err error) {
+	defer catch(&err)
 	switch kind {
 	case 'Z':
 		u.out = append(u.out, "null"...)
@@ -72,24 +70,15 @@ func (u *ubjson) value(kind byte) error {
 	case 'F':
 		u.out = append(u.out, "false"...)
 	case 'i', 'U', 'I', 'l', 'L':
-		n, err := u.integer(kind)
-		if err != nil {
-			return err
-		}
+		n := must(u.integer(kind))
 		u.out = strconv.AppendInt(u.out, n, 10)
 	case 'd', 'D':
 		return u.real(kind)
 	case 'C':
-		b, err := u.take(1)
-		if err != nil {
-			return err
-		}
+		b := must(u.take(1))
 		u.out = append(u.out, strconv.Quote(string(rune(b[0]&0x7f)))...)
 	case 'S':
-		text, err := u.text()
-		if err != nil {
-			return err
-		}
+		text := must(u.text())
 		u.quote(text)
 	case '[', '{':
 		if u.depth++; u.depth > maxUBJSONDepth {
@@ -232,11 +221,9 @@ func (u *ubjson) header() (container, error) {
 }
 
 // parts appends a list (open is '[') or an object ('{').
-func (u *ubjson) parts(open byte) error {
-	c, err := u.header()
-	if err != nil {
-		return err
-	}
+func (u *ubjson) parts(open byte) (err error) {
+	defer catch(&err)
+	c := must(u.header())
 	u.out = append(u.out, open)
 	for i := 0; c.count < 0 || i < c.count; i++ {
 		if c.count < 0 {
@@ -253,32 +240,23 @@ func (u *ubjson) parts(open byte) error {
 				break
 			}
 		}
-		if i > 0 {
-			u.out = append(u.out, ',')
-		}
-		if err := u.part(open, c.kind); err != nil {
-			return err
-		}
+		u.out = separate(u.out, i)
+		check(u.part(open, c.kind))
 	}
 	u.out = append(u.out, open+2)
 	return nil
 }
 
 // part appends an element of a list or a member of an object.
-func (u *ubjson) part(open, kind byte) error {
+func (u *ubjson) part(open, kind byte) (err error) {
+	defer catch(&err)
 	if open == '{' {
-		key, err := u.text()
-		if err != nil {
-			return err
-		}
+		key := must(u.text())
 		u.quote(key)
 		u.out = append(u.out, ':')
 	}
 	if kind == 0 {
-		var err error
-		if kind, err = u.kind(); err != nil {
-			return err
-		}
+		kind = must(u.kind())
 	}
 	return u.value(kind)
 }

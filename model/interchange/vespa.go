@@ -24,11 +24,9 @@ var (
 	vespaFeature   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\([A-Za-z0-9_, .]*\)(\.[A-Za-z0-9_.]+)?$`)
 )
 
-func writeVespa(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
-	names, err := engineNames(m, o)
-	if err != nil {
-		return nil, err
-	}
+func writeVespa(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
+	names := must(engineNames(m, o))
 	features := make([]string, len(names))
 	for j, name := range names {
 		switch {
@@ -63,10 +61,7 @@ func writeVespa(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
 			return fmt.Sprintf("if (%s, %s, %s)", test, left, right)
 		},
 	}
-	text, err := x.of(m, o)
-	if err != nil {
-		return nil, err
-	}
+	text := must(x.of(m, o))
 	_, err = fmt.Fprintf(w, "%s\n", text)
 	return nil, err
 }

@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // xgboost is what XGBoost's save_model writes since version 1.0: JSON, or the same as UBJSON.
@@ -157,20 +159,13 @@ func finiteJSON(text []byte) []byte {
 	return out
 }
 
-func readXGBoostJSON(text []byte, o ReadOptions) (*model.Model, []string, error) {
+func readXGBoostJSON(text []byte, o ReadOptions) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
 	var f xgbFile
-	if err := decodeJSON(text, &f); err != nil {
-		return nil, nil, err
-	}
+	check(decodeJSON(text, &f))
 	l := &f.Learner
-	features, err := f.size()
-	if err != nil {
-		return nil, nil, err
-	}
-	base, notes, err := f.base()
-	if err != nil {
-		return nil, nil, err
-	}
+	features := must(f.size())
+	base, notes := must2(f.base())
 	names := l.FeatureNames
 	if len(names) > 0 && len(names) != features {
 		return nil, nil, fmt.Errorf(`found %d "feature_names", expected %d`, len(names), features)
@@ -187,9 +182,7 @@ func readXGBoostJSON(text []byte, o ReadOptions) (*model.Model, []string, error)
 		return m, notes, err
 	}
 	e := &ensemble{features: features, names: names, constant: base}
-	if err := f.addTrees(e); err != nil {
-		return nil, nil, err
-	}
+	check(f.addTrees(e))
 	if best := l.Attributes.Best; best != "" {
 		notes = append(notes, fmt.Sprintf("the best iteration was %.20s; all %d trees are used, as Booster.predict does", best, len(e.trees)))
 	}
@@ -197,27 +190,20 @@ func readXGBoostJSON(text []byte, o ReadOptions) (*model.Model, []string, error)
 	if e.categories == nil && slices.Contains(l.FeatureTypes, "c") {
 		notes = append(notes, "the file does not keep the values of categories, as versions of XGBoost before 3.1 do not: data have their codes")
 	}
-	more, err := e.number(o, names == nil, false)
-	if err != nil {
-		return nil, nil, err
-	}
+	more := must(e.number(o, names == nil, false))
 	m, err := e.model("xgboost", hyperparameters)
 	return m, append(notes, more...), err
 }
 
 // decodeJSON reads an object into a struct, strictly.
-func decodeJSON(text []byte, into any) error {
-	if err := strictjson.Check(text); err != nil {
-		return err
-	}
-	o, err := strictjson.Members(strictjson.Whole(text))
-	if err != nil {
-		return err
-	}
+func decodeJSON(text []byte, into any) (err error) {
+	defer catch(&err)
+	check(strictjson.Check(text))
+	o := must(strictjson.Members(strictjson.Whole(text)))
 	return o.Decode(into)
 }
 
-// wholeOf returns a whole number, which may stand in quotes; otherwise if there is none.
+// wholeOf returns a whole number, with or without quotes, or otherwise if there is none.
 func wholeOf(v strictjson.Value, name string, otherwise int) (int, error) {
 	if v.Text == nil {
 		return otherwise, nil
@@ -230,16 +216,11 @@ func wholeOf(v strictjson.Value, name string, otherwise int) (int, error) {
 }
 
 // size checks that there is one score, and returns the number of features.
-func (f *xgbFile) size() (int, error) {
+func (f *xgbFile) size() (_ int, err error) {
+	defer catch(&err)
 	p := &f.Learner.Param
-	classes, err := wholeOf(p.NumClass, "num_class", 0)
-	if err != nil {
-		return 0, err
-	}
-	targets, err := wholeOf(p.NumTarget, "num_target", 1)
-	if err != nil {
-		return 0, err
-	}
+	classes := must(wholeOf(p.NumClass, "num_class", 0))
+	targets := must(wholeOf(p.NumTarget, "num_target", 1))
 	if classes > 1 || targets > 1 {
 		return 0, fmt.Errorf(`found "num_class" %d and "num_target" %d, expected one score a document`, classes, targets)
 	}
@@ -289,7 +270,8 @@ func logit(p float64) float64 {
 }
 
 // addTrees adds the trees, with the weights of dart.
-func (f *xgbFile) addTrees(e *ensemble) error {
+func (f *xgbFile) addTrees(e *ensemble) (err error) {
+	defer catch(&err)
 	b := &f.Learner.Booster
 	m, weights := &b.Model, b.Model.WeightDrop
 	switch {
@@ -301,13 +283,9 @@ func (f *xgbFile) addTrees(e *ensemble) error {
 	if weights != nil && len(weights) != len(m.Trees) {
 		return fmt.Errorf(`found %d "weight_drop", expected %d, one a tree`, len(weights), len(m.Trees))
 	}
-	if err := m.checkCounts(); err != nil {
-		return err
-	}
-	var err error
-	if e.categories, err = m.Cats.read(e.features); err != nil {
-		return err
-	}
+	check(m.checkCounts())
+
+	e.categories = must(m.Cats.read(e.features))
 	for k := range m.Trees {
 		t, err := m.Trees[k].tree(e.features)
 		if err != nil {
@@ -419,4 +397,169 @@ func (f *xgbFile) linear(features int, base float64, names []string, hyperparame
 		l.weights = append(l.weights, float64(x))
 	}
 	return l.model("xgboost", hyperparameters)
+}
+
+// listIn returns the elements of a list, which must be there.
+func listIn(v strictjson.Value, name string) ([]strictjson.Value, error) {
+	switch {
+	case v.Text == nil:
+		return nil, fmt.Errorf("found no %q, expected a list", name)
+	case v.Text[0] != '[':
+		return nil, wrong(v, "found %.40s as %q, expected a list", v.Text, name)
+	}
+	return strictjson.Elements(v)
+}
+
+// singles reads a list of numbers, which may be infinite; null is NaN.
+func singles(v strictjson.Value, name string) ([]float32, error) {
+	list, err := listIn(v, name)
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]float32, len(list))
+	for i, e := range list {
+		x, err := strconv.ParseFloat(string(e.Text), 32)
+		switch {
+		case string(e.Text) == "null":
+			x = math.NaN()
+		case errors.Is(err, strconv.ErrRange):
+		case err != nil:
+			return nil, wrong(e, "found %.40s in %q, expected a number", e.Text, name)
+		}
+		numbers[i] = float32(x)
+	}
+	return numbers, nil
+}
+
+// flags reads a list of 0 and 1, or of false and true.
+func flags(v strictjson.Value, name string) ([]bool, error) {
+	list, err := listIn(v, name)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]bool, len(list))
+	for i, e := range list {
+		switch string(e.Text) {
+		case "1", "true":
+			values[i] = true
+		case "0", "false":
+		default:
+			return nil, wrong(e, "found %.40s in %q, expected 0 or 1", e.Text, name)
+		}
+	}
+	return values, nil
+}
+
+// tree returns the tree of the lists.
+func (x *xgbTree) tree(features int) (_ tree, err error) {
+	defer catch(&err)
+	n := len(x.Left)
+	vector := must(wholeOf(x.Param.Vector, "size_leaf_vector", 1))
+	if vector > 1 {
+		return tree{}, wrong(x.Param.Vector, `found "size_leaf_vector" %d, expected one value a leaf`, vector)
+	}
+	conditions := must(singles(x.Condition, "split_conditions"))
+	left := must(flags(x.Default, "default_left"))
+	if n == 0 || len(x.Right) != n || len(x.Feature) != n || len(conditions) != n || len(left) != n || x.Type != nil && len(x.Type) != n {
+		return tree{}, fmt.Errorf("found %d right_children, %d split_indices, %d split_conditions, %d default_left and %d split_type, expected %d of each, as of left_children",
+			len(x.Right), len(x.Feature), len(conditions), len(left), len(x.Type), n)
+	}
+	if stated, err := wholeOf(x.Param.Nodes, "num_nodes", n); err != nil || stated != n {
+		return tree{}, cmp.Or(err, wrong(x.Param.Nodes, `found %d nodes, expected %d, as "num_nodes" says`, n, stated))
+	}
+	if stated, err := wholeOf(x.Param.Features, "num_feature", features); err != nil || stated != features {
+		return tree{}, cmp.Or(err, wrong(x.Param.Features, `found a tree of %d features, expected %d, as the model has`, stated, features))
+	}
+	sets := must(x.sets())
+	numbers, inner := numberNodes(x.Left)
+	nodes, values := make([]scorer.TreeNode, 0, inner), make([]float64, 0, n-inner)
+	for i := range n {
+		if x.Left[i] < 0 {
+			values = append(values, float64(conditions[i]))
+			continue
+		}
+		node := must(x.node(i, numbers, features))
+		divideXGBoost(&node, conditions[i], left[i], sets[i])
+		if len(x.Type) > 0 && x.Type[i] == 1 && sets[i] == nil {
+			return tree{}, fmt.Errorf("found no categories of node %d, expected some", i)
+		}
+		nodes = append(nodes, node)
+	}
+	return grow(nodes, values)
+}
+
+// numberNodes returns the number of each node among those with children, or −1 − its number
+// among the leaves, and the count of the former.
+func numberNodes(left []int) (numbers []int, inner int) {
+	numbers = make([]int, len(left))
+	for i, c := range left {
+		if c < 0 {
+			numbers[i] = -1 - (i - inner)
+		} else {
+			numbers[i] = inner
+			inner++
+		}
+	}
+	return numbers, inner
+}
+
+// node returns a node with its feature and children.
+func (x *xgbTree) node(i int, numbers []int, features int) (scorer.TreeNode, error) {
+	if x.Feature[i] < 0 || x.Feature[i] >= features {
+		return scorer.TreeNode{}, fmt.Errorf(`found %d in "split_indices" of node %d, expected a feature from 0 to %d`, x.Feature[i], i, features-1)
+	}
+	for _, c := range [2]int{x.Left[i], x.Right[i]} {
+		if c < 1 || c >= len(numbers) {
+			return scorer.TreeNode{}, fmt.Errorf("found the child %d of node %d, expected one from 1 to %d", c, i, len(numbers)-1)
+		}
+	}
+	return scorer.TreeNode{Feature: x.Feature[i], Left: numbers[x.Left[i]], Right: numbers[x.Right[i]]}, nil
+}
+
+// divideXGBoost sets how a node divides: x below the condition goes left, or x that is not in
+// the set of categories, if there is one.
+func divideXGBoost(n *scorer.TreeNode, condition float32, missingLeft bool, set []float32) {
+	if set != nil {
+		n.Categories, n.MissingLeft = set, !missingLeft
+		n.Left, n.Right = n.Right, n.Left
+		return
+	}
+	n.Threshold, n.MissingLeft = before(condition), missingLeft
+}
+
+// before returns the largest float32 below x: y < x and y ≤ before(x) are the same.
+func before(x float32) float32 { return math.Nextafter32(x, float32(math.Inf(-1))) }
+
+// sets returns the categories of each node that has some.
+func (x *xgbTree) sets() (map[int][]float32, error) {
+	if len(x.Nodes) != len(x.Segments) || len(x.Nodes) != len(x.Sizes) {
+		return nil, fmt.Errorf("found %d categories_nodes, %d categories_segments and %d categories_sizes, expected as many of each", len(x.Nodes), len(x.Segments), len(x.Sizes))
+	}
+	sets, at := make(map[int][]float32, len(x.Nodes)), 0
+	for k, node := range x.Nodes {
+		from, size := x.Segments[k], x.Sizes[k]
+		if from != at || size < 0 || size > len(x.Categories)-from || sets[node] != nil {
+			return nil, fmt.Errorf("found %d categories from %d on for node %d, expected the segments of different nodes one after the other", size, from, node)
+		}
+		at += size
+		set, err := categorySet(x.Categories[from : from+size])
+		if err != nil {
+			return nil, fmt.Errorf("node %d: %w", node, err)
+		}
+		sets[node] = set
+	}
+	return sets, nil
+}
+
+// categorySet returns categories in ascending order, not nil.
+func categorySet(numbers []int) ([]float32, error) {
+	set := make([]float32, len(numbers))
+	for i, c := range numbers {
+		if c < 0 || c >= 1<<24 {
+			return nil, fmt.Errorf("found the category %d, expected one from 0 to %d", c, 1<<24-1)
+		}
+		set[i] = float32(c)
+	}
+	slices.Sort(set)
+	return slices.Compact(set), nil
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// xgboostDump is what get_dump of XGBoost returns as JSON, a list of nested trees, and what the
-// learning-to-rank plugins of Elasticsearch and OpenSearch call model/xgboost+json: the same, or
-// an object of an objective and "splits". Neither has base_score.
+// xgboostDump is the JSON of XGBoost's get_dump, a list of nested trees. It is also the definition
+// of model/xgboost+json in the learning-to-rank plugins of Elasticsearch and OpenSearch: that list,
+// or an object with an objective and the list as "splits". Neither has base_score.
 var xgboostDump = format{
 	name: "xgboost-dump", title: "XGBoost's JSON dump, the definition of a model/xgboost+json",
 	is: isXGBoostDump, read: readXGBoostDump, write: writeXGBoostDump,
@@ -38,27 +38,21 @@ type dumpReader struct {
 	values  []float64
 }
 
-func readXGBoostDump(data []byte, o ReadOptions) (*model.Model, []string, error) {
-	if err := strictjson.Check(data); err != nil {
-		return nil, nil, err
-	}
+func readXGBoostDump(data []byte, o ReadOptions) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
+	check(strictjson.Check(data))
 	trees, objective := strictjson.Whole(data), ""
 	if trees.Text[0] == '{' {
 		var f struct {
 			Objective string           `json:"objective"`
 			Splits    strictjson.Value `json:"splits"`
 		}
-		if err := decodeJSON(data, &f); err != nil {
-			return nil, nil, err
-		}
+		check(decodeJSON(data, &f))
 		if trees, objective = f.Splits, f.Objective; trees.Text == nil {
 			return nil, nil, errors.New(`found no "splits", expected a list of trees`)
 		}
 	}
-	list, err := strictjson.Elements(trees)
-	if err != nil {
-		return nil, nil, err
-	}
+	list := must(strictjson.Elements(trees))
 	r, e := dumpReader{numbers: map[string]int{}}, &ensemble{}
 	for _, v := range list {
 		r.nodes, r.values = nil, nil
@@ -71,10 +65,7 @@ func readXGBoostDump(data []byte, o ReadOptions) (*model.Model, []string, error)
 		}
 		e.trees = append(e.trees, t)
 	}
-	notes, err := r.settleFeatures(e, o)
-	if err != nil {
-		return nil, nil, err
-	}
+	notes := must(r.settleFeatures(e, o))
 	for _, t := range e.trees {
 		if slices.ContainsFunc(t.nodes, func(n scorer.TreeNode) bool { return n.Categories != nil }) {
 			notes = append(notes, "categories are XGBoost's codes from 0, since a dump does not keep the values of a data frame; save_model does")
@@ -98,15 +89,11 @@ type dumpNode struct {
 }
 
 // node adds a node with those below it, and returns its number or −1 less that of its leaf.
-func (r *dumpReader) node(v strictjson.Value) (int, error) {
-	o, err := objectOf(v, "a node")
-	if err != nil {
-		return 0, err
-	}
+func (r *dumpReader) node(v strictjson.Value) (_ int, err error) {
+	defer catch(&err)
+	o := must(objectOf(v, "a node"))
 	var d dumpNode
-	if err := o.Decode(&d); err != nil {
-		return 0, err
-	}
+	check(o.Decode(&d))
 	if d.Leaf != nil {
 		r.values = append(r.values, float64(*d.Leaf))
 		return -len(r.values), nil
@@ -114,10 +101,7 @@ func (r *dumpReader) node(v strictjson.Value) (int, error) {
 	if d.Split == nil || d.Yes == nil || d.No == nil || d.Children.Text == nil {
 		return 0, wrong(v, `found a node without "leaf" that lacks "split", "yes", "no" or "children", expected all of them`)
 	}
-	children, err := strictjson.Elements(d.Children)
-	if err != nil {
-		return 0, err
-	}
+	children := must(strictjson.Elements(d.Children))
 	if len(children) != 2 {
 		return 0, wrong(d.Children, "found %d children, expected 2", len(children))
 	}
@@ -125,10 +109,7 @@ func (r *dumpReader) node(v strictjson.Value) (int, error) {
 	r.nodes = append(r.nodes, scorer.TreeNode{Feature: r.feature(*d.Split)})
 	var at [2]int // the children's places: yes, no
 	for _, child := range children {
-		id, err := nodeID(child)
-		if err != nil {
-			return 0, err
-		}
+		id := must(nodeID(child))
 		place, err := r.node(child)
 		switch {
 		case err != nil:
@@ -149,17 +130,13 @@ func (r *dumpReader) node(v strictjson.Value) (int, error) {
 	return own, d.divide(n, v)
 }
 
-func nodeID(v strictjson.Value) (int, error) {
-	o, err := objectOf(v, "a node")
-	if err != nil {
-		return 0, err
-	}
+func nodeID(v strictjson.Value) (_ int, err error) {
+	defer catch(&err)
+	o := must(objectOf(v, "a node"))
 	var d struct {
 		ID *int `json:"nodeid"`
 	}
-	if err := o.Decode(&d); err != nil {
-		return 0, err
-	}
+	check(o.Decode(&d))
 	if d.ID == nil {
 		return 0, wrong(v, `found a node without "nodeid", expected its number`)
 	}
@@ -208,9 +185,9 @@ func (r *dumpReader) feature(name string) int {
 	return number
 }
 
-// settleFeatures puts the features in their order: that of the options; f0, f1 and so on, as XGBoost
-// calls columns without names; feature_1, feature_2 and so on, as this module does; or else that in
-// which they are met.
+// settleFeatures orders the features. The options come first, then the numbers in names such as f0
+// and f1 (XGBoost's names of unnamed columns) or feature_1 and feature_2 (this module's). Otherwise
+// the order is that of first use.
 func (r *dumpReader) settleFeatures(e *ensemble, o ReadOptions) ([]string, error) {
 	if o.Names != nil {
 		numbers := make([]int, len(r.names))
@@ -281,23 +258,13 @@ func writeXGBoostDump(w io.Writer, m *model.Model, o WriteOptions) ([]string, er
 
 // xgboostDefinition returns the text of a dump.
 func xgboostDefinition(m *model.Model, o WriteOptions) (text []byte, notes []string, err error) {
-	f, notes, err := xgbForestOf(m, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := f.needThresholds(); err != nil {
-		return nil, nil, err
-	}
-	names, err := engineNames(m, o)
-	if err != nil {
-		return nil, nil, err
-	}
+	defer catch(&err)
+	f, notes := must2(xgbForestOf(m, o))
+	check(f.needThresholds())
+	names := must(engineNames(m, o))
 	d := dumpWriter{forest: f}
 	for _, name := range names {
-		quoted, err := strictjson.Marshal(name)
-		if err != nil {
-			return nil, nil, err
-		}
+		quoted := must(strictjson.Marshal(name))
 		d.names = append(d.names, quoted)
 	}
 	if o.Scores == LogisticScores {
@@ -305,9 +272,7 @@ func xgboostDefinition(m *model.Model, o WriteOptions) (text []byte, notes []str
 	}
 	d.text = append(d.text, '[')
 	for k, nodes := range f.trees {
-		if k > 0 {
-			d.text = append(d.text, ",\n"...)
-		}
+		d.text = separate(d.text, k, ",\n")
 		d.node(nodes, 0, 0)
 	}
 	d.text = append(d.text, ']')

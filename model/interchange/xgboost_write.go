@@ -15,9 +15,9 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// xgbForest is a sum of trees as XGBoost has them: values and conditions are float32, x below the
-// condition goes left, and so does what is not in a set of categories. What would be base_score
-// is in the leaves of the first tree, because programs that read XGBoost's files leave it out.
+// xgbForest is a sum of trees in XGBoost's form. Values and conditions are float32. A value below
+// the condition goes left, and so does a category outside the set. The leaves of the first tree
+// include the constant, since some programs that read XGBoost's files ignore base_score.
 type xgbForest struct {
 	features   int
 	names      []string
@@ -63,11 +63,7 @@ func xgbForestOf(m *model.Model, o WriteOptions) (*xgbForest, []string, error) {
 // tree returns the nodes of a tree, level by level.
 func (f *xgbForest) tree(t tree) ([]xgbNode, error) {
 	type place struct{ child, parent int }
-	root := 0
-	if len(t.nodes) == 0 {
-		root = -1
-	}
-	queue, nodes := []place{{root, math.MaxInt32}}, make([]xgbNode, 0, 2*len(t.nodes)+1)
+	queue, nodes := []place{{t.root(), math.MaxInt32}}, make([]xgbNode, 0, 2*len(t.nodes)+1)
 	for at := 0; at < len(queue); at++ {
 		p := queue[at]
 		if p.child < 0 {
@@ -117,11 +113,9 @@ func (f *xgbForest) divide(n *scorer.TreeNode) (out xgbNode, swapped bool, err e
 
 // writeXGBoost writes what save_model of XGBoost writes, in the form of version 2: older versions read
 // it as well.
-func writeXGBoost(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
-	f, notes, err := xgbForestOf(m, o)
-	if err != nil {
-		return nil, err
-	}
+func writeXGBoost(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
+	f, notes := must2(xgbForestOf(m, o))
 	if o.FirstFeature == ColumnsFromOne {
 		if f.names != nil {
 			return nil, errors.New("found feature names, expected none for a file whose column 0 is not used (--first-feature 1)")
@@ -130,9 +124,7 @@ func writeXGBoost(w io.Writer, m *model.Model, o WriteOptions) ([]string, error)
 	}
 	if f.names != nil {
 		names, renames := renamed(f.names, "XGBoost", func(r rune) bool { return strings.ContainsRune("[]<", r) })
-		if err := checkRenamed(names); err != nil {
-			return nil, err
-		}
+		check(checkRenamed(names))
 		f.names, notes = names, append(notes, renames...)
 	}
 	return notes, f.write(w, o.Scores)
@@ -153,9 +145,8 @@ func (f *xgbForest) write(w io.Writer, scores Scores) error {
 	fmt.Fprintf(out, `{"learner":{"attributes":{},"feature_names":%s,"feature_types":%s,"gradient_booster":{"model":{"gbtree_model_param":{"num_parallel_tree":"1","num_trees":"%d"},`,
 		names, f.types(), len(f.trees))
 	writeInts(out, "iteration_indptr", len(f.trees)+1, func(i int) int { return i })
-	_, _ = out.WriteString(",") // Flush returns the error
 	writeInts(out, "tree_info", len(f.trees), func(int) int { return 0 })
-	_, _ = out.WriteString(`,"trees":[`)
+	_, _ = out.WriteString(`"trees":[`)
 	for k, nodes := range f.trees {
 		if k > 0 {
 			_, _ = out.WriteString(",")
@@ -187,9 +178,7 @@ func (f *xgbForest) types() []byte {
 	}
 	text := []byte{'['}
 	for j, c := range f.categories {
-		if j > 0 {
-			text = append(text, ',')
-		}
+		text = separate(text, j)
 		if c {
 			text = append(text, `"c"`...)
 		} else {
@@ -199,15 +188,17 @@ func (f *xgbForest) types() []byte {
 	return append(text, ']')
 }
 
-func writeInts(out *bufio.Writer, key string, n int, of func(i int) int) {
+// writeEach writes a member that is a list, with a comma behind it.
+func writeEach(out *bufio.Writer, key string, n int, add func(text []byte, i int) []byte) {
 	text := append(strconv.AppendQuote(nil, key), ":["...)
 	for i := range n {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = strconv.AppendInt(text, int64(of(i)), 10)
+		text = add(separate(text, i), i)
 	}
-	_, _ = out.Write(append(text, ']'))
+	_, _ = out.Write(append(text, "],"...)) // Flush returns the error
+}
+
+func writeInts(out *bufio.Writer, key string, n int, of func(i int) int) {
+	writeEach(out, key, n, func(text []byte, i int) []byte { return strconv.AppendInt(text, int64(of(i)), 10) })
 }
 
 func (f *xgbForest) writeTree(out *bufio.Writer, number int, nodes []xgbNode) {
@@ -225,18 +216,9 @@ func (f *xgbForest) writeTree(out *bufio.Writer, number int, nodes []xgbNode) {
 		return 0
 	}
 	values := func(key string, of func(nd *xgbNode) float32) {
-		text := append(strconv.AppendQuote(nil, key), ":["...)
-		for i := range nodes {
-			if i > 0 {
-				text = append(text, ',')
-			}
-			text = strconv.AppendFloat(text, float64(of(&nodes[i])), 'E', -1, 32)
-		}
-		_, _ = out.Write(append(text, "],"...))
-	}
-	ints := func(key string, n int, of func(i int) int) {
-		writeInts(out, key, n, of)
-		_, _ = out.WriteString(",")
+		writeEach(out, key, n, func(text []byte, i int) []byte {
+			return strconv.AppendFloat(text, float64(of(&nodes[i])), 'E', -1, 32)
+		})
 	}
 	_, _ = out.WriteString("{")
 	values("base_weights", func(nd *xgbNode) float32 {
@@ -245,23 +227,23 @@ func (f *xgbForest) writeTree(out *bufio.Writer, number int, nodes []xgbNode) {
 		}
 		return 0
 	})
-	f.writeSets(ints, nodes)
-	ints("default_left", n, func(i int) int { return oneIf(nodes[i].missingLeft) })
+	writeSets(out, nodes)
+	writeInts(out, "default_left", n, func(i int) int { return oneIf(nodes[i].missingLeft) })
 	fmt.Fprintf(out, `"id":%d,`, number)
-	ints("left_children", n, func(i int) int { return child(i, 0) })
+	writeInts(out, "left_children", n, func(i int) int { return child(i, 0) })
 	zero := func(*xgbNode) float32 { return 0 }
 	values("loss_changes", zero)
-	ints("parents", n, func(i int) int { return nodes[i].parent })
-	ints("right_children", n, func(i int) int { return child(i, 1) })
+	writeInts(out, "parents", n, func(i int) int { return nodes[i].parent })
+	writeInts(out, "right_children", n, func(i int) int { return child(i, 1) })
 	values("split_conditions", func(nd *xgbNode) float32 { return nd.value })
-	ints("split_indices", n, func(i int) int { return nodes[i].feature })
-	ints("split_type", n, func(i int) int { return oneIf(nodes[i].set != nil) })
+	writeInts(out, "split_indices", n, func(i int) int { return nodes[i].feature })
+	writeInts(out, "split_type", n, func(i int) int { return oneIf(nodes[i].set != nil) })
 	values("sum_hessian", zero)
 	fmt.Fprintf(out, `"tree_param":{"num_deleted":"0","num_feature":"%d","num_nodes":"%d","size_leaf_vector":"1"}}`, f.features, n)
 }
 
 // writeSets writes the categories of all nodes, one after the other.
-func (f *xgbForest) writeSets(ints func(key string, n int, of func(i int) int), nodes []xgbNode) {
+func writeSets(out *bufio.Writer, nodes []xgbNode) {
 	var all, of, from, sizes []int
 	for i := range nodes {
 		if nodes[i].set == nil {
@@ -272,8 +254,8 @@ func (f *xgbForest) writeSets(ints func(key string, n int, of func(i int) int), 
 			all = append(all, int(c))
 		}
 	}
-	ints("categories", len(all), func(i int) int { return all[i] })
-	ints("categories_nodes", len(of), func(i int) int { return of[i] })
-	ints("categories_segments", len(from), func(i int) int { return from[i] })
-	ints("categories_sizes", len(sizes), func(i int) int { return sizes[i] })
+	writeInts(out, "categories", len(all), func(i int) int { return all[i] })
+	writeInts(out, "categories_nodes", len(of), func(i int) int { return of[i] })
+	writeInts(out, "categories_segments", len(from), func(i int) int { return from[i] })
+	writeInts(out, "categories_sizes", len(sizes), func(i int) int { return sizes[i] })
 }

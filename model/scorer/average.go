@@ -7,9 +7,9 @@ import "github.com/listwise/listwise/internal/kernel"
 type Averager interface {
 	Scorer
 
-	// Average returns a scorer, and parameters for it, whose scores are the means
-	// of those that the receiver gives with each of the members: at least one
-	// parameter vector, of NumParams() elements each, that are left unchanged.
+	// Average returns a scorer and its parameters. Its scores are the means of the receiver's
+	// scores with each of the members. members has at least one parameter vector, each of
+	// NumParams() elements. They are not changed.
 	Average(members [][]float64) (Scorer, []float64)
 }
 
@@ -18,8 +18,8 @@ var (
 	_ Averager = PairNetwork{}
 )
 
-// Average returns a network with the hidden units of all members, whose output
-// weighs each by what its member does, divided by the number of members.
+// Average returns a network with the hidden units of all members. Their output weights are the
+// members', divided by the number of members.
 func (n Network) Average(members [][]float64) (Scorer, []float64) {
 	all := n
 	all.Hidden *= len(members)

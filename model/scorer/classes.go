@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Classes scores a document by the expected value of its class, where the classes are the
-// grades and linear functions u_k(x) = w_k·x + b_k give their probabilities,
+// Classes scores a document by the expected value of its class. The classes are the grades. Linear
+// functions u_k(x) = w_k·x + b_k give their probabilities,
 //
 //	softmax:   s(x) = Σ_k T_k·P(k),   P(k) = exp u_k / Σ_j exp u_j     (K functions)
 //	ordinal:   s(x) = T_1 + Σ_{k>1} (T_k − T_{k−1})·P(class ≥ k),
@@ -185,7 +185,7 @@ func decodeClasses(o strictjson.Object) (Scorer, []float64, error) {
 	return c, list.Weights, nil
 }
 
-// CheckClasses returns an error unless values can be those of [Classes].
+// CheckClasses returns an error unless values are valid for [Classes].
 func CheckClasses(values []float64) error {
 	if len(values) < 2 || len(values) > MaxClasses {
 		return fmt.Errorf("found %d values of classes, expected 2 to %d", len(values), MaxClasses)

@@ -9,8 +9,8 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// ownKinds are the architectures of this package: a new one is a file and a line here.
-// Those of other packages are registered.
+// ownKinds are the architectures of this package: a new one is a file and a line here. Other
+// packages call [Register].
 var ownKinds = map[string]struct {
 	zero   fileForm // by its type: a type that embeds it is another one
 	decode func(strictjson.Object) (Scorer, []float64, error)

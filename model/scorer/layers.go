@@ -10,8 +10,8 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Layer is a layer of [Layers]: so many units, each a function of a weighted sum of all
-// outputs of the layer before and a bias.
+// Layer is a layer of [Layers]. Each of its units is a function of a bias and a weighted sum of all
+// outputs of the layer before.
 type Layer struct {
 	Units      int // ≥ 1
 	Activation Activation

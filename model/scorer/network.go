@@ -1,10 +1,13 @@
 package scorer
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // Network is a neural network with one hidden layer of h units f and a linear
@@ -19,10 +22,9 @@ import (
 //	b_1 … b_h   biases of the hidden units
 //	v_1 … v_h   weights of the output
 //
-// The activations of a query are an h × documents matrix, so that every pass over
-// the features is a product of kernel's of one matrix with another: one forward and
-// one backward, of one multiply-add a feature, a document and a unit each. A score
-// has the same bits whichever other documents are scored with it.
+// The activations of a query are an h × documents matrix. So the forward and the backward pass are
+// each one matrix product of package kernel, with a multiply-add per feature, document and unit. A
+// score has the same bits whichever other documents are scored with it.
 type Network struct {
 	Features   int // p ≥ 1
 	Hidden     int // h ≥ 1
@@ -48,8 +50,8 @@ func (n Network) Validate() error {
 // NumParams returns h·(p + 2).
 func (n Network) NumParams() int { return n.Hidden * (n.Features + 2) }
 
-// Init draws the weights and biases of the hidden units uniformly from ±1/√p,
-// and those of the output from ±1/√h.
+// Init draws the weights and biases of the hidden units uniformly from ±1/√p, and the weights of
+// the output from ±1/√h.
 func (n Network) Init(params []float64, rng *rand.Rand) {
 	mustMatch("parameters", len(params), n.NumParams())
 	l := n.layers(params)
@@ -168,4 +170,179 @@ func uniform(w []float64, limit float64, rng *rand.Rand) {
 	for i := range w {
 		w[i] = float64(limit * (float64(2*rng.Float64()) - 1))
 	}
+}
+
+// leastPart is the number of multiply-adds of a part for which a query is worth dividing: some two microseconds.
+const leastPart = 1 << 14
+
+// Divider is a [Scorer] that divides the work on a query among the [Workspace.Team].
+type Divider interface {
+	Scorer
+
+	// Parts returns the number of parts into which it is worth dividing a query with the given number of
+	// documents; 1 for none.
+	Parts(docs int) int
+}
+
+var _ Divider = Network{}
+
+// Parts implements [Divider]: a part has one unit at least.
+func (n Network) Parts(docs int) int {
+	return max(1, min(n.Hidden, docs*n.Features*n.Hidden/leastPart))
+}
+
+// divides reports whether a query is divided among a team, each of whose parts must be worth it.
+func (n Network) divides(docs int, team *parallel.Team) bool {
+	return team.Parts() > 1 && n.Parts(docs) >= team.Parts()
+}
+
+// dividedNetwork divides a network's work on a query by its hidden units. Each unit has its row of
+// activations and its part of the gradient. So one goroutine computes each sum, in the order of
+// [Network.forward] and [Network.backward].
+type dividedNetwork struct {
+	network    Network
+	parts      int
+	docs       int
+	x          []float32
+	lambda     []float64
+	memory     []float64
+	params     layers
+	gradient   layers
+	activating func(part int) // activatePart and returnPart, made once so that nothing is allocated
+	returning  func(part int)
+}
+
+// units returns the hidden units of a part, from a first to before a last one.
+func (d *dividedNetwork) units(part int) (from, to int) {
+	h := d.network.Hidden
+	return part * h / d.parts, (part + 1) * h / d.parts
+}
+
+// of returns the layers of some units.
+func (l layers) of(from, to, features int) layers {
+	return layers{l.weights[from*features : to*features], l.bias[from:to], l.out[from:to]}
+}
+
+// begin takes over what both directions need.
+func (d *dividedNetwork) begin(n Network, docs int, params []float64, x []float32, memory []float64, team *parallel.Team) {
+	mustMatch("parameters", len(params), n.NumParams())
+	if d.activating == nil {
+		d.activating, d.returning = d.activatePart, d.returnPart
+	}
+	d.network, d.parts, d.docs, d.x, d.memory, d.params = n, team.Parts(), docs, x, memory, n.layers(params)
+}
+
+// forward is [Network.forward].
+func (d *dividedNetwork) forward(n Network, dst, params []float64, x []float32, memory []float64, team *parallel.Team) {
+	d.begin(n, len(dst), params, x, memory, team)
+	team.Run(d.activating)
+	output(dst, d.params.out, memory[:n.Hidden*len(dst)])
+}
+
+func (d *dividedNetwork) activatePart(part int) {
+	n := d.network
+	from, to := d.units(part)
+	l, hidden := d.params.of(from, to, n.Features), d.memory[from*d.docs:to*d.docs]
+	kernel.Gemm(hidden, d.x, l.weights, d.docs, n.Features)
+	n.activate(hidden, l.bias, d.docs)
+}
+
+// backward is [Network.backward].
+func (d *dividedNetwork) backward(n Network, grad, params []float64, x []float32, lambda, memory []float64, team *parallel.Team) {
+	mustMatch("derivatives", len(grad), n.NumParams())
+	d.begin(n, len(lambda), params, x, memory, team)
+	d.lambda, d.gradient = lambda, n.layers(grad)
+	team.Run(d.returning)
+}
+
+func (d *dividedNetwork) returnPart(part int) {
+	n := d.network
+	from, to := d.units(part)
+	hidden, deltas := d.memory[:n.Hidden*d.docs], d.memory[n.Hidden*d.docs:2*n.Hidden*d.docs]
+	n.backwardUnits(d.gradient.of(from, to, n.Features), d.params.of(from, to, n.Features), d.x, d.lambda,
+		hidden[from*d.docs:to*d.docs], deltas[from*d.docs:to*d.docs])
+}
+
+// networkFile is the architecture of a network or a pair network in a model file;
+// its parameters follow as "weights", in their order.
+type networkFile struct {
+	Type       string `json:"type"`
+	Activation string `json:"activation"`
+	Features   int    `json:"features"`
+	Hidden     int    `json:"hidden"`
+	PairHidden int    `json:"pair_hidden,omitempty"`
+}
+
+func (n Network) encode(params []float64) ([]byte, error) {
+	return withWeights(networkFile{Type: n.Kind(), Activation: n.Activation.String(), Features: n.Features, Hidden: n.Hidden}, params)
+}
+
+func (n PairNetwork) encode(params []float64) ([]byte, error) {
+	return withWeights(networkFile{n.Kind(), n.Activation.String(), n.Features, n.Hidden, n.PairHidden}, params)
+}
+
+func decodeNetwork(o strictjson.Object) (Scorer, []float64, error) {
+	f, err := readNetwork(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := f.parameters(float64(f.Hidden) * (float64(f.Features) + 2))
+	if err != nil {
+		return nil, nil, err
+	}
+	return Network{Features: f.Features, Hidden: f.Hidden, Activation: f.activation}, w, nil
+}
+
+func decodePairNetwork(o strictjson.Object) (Scorer, []float64, error) {
+	f, err := readNetwork(o)
+	if err == nil {
+		err = atLeastOne("pair_hidden", f.PairHidden)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	p := float64(f.Features)
+	w, err := f.parameters(float64(float64(f.Hidden)*(p+2)) + float64(float64(f.PairHidden)*(float64(2*p)+2)))
+	if err != nil {
+		return nil, nil, err
+	}
+	return PairNetwork{Features: f.Features, Hidden: f.Hidden, PairHidden: f.PairHidden, Activation: f.activation}, w, nil
+}
+
+// readFile is a networkFile as it was read.
+type readFile struct {
+	networkFile
+	weights    []float64
+	activation Activation
+}
+
+func readNetwork(o strictjson.Object) (*readFile, error) {
+	var f readFile
+	var list struct {
+		Weights strictjson.Numbers `json:"weights"`
+	}
+	err := o.Decode(&f.networkFile)
+	if err == nil {
+		err = o.Decode(&list)
+		f.weights = list.Weights
+	}
+	if err == nil {
+		f.activation, err = ParseActivation(f.Activation)
+	}
+	if err == nil {
+		err = atLeastOne("features", f.Features)
+	}
+	if err == nil {
+		err = atLeastOne("hidden", f.Hidden)
+	}
+	return &f, err
+}
+
+// parameters returns the number of weights of the architecture. It is a float64, since products of
+// numbers in a file may overflow an int.
+func (f *readFile) parameters(want float64) ([]float64, error) {
+	if float64(len(f.weights)) != want {
+		return nil, fmt.Errorf("found %d weights, expected %.0f", len(f.weights), want)
+	}
+	return f.weights, nil
 }

@@ -7,30 +7,28 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// PairNetwork is the scorer of BoltzRank2 (Volkovs and Zemel, BoltzRank: Learning
-// to Rank with Pairwise Potentials, ICML 2009), which looks at a document beside
-// all others of its query:
+// PairNetwork is the scorer of BoltzRank2 (Volkovs and Zemel, BoltzRank: Learning to Rank with
+// Pairwise Potentials, ICML 2009), which compares a document with all others of its query:
 //
 //	s_j = φ(x_j) + Σ_{k≠j} ϕ(x_j, x_k)
 //	φ(x)    = Σ_t v_t·f(w_t·x + b_t),            t = 1 … h    (a [Network])
 //	ϕ(x, y) = Σ_t u_t·f(A_t·x + B_t·y + c_t),    t = 1 … g
 //
-// The first layer of ϕ on the features of two documents is a sum of a layer for
-// each, so A·x and B·x are worked out once a document: a query of m documents
-// with p features costs O(m(h + 2g)p) for the features and O(m²g) for the pairs,
-// in place of the O(m²gp) of m² networks. The sum is not divided by m.
+// The first layer of ϕ is a sum of a layer on each document, so A·x and B·x are computed once per
+// document. A query of m documents with p features costs O(m(h + 2g)p) for the features and O(m²g)
+// for the pairs. Evaluating m² networks would cost O(m²gp). The sum is not divided by m.
 //
-// The parameters are those of φ, laid out as [Network] says, then
+// The parameters are φ's, laid out as in [Network], then
 //
 //	A_1 … A_g   p weights each, feature 1 first
 //	B_1 … B_g   p weights each
 //	c_1 … c_g   biases
 //	u_1 … u_g   weights of the output
 //
-// The activations of the pairs are not kept for the way back, which computes them
-// again: m²g numbers would not fit the caches, and reading them back costs as
-// much as an exponential. The workspace holds O(m(h + g)) numbers. With tanh and
-// sigmoid the exponentials, too, are a product of one for each document.
+// The backward pass computes the activations of the pairs again. m²g numbers would not fit the
+// caches, and reading them costs as much as an exponential. The workspace holds O(m(h + g))
+// numbers. With tanh and sigmoid, the exponential of a pair is a product of one exponential per
+// document.
 type PairNetwork struct {
 	Features   int // p ≥ 1
 	Hidden     int // h ≥ 1, units of φ
@@ -190,9 +188,8 @@ func (n PairNetwork) pairLayers(params []float64) pairLayers {
 // first cache, and enough for short queries to fill vectors.
 const pairBlock = 2048
 
-// PairWeights returns ϕ's part of the parameters, as views: A and B, one after the other the p
-// weights of every unit on a document and on the other one, the units' biases c and the weights
-// u of the output, g each.
+// PairWeights returns ϕ's part of the parameters, as views. self and other are A and B, with p
+// weights for each of the g units. bias is c and out is u.
 func (n PairNetwork) PairWeights(params []float64) (self, other, bias, out []float64) {
 	mustMatch("parameters", len(params), n.NumParams())
 	l := n.pairLayers(params)

@@ -8,10 +8,9 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Random gives a document a number in [0, 1) that depends on its features and a seed and
-// on nothing else: a random order, but always the same one, which does not change with the
-// file that the document stands in. Documents with equal features tie. It has no
-// parameters.
+// Random gives a document a number in [0, 1) that depends on its features and a seed alone. The
+// order is random but reproducible, and does not depend on the file. Documents with equal features
+// tie. It has no parameters.
 type Random struct {
 	Features int
 	Seed     uint64

@@ -35,10 +35,9 @@ const fusionKind = "fusion"
 // A scorer may also say what it costs ([Coster]) and how several of it are averaged
 // ([Averager]).
 //
-// Call it from an init function of the scorer's package, so that every program that imports
-// the package can read its models; it may also be called later, by any goroutine. An empty
-// name, that of a kind which is there already, and a nil architecture are mistakes of the
-// program, at which it panics.
+// Call it from an init function of the scorer's package, so that every program that imports the
+// package can read its models. It may also be called later, by any goroutine. It panics if the name
+// is empty or already registered, or if the architecture is nil.
 func Register(kind string, architecture Architecture) {
 	kinds.Lock()
 	defer kinds.Unlock()
@@ -124,8 +123,8 @@ func decodeRegistered(kind string, architecture Architecture, o strictjson.Objec
 	return s, append([]float64{}, f.Weights...), nil
 }
 
-// remake returns the scorer of a text. Errors of encoding/json tell of places in this text,
-// not in the file, so their words alone are passed on.
+// remake returns the scorer of a text. Errors of encoding/json give positions in this text, not in
+// the file, so only their messages are kept.
 func remake(kind string, architecture Architecture, text []byte) (Scorer, error) {
 	s, err := architecture(slices.Clone(text))
 	switch {

@@ -12,7 +12,7 @@ import "math/rand/v2"
 // Scorer maps the documents of one query to scores, given a parameter vector.
 // Implementations are immutable and safe for concurrent use.
 type Scorer interface {
-	// Kind is the name of the architecture in model files and, for those of this package,
+	// Kind is the name of the architecture in model files and, for architectures of this package,
 	// on the command line.
 	Kind() string
 

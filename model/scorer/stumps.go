@@ -2,10 +2,13 @@ package scorer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // Stump is a weak ranker: a document has 1 of it if a feature of it is above a
@@ -43,10 +46,9 @@ type stairs struct {
 
 var _ Scorer = (*Stumps)(nil)
 
-// NewStumps returns the scorer of these stumps, which may be none, on data with the given
-// number of features. Stumps must be in increasing order of feature and then threshold, as
-// MergeStumps puts them; a repetition, an unknown feature or a threshold that is not
-// finite is an error.
+// NewStumps returns the scorer of these stumps, which may be none, on data with the given number of
+// features. Stumps must be in increasing order of feature, then threshold, as MergeStumps returns
+// them. A repeated stump, an unknown feature or a threshold that is not finite is an error.
 func NewStumps(features int, stumps []Stump) (*Stumps, error) {
 	s := &Stumps{features: features, stumps: slices.Clone(stumps)}
 	for t, stump := range s.stumps {
@@ -68,9 +70,8 @@ func NewStumps(features int, stumps []Stump) (*Stumps, error) {
 	return s, nil
 }
 
-// MergeStumps returns what a list of stumps in any order, some of them more than
-// once, amounts to: the different ones in the order that NewStumps expects, with
-// the sums of their weights.
+// MergeStumps sorts a list of stumps for NewStumps and merges equal ones. The weight of a merged
+// stump is the sum of their weights.
 func MergeStumps(stumps []Stump, weights []float64) ([]Stump, []float64) {
 	mustMatch("weights", len(weights), len(stumps))
 	order := make([]int, len(stumps))
@@ -158,4 +159,59 @@ func (st *stairs) below(v float32) int {
 		}
 	}
 	return from
+}
+
+// stumpsFile are stumps in a model file, in the order of the parameters.
+type stumpsFile struct {
+	Type     string      `json:"type"`
+	Features int         `json:"features"`
+	Stumps   []stumpFile `json:"stumps"`
+}
+
+// stumpFile is a stump and its weight; features are counted from 1 as in LETOR
+// text.
+type stumpFile struct {
+	Feature   int     `json:"feature"`
+	Threshold float32 `json:"threshold"`
+	Weight    float64 `json:"weight"`
+}
+
+func (s *Stumps) encode(params []float64) ([]byte, error) {
+	f := stumpsFile{Type: s.Kind(), Features: s.features, Stumps: make([]stumpFile, len(params))}
+	for t, w := range params {
+		f.Stumps[t] = stumpFile{s.stumps[t].Feature + 1, s.stumps[t].Threshold, w}
+	}
+	return strictjson.Marshal(f)
+}
+
+func decodeStumps(o strictjson.Object) (Scorer, []float64, error) {
+	var f struct {
+		Features int `json:"features"`
+		Stumps   []struct {
+			Feature   int      `json:"feature"`
+			Threshold *float32 `json:"threshold"` // a pointer: null or no key is not 0
+			Weight    *float64 `json:"weight"`
+		} `json:"stumps"`
+	}
+	if err := o.Decode(&f); err != nil {
+		return nil, nil, err
+	}
+	if err := atLeastOne("features", f.Features); err != nil {
+		return nil, nil, err
+	}
+	if f.Stumps == nil {
+		return nil, nil, errors.New("found no list of stumps, expected one, if only empty")
+	}
+	stumps, weights := make([]Stump, len(f.Stumps)), make([]float64, len(f.Stumps))
+	for t, stump := range f.Stumps {
+		if stump.Threshold == nil || stump.Weight == nil {
+			return nil, nil, fmt.Errorf("found stump %d without a threshold or a weight, expected both", t+1)
+		}
+		stumps[t], weights[t] = Stump{stump.Feature - 1, *stump.Threshold}, *stump.Weight
+	}
+	s, err := NewStumps(f.Features, stumps)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, weights, nil
 }

@@ -6,19 +6,18 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Trees score blocks of documents in a layout of their own, which is made once, after some
-// documents were walked: thresholds become ranks among those of their feature, documents'
-// features one byte a rank, and trees a list of splits that one comparison does for 64
-// documents. Leaves, and the order in which their values are added, are those of the plain
-// walk.
+// Trees score blocks of documents in a layout of its own, which is built once, after the first
+// documents were scored by a plain walk. A threshold becomes its rank among the thresholds of its
+// feature, and a document's feature a rank of one byte. A tree becomes a list of splits, each one
+// comparison for 64 documents. Leaves and the order of additions are the same as in the plain walk.
 const (
 	blockDocs = kernel.ForestDocs
 	// mostLeaves is the number of leaves that a byte tells apart; larger trees are walked.
 	mostLeaves = 256
 	// mostCuts is the number of thresholds that a column of codes tells apart.
 	mostCuts = 255
-	// payingDocs is the number of documents from which on the layout pays for itself: it takes
-	// about as long as to walk down all trees with so many.
+	// payingDocs is the number of documents from which the layout saves time. Building it takes
+	// about as long as a plain walk of that many documents.
 	payingDocs = 128
 )
 
@@ -194,6 +193,81 @@ func (c *codeColumn) encode(codes []uint8, values []float32, missing bool) {
 	for d, v := range values {
 		if v != v {
 			right[d] = uint8(len(c.cuts))
+		}
+	}
+}
+
+// categoryFeature holds the sets of categories by which nodes divide a feature, in the layout for
+// blocks. A document's value is looked up once among the categories of all sets. Its place there
+// indexes a table of each set.
+type categoryFeature struct {
+	feature int
+	values  []float32 // of all sets, ascending and different
+	sets    []categorySet
+	columns map[string]int // of the kernel's columns, by table
+}
+
+// categorySet has the code of each value, and of all others: 0 for the left, 1 for the right.
+type categorySet struct {
+	column int
+	codes  []uint8
+}
+
+// makeCategories finds the categories of every feature.
+func (b *blocks) makeCategories(t *Trees) {
+	values := make(map[int][]float32)
+	for _, nodes := range t.trees {
+		if suitsBlocks(nodes) {
+			for i := range nodes {
+				if n := &nodes[i]; n.Categories != nil {
+					values[n.Feature] = append(values[n.Feature], n.Categories...)
+				}
+			}
+		}
+	}
+	b.categories = make(map[int]*categoryFeature)
+	for feature, all := range values {
+		slices.Sort(all)
+		b.categories[feature] = &categoryFeature{feature: feature, values: slices.Compact(all), columns: make(map[string]int)}
+	}
+}
+
+// categoryColumn returns the number of the codes that a node with categories compares; those
+// above 0 go right.
+func (b *blocks) categoryColumn(n *TreeNode) int {
+	c := b.categories[n.Feature]
+	codes := make([]uint8, len(c.values)+1)
+	for i := range codes {
+		codes[i] = 1
+	}
+	for _, v := range n.Categories {
+		i, _ := slices.BinarySearch(c.values, v)
+		codes[i] = 0
+	}
+	column, ok := c.columns[string(codes)]
+	if !ok {
+		column = len(b.heights)
+		b.heights = append(b.heights, 1)
+		c.columns[string(codes)] = column
+		c.sets = append(c.sets, categorySet{column, codes})
+	}
+	return column
+}
+
+// encode writes the codes of all sets for some documents.
+func (c *categoryFeature) encode(codes []uint8, x []float32, features, docs int) {
+	var places [blockDocs]int
+	for d := range docs {
+		i, found := slices.BinarySearch(c.values, x[d*features+c.feature])
+		if !found {
+			i = len(c.values)
+		}
+		places[d] = i
+	}
+	for _, s := range c.sets {
+		column := codes[s.column*blockDocs:][:docs]
+		for d := range column {
+			column[d] = s.codes[places[d]]
 		}
 	}
 }

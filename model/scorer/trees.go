@@ -1,6 +1,7 @@
 package scorer
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,13 +10,14 @@ import (
 	"sync/atomic"
 
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// TreeNode divides the documents of a tree: one goes left if its feature's value is at most
-// the threshold, right if it is larger, and where MissingLeft says if it is missing (NaN).
-// A node with Categories divides by these instead: a document goes left if its feature's value
-// is one of them, and right if it is anything else or missing. Left and Right are numbers of
-// nodes of the tree, or −1 − l for its leaf l.
+// TreeNode divides the documents of a tree. A document goes left if its feature's value is at most
+// the threshold, else right. A missing value (NaN) goes left if MissingLeft is true. A node with
+// Categories divides by these instead: a document goes left if its feature's value is one of them,
+// else right, also if it is missing. Left and Right are numbers of nodes of the tree, or −1 − l for
+// its leaf l.
 type TreeNode struct {
 	Feature     int       // from 0
 	Threshold   float32   // finite; 0 with categories
@@ -54,7 +56,7 @@ type Trees struct {
 	blocks   *blocks
 }
 
-// flatNode is a node among those of all trees; children are as in roots.
+// flatNode is a node in one list of all trees' nodes; children are numbered as in roots.
 type flatNode struct {
 	threshold   float32
 	feature     int32
@@ -68,10 +70,10 @@ var (
 	_ Preparer     = (*Trees)(nil)
 )
 
-// NewTrees returns the scorer of these trees, which may be none, on data with the given number
-// of features. Node 0 is a tree's root, and a tree without nodes is one leaf. A tree of n
-// nodes has the leaves 0 to n; every node but the root and every leaf is the child of one
-// node, a node of one before it. Anything else is an error, as are unknown features and
+// NewTrees returns the scorer of these trees, which may be none, on data with the given number of
+// features. Node 0 is a tree's root, and a tree without nodes is one leaf. A tree of n nodes has
+// the leaves 0 to n. Every leaf, and every node but the root, is the child of exactly one node, and
+// a node comes after its parent. It returns an error otherwise, and for unknown features and
 // thresholds that are not finite.
 func NewTrees(features int, trees [][]TreeNode) (*Trees, error) {
 	own := make([][]TreeNode, len(trees))
@@ -137,7 +139,7 @@ func cloneNodes(nodes []TreeNode) []TreeNode {
 	return nodes
 }
 
-// checkTree returns an error if nodes are no tree on so many features.
+// checkTree returns an error unless nodes form a tree on data with the given number of features.
 func checkTree(features int, nodes []TreeNode) error {
 	seen := make([]bool, 2*len(nodes)+1) // nodes, then leaves
 	for i := range nodes {
@@ -270,4 +272,161 @@ func (t *Trees) Backward(grad, _ []float64, x []float32, lambda []float64, _ *Wo
 			grad[t.leaf(root, x[i*t.features:(i+1)*t.features])] += l
 		}
 	}
+}
+
+// treesFile are trees in a model file.
+type treesFile struct {
+	Type     string     `json:"type"`
+	Features int        `json:"features"`
+	Trees    []treeFile `json:"trees"`
+}
+
+// treeFile is a tree as lists with an element per node: features counted from 1 as in LETOR text,
+// thresholds, and children (−1 − l for leaf l). Another list has the nodes, from 0, where missing
+// values go left. Values are the leaves'. A node that divides by categories has null as its
+// threshold and an entry in the list of categories.
+type treeFile struct {
+	Feature     []int            `json:"feature"`
+	Threshold   []*float32       `json:"threshold"`
+	Left        []int            `json:"left"`
+	Right       []int            `json:"right"`
+	MissingLeft []int            `json:"missing_left"`
+	Categories  []categoriesFile `json:"categories,omitempty"`
+	Values      []float64        `json:"values"`
+}
+
+// categoriesFile has the values with which documents go left in a node, ascending.
+type categoriesFile struct {
+	Node int       `json:"node"`
+	Left []float32 `json:"left"`
+}
+
+// treeRead is a tree as it is read: thresholds and categories that are null are NaN, any other
+// null in its lists is an error.
+type treeRead struct {
+	Feature     strictjson.Integers `json:"feature"`
+	Threshold   strictjson.Singles  `json:"threshold"`
+	Left        strictjson.Integers `json:"left"`
+	Right       strictjson.Integers `json:"right"`
+	MissingLeft strictjson.Integers `json:"missing_left"`
+	Categories  []categoriesRead    `json:"categories"`
+	Values      strictjson.Numbers  `json:"values"`
+}
+
+type categoriesRead struct {
+	Node *int               `json:"node"`
+	Left strictjson.Singles `json:"left"`
+}
+
+func (t *Trees) encode(params []float64) ([]byte, error) {
+	return strictjson.Marshal(treesFile{Type: t.Kind(), Features: t.features, Trees: t.files(params)})
+}
+
+// files returns the trees with their values as they are in a file.
+func (t *Trees) files(params []float64) []treeFile {
+	files := make([]treeFile, len(t.trees))
+	for k, nodes := range t.trees {
+		tree := treeFile{Feature: []int{}, Threshold: []*float32{}, Left: []int{}, Right: []int{}, MissingLeft: []int{}, Values: params[:len(nodes)+1]}
+		params = params[len(nodes)+1:]
+		for i, n := range nodes {
+			tree.Feature = append(tree.Feature, n.Feature+1)
+			if n.Categories == nil {
+				tree.Threshold = append(tree.Threshold, &nodes[i].Threshold)
+			} else {
+				tree.Threshold = append(tree.Threshold, nil)
+				tree.Categories = append(tree.Categories, categoriesFile{i, n.Categories})
+			}
+			tree.Left, tree.Right = append(tree.Left, n.Left), append(tree.Right, n.Right)
+			if n.MissingLeft {
+				tree.MissingLeft = append(tree.MissingLeft, i)
+			}
+		}
+		files[k] = tree
+	}
+	return files
+}
+
+func decodeTrees(o strictjson.Object) (Scorer, []float64, error) {
+	var f struct {
+		Features int        `json:"features"`
+		Trees    []treeRead `json:"trees"`
+	}
+	if err := o.Decode(&f); err != nil {
+		return nil, nil, err
+	}
+	t, params, err := readTrees(f.Features, f.Trees)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, params, nil
+}
+
+// readTrees returns the trees of a list, which must be there, and their values.
+func readTrees(features int, list []treeRead) (*Trees, []float64, error) {
+	if err := atLeastOne("features", features); err != nil {
+		return nil, nil, err
+	}
+	if list == nil {
+		return nil, nil, errors.New("found no list of trees, expected one, if only empty")
+	}
+	trees, params := make([][]TreeNode, len(list)), []float64(nil)
+	for k := range list {
+		nodes, err := list[k].nodes()
+		if err != nil {
+			return nil, nil, fmt.Errorf("tree %d: %w", k+1, err)
+		}
+		trees[k], params = nodes, append(params, list[k].Values...)
+	}
+	t, err := newTrees(features, trees)
+	return t, params, err
+}
+
+func (f *treeRead) nodes() ([]TreeNode, error) {
+	n := len(f.Feature)
+	if len(f.Threshold) != n || len(f.Left) != n || len(f.Right) != n || len(f.Values) != n+1 {
+		return nil, fmt.Errorf("found %d features, %d thresholds, %d and %d children and %d values, expected as many of each and a value more",
+			n, len(f.Threshold), len(f.Left), len(f.Right), len(f.Values))
+	}
+	if n == 0 && len(f.MissingLeft)+len(f.Categories) == 0 {
+		return nil, nil
+	}
+	nodes := make([]TreeNode, n)
+	for i := range nodes {
+		nodes[i] = TreeNode{Feature: f.Feature[i] - 1, Left: f.Left[i], Right: f.Right[i]}
+	}
+	if err := f.readCategories(nodes); err != nil {
+		return nil, err
+	}
+	for i := range nodes {
+		threshold, divides := f.Threshold[i], nodes[i].Categories == nil
+		switch null := threshold != threshold; {
+		case divides && null:
+			return nil, fmt.Errorf("found null as threshold %d, expected a number", i+1)
+		case !divides && !null:
+			return nil, fmt.Errorf("found %v as threshold %d, expected null: the node has categories", threshold, i+1)
+		case divides:
+			nodes[i].Threshold = threshold
+		}
+	}
+	for _, i := range f.MissingLeft {
+		if i < 0 || i >= n || nodes[i].MissingLeft {
+			return nil, fmt.Errorf("found node %d among those where missing values go left, expected different nodes up to %d", i, n-1)
+		}
+		nodes[i].MissingLeft = true
+	}
+	return nodes, nil
+}
+
+// readCategories puts the lists of categories into their nodes.
+func (f *treeRead) readCategories(nodes []TreeNode) error {
+	for at, c := range f.Categories {
+		if c.Node == nil || *c.Node < 0 || *c.Node >= len(nodes) || nodes[*c.Node].Categories != nil {
+			return fmt.Errorf("found no node, or one a second time, in entry %d of the categories, expected different nodes up to %d", at+1, len(nodes)-1)
+		}
+		if i := slices.IndexFunc(c.Left, func(v float32) bool { return v != v }); i >= 0 {
+			return fmt.Errorf("found null as category %d of node %d, expected a number", i+1, *c.Node)
+		}
+		nodes[*c.Node].Categories = append([]float32{}, c.Left...) // not nil
+	}
+	return nil
 }

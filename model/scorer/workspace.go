@@ -28,8 +28,8 @@ type Workspace struct {
 	divided dividedNetwork
 }
 
-// Hold returns n float64s of unspecified content that stay until the next call, and
-// remembers that they belong to x: memory in which a Score leaves what Backward needs.
+// Hold returns n float64s of unspecified content, valid until the next call, and records that they
+// belong to x. A Score stores in them what Backward needs.
 func (w *Workspace) Hold(x []float32, n int) []float64 {
 	if n > cap(w.floats) {
 		w.floats = make([]float64, n)
@@ -38,8 +38,8 @@ func (w *Workspace) Hold(x []float32, n int) []float64 {
 	return w.floats
 }
 
-// Held returns what Hold did for the same x. It panics if the last query scored
-// was another, because the derivatives would be those of a query that is gone.
+// Held returns what Hold did for the same x. It panics if another query was scored last, since its
+// derivatives would be wrong.
 func (w *Workspace) Held(x []float32) []float64 {
 	if len(x) != len(w.x) || len(x) > 0 && &x[0] != &w.x[0] {
 		panic(fmt.Sprintf("scorer: Backward of a matrix of %d features that Score has not seen last with this workspace", len(x)))
