@@ -16,14 +16,10 @@ type callRequest struct {
 }
 
 // calling returns the operation that calls a function. Its warnings may name files of the request.
-func calling(do func(context.Context, app.Settings, ...string) (*app.Outcome, error)) func(*job, context.Context, []byte, Arrays) (any, error) {
-	return func(_ *job, ctx context.Context, request []byte, _ Arrays) (any, error) {
-		var r callRequest
-		if err := decode(request, &r); err != nil {
-			return nil, err
-		}
+func calling(do func(context.Context, app.Settings, ...string) (*app.Outcome, error)) operation {
+	return taking(func(_ *job, ctx context.Context, r callRequest, _ Arrays) (any, error) {
 		return do(ctx, r.Settings, r.Systems...)
-	}
+	})
 }
 
 // hyperparameters answers with the names of the hyperparameters of all methods.
@@ -43,11 +39,7 @@ type writeRequest struct {
 	Path string
 }
 
-func (j *job) write(_ context.Context, request []byte, arrays Arrays) (any, error) {
-	var r writeRequest
-	if err := decode(request, &r); err != nil {
-		return nil, err
-	}
+func (j *job) write(_ context.Context, r writeRequest, arrays Arrays) (any, error) {
 	d, err := r.Data.dataset(arrays, dataset.MissingKeep)
 	if err != nil {
 		return nil, err

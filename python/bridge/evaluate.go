@@ -29,11 +29,7 @@ type evaluateAnswer struct {
 }
 
 // evaluate measures scores.
-func (j *job) evaluate(_ context.Context, request []byte, arrays Arrays) (any, error) {
-	var r evaluateRequest
-	if err := decode(request, &r); err != nil {
-		return nil, err
-	}
+func (j *job) evaluate(_ context.Context, r evaluateRequest, arrays Arrays) (any, error) {
 	convention, err := method.ParseConvention(r.Convention, r.Threshold)
 	if err != nil {
 		return nil, err

@@ -20,11 +20,7 @@ type explainRequest struct {
 
 // explain answers with arrays: contributions (documents × terms), bases, scores and remainders, a
 // row each in the order of the documents.
-func (j *job) explain(ctx context.Context, request []byte, arrays Arrays) (any, error) {
-	var r explainRequest
-	if err := decode(request, &r); err != nil {
-		return nil, err
-	}
+func (j *job) explain(ctx context.Context, r explainRequest, arrays Arrays) (any, error) {
 	m, err := held(r.Model)
 	if err != nil {
 		return nil, err

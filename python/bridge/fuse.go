@@ -24,11 +24,7 @@ type fuseRequest struct {
 }
 
 // fuse answers with the bytes of a model file, or with scores.
-func (j *job) fuse(_ context.Context, request []byte, arrays Arrays) (any, error) {
-	var r fuseRequest
-	if err := decode(request, &r); err != nil {
-		return nil, err
-	}
+func (j *job) fuse(_ context.Context, r fuseRequest, arrays Arrays) (any, error) {
 	rule, err := r.rule()
 	if err != nil {
 		return nil, err

@@ -13,22 +13,25 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// operations are what a request may name.
-var operations = map[string]func(*job, context.Context, []byte, Arrays) (any, error){
+// operation answers a request in JSON with its arrays.
+type operation func(*job, context.Context, []byte, Arrays) (any, error)
+
+// operations are the operations by their names in requests.
+var operations = map[string]operation{
 	"compare":         calling(app.Compare),
-	"evaluate":        (*job).evaluate,
+	"evaluate":        taking((*job).evaluate),
 	"evaluate files":  calling(app.Evaluate),
-	"explain":         (*job).explain,
+	"explain":         taking((*job).explain),
 	"fit":             (*job).fit,
-	"fuse":            (*job).fuse,
+	"fuse":            taking((*job).fuse),
 	"hyperparameters": (*job).hyperparameters,
-	"load":            (*job).load,
-	"read":            (*job).read,
-	"read run":        (*job).readRun,
+	"load":            taking((*job).load),
+	"read":            taking((*job).read),
+	"read run":        taking((*job).readRun),
 	"report":          calling(app.Report),
-	"score":           (*job).score,
+	"score":           taking((*job).score),
 	"tune":            calling(app.Tune),
-	"write":           (*job).write,
+	"write":           taking((*job).write),
 }
 
 // perform does what the request names.
@@ -43,6 +46,17 @@ func (j *job) perform(ctx context.Context, request []byte, arrays Arrays) (answe
 		return nil, fmt.Errorf("found no operation %q", head.Op)
 	}
 	return do(j, ctx, request, arrays)
+}
+
+// taking returns the operation that decodes its request for do.
+func taking[R any](do func(*job, context.Context, R, Arrays) (any, error)) operation {
+	return func(j *job, ctx context.Context, request []byte, arrays Arrays) (any, error) {
+		var r R
+		if err := decode(request, &r); err != nil {
+			return nil, err
+		}
+		return do(j, ctx, r, arrays)
+	}
 }
 
 // decode reads a request.

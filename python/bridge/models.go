@@ -109,11 +109,7 @@ type loadRequest struct {
 
 // load keeps the model of a file, listwise's or another system's, and answers with what it is. Of
 // another system's, the array is the file in listwise's own format.
-func (j *job) load(_ context.Context, request []byte, arrays Arrays) (any, error) {
-	var r loadRequest
-	if err := decode(request, &r); err != nil {
-		return nil, err
-	}
+func (j *job) load(_ context.Context, r loadRequest, arrays Arrays) (any, error) {
 	first := 0
 	file, err := array[byte](arrays, &first, "file")
 	if err != nil {
@@ -151,11 +147,7 @@ type scoreRequest struct {
 }
 
 // score answers with an array of scores.
-func (j *job) score(_ context.Context, request []byte, arrays Arrays) (any, error) {
-	var r scoreRequest
-	if err := decode(request, &r); err != nil {
-		return nil, err
-	}
+func (j *job) score(_ context.Context, r scoreRequest, arrays Arrays) (any, error) {
 	m, err := held(r.Model)
 	if err != nil {
 		return nil, err

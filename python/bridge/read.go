@@ -37,11 +37,7 @@ type readAnswer struct {
 }
 
 // read reads a file of any format.
-func (j *job) read(ctx context.Context, request []byte, _ Arrays) (any, error) {
-	var r readRequest
-	if err := decode(request, &r); err != nil {
-		return nil, err
-	}
+func (j *job) read(ctx context.Context, r readRequest, _ Arrays) (any, error) {
 	o := dataset.Options{Context: ctx, AbsentMissing: r.AbsentMissing, FromZero: r.FromZero, AnyOrder: r.AnyOrder, MaxFeature: r.MaxFeature, Table: dataset.TableOptions{Query: r.Query, Grade: r.Grade, Doc: r.Doc, OneHot: r.OneHot}}
 	var err error
 	if o.Missing, err = dataset.ParseMissing(r.Missing); err != nil {
@@ -88,11 +84,7 @@ func (j *job) documents(d *dataset.Dataset) (any, error) {
 }
 
 // readRun reads a run of TREC.
-func (j *job) readRun(ctx context.Context, request []byte, _ Arrays) (any, error) {
-	var r readRequest
-	if err := decode(request, &r); err != nil {
-		return nil, err
-	}
+func (j *job) readRun(ctx context.Context, r readRequest, _ Arrays) (any, error) {
 	run, err := trec.OpenRun(r.Path, dataset.Options{Context: ctx})
 	if err != nil {
 		return nil, err
