@@ -123,16 +123,7 @@ func (m *Model) encode() ([]byte, error) {
 	if _, err := dataset.ParseNormalization(m.Normalization.String()); err != nil {
 		return nil, fmt.Errorf("normalization: %w", err)
 	}
-	if err := m.checkViews(); err != nil {
-		return nil, err
-	}
-	if err := m.checkKept(); err != nil {
-		return nil, err
-	}
-	if err := m.checkNames(); err != nil {
-		return nil, err
-	}
-	if err := m.checkCategories(); err != nil {
+	if err := m.check(); err != nil {
 		return nil, err
 	}
 	categories, err := m.encodeCategories()
@@ -360,14 +351,15 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 	if f, ok := s.(*Fusion); ok && names == nil {
 		m.FeatureNames = f.names
 	}
-	if err := m.checkNames(); err != nil {
-		return nil, err
+	return m, m.check()
+}
+
+// check returns an error if fields of the model contradict each other.
+func (m *Model) check() error {
+	for _, check := range []func() error{m.checkNames, m.checkViews, m.checkCategories, m.checkKept} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	if err := m.checkViews(); err != nil {
-		return nil, err
-	}
-	if err := m.checkCategories(); err != nil {
-		return nil, err
-	}
-	return m, m.checkKept()
+	return nil
 }

@@ -110,7 +110,7 @@ func readCatBoost(data []byte, o ReadOptions) (_ *model.Model, _ []string, err e
 	return m, notes, err
 }
 
-// scaleAndBias returns what the sum of the trees is multiplied by, and what is added.
+// scaleAndBias returns the factor of the sum of the trees, and the constant to add.
 func (f *cbFile) scaleAndBias() (scale, bias float64, err error) {
 	if f.Scale.Text == nil {
 		return 1, 0, nil
@@ -168,13 +168,11 @@ func (r *cbReader) features(f *cbFile) (err error) {
 
 // takeNames names all columns as the file does. Columns of categories, texts and embeddings have lists
 // of their own, and no tree uses them. A column that CatBoost ignored is in no list and left out.
-func (r *cbReader) takeNames(f *cbFile, of map[int]string) error {
+func (r *cbReader) takeNames(f *cbFile, of map[int]string) (err error) {
+	defer catch(&err)
 	other := make(map[int]bool)
 	for _, feature := range slices.Concat(f.Features.Categorical, f.Features.Text, f.Features.Embedding) {
-		column, err := wholeOf(feature.Flat, "flat_feature_index", -1)
-		if err != nil {
-			return err
-		}
+		column := must(wholeOf(feature.Flat, "flat_feature_index", -1))
 		if _, twice := of[column]; twice || column < 0 || column >= math.MaxInt32 || feature.ID == "" {
 			return wrong(feature.Flat, "found feature %q in column %d, expected a name, and each feature in a column of its own, from 0 on", feature.ID, column)
 		}
@@ -200,7 +198,8 @@ func (r *cbReader) takeNames(f *cbFile, of map[int]string) error {
 }
 
 // trees reads the trees, of either form.
-func (r *cbReader) trees(f *cbFile, e *ensemble) error {
+func (r *cbReader) trees(f *cbFile, e *ensemble) (err error) {
+	defer catch(&err)
 	if f.Oblivious == nil && f.Trees.Text == nil {
 		return errors.New(`found neither "oblivious_trees" nor "trees", expected one of them: the file is not whole`)
 	}
@@ -214,10 +213,7 @@ func (r *cbReader) trees(f *cbFile, e *ensemble) error {
 	if f.Trees.Text == nil {
 		return nil
 	}
-	list, err := strictjson.Elements(f.Trees)
-	if err != nil {
-		return err
-	}
+	list := must(strictjson.Elements(f.Trees))
 	for k, v := range list {
 		r.nodes, r.values = nil, nil
 		if _, err := r.nested(v); err != nil {
@@ -233,14 +229,12 @@ func (r *cbReader) trees(f *cbFile, e *ensemble) error {
 }
 
 // split returns the node of a split: x above the border goes right.
-func (r *cbReader) split(s *cbSplit) (scorer.TreeNode, error) {
+func (r *cbReader) split(s *cbSplit) (_ scorer.TreeNode, err error) {
+	defer catch(&err)
 	if s.Type != "" && s.Type != "FloatFeature" {
 		return scorer.TreeNode{}, wrong(s.Border, `found the "split_type" %.40q, expected FloatFeature: splits by categories, text and embeddings are not read`, s.Type)
 	}
-	index, err := wholeOf(s.Feature, "float_feature_index", -1)
-	if err != nil {
-		return scorer.TreeNode{}, err
-	}
+	index := must(wholeOf(s.Feature, "float_feature_index", -1))
 	column, ok := r.columns[index]
 	if !ok {
 		return scorer.TreeNode{}, wrong(s.Feature, `found the "float_feature_index" %d, expected one of the float_features`, index)
@@ -253,7 +247,8 @@ func (r *cbReader) split(s *cbSplit) (scorer.TreeNode, error) {
 }
 
 // oblivious returns a tree that divides a whole level by one split.
-func (r *cbReader) oblivious(t *cbOblivious) (tree, error) {
+func (r *cbReader) oblivious(t *cbOblivious) (_ tree, err error) {
+	defer catch(&err)
 	depth := len(t.Splits)
 	if depth > 30 || len(t.Values) != 1<<depth {
 		return tree{}, fmt.Errorf("found %d leaf_values for %d splits, expected 2 to the power of the latter: one score a document", len(t.Values), depth)
@@ -263,10 +258,7 @@ func (r *cbReader) oblivious(t *cbOblivious) (tree, error) {
 	}
 	nodes := make([]scorer.TreeNode, 0, len(t.Values)-1)
 	for level := range t.Splits {
-		n, err := r.split(&t.Splits[level])
-		if err != nil {
-			return tree{}, err
-		}
+		n := must(r.split(&t.Splits[level]))
 		first := 1<<level - 1 // node of the level; that of bits b is first + b
 		for b := range 1 << level {
 			if level+1 < depth {
@@ -401,17 +393,15 @@ func newCBWriter(e *ensemble) *cbWriter {
 	return b
 }
 
-func (b *cbWriter) features(e *ensemble, missing []string) error {
+func (b *cbWriter) features(e *ensemble, missing []string) (err error) {
+	defer catch(&err)
 	b.text = append(b.text, `{"features_info":{"float_features":[`...)
 	for j, borders := range b.borders {
 		name := ""
 		if e.names != nil {
 			name = e.names[j]
 		}
-		quoted, err := strictjson.Marshal(name)
-		if err != nil {
-			return err
-		}
+		quoted := must(strictjson.Marshal(name))
 		b.text = separate(b.text, j, ",\n")
 		b.text = append(b.text, `{"borders":[`...)
 		for i, border := range borders {

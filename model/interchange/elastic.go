@@ -147,13 +147,11 @@ func readElasticRankLib(v strictjson.Value, o ReadOptions) (_ *model.Model, _ []
 }
 
 // readElasticXGBoost reads a definition of XGBoost's, in itself or in a string.
-func readElasticXGBoost(v strictjson.Value, read func([]byte, ReadOptions) (*model.Model, []string, error), o ReadOptions) (*model.Model, []string, error) {
+func readElasticXGBoost(v strictjson.Value, read func([]byte, ReadOptions) (*model.Model, []string, error), o ReadOptions) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
 	text := v.Text
 	if text[0] == '"' {
-		inner, err := textOf(v, `"definition"`)
-		if err != nil {
-			return nil, nil, err
-		}
+		inner := must(textOf(v, `"definition"`))
 		text = []byte(inner)
 	}
 	m, notes, err := read(text, o)
@@ -229,11 +227,9 @@ func writeElastic(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err 
 	return notes, writeElasticBody(w, o, names, norms, elasticLinear, append(definition, '}'))
 }
 
-func writeElasticXGBoost(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
-	definition, notes, err := xgboostDefinition(m, o)
-	if err != nil {
-		return nil, err
-	}
+func writeElasticXGBoost(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
+	definition, notes := must2(xgboostDefinition(m, o))
 	notes = append(notes, "the feature set must have the features that the trees use by these names; versions of the plugin without missing values take these as 0")
 	return notes, writeElasticBody(w, o, nil, nil, elasticXGBoost, quoted(string(definition)))
 }
@@ -250,12 +246,10 @@ func writeElasticRaw(w io.Writer, m *model.Model, o WriteOptions) (_ []string, e
 	return notes, writeElasticBody(w, o, nil, nil, elasticXGBoostRaw, quoted(definition.String()))
 }
 
-func writeElasticRankLib(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
+func writeElasticRankLib(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
 	var text bytes.Buffer
-	notes, err := writeRankLib(&text, m, o)
-	if err != nil {
-		return nil, err
-	}
+	notes := must(writeRankLib(&text, m, o))
 	notes = append(notes, fmt.Sprintf("the feature set must have exactly these %d features in the order of the model: model/ranklib knows them by their place", m.Scorer.NumFeatures()))
 	return notes, writeElasticBody(w, o, nil, nil, elasticRankLibType, quoted(text.String()))
 }

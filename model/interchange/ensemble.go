@@ -38,7 +38,8 @@ func (t tree) root() int {
 }
 
 // model returns the model of the trees, to be named after where they came from.
-func (e *ensemble) model(method string, hyperparameters map[string]any) (*model.Model, error) {
+func (e *ensemble) model(method string, hyperparameters map[string]any) (_ *model.Model, err error) {
+	defer catch(&err)
 	trees, values := make([][]scorer.TreeNode, 0, len(e.trees)+1), []float64(nil)
 	if e.constant != 0 {
 		trees, values = append(trees, nil), append(values, e.constant)
@@ -51,10 +52,7 @@ func (e *ensemble) model(method string, hyperparameters map[string]any) (*model.
 			return nil, fmt.Errorf("found the value %v of a leaf, expected a finite number", v)
 		}
 	}
-	s, err := scorer.NewTrees(e.features, trees)
-	if err != nil {
-		return nil, err
-	}
+	s := must(scorer.NewTrees(e.features, trees))
 	m := imported(method, hyperparameters, s, values)
 	m.FeatureNames, m.Missing, m.Categories = e.names, dataset.MissingKeep, e.categories
 	return m, nil
@@ -73,10 +71,9 @@ func imported(method string, hyperparameters map[string]any, s scorer.Scorer, pa
 
 // treesOf returns trees or stumps as a sum of trees, with the model's transforms and its rule for
 // missing values folded into the nodes. A stump is a tree of one split. Another model is an error.
-func treesOf(m *model.Model) (*ensemble, error) {
-	if err := checkOneDocument(m); err != nil {
-		return nil, err
-	}
+func treesOf(m *model.Model) (_ *ensemble, err error) {
+	defer catch(&err)
+	check(checkOneDocument(m))
 	e := &ensemble{features: m.Scorer.NumFeatures(), names: m.FeatureNames}
 	switch s := m.Scorer.(type) {
 	case *scorer.Trees:
@@ -94,9 +91,7 @@ func treesOf(m *model.Model) (*ensemble, error) {
 	default:
 		return nil, fmt.Errorf("found the scorer %q, expected trees or stumps: the format holds sums of trees", s.Kind())
 	}
-	if err := e.foldFeatures(m); err != nil {
-		return nil, err
-	}
+	check(e.foldFeatures(m))
 	e.gatherConstants()
 	return e, nil
 }
@@ -239,16 +234,15 @@ func grow(nodes []scorer.TreeNode, values []float64) (tree, error) {
 
 // growWith is grow with special nodes. A node in zeros sends missing values and values within
 // lgbmZero of 0 left if the entry is true, else right, regardless of its threshold.
-func growWith(nodes []scorer.TreeNode, values []float64, zeros map[int]bool) (tree, error) {
+func growWith(nodes []scorer.TreeNode, values []float64, zeros map[int]bool) (_ tree, err error) {
+	defer catch(&err)
 	if len(nodes) == 0 {
 		if len(values) == 0 {
 			return tree{}, errors.New("found a tree without leaves, expected at least one")
 		}
 		return tree{values: values[:1:1]}, nil
 	}
-	if err := checkReached(nodes, len(values)); err != nil {
-		return tree{}, err
-	}
+	check(checkReached(nodes, len(values)))
 	if len(zeros) == 0 && usual(nodes, len(values)) {
 		return tree{nodes, values}, nil
 	}
@@ -258,9 +252,7 @@ func growWith(nodes []scorer.TreeNode, values []float64, zeros map[int]bool) (tr
 		last := len(g.pending) - 1
 		p := g.pending[last]
 		g.pending = g.pending[:last]
-		if err := g.put(p); err != nil {
-			return tree{}, err
-		}
+		check(g.put(p))
 	}
 	return g.tree, nil
 }
@@ -400,8 +392,8 @@ func (g *grower) put(p place) error {
 	return nil
 }
 
-// decided goes down from nodes that send zeros a way of their own where the way to them tells
-// where a document goes. unknown reports that such a node is left whose feature's sign is not
+// decided walks down from nodes with a direction for zeros, as long as the path determines the sign
+// of the node's feature. unknown reports that it stopped at such a node because the sign is not
 // known.
 func (g *grower) decided(p place) (at place, unknown bool) {
 	for p.node >= 0 {

@@ -31,12 +31,10 @@ type expression struct {
 }
 
 // of returns the expression of a model.
-func (x *expression) of(m *model.Model, o WriteOptions) (string, error) {
+func (x *expression) of(m *model.Model, o WriteOptions) (_ string, err error) {
+	defer catch(&err)
 	x.model = m
-	text, err := x.raw(m, o)
-	if err != nil {
-		return "", err
-	}
+	text := must(x.raw(m, o))
 	if o.Scores == LogisticScores {
 		text = x.logistic(text)
 	}
@@ -90,7 +88,7 @@ func (x *expression) raw(m *model.Model, o WriteOptions) (_ string, err error) {
 // text of their input.
 const longestFeature = 1 << 16
 
-// feature returns a feature with what the model does to it and to missing values.
+// feature returns a feature with its transforms and the rule for missing values.
 func (x *expression) feature(j int) (string, error) {
 	text := x.value(j)
 	if x.model.Missing == dataset.MissingZero {

@@ -12,7 +12,8 @@ import (
 
 // named gives a model the features of the data that it will score. Formats that number features do
 // not show features behind the last one with a weight.
-func named(m *model.Model, o ReadOptions) (*model.Model, error) {
+func named(m *model.Model, o ReadOptions) (_ *model.Model, err error) {
+	defer catch(&err)
 	for _, name := range slices.Concat(m.FeatureNames, o.Names) {
 		if !utf8.ValidString(name) {
 			return nil, fmt.Errorf("found the feature name %q, which is not UTF-8, expected text in UTF-8", name)
@@ -28,10 +29,7 @@ func named(m *model.Model, o ReadOptions) (*model.Model, error) {
 	if have := m.Scorer.NumFeatures(); n < have || n > mostFeatures {
 		return nil, fmt.Errorf("found %d features to be given, expected the model's %d or more, at most %d", n, have, mostFeatures)
 	}
-	wide, err := widen(m, n)
-	if err != nil {
-		return nil, err
-	}
+	wide := must(widen(m, n))
 	switch {
 	case o.Names != nil:
 		wide.FeatureNames = o.Names
@@ -42,12 +40,12 @@ func named(m *model.Model, o ReadOptions) (*model.Model, error) {
 }
 
 // widen returns a model of more features, of which the further ones have no influence.
-func widen(m *model.Model, n int) (*model.Model, error) {
+func widen(m *model.Model, n int) (_ *model.Model, err error) {
+	defer catch(&err)
 	wide, have := *m, m.Scorer.NumFeatures()
 	if n == have {
 		return &wide, nil
 	}
-	var err error
 	switch s := m.Scorer.(type) {
 	case scorer.Linear:
 		wide.Scorer, wide.Params = scorer.Linear{Features: n}, slices.Concat(m.Params, make([]float64, n-have))
@@ -57,9 +55,7 @@ func widen(m *model.Model, n int) (*model.Model, error) {
 		wide.Scorer, err = scorer.NewTrees(n, s.Trees())
 	case *scorer.Layers:
 		layers := s.Layers()
-		if wide.Scorer, err = scorer.NewLayers(n, layers); err != nil {
-			return nil, err
-		}
+		wide.Scorer = must(scorer.NewLayers(n, layers))
 		units := layers[0].Units
 		var params []float64
 		for u := range units {

@@ -8,7 +8,8 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// The files that are known and not read, by how they begin, and what gives one that is.
+// Known formats that cannot be read, by the beginning of a file, and how to get a file that can be
+// read.
 var foreigners = []struct {
 	is   func(head []byte) bool
 	what string
@@ -34,8 +35,8 @@ var foreigners = []struct {
 	{isUTF16, "text in UTF-16, such as a redirection of PowerShell writes, expected UTF-8"},
 }
 
-// CheckForeign returns an error for a file that begins so and is known not to be read: it says what
-// the file is and what to do. It is nil for any other.
+// CheckForeign returns an error if the beginning of a file shows a format that cannot be read. The
+// error names the format and a remedy.
 func CheckForeign(head []byte) error {
 	for _, f := range foreigners {
 		if f.is(head) {

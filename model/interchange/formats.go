@@ -24,7 +24,7 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// format is a line of the registry.
+// format is an entry of the registry.
 type format struct {
 	name, title string
 
@@ -62,30 +62,29 @@ type ReadOptions struct {
 	Format string
 	// File is what errors call the file; empty means "model".
 	File string
-	// Name is that of the model where a file holds several, as what a store of Solr answers.
+	// Name selects a model if a file holds several, such as an answer of Solr's model store.
 	Name string
-	// FirstFeature says which feature of this module a format's first column is, where columns
-	// are counted from 0.
+	// FirstFeature says which feature is the first column of a format that counts columns from 0.
 	FirstFeature Numbering
 	// Names are the feature names of the data that the model will score. They may be more than the
 	// model's features. nil keeps the names of the file.
 	Names []string
-	// Features is their number where Names is nil; 0 leaves the format's.
+	// Features is the number of features if Names is nil; 0 keeps the number of the file.
 	Features int
 }
 
 // WriteOptions say how a file is written.
 type WriteOptions struct {
-	// Name is what formats with a name for the model call it; empty means "listwise".
+	// Name is the name of the model, in formats with one; empty means "listwise".
 	Name string
 	// Names are the feature names in the engine. nil means the model's names, or feature_1,
 	// feature_2 and so on if it has none.
 	Names []string
-	// FeatureSet is the feature set or store that the model belongs to, where a format has such.
+	// FeatureSet is the model's feature set or store, in formats with one.
 	FeatureSet string
 	// FirstFeature is as in ReadOptions.
 	FirstFeature Numbering
-	// Scores is how scores are changed for engines that do not take any.
+	// Scores changes scores for engines that do not accept all scores.
 	Scores Scores
 }
 
@@ -93,7 +92,7 @@ type WriteOptions struct {
 type Numbering int
 
 const (
-	// AutoNumbering decides by the file, and by the names of a model that is written.
+	// AutoNumbering decides by the file, or by the feature names of a model to write.
 	AutoNumbering Numbering = iota
 	// ColumnsFromZero is for files whose column 0 is feature 1, as in an array.
 	ColumnsFromZero
@@ -102,7 +101,7 @@ const (
 	ColumnsFromOne
 )
 
-// Scores is how scores are changed on their way out; the order of documents never is.
+// Scores says how exported scores are changed. The order of documents stays the same.
 type Scores int
 
 const (
@@ -142,11 +141,11 @@ func Formats() []Format {
 	return list
 }
 
-// headBytes is how much of a file is looked at to recognise it.
+// headBytes is the length of the beginning of a file by which its format is recognized.
 const headBytes = 1 << 16
 
-// Recognise returns the name of the format of a file that begins so, "" if it is none that is
-// read.
+// Recognise returns the name of the format of a file by its beginning, or "" if it has no format
+// that can be read.
 func Recognise(head []byte) string {
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"`+model.FormatName+`"`)) {
 		return ""
@@ -186,8 +185,8 @@ func Decode(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	return Read(data, o)
 }
 
-// Read reads a model of another system. Notes say what was assumed or left behind. An error
-// about the content is a *model.FileError.
+// Read reads a model of another system. Notes state assumptions and omissions. An error about the
+// content is a *model.FileError.
 func Read(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if o.File == "" {
 		o.File = "model"
@@ -221,8 +220,7 @@ func Read(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	return m, notes, nil
 }
 
-// RefusalError says why a model is not read or written: the format is not known, or cannot
-// express the model.
+// RefusalError is the error for an unknown format and for a model that a format cannot express.
 type RefusalError struct{ Err error }
 
 func (e *RefusalError) Error() string { return e.Err.Error() }
@@ -230,7 +228,7 @@ func (e *RefusalError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *RefusalError) Unwrap() error { return e.Err }
 
-// watched is a writer that keeps its error.
+// watched is a writer that keeps its error, to tell it from a format's refusal.
 type watched struct {
 	io.Writer
 	err error
@@ -244,8 +242,8 @@ func (w *watched) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Write writes a model in a format. Notes say what a user of the file must know. A model that
-// the format cannot express is a *RefusalError that says why.
+// Write writes a model in a format. Notes state what a user of the file must know. It returns a
+// *RefusalError if the format cannot express the model.
 func Write(w io.Writer, m *model.Model, format string, o WriteOptions) ([]string, error) {
 	f, err := lookup(format, writable)
 	if err != nil {
@@ -293,7 +291,7 @@ func CheckWritable(name string) error {
 func readable(f format) bool { return f.read != nil }
 func writable(f format) bool { return f.write != nil }
 
-// names returns the names of the formats that can do something.
+// names returns the names of the formats that can be read or written.
 func names(can func(format) bool) []string {
 	var list []string
 	for _, f := range formats {

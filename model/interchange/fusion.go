@@ -15,7 +15,8 @@ import (
 // one weighted sum of features. It returns any other model as it is. That includes fusions by rules
 // that see all documents of a query, which every format refuses. It also returns the members'
 // notes.
-func unfused(m *model.Model) (*model.Model, []string, error) {
+func unfused(m *model.Model) (_ *model.Model, _ []string, err error) {
+	defer catch(&err)
 	f, ok := m.Scorer.(*model.Fusion)
 	if !ok || f.Rule.Kind != fuse.CombSUM || f.Rule.Scale != fuse.Raw {
 		return m, nil, nil
@@ -26,10 +27,7 @@ func unfused(m *model.Model) (*model.Model, []string, error) {
 			return nil, nil, fmt.Errorf("member %d of the fusion, %s: %w", k+1, member.Method, err)
 		}
 	}
-	one, err := sum.model(m, f)
-	if err != nil {
-		return nil, nil, err
-	}
+	one := must(sum.model(m, f))
 	return one, sum.linear.notes, nil
 }
 
@@ -42,11 +40,9 @@ type fusedSum struct {
 }
 
 // add adds a member's scores times a weight.
-func (s *fusedSum) add(f *model.Fusion, k int, member *model.Model, weight float64) error {
-	member, notes, err := unfused(member)
-	if err != nil {
-		return err
-	}
+func (s *fusedSum) add(f *model.Fusion, k int, member *model.Model, weight float64) (err error) {
+	defer catch(&err)
+	member, notes := must2(unfused(member))
 	s.linear.notes = append(s.linear.notes, notes...)
 	s.policies = append(s.policies, member.Missing)
 	feature := func(j int) int {

@@ -260,7 +260,8 @@ func (b *goWriter) stumps(s *scorer.Stumps, weights []float64, scores Scores) {
 }
 
 // sums writes a linear model or a network.
-func (b *goWriter) sums(m *model.Model) error {
+func (b *goWriter) sums(m *model.Model) (err error) {
+	defer catch(&err)
 	switch s := m.Scorer.(type) {
 	case scorer.Linear:
 		b.math = true
@@ -280,10 +281,7 @@ func (b *goWriter) sums(m *model.Model) error {
 		b.text = append(b.text, goDot...)
 		return nil
 	}
-	layers, err := bareNetworkOf(m)
-	if err != nil {
-		return err
-	}
+	layers := must(bareNetworkOf(m))
 	b.printf("func raw(x []float32) float64 {\na0 := make([]float64, NumFeatures)\nfor j, v := range x {\na0[j] = float64(v)\n}\n")
 	for l := range layers {
 		b.printf("a%d := layer(a%d, weights%d[:], biases%d[:], unit%d)\n", l+1, l, l+1, l+1, l+1)

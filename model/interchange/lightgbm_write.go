@@ -67,6 +67,7 @@ func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err
 // lgbmFrameOf returns the lists of categories that a model keeps of a data frame, as JSON, and the
 // parameter that names their columns, which it describes in infos.
 func lgbmFrameOf(m *model.Model, infos []string, first int) (frame, parameter string, err error) {
+	defer catch(&err)
 	var lists, numbers []string
 	for j, c := range m.Categories {
 		if c == nil || c.Unused() {
@@ -76,10 +77,7 @@ func lgbmFrameOf(m *model.Model, infos []string, first int) (frame, parameter st
 		if c.Texts != nil {
 			list = c.Texts
 		}
-		text, err := strictjson.Marshal(list)
-		if err != nil {
-			return "", "", err
-		}
+		text := must(strictjson.Marshal(list))
 		codes := make([]string, len(c.Texts)+len(c.Numbers))
 		for code := range codes {
 			codes[code] = strconv.Itoa(code)

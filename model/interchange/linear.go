@@ -23,12 +23,11 @@ type linear struct {
 	notes    []string // what a user of the sum must know
 }
 
-// linearOf returns a model as a weighted sum of features that does to features what the model
-// does. Missing values count as 0. Another model is an error.
-func linearOf(m *model.Model) (*linear, error) {
-	if err := checkOneDocument(m); err != nil {
-		return nil, err
-	}
+// linearOf returns a model as a weighted sum of features, with the transforms of features folded
+// into it. Missing values count as 0. Another model is an error.
+func linearOf(m *model.Model) (_ *linear, err error) {
+	defer catch(&err)
+	check(checkOneDocument(m))
 	l := &linear{names: m.FeatureNames}
 	switch s := m.Scorer.(type) {
 	case scorer.Linear:
@@ -43,9 +42,7 @@ func linearOf(m *model.Model) (*linear, error) {
 		return nil, errNotLinear(m)
 	}
 	for _, feature := range m.Transforms.Features() {
-		if err := l.fold(feature, m.Transforms.Chain(feature)); err != nil {
-			return nil, err
-		}
+		check(l.fold(feature, m.Transforms.Chain(feature)))
 	}
 	return l, nil
 }
@@ -54,7 +51,7 @@ func errNotLinear(m *model.Model) error {
 	return fmt.Errorf("found the scorer %q, expected linear: the format holds weighted sums of features", m.Scorer.Kind())
 }
 
-// fold makes the sum do to a feature what a model does before it scores.
+// fold folds the transforms of a feature into the sum.
 func (l *linear) fold(feature int, chain transform.Chain) error {
 	slope, intercept, ok := chain.Affine(-transform.Unbounded, transform.Unbounded)
 	if !ok {
@@ -74,7 +71,8 @@ func (l *linear) fold(feature int, chain transform.Chain) error {
 
 // model returns the model of the sum, to be named after where it came from. With a constant it is
 // a network of one unit, the identity, because [scorer.Linear] has none.
-func (l *linear) model(method string, hyperparameters map[string]any) (*model.Model, error) {
+func (l *linear) model(method string, hyperparameters map[string]any) (_ *model.Model, err error) {
+	defer catch(&err)
 	if len(l.weights) == 0 {
 		return nil, errors.New("found no weights, expected one at least")
 	}
@@ -88,10 +86,7 @@ func (l *linear) model(method string, hyperparameters map[string]any) (*model.Mo
 	}
 	m := imported(method, hyperparameters, scorer.Linear{Features: len(l.weights)}, l.weights)
 	if l.constant != 0 {
-		s, err := scorer.NewLayers(len(l.weights), []scorer.Layer{{Units: 1, Activation: scorer.Identity}})
-		if err != nil {
-			return nil, err
-		}
+		s := must(scorer.NewLayers(len(l.weights), []scorer.Layer{{Units: 1, Activation: scorer.Identity}}))
 		m = imported(method, hyperparameters, s, append(slices.Clone(l.weights), l.constant))
 	}
 	m.FeatureNames, m.Missing = l.names, dataset.MissingZero
@@ -168,7 +163,7 @@ func standardOf(feature string, mean, deviation float32) (transform.Standard, er
 	return s, transform.Chain{s}.Check()
 }
 
-// foldInto makes the first layer of a network do to features what a model does before.
+// foldInto folds the transforms of features into the first layer of a network.
 func foldInto(l *layer, m *model.Model) (notes []string, err error) {
 	for u, row := range l.weights {
 		sum := linear{weights: append([]float64(nil), row...), constant: l.biases[u]}

@@ -17,8 +17,8 @@ type layer struct {
 	activation scorer.Activation
 }
 
-// networkOf returns a model as a network of layers that does to features what the model does; a
-// linear one is a network of one layer. Another model is an error.
+// networkOf returns a model as a network of layers, with the transforms of features folded into the
+// first. A linear model is a network of one layer. Another model is an error.
 func networkOf(m *model.Model) (layers []layer, notes []string, err error) {
 	if layers, err = bareNetworkOf(m); err != nil {
 		return nil, nil, err
@@ -28,7 +28,7 @@ func networkOf(m *model.Model) (layers []layer, notes []string, err error) {
 	return layers, notes, err
 }
 
-// bareNetworkOf is networkOf without what the model does to features.
+// bareNetworkOf is networkOf without the transforms of features.
 func bareNetworkOf(m *model.Model) ([]layer, error) {
 	if err := checkOneDocument(m); err != nil {
 		return nil, err
@@ -55,7 +55,8 @@ func bareNetworkOf(m *model.Model) ([]layer, error) {
 }
 
 // networkModel returns the model of a network, which takes missing values as 0.
-func networkModel(layers []layer, names []string, method string, hyperparameters map[string]any) (*model.Model, error) {
+func networkModel(layers []layer, names []string, method string, hyperparameters map[string]any) (_ *model.Model, err error) {
+	defer catch(&err)
 	if len(layers) == 0 {
 		return nil, fmt.Errorf("found no layers, expected at least one")
 	}
@@ -73,10 +74,7 @@ func networkModel(layers []layer, names []string, method string, hyperparameters
 			return nil, fmt.Errorf("found the weight %v, expected a finite number", w)
 		}
 	}
-	s, err := scorer.NewLayers(len(layers[0].weights[0]), shapes)
-	if err != nil {
-		return nil, err
-	}
+	s := must(scorer.NewLayers(len(layers[0].weights[0]), shapes))
 	m := imported(method, hyperparameters, s, params)
 	m.FeatureNames, m.Missing = names, dataset.MissingZero
 	return m, nil

@@ -78,7 +78,8 @@ type onnxNode struct {
 	attributes           []byte // with their tags
 }
 
-// add adds a node that takes the value at hand and some more, whose output is the next value.
+// add adds a node with the current value and others as inputs. Its output becomes the current
+// value.
 func (g *onnxGraph) add(kind, domain string, attributes []byte, more ...string) {
 	output := fmt.Sprintf("v%d", len(g.nodes)+1)
 	g.nodes = append(g.nodes, onnxNode{kind, domain, output, append([]string{g.at}, more...), attributes})
@@ -86,17 +87,15 @@ func (g *onnxGraph) add(kind, domain string, attributes []byte, more ...string) 
 }
 
 // tensor adds a constant of float32 numbers and returns its name.
-func (g *onnxGraph) tensor(values []float64, dims ...int) (string, error) {
+func (g *onnxGraph) tensor(values []float64, dims ...int) (_ string, err error) {
+	defer catch(&err)
 	name := fmt.Sprintf("c%d", len(g.init))
 	var t, raw []byte
 	for _, d := range dims {
 		t = appendVarint(t, onnxTensorDims, uint64(d))
 	}
 	for _, v := range values {
-		f, err := single("the weight", v)
-		if err != nil {
-			return "", err
-		}
+		f := must(single("the weight", v))
 		raw = protowire.AppendFixed32(raw, math.Float32bits(f))
 	}
 	t = appendVarint(t, onnxTensorType, onnxTensorFloat)
@@ -107,11 +106,9 @@ func (g *onnxGraph) tensor(values []float64, dims ...int) (string, error) {
 }
 
 // fill replaces missing values by one for all columns, or one each.
-func (g *onnxGraph) fill(by []float64) error {
-	values, err := g.tensor(by, len(by))
-	if err != nil {
-		return err
-	}
+func (g *onnxGraph) fill(by []float64) (err error) {
+	defer catch(&err)
+	values := must(g.tensor(by, len(by)))
 	features := g.at
 	g.add("IsNaN", "", nil)
 	g.add("Where", "", nil, values, features)
@@ -188,7 +185,8 @@ type onnxTrees struct {
 }
 
 // add appends a tree: its nodes have their numbers, and its leaves those behind.
-func (a *onnxTrees) add(k int, t tree) error {
+func (a *onnxTrees) add(k int, t tree) (err error) {
+	defer catch(&err)
 	id := func(c int) int64 {
 		if c < 0 {
 			return int64(len(t.nodes) - 1 - c)
@@ -208,10 +206,7 @@ func (a *onnxTrees) add(k int, t tree) error {
 		put(int64(i), int64(n.Feature), id(n.Left), id(n.Right), missing, "BRANCH_LEQ", n.Threshold)
 	}
 	for l, v := range t.values {
-		f, err := single("the value", v)
-		if err != nil {
-			return err
-		}
+		f := must(single("the value", v))
 		put(id(-1-l), 0, 0, 0, 0, "LEAF", 0)
 		a.targetTrees, a.targetIDs, a.weights = append(a.targetTrees, int64(k)), append(a.targetIDs, id(-1-l)), append(a.weights, f)
 	}
@@ -331,10 +326,11 @@ func stringsAttribute(name string, list []string) []byte {
 	return onnxAttribute(name, onnxStrings, value)
 }
 
-// transforms adds what the model does to features before it scores. The first steps of all
-// features are done at once, then the second ones and so on, each by operators that leave other
-// features as they are.
-func (g *onnxGraph) transforms(m *model.Model) error {
+// transforms adds the model's transforms of features. It applies the first steps of all features
+// together, then the second steps and so on. The operators do not change features without that
+// step.
+func (g *onnxGraph) transforms(m *model.Model) (err error) {
+	defer catch(&err)
 	most := 0
 	for _, j := range m.Transforms.Features() {
 		most = max(most, len(m.Transforms.Chain(j)))
@@ -348,16 +344,12 @@ func (g *onnxGraph) transforms(m *model.Model) error {
 			}
 		}
 		for _, do := range []func([]transform.Step) error{g.clips, g.logarithms, g.standards} {
-			if err := do(steps); err != nil {
-				return err
-			}
+			check(do(steps))
 		}
 		if m.Missing != dataset.MissingKeep {
 			continue
 		}
-		if err := g.fills(steps); err != nil {
-			return err
-		}
+		check(g.fills(steps))
 	}
 	return nil
 }
@@ -375,12 +367,10 @@ func columns[S transform.Step](steps []transform.Step, neutral float64, number f
 	return numbers, found
 }
 
-// with adds an operator that takes the value at hand and a number for every feature.
-func (g *onnxGraph) with(kind string, numbers []float64) error {
-	c, err := g.tensor(numbers, len(numbers))
-	if err != nil {
-		return err
-	}
+// with adds an operator on the current value and a number for every feature.
+func (g *onnxGraph) with(kind string, numbers []float64) (err error) {
+	defer catch(&err)
+	c := must(g.tensor(numbers, len(numbers)))
 	g.add(kind, "", nil, c)
 	return nil
 }
@@ -398,16 +388,14 @@ func (g *onnxGraph) clips(steps []transform.Step) error {
 }
 
 // logarithms adds sign(x)·log(1 + |x|): where the mask is 0, x itself.
-func (g *onnxGraph) logarithms(steps []transform.Step) error {
+func (g *onnxGraph) logarithms(steps []transform.Step) (err error) {
+	defer catch(&err)
 	mask, found := columns(steps, 0, func(transform.Log1p) float64 { return 1 })
 	if !found {
 		return nil
 	}
 	x := g.at
-	one, err := g.tensor([]float64{1}, 1)
-	if err != nil {
-		return err
-	}
+	one := must(g.tensor([]float64{1}, 1))
 	g.add("Sign", "", nil)
 	sign := g.at
 	g.at = x
@@ -419,11 +407,9 @@ func (g *onnxGraph) logarithms(steps []transform.Step) error {
 }
 
 // choose adds: where a feature's mask is not 0, yes, else no.
-func (g *onnxGraph) choose(mask []float64, yes, no string) error {
-	c, err := g.tensor(mask, len(mask))
-	if err != nil {
-		return err
-	}
+func (g *onnxGraph) choose(mask []float64, yes, no string) (err error) {
+	defer catch(&err)
+	c := must(g.tensor(mask, len(mask)))
 	g.at = c
 	g.add("Cast", "", intAttribute("to", onnxTensorBool))
 	g.add("Where", "", nil, yes, no)

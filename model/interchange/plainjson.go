@@ -93,7 +93,7 @@ func (b *jsonWriter) model(m *model.Model, o WriteOptions) (kind string, err err
 	return "network", nil
 }
 
-// transforms appends what is done to features before, which is folded into the thresholds of trees.
+// transforms appends the transforms of features. Trees have them in their thresholds instead.
 func (b *jsonWriter) transforms(m *model.Model) {
 	if m.Transforms == nil {
 		return
@@ -121,7 +121,8 @@ func (b *jsonWriter) transforms(m *model.Model) {
 }
 
 // node appends a node with all below it.
-func (b *jsonWriter) node(t tree, at, depth int) error {
+func (b *jsonWriter) node(t tree, at, depth int) (err error) {
+	defer catch(&err)
 	if depth > deepest {
 		return fmt.Errorf("found a tree deeper than %d levels, expected fewer in nested JSON", deepest)
 	}
@@ -142,13 +143,9 @@ func (b *jsonWriter) node(t tree, at, depth int) error {
 		b.text = append(b.text, ']')
 	}
 	b.text = fmt.Appendf(b.text, `,"missing":"%s","yes":`, map[bool]string{true: "yes", false: "no"}[n.MissingLeft])
-	if err := b.node(t, n.Left, depth+1); err != nil {
-		return err
-	}
+	check(b.node(t, n.Left, depth+1))
 	b.text = append(b.text, `,"no":`...)
-	if err := b.node(t, n.Right, depth+1); err != nil {
-		return err
-	}
+	check(b.node(t, n.Right, depth+1))
 	b.text = append(b.text, '}')
 	return nil
 }

@@ -147,11 +147,9 @@ func (t *rankLibText) one() (string, int, error) {
 // readRankLibWeights reads pairs FEATURE:WEIGHT, which add up. Linear Regression's feature 0 is its
 // constant. RankLib's own writer puts the weight of the first feature there instead of the trained
 // constant. RankLib's reader then adds that weight, and so do we.
-func readRankLibWeights(t *rankLibText) (*model.Model, error) {
-	text, line, err := t.one()
-	if err != nil {
-		return nil, err
-	}
+func readRankLibWeights(t *rankLibText) (_ *model.Model, err error) {
+	defer catch(&err)
+	text, line := must2(t.one())
 	var sum linear
 	for _, pair := range strings.Fields(text) {
 		key, value, _ := strings.Cut(pair, ":")
@@ -180,11 +178,9 @@ func readRankLibWeights(t *rankLibText) (*model.Model, error) {
 
 // readRankLibStumps reads triples FEATURE:THRESHOLD:WEIGHT: the weight is added where the
 // feature is above the threshold, which is a double.
-func readRankLibStumps(t *rankLibText) (*model.Model, error) {
-	text, line, err := t.one()
-	if err != nil {
-		return nil, err
-	}
+func readRankLibStumps(t *rankLibText) (_ *model.Model, err error) {
+	defer catch(&err)
+	text, line := must2(t.one())
 	var stumps []scorer.Stump
 	var weights []float64
 	features, constant := t.features, 0.0

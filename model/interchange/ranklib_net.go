@@ -12,12 +12,10 @@ import (
 
 // readRankLibNetwork reads RankNet, LambdaRank and ListNet: networks of any number of layers
 // whose units, that of the output too, are all logistic.
-func readRankLibNetwork(t *rankLibText) (*model.Model, error) {
+func readRankLibNetwork(t *rankLibText) (_ *model.Model, err error) {
+	defer catch(&err)
 	n := rankLibNetwork{lines: t.lines}
-	layers, err := n.read(t.features)
-	if err != nil {
-		return nil, err
-	}
+	layers := must(n.read(t.features))
 	m, err := networkModel(layers, nil, "ranklib", t.origin())
 	if err != nil {
 		return nil, errorAt(t.lines[0].number, "%w", err)
@@ -44,11 +42,9 @@ func (n *rankLibNetwork) next() (textLine, []string, error) {
 }
 
 // count reads a line that holds a whole number alone.
-func (n *rankLibNetwork) count(what string, least, most int) (int, error) {
-	l, fields, err := n.next()
-	if err != nil {
-		return 0, err
-	}
+func (n *rankLibNetwork) count(what string, least, most int) (_ int, err error) {
+	defer catch(&err)
+	l, fields := must2(n.next())
 	if len(fields) == 1 {
 		if v, err := strconv.Atoi(fields[0]); err == nil && v >= least && v <= most {
 			return v, nil
@@ -94,11 +90,9 @@ func textBytes(lines []textLine) (sum int) {
 	return sum
 }
 
-func (n *rankLibNetwork) readFeatures() error {
-	l, fields, err := n.next()
-	if err != nil {
-		return err
-	}
+func (n *rankLibNetwork) readFeatures() (err error) {
+	defer catch(&err)
+	l, fields := must2(n.next())
 	for _, text := range fields {
 		f, err := featureNumber(text)
 		if err != nil {
@@ -203,11 +197,9 @@ const steepest = 4
 
 // network writes RankNet. Its output is logistic, so that scores are the logistic function of
 // the model's, divided by a power of two where they are large; the order is the same.
-func (b *rankLibWriter) network(m *model.Model, scores Scores) error {
-	layers, notes, err := networkOf(m)
-	if err != nil {
-		return err
-	}
+func (b *rankLibWriter) network(m *model.Model, scores Scores) (err error) {
+	defer catch(&err)
+	layers, notes := must2(networkOf(m))
 	b.notes = append(b.notes, notes...)
 	last := len(layers) - 1
 	for l := range layers[:last] {

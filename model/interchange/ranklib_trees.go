@@ -170,7 +170,8 @@ func attribute(e xml.StartElement, name string) string {
 }
 
 // end closes the innermost element and makes it a part of the one around it.
-func (r *rankLibXML) end() error {
+func (r *rankLibXML) end() (err error) {
+	defer catch(&err)
 	own := *r.innermost()
 	r.open = r.open[:len(r.open)-1]
 	parent := r.innermost()
@@ -179,10 +180,7 @@ func (r *rankLibXML) end() error {
 	parent.parts++
 	switch own.name {
 	case "feature":
-		feature, err := featureNumber(text)
-		if err != nil {
-			return err
-		}
+		feature := must(featureNumber(text))
 		parent.place = len(r.nodes)
 		r.features = max(r.features, feature)
 		r.nodes = append(r.nodes, scorer.TreeNode{Feature: feature - 1})

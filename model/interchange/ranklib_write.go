@@ -35,7 +35,7 @@ func writeRankLib(w io.Writer, m *model.Model, o WriteOptions) ([]string, error)
 	return b.notes, err
 }
 
-// sums writes what is a weighted sum of features, or a network of them.
+// sums writes a weighted sum of features or a network.
 func (b *rankLibWriter) sums(m *model.Model, scores Scores) error {
 	if scores == ShiftedScores {
 		return errNoLeastScore
@@ -128,8 +128,9 @@ func (b *rankLibWriter) ensemble(m *model.Model, scores Scores) (err error) {
 	return nil
 }
 
-// tree writes what is within the outermost split, without recursion: trees may be deep.
-func (b *rankLibWriter) tree(t tree) error {
+// tree writes the content of the outermost split, without recursion: trees may be deep.
+func (b *rankLibWriter) tree(t tree) (err error) {
+	defer catch(&err)
 	type step struct {
 		node int
 		text string // instead of a node
@@ -142,10 +143,7 @@ func (b *rankLibWriter) tree(t tree) error {
 		case s.text != "":
 			b.printf("%s", s.text)
 		case s.node < 0:
-			v, err := single("the value", t.values[-1-s.node])
-			if err != nil {
-				return err
-			}
+			v := must(single("the value", t.values[-1-s.node]))
 			b.printf("<output> %s </output>\n", decimal32(v))
 		default:
 			n := t.nodes[s.node]

@@ -11,7 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// merged notes where float32 holds two numbers as one that a model of float64 tells apart.
+// merged records different float64 thresholds and values that are equal as float32.
 type merged struct {
 	first   map[place32]float64 // the first threshold that became a float32
 	pairs   map[int][2]float64  // by column, two thresholds that became one
@@ -24,7 +24,7 @@ type place32 struct {
 	threshold float32
 }
 
-// threshold notes what a threshold on a column becomes.
+// threshold records the float32 of a threshold on a column.
 func (m *merged) threshold(column int, exact float64, becomes float32) {
 	if m.first == nil {
 		m.first, m.pairs = make(map[place32]float64), make(map[int][2]float64)

@@ -290,12 +290,10 @@ func (r *solrTree) leaf(value float32) int {
 	return -len(r.tree.values)
 }
 
-func writeSolr(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
+func writeSolr(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
 	b := solrWriter{o: o}
-	names, err := engineNames(m, o)
-	if err != nil {
-		return nil, err
-	}
+	names := must(engineNames(m, o))
 	b.names = names
 	var class string
 	var params []byte
@@ -367,7 +365,8 @@ func (b *solrWriter) sums(m *model.Model) (_ string, _ []byte, err error) {
 	return "NeuralNetworkModel", params, err
 }
 
-func solrLayers(layers []layer) ([]byte, error) {
+func solrLayers(layers []layer) (_ []byte, err error) {
+	defer catch(&err)
 	text := []byte(`{"layers":[`)
 	for l, own := range layers {
 		if own.activation == scorer.Softplus || own.activation == scorer.ELU {
@@ -377,28 +376,20 @@ func solrLayers(layers []layer) ([]byte, error) {
 		text = append(text, `{"matrix":[`...)
 		for u, row := range own.weights {
 			text = separate(text, u)
-			var err error
-			if text, err = appendSingles(text, row); err != nil {
-				return nil, err
-			}
+			text = must(appendSingles(text, row))
 		}
-		var err error
-		if text, err = appendSingles(append(text, `],"bias":`...), own.biases); err != nil {
-			return nil, err
-		}
+		text = must(appendSingles(append(text, `],"bias":`...), own.biases))
 		text = fmt.Appendf(text, `,"activation":"%v"}`, own.activation)
 	}
 	return append(text, "]}"...), nil
 }
 
 // appendSingles appends a list of float32 numbers, each with a point: Solr takes no whole ones.
-func appendSingles(text []byte, numbers []float64) ([]byte, error) {
+func appendSingles(text []byte, numbers []float64) (_ []byte, err error) {
+	defer catch(&err)
 	text = append(text, '[')
 	for j, v := range numbers {
-		f, err := single("the weight", v)
-		if err != nil {
-			return nil, err
-		}
+		f := must(single("the weight", v))
 		text = separate(text, j)
 		text = append(text, decimal32(f)...)
 	}

@@ -172,8 +172,9 @@ func (h liblinearHead) number(key string) (float64, int, error) {
 	return v, line.number, nil
 }
 
-// settle checks the number of weights, and takes that of the bias from them.
-func (h liblinearHead) settle(sum *linear) error {
+// settle checks the number of weights and moves the weight of the bias to the constant.
+func (h liblinearHead) settle(sum *linear) (err error) {
+	defer catch(&err)
 	if rho, ok := h.keys["rho"]; ok {
 		return errorAt(rho.number, "found a one-class model, expected one of two classes or of a regression")
 	}
@@ -191,10 +192,7 @@ func (h liblinearHead) settle(sum *linear) error {
 	if err != nil {
 		return err
 	}
-	bias, _, err := h.number("bias")
-	if err != nil {
-		return err
-	}
+	bias, _ := must2(h.number("bias"))
 	want := int(features)
 	if bias >= 0 {
 		want++

@@ -47,12 +47,10 @@ func (u *ubjson) take(n int) ([]byte, error) {
 }
 
 // kind returns the marker of the next value.
-func (u *ubjson) kind() (byte, error) {
+func (u *ubjson) kind() (_ byte, err error) {
+	defer catch(&err)
 	for {
-		b, err := u.take(1)
-		if err != nil {
-			return 0, err
-		}
+		b := must(u.take(1))
 		if b[0] != 'N' { // no operation
 			return b[0], nil
 		}
@@ -93,15 +91,13 @@ func (u *ubjson) value(kind byte) (err error) {
 }
 
 // integer reads a whole number of a type.
-func (u *ubjson) integer(kind byte) (int64, error) {
+func (u *ubjson) integer(kind byte) (_ int64, err error) {
+	defer catch(&err)
 	size, ok := map[byte]int{'i': 1, 'U': 1, 'I': 2, 'l': 4, 'L': 8}[kind]
 	if !ok {
 		return 0, fmt.Errorf("found the type %q, expected a whole number", kind)
 	}
-	b, err := u.take(size)
-	if err != nil {
-		return 0, err
-	}
+	b := must(u.take(size))
 	switch kind {
 	case 'i':
 		return int64(int8(b[0])), nil //nolint:gosec // its bits
@@ -116,15 +112,13 @@ func (u *ubjson) integer(kind byte) (int64, error) {
 }
 
 // real appends a number of a type, in the words of XGBoost's JSON if it is not finite.
-func (u *ubjson) real(kind byte) error {
+func (u *ubjson) real(kind byte) (err error) {
+	defer catch(&err)
 	bits, size := 32, 4
 	if kind == 'D' {
 		bits, size = 64, 8
 	}
-	b, err := u.take(size)
-	if err != nil {
-		return err
-	}
+	b := must(u.take(size))
 	var x float64
 	if bits == 32 {
 		x = float64(math.Float32frombits(binary.BigEndian.Uint32(b)))
@@ -149,11 +143,9 @@ func appendReal(out []byte, x float64, bits int) []byte {
 }
 
 // text reads a length and as many bytes of UTF-8.
-func (u *ubjson) text() ([]byte, error) {
-	n, err := u.length()
-	if err != nil {
-		return nil, err
-	}
+func (u *ubjson) text() (_ []byte, err error) {
+	defer catch(&err)
+	n := must(u.length())
 	b, err := u.take(n)
 	if err == nil && !utf8.Valid(b) {
 		err = errors.New("found a text that is not UTF-8")
@@ -161,11 +153,9 @@ func (u *ubjson) text() ([]byte, error) {
 	return b, err
 }
 
-func (u *ubjson) length() (int, error) {
-	kind, err := u.kind()
-	if err != nil {
-		return 0, err
-	}
+func (u *ubjson) length() (_ int, err error) {
+	defer catch(&err)
+	kind := must(u.kind())
 	n, err := u.integer(kind)
 	if err == nil && (n < 0 || n > int64(len(u.data))) {
 		err = fmt.Errorf("found the length %d in a file of %d bytes", n, len(u.data))
@@ -196,14 +186,12 @@ type container struct {
 }
 
 // header reads what stands between a bracket and the first part.
-func (u *ubjson) header() (container, error) {
+func (u *ubjson) header() (_ container, err error) {
+	defer catch(&err)
 	c := container{count: -1}
 	if u.at < len(u.data) && u.data[u.at] == '$' {
 		u.at++
-		b, err := u.take(1)
-		if err != nil {
-			return c, err
-		}
+		b := must(u.take(1))
 		if c.kind = b[0]; c.kind == 'Z' || c.kind == 'T' || c.kind == 'F' || c.kind == 'N' {
 			return c, fmt.Errorf("found the type %q of all elements, expected one with a value", c.kind)
 		}

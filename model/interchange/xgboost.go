@@ -231,7 +231,7 @@ func (f *xgbFile) size() (_ int, err error) {
 	return features, err
 }
 
-// base returns what is added to the sum of the trees: base_score before the objective's link.
+// base returns the constant to add to the sum of the trees: base_score before the objective's link.
 func (f *xgbFile) base() (float64, []string, error) {
 	v := f.Learner.Param.BaseScore
 	text := strings.Trim(string(v.Text), `"[] `)
@@ -301,7 +301,7 @@ func (f *xgbFile) addTrees(e *ensemble) (err error) {
 	return nil
 }
 
-// checkCounts checks the number of trees against what a file states of it.
+// checkCounts checks the number of trees against the numbers stated in the file.
 func (m *xgbModel) checkCounts() error {
 	n := len(m.Trees)
 	if m.Trees == nil {
@@ -349,6 +349,7 @@ func (c *xgbCats) read(features int) ([]*dataset.Categories, error) {
 
 // feature reads the categories of a feature, and returns their number.
 func (c *xgbCats) feature(j int, all []*dataset.Categories) (n int, err error) {
+	defer catch(&err)
 	enc := &c.Enc[j]
 	if enc.Type.Text != nil {
 		numbers, err := numbersOf(enc.Values, `"values"`)
@@ -361,10 +362,7 @@ func (c *xgbCats) feature(j int, all []*dataset.Categories) (n int, err error) {
 	if len(enc.Offsets) < 2 {
 		return 0, nil
 	}
-	numbers, err := numbersOf(enc.Values, `"values"`)
-	if err != nil {
-		return 0, err
-	}
+	numbers := must(numbersOf(enc.Values, `"values"`))
 	text := make([]byte, len(numbers))
 	for i, v := range numbers {
 		text[i] = byte(int(v)) // some versions write bytes with a sign
@@ -383,12 +381,10 @@ func (c *xgbCats) feature(j int, all []*dataset.Categories) (n int, err error) {
 }
 
 // linear returns the model of the booster gblinear: a weight a feature, and a bias.
-func (f *xgbFile) linear(features int, base float64, names []string, hyperparameters map[string]any) (*model.Model, error) {
+func (f *xgbFile) linear(features int, base float64, names []string, hyperparameters map[string]any) (_ *model.Model, err error) {
+	defer catch(&err)
 	v := f.Learner.Booster.Model.Weights
-	w, err := singles(v, "weights")
-	if err != nil {
-		return nil, err
-	}
+	w := must(singles(v, "weights"))
 	if len(w) != features+1 {
 		return nil, wrong(v, "found %d weights, expected %d: one a feature and a bias", len(w), features+1)
 	}
@@ -411,11 +407,9 @@ func listIn(v strictjson.Value, name string) ([]strictjson.Value, error) {
 }
 
 // singles reads a list of numbers, which may be infinite; null is NaN.
-func singles(v strictjson.Value, name string) ([]float32, error) {
-	list, err := listIn(v, name)
-	if err != nil {
-		return nil, err
-	}
+func singles(v strictjson.Value, name string) (_ []float32, err error) {
+	defer catch(&err)
+	list := must(listIn(v, name))
 	numbers := make([]float32, len(list))
 	for i, e := range list {
 		x, err := strconv.ParseFloat(string(e.Text), 32)
@@ -432,11 +426,9 @@ func singles(v strictjson.Value, name string) ([]float32, error) {
 }
 
 // flags reads a list of 0 and 1, or of false and true.
-func flags(v strictjson.Value, name string) ([]bool, error) {
-	list, err := listIn(v, name)
-	if err != nil {
-		return nil, err
-	}
+func flags(v strictjson.Value, name string) (_ []bool, err error) {
+	defer catch(&err)
+	list := must(listIn(v, name))
 	values := make([]bool, len(list))
 	for i, e := range list {
 		switch string(e.Text) {

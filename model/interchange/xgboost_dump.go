@@ -246,11 +246,9 @@ func (r *dumpReader) numbered(prefix string) ([]int, bool) {
 	return numbers, true
 }
 
-func writeXGBoostDump(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
-	text, notes, err := xgboostDefinition(m, o)
-	if err != nil {
-		return nil, err
-	}
+func writeXGBoostDump(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
+	defer catch(&err)
+	text, notes := must2(xgboostDefinition(m, o))
 	out := bufio.NewWriter(w)
 	_, _ = out.Write(append(text, '\n')) // Flush returns the error
 	return notes, out.Flush()

@@ -36,11 +36,9 @@ type xgbNode struct {
 }
 
 // xgbForestOf returns a model as XGBoost's trees.
-func xgbForestOf(m *model.Model, o WriteOptions) (*xgbForest, []string, error) {
-	e, err := treesOf(m)
-	if err != nil {
-		return nil, nil, err
-	}
+func xgbForestOf(m *model.Model, o WriteOptions) (_ *xgbForest, _ []string, err error) {
+	defer catch(&err)
+	e := must(treesOf(m))
 	if o.Scores == ShiftedScores {
 		e.shiftLeaves()
 	}
@@ -61,7 +59,8 @@ func xgbForestOf(m *model.Model, o WriteOptions) (*xgbForest, []string, error) {
 }
 
 // tree returns the nodes of a tree, level by level.
-func (f *xgbForest) tree(t tree) ([]xgbNode, error) {
+func (f *xgbForest) tree(t tree) (_ []xgbNode, err error) {
+	defer catch(&err)
 	type place struct{ child, parent int }
 	queue, nodes := []place{{t.root(), math.MaxInt32}}, make([]xgbNode, 0, 2*len(t.nodes)+1)
 	for at := 0; at < len(queue); at++ {
@@ -75,10 +74,7 @@ func (f *xgbForest) tree(t tree) ([]xgbNode, error) {
 			continue
 		}
 		n := &t.nodes[p.child]
-		out, swapped, err := f.divide(n)
-		if err != nil {
-			return nil, err
-		}
+		out, swapped := must2(f.divide(n))
 		out.parent, out.left = p.parent, len(queue)
 		children := [2]int{n.Left, n.Right}
 		if swapped {
@@ -131,11 +127,9 @@ func writeXGBoost(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err 
 }
 
 // write writes the trees as save_model does.
-func (f *xgbForest) write(w io.Writer, scores Scores) error {
-	names, err := strictjson.Marshal(append([]string{}, f.names...))
-	if err != nil {
-		return err
-	}
+func (f *xgbForest) write(w io.Writer, scores Scores) (err error) {
+	defer catch(&err)
+	names := must(strictjson.Marshal(append([]string{}, f.names...)))
 	objective := `{"lambda_rank_param":{},"lambdarank_param":{},"name":"rank:ndcg"}`
 	base := "0E0"
 	if scores == LogisticScores {
