@@ -179,8 +179,8 @@ func (m *Model) scoreRows(dst []float64, x []float32, features int, s *space) {
 	}
 }
 
-// widen copies rows to s.wide, at their ends what the features that they lack become: 0 is
-// transformed and then, since they are constant, made 0 by every normalization.
+// widen copies rows to s.wide and appends the features that they lack. Such a feature is 0, then
+// transformed. Since it is constant, every normalization makes it 0.
 func (m *Model) widen(x []float32, rows, features int, s *space) {
 	width := m.Scorer.NumFeatures()
 	s.wide = slices.Grow(s.wide[:0], rows*width)[:rows*width]

@@ -8,8 +8,8 @@ import (
 	"github.com/listwise/listwise/dataset/transform"
 )
 
-// chainFile is what is done to one feature, in a model file; features are counted from 1 as
-// in LETOR text.
+// chainFile holds the transforms of one feature in a model file. Features are counted from 1 as in
+// LETOR text.
 type chainFile struct {
 	Feature int        `json:"feature"`
 	Steps   []stepFile `json:"steps"`

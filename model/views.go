@@ -23,7 +23,7 @@ func (m *Model) viewTexts() []string {
 	return m.Views.Texts()
 }
 
-// ofViews tells, in an error about the number of features, what a scorer's inputs are.
+// ofViews describes a scorer's inputs in an error about the number of features.
 func ofViews(inputs int, views dataset.Views) string {
 	if views.Raw() {
 		return ""

@@ -148,8 +148,8 @@ func (j *job) appendParts(dst []byte, m *Loaded, query int, x *explain.Query, e 
 	return append(dst, ']')
 }
 
-// appendTerms appends the contributions to a document's score, largest first, and what the others
-// are together if they are left out.
+// appendTerms appends the contributions to a document's score, largest first, and the sum of those
+// left out.
 func (j *job) appendTerms(dst []byte, m *Loaded, doc int, row []float64, terms []explain.Term) []byte {
 	order := make([]int, len(row))
 	for i := range order {

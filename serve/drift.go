@@ -36,8 +36,8 @@ const (
 	driftBins = dataset.MaxSummaryBins + 1 // the last is of missing values
 )
 
-// newDrift returns the drift of a model, nil if the distribution of its training data is unknown.
-// If the model has no summary, a background, in the model's order of features, replaces it.
+// newDrift returns the drift of a model, nil if the distribution of its training data is unknown. A
+// background, in the model's order of features, replaces a missing summary.
 func newDrift(m *model.Model, background *dataset.Dataset) *drift {
 	d := &drift{model: m, features: make([]feature, m.NumFeatures())}
 	var other *dataset.Summary

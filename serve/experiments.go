@@ -109,7 +109,7 @@ func sameFeatures(a, b *Loaded) bool {
 	return x.Features == y.Features && slices.Equal(x.Names, y.Names) && (x.Absent == 0) == (y.Absent == 0) && sameCategories
 }
 
-// trial is what a desk holds of an experiment.
+// trial is the memory of a desk for an experiment.
 type trial struct {
 	orders [2][]int
 	scores [2][]float64
@@ -224,7 +224,7 @@ func wrong(pointer, format string, args ...any) error {
 	return &rankjson.Error{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
 }
 
-// record logs what is answered.
+// record logs an answer.
 func (s *Server) record(j *job, e *Experiment, models []rankjson.Version) {
 	if s.config.Records == nil {
 		return
@@ -267,7 +267,7 @@ func (s *Server) find(j *job, name string) (m *Loaded, e *Experiment, err error)
 	return nil, e, nil
 }
 
-// unknown is the error about a name that is none.
+// unknown is the error about an unknown name.
 func (s *Server) unknown(snapshot *Snapshot, name string) error {
 	if len(s.experiments) == 0 {
 		return snapshot.unknown(name)

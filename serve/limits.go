@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limits bound what requests take; a field that is 0 has its default.
+// Limits bound the resources of requests. A field that is 0 has its default.
 type Limits struct {
 	Body       int64 // bytes of a request's body; 32 MiB
 	Documents  int   // of a request; 10,000
@@ -13,8 +13,8 @@ type Limits struct {
 	Concurrent int   // requests that are worked at or wait for it; 256. Others are answered with 429
 	Workers    int   // requests that are worked at; as many as GOMAXPROCS
 
-	// Memory is what the bodies of all requests, and what becomes of them, take at once, in bytes;
-	// 1 GiB. Others are answered with 429.
+	// Memory is the largest memory for the bodies of all requests and their decoded form together,
+	// in bytes; 1 GiB. Others are answered with 429.
 	Memory int64
 
 	Connections int // that are open at once; 4096. Others wait to be accepted

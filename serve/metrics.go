@@ -27,7 +27,7 @@ type modelMetrics struct {
 	documents prometheus.Counter
 }
 
-// buckets are seconds, from what a small request takes to what is too long for a search.
+// buckets are in seconds, from the time of a small request to one too long for a search.
 var buckets = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5}
 
 // newMetrics returns the metrics of a server of models with such names.

@@ -21,7 +21,7 @@ import (
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// Absent is what a feature is that a lenient request leaves out.
+// Absent is the value of a feature that a lenient request leaves out.
 type Absent string
 
 // The values of [Absent].
@@ -78,7 +78,7 @@ func (s *Snapshot) canonical(name string) string {
 // Names returns the names of the models in ascending order.
 func (s *Snapshot) Names() []string { return slices.Sorted(maps.Keys(s.models)) }
 
-// unknown is the error about a name that is none.
+// unknown is the error about an unknown name.
 func (s *Snapshot) unknown(name string) error {
 	return suggest.Unknown("model", name, slices.Sorted(maps.Keys(s.known())))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// problem is what is answered instead of a ranking: problem details by RFC 9457, with a JSON
-// pointer (RFC 6901) to what is wrong in the body.
+// problem is an error answer: problem details by RFC 9457, with a JSON pointer (RFC 6901) to the
+// error in the body.
 type problem struct {
 	Title   string  `json:"title"`
 	Status  int     `json:"status"`

@@ -239,7 +239,7 @@ func (j *job) write() (err error) {
 	return err
 }
 
-// limitsOf returns what a request may hold.
+// limitsOf returns the limits of a request.
 func (s *Server) limitsOf(j *job) rankjson.Limits {
 	return rankjson.Limits{Documents: s.limits.Documents, Cells: s.limits.cells(), Queries: s.limits.Queries, Memory: &j.reader}
 }

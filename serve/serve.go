@@ -33,7 +33,7 @@ type Source struct {
 	Path string // of a model file, or of one that another system wrote
 }
 
-// Config says what is served and how. Only Models is needed.
+// Config configures a server. Only Models is required.
 type Config struct {
 	Models  []Source
 	Aliases map[string]string // further names of models

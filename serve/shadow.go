@@ -110,7 +110,7 @@ func (s *shadows) add(r *rankjson.Request, of string, m *Loaded) {
 	}
 }
 
-// run scores what is queued.
+// run scores the queue.
 func (s *shadows) run() {
 	defer close(s.done)
 	for c := range s.queue {
@@ -145,8 +145,8 @@ func (s *Server) Dropped() int64 {
 	return s.shadows.dropped.Load()
 }
 
-// Close ends what the server does by itself, once it has no requests any more: shadows score what is
-// queued. The log of experiments is the caller's to close, afterwards.
+// Close ends the server's own goroutines after the last request. Shadows score their queue first.
+// The caller closes the log of experiments afterwards.
 func (s *Server) Close() {
 	if s.shadows == nil {
 		return

@@ -61,8 +61,7 @@ func ConventionOf(m Measure) Convention {
 	return Convention{}
 }
 
-// binary is what the measures have that only ask whether a document is
-// relevant.
+// binary is the common part of measures of binary relevance.
 type binary struct {
 	base
 	threshold float64 // the lowest relevant grade

@@ -117,7 +117,7 @@ func (c Convention) named() Convention {
 // Name returns the name that [ParseConvention] reads.
 func (c Convention) Name() string { return c.named().name }
 
-// Explanation says in one line what the convention settles.
+// Explanation describes the convention in one line.
 func (c Convention) Explanation() string { return c.named().explanation }
 
 // Skipping returns the variant that leaves queries without a value out of the means. These are
@@ -155,7 +155,7 @@ func (c Convention) IdealDCG(grades []float64, k int) float64 {
 	return best
 }
 
-// valueless is what a measure returns for a query on which it is undefined.
+// valueless is the value of a query on which a measure is undefined.
 func (c Convention) valueless() (float64, bool) { return c.empty, !c.skip }
 
 // cutoff returns how many of n ranks count when the cutoff is k, 0 for none.

@@ -7,7 +7,7 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// Claim says what a pair's p values and interval speak about.
+// Claim is the statement that a pair's p values and interval support.
 type Claim string
 
 const (
@@ -19,7 +19,7 @@ const (
 	OfMethods Claim = "methods"
 )
 
-// seeds is what the runs of a method say of the variance of their mean.
+// seeds is the variance of the mean over a method's runs, as estimated from them.
 type seeds struct {
 	df   float64 // runs − 1; 0 for one run, which says nothing
 	runs float64 // s²/R of the runs' means
@@ -56,8 +56,8 @@ func seedsOf(runs [][]float64) seeds {
 // variance between queries is known, and its degrees of freedom.
 type spread struct{ variance, df float64 }
 
-// spreadOf returns what the seeds of two methods add to the difference of their means. The
-// variance between queries contains the interaction of seeds and queries, so that it is
+// spreadOf returns the variance that the seeds of two methods add to the difference of their means.
+// The variance between queries contains the interaction of seeds and queries, which is therefore
 // subtracted here. The degrees of freedom are Welch's.
 func spreadOf(a, b seeds) spread {
 	total := a.runs + b.runs

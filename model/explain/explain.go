@@ -26,15 +26,15 @@ type Attribution string
 // The attributions. All but Gradients are Shapley values (Shapley 1953) of a game whose players
 // are the features; they differ in what a score is without a feature.
 const (
-	// Auto is the one that is exact for the model: Path for trees, Gradients for networks, the
-	// one there is for all others.
+	// Auto is the exact attribution for the model: Path for trees, Gradients for networks, and the
+	// only one for other models.
 	Auto Attribution = "auto"
-	// Path lets trees send a document both ways at a split by a feature that is left out, in the
-	// proportions of the background's documents (TreeSHAP: Lundberg et al., Nature Machine
-	// Intelligence 2, 2020).
+	// Path is path-dependent TreeSHAP (Lundberg et al., Nature Machine Intelligence 2, 2020). At a
+	// split by an absent feature, a document goes both ways, in the proportions of the background's
+	// documents.
 	Path Attribution = "path"
-	// Background gives a feature that is left out the values of a sample of the background's
-	// documents, and takes the mean of the scores (interventional Shapley values).
+	// Background gives an absent feature the values of a sample of background documents and takes
+	// the mean of the scores (interventional Shapley values).
 	Background Attribution = "background"
 	// Gradients integrates the gradient of the score along the straight line from the
 	// background's mean document (Sundararajan, Taly, Yan, ICML 2017).
@@ -57,14 +57,14 @@ func ParseAttribution(name string) (Attribution, error) {
 // DefaultSample is the number of documents of the background that Background draws.
 const DefaultSample = 100
 
-// Options say how scores are taken apart. The zero value is usable.
+// Options say how scores are divided among features. The zero value is usable.
 type Options struct {
 	Attribution Attribution // "" is Auto
-	Sample      int         // documents of the background that are drawn where all would be too many; 0: DefaultSample
+	Sample      int         // documents to draw from a background that is too large; 0: DefaultSample
 	Seed        uint64      // of that draw
 }
 
-// Explainer takes the scores of a model apart. It is safe for concurrent use.
+// Explainer divides the scores of a model among its features. It is safe for concurrent use.
 type Explainer struct {
 	model   *model.Model
 	columns []int // of the data; nil: the first ones
@@ -73,40 +73,38 @@ type Explainer struct {
 	fusion  *fusionParts // nil unless the model is a fusion
 }
 
-// Term is what contributes to a score: a feature or, of a fusion whose rule is not linear, a
-// member.
+// Term is a contributor to a score: a feature or, in a fusion whose rule is not linear, a member.
 type Term struct {
 	Name   string
 	Column int // of the data, −1 for a member and a feature that the data lack
 }
 
-// attributor takes the scores of one scorer apart. Contributions are of the columns that the
-// scorer sees.
+// attributor divides the scores of one scorer among the scorer's inputs.
 type attributor interface {
-	// about says in words what the contributions are.
+	// about describes the contributions.
 	about() string
 
-	// base is what they are measured from.
+	// base is the score without contributions.
 	base() float64
 
 	// add adds the contributions in the rows of x to dst, which has the same number of columns.
 	add(dst []float64, x []float32)
 }
 
-// Query has what the scores of a query's documents are made of.
+// Query holds the contributions to the scores of a query's documents.
 type Query struct {
 	// Scores has one a document, with the bits of [model.Model.Score].
 	Scores []float64
 
-	// Base is what contributions are measured from: the mean score of the background, or that of
-	// its mean document. Of a fusion it depends on the query.
+	// Base is the score without contributions: the mean score of the background, or the score of
+	// its mean document. For a fusion it depends on the query.
 	Base float64
 
 	// Parts is the row-major documents × terms matrix of contributions.
 	Parts []float64
 
-	// Remainder is what a score is beside the base and its contributions: an error of rounding,
-	// or of the integral of a deep network's gradient.
+	// Remainder is the score minus the base and the contributions: the error of rounding, or of the
+	// integral of a deep network's gradient.
 	Remainder []float64
 }
 
@@ -116,7 +114,7 @@ func (q *Query) Row(doc int) []float64 {
 	return q.Parts[doc*n : (doc+1)*n]
 }
 
-// RefusedError is the error of a model whose scores cannot be taken apart exactly.
+// RefusedError is the error for a model without exact contributions.
 type RefusedError struct {
 	Kind   string // of the scorer
 	Reason string
@@ -126,9 +124,9 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the scores of a model of the kind %s have no exact contributions here: %s; its features' importance by the loss of a measure can be had", e.Kind, e.Reason)
 }
 
-// New returns the explainer of a model against a background: the documents that a document is
-// compared with. Explained data must have the background's features in its order. A model
-// that is not explained is a *[RefusedError]; names that do not match are errors.
+// New returns the explainer of a model. It compares documents with the background's documents. Data
+// to explain must have the background's features in its order. It returns a *[RefusedError] for a
+// model without exact contributions, and an error if feature names do not match.
 func New(m *model.Model, background *dataset.Dataset, o Options) (*Explainer, error) {
 	if m.Scorer == nil {
 		return nil, fmt.Errorf("found a model without a scorer, expected one that was trained or loaded")
@@ -190,7 +188,7 @@ func termOf(m *model.Model, d *dataset.Dataset, columns []int, j int) Term {
 	return t
 }
 
-// newAttributor returns what takes the scores of a model, no fusion, apart.
+// newAttributor returns the attributor of a model that is not a fusion.
 func newAttributor(m *model.Model, b *source, o Options) (attributor, error) {
 	refuse := func(reason string) (attributor, error) {
 		return nil, &RefusedError{m.Scorer.Kind(), reason}
@@ -224,7 +222,7 @@ func newAttributor(m *model.Model, b *source, o Options) (attributor, error) {
 	return newEnumeration(m, b, o)
 }
 
-// About says in words what the contributions are and what they are measured from.
+// About describes the contributions and the base.
 func (e *Explainer) About() string {
 	if e.fusion != nil {
 		return e.fusion.about
@@ -232,14 +230,14 @@ func (e *Explainer) About() string {
 	return e.how.about()
 }
 
-// ByFeature reports whether the terms are features; of a fusion whose rule is not linear they
-// are its members.
+// ByFeature reports whether the terms are features. In a fusion whose rule is not linear they are
+// its members.
 func (e *Explainer) ByFeature() bool { return e.fusion == nil || e.fusion.place != nil }
 
-// Terms returns what contributes to the scores, in the order of a [Query]'s rows.
+// Terms returns the contributors to the scores, in the order of a [Query]'s rows.
 func (e *Explainer) Terms() []Term { return slices.Clone(e.terms) }
 
-// Explain takes the scores of a query's documents apart. The query must be of data with the
+// Explain returns the contributions to the scores of a query's documents. The query must have the
 // features of the background, in its order.
 func (e *Explainer) Explain(q *dataset.Query) (*Query, error) {
 	n := len(e.terms)
@@ -296,7 +294,7 @@ func (q *Query) Pair(above, below int) (parts []float64, remainder float64) {
 	return parts, q.Scores[above] - q.Scores[below] - sum(parts)
 }
 
-// sum adds up without the error of a long sum: Neumaier's compensated sum (1974).
+// sum is Neumaier's compensated sum (1974).
 func sum(list []float64) float64 {
 	var s, lost float64
 	for _, v := range list {

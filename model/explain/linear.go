@@ -7,9 +7,9 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// newAdditive returns the attributor of a model whose score is a sum of functions of one
-// feature each, nil if it is none. A feature contributes what its function is above the
-// function's mean over the background, under any of the attributions.
+// newAdditive returns the attributor of a model whose score is a sum of functions of one feature
+// each, nil for another model. A feature contributes its function's value minus the function's mean
+// over the background, under every attribution.
 func newAdditive(m *model.Model, b *source) attributor {
 	switch s := m.Scorer.(type) {
 	case scorer.Linear:

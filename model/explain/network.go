@@ -23,7 +23,7 @@ type dense struct {
 	activation      scorer.Activation
 }
 
-// networkOf returns the network that a model's scorer is; ok is false if it is none.
+// networkOf returns a model's scorer as a network; ok is false if it is not a network.
 func networkOf(m *model.Model) (n network, ok bool) {
 	p := m.Params
 	switch s := m.Scorer.(type) {

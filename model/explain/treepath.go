@@ -243,8 +243,8 @@ func (t *pathTree) add(dst []float64, x []float32, m *pathMemory) {
 // one is the product of no factors.
 var one = chunk{1, 1, 1, 1}
 
-// goDown finds the products of all edges' paths, and what the leaves add at every node of the
-// rule.
+// goDown computes the products along the paths to all edges, and the leaves' products, at every
+// node of the rule.
 func (t *pathTree) goDown(m *pathMemory) {
 	n, edges := t.chunks, t.edges
 	passed, weights := m.passed[:len(edges)], t.weights[:n]
@@ -278,8 +278,9 @@ func (t *pathTree) goDown(m *pathMemory) {
 	}
 }
 
-// goUp adds what each edge gives its feature to dst: (o − r) times the integral over what is
-// below, without its own factor, less that of the edge before by the same feature.
+// goUp adds the contribution of each edge to its feature in dst: (o − r) times the integral over
+// the leaves below, without the edge's own factor. It subtracts the contribution of the edge before
+// by the same feature.
 func (t *pathTree) goUp(dst []float64, m *pathMemory) {
 	n, edges := t.chunks, t.edges
 	for i := len(edges) - 1; i >= 0; i-- {

@@ -61,8 +61,8 @@ func Encode(s Scorer, params []float64) (json.RawMessage, error) {
 	return text, nil
 }
 
-// Decode is the inverse of Encode: the parameters have the same bits. What is not
-// such an object is an error that says what was found and what was expected.
+// Decode is the inverse of Encode: the parameters have the same bits. It returns an error for
+// anything else, with what was found and what was expected.
 func Decode(raw json.RawMessage) (Scorer, []float64, error) {
 	if err := strictjson.Check(raw); err != nil {
 		return nil, nil, err

@@ -6,7 +6,7 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Trees score blocks of documents in a layout of its own, which is built once, after the first
+// Trees score blocks of documents in a layout of their own, which is built once, after the first
 // documents were scored by a plain walk. A threshold becomes its rank among the thresholds of its
 // feature, and a document's feature a rank of one byte. A tree becomes a list of splits, each one
 // comparison for 64 documents. Leaves and the order of additions are the same as in the plain walk.

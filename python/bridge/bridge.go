@@ -74,7 +74,7 @@ func find(number uint64) *job {
 	return jobs.by[number]
 }
 
-// run does what the request asks for.
+// run runs the operation of the request.
 func (j *job) run(ctx context.Context, request []byte, arrays Arrays) {
 	defer close(j.over)
 	defer j.cancel()
@@ -110,7 +110,7 @@ func (e *internalError) Error() string {
 	return fmt.Sprintf("a mistake in listwise itself: %v\n%s", e.value, e.stack)
 }
 
-// tell sets what the caller may show of how far the job is.
+// tell sets the progress that the caller may show.
 func (j *job) tell(sentence string) { j.progress.Store(&sentence) }
 
 // Wait waits until a job has ended, at most for a time, and returns its state. With the state of an

@@ -9,7 +9,7 @@ import (
 	"github.com/listwise/listwise/learn/method"
 )
 
-// callRequest is a request for what a function of package app does with files.
+// callRequest is a request to call a function of package app on files.
 type callRequest struct {
 	Settings app.Settings
 	Systems  []string

@@ -75,7 +75,7 @@ func (r *fitRequest) problem() (*method.Method, *method.Problem, error) {
 	return m, p, err
 }
 
-// settle puts the data in the problem.
+// settle adds the data to the problem.
 func (r *fitRequest) settle(p *method.Problem, arrays Arrays, answer *fitAnswer) error {
 	data, err := r.Data.dataset(arrays, p.Missing)
 	if err != nil {

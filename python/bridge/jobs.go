@@ -34,7 +34,7 @@ var operations = map[string]operation{
 	"write":           taking((*job).write),
 }
 
-// perform does what the request names.
+// perform runs the operation that the request names.
 func (j *job) perform(ctx context.Context, request []byte, arrays Arrays) (answer any, err error) {
 	defer dataset.GuardFaults(&err)()
 	var head struct{ Op string }

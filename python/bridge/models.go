@@ -93,7 +93,7 @@ func categoriesOf(m *model.Model) map[string]map[string]float32 {
 	return all
 }
 
-// recipeOf returns what a model says of how it learned, by the names of arguments.
+// recipeOf returns the training settings stored in a model, by the names of arguments.
 func recipeOf(m *model.Model) map[string]string {
 	r := map[string]string{"normalize": m.Normalization.String(), "missing": m.Missing.String(), "views": m.Views.String()}
 	if m.Convention != "" {
@@ -107,8 +107,8 @@ type loadRequest struct {
 	Name string // of the file, for messages
 }
 
-// load keeps the model of a file, listwise's or another system's, and answers with what it is. Of
-// another system's, the array is the file in listwise's own format.
+// load keeps the model of a file, of listwise or another system, and answers with its description.
+// For another system's model, the array is the file in listwise's own format.
 func (j *job) load(_ context.Context, r loadRequest, arrays Arrays) (any, error) {
 	first := 0
 	file, err := array[byte](arrays, &first, "file")

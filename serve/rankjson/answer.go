@@ -19,7 +19,7 @@ type Version struct {
 	Version string `json:"version"`
 }
 
-// Answer is what a request is answered with.
+// Answer is the answer to a request.
 type Answer struct {
 	Model      string // the model that ranked, or the experiment whose models did
 	Version    string // of the model; empty where several ranked

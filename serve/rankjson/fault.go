@@ -39,7 +39,7 @@ func within(err error, names ...string) error {
 	return err
 }
 
-// place points to the query and the document at hand.
+// place points to the current query and document.
 func (d *decoder) place() string {
 	place := ""
 	if d.query >= 0 {

@@ -23,7 +23,7 @@ type Schema struct {
 	Text func(column int, text []byte) (v float32, expected string, ok bool)
 }
 
-// Limits bound what a request may ask for; 0 is no limit.
+// Limits bound a request; 0 means no limit.
 type Limits struct {
 	Documents int // of all queries
 	Cells     int // documents × features of the model
@@ -81,8 +81,8 @@ type Query struct {
 // All as [Request].Contributions asks for the contributions of all features.
 const All = -1
 
-// Request is a decoded request. The zero value is ready; a Request that is used again
-// needs no new memory for what is no larger than before. It is not safe for concurrent use.
+// Request is a decoded request. The zero value is ready to use. A reused Request allocates only for
+// a larger request. It is not safe for concurrent use.
 type Request struct {
 	Several       bool // it has "queries", and so has the answer
 	Queries       []Query
