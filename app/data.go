@@ -187,7 +187,7 @@ type dataOutput struct {
 func (o *dataOutput) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", "", "output `file`; its ending sets the format; - is standard output")
-	f.BoolVar(&o.sparse, "sparse", false, "omit features that are 0 (text only)")
+	f.BoolVar(&o.sparse, "sparse", false, "omit zero-valued features (LETOR text output only)")
 }
 
 // check checks the flags of a command that reads the given files.

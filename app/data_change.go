@@ -30,7 +30,7 @@ func newDataCleanCommand(env *environment) *cobra.Command {
 	}
 	f.dataInput.addTo(cmd)
 	f.dataOutput.addTo(cmd)
-	cmd.Flags().StringVar(&f.reading, "reading", "R2", "`rule` for contradictory documents: R0, R1, R2 or R3")
+	cmd.Flags().StringVar(&f.reading, "reading", "R2", "`rule` for contradictory documents: R0, R1, R2 or R3 (see above)")
 	cmd.Flags().BoolVar(&f.dropEmpty, "drop-empty", false, "also drop queries without a relevant document")
 	f.relevant.addTo(cmd)
 	return cmd

@@ -20,7 +20,7 @@ import (
 type numberingFlag struct{ first string }
 
 func (n *numberingFlag) addTo(fl *pflag.FlagSet, otherwise string) {
-	fl.StringVar(&n.first, "first-feature", "", "`index` of the format's first column: 0 or 1 (default: "+otherwise+")")
+	fl.StringVar(&n.first, "first-feature", "", "`index` of feature 1 in the file: 0 or 1 (default: "+otherwise+")")
 }
 
 func (n *numberingFlag) numbering() (interchange.Numbering, error) {
@@ -114,7 +114,7 @@ in the same way.`,
 	fl.StringVar(&f.from, "from", "", "input `format` (default: by content)")
 	fl.StringVar(&f.name, "name", "", "`name` of the model in a file with several")
 	fl.StringVar(&f.absent, "absent", "", "`value` of features a line omitted in training: zero or missing")
-	f.addTo(fl, "by file")
+	f.addTo(fl, "detected")
 	return cmd
 }
 

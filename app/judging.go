@@ -21,7 +21,7 @@ type judging struct {
 }
 
 func (j *judging) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&j.convention, "convention", measure.Standard.Name(), "`convention` of the measures, such as letor3 (see \"listwise eval --help\")")
+	cmd.Flags().StringVar(&j.convention, "convention", measure.Standard.Name(), "`convention` for computing measures, such as letor3 (see \"listwise eval --help\")")
 	j.chosen = func() bool { return cmd.Flags().Changed("convention") }
 	j.relevance.addTo(cmd)
 }

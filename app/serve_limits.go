@@ -27,7 +27,7 @@ func (l *limitFlags) addTo(cmd *cobra.Command) {
 	addWhole(fl, &l.workers, "workers", 0, 0, "`number` of requests processed in parallel; 0: number of cores")
 	addWhole(fl, &l.connections, "max-connections", 4096, 1, "largest `number` of open connections")
 	fl.DurationVar(&l.header, "header-timeout", 5*time.Second, "`time` limit for the request header")
-	fl.DurationVar(&l.read, "read-timeout", 30*time.Second, "`time` limit for a whole request")
+	fl.DurationVar(&l.read, "read-timeout", 30*time.Second, "`time` limit for reading a whole request")
 	fl.DurationVar(&l.pause, "pause-timeout", 10*time.Second, "`time` limit between parts of a request body")
 	fl.DurationVar(&l.write, "write-timeout", time.Minute, "`time` limit from request header to end of response")
 }

@@ -23,14 +23,14 @@ type tables struct {
 
 func (t *tables) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&t.input, "input", "", "input `format`: "+suggest.OneOf(datafile.Formats()))
+	f.StringVar(&t.input, "input", "", "input `format` (lwd: cache): "+suggest.OneOf(datafile.Formats()))
 	f.StringVar(&t.query, "query", "", "`column` of query ids (default: query, qid, query_id, …)")
 	f.StringVar(&t.grade, "grade", "", "`column` of grades (default: grade, label, relevance, …)")
 	f.StringVar(&t.doc, "doc", "", "`column` of document ids (default: doc, docid, document_id, …)")
 	f.StringVar(&t.weight, "weight", "", "`column` of document weights (default: document_weight)")
 	f.StringVar(&t.queryWeight, "query-weight", "", "`column` of query weights, constant within a query (default: query_weight)")
-	f.StringVar(&t.features, "features", "", "feature `columns`, or \"all but A,B\" (default: all others)")
-	f.StringVar(&t.oneHot, "one-hot", "", "text `columns` to encode one-hot, or auto for all")
+	f.StringVar(&t.features, "features", "", "feature `columns`, or \"all but A,B\" (default: all but ids, grades, weights)")
+	f.StringVar(&t.oneHot, "one-hot", "", "text `columns` to one-hot encode, or auto for all text columns")
 	f.StringVar(&t.delimiter, "delimiter", "", "CSV `delimiter`, or tab (default: comma)")
 	f.StringVar(&t.negative, "negative-grades", "error", "`how` to treat negative grades: error, zero or drop")
 	t.featuresGiven = func() bool { return f.Changed("features") }
