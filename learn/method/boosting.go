@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/boost"
+	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model/scorer"
 )
@@ -131,4 +133,179 @@ func explainPairs(err error) error {
 		return fmt.Errorf("training data: %w", err)
 	}
 	return err
+}
+
+var (
+	adaRankStops     = map[string]boost.Stop{"paper": boost.StopPaper, "ranklib": boost.StopRankLib, "none": boost.StopNever}
+	adaRankReweights = map[string]boost.Reweighting{"paper": boost.ReweightPaper, "cumulative": boost.ReweightCumulative}
+)
+
+func newAdaRank() *Method {
+	return &Method{
+		Name:           "adarank",
+		Title:          "AdaRank",
+		Summary:        "Boosting of features that directly optimises the measure; badly ranked queries gain weight.",
+		Source:         "Xu, Li: AdaRank: A Boosting Algorithm for Information Retrieval, SIGIR 2007",
+		UsesMeasure:    true,
+		DefaultMeasure: "map",
+		takes:          anyOne,
+		Hyperparameters: slices.Concat(boostingParameters("500"), []Hyperparameter{
+			{Name: "stop", Kind: Choice, Default: "none", Choices: []string{"paper", "ranklib", "none"}, Doc: "stop at the first round that does not increase the training measure (paper), that decreases it by the tolerance (ranklib), or never (none)"},
+			{Name: "tolerance", Kind: Number, Default: "0.002", Min: 0, Max: 1, Doc: "decrease of the training measure that stops (stop=ranklib)"},
+			{Name: "reweight", Kind: Choice, Default: "paper", Choices: []string{"paper", "cumulative"}, Grid: []string{"paper", "cumulative"}, Doc: "query weights after a round: exp(−E) (paper), or the previous weights times exp(−rate·αE) (cumulative; RankLib's at rate=1)"},
+			{Name: "rate", Kind: Number, Default: "0.25", Min: leastPositive, Max: 1e6, Doc: "rate of reweight=cumulative"},
+			{Name: "repeats", Kind: Integer, Default: "5", Min: 0, Max: 1e6, Doc: "repetitions of a feature without effect on the training measure before it is suspended; 0: never"},
+			{Name: "enqueue", Kind: Switch, Default: "false", Doc: "if a feature would be chosen twice in a row, undo the round and defer the feature"},
+			{Name: "direction", Kind: Choice, Default: "up", Choices: []string{"both", "up"}, Doc: "features rank only by high values (up), or by high or low values (both)"},
+		}),
+		whole:   true,
+		scorers: []string{linearScorer},
+		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+			return nil, train.Boosting{
+				Rounds: p.Values.Int("rounds"),
+				Takes:  train.Weighs{Queries: true},
+				Start:  func(t *train.Task) (train.Booster, error) { return startAdaRank(p, t) },
+				Bytes: func(p *train.Problem) float64 {
+					return boost.AdaRankBytes(len(p.Data.Queries), p.Data.Docs(), p.Inputs())
+				},
+			}, nil
+		},
+	}
+}
+
+// startAdaRank begins with the task's normalized data.
+func startAdaRank(p *Problem, t *train.Task) (train.Booster, error) {
+	d := t.Normalized()
+	averager, ok := p.Measure.(measure.Averager)
+	if !ok {
+		return nil, fmt.Errorf("found the training measure %s, expected one that has an expected value under ties", p.Measure.Name())
+	}
+	v := p.Values
+	a, err := boost.NewAdaRank(d, boost.AdaRankOptions{
+		Measure:   averager,
+		Both:      v.Text("direction") == "both",
+		Stop:      adaRankStops[v.Text("stop")],
+		Tolerance: v.Number("tolerance"),
+		Reweight:  adaRankReweights[v.Text("reweight")],
+		Rate:      v.Number("rate"),
+		Repeats:   v.Int("repeats"),
+		Enqueue:   v.Bool("enqueue"),
+		Workers:   t.Workers,
+	})
+	if err != nil {
+		return nil, explainPairs(err)
+	}
+	if err := measure.CheckVaries(averager, d); err != nil {
+		return nil, fmt.Errorf("training data: %w", err)
+	}
+	return &linearRounds{algorithm: a}, nil
+}
+
+var (
+	frankSearches = map[string]boost.FRankSearch{"gradient": boost.ByGradient, "features": boost.ByFeature, "loss": boost.ByLoss}
+	frankAlphas   = map[string]boost.FRankAlpha{"formula": boost.FRankFormula, "minimum": boost.FRankMinimum}
+)
+
+func newFRank() *Method {
+	return &Method{
+		Name:    "frank",
+		Title:   "FRank",
+		Summary: "Boosting of thresholds on features with the pairwise fidelity loss.",
+		Source:  "Tsai, Liu, Qin, Chen, Ma: FRank: A Ranking Method with Fidelity Loss, SIGIR 2007",
+		Hyperparameters: slices.Concat(boostingParameters("300"), stumpParameters(), []Hyperparameter{
+			{Name: "search", Kind: Choice, Default: "gradient", Choices: []string{"gradient", "features", "loss"}, Doc: "choose the weak ranker with the steepest gradient; or with the least loss, among the steepest of each feature (features) or among all, as in the paper (loss; slow without cuts)"},
+			{Name: "alpha", Kind: Choice, Default: "formula", Choices: []string{"formula", "minimum"}, Doc: "weight of a weak ranker: the paper's formula, or a line search to the minimum of the loss"},
+			largestWork,
+		}),
+		whole:   true,
+		scorers: []string{stumpScorer},
+		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+			return nil, train.Boosting{
+				Rounds: p.Values.Int("rounds"),
+				Takes:  train.Weighs{Queries: true},
+				Start:  func(t *train.Task) (train.Booster, error) { return startFRank(p, t) },
+				Bytes:  stumpBytes(frankSearches[p.Values.Text("search")] != boost.ByGradient),
+			}, nil
+		},
+	}
+}
+
+// startFRank begins with the task's normalized data.
+func startFRank(p *Problem, t *train.Task) (train.Booster, error) {
+	d := t.Normalized()
+	o := boost.FRankOptions{
+		Options: boostingOptions(p, t),
+		Search:  frankSearches[p.Values.Text("search")],
+		Alpha:   frankAlphas[p.Values.Text("alpha")],
+	}
+	rankers := 1
+	switch o.Search {
+	case boost.ByGradient:
+	case boost.ByFeature:
+		rankers += d.Features
+	case boost.ByLoss:
+		rankers += boost.WeakRankers(d, o.Options)
+	}
+	if err := t.CheckWork(nil, newFidelityCost(rankers, o)); err != nil {
+		return nil, err
+	}
+	b, err := boost.NewFRank(d, o)
+	if err != nil {
+		return nil, explainPairs(err)
+	}
+	return &stumpRounds{algorithm: b, features: d.Features}, nil
+}
+
+// fidelityCost is what a round of FRank takes: one pass over all pairs, for their weights, and
+// passes over those that a weak ranker splits, to find its weight and the loss with it.
+type fidelityCost struct{ splits float64 }
+
+// newFidelityCost counts the passes over split pairs, given the number of weak rankers that are compared or added a
+// round: with the paper's formula two for each, the sums and the loss; with the minimum those, up
+// to six for a bracket and thirty to halve it.
+func newFidelityCost(rankers int, o boost.FRankOptions) fidelityCost {
+	passes := 2
+	if o.Alpha == boost.FRankMinimum {
+		passes += 36
+	}
+	return fidelityCost{float64(rankers * passes)}
+}
+
+// Cost implements [loss.Coster]: a square root and a division a pair and pass, and of the
+// pairs about half are split. RankNet's operations are two a pair.
+func (c fidelityCost) Cost(grades []float64) loss.Cost {
+	pairs := loss.RankNet{}.Cost(grades).Operations / 2
+	return loss.Cost{Operations: (6 + float64(4*c.splits)) * pairs}
+}
+
+func newRankBoost() *Method {
+	return &Method{
+		Name:    "rankboost",
+		Title:   "RankBoost",
+		Summary: "Boosting of thresholds on features with the pairwise exponential loss.",
+		Source:  "Freund, Iyer, Schapire, Singer: An Efficient Boosting Algorithm for Combining Preferences, JMLR 4, 2003",
+		Hyperparameters: slices.Concat(boostingParameters("300"), stumpParameters(), []Hyperparameter{
+			{Name: "alpha", Kind: Choice, Default: "bound", Choices: []string{"bound", "exact"}, Doc: "weight of a weak ranker: minimises the paper's bound on the loss, ½ ln((1+r)/(1−r)), or the exact loss, ½ ln(W₊/W₋)"},
+		}),
+		whole:   true,
+		scorers: []string{stumpScorer},
+		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+			return nil, train.Boosting{
+				Rounds: p.Values.Int("rounds"),
+				Takes:  train.Weighs{Queries: true, Documents: true},
+				Start:  func(t *train.Task) (train.Booster, error) { return startRankBoost(p, t) },
+				Bytes:  stumpBytes(false),
+			}, nil
+		},
+	}
+}
+
+// startRankBoost begins with the task's normalized data.
+func startRankBoost(p *Problem, t *train.Task) (train.Booster, error) {
+	d := t.Normalized()
+	b, err := boost.NewRankBoost(d, boostingOptions(p, t), p.Values.Text("alpha") == "exact")
+	if err != nil {
+		return nil, explainPairs(err)
+	}
+	return &stumpRounds{algorithm: b, features: d.Features}, nil
 }

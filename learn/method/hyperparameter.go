@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/learn/train"
 )
@@ -365,4 +366,53 @@ func (h *Hyperparameter) canonicalList(values []string) ([]string, error) {
 		list = append(list, c)
 	}
 	return list, nil
+}
+
+// auto is the text of a hyperparameter that the data decide on.
+const auto = "auto"
+
+// thresholdName is the hyperparameter that splits documents into relevant and
+// irrelevant ones.
+const thresholdName = "threshold"
+
+// threshold is that hyperparameter; when reports for which settings it matters.
+func threshold(when string) Hyperparameter {
+	return Hyperparameter{
+		Name: thresholdName, Kind: Number, Default: auto, Auto: true, Min: leastPositive, Max: unbounded,
+		Doc: "lowest grade that counts as relevant; auto: that of the measures, 1 among whole grades, else the smallest positive grade" + when,
+	}
+}
+
+// settle puts the threshold of a convention in place.
+func (p *Problem) settle(c measure.Convention) {
+	p.relevant = c
+	if _, err := p.Values.method.hyperparameter(thresholdName); err == nil && p.Values.Text(thresholdName) == auto {
+		p.Values = p.Values.with(thresholdName, c.Threshold())
+	}
+}
+
+// largestWork is a hyperparameter of all methods that have a loss on scores. Its
+// default is about 10 seconds a pass, or a gigabyte, for one query.
+var largestWork = Hyperparameter{
+	Name: "largest_work", Kind: Number, Default: "1e10", Min: 1, Max: unbounded,
+	Doc: "operations, of about a nanosecond each, that one query may take a pass, and ten times the bytes of memory that it may take; a query that needs more of either is refused before training",
+}
+
+// redraw is a hyperparameter of the methods whose loss draws random numbers; when
+// says of which settings that is true.
+func redraw(what, when string) Hyperparameter {
+	return Hyperparameter{Name: "redraw", Kind: Switch, Default: "false", Doc: "draw " + what + " again for every epoch of descent or every tree, not once" + when}
+}
+
+// redrawAnew is redraw where it is the default, as in the papers.
+func redrawAnew(what, when string) Hyperparameter {
+	h := redraw(what, when)
+	h.Default = "true"
+	return h
+}
+
+// redraws reports whether the loss is to draw anew in every epoch, or for every tree.
+func (p *Problem) redraws() bool {
+	_, err := p.Values.method.hyperparameter("redraw")
+	return err == nil && p.Values.Bool("redraw")
 }

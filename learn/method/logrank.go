@@ -10,6 +10,7 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 	"github.com/listwise/listwise/learn/loss/logrank"
 	"github.com/listwise/listwise/learn/loss/logrank/sample"
+	"github.com/listwise/listwise/model"
 )
 
 // LogRank's objectives (Dubey, Machchhar, Bhattacharyya and Chakrabarti,
@@ -217,4 +218,128 @@ func logRankGain(m *Method, p *Problem) (measure.Additive, error) {
 		return nil, err
 	}
 	return training.(measure.Additive), nil
+}
+
+// combinedMeasures are the measures of LogRank's three losses, and the hyperparameters that
+// hold their weights.
+var combinedMeasures = []struct{ weight, measure, title string }{
+	{"auc", "auc", "AUC"}, {"map", "map", "average precision"}, {"ndcg", "ndcg@10", "NDCG@10"},
+}
+
+// combinedObjectives are the losses that are taken for each of these measures, with the
+// hyperparameters that hold their weights.
+var combinedObjectives = []struct {
+	weight, standard string
+	objective        logrank.Objective
+	title            string
+}{
+	{"convexloss", "1", logrank.TermConvexLoss, "ConvexLoss"}, {"expgain", "0", logrank.TermExpGain, "ExpGain"}, {"expected_loss", "0", logrank.TermL2, "L2"},
+}
+
+// mleWeight is the hyperparameter of MLE's weight among them.
+const mleWeight = "mle"
+
+func newCombined() *Method {
+	weight := func(name, standard, of string) Hyperparameter {
+		return Hyperparameter{Name: name, Kind: Number, Default: standard, Min: 0, Max: 1e6, Doc: "weight of " + of}
+	}
+	own := []Hyperparameter{beta}
+	for _, m := range combinedMeasures {
+		own = append(own, weight(m.weight, "1", m.title+" among the measures"))
+	}
+	for _, o := range combinedObjectives {
+		own = append(own, weight(o.weight, o.standard, o.title+" for each of the measures"))
+	}
+	own = append(own, weight(mleWeight, "0", "MLE"))
+	return gradientMethod(Method{
+		Name:            "combined",
+		Title:           "Combined",
+		Summary:         "Weighted mean of ConvexLoss, ExpGain and L2 for AUC, average precision and NDCG@10, and of MLE, over one sample.",
+		Source:          logRankSource + ", Section 6 (proposed there as future work)",
+		Hyperparameters: logRankParameters("sampled", own...),
+	}, regularization("0.01", gridQueries), nil, func(p *Problem) (loss.Loss, error) {
+		config, err := logRankConfig(p)
+		if err != nil {
+			return nil, err
+		}
+		l := logrank.Combined{Options: config}
+		if l.Terms, err = combinedTerms(p); err != nil {
+			return nil, err
+		}
+		return l, l.Validate()
+	})
+}
+
+// combinedTerms reads the weights: a loss for a measure has the product of theirs. Measures
+// follow the convention of the problem, that of Select, which is LETOR 3.0's where the paper is
+// reproduced.
+func combinedTerms(p *Problem) ([]logrank.Term, error) {
+	convention := measure.ConventionOf(measure.ForTraining(p.Select))
+	terms := []logrank.Term{{Weight: p.Values.Number(mleWeight)}}
+	for _, of := range combinedMeasures {
+		m, err := measure.Parse(of.measure, convention, measure.Options{})
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range combinedObjectives {
+			terms = append(terms, logrank.Term{
+				Gain: m.(measure.Additive), Weight: p.Values.Number(o.weight) * p.Values.Number(of.weight), Objective: o.objective,
+			})
+		}
+	}
+	return terms, nil
+}
+
+// LogRankOf returns what a model trained by one of LogRank's methods was trained with; ok
+// is false for other models. With the model's seed, and a query's id, it is all that
+// decides which rankings the sampled form draws. It returns an error for hyperparameters
+// that the method does not have.
+func LogRankOf(m *model.Model) (config logrank.Options, ok bool, err error) {
+	i := slices.IndexFunc(List(), func(known *Method) bool { return known.Name == m.Method && known.isLogRank() })
+	if i < 0 {
+		return logrank.Options{}, false, nil
+	}
+	method := List()[i]
+	if m.Scorer != nil && m.Scorer.Kind() == treeScorer && method.onTrees != nil {
+		method = method.onTrees
+	}
+	set := make(map[string]string, len(m.Hyperparameters))
+	for name, v := range m.Hyperparameters {
+		set[name] = settingText(v)
+	}
+	p := &Problem{}
+	if p.Values, err = method.Values(set); err != nil {
+		return logrank.Options{}, false, err
+	}
+	var convention measure.Convention
+	if method.UsesMeasure {
+		if convention, err = measure.ParseConvention(m.Convention); err != nil {
+			return logrank.Options{}, false, err
+		}
+	}
+	if m.Threshold > 0 {
+		convention = convention.WithThreshold(m.Threshold)
+	}
+	p.settle(convention)
+	if method.UsesMeasure {
+		if p.Measure, err = measure.Parse(m.Measure, convention, measure.Options{}); err != nil {
+			return logrank.Options{}, false, err
+		}
+	}
+	config, err = logRankConfig(p)
+	return config, err == nil, err
+}
+
+// isLogRank reports whether a method has the options of LogRank's sampler.
+func (m *Method) isLogRank() bool {
+	_, err := m.hyperparameter("sampler")
+	return err == nil
+}
+
+// settingText is a hyperparameter of a model as Values reads it.
+func settingText(v any) string {
+	if f, ok := v.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
 }

@@ -7,8 +7,10 @@ package method
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
@@ -227,3 +229,67 @@ func Lookup(name string) (*Method, error) {
 
 // List returns all methods in the order of the help text.
 func List() []*Method { return registry }
+
+// measureClass is a class of training measures.
+type measureClass int
+
+const (
+	additive  measureClass = iota // sums over relevant documents
+	anyOne                        // any that package measure can compute
+	anyNDCG                       // with or without a cutoff
+	wholeNDCG                     // the gain and discount are the convention's, without a cutoff
+)
+
+var trainingMeasures = [...]struct {
+	accepts  func(measure.Measure) bool
+	expected string
+	examples []string
+}{
+	additive: {func(m measure.Measure) bool {
+		_, ok := m.(measure.Additive)
+		return ok
+	}, "one that is a sum over relevant documents, such as map, ndcg@10, auc or mrr", []string{"map", "ndcg@K", "auc", "mrr"}},
+	anyOne:    {func(measure.Measure) bool { return true }, "any", []string{"map", "ndcg@K", "auc", "mrr", "err"}},
+	anyNDCG:   {func(m measure.Measure) bool { return measure.Family(m) == "ndcg" }, "ndcg or ndcg@K", []string{"ndcg", "ndcg@K"}},
+	wholeNDCG: {func(m measure.Measure) bool { return measure.Family(m) == "ndcg" && measure.CutoffOf(m) == 0 }, "ndcg, of whole lists", []string{"ndcg"}},
+}
+
+// Weighs returns which weights of the training data the method takes with its default
+// hyperparameters and scorer. All methods take those of queries that are not on single documents
+// with an order of their own, as PRank's are; those of documents are taken by losses over
+// documents and pairs.
+func (m *Method) Weighs() train.Weighs {
+	p := &Problem{Data: twoGrades()}
+	if m.UsesMeasure {
+		p.Measure = measure.MustParse(m.DefaultMeasure, measure.Convention{})
+	}
+	whole, err := m.Problem(p)
+	if err != nil {
+		return train.Weighs{}
+	}
+	return whole.Weighs()
+}
+
+// twoGrades are data that every method can be asked about.
+func twoGrades() *dataset.Dataset {
+	var b dataset.Builder
+	if err := b.Add("1", []float64{1, 0, 0}, []float32{1, 0, 0}, nil); err != nil {
+		panic("method: " + err.Error())
+	}
+	return b.Dataset()
+}
+
+// explainWeights adds to the error of weights that are not taken the methods that take them.
+func explainWeights(err error) error {
+	refused, ok := errors.AsType[*train.WeightsRefused](err)
+	if !ok {
+		return err
+	}
+	var names []string
+	for _, m := range registry {
+		if w := m.Weighs(); refused.Of == "queries" && w.Queries || refused.Of == "documents" && w.Documents {
+			names = append(names, m.Name)
+		}
+	}
+	return fmt.Errorf("%w; methods that take them, at their defaults: %s", err, strings.Join(names, ", "))
+}

@@ -1,12 +1,14 @@
 package train
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/loss"
 )
 
 // Settled returns the problem with everything put in place that depends on the data:
@@ -150,4 +152,188 @@ func (p *Problem) checkKept() error {
 		return BadProblem("found missing values to be kept, expected zero or min to stand for them: only trees learn from what is missing")
 	}
 	return nil
+}
+
+// arranged returns a copy of the problem whose data have their features in one order, where
+// these have names: that of the model to continue, else of the training data. Data of another
+// order are copied; features of other names are a *ProblemError.
+func (p *Problem) arranged() (*Problem, error) {
+	a := *p
+	var err error
+	if p.Initial != nil {
+		if a.Data, err = arrange(p.Data, p.Initial.FeatureNames); err != nil {
+			return nil, BadProblem("model to continue: %w", err)
+		}
+	}
+	if p.Valid == nil {
+		return &a, nil
+	}
+	if a.Valid, err = arrange(p.Valid, a.featureNames()); err != nil {
+		return nil, BadProblem("validation data, for a model of the training data's features: %w", err)
+	}
+	if a.Valid.Features > a.Data.Features {
+		return nil, BadProblem("found %d features in the validation data, expected at most the training data's %d", a.Valid.Features, a.Data.Features)
+	}
+	return &a, nil
+}
+
+// arrange returns d with the features of the given names, d itself if it has them so.
+func arrange(d *dataset.Dataset, names []string) (*dataset.Dataset, error) {
+	columns, err := dataset.MatchNames(names, d.FeatureNames, d.IgnoreOthers)
+	if err != nil || columns == nil {
+		return d, err
+	}
+	return d.KeepFeatures(columns), nil
+}
+
+// featureNames returns those of the model: the data's or, if these have none, those of the model
+// that training goes on from.
+func (p *Problem) featureNames() []string {
+	if p.Data.FeatureNames == nil && p.Initial != nil {
+		return p.Initial.FeatureNames
+	}
+	return p.Data.FeatureNames
+}
+
+// Weighs says which weights of the training data count in a training: those of queries, those
+// of documents. Queries and documents of weight 0 are left out of every training.
+type Weighs struct{ Queries, Documents bool }
+
+// Weigher is a Learner that says which weights it takes under a loss, nil for none. Data with
+// weights that it does not take, or with any if it is no Weigher, are a *WeightsRefused.
+type Weigher interface {
+	Learner
+	Weighs(l loss.Loss) Weighs
+}
+
+// WeightsRefused is the error of data with weights that a training does not take.
+type WeightsRefused struct {
+	Of      string // queries or documents
+	Learner Learner
+	Loss    loss.Loss // nil if there is none
+}
+
+// Error implements error.
+func (e *WeightsRefused) Error() string {
+	by := fmt.Sprintf("the learner %T", e.Learner)
+	if w, ok := e.Learner.(Weigher); ok && e.Loss != nil && w.Weighs(e.Loss).Queries {
+		by = fmt.Sprintf("the loss %T", e.Loss)
+	}
+	return fmt.Sprintf("found weights of %s, expected none: %s does not take them", e.Of, by)
+}
+
+// Weighs returns which weights the problem's learner takes under its loss.
+func (p *Problem) Weighs() Weighs {
+	if w, ok := p.Learner.(Weigher); ok {
+		return w.Weighs(p.Loss)
+	}
+	return Weighs{}
+}
+
+// checkWeights returns an error unless all weights of the training data, if there are any, count.
+func (p *Problem) checkWeights() error {
+	if !p.Data.Weighted() {
+		return nil
+	}
+	takes := p.Weighs()
+	switch {
+	case p.Data.QueryWeights() != nil && !takes.Queries:
+		return &ProblemError{&WeightsRefused{"queries", p.Learner, p.Loss}}
+	case p.Data.Weights() != nil && !takes.Documents:
+		return &ProblemError{&WeightsRefused{"documents", p.Learner, p.Loss}}
+	case !p.Weights.IsZero() && p.Data.Counting() != p.Data:
+		return BadProblem("found weights of documents in pairs and queries or documents of weight 0, expected none of weight 0")
+	}
+	return nil
+}
+
+// weightsOf names the weights that data have, "" for none.
+func weightsOf(d *dataset.Dataset) string {
+	return weighted(d.QueryWeights() != nil, d.Weights() != nil)
+}
+
+// weighted names what has weights, "" if nothing does.
+func weighted(queries, documents bool) string {
+	switch {
+	case queries && documents:
+		return "queries and documents"
+	case queries:
+		return "queries"
+	case documents:
+		return "documents"
+	}
+	return ""
+}
+
+// underLoss are the weights that a learner takes which minimises a loss over an objective.Risk or
+// Functional.
+func underLoss(l loss.Loss) Weighs { return Weighs{Queries: true, Documents: loss.WeighsDocuments(l)} }
+
+// Weighs implements Weigher.
+func (LBFGS) Weighs(l loss.Loss) Weighs { return underLoss(l) }
+
+// Weighs implements Weigher.
+func (Descent) Weighs(l loss.Loss) Weighs { return underLoss(l) }
+
+// Weighs implements Weigher.
+func (Newton) Weighs(l loss.Loss) Weighs { return underLoss(l) }
+
+// Weighs implements Weigher.
+func (Smoothing) Weighs(l loss.Loss) Weighs { return underLoss(l) }
+
+// Weighs implements Weigher.
+func (Planes) Weighs(l loss.Loss) Weighs { return underLoss(l) }
+
+// Weighs implements Weigher. Weights do not change bins, nor what counts documents, such as
+// LeafDocuments.
+func (Trees) Weighs(l loss.Loss) Weighs { return underLoss(l) }
+
+// Weighs implements Weigher.
+func (l Boosting) Weighs(loss.Loss) Weighs { return l.Takes }
+
+// Weighs implements Weigher.
+func (Classification) Weighs(loss.Loss) Weighs { return Weighs{true, true} }
+
+// Weighs implements Weigher.
+func (TreeClassification) Weighs(loss.Loss) Weighs { return Weighs{true, true} }
+
+// indifferentShare is the part of the queries with different grades from which on Indifference
+// has something to say.
+const indifferentShare = 0.1
+
+// Indifference returns a sentence if a training measure has the same value for every order of
+// the documents in many queries of d; else it is empty. Such a measure cannot teach their order.
+// A nil measure is indifferent to nothing.
+func Indifference(m measure.Measure, d *dataset.Dataset) string {
+	if m == nil {
+		return ""
+	}
+	m = measure.ForTraining(measure.For(m, d))
+	indifferent, graded := countIndifferent(m, d)
+	if indifferent == 0 || float64(indifferent) < indifferentShare*float64(graded) {
+		return ""
+	}
+	convention, hint := measure.ConventionOf(m), "another measure or threshold may tell them apart"
+	standard := measure.Standard.WithThreshold(convention.Threshold())
+	if fewer, _ := countIndifferent(measure.Under(m, standard), d); fewer < indifferent {
+		hint = "the convention standard tells more of them apart"
+	}
+	return fmt.Sprintf("%s under the convention %s has the same value for every order of the documents in %d of the %d queries with different grades, so that it cannot teach their order; %s",
+		m.Name(), convention.Name(), indifferent, graded, hint)
+}
+
+// countIndifferent returns for how many queries of different grades the measure has the same
+// value for every order of the documents.
+func countIndifferent(m measure.Measure, d *dataset.Dataset) (indifferent, graded int) {
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		if q.Weight() == 0 || q.Len() == 0 || slices.Min(q.Grades) == slices.Max(q.Grades) {
+			continue
+		}
+		graded++
+		if worst, best, ok := measure.Extremes(m, q.Grades); !ok || worst == best {
+			indifferent++
+		}
+	}
+	return indifferent, graded
 }

@@ -28,6 +28,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
@@ -320,3 +321,54 @@ func (p *Problem) changed() error {
 	}
 	return err
 }
+
+// CurveLine is a line of a learning curve as files hold it, a JSON object each: an epoch of descent, a round of
+// boosting, or an iteration of a minimisation, which has no rate but a gradient.
+type CurveLine struct {
+	Epoch        int      `json:"epoch"`
+	Restart      int      `json:"restart"`
+	Rate         float64  `json:"rate,omitempty"`
+	TrainingCost float64  `json:"training_cost"`
+	GradientNorm *float64 `json:"gradient_norm,omitempty"`
+	Validation   *float64 `json:"validation,omitempty"`
+	Best         bool     `json:"best"`
+}
+
+// Line returns what a learning curve says of the iteration.
+func (it *Iteration) Line() CurveLine {
+	line := CurveLine{Epoch: it.Number, Restart: it.Start, Rate: it.Rate, TrainingCost: it.Objective, Best: it.Best}
+	if norm := it.GradNorm; !it.Epoch {
+		line.GradientNorm = &norm
+	}
+	if value := it.Validation; it.Validated {
+		line.Validation = &value
+	}
+	return line
+}
+
+// checkFinite returns a *ProblemError if a model's weights, or the numbers that describe
+// how it came about, are not all finite. The optimisers see to it that they are; this is
+// the one place that no model gets past.
+func checkFinite(m *model.Model) error {
+	t := &m.Training
+	for _, v := range []struct {
+		what  string
+		value *float64
+	}{{"objective", &t.Objective}, {"norm of the gradient", &t.GradNorm}, {"certified gap", t.Gap}, {"validation value", t.Validation}} {
+		if v.value != nil && notFinite(*v.value) {
+			return notFiniteProblem(v.what, *v.value)
+		}
+	}
+	for i, w := range m.Params {
+		if notFinite(w) {
+			return notFiniteProblem(fmt.Sprintf("weight %d", i+1), w)
+		}
+	}
+	return nil
+}
+
+func notFiniteProblem(what string, found float64) error {
+	return BadProblem("found the %s %v after training, expected finite numbers; features of one scale, as normalization makes them, may help", what, found)
+}
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

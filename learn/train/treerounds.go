@@ -1,10 +1,14 @@
 package train
 
 import (
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/binarystate"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/learn/objective"
 	"github.com/listwise/listwise/learn/tree"
@@ -89,4 +93,519 @@ func (r *treeRounds) grow() bool {
 		}
 	}
 	return false
+}
+
+// TreeSum says what trees are fitted to, and with which weights they are added.
+type TreeSum int
+
+const (
+	// GradientTrees are each fitted to what all before it left: gradient boosting.
+	GradientTrees TreeSum = iota
+
+	// DARTTrees are each fitted to what a random part of those before it left, and take a part
+	// of the weight of the others: K. V. Rashmi, R. Gilad-Bachrach, DART: Dropouts meet
+	// Multiple Additive Regression Trees, AISTATS 2015.
+	DARTTrees
+
+	// ForestTrees are each fitted to the same, on queries drawn with replacement, and their sum
+	// is their mean: L. Breiman, Random Forests, Machine Learning 45, 2001.
+	ForestTrees
+)
+
+// Dropout says which trees DARTTrees leave out in a round, and what becomes of their weights.
+type Dropout struct {
+	Rate float64 // probability with which a tree is left out; 0 means 0.1
+	Skip float64 // probability with which a round leaves none out
+	Most int     // trees left out at most; 0: any number
+
+	// EqualWeight gives the new tree as much weight as all that were left out together:
+	// with a rate η and k trees left out, the new tree's factor is η/(1+η) and theirs is
+	// multiplied by 1/(1+η). Otherwise it has the weight of one of them: η/(k+η) and k/(k+η),
+	// which for η = 1 is the paper's. (XGBoost's normalize_type forest and tree.)
+	EqualWeight bool
+}
+
+// checkSum returns an error for settings of the sum that are out of range.
+func (l *Trees) checkSum() error {
+	d := &l.Dropout
+	switch {
+	case l.Sum < GradientTrees || l.Sum > ForestTrees:
+		return BadProblem("found the sum of trees %d, expected %d to %d", l.Sum, GradientTrees, ForestTrees)
+	case !(d.Rate >= 0 && d.Rate <= 1):
+		return BadProblem("found the dropout %v, expected a probability from 0 to 1", d.Rate)
+	case !(d.Skip >= 0 && d.Skip <= 1):
+		return BadProblem("found the probability %v of a round without dropout, expected one from 0 to 1", d.Skip)
+	case d.Most < 0:
+		return BadProblem("found %d trees left out at most, expected a positive number, or 0 for any", d.Most)
+	case l.Sum != GradientTrees && l.Leaves > mostTableLeaves:
+		return BadProblem("found %d leaves, expected at most %d for trees whose weights change", l.Leaves, mostTableLeaves)
+	case l.Sum == ForestTrees && l.gradientSampled():
+		return BadProblem("found documents sampled by their gradients (GOSS) in a forest, expected them drawn by query_fraction and document_fraction")
+	}
+	return nil
+}
+
+// gradientSampled reports whether documents are sampled by their gradients.
+func (l *Trees) gradientSampled() bool { return 0 < l.GOSSTop && l.GOSSTop < 1 || l.GOSSRest > 0 }
+
+// reweighed are the parts of a sum of trees whose weights change.
+type reweighed struct {
+	table   leafTable // of the training data
+	valid   leafTable // of the validation data, once there are scores of them
+	dropped []bool    // trees left out this round
+	drops   int       // their number
+	target  []float64 // scores that the next tree is fitted at
+}
+
+// aim returns the scores that the next tree is fitted at, and brings λ and second derivatives
+// up to date with them; redrawn says that the loss has changed.
+func (r *treeRounds) aim(draw string, redrawn bool) []float64 {
+	at := r.scores
+	switch r.Sum {
+	case DARTTrees:
+		r.drop(draw)
+		at = r.target
+		if r.drops == 0 {
+			copy(at, r.scores)
+		} else {
+			r.setScores(at, r.dropped)
+		}
+	case ForestTrees:
+		at = r.target
+		r.setScores(at, slices.Repeat([]bool{true}, len(r.trees)))
+	case GradientTrees:
+		if !redrawn {
+			return at
+		}
+	}
+	r.step.moved()
+	r.step.eval(at, r.lambda, r.second)
+	return at
+}
+
+// drop draws the trees that are left out.
+func (r *treeRounds) drop(draw string) {
+	r.dropped, r.drops = make([]bool, len(r.trees)), 0
+	rng := random.Stream(r.seed, "dropout", draw)
+	if rng.Float64() < r.Dropout.Skip {
+		return
+	}
+	var out []int
+	for t := range r.trees {
+		if rng.Float64() < r.Dropout.Rate {
+			out = append(out, t)
+		}
+	}
+	if most := r.Dropout.Most; most > 0 && len(out) > most {
+		rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+		out = out[:most]
+	}
+	for _, t := range out {
+		r.dropped[t] = true
+	}
+	r.drops = len(out)
+}
+
+// factors returns what the values of the next tree are multiplied with, and the weights of
+// those that were left out.
+func (r *treeRounds) factors() (next, dropped float64) {
+	k := float64(r.drops)
+	switch {
+	case r.Sum == ForestTrees:
+		return 1, 1
+	case r.Sum == GradientTrees || r.drops == 0:
+		return r.Rate, 1
+	case r.Dropout.EqualWeight:
+		return r.Rate / (1 + r.Rate), 1 / (1 + r.Rate)
+	}
+	return r.Rate / (k + r.Rate), k / (k + r.Rate)
+}
+
+// reweigh gives all trees, the last included, their weights, and brings the scores up to date.
+func (r *treeRounds) reweigh() {
+	switch r.Sum {
+	case DARTTrees:
+		_, factor := r.factors()
+		for t, out := range r.dropped {
+			if out {
+				r.weights[t] *= factor
+			}
+		}
+		r.weights = append(r.weights, 1)
+	case ForestTrees:
+		r.weights = slices.Repeat([]float64{1 / float64(len(r.trees))}, len(r.trees))
+	case GradientTrees:
+		return
+	}
+	r.setScores(r.scores, nil)
+	r.step.moved()
+}
+
+// setScores sets scores of the training data to those of the trees but those marked.
+func (r *treeRounds) setScores(scores []float64, without []bool) {
+	clear(scores)
+	copy(scores, r.base)
+	r.table.fill(r.trees)
+	var terms []treeTerm
+	for t := range r.trees {
+		if without == nil || !without[t] {
+			terms = append(terms, treeTerm{&r.table, t, r.valuesOf(t, r.weights, 1)})
+		}
+	}
+	addTerms(scores, terms, r.Workers)
+}
+
+// valuesOf returns the values of a tree's leaves with its weight, none if weights is nil, and
+// a factor.
+func (r *treeRounds) valuesOf(t int, weights []float64, factor float64) []float64 {
+	from := r.starts[t]
+	values := r.leaves[from : from+len(r.trees[t])+1]
+	if weights == nil && factor == 1 {
+		return values
+	}
+	values = slices.Clone(values)
+	for i := range values {
+		if weights != nil {
+			values[i] *= weights[t]
+		}
+		values[i] *= factor
+	}
+	return values
+}
+
+// bootstrap draws queries with replacement, as many as are to teach a tree, and returns the
+// documents of those drawn with their λ and second derivatives as often as these.
+func (r *treeRounds) bootstrap(draw string) (rows []uint32, lambda, second []float64) {
+	rng := random.Stream(r.seed, "queries of a tree", draw)
+	times := make([]float64, len(r.queries))
+	for range max(1, int(math.Round(r.QueryFraction*float64(len(times))))) {
+		times[rng.IntN(len(times))]++
+	}
+	w := &r.weighted
+	if w.lambda == nil {
+		w.lambda, w.second = make([]float64, len(r.scores)), make([]float64, len(r.scores))
+	}
+	for q := range r.data.Queries {
+		query := &r.data.Queries[q]
+		for i := query.Start; i < query.Start+query.Len() && times[q] > 0; i++ {
+			rows = append(rows, uint32(i))
+			w.lambda[i], w.second[i] = times[q]*r.lambda[i], times[q]*r.second[i]
+		}
+	}
+	return rows, w.lambda, w.second
+}
+
+// randomized returns an error if trainings with other seeds would be the same.
+func (l *Trees) randomized() error {
+	below := func(fraction float64) bool { return 0 < fraction && fraction < 1 }
+	if below(l.QueryFraction) || below(l.FeatureFraction) || below(l.DocumentFraction) || l.gradientSampled() ||
+		l.RandomThresholds || l.Redraw || l.Sum != GradientTrees {
+		return nil
+	}
+	return fmt.Errorf("found bag=%d with nothing that is drawn for each tree, so that all members would be the same; expected a query_fraction or feature_fraction below 1, or another random part", l.Bag)
+}
+
+// sample draws the documents that teach a tree, nil for all, and returns their λ and second
+// derivatives.
+func (r *treeRounds) sample(draw string) (rows []uint32, lambda, second []float64) {
+	switch {
+	case r.Sum == ForestTrees:
+		rows, lambda, second = r.bootstrap(draw)
+		return r.documents(draw, rows), lambda, second
+	case r.GOSSTop < 1:
+		return r.goss(draw, r.bag(draw))
+	}
+	return r.documents(draw, r.bag(draw)), r.lambda, r.second
+}
+
+// bag returns the documents of the queries that teach a tree, nil for all.
+func (r *treeRounds) bag(round string) []uint32 {
+	n := max(1, int(math.Round(r.QueryFraction*float64(len(r.queries)))))
+	if n == len(r.queries) {
+		return nil
+	}
+	in := make([]bool, len(r.queries))
+	for _, q := range random.Stream(r.seed, "queries of a tree", round).Perm(len(r.queries))[:n] {
+		in[q] = true
+	}
+	var rows []uint32
+	row := uint32(0)
+	for q := range r.data.Queries {
+		docs := uint32(r.data.Queries[q].Len())
+		for i := range docs {
+			if in[q] {
+				rows = append(rows, row+i)
+			}
+		}
+		row += docs
+	}
+	return rows
+}
+
+// barred returns the features that a tree has no splits by, nil for none.
+func (r *treeRounds) barred(round string) []bool {
+	features := r.data.Features
+	n := max(1, int(math.Round(r.FeatureFraction*float64(features))))
+	if n == features {
+		return nil
+	}
+	barred := make([]bool, features)
+	for _, f := range random.Stream(r.seed, "features of a tree", round).Perm(features)[n:] {
+		barred[f] = true
+	}
+	return barred
+}
+
+// documents draws the documents, of rows or, if that is nil, of all, that teach a tree; nil is
+// all.
+func (r *treeRounds) documents(round string, rows []uint32) []uint32 {
+	all := len(r.scores)
+	if rows != nil {
+		all = len(rows)
+	}
+	n := max(1, int(math.Round(r.DocumentFraction*float64(all))))
+	if n == all {
+		return rows
+	}
+	rng := random.Stream(r.seed, "documents of a tree", round)
+	drawn := make([]uint32, 0, n)
+	for i := range all {
+		// Knuth, The Art of Computer Programming, vol. 2, Algorithm 3.4.2 S.
+		if rng.IntN(all-i) >= n-len(drawn) {
+			continue
+		}
+		if rows == nil {
+			drawn = append(drawn, uint32(i))
+		} else {
+			drawn = append(drawn, rows[i])
+		}
+	}
+	return drawn
+}
+
+// goss draws the documents, of rows or of all, that teach a tree, with their λ and second
+// derivatives: those of drawn ones are multiplied so that they stand for all that are not among
+// the top. Of documents alike the first are the top.
+func (r *treeRounds) goss(round string, rows []uint32) (drawn []uint32, lambda, second []float64) {
+	if rows == nil {
+		rows = make([]uint32, len(r.scores))
+		for i := range rows {
+			rows[i] = uint32(i)
+		}
+	}
+	w := &r.weighted
+	if w.lambda == nil {
+		w.lambda, w.second = make([]float64, len(r.scores)), make([]float64, len(r.scores))
+	}
+	strengths := make([]float64, len(rows))
+	for i, row := range rows {
+		strengths[i] = math.Abs(r.lambda[row]) * r.second[row]
+	}
+	all := len(rows)
+	top, rest := int(math.Round(r.GOSSTop*float64(all))), int(math.Round(r.GOSSRest*float64(all)))
+	if top+rest == 0 {
+		top = 1
+	}
+	rest = min(rest, all-top)
+	least, alike := math.Inf(1), 0
+	if top > 0 {
+		least, alike = kthLargest(strengths, top)
+	}
+	rng := random.Stream(r.seed, "documents of a tree", round)
+	others, factor := all-top, float64(all-top)/float64(rest)
+	for i, row := range rows {
+		w.lambda[row], w.second[row] = r.lambda[row], r.second[row]
+		switch {
+		case strengths[i] > least:
+		case strengths[i] == least && alike > 0:
+			alike--
+		default:
+			in := rng.IntN(others) < rest // Algorithm S again
+			if others--; !in {
+				continue
+			}
+			rest--
+			w.lambda[row] *= factor
+			w.second[row] *= factor
+		}
+		drawn = append(drawn, row)
+	}
+	return drawn, w.lambda, w.second
+}
+
+// kthLargest returns the k-th largest, from 1, of numbers that are not negative, and how many
+// of those alike are among the k largest.
+func kthLargest(values []float64, k int) (value float64, alike int) {
+	var prefix uint64
+	for shift := 56; shift >= 0; shift -= 8 {
+		var counts [256]int
+		for _, v := range values {
+			if b := math.Float64bits(v); b>>(shift+8) == prefix {
+				counts[byte(b>>shift)]++
+			}
+		}
+		c := 255
+		for ; k > counts[c]; c-- {
+			k -= counts[c]
+		}
+		prefix = prefix<<8 | uint64(c)
+	}
+	return math.Float64frombits(prefix), k
+}
+
+// treesState is what further rounds of a growing sum of trees depend on, beside the data and
+// the settings: all that checkpoints hold of it.
+type treesState struct {
+	trees  [][]scorer.TreeNode
+	leaves []float64 // values of all trees
+	scores []float64 // of the training data
+	rounds int       // kept
+	draws  int       // made of queries, features and what the loss draws
+	factor float64   // that the next line search begins with
+
+	weights, keptWeights []float64 // of the trees, where they change; nil: 1
+	objective            float64   // at the scores
+	ended                bool      // there is no further tree
+}
+
+// state returns what a checkpoint holds.
+func (r *treeRounds) state() treesState {
+	s := r.treesState
+	s.factor = r.step.factor
+	return s
+}
+
+func (s *treesState) code(c *binarystate.Codec) {
+	trees, leaves, scores, weights, kept, ended := len(s.trees), len(s.leaves), len(s.scores), len(s.weights), len(s.keptWeights), 0
+	if s.ended {
+		ended = 1
+	}
+	c.Ints(&trees, &leaves, &scores, &s.rounds, &s.draws, &weights, &kept, &ended)
+	c.Floats(&s.factor, &s.objective)
+	c.Vectors(leaves, &s.leaves)
+	c.Vectors(scores, &s.scores)
+	c.Vectors(weights, &s.weights)
+	c.Vectors(kept, &s.keptWeights)
+	if c.Reading() && weights == 0 {
+		s.weights = nil
+	}
+	if c.Reading() && kept == 0 {
+		s.keptWeights = nil
+	}
+	s.ended = ended == 1
+	if c.Reading() && ended != 0 && ended != 1 {
+		c.Fail(fmt.Errorf("found the end %d of the trees, expected 0 or 1", ended))
+	}
+	if c.Reading() && c.Fits(trees) {
+		s.trees = make([][]scorer.TreeNode, trees)
+	}
+	for i := range s.trees {
+		codeTree(c, &s.trees[i])
+	}
+}
+
+// codeTree goes through a tree. Children are written as numbers that are not negative: the
+// leaves backwards, then the nodes.
+func codeTree(c *binarystate.Codec, tree *[]scorer.TreeNode) {
+	nodes := len(*tree)
+	c.Ints(&nodes)
+	if c.Reading() && c.Fits(nodes) {
+		*tree = make([]scorer.TreeNode, nodes)
+	}
+	for i := range *tree {
+		n := &(*tree)[i]
+		missing, threshold := 0, float64(n.Threshold)
+		if n.MissingLeft {
+			missing = 1
+		}
+		left, right := n.Left+nodes+1, n.Right+nodes+1
+		c.Ints(&n.Feature, &missing, &left, &right)
+		c.Floats(&threshold)
+		codeCategories(c, n)
+		if !c.Reading() {
+			continue
+		}
+		n.Threshold, n.MissingLeft, n.Left, n.Right = float32(threshold), missing == 1, left-nodes-1, right-nodes-1
+		if min(n.Feature, left, right) < 0 || missing != 0 && missing != 1 || float64(n.Threshold) != threshold {
+			c.Fail(fmt.Errorf("found node %+v with the threshold %v, expected one of a tree", *n, threshold))
+		}
+	}
+}
+
+// codeCategories goes through a node's categories, one more than their number before them; 0 is
+// none.
+func codeCategories(c *binarystate.Codec, n *scorer.TreeNode) {
+	number := 0
+	if n.Categories != nil {
+		number = len(n.Categories) + 1
+	}
+	c.Ints(&number)
+	if c.Reading() && number > 0 && c.Fits(number-1) {
+		n.Categories = make([]float32, number-1)
+	}
+	for i := range n.Categories {
+		category := float64(n.Categories[i])
+		c.Floats(&category)
+		n.Categories[i] = float32(category)
+		if float64(n.Categories[i]) != category {
+			c.Fail(fmt.Errorf("found the category %v, expected a number of single precision", category))
+		}
+	}
+	if number < 0 {
+		c.Fail(fmt.Errorf("found %d categories, expected a number of them", number-1))
+	}
+}
+
+// validate returns an error if the state is impossible after so many rounds.
+func (s *treesState) validate(rounds int) error {
+	leaves := 0
+	for _, nodes := range s.trees {
+		leaves += len(nodes) + 1
+	}
+	switch {
+	case len(s.trees) > rounds || s.rounds < 0 || s.rounds > len(s.trees):
+		return fmt.Errorf("%d trees, %d of them kept, after %d rounds, expected no more than rounds", len(s.trees), s.rounds, rounds)
+	case leaves != len(s.leaves):
+		return fmt.Errorf("%d leaves with %d values, expected as many", leaves, len(s.leaves))
+	case s.draws < len(s.trees) || notFinite(s.factor) || s.factor <= 0:
+		return fmt.Errorf("%d draws for %d trees and the factor %v, expected one a tree at least and a positive number", s.draws, len(s.trees), s.factor)
+	case s.weights != nil && len(s.weights) != len(s.trees) || s.keptWeights != nil && len(s.keptWeights) != s.rounds:
+		return fmt.Errorf("%d weights of %d trees and %d of %d kept ones, expected as many", len(s.weights), len(s.trees), len(s.keptWeights), s.rounds)
+	case anyNotFinite(s.leaves) || anyNotFinite(s.scores) || anyNotFinite(s.weights) || anyNotFinite(s.keptWeights) || notFinite(s.objective):
+		return errors.New("values or scores that are not finite, expected finite numbers")
+	}
+	return nil
+}
+
+func anyNotFinite(values []float64) bool { return slices.ContainsFunc(values, notFinite) }
+
+// goOnFrom sets the sum to a state, or returns an error if that is not of these data.
+func (r *treeRounds) goOnFrom(s *treesState) error {
+	if len(s.scores) != len(r.scores) {
+		return fmt.Errorf("found a state of %d documents, expected %d", len(s.scores), len(r.scores))
+	}
+	if _, err := scorer.NewTrees(r.data.Features, s.trees); err != nil {
+		return err
+	}
+	if weighed := r.Sum != GradientTrees; weighed != (s.weights != nil) || weighed != (s.keptWeights != nil) && s.rounds > 0 {
+		return fmt.Errorf("found a state with %d weights of trees, expected those of another kind of sum", len(s.weights))
+	}
+	for _, nodes := range s.trees {
+		if r.Sum != GradientTrees && len(nodes) >= r.Leaves {
+			return fmt.Errorf("found a tree of %d leaves, expected at most %d", len(nodes)+1, r.Leaves)
+		}
+	}
+	r.treesState, r.step.factor = *s, s.factor
+	leaves := 0
+	for _, nodes := range r.trees {
+		r.starts = append(r.starts, leaves)
+		leaves += len(nodes) + 1
+	}
+	if r.Redraw && r.draws > 1 {
+		if err := r.step.redraw(r.draws - 1); err != nil {
+			return err
+		}
+	}
+	r.step.eval(r.scores, r.lambda, r.second)
+	return nil
 }

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
+	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/objective"
 	"github.com/listwise/listwise/learn/tree"
@@ -217,4 +220,216 @@ func (l *Trees) step(t *Task, seed uint64) (*treeStep, error) {
 		}
 	}
 	return newTreeStep(f, t.Loss.Traits(), l.Steps)
+}
+
+// grower grows trees: [tree.Grower] by histograms, [tree.Exact] by every value.
+type grower interface {
+	Bar(features []bool)
+	Seed(seed uint64)
+	Grow(lambda, second []float64, rows []uint32) *tree.Tree
+	Values(lambda, second []float64) []float64
+	Visit(visit func(leaf int, rows []uint32))
+	Add(scores, values []float64)
+}
+
+// checkBins returns an error if what is asked of bins and categories does not go together, or
+// not with the data.
+func (l *Trees) checkBins(t *Task) error {
+	categorical := slices.Contains(l.Categorical, true)
+	for j, is := range l.Categorical {
+		if is && t.pipeline.Chain(j) != nil && !onlyFills(t.pipeline.Chain(j)) {
+			return BadProblem("found a transform (%s) of the categorical feature %d, expected none: categories are told apart by their values, not measured", t.pipeline.Chain(j)[0].Name(), j+1)
+		}
+	}
+	switch {
+	case categorical && t.Normalization != dataset.NoNormalization:
+		return BadProblem("found categorical features with the normalization %s, which makes other values of them for each query; expected none", t.Normalization)
+	case categorical && !t.Views.Raw():
+		return BadProblem("found categorical features with the views %s, expected raw alone: categories have no ranks", t.Views)
+	case l.Exact && (categorical || l.BinsByCurvature || l.Bins != 0 && l.Bins != tree.MaxBins):
+		return BadProblem("found exact splits with categorical features, bins by curvature or less than %d bins, expected none of these, or splits by histograms", tree.MaxBins)
+	}
+	return nil
+}
+
+// onlyFills reports whether a chain changes nothing but missing values.
+func onlyFills(c transform.Chain) bool {
+	return !slices.ContainsFunc(c, func(s transform.Step) bool { _, fill := s.(transform.Fill); return !fill })
+}
+
+// newGrower returns a grower; base are the scores at the start, nil for 0. The members of a bag, or several bags, share
+// it and grow their trees one after the other: what it finds of a tree is used before the next one, and a tree does not
+// depend on those before it.
+func (l *Trees) newGrower(t *Task, base []float64) (g grower, err error) {
+	if err := l.checkBins(t); err != nil {
+		return nil, err
+	}
+	if l.Exact {
+		d := t.Normalized()
+		return tree.NewExact(d.X(), d.Features, l.Options)
+	}
+	o := tree.BinOptions{Most: l.Bins, Categorical: l.Categorical, Workers: l.Workers}
+	if l.BinsByCurvature {
+		if o.Weights, err = l.curvature(t, base); err != nil {
+			return nil, err
+		}
+	}
+	matrix, err := l.matrix(t, o)
+	if err != nil {
+		return nil, err
+	}
+	return tree.NewGrower(matrix, l.Options)
+}
+
+// matrix returns the codes of the data.
+func (l *Trees) matrix(t *Task, o tree.BinOptions) (*tree.Matrix, error) {
+	d := t.Normalized()
+	if d.Streamed() {
+		return l.streamedMatrix(t, o)
+	}
+	bins, err := tree.NewBins(d.X(), d.Features, o)
+	if err != nil {
+		return nil, err
+	}
+	return tree.NewMatrix(d.X(), bins, l.Workers), nil
+}
+
+// curvature returns the second derivatives that trees are fitted to at the start.
+func (l *Trees) curvature(t *Task, base []float64) ([]float64, error) {
+	step, err := l.step(t, t.Seed)
+	if err != nil {
+		return nil, err
+	}
+	d := step.loss.Rows()
+	scores, lambda, second := make([]float64, d), make([]float64, d), make([]float64, d)
+	copy(scores, base)
+	step.eval(scores, lambda, second)
+	return second, nil
+}
+
+// eachQuery visits the queries, several workers at a time, with their row-major features, which visit must not keep.
+func eachQuery(d *dataset.Dataset, workers int, visit func(worker int, q *dataset.Query, x []float32)) {
+	readers := make([]*dataset.RowReader, parallel.Workers(workers, len(d.Queries)))
+	for w := range readers {
+		readers[w] = d.Reader()
+	}
+	parallel.For(len(d.Queries), workers, func(worker, i int) {
+		visit(worker, &d.Queries[i], readers[worker].At(i))
+	})
+}
+
+// What trees hold of a document beside its codes: a grower of places and sums; and each sum of trees of scores, λ, second
+// derivatives and a line search, of the scores that trees whose weights change are fitted at, and of what is drawn with
+// replacement.
+const (
+	growerBytes    = 20
+	sumBytes       = 60
+	reweighedBytes = 10
+	drawnBytes     = 20
+)
+
+// exactBytes are those of a value where every value is looked at.
+const exactBytes = 8
+
+// leafBytes are those of a document's leaf in a tree of many.
+const leafBytes = 2
+
+// classBytes are those that a sum of trees for a class holds of a validation document.
+const classBytes = 8
+
+// streamedMatrix codes data that are read query by query: a pass takes the rows by which bins are chosen, or
+// some of their features, and the last codes.
+func (l *Trees) streamedMatrix(t *Task, o tree.BinOptions) (*tree.Matrix, error) {
+	d := t.Normalized()
+	n, step := d.Docs(), tree.Step(d.Docs())
+	together := max(loadedTogether, int(min(float64(d.Features), t.memoryLeft()/float64(loadedBytes*n/step))))
+	bins, err := tree.NewBinsOf(n, d.Features, together, o, func(sample []float32, from, to int) {
+		eachQuery(d, l.Workers, func(_ int, q *dataset.Query, x []float32) {
+			for row := (q.Start + step - 1) / step * step; row < q.Start+q.Len(); row += step {
+				copy(sample[row/step*(to-from):][:to-from], x[(row-q.Start)*d.Features+from:])
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := tree.NewCoder(bins, n, parallel.Workers(l.Workers, len(d.Queries)))
+	eachQuery(d, l.Workers, func(worker int, q *dataset.Query, x []float32) { c.Code(worker, q.Start, x) })
+	return c.Matrix(), nil
+}
+
+// Bins of streamed data are chosen for as many features at a time as there is memory for, for loadedTogether at least. Of
+// a document that is looked at, a feature takes loadedBytes: what is loaded, and what is sorted of it.
+const (
+	loadedTogether = 8
+	loadedBytes    = 3 * 4
+)
+
+// Memory implements Estimator.
+func (l Trees) Memory(p *Problem) float64 { return l.memory(p, 1) }
+
+// memory returns the bytes that a number of bags take, each with a grower of its own if bins depend on the loss.
+func (l Trees) memory(p *Problem, bags int) float64 {
+	l.complete(&Task{Problem: p})
+	n, features := float64(p.Data.Docs()), float64(p.Inputs())
+	sums, growers, cell := float64(bags*max(1, l.Bag)), 1.0, 1.0
+	if l.BinsByCurvature {
+		growers = float64(bags)
+	}
+	if l.Exact {
+		cell = exactBytes
+	}
+	each := sumBytes
+	if l.Sum != GradientTrees {
+		each += reweighedBytes
+	}
+	if l.Sum == ForestTrees {
+		each += drawnBytes
+	}
+	bytes := float64(n * (float64(growers*(growerBytes+float64(cell*features))) + float64(float64(each)*sums)))
+	if !l.Exact {
+		bytes += float64(growers * float64(l.FeatureBytes()) * features)
+	}
+	if l.Sum != GradientTrees {
+		docs := n
+		if p.Valid != nil {
+			docs += float64(p.Valid.Docs())
+		}
+		leaf := 1
+		if l.Leaves > byteLeaves {
+			leaf = leafBytes
+		}
+		bytes += float64(sums * docs * float64(leaf*cmp.Or(l.Rounds, defaultRounds)))
+	}
+	if bags > 1 && p.Valid != nil {
+		bytes += float64(classBytes * float64(p.Valid.Docs()) * float64(bags))
+	}
+	return bytes + float64(p.lossBytes()*sums)
+}
+
+// addStreamed is Add for data that are read query by query.
+func (m *treeMean) addStreamed(dst []float64, d *dataset.Dataset) {
+	features, last := m.data.Features, m.rounds()-1
+	d = m.widenedStreamed(d)
+	var values [][]float64
+	for _, r := range m.sums {
+		if len(r.trees) > last {
+			values = append(values, r.valuesOf(last, nil, m.share()))
+		} else {
+			values = append(values, nil)
+		}
+	}
+	eachQuery(d, m.Workers, func(_ int, q *dataset.Query, x []float32) {
+		scores := dst[q.Start : q.Start+q.Len()]
+		if last == 0 {
+			m.initial.score(scores, x, features)
+		}
+		for k, r := range m.sums {
+			for i := range scores {
+				if values[k] != nil {
+					scores[i] += values[k][r.last.Leaf(x[i*features:(i+1)*features])]
+				}
+			}
+		}
+	})
 }
