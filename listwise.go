@@ -11,6 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
 )
 
@@ -69,9 +70,9 @@ func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &method.Problem{
-		Data: d, Valid: o.Valid, Values: values, Scorer: o.Scorer, Missing: o.Missing, Normalization: o.Normalization, Views: o.Views, Seed: o.Seed,
-	}
+	p := &method.Problem{Values: values, Scorer: o.Scorer, Problem: train.Problem{
+		Data: d, Valid: o.Valid, Missing: o.Missing, Normalization: o.Normalization, Views: o.Views, Seed: o.Seed,
+	}}
 	for _, text := range o.Transforms {
 		step, err := transform.ParseSpec(text)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	page "github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/tune"
 	"github.com/listwise/listwise/tune/ensemble"
 )
@@ -46,10 +47,12 @@ func demoCurve(ctx context.Context, title string, c *tune.Config, row *tune.Row)
 	curve := page.Curve{Name: title}
 	fold := &c.Folds[0]
 	_, err := row.Entry.Method.Train(ctx, &method.Problem{
-		Data: fold.Train, Measure: row.Entry.Measure, Values: row.Folds[0].Chosen.(method.Values), Normalization: c.Normalization, Views: c.Views, Transforms: c.Transforms, Missing: c.Missing, Seed: c.Seed,
-		Observe: func(it method.Iteration) {
-			curve.Points = append(curve.Points, page.Point{Epoch: it.Number, Restart: it.Start, Cost: it.Objective, Best: it.Best})
+		Problem: train.Problem{
+			Data: fold.Train, Measure: row.Entry.Measure, Normalization: c.Normalization, Views: c.Views, Transforms: c.Transforms, Missing: c.Missing, Seed: c.Seed, Observe: func(it method.Iteration) {
+				curve.Points = append(curve.Points, page.Point{Epoch: it.Number, Restart: it.Start, Cost: it.Objective, Best: it.Best})
+			},
 		},
+		Values: row.Folds[0].Chosen.(method.Values),
 	})
 	return curve, err
 }

@@ -217,17 +217,15 @@ func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
 	}
 	return c.within(f, func(maxBytes int64) (*model.Model, error) {
 		j.curve = nil
-		if e.Method != nil {
-			return e.Method.Train(ctx, &method.Problem{
-				Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Values: s.(method.Values), Scorer: own.Scorer, MaxBytes: maxBytes, Bindings: c.bindings,
-				Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed, Workers: workers, Observe: observe, EpochsAlone: true,
-			})
+		p := train.Problem{
+			Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Loss: j.loss, Learner: j.learner, Method: e.Name, Settings: s.Typed(),
+			Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed,
+			MaxBytes: maxBytes, Bindings: c.bindings, Workers: workers, Observe: observe, EpochsAlone: true,
 		}
-		return train.Run(ctx, &train.Problem{
-			Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Loss: j.loss, Learner: j.learner, MaxBytes: maxBytes, Bindings: c.bindings,
-			Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed, Workers: workers, Observe: observe, EpochsAlone: true,
-			Method: e.Name, Settings: s.Typed(),
-		})
+		if e.Method != nil {
+			return e.Method.Train(ctx, &method.Problem{Problem: p, Values: s.(method.Values), Scorer: own.Scorer})
+		}
+		return train.Run(ctx, &p)
 	})
 }
 

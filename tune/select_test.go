@@ -9,6 +9,7 @@ import (
 
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
 )
 
@@ -59,7 +60,7 @@ func TestNothingToChooseByAfterHalving(t *testing.T) {
 	fold := &c.Folds[0]
 	trained := func(name string) *model.Model {
 		e := entry(t, name, map[string][]string{})
-		m, err := e.Method.Train(context.Background(), &method.Problem{Data: fold.Train, Values: e.Settings[0].(method.Values), Seed: 1, Measure: parse(t, "map")[0]})
+		m, err := e.Method.Train(context.Background(), &method.Problem{Problem: train.Problem{Data: fold.Train, Seed: 1, Measure: parse(t, "map")[0]}, Values: e.Settings[0].(method.Values)})
 		if err != nil {
 			t.Fatal(err)
 		}

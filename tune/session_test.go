@@ -12,6 +12,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
 )
 
@@ -43,7 +44,7 @@ func TestHalvingAgainstItsDefinition(t *testing.T) {
 					t.Fatalf("%d queries are one of %d parts of %d", n, parts, len(f.Train.Queries))
 				}
 			}
-			m, err := row.Entry.Method.Train(context.Background(), &method.Problem{Data: own.Train, Values: row.Entry.Settings[setting].(method.Values), Seed: c.Seed})
+			m, err := row.Entry.Method.Train(context.Background(), &method.Problem{Problem: train.Problem{Data: own.Train, Seed: c.Seed}, Values: row.Entry.Settings[setting].(method.Values)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // Of each fold's settings the one with the highest tie-neutral validation value is
@@ -30,7 +31,7 @@ func TestRunAgainstItsDefinition(t *testing.T) {
 			best, bestValue := -1, 0.0
 			got := r.Rows[i].Folds[k]
 			for s, v := range e.Settings {
-				m, err := e.Method.Train(context.Background(), &method.Problem{Data: f.Train, Measure: e.Measure, Values: v.(method.Values), Seed: c.Seed})
+				m, err := e.Method.Train(context.Background(), &method.Problem{Problem: train.Problem{Data: f.Train, Measure: e.Measure, Seed: c.Seed}, Values: v.(method.Values)})
 				if err != nil {
 					t.Fatal(err)
 				}

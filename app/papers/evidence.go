@@ -10,6 +10,7 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
 )
@@ -98,7 +99,7 @@ func bestFeatures(ctx context.Context, folds []tune.Fold) ([]*model.Model, error
 	}
 	models := make([]*model.Model, len(folds))
 	for k := range folds {
-		if models[k], err = m.Train(ctx, &method.Problem{Data: folds[k].Train, Measure: training}); err != nil {
+		if models[k], err = m.Train(ctx, &method.Problem{Problem: train.Problem{Data: folds[k].Train, Measure: training}}); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // The costs and classes of functions on which the paper's last section is tried.
@@ -76,7 +77,7 @@ func trainedFor(ctx context.Context, d *dataset.Dataset, m measure.Measure, clas
 	if class == "trees" {
 		set = map[string]string{"trees": "20"}
 	}
-	p := &method.Problem{Data: d, Scorer: class, Measure: m, Seed: seed, Workers: 1}
+	p := &method.Problem{Problem: train.Problem{Data: d, Measure: m, Seed: seed, Workers: 1}, Scorer: class}
 	if p.Values, err = of.Values(set); err != nil {
 		return nil, err
 	}

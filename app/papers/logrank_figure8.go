@@ -15,6 +15,7 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/ranking"
 	"github.com/listwise/listwise/learn/loss/logrank/sample"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 )
 
 func figure8Experiment() Experiment {
@@ -73,18 +74,20 @@ func (f figure8) run(ctx context.Context, o Options) (*Report, error) {
 	}
 	var lost error
 	_, err = entry.Method.Train(ctx, &method.Problem{
-		Data: folds[0].Train, Valid: folds[0].Valid, Measure: entry.Measure, Values: values, Seed: o.Seed, Workers: o.Jobs,
-		Observe: func(it method.Iteration) {
-			if it.Start == 0 {
-				lost = errors.Join(lost, course.see(it.Params))
-			}
-			if it.Number >= f.iterations {
-				return
-			}
-			for i := range rankings {
-				rankings[i].dot = append(rankings[i].dot, inner(it.Params, rankings[i].x))
-			}
+		Problem: train.Problem{
+			Data: folds[0].Train, Valid: folds[0].Valid, Measure: entry.Measure, Seed: o.Seed, Workers: o.Jobs, Observe: func(it method.Iteration) {
+				if it.Start == 0 {
+					lost = errors.Join(lost, course.see(it.Params))
+				}
+				if it.Number >= f.iterations {
+					return
+				}
+				for i := range rankings {
+					rankings[i].dot = append(rankings[i].dot, inner(it.Params, rankings[i].x))
+				}
+			},
 		},
+		Values: values,
 	})
 	if err != nil {
 		return nil, err

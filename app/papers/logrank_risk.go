@@ -30,7 +30,7 @@ func (l objectiveOf) risk(d *dataset.Dataset, seed uint64, workers int) (*object
 	if err != nil {
 		return nil, err
 	}
-	p := &method.Problem{Data: d, Seed: seed, Workers: workers}
+	p := &method.Problem{Problem: train.Problem{Data: d, Seed: seed, Workers: workers}}
 	if p.Values, err = m.Values(l.set); err != nil {
 		return nil, err
 	}

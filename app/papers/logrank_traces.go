@@ -10,6 +10,7 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/learn/objective"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -73,7 +74,7 @@ func (t traces) run(ctx context.Context, o Options) (*Report, error) {
 // iterate of the first start.
 func (t traces) follow(ctx context.Context, o Options, tuned *tune.Row, fold tune.Fold) (trace, error) {
 	entry, values := &tuned.Entry, tuned.Folds[0].Chosen.(method.Values)
-	p := &method.Problem{Data: fold.Train, Valid: fold.Valid, Measure: entry.Measure, Values: values, Seed: o.Seed, Workers: o.Jobs}
+	p := &method.Problem{Problem: train.Problem{Data: fold.Train, Valid: fold.Valid, Measure: entry.Measure, Seed: o.Seed, Workers: o.Jobs}, Values: values}
 	exact, form, err := exactForm(entry.Method, p)
 	if err != nil {
 		return trace{}, err

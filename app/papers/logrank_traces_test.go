@@ -10,6 +10,7 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/learn/objective"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // smallTraces are quick: the rows of the paper's restarts with one C and few rankings.
@@ -74,7 +75,7 @@ func TestTraceValues(t *testing.T) {
 	alone, folds := tunedAlone(t, dir, small.rows[0], "map", 1)
 	var w [][]float64
 	values := alone.Folds[0].Chosen.(method.Values)
-	p := &method.Problem{Data: folds[0].Train, Valid: folds[0].Valid, Measure: alone.Entry.Measure, Values: values, Seed: 1}
+	p := &method.Problem{Problem: train.Problem{Data: folds[0].Train, Valid: folds[0].Valid, Measure: alone.Entry.Measure, Seed: 1}, Values: values}
 	p.Observe = func(it method.Iteration) { w = append(w, append([]float64(nil), it.Params...)) }
 	if _, err := alone.Entry.Method.Train(t.Context(), p); err != nil {
 		t.Fatal(err)

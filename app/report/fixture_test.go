@@ -12,6 +12,7 @@ import (
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune/ensemble"
 )
@@ -64,7 +65,7 @@ func trained(t testing.TB, d *dataset.Dataset, name string, set map[string]strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &method.Problem{Data: d, Seed: 1}
+	p := &method.Problem{Problem: train.Problem{Data: d, Seed: 1}}
 	if p.Values, err = m.Values(set); err != nil {
 		t.Fatal(err)
 	}

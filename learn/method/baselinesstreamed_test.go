@@ -8,6 +8,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // Claim: the models of the baselines of data that are read query by query have the bytes of those of data in memory, for
@@ -35,7 +36,7 @@ func TestBaselinesStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			streamed, whole := cached(t, 1, dataset.MissingMin)
 			run := func(d *dataset.Dataset, maxBytes int64, workers int) []byte {
-				p := &Problem{Data: d, Missing: dataset.MissingMin, MaxBytes: maxBytes, Workers: workers, Values: valuesOf(t, c.method, c.set)}
+				p := &Problem{Problem: train.Problem{Data: d, Missing: dataset.MissingMin, MaxBytes: maxBytes, Workers: workers}, Values: valuesOf(t, c.method, c.set)}
 				p.Measure = measure.MustParse("ndcg@10", measure.LETOR3)
 				c.prepare(p)
 				m, err := lookup(t, c.method).Train(t.Context(), p)
@@ -90,7 +91,7 @@ func TestSingleFeatureIsTheBest(t *testing.T) {
 			}
 		}
 	}
-	p := &Problem{Data: whole, Measure: m, Values: valuesOf(t, "singlefeature", nil)}
+	p := &Problem{Problem: train.Problem{Data: whole, Measure: m}, Values: valuesOf(t, "singlefeature", nil)}
 	learned, err := lookup(t, "singlefeature").Train(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // Claim: methods that hold much beside features that are in memory say so, with how much, where there is no room for it,
@@ -55,7 +56,7 @@ func TestTooLittleMemoryBesideFeatures(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		p := &Problem{Data: d, Scorer: c.scorer, Missing: dataset.MissingZero, MaxBytes: 4*docs*features + 1<<10, Values: values, Measure: measure.MustParse("ndcg@10", measure.LETOR3)}
+		p := &Problem{Problem: train.Problem{Data: d, Missing: dataset.MissingZero, MaxBytes: 4*docs*features + 1<<10, Measure: measure.MustParse("ndcg@10", measure.LETOR3)}, Scorer: c.scorer, Values: values}
 		_, err = m.Train(t.Context(), p)
 		if !errors.Is(err, dataset.ErrTooLarge) || !strings.Contains(err.Error(), "the data do not fit into memory: found 4000 queries with 80000 documents × 20 features, whose features take ") {
 			t.Errorf("%s: %v, want an error about memory", name, err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // Learn by a method of the catalogue, with a hyperparameter of its own.
@@ -26,7 +27,7 @@ func ExampleMethod_Train() {
 	if err != nil {
 		panic(err)
 	}
-	m, err := mle.Train(context.Background(), &method.Problem{Data: data, Values: values})
+	m, err := mle.Train(context.Background(), &method.Problem{Problem: train.Problem{Data: data}, Values: values})
 	if err != nil {
 		panic(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/loss/logrank"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
 )
 
@@ -33,7 +34,7 @@ func TestLogRankOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &Problem{Data: d, Seed: 3}
+		p := &Problem{Problem: train.Problem{Data: d, Seed: 3}}
 		if p.Values, err = m.Values(set); err != nil {
 			t.Fatal(err)
 		}

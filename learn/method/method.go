@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/train"
@@ -51,47 +50,22 @@ type Method struct {
 	plan func(m *Method, p *Problem) (loss.Loss, train.Learner, error)
 }
 
-// Problem is what a method learns from. Only Data is necessary, and Measure where the
-// method uses one.
+// Problem is a training by a method: the settings of the method and, in train.Problem, all
+// else. Only Data is necessary, and Measure where the method uses one (see
+// [Method.CheckMeasure]). The method sets Loss, Learner, Method, Settings and Identity.
 type Problem struct {
-	Data          *dataset.Dataset // before normalization; not changed
-	Missing       dataset.Missing  // what values of Data and Valid that are missing became, or become; stored in the model
-	Valid         *dataset.Dataset // before normalization; by it descent chooses the epoch to keep; may be nil
-	Select        measure.Measure  // of Valid, tie-neutral; nil means Measure if the method uses one, else map
-	Measure       measure.Measure  // the training measure, see CheckMeasure; its threshold, and that of Select, is for the data unless chosen
-	Values        Values           // the hyperparameters; the zero value: the defaults
-	Scorer        string           // one of the method's Scorers; empty means the first
-	Normalization dataset.Normalization
-	Views         dataset.Views    // the forms in which the scorer sees the features, after Normalization; nil: raw
-	Transforms    []transform.Spec // done to features one by one before Normalization, learned from Data, stored in the model; none with Initial
-	Seed          uint64
-	Workers       int             // goroutines; 0 means GOMAXPROCS
-	MaxBytes      int64           // of memory for features, see train.Problem; 0: what dataset.MemoryLimit says
-	Bindings      *train.Bindings // keep what the loss draws for other trainings, see train.Problem; nil: nothing does
+	train.Problem
 
-	// Initial, if not nil, is a model of trees to go on from. Its monotone, categorical and
-	// interactions are kept, and Values may add to them. Refit adds no trees to it but
-	// learns their values anew, of which the old ones make up the part Decay, from 0 to 1.
-	Initial *model.Model
-	Refit   bool
-	Decay   float64
+	Values Values // the hyperparameters; the zero value: the defaults
+	Scorer string // one of the method's Scorers; empty means the first
 
-	// Checkpoint, if not empty, is the file that the optimiser's state is
-	// written to now and then; training goes on from it if it exists. It is
-	// deleted in the end. Methods that take seconds write none.
-	Checkpoint string
+	// Refit learns the values of the trees of Initial anew and adds none. Decay is the share of
+	// the old values that is kept, from 0 to 1. Without Refit, training keeps the monotone,
+	// categorical and interactions of Initial, and Values may add to them.
+	Refit bool
+	Decay float64
 
-	// Observe, if not nil, is called after every iteration or epoch; if EpochsAlone is set, after epochs,
-	// rounds and sweeps alone. Iterations of a minimisation, which are validated for the observer only,
-	// then cost nothing besides.
-	Observe     func(Iteration)
-	EpochsAlone bool
-
-	// Warn, if not nil, is called with a sentence about what may be wrong with the problem or
-	// with the training, such as an objective that did not fall.
-	Warn func(sentence string)
-
-	relevant measure.Convention // with the threshold for the data; set by Train
+	relevant measure.Convention // with the threshold for the data; set by Method.Problem
 }
 
 // Iteration is the progress of training.
@@ -168,21 +142,15 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	if own.Values, err = own.Values.keeping(p.Initial); err != nil {
 		return nil, err
 	}
-	t := &train.Problem{
-		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization, Views: p.Views, Transforms: p.Transforms,
-		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, MaxBytes: p.MaxBytes, Bindings: p.Bindings, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone, Warn: p.Warn,
-		Method: m.Name,
+	own.Method = m.Name
+	if !m.UsesMeasure {
+		own.Measure = nil
 	}
-	if m.UsesMeasure {
-		t.Measure = p.Measure
-	}
-	if t, err = t.Settled(); err != nil {
+	t, err := own.Problem.Settled()
+	if err != nil {
 		return nil, err
 	}
-	own.Data, own.Valid, own.Select = t.Data, t.Valid, t.Select
-	if own.Measure = t.Measure; !m.UsesMeasure {
-		own.Measure = p.Measure
-	}
+	own.Problem = *t
 	own.settle(t.Relevant())
 	t.Settings = own.Values.Typed()
 	if t.Loss, t.Learner, err = m.plan(m, &own); err != nil {
@@ -259,7 +227,7 @@ var trainingMeasures = [...]struct {
 // with an order of their own, as PRank's are; those of documents are taken by losses over
 // documents and pairs.
 func (m *Method) Weighs() train.Weighs {
-	p := &Problem{Data: twoGrades()}
+	p := &Problem{Problem: train.Problem{Data: twoGrades()}}
 	if m.UsesMeasure {
 		p.Measure = measure.MustParse(m.DefaultMeasure, measure.Convention{})
 	}

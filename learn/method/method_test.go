@@ -15,6 +15,7 @@ import (
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
 )
 
@@ -55,7 +56,7 @@ func newProblem(t testing.TB, m *Method, settings ...string) *Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Problem{Data: smallData(t), Values: values, Seed: 1}
+	p := &Problem{Problem: train.Problem{Data: smallData(t), Seed: 1}, Values: values}
 	if m.UsesMeasure {
 		p.Measure = measure.MustParse(m.DefaultMeasure, measure.LETOR3)
 	}

@@ -190,7 +190,8 @@ func (r *Recipe) Transforms() ([]transform.Spec, error) {
 // Problem returns what a method with some settings is to learn from, without its data, which
 // [Problem.Settle] puts in.
 func (r *Recipe) Problem(m *Method, set map[string]string) (*Problem, error) {
-	p := &Problem{Seed: r.Seed, Scorer: r.Scorer}
+	p := &Problem{Scorer: r.Scorer}
+	p.Seed = r.Seed
 	var err error
 	if p.Values, err = m.Values(set); err == nil {
 		err = p.Values.Idle()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // Claim: too little memory for the products of features is told before they are made, with what they need, and with a
@@ -22,7 +23,7 @@ func TestRegressionOfManyFeaturesRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := int64(4 * len(rows.X))
-	p := &Problem{Data: d, Missing: dataset.MissingZero, MaxBytes: held + need - 1, Values: valuesOf(t, "regression", nil)}
+	p := &Problem{Problem: train.Problem{Data: d, Missing: dataset.MissingZero, MaxBytes: held + need - 1}, Values: valuesOf(t, "regression", nil)}
 	_, err = lookup(t, "regression").Train(t.Context(), p)
 	if !errors.Is(err, dataset.ErrTooLarge) || !strings.Contains(err.Error(), "4 documents × 700 features, whose features take 1.12e-05 GB and learning from them 0.00649 GB") {
 		t.Errorf("%v, want an error about memory", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // cached writes queries, some of whose values are missing, to a cache and returns them as they are read query by query,
@@ -114,9 +115,9 @@ func TestRefusedFromDisk(t *testing.T) {
 		if m.Streams(values) {
 			t.Errorf("%s: it streams", name)
 		}
-		for _, p := range []*Problem{{Data: streamed}, {Data: whole, Valid: streamed}} {
-			p.Scorer, p.Missing, p.Values, p.Measure = c.scorer, dataset.MissingZero, values, measure.MustParse("map", measure.LETOR3)
-			_, err := m.Train(t.Context(), p)
+		for _, of := range []train.Problem{{Data: streamed}, {Data: whole, Valid: streamed}} {
+			of.Missing, of.Measure = dataset.MissingZero, measure.MustParse("map", measure.LETOR3)
+			_, err := m.Train(t.Context(), &Problem{Problem: of, Values: values, Scorer: c.scorer})
 			if !errors.Is(err, dataset.ErrTooLarge) || !strings.Contains(err.Error(), "use a learner that reads them from disk (linear functions and networks by ") {
 				t.Errorf("%s: %v", name, err)
 			}

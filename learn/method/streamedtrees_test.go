@@ -34,7 +34,7 @@ func TestTreesStream(t *testing.T) {
 			validStreamed, valid := cached(t, 2, c.missing)
 			var initial *model.Model
 			run := func(d, v *dataset.Dataset, maxBytes int64, workers int) []byte {
-				p := &Problem{Data: d, Valid: v, Missing: c.missing, MaxBytes: maxBytes, Workers: workers, Initial: initial, Values: valuesOf(t, c.method, c.set)}
+				p := &Problem{Problem: train.Problem{Data: d, Valid: v, Missing: c.missing, MaxBytes: maxBytes, Workers: workers, Initial: initial}, Values: valuesOf(t, c.method, c.set)}
 				p.Measure = measure.MustParse("ndcg@10", measure.LETOR3)
 				c.prepare(p)
 				m, err := lookup(t, c.method).Train(t.Context(), p)
@@ -92,7 +92,7 @@ func TestSumsOfTreesStream(t *testing.T) {
 			}
 			var initial *model.Model
 			problem := func(d, v *dataset.Dataset, maxBytes int64, workers int) *Problem {
-				p := &Problem{Data: d, Valid: v, Missing: c.missing, MaxBytes: maxBytes, Workers: workers, Initial: initial, Refit: initial != nil, Values: values}
+				p := &Problem{Problem: train.Problem{Data: d, Valid: v, Missing: c.missing, MaxBytes: maxBytes, Workers: workers, Initial: initial}, Refit: initial != nil, Values: values}
 				p.Measure = measure.MustParse("ndcg@10", measure.LETOR3)
 				c.prepare(p)
 				return p

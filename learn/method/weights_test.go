@@ -63,7 +63,7 @@ func (v variant) problem(t *testing.T, d *dataset.Dataset) *train.Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Problem{Data: d, Scorer: v.scorer, Values: values, Seed: 3}
+	p := &Problem{Problem: train.Problem{Data: d, Seed: 3}, Scorer: v.scorer, Values: values}
 	if m.UsesMeasure {
 		p.Measure = measure.MustParse(m.DefaultMeasure, measure.Convention{})
 	}
@@ -170,7 +170,7 @@ func TestWeightsCountOrAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = m.Train(context.Background(), &Problem{Data: datatest.Weighed(t, d, nil, someWeights(d.Docs(), 1))})
+	_, err = m.Train(context.Background(), &Problem{Problem: train.Problem{Data: datatest.Weighed(t, d, nil, someWeights(d.Docs(), 1))}})
 	want := "listmle: found weights of documents, expected none: the loss loss.ListMLE does not take them; methods that take them, at their defaults: " +
 		"ranknet, lambdarank, listnet, rankcosine, xendcg, ranksvm, rankboost, regression, mcrank, lambdamart, mart, random"
 	if err == nil || err.Error() != want {
@@ -199,7 +199,7 @@ func TestRefusedBeforeTransformsAreLearned(t *testing.T) {
 		part     string
 	}{{"listmle", 0, "found weights"}, {"listnet", 100, "raise the limit"}, {"listnet", 0, ""}} {
 		reads.Store(0)
-		_, err := lookup(t, c.method).Train(t.Context(), &Problem{Data: streamed, MaxBytes: c.maxBytes, Transforms: []transform.Spec{clip}})
+		_, err := lookup(t, c.method).Train(t.Context(), &Problem{Problem: train.Problem{Data: streamed, MaxBytes: c.maxBytes, Transforms: []transform.Spec{clip}}})
 		refused := err != nil && c.part != "" && strings.Contains(err.Error(), c.part)
 		if refused != (c.part != "") || refused != (reads.Load() == 0) {
 			t.Errorf("%s in %d bytes: found %d reads of queries and the error %v, expected none if it says %q", c.method, c.maxBytes, reads.Load(), err, c.part)

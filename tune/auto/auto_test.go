@@ -15,6 +15,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
 )
@@ -101,7 +102,10 @@ func TestRunAgainstItsDefinition(t *testing.T) {
 			}
 			e := r.Entries[o.Entry]
 			m, err := e.Method.Train(context.Background(), &method.Problem{
-				Data: f.Train, Valid: f.Valid, Select: r.Tune.Select, Measure: e.Measure, Values: o.Setting, Scorer: e.Own.Scorer, Views: e.Own.Views, Seed: e.Own.Seed,
+				Problem: train.Problem{
+					Data: f.Train, Valid: f.Valid, Select: r.Tune.Select, Measure: e.Measure, Views: e.Own.Views, Seed: e.Own.Seed,
+				},
+				Values: o.Setting, Scorer: e.Own.Scorer,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -242,7 +246,7 @@ func TestRunBeatsTheBestFeature(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trained, err := m.Train(context.Background(), &method.Problem{Data: whole, Measure: measure.MustParse("map", measure.LETOR3)})
+		trained, err := m.Train(context.Background(), &method.Problem{Problem: train.Problem{Data: whole, Measure: measure.MustParse("map", measure.LETOR3)}})
 		if err != nil {
 			t.Fatal(err)
 		}

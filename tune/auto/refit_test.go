@@ -8,6 +8,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -50,7 +51,10 @@ func checkLearned(t *testing.T, r *Result, f *Fused, whole *dataset.Dataset, fol
 		}
 		for j, l := range m.Learned {
 			p := &method.Problem{
-				Data: whole, Measure: m.Entry.Measure, Values: l.Setting.(method.Values), Scorer: m.Entry.Own.Scorer, Views: m.Entry.Own.Views, Seed: m.Entry.Own.Seed,
+				Problem: train.Problem{
+					Data: whole, Measure: m.Entry.Measure, Views: m.Entry.Own.Views, Seed: m.Entry.Own.Seed,
+				},
+				Values: l.Setting.(method.Values), Scorer: m.Entry.Own.Scorer,
 			}
 			turn := (i+j)%parts + 1
 			if fold != nil && refit == Turns { // the model of the trial, and one more
