@@ -82,6 +82,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if err == nil {
 		return exitDone
 	}
+	if has[*method.OptionError](err) { // of the flag of that name
+		err = usageErrorf("--%w", err)
+	}
 	if ctx.Err() != nil { // for any error: the writer of the input may have been stopped too
 		fmt.Fprintln(stderr, interrupted)
 		return exitFailed

@@ -90,7 +90,7 @@ func (f *dataCurveFlags) run(ctx context.Context, env *environment) (report, err
 	if err != nil {
 		return report{}, err
 	}
-	by, err := f.oneMeasure("judge-by", f.judged)
+	by, err := f.recipe().OneMeasure("judge-by", f.judged)
 	if err != nil {
 		return report{}, err
 	}
@@ -154,17 +154,13 @@ func (f *dataCurveFlags) repeatsOf(share float64) int {
 
 // problem reads the data, with all training queries in the problem.
 func (f *dataCurveFlags) problem(ctx context.Context, env *environment) (*method.Method, *method.Problem, *dataset.Dataset, error) {
-	m, err := f.lookup(f.method)
-	if err != nil {
-		return nil, nil, nil, err
-	}
 	set, err := settings("set", f.set)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	p, err := f.recipe().Problem(m, set)
+	m, p, err := f.recipe().Problem(f.method, set)
 	if err != nil {
-		return nil, nil, nil, flagFault(err)
+		return nil, nil, nil, err
 	}
 	opts, err := f.options()
 	if err != nil {

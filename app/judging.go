@@ -41,8 +41,7 @@ func (j *judging) ofJudgements(c measure.Convention, measures []measure.Measure,
 
 // parseConvention returns the convention, with the threshold if one is given.
 func (j *judging) parseConvention() (measure.Convention, error) {
-	c, err := method.ParseConvention(j.convention, j.threshold)
-	return c, flagFault(err)
+	return method.ParseConvention(j.convention, j.threshold)
 }
 
 // relevance is the flag that says which documents are relevant.
@@ -56,8 +55,7 @@ func (r *relevance) addTo(cmd *cobra.Command) {
 
 // parse returns the threshold, 0 for auto.
 func (r *relevance) parse() (float64, error) {
-	v, err := method.ParseThreshold(r.threshold)
-	return v, flagFault(err)
+	return method.ParseThreshold(r.threshold)
 }
 
 // of returns the threshold for data sets, and prints what auto chose for them.

@@ -35,7 +35,7 @@ func newMethodsCommand(env *environment) *cobra.Command {
 			if err != nil {
 				return usageErrorf("%w", err)
 			}
-			of, err := methodFor(m, kind)
+			of, err := method.ForScorer(m, kind)
 			if err != nil {
 				return err
 			}

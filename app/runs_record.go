@@ -208,7 +208,7 @@ func recordedTraining(m *model.Model) map[string]any {
 // recordedSettings are those that train and tune share.
 func (l *learning) recordedSettings(c measure.Convention) map[string]any {
 	settings := map[string]any{"convention": c.Name(), "threshold": c.Threshold(), "normalize": l.normalize, "missing": l.missing}
-	if views, err := l.parseViews(); err == nil && views != nil {
+	if views, err := l.recipe().ParseViews(); err == nil && views != nil {
 		settings["views"] = views.String()
 	}
 	if len(l.transform) > 0 {

@@ -58,49 +58,16 @@ func (l *learning) recipe() *method.Recipe {
 	}
 }
 
-// flagFault makes the error of an option one of the flag of that name.
-func flagFault(err error) error {
-	if has[*method.OptionError](err) {
-		return usageErrorf("--%w", err)
+// options are the reader's options that the flags ask for. Data keep the missing values that a
+// learned number replaces.
+func (l *learning) options() (dataset.Options, error) {
+	missing, err := l.recipe().ReadMissing()
+	if err != nil {
+		return dataset.Options{}, err
 	}
-	return err
-}
-
-// oneMeasure parses the value of a flag that names a single measure, under the
-// convention asked for.
-func (l *learning) oneMeasure(flag, name string) (measure.Measure, error) {
-	m, err := l.recipe().OneMeasure(flag, name)
-	return m, flagFault(err)
-}
-
-// trainingMeasure returns what the method is to optimise, nil if it has no
-// choice.
-func (l *learning) trainingMeasure(m *method.Method) (measure.Measure, error) {
-	training, err := l.recipe().TrainingMeasure(m)
-	return training, flagFault(err)
-}
-
-// lookup returns the method of that name as it trains the scorer asked for.
-func (l *learning) lookup(name string) (*method.Method, error) {
-	m, err := l.recipe().Lookup(name)
-	return m, flagFault(err)
-}
-
-// methodFor returns a method as it trains a kind of scorer, empty for its default.
-func methodFor(m *method.Method, scorer string) (*method.Method, error) {
-	of, err := method.ForScorer(m, scorer)
-	return of, flagFault(err)
-}
-
-func (l *learning) normalization() (dataset.Normalization, error) {
-	n, err := l.recipe().Normalization()
-	return n, flagFault(err)
-}
-
-// parseViews returns the views asked for, nil for the raw features alone.
-func (l *learning) parseViews() (dataset.Views, error) {
-	v, err := l.recipe().ParseViews()
-	return v, flagFault(err)
+	r := l.reading
+	r.missing = missing.String()
+	return r.options()
 }
 
 // settings reads repeated k=v flags.
@@ -302,10 +269,6 @@ func (f *trainFlags) validation(m *model.Model, valid *dataset.Dataset) (*measur
 
 // problem puts together what the flags describe, the data last.
 func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Method, *method.Problem, error) {
-	m, err := f.lookup(f.method)
-	if err != nil {
-		return nil, nil, err
-	}
 	if slices.Contains(f.train, "-") && f.valid == "-" {
 		return nil, nil, usageErrorf("--train and --valid cannot both be standard input")
 	}
@@ -316,9 +279,9 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := f.recipe().Problem(m, set)
+	m, p, err := f.recipe().Problem(f.method, set)
 	if err != nil {
-		return nil, nil, flagFault(err)
+		return nil, nil, err
 	}
 	if p.Select, err = f.measureOf(&f.learning, p); err != nil {
 		return nil, nil, err

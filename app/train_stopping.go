@@ -68,7 +68,7 @@ func (s *stopping) measureOf(l *learning, p *method.Problem) (measure.Measure, e
 	if s.selectBy == "" {
 		return p.Select, nil
 	}
-	return l.oneMeasure("select", s.selectBy)
+	return l.recipe().OneMeasure("select", s.selectBy)
 }
 
 // divide returns the data to learn from and the validation data, nil if there are none.

@@ -257,7 +257,7 @@ func (f *tuneFlags) config() (tune.Config, error) {
 	if _, err = f.tuning(&c, &f.measuring, f.selectBy); err != nil {
 		return c, err
 	}
-	if c.Views, err = f.parseViews(); err != nil {
+	if c.Views, err = f.recipe().ParseViews(); err != nil {
 		return c, err
 	}
 	if c.Budget, err = parseBudget(f.budget); err != nil {
@@ -287,13 +287,14 @@ func (l *learning) tuning(c *tune.Config, m *measuring, selectBy string) (opts d
 	if c.Measures, c.Ties, err = m.parseMeasures(c.Convention); err != nil {
 		return opts, err
 	}
-	if c.Select, err = l.oneMeasure("select", selectBy); err != nil {
+	r := l.recipe()
+	if c.Select, err = r.OneMeasure("select", selectBy); err != nil {
 		return opts, err
 	}
-	if c.Normalization, err = l.normalization(); err != nil {
+	if c.Normalization, err = r.Normalization(); err != nil {
 		return opts, err
 	}
-	if c.Transforms, err = l.transforms(); err != nil {
+	if c.Transforms, err = r.Transforms(); err != nil {
 		return opts, err
 	}
 	if opts, err = l.options(); err != nil {
@@ -346,7 +347,7 @@ func (f *tuneFlags) entries(budget tune.Budget) ([]tune.Entry, error) {
 		if err != nil {
 			return nil, usageErrorf("--grid: %w", err)
 		}
-		if entry.Measure, err = f.trainingMeasure(m); err != nil {
+		if entry.Measure, err = f.recipe().TrainingMeasure(m); err != nil {
 			return nil, err
 		}
 		entries = append(entries, entry)

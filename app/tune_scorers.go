@@ -30,10 +30,10 @@ func (f *tuneFlags) parseScorers() error {
 func (f *tuneFlags) method(name string) (*method.Method, error) {
 	m, err := new(method.Recipe).Lookup(name)
 	if err != nil {
-		return nil, flagFault(err)
+		return nil, err
 	}
 	if f.scorer != "" && !strings.Contains(f.scorer, "=") {
 		f.scorers[m.Name] = f.scorer
 	}
-	return methodFor(m, f.scorers[m.Name])
+	return method.ForScorer(m, f.scorers[m.Name])
 }

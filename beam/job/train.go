@@ -99,15 +99,8 @@ func (j *Job) words(m *shards.Manifest) (*words, error) {
 
 // problem returns what is to be learned from some of the data, which must be divisible.
 func (w *words) problem(d *dataset.Dataset) (*train.Problem, error) {
-	how, err := w.Lookup(w.method)
+	how, p, err := w.Problem(w.method, w.settings)
 	if err != nil {
-		return nil, err
-	}
-	p, err := w.Problem(how, w.settings)
-	if err != nil {
-		return nil, err
-	}
-	if p.Missing, err = w.ReadMissing(); err != nil {
 		return nil, err
 	}
 	p.Settle(d, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // AutoThreshold is the threshold that fits the data.
@@ -187,37 +188,42 @@ func (r *Recipe) Transforms() ([]transform.Spec, error) {
 	return specs, nil
 }
 
-// Problem returns what a method with some settings is to learn from, without its data, which
-// [Problem.Settle] puts in.
-func (r *Recipe) Problem(m *Method, set map[string]string) (*Problem, error) {
-	p := &Problem{Scorer: r.Scorer}
-	p.Seed = r.Seed
-	var err error
+// Problem returns the method of a name and, with some settings, its problem. [Problem.Settle]
+// adds the data.
+func (r *Recipe) Problem(name string, set map[string]string) (*Method, *Problem, error) {
+	m, err := r.Lookup(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &Problem{Problem: train.Problem{Seed: r.Seed}, Scorer: r.Scorer}
 	if p.Values, err = m.Values(set); err == nil {
 		err = p.Values.Idle()
 	}
 	if err != nil {
-		return nil, optionErrorf("set: %w", err)
+		return nil, nil, optionErrorf("set: %w", err)
 	}
 	if _, err := ParseConvention(r.Convention, r.Threshold); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if p.Measure, err = r.TrainingMeasure(m); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if p.Select = p.Measure; p.Select == nil {
 		if p.Select, err = r.OneMeasure("convention", selectBy); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if p.Normalization, err = r.Normalization(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if p.Views, err = r.ParseViews(); err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if p.Missing, err = r.ReadMissing(); err != nil {
+		return nil, nil, err
 	}
 	p.Transforms, err = r.Transforms()
-	return p, err
+	return m, p, err
 }
 
 // Settle puts the data, and validation data that may be nil, in a problem, and gives its measures

@@ -24,13 +24,7 @@ func TestWrongWords(t *testing.T) {
 	} {
 		r := method.DefaultRecipe()
 		change(&r)
-		m, err := r.Lookup("convexloss")
-		if err == nil {
-			_, err = r.Problem(m, nil)
-		}
-		if err == nil {
-			_, err = r.ReadMissing()
-		}
+		_, _, err := r.Problem("convexloss", nil)
 		if e, ok := errors.AsType[*method.OptionError](err); !ok || !strings.HasPrefix(e.Error(), option) {
 			t.Errorf("found the error %v, expected an OptionError that begins with %q", err, option)
 		}

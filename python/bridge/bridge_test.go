@@ -49,11 +49,7 @@ func TestFitIsTheLibrarys(t *testing.T) {
 		t.Fatal(answer)
 	}
 	r := method.DefaultRecipe()
-	m, err := r.Lookup("mle")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := r.Problem(m, map[string]string{"C": "0.1"})
+	m, p, err := r.Problem("mle", map[string]string{"C": "0.1"})
 	if err != nil {
 		t.Fatal(err)
 	}

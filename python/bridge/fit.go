@@ -32,7 +32,7 @@ func (j *job) fit(ctx context.Context, request []byte, arrays Arrays) (any, erro
 	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
-	m, p, err := r.problem()
+	m, p, err := r.Recipe.Problem(r.Method, r.Set)
 	if err != nil {
 		return nil, err
 	}
@@ -59,20 +59,6 @@ func (j *job) fit(ctx context.Context, request []byte, arrays Arrays) (any, erro
 	answer.Model = describeModel(keep(trained), trained)
 	j.arrays = []any{file.Bytes()}
 	return answer, nil
-}
-
-// problem returns the method and the problem without its data.
-func (r *fitRequest) problem() (*method.Method, *method.Problem, error) {
-	m, err := r.Recipe.Lookup(r.Method)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, err := r.Recipe.Problem(m, r.Set)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.Missing, err = r.Recipe.ReadMissing()
-	return m, p, err
 }
 
 // settle adds the data to the problem.
