@@ -42,7 +42,7 @@ func planSingleFeature(_ *Method, p *Problem) (loss.Loss, train.Learner, error) 
 	return nil, singleFeature{p.Values.Int("feature"), p.Values.Text("direction")}, nil
 }
 
-// Weighs implements train.Weigher: queries' weights are those of the mean.
+// Weighs implements train.Weigher: the mean over queries uses their weights.
 func (singleFeature) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true} }
 
 // Learn implements train.Learner.
@@ -90,8 +90,9 @@ func signs(direction string) []float64 {
 	return []float64{1, -1}
 }
 
-// tryFeatures returns the measure of each feature, from one to another and by each sign, and how many queries count,
-// in one pass over the data: the queries' values are added in the order of these, as [measure.Ranker.Mean] does.
+// tryFeatures returns the measure of each feature in a range, for each sign, and how many queries
+// count. It makes one pass over the data. Values are added in the order of the queries, as
+// [measure.Ranker.Mean] does.
 func tryFeatures(ctx context.Context, d *dataset.Dataset, m measure.Measure, first, last int, signs []float64, workers int) (values []float64, counted int, err error) {
 	tries := (last - first + 1) * len(signs)
 	some := max(16, min(256, (1<<20)/tries)) // queries, whose values are found side by side
@@ -132,7 +133,8 @@ type featureTrier struct {
 	scores []float64
 }
 
-// query sets values to those of a query, and reports whether it counts.
+// query sets values to the measure of each feature in a query, and reports whether the query
+// counts.
 func (f *featureTrier) query(values []float64, i int, m measure.Measure, first int, signs []float64) bool {
 	q := f.rows.Query(i)
 	if q.Weight() == 0 {

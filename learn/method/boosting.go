@@ -256,13 +256,13 @@ func startFRank(p *Problem, t *train.Task) (train.Booster, error) {
 	return &stumpRounds{algorithm: b, features: d.Features}, nil
 }
 
-// fidelityCost is what a round of FRank takes: one pass over all pairs, for their weights, and
-// passes over those that a weak ranker splits, to find its weight and the loss with it.
+// fidelityCost is the work of a round of FRank. One pass over all pairs computes their weights.
+// Passes over the pairs that a weak ranker splits find its weight and its loss.
 type fidelityCost struct{ splits float64 }
 
-// newFidelityCost counts the passes over split pairs, given the number of weak rankers that are compared or added a
-// round: with the paper's formula two for each, the sums and the loss; with the minimum those, up
-// to six for a bracket and thirty to halve it.
+// newFidelityCost counts the passes over split pairs, given the number of weak rankers compared
+// or added in a round. The paper's formula takes two for each, the sums and the loss. The minimum
+// takes up to six more for a bracket and thirty to halve it.
 func newFidelityCost(rankers int, o boost.FRankOptions) fidelityCost {
 	passes := 2
 	if o.Alpha == boost.FRankMinimum {

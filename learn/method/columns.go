@@ -25,9 +25,9 @@ const noColumns = "none"
 // largestColumn bounds the number of a feature, and how many a range may have.
 const largestColumn = 1_000_000
 
-// canonicalColumns returns the one spelling of a list of features, or groups of them: numbers in
-// ascending order, separated by colons, so that a list may be one of several values that are
-// separated by commas; groups, in their order, by slashes.
+// canonicalColumns returns the canonical text of a list of features, or of groups of them.
+// Numbers ascend and are separated by colons, since commas separate several values. Groups keep
+// their order and are separated by slashes.
 func canonicalColumns(kind Kind, value string) (string, error) {
 	if value == noColumns {
 		return value, nil
@@ -169,8 +169,8 @@ func toldOf(m *model.Model, h *Hyperparameter) (string, error) {
 	return cmp.Or(columnsText(slices.Compact(features)), noColumns), nil
 }
 
-// keepsColumns reports whether the features of a new value keep what those of an old one, not
-// none, ask for. Both are canonical.
+// keepsColumns reports whether a new value keeps the constraints of an old one, which is not
+// none. Both are canonical.
 func keepsColumns(kind Kind, was, now string) bool {
 	if now == noColumns {
 		return false

@@ -66,7 +66,7 @@ type climbed struct {
 	sweep    int     // over all starts, from 1
 }
 
-// Weighs implements train.Weigher: queries' weights are those of the mean.
+// Weighs implements train.Weigher: the mean over queries uses their weights.
 func (coordinateAscent) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true} }
 
 // Memory implements train.Estimator.

@@ -65,8 +65,8 @@ var foreign = map[string]string{
 	"combsum":           `it fuses rankings and learns none: see "listwise fuse"`,
 }
 
-// foreignSettings are the names of hyperparameters here of what LightGBM, XGBoost and CatBoost
-// call otherwise. The keys are in lower case.
+// foreignSettings map the names of hyperparameters in LightGBM, XGBoost and CatBoost, in lower
+// case, to those here.
 var foreignSettings = map[string]string{
 	"num_leaves": "leaves", "max_leaves": "leaves", "num_leaf": "leaves",
 	"num_iterations": "trees", "num_trees": "trees", "n_estimators": "trees", "num_rounds": "trees", "num_boost_round": "trees", "num_round": "trees", "iterations": "trees", "nrounds": "trees",

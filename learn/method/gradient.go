@@ -8,10 +8,9 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// gradientMethod completes a method whose loss is trained by L-BFGS or by descent:
-// its hyperparameters are C, the loss's own, which it has so far, and those of the
-// optimisers and scorers. On trees it has the loss's own and those of trees, unless its
-// scores are of pairs. rates is the grid of descent's rate, nil for none.
+// gradientMethod completes a method whose loss is trained by L-BFGS or by descent. It adds C and
+// the hyperparameters of optimisers and scorers to the loss's own, which m has. Unless scores are
+// of pairs, the method can also grow trees. rates is the grid of descent's rate, nil for none.
 func gradientMethod(m Method, c Hyperparameter, rates []string, newLoss func(p *Problem) (loss.Loss, error)) *Method {
 	if !m.pairs {
 		m.onTrees = treeMethod(m, newLoss)

@@ -85,8 +85,8 @@ const (
 	unbounded     = 1e100
 )
 
-// canonical checks a value and returns the one spelling that stands for it, so
-// that 0.10 and 1e-1 are the same setting.
+// canonical checks a value and returns its canonical text, so that 0.10 and 1e-1 are the same
+// setting.
 func (h *Hyperparameter) canonical(value string) (string, error) {
 	if h.Auto && value == auto {
 		return auto, nil
@@ -135,8 +135,8 @@ type Values struct {
 	given  map[string]bool // the names of those that are no defaults put in place
 }
 
-// Values completes the given settings with the defaults. An unknown name or a
-// value out of range is a *ProblemError that lists what is known.
+// Values completes the given settings with the defaults. An unknown name or a value out of range
+// is a *ProblemError that lists the known names.
 func (m *Method) Values(set map[string]string) (Values, error) {
 	text, given := make(map[string]string, len(m.Hyperparameters)), make(map[string]bool, len(set))
 	for i := range m.Hyperparameters {
@@ -294,7 +294,7 @@ func (v Values) Map() map[string]string { return maps.Clone(v.text) }
 // by the entry of the same name in override, as settings for [Method.Values].
 // The last hyperparameter of the method's list varies fastest; values keep the
 // order in which they are given. An empty grid, or a value given twice, is an
-// error. The grids are those of the method's default scorer.
+// error. The grids belong to the method's default scorer.
 func (m *Method) Grid(override map[string][]string) ([]map[string]string, error) {
 	return m.GridOf("", override)
 }
@@ -411,7 +411,7 @@ func redrawAnew(what, when string) Hyperparameter {
 	return h
 }
 
-// redraws reports whether the loss is to draw anew in every epoch, or for every tree.
+// redraws reports whether the loss repeats its random draws for every epoch or tree.
 func (p *Problem) redraws() bool {
 	_, err := p.Values.method.hyperparameter("redraw")
 	return err == nil && p.Values.Bool("redraw")

@@ -21,8 +21,8 @@ func newListNet() *Method {
 	})
 }
 
-// gridDocuments is the grid of C for ListMLE, in which a query counts by its
-// documents, each a choice among those that are left.
+// gridDocuments is the grid of C for ListMLE. Every document of a query adds a term to the loss:
+// the choice of it among the remaining documents.
 var gridDocuments = []string{"1e-5", "1e-4", "1e-3", "1e-2", "1e-1", "1", "10", "100", "1000"}
 
 func newListMLE() *Method {

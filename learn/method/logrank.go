@@ -18,10 +18,10 @@ import (
 
 const logRankSource = "Dubey, Machchhar, Bhattacharyya, Chakrabarti: Conditional Models for Non-smooth Ranking Loss Functions, ICDM 2009"
 
-// gridPairs is the grid of C for the factored forms, in which a query counts by
-// its thousands of pairs: the usual 10⁻⁴ … 10⁴. gridQueries is that of the
-// sampled ones, in which a query's loss is one log-sum-exp and its gradient that
-// of a few pairs, so that the same bend of the fit needs a larger C.
+// gridPairs is the grid of C for the factored forms, whose loss of a query has thousands of
+// pairs. gridQueries is the grid for the sampled forms. There the loss of a query is one
+// log-sum-exp, with a gradient as large as that of a few pairs, so that a similar fit needs a
+// larger C.
 var (
 	gridPairs   = []string{"1e-4", "1e-3", "1e-2", "1e-1", "1", "10", "100", "1000", "10000"}
 	gridQueries = []string{"1e-3", "1e-2", "1e-1", "1", "10", "100", "1000"}
@@ -226,8 +226,8 @@ var combinedMeasures = []struct{ weight, measure, title string }{
 	{"auc", "auc", "AUC"}, {"map", "map", "average precision"}, {"ndcg", "ndcg@10", "NDCG@10"},
 }
 
-// combinedObjectives are the losses that are taken for each of these measures, with the
-// hyperparameters that hold their weights.
+// combinedObjectives are the losses used with each of these measures, and the hyperparameters of
+// their weights.
 var combinedObjectives = []struct {
 	weight, standard string
 	objective        logrank.Objective

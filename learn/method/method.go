@@ -35,8 +35,8 @@ type Method struct {
 
 	whole bool // it takes all features at once, not query by query
 
-	// penalty, if not nil, returns the c of the penalty ‖w‖²/c that goes with its loss;
-	// else that is C.
+	// penalty, if not nil, returns the c of the penalty ‖w‖²/c that belongs to the loss. By
+	// default it is C.
 	penalty func(p *Problem) float64
 
 	// onTrees is the method as it grows trees, with other hyperparameters; nil if it does not.
@@ -45,8 +45,7 @@ type Method struct {
 	// scorers, if not nil, are the only ones that it can train, its default first.
 	scorers []string
 
-	// plan returns the loss, nil if there is none on scores, and the learner that the
-	// problem, which is settled, asks for.
+	// plan returns the loss, nil if scores have none, and the learner for a settled problem.
 	plan func(m *Method, p *Problem) (loss.Loss, train.Learner, error)
 }
 
@@ -59,9 +58,9 @@ type Problem struct {
 	Values Values // the hyperparameters; the zero value: the defaults
 	Scorer string // one of the method's Scorers; empty means the first
 
-	// Refit learns the values of the trees of Initial anew and adds none. Decay is the share of
-	// the old values that is kept, from 0 to 1. Without Refit, training keeps the monotone,
-	// categorical and interactions of Initial, and Values may add to them.
+	// Refit relearns the leaf values of Initial and adds no trees. Decay is the share of the old
+	// values that is kept, from 0 to 1. Without Refit, training keeps the monotone, categorical
+	// and interactions of Initial, and Values may add to them.
 	Refit bool
 	Decay float64
 
@@ -222,10 +221,10 @@ var trainingMeasures = [...]struct {
 	wholeNDCG: {func(m measure.Measure) bool { return measure.Family(m) == "ndcg" && measure.CutoffOf(m) == 0 }, "ndcg, of whole lists", []string{"ndcg"}},
 }
 
-// Weighs returns which weights of the training data the method takes with its default
-// hyperparameters and scorer. All methods take those of queries that are not on single documents
-// with an order of their own, as PRank's are; those of documents are taken by losses over
-// documents and pairs.
+// Weighs returns which weights of the training data the method uses with its default
+// hyperparameters and scorer. Most methods use weights of queries; PRank, which learns from
+// single documents in an order of its own, does not. Losses over documents and pairs use weights
+// of documents.
 func (m *Method) Weighs() train.Weighs {
 	p := &Problem{Problem: train.Problem{Data: twoGrades()}}
 	if m.UsesMeasure {

@@ -20,9 +20,9 @@ import (
 //
 //	Σ_qi v_qi (ψ(l_qi) − b − w·x_qi)² + ‖w‖²/C
 //
-// with the weights v of documents times those of their queries and, with mean, over the sum of the
-// former in the query, and with the intercept b, which changes no ranking and is not penalised, at its best
-// value for all queries together or for each by itself.
+// The weight v is that of the document times that of its query; with mean, it is divided by the
+// sum of the documents' weights in the query. The intercept b has its best value for all queries
+// together or for each query. It changes no ranking and has no penalty.
 func newRegression() *Method {
 	return &Method{
 		Name:    "regression",
@@ -154,8 +154,8 @@ func newMcRank() *Method {
 	}
 }
 
-// newMcRankOnTrees grows a sum of trees for each grade but the lowest, that of reaching it: the
-// ordinal classification, which the paper finds to be as good as the nominal one or better.
+// newMcRankOnTrees grows a sum of trees for each grade but the lowest. It is the ordinal
+// classification, which the paper finds at least as good as the nominal one.
 func newMcRankOnTrees() *Method {
 	return &Method{
 		Name:            "mcrank",

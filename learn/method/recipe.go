@@ -20,9 +20,9 @@ const AutoThreshold = "auto"
 // selectBy is the measure of validation data for methods without a training measure.
 const selectBy = "map"
 
-// Recipe says in words how a model is learned, as the flags of "listwise train" of the same names
-// do. [DefaultRecipe] has what they are if not given. Command line and Python train the same
-// model from the same recipe.
+// Recipe describes a training in words, as the flags of "listwise train" with the same names.
+// [DefaultRecipe] has their defaults. The command line and Python train the same model from the
+// same recipe.
 type Recipe struct {
 	Scorer     string // empty: the method's default
 	Measure    string // empty: the method's own
@@ -35,7 +35,7 @@ type Recipe struct {
 	Seed       uint64
 }
 
-// DefaultRecipe returns the recipe where nothing is asked for.
+// DefaultRecipe returns the defaults.
 func DefaultRecipe() Recipe {
 	return Recipe{
 		Convention: measure.Standard.Name(), Threshold: AutoThreshold, Normalize: dataset.NoNormalization.String(), Views: dataset.RawView.String(),
@@ -116,7 +116,7 @@ func (r *Recipe) OneMeasure(option, name string) (measure.Measure, error) {
 	return m, nil
 }
 
-// TrainingMeasure returns what the method is to optimise, nil if it has no choice.
+// TrainingMeasure returns the measure that the method optimises, nil if it optimises none.
 func (r *Recipe) TrainingMeasure(m *Method) (measure.Measure, error) {
 	if r.Measure == "" && !m.UsesMeasure {
 		return nil, nil
@@ -155,8 +155,8 @@ func (r *Recipe) ParseViews() (dataset.Views, error) {
 // learnedFills are the values of Missing for which a number is learned for each feature.
 var learnedFills = []string{"mean", "median"}
 
-// ReadMissing returns what missing values become as data are read: what is filled in by a learned
-// number is kept until then.
+// ReadMissing returns how data are read. Values that a learned number replaces are kept until
+// training.
 func (r *Recipe) ReadMissing() (dataset.Missing, error) {
 	if slices.Contains(learnedFills, r.Missing) {
 		return dataset.MissingKeep, nil
@@ -226,9 +226,9 @@ func (r *Recipe) Problem(name string, set map[string]string) (*Method, *Problem,
 	return m, p, err
 }
 
-// Settle puts the data, and validation data that may be nil, in a problem, and gives its measures
-// the relevance threshold for them. It returns a sentence for the user if that is not the
-// convention's own, else "".
+// Settle adds the data, and validation data or nil, to a problem and sets the relevance threshold
+// of its measures. It returns a sentence for the user if the threshold is not the convention's
+// own, else "".
 func (p *Problem) Settle(data, valid *dataset.Dataset) (note string) {
 	p.Data, p.Valid = data, valid
 	sets := []*dataset.Dataset{data}
@@ -240,8 +240,8 @@ func (p *Problem) Settle(data, valid *dataset.Dataset) (note string) {
 	return note
 }
 
-// Relevance returns the convention with the threshold for the data sets, taken together, and a
-// sentence for the user if the data have changed it.
+// Relevance returns the convention with the threshold for all data sets together. It adds a
+// sentence for the user if the data have changed the threshold.
 func Relevance(c measure.Convention, sets ...*dataset.Dataset) (settled measure.Convention, note string) {
 	settled = c.For(sets...)
 	if t := settled.Threshold(); t != c.Threshold() {

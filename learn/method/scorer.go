@@ -57,10 +57,9 @@ func (m *Method) Scorers() []string {
 	return kinds
 }
 
-// For returns the method as it trains a kind of scorer, the empty string its default. It is
-// the method itself except for trees, which most methods have other hyperparameters for:
-// those of their loss and of boosted trees. It is a *ProblemError if the method cannot train
-// a scorer of that kind.
+// For returns the method as it trains a kind of scorer, the empty string its default. For trees,
+// most methods have other hyperparameters: the loss's own and the trees'. Otherwise it is the
+// method itself. It is a *ProblemError if the method cannot train a scorer of that kind.
 func (m *Method) For(kind string) (*Method, error) {
 	if err := m.CheckScorer(kind); err != nil {
 		return nil, err

@@ -13,12 +13,13 @@ import (
 //
 //	½‖w‖² + C·Σ hinge(1 − w·(x_i − x_j))
 //
-// over all pairs of all queries, as in LIBLINEAR's ranking variant and SVM-light's
-// ranking mode. SVM-rank (loss 1, its default) minimises the same with its -c divided
-// by the number of training queries, and its loss 2, the share of swapped pairs
-// averaged over the queries, is weights=queries; c_scale=svmrank takes C as its -c.
-// In the terms of the project's other methods, Σ hinge + ‖w‖²/C', it is C' = 2C; so
-// descent has it, lest its rate depend on C.
+// over all pairs of all queries, as in LIBLINEAR's ranking variant and SVM-light's ranking mode.
+// SVM-rank divides its -c by the number of training queries; c_scale=svmrank takes C as this -c.
+// Its default is loss 1. Its loss 2, the share of swapped pairs averaged over the queries, is
+// weights=queries here.
+//
+// Other methods here minimise Σ hinge + ‖w‖²/C', where C' = 2C. Descent uses this form, so that
+// its rate does not depend on C.
 func newRankSVM() *Method {
 	m := gradientMethod(Method{
 		Name:    "ranksvm",
@@ -67,7 +68,7 @@ func rankSVM(p *Problem) loss.RankSVM {
 	return l
 }
 
-// rankSVMPenalty is what goes with rankSVM.
+// rankSVMPenalty returns the penalty of rankSVM.
 func rankSVMPenalty(p *Problem) float64 {
 	if rankSVMOptimizer(p) == "descent" {
 		return train.HalfNorm * fieldC(p)
@@ -181,7 +182,7 @@ func slackWeight(p *Problem) float64 {
 	return p.Values.Number("C") / p.Data.TotalQueryWeight()
 }
 
-// svmMapPenalty is what goes with svmMapLoss.
+// svmMapPenalty returns the penalty of svmMapLoss.
 func svmMapPenalty(p *Problem) float64 {
 	if svmMapOptimizer(p) == "descent" {
 		return train.HalfNorm * slackWeight(p)
@@ -204,10 +205,10 @@ func svmMapOptimizer(p *Problem) string {
 	return "descent"
 }
 
-// slackTolerance turns a precision ε of the mean slack into the gap, relative to
-// max(1, F), that optimisers stop at. The objective F is at most C, as at w = 0 no
-// slack is above 1; so the gap is at most εC, by which the mean slack is known to ε,
-// and at most ε times F if that is above 1.
+// slackTolerance turns a precision ε of the mean slack into the gap at which optimisers stop,
+// relative to max(1, F). The objective F is at most C, because no slack is above 1 at w = 0. So
+// the gap is at most εC, which is a precision of ε for the mean slack. If F is above 1, the gap
+// is also at most ε times F.
 func slackTolerance(p *Problem) float64 {
 	return p.Values.Number("tolerance") * min(1, p.Values.Number("C"))
 }

@@ -48,8 +48,8 @@ func newMART() *Method {
 	})
 }
 
-// treeMethod completes a method whose loss is boosted with trees: its hyperparameters are those
-// of trees and the loss's own, which it has so far.
+// treeMethod completes a method whose loss is boosted with trees. It adds the hyperparameters of
+// trees to the loss's own, which m has.
 func treeMethod(m Method, newLoss func(p *Problem) (loss.Loss, error)) *Method {
 	own := slices.DeleteFunc(slices.Clone(m.Hyperparameters), func(h Hyperparameter) bool { return h.notOnTrees })
 	m.Hyperparameters = slices.Concat(treeParameters(), own, []Hyperparameter{largestWork})
@@ -143,8 +143,9 @@ func trees(p *Problem) (train.Trees, error) {
 	return l, p.nameColumns(&l)
 }
 
-// nameColumns sets what of trees names features. What is asked of a feature holds for all its
-// views, none of which decreases where it increases; categories have no views.
+// nameColumns sets the hyperparameters of trees that name features. A constraint holds for all
+// views of a feature, none of which decreases where the feature increases. Categories have no
+// views.
 func (p *Problem) nameColumns(l *train.Trees) (err error) {
 	groups, _, err := p.columnsOf("interactions")
 	if err != nil {

@@ -124,7 +124,7 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return learned, b.keeper.file.remove()
 }
 
-// begin sets what is known before the first round.
+// begin sets the objective and the validation value before the first round.
 func (b *boosting) begin() error {
 	b.before, b.start, b.lowest = math.Inf(-1), math.NaN(), math.Inf(1)
 	if s, ok := b.Booster.(starter); ok {
@@ -219,7 +219,7 @@ func (b *boosting) run(ctx context.Context) (model.Training, error) {
 	return model.Training{Status: status, Iterations: c.rounds, Evaluations: c.rounds, BestEpoch: c.best, Objective: c.objective}, nil
 }
 
-// conclude validates a round, keeps it if it is the best, and tells how it went.
+// conclude validates a round, keeps it if it is the best, and reports it to the observer.
 func (b *boosting) conclude(r Round) {
 	c := &b.course
 	c.rounds++
@@ -263,7 +263,7 @@ const (
 	checkpointShare = 20
 )
 
-// resume prepares for checkpoints, and goes on from the one that is there.
+// resume prepares for checkpoints and resumes from an existing one.
 func (b *boosting) resume() error {
 	of, ok := b.Booster.(checkpointed)
 	if !ok || b.task.Checkpoint == "" {
@@ -291,7 +291,7 @@ func (b *boosting) resume() error {
 	return nil
 }
 
-// goOnFrom sets the rounds to those of a state, or returns an error if it is not of these data.
+// goOnFrom restores the rounds from a state. It returns an error if the state is of other data.
 func (b *boosting) goOnFrom(s *boostingState) error {
 	members := b.keeper.of.members()
 	if len(s.members) != len(members) || len(s.scores) != len(b.scores) {

@@ -147,9 +147,9 @@ func fingerprint(lists ...[]float64) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// IdentityOf returns what Problem.Identity is if it is empty: the method, the settings, and
-// the types and fields of the loss and the learner, as words NAME=VALUE. What these have
-// behind pointers, in lists or in functions is told by its type alone.
+// IdentityOf returns the default of Problem.Identity: the method, the settings, and the types and
+// fields of the loss and the learner, as words NAME=VALUE. Fields that are pointers, lists or
+// functions are described by their type alone.
 func IdentityOf(method string, l loss.Loss, learner Learner, settings map[string]any) string {
 	words := []string{"method=" + method}
 	words = described(words, "loss", reflect.ValueOf(l))
@@ -165,8 +165,8 @@ func (p *Problem) identityWith(s scorer.Scorer) string {
 	return p.identity() + " " + strings.Join(described(nil, "scorer", reflect.ValueOf(s)), " ")
 }
 
-// described adds words for the types in v and for the numbers, strings and truth values in
-// its fields. Of functions, lists and what is behind pointers the type alone is told.
+// described adds words for the types in v and for the numbers, strings and truth values in its
+// fields. Functions, lists and pointers are described by their type alone.
 func described(words []string, name string, v reflect.Value) []string {
 	switch {
 	case !v.IsValid():

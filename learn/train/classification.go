@@ -58,12 +58,12 @@ func (c Classification) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return &Learned{s, result.X, training(result), len(d.Queries)}, nil
 }
 
-// TreeClassification learns, for every grade of the training data but the lowest, how probable
-// it is that a document has it or a higher one, by a sum of boosted trees each, and ranks by
-// the expected value of the grade (scorer.TreeClasses): McRank's multiple ordinal
-// classification (Li, Burges, Wu, NIPS 2007, section 3.3). A round adds a tree to each sum
-// under the logistic loss of its grade (loss.AtLeast); the objective is the sum of these. It
-// takes no loss, begins with no model, and writes checkpoints.
+// TreeClassification learns a sum of boosted trees for every grade of the training data but the
+// lowest: the probability that a document has at least this grade. It ranks by the expected value
+// of the grade (scorer.TreeClasses). It is McRank's multiple ordinal classification (Li, Burges,
+// Wu, NIPS 2007, section 3.3). A round adds a tree to each sum under the logistic loss of its
+// grade (loss.AtLeast); the objective is the sum of these. It takes no loss and no initial model,
+// and writes checkpoints.
 type TreeClassification struct {
 	Trees   Trees        // how each sum grows; Refit must be false
 	Mapping loss.Mapping // from a grade to the value of its class
@@ -117,7 +117,7 @@ type classRounds struct {
 	functions []*treeMean
 	values    []float64 // of the classes
 
-	// Of the data that were scored last: the functions after so many rounds of each.
+	// The data scored last, with the functions of each class and their rounds.
 	scored struct {
 		of     *dataset.Dataset
 		sums   [][]float64

@@ -104,7 +104,7 @@ func (l Trees) CheckInitial(m *model.Model) error {
 }
 
 // checkRefit returns an error if the model's trees were not added one after the other, or if
-// settings that its values depend on are others now than then.
+// settings that determine leaf values have changed.
 func (l Trees) checkRefit(t *Task) error {
 	if l.Sum != GradientTrees || l.Bag > 1 {
 		return BadProblem("found DART, a forest or a bag, expected none of them: a refit takes trees one after the other")
@@ -124,13 +124,13 @@ func (l Trees) checkRefit(t *Task) error {
 	return nil
 }
 
-// refit gives the trees of the initial model new values, one tree after the other, by the step
-// that a tree takes in boosting at the scores of those before it:
+// refit gives the trees of the initial model new values, one tree after the other. The step is
+// that of boosting at the scores of the trees before:
 //
 //	value ← decay·value + (1 − decay)·rate·step
 //
-// Leaves without documents keep their values. It is what LightGBM calls so, but that these
-// become 0 there. Steps keep the order of monotone features, as trees of boosting do.
+// Leaves without documents keep their values; with LightGBM's refit they become 0. Steps keep the
+// order of monotone features, as trees of boosting do.
 func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 	switch {
 	case t.Initial == nil:
@@ -186,7 +186,7 @@ func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 	return learned, l.validateRefit(t, learned)
 }
 
-// validateRefit tells what the model gives on the validation data, if there are any.
+// validateRefit sets the validation value, if there are validation data.
 func (l *Trees) validateRefit(t *Task, learned *Learned) error {
 	v, err := t.Validation(false)
 	if v == nil || err != nil {
@@ -299,7 +299,7 @@ func (o *ordering) bound(at int, lower, upper float64) {
 	o.bound(n.Right, rightLower, rightUpper)
 }
 
-// middle returns the value that divides those of a node's sides. A side without documents
+// middle returns the value that separates the two sides of a node. A side without documents
 // leaves it to the other one.
 func (o *ordering) middle(n *scorer.TreeNode, lower, upper float64) float64 {
 	left, hasLeft := o.mean(n.Left)

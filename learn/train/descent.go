@@ -93,8 +93,8 @@ func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return &Learned{average, params, trained, risk.Queries()}, r.file.remove()
 }
 
-// newTeam returns the goroutines among which the work on a query is divided where a step is made of one: as many
-// as there are workers and as queries of mean length are worth. It is nil, which divides nothing, if that is one.
+// newTeam returns the goroutines that share the work on a query in steps of one query. They are
+// at most the workers, and fewer if queries are short. It returns nil for a single one.
 func newTeam(s scorer.Scorer, t *Task) *parallel.Team {
 	d, ok := s.(scorer.Divider)
 	data := t.Normalized()
@@ -231,8 +231,8 @@ var (
 	_ optimize.Penalized = (*objective.Risk)(nil)
 )
 
-// newBag returns a *ProblemError if members of this scorer have no average, as those of a
-// linear scorer, which would all start at 0 and learn the same.
+// newBag returns a *ProblemError if the scorer's members cannot be averaged. Members of a linear
+// scorer would all start at 0 and learn the same.
 func newBag(risk *objective.Risk, s scorer.Scorer, size int) (*bag, error) {
 	if _, ok := s.(scorer.Averager); !ok && size > 1 {
 		return nil, BadProblem("found bag=%d with the scorer %s, expected one whose members can be averaged to one scorer, as those of networks can (scorer.Averager)", size, s.Kind())

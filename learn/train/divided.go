@@ -15,11 +15,13 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// This file divides a training by L-BFGS: the data lie in parts, such as shards on several machines, of which each
-// gives values and gradients of its part of the risk, and one L-BFGS sees their sum.
+// A training by L-BFGS can be divided. The data lie in parts, such as shards on several machines.
+// Each part gives values and gradients of its share of the risk, and one L-BFGS minimises their
+// sum.
 
-// Divisible returns a *ProblemError unless the problem's training can be divided: it minimises a smooth loss over
-// linear functions by [LBFGS], and what is done to the features of a query depends on nothing else.
+// Divisible returns a *ProblemError unless the training can be divided. The learner must be
+// [LBFGS] with a smooth loss and a linear scorer, and the features of a query must be prepared
+// without other queries.
 func (p *Problem) Divisible() error {
 	l, ok := p.Learner.(LBFGS)
 	switch {
@@ -72,9 +74,10 @@ func NewPart(ctx context.Context, p *Problem) (*Part, error) {
 	return &Part{part, p, p.Learner.(LBFGS), s, risk.Queries()}, err
 }
 
-// Model returns the optimum of the part by itself, with what is known of its data, but for the distribution of the
-// features. The penalty is the share that the part has of the whole, above 0, so that the objectives of all parts add up
-// to that of the whole. With a share of 0, or where nothing can be learned, the weights are 0.
+// Model returns the optimum of the part by itself, with a description of its data except for the
+// distribution of the features. The penalty is multiplied by share, the part's share of the
+// whole, so that the objectives of all parts add up to that of the whole. With a share of 0, or
+// where nothing can be learned, the weights are 0.
 func (p *Part) Model(ctx context.Context, share float64) (*model.Model, error) {
 	learned := &Learned{Scorer: p.scorer, Params: make([]float64, p.scorer.NumParams()), Used: p.used}
 	if share > 0 && p.used > 0 {
@@ -104,9 +107,9 @@ type Divided struct {
 	Average bool
 }
 
-// Learn minimises the regularised sum of the parts by the learner of Problem. The result is a function of the parts,
-// their order and the settings. It differs from that of [Run] on all data at once by rounding alone, within what the
-// tolerance leaves open, and says how it came about in Training.Divided.
+// Learn minimises the regularised sum of the parts by the learner of Problem. The result is a
+// function of the parts, their order and the settings. It differs from that of [Run] on all data
+// by rounding, within the tolerance. Training.Divided describes the parts.
 func (d *Divided) Learn(ctx context.Context) (*model.Model, error) {
 	if err := d.Problem.Divisible(); err != nil {
 		return nil, err
@@ -166,8 +169,9 @@ func (d *Divided) average(x []float64, used int) {
 	}
 }
 
-// combined returns the first model with what is known of the data of all, without weights. It is an error if the models
-// are not of one problem, or if nothing can be learned from any part.
+// combined returns the first model, without weights, with a description of the data of all parts.
+// It is an error if the models are not of one problem, or if nothing can be learned from any
+// part.
 func (d *Divided) combined() (*model.Model, error) {
 	if len(d.Models) == 0 || len(d.Models) != len(d.Parts) {
 		return nil, fmt.Errorf("found %d models of %d parts, expected one of each, and some", len(d.Models), len(d.Parts))

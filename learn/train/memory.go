@@ -11,9 +11,9 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Streamer is a Learner that reads the features of one query after the other, by a dataset.RowReader,
-// and so learns from data that are larger than memory, as dataset.Options.Stream opens them. Others take
-// Task.Normalized().X() as a whole.
+// Streamer is a Learner that reads the features of one query at a time, by a dataset.RowReader.
+// It can learn from data larger than memory, as dataset.Options.Stream opens them. Other learners
+// read Task.Normalized().X() as a whole.
 type Streamer interface {
 	Learner
 
@@ -27,12 +27,13 @@ func Streams(l Learner) bool {
 	return ok && s.Streams()
 }
 
-// Estimator is a Learner that states how much memory it takes. Of any other learner nothing is known, and nothing counted.
+// Estimator is a Learner that states how much memory it needs. For other learners no memory is
+// counted.
 type Estimator interface {
 	Learner
 
-	// Memory returns the bytes that learning takes beside features and grades: a function of the numbers of documents and
-	// features, and of the settings.
+	// Memory returns the bytes that learning needs in addition to features and grades. It is a
+	// function of the settings and of the numbers of documents and features.
 	Memory(p *Problem) float64
 }
 
@@ -85,8 +86,9 @@ func (c Classification) Memory(p *Problem) float64 {
 	return float64(document*float64(p.Data.Docs())) + p.riskBytes(Linear(p.Inputs()*len(gradesOf(p.Data))), lbfgsVectors)
 }
 
-// riskBytes returns the bytes that minimising the loss of a scorer's parameters takes, given the number of vectors of
-// parameters that are held: these, what the loss holds of all queries, and what every worker holds of one.
+// riskBytes returns the bytes needed to minimise the loss over a scorer's parameters. They are
+// the given number of parameter vectors, the loss's data for all queries, and each worker's data
+// for one query.
 func (p *Problem) riskBytes(s scorer.Scorer, vectors int) float64 {
 	const document = 64 // bytes of its score, λ, and what most losses hold of it meanwhile
 	if s == nil {
@@ -101,7 +103,8 @@ func (p *Problem) riskBytes(s scorer.Scorer, vectors int) float64 {
 	return float64(float64(parallel.Workers(p.Workers, queries))*each) + float64(8*float64(vectors)*float64(s.NumParams())) + p.lossBytes()
 }
 
-// lossBytes returns the bytes that the loss holds of all queries once it is bound to their grades.
+// lossBytes returns the bytes that the loss keeps for all queries once it is bound to their
+// grades.
 func (p *Problem) lossBytes() (bytes float64) {
 	const query, document = 288, 12 // of most losses
 	h, more := p.Loss.(loss.Holder)
@@ -116,9 +119,9 @@ func (p *Problem) lossBytes() (bytes float64) {
 	return bytes
 }
 
-// planMemory decides whether what is done to the features is done once, to a copy of the data, or as
-// they are read: by MaxBytes alone, and with the same numbers either way. A *ProblemError says what
-// would be needed, before anything is done.
+// planMemory decides whether features are prepared once, as a copy of the data, or whenever they
+// are read. MaxBytes alone decides, and the numbers are the same either way. A *ProblemError says
+// how much memory is needed, before any work is done.
 func (p *Problem) planMemory() error {
 	limit := float64(dataset.MemoryLimit(p.MaxBytes))
 	held, copies := p.held()
@@ -159,8 +162,8 @@ func (p *Problem) tooLarge(held, need, limit float64, instead string) error {
 		found, gigabytes(held), gigabytes(need), gigabytes(limit), instead))}
 }
 
-// estimate returns the bytes that are taken beside features and grades: of queries, of validation documents and by the
-// learner, above those of few.
+// estimate returns the bytes needed in addition to features and grades: for queries, for
+// validation documents and for the learner. The first two MiB are not counted.
 func (p *Problem) estimate() (bytes float64) {
 	const few, query, validated = 2 << 20, 352, 40
 	queries := len(p.Data.Queries)
@@ -175,13 +178,14 @@ func (p *Problem) estimate() (bytes float64) {
 	return max(0, bytes-few)
 }
 
-// readingBytes returns the bytes of the queries that workers read, each the longest one.
+// readingBytes returns the bytes of the queries being read, at most the longest one for each
+// worker.
 func (p *Problem) readingBytes() float64 {
 	workers := parallel.Workers(p.Workers, len(p.Data.Queries))
 	return float64(4 * float64(workers) * float64(p.longest()) * float64(2*p.Data.Features+3*p.Inputs()))
 }
 
-// held returns the bytes of features that are in memory, and of the copies that would be made.
+// held returns the bytes of the features in memory, and of the copies that preparing them makes.
 func (p *Problem) held() (held, copies float64) {
 	for _, d := range []*dataset.Dataset{p.Data, p.Valid} {
 		if d == nil || d.Streamed() {
@@ -196,7 +200,7 @@ func (p *Problem) held() (held, copies float64) {
 	return held, copies
 }
 
-// memoryLeft returns the bytes of memory beside features that are held and what is taken according to the estimate.
+// memoryLeft returns the bytes of memory that features and the estimate leave.
 func (t *Task) memoryLeft() float64 {
 	held, copies := t.held()
 	if !t.streaming {
@@ -214,7 +218,7 @@ func (p *Problem) longest() int {
 	return longest
 }
 
-// featuresBytes returns the bytes of so many features of the documents of d.
+// featuresBytes returns the bytes of the documents of d with the given number of features.
 func featuresBytes(d *dataset.Dataset, features int) float64 {
 	return float64(4 * float64(d.Docs()) * float64(features))
 }

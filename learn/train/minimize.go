@@ -15,10 +15,9 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Architecture makes a scorer for data with the given number of features: one of package
-// scorer, or of any other package, which then registers its kind for model files
-// ([scorer.Register]). A nil Architecture means Linear. Learners that are for linear scorers
-// alone take none.
+// Architecture makes a scorer for data with the given number of features. A scorer of another
+// package registers its kind for model files ([scorer.Register]). A nil Architecture means
+// Linear. Learners that train linear scorers only have no Architecture.
 type Architecture func(features int) scorer.Scorer
 
 // Linear is the architecture w·x.
@@ -52,9 +51,8 @@ func isLinear(s scorer.Scorer) bool {
 	return ok
 }
 
-// setStart sets w, all 0, to the i-th point from which a member of a bag starts: the
-// random weights of a network; for a linear scorer first zero, then standard
-// Gaussian vectors.
+// setStart sets w, all 0, to the i-th starting point of a member of a bag. A network starts from
+// random weights, a linear scorer first from zero and then from standard Gaussian vectors.
 func setStart(w []float64, s scorer.Scorer, seed uint64, member, i int) {
 	switch {
 	case !isLinear(s):
@@ -67,8 +65,8 @@ func setStart(w []float64, s scorer.Scorer, seed uint64, member, i int) {
 	}
 }
 
-// numberOf names the i-th random stream of a member of a bag. Those of the first
-// member are the same in a bag of any size.
+// numberOf names the i-th random stream of a member of a bag. The first member has the same
+// streams in a bag of any size.
 func numberOf(member, i int) string {
 	if member == 0 {
 		return strconv.Itoa(i)
@@ -76,17 +74,16 @@ func numberOf(member, i int) string {
 	return fmt.Sprintf("%d of %d", i, member)
 }
 
-// memory is the number of L-BFGS's correction pairs. Many are worth having where
-// the features of LETOR's data are nearly dependent and C is large: the factored
-// MLE at C=1 on OHSUMED's fold 1 is certified after 250 to 400 iterations with 40
-// to 60 pairs, and not in 500 with 10 or 20; the pairs cost little beside one
-// evaluation of the objective.
+// memory is the number of correction pairs of L-BFGS. Many pairs help where features are nearly
+// dependent and C is large. On OHSUMED's fold 1, the factored MLE at C=1 is certified after 250
+// to 400 iterations with 40 to 60 pairs, and not within 500 with 20. Their cost is small compared
+// with an evaluation of the objective.
 const memory = 50
 
-// LBFGS minimises the regularised empirical risk Σ loss + ‖w‖²/C: once from w = 0 if it
-// is convex, to a certified gap; else from some random starts too, keeping the lowest
-// objective. The loss must have a gradient. The zero value minimises the risk of a linear
-// scorer without a penalty.
+// LBFGS minimises the regularised empirical risk Σ loss + ‖w‖²/C. A convex risk is minimised
+// once, from w = 0, to a certified gap. Otherwise random starts follow, and the lowest objective
+// is kept. The loss must have a gradient. The zero value minimises the risk of a linear scorer
+// without a penalty.
 type LBFGS struct {
 	Architecture Architecture
 	C            float64 // of the penalty ‖w‖²/C; 0: none

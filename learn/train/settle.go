@@ -11,10 +11,10 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 )
 
-// Settled returns the problem with everything put in place that depends on the data:
-// features are in one order, by their names, values that are missing are filled in, and the measures have their relevance threshold
-// and Measure, by [measure.ForTraining], no rule that is for evaluations alone. Run settles
-// a problem itself; settling twice changes nothing.
+// Settled returns the problem with everything that depends on the data. Features have one order,
+// by their names, and missing values are filled in. Measures have their relevance threshold.
+// Measure has no rules that are for evaluation only (see [measure.ForTraining]). Run settles a
+// problem itself; settling twice changes nothing.
 func (p *Problem) Settled() (*Problem, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func storable(value any) bool {
 	}
 }
 
-// Relevant returns the convention of the problem's measures with the relevance
-// threshold for the data, once it is settled.
+// Relevant returns the convention of the measures of a settled problem, with the relevance
+// threshold for the data.
 func (p *Problem) Relevant() measure.Convention { return p.relevant }
 
 // filled returns a copy of the problem with values that are missing filled in.
@@ -135,9 +135,9 @@ type MissingLearner interface {
 	LearnsMissing() bool
 }
 
-// checkKept returns an error if missing values are to be kept, not all transforms make
-// numbers of them, and the learner, once there is one, or the normalization has no use for
-// them.
+// checkKept returns an error if missing values are kept but the learner or the normalization
+// cannot use them. Transforms that fill all of them make the check pass. Before there is a
+// learner, only the normalization is checked.
 func (p *Problem) checkKept() error {
 	if p.Missing != dataset.MissingKeep || p.pipeline.Fills(p.Data.Features) {
 		return nil
@@ -154,9 +154,9 @@ func (p *Problem) checkKept() error {
 	return nil
 }
 
-// arranged returns a copy of the problem whose data have their features in one order, where
-// these have names: that of the model to continue, else of the training data. Data of another
-// order are copied; features of other names are a *ProblemError.
+// arranged returns a copy of the problem whose data have their features in one order, by name:
+// that of the model to continue, or of the training data. Data in another order are copied.
+// Features with other names are a *ProblemError.
 func (p *Problem) arranged() (*Problem, error) {
 	a := *p
 	var err error
@@ -186,8 +186,7 @@ func arrange(d *dataset.Dataset, names []string) (*dataset.Dataset, error) {
 	return d.KeepFeatures(columns), nil
 }
 
-// featureNames returns those of the model: the data's or, if these have none, those of the model
-// that training goes on from.
+// featureNames returns the feature names of the data or, if they have none, of the initial model.
 func (p *Problem) featureNames() []string {
 	if p.Data.FeatureNames == nil && p.Initial != nil {
 		return p.Initial.FeatureNames
@@ -195,18 +194,18 @@ func (p *Problem) featureNames() []string {
 	return p.Data.FeatureNames
 }
 
-// Weighs says which weights of the training data count in a training: those of queries, those
-// of documents. Queries and documents of weight 0 are left out of every training.
+// Weighs says whether a training uses the weights of queries and of documents. Every training
+// leaves out queries and documents of weight 0.
 type Weighs struct{ Queries, Documents bool }
 
-// Weigher is a Learner that says which weights it takes under a loss, nil for none. Data with
-// weights that it does not take, or with any if it is no Weigher, are a *WeightsRefused.
+// Weigher is a Learner that says which weights it uses under a loss, nil for none. Other weights
+// are a *WeightsRefused, as are all weights for a learner that is no Weigher.
 type Weigher interface {
 	Learner
 	Weighs(l loss.Loss) Weighs
 }
 
-// WeightsRefused is the error of data with weights that a training does not take.
+// WeightsRefused is the error of data whose weights a training does not use.
 type WeightsRefused struct {
 	Of      string // queries or documents
 	Learner Learner
@@ -265,8 +264,7 @@ func weighted(queries, documents bool) string {
 	return ""
 }
 
-// underLoss are the weights that a learner takes which minimises a loss over an objective.Risk or
-// Functional.
+// underLoss returns the weights used by a learner that minimises an objective.Risk or Functional.
 func underLoss(l loss.Loss) Weighs { return Weighs{Queries: true, Documents: loss.WeighsDocuments(l)} }
 
 // Weighs implements Weigher.

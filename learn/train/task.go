@@ -20,11 +20,12 @@ type Task struct {
 	normalized *dataset.Dataset
 }
 
-// Normalized returns the training data, transformed and normalized, without the queries and
-// documents of weight 0, which count in what is done to the features of the others; they must not
-// be changed. They are the data themselves where nothing is done to them, else a copy or, for a
-// learner that is a [Streamer] where that would take too much memory, streamed data, whose features a
-// dataset.RowReader makes as they are read.
+// Normalized returns the training data, transformed and normalized; they must not be changed.
+// Queries and documents of weight 0 are left out, although they count in normalization.
+//
+// It returns the data themselves where nothing changes them, else a copy. Where a copy takes too
+// much memory, a [Streamer] gets streamed data, whose features a dataset.RowReader makes as it
+// reads.
 func (t *Task) Normalized() *dataset.Dataset {
 	if t.normalized == nil {
 		t.normalized = t.prepared(t.Data).Counting()
@@ -35,10 +36,9 @@ func (t *Task) Normalized() *dataset.Dataset {
 // DefaultLargestWork is about 10 seconds a pass, or a gigabyte, for one query.
 const DefaultLargestWork = 1e10
 
-// Risk returns the sum of the loss over the queries of the training data, normalized,
-// as a function of the scorer's parameters, with the penalty ‖w‖²/c, none if c is 0.
-// Queries that take too much work, and data from which nothing can be learned, are a
-// *ProblemError.
+// Risk returns the sum of the loss over the queries of the normalized training data, as a
+// function of the scorer's parameters. The penalty is ‖w‖²/c, or none if c is 0. Queries that
+// take too much work, and data from which nothing can be learned, are a *ProblemError.
 func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, error) {
 	risk, err := t.anyRisk(s, l, c)
 	if err == nil && risk.Queries() == 0 {
@@ -47,7 +47,7 @@ func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, e
 	return risk, err
 }
 
-// anyRisk is Risk for data from which nothing may be to learn, as may be in a part of the data.
+// anyRisk is Risk for a part of the data, from which nothing may be learned.
 func (t *Task) anyRisk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, error) {
 	if l == nil {
 		return nil, errors.New("found no loss, expected one: this learner minimises a loss")
@@ -71,9 +71,9 @@ func (t *Task) anyRisk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk
 	return risk, nil
 }
 
-// CheckWork returns a *ProblemError for a scorer that is no valid architecture, and for a
-// query that would take more work than LargestWork, in training or, by the scorer, in
-// validation. A scorer or coster of nil takes none.
+// CheckWork returns a *ProblemError for an invalid architecture, and for a query that takes more
+// work than LargestWork. It counts training, by scorer and coster, and validation, by the scorer.
+// A nil scorer or coster takes no work.
 func (t *Task) CheckWork(s scorer.Scorer, coster loss.Coster) error {
 	if v, ok := s.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {
@@ -109,8 +109,8 @@ func (t *Task) nothingToLearn() error {
 		by, t.relevant.Threshold(), t.Data.HighestGrade())
 }
 
-// NoCheckpoint is for learners that take seconds and leave no checkpoints: a
-// *ProblemError if there is a file from which somebody expects to go on.
+// NoCheckpoint returns a *ProblemError if the checkpoint file exists. It is for learners that
+// take seconds and write no checkpoints.
 func (t *Task) NoCheckpoint() error {
 	if t.Checkpoint == "" {
 		return nil

@@ -2,26 +2,25 @@
 //
 //	model = Run(loss on one query's scores, learner)
 //
-// A learner is what searches for a ranking function: a scorer with an optimiser
-// ([LBFGS], [Descent], [Newton], [Smoothing], [Planes]), what grows its scorer round by
-// round ([Boosting]), or a type of the caller's own. A loss, a caller's own included, goes
-// with every learner whose demands it meets; with another one it is a *ProblemError:
+// A learner searches for a ranking function. It is a scorer with an optimiser ([LBFGS],
+// [Descent], [Newton], [Smoothing], [Planes]), a sum that grows round by round ([Boosting],
+// [Trees]), or a type of the caller's own. A loss, also a caller's own, must meet the demands
+// of the learner; otherwise Run returns a *ProblemError. The demands:
 //
-//	[Descent], [Trees]     none
-//	[LBFGS]                λ is minus the gradient of the loss (not loss.Traits.NonGradient)
-//	[Planes]               that, and the loss is convex (loss.Traits.Convex)
-//	[Newton]               that, and it has a Hessian (loss.SecondOrder)
-//	[Smoothing]            as for Planes, and a stand-in that has a Hessian and cutting planes
-//	                       (loss.SecondOrder, loss.CuttingPlane)
-//	[Boosting], [Classification], [TreeClassification]  they take no loss
+//   - [Descent] and [Trees] take any loss.
+//   - [LBFGS] needs λ to be minus the gradient of the loss (not loss.Traits.NonGradient).
+//   - [Planes] needs a gradient and a convex loss (loss.Traits.Convex).
+//   - [Newton] needs a convex loss with a Hessian (loss.SecondOrder).
+//   - [Smoothing] needs a convex loss, and a rounded form of it that has a Hessian and cutting
+//     planes (loss.SecondOrder, loss.CuttingPlane).
+//   - [Boosting], [Classification] and [TreeClassification] take no loss.
 //
-// Data may have weights: a query's multiplies what its loss adds, a document's what it adds to that.
-// Which of them a problem takes, [Problem.Weighs] tells; others are refused.
+// Data may have weights. The weight of a query multiplies its loss, that of a document its
+// part of the loss. [Problem.Weighs] says which of them a problem uses; others are refused.
 //
-// Start reading at [Problem] and [Run]; [Learner] and [Task] are what a learner of one's
-// own needs. Package method has the published methods as such pairs, with their
-// hyperparameters. The package must not depend on methods' names, files of folds or
-// tables.
+// Start reading at [Problem] and [Run]. A learner of one's own implements [Learner] and gets a
+// [Task]. Package method has the published methods with their hyperparameters. This package
+// must not depend on names of methods, files of folds or tables.
 package train
 
 import (
@@ -51,17 +50,17 @@ type Problem struct {
 	Normalization dataset.Normalization
 	Views         dataset.Views // the forms in which the scorer sees the features, after Normalization; nil: raw
 
-	// Transforms are done to features one by one, in this order, before Normalization; their
-	// numbers are learned from Data and stored in the model. With Initial there must be none:
-	// the model's own are kept.
+	// Transforms are applied to single features, in this order, before Normalization. Their
+	// numbers are learned from Data and stored in the model. With Initial there must be none: the
+	// model's own are kept.
 	Transforms []transform.Spec
 
 	Loss    loss.Loss
 	Learner Learner
 
-	// Weights of the documents of Data in pairs, one a row, multiply what pairs pull. With any
-	// but the zero value, which changes nothing, Learner is [Trees] and Loss a
-	// loss.PairWeighted.
+	// Weights of pairs of documents multiply the gradients of the pairs. They have one number for
+	// each row of Data. With any but the zero value, which changes nothing, Learner is [Trees]
+	// and Loss a loss.PairWeighted.
 	Weights loss.PairWeights
 
 	// Measure is what the training optimises, for those whom it concerns; nil if there
@@ -70,41 +69,40 @@ type Problem struct {
 	// threshold of both, unless chosen, is for the data.
 	Measure, Select measure.Measure
 
-	// Threshold is the lowest grade that the loss takes as relevant, 0 if it does not ask
-	// whether a document is: for messages and, where there is neither Measure nor Select,
-	// for the choice on validation data and the model.
+	// Threshold is the lowest grade that the loss takes as relevant, 0 if the loss does not use
+	// relevance. It appears in messages. Without Measure and Select it is also the threshold of
+	// validation and of the model.
 	Threshold float64
 
-	// LargestWork bounds the operations that one query may take a pass, and ten times the
-	// bytes of memory that it may take; a query that needs more of either is refused. 0 means
-	// DefaultLargestWork.
+	// LargestWork bounds the operations of one query in a pass, and ten times its bytes of
+	// memory. A query that needs more is refused. 0 means DefaultLargestWork.
 	LargestWork float64
 
-	// Initial, if not nil, is a model that training goes on from, of the same features and
-	// normalization; the learner must be a Continuer. Its transforms are the new model's, and
-	// so is the order of its features, if they have names.
+	// Initial, if not nil, is a model to continue, with the same features and normalization. The
+	// learner must be a Continuer. The new model has its transforms and, if features have names,
+	// its order of features.
 	Initial *model.Model
 
 	Seed    uint64
 	Workers int // goroutines; 0 means GOMAXPROCS
 
-	// MaxBytes bounds the memory for features: where these, with a copy of what becomes of them, take
-	// more, they are made anew whenever they are read if the learner is a [Streamer], else it is a
-	// *ProblemError. 0 is what dataset.MemoryLimit says. It changes no bit of the model.
+	// MaxBytes bounds the memory for features and their prepared copy. Where it is too little, a
+	// [Streamer] prepares features whenever it reads them; for other learners it is a
+	// *ProblemError. 0 means dataset.MemoryLimit. It changes no bit of the model.
 	MaxBytes int64
 
-	// Bindings, if not nil, keep what the loss draws of few documents for other trainings with it:
-	// see [objective.Bindings]. It changes no bit of the model.
+	// Bindings, if not nil, keep what the loss draws for small data, for other trainings with the
+	// same loss: see [objective.Bindings]. It changes no bit of the model.
 	Bindings *Bindings
 
-	// Checkpoint, if not empty, is the file that the learner's state is written to now
-	// and then; training goes on from it if it exists. It is deleted in the end.
-	// Learners that take seconds write none and refuse one that exists.
+	// Checkpoint, if not empty, is the file for the learner's state. If it exists, training
+	// resumes from it. It is deleted in the end. Learners that take seconds write none and refuse
+	// one that exists.
 	Checkpoint string
 
-	// Observe, if not nil, is called after every iteration or epoch; if EpochsAlone is set, after epochs,
-	// rounds and sweeps alone. Iterations of a minimisation, which are validated for the observer only,
-	// then cost nothing besides.
+	// Observe, if not nil, is called after every iteration or epoch; with EpochsAlone, only after
+	// epochs, rounds and sweeps. Iterations of a minimisation are validated for the observer
+	// only, so EpochsAlone saves that time.
 	Observe     func(Iteration)
 	EpochsAlone bool
 
@@ -117,10 +115,10 @@ type Problem struct {
 	Method   string
 	Settings map[string]any
 
-	// Identity identifies, in words NAME=VALUE, the loss, the learner and their settings, so
-	// that a checkpoint of another training is not taken for this one's. If empty, it is
-	// that of [IdentityOf], which does not tell what Loss and Learner have behind pointers,
-	// in lists or in functions (an Architecture).
+	// Identity identifies the loss, the learner and their settings, in words NAME=VALUE, so that
+	// a checkpoint of another training is refused. If empty, it is that of [IdentityOf], which
+	// leaves out what Loss and Learner have behind pointers, in lists or in functions (an
+	// Architecture).
 	Identity string
 
 	done     <-chan struct{}    // the context's, set by Run
@@ -260,9 +258,9 @@ func (p *Problem) warn(format string, args ...any) {
 	}
 }
 
-// warnUnimproved warns of a training that ends where it began, and says what to check. A loss
-// of package loss whose λ is no gradient is not judged by its value: LambdaRank's jumps, and
-// YetiLoss's rises while the ranking becomes better.
+// warnUnimproved warns of a training that ends where it began, and says what to check. It does
+// not judge a loss of package loss whose λ is no gradient by its value: LambdaRank's jumps, and
+// YetiLoss's rises while the ranking improves.
 func (p *Problem) warnUnimproved(objective, start float64) {
 	if p.Loss != nil && ownLoss(p.Loss) && p.Loss.Traits().NonGradient {
 		return
@@ -270,8 +268,8 @@ func (p *Problem) warnUnimproved(objective, start float64) {
 	p.warn("training did not lower the objective: it is %.6g, and was %.6g at the start; check the sign of λ if the loss is your own, the rate, and the scale of the features", objective, start)
 }
 
-// checkLearned returns an error if a learner, which may be anybody's, returned no scorer or
-// another number of parameters than that has.
+// checkLearned returns an error if a learner, perhaps a caller's own, returned no scorer or a
+// wrong number of parameters.
 func checkLearned(learner Learner, l *Learned) error {
 	switch {
 	case l == nil || l.Scorer == nil:
@@ -282,7 +280,7 @@ func checkLearned(learner Learner, l *Learned) error {
 	return nil
 }
 
-// model returns what was learned with all that is known of where it came from.
+// model returns the model with a description of the data and the training.
 func (p *Problem) model(l *Learned) *model.Model {
 	t := l.Training
 	t.Fingerprint, t.Seen, t.Summary = p.Data.Fingerprint(), p.Data.QuerySet(), p.Data.Summary()
@@ -322,8 +320,8 @@ func (p *Problem) changed() error {
 	return err
 }
 
-// CurveLine is a line of a learning curve as files hold it, a JSON object each: an epoch of descent, a round of
-// boosting, or an iteration of a minimisation, which has no rate but a gradient.
+// CurveLine is a line of a learning curve file, a JSON object. It is an epoch of descent, a round
+// of boosting, or an iteration of a minimisation, which has a gradient and no rate.
 type CurveLine struct {
 	Epoch        int      `json:"epoch"`
 	Restart      int      `json:"restart"`

@@ -5,9 +5,8 @@ import (
 	"github.com/listwise/listwise/dataset/transform"
 )
 
-// learnTransforms learns from the training data, but for queries and documents of weight 0,
-// what is done to features one by one, or takes it from the model that training goes on from;
-// once.
+// learnTransforms learns the transforms from the training data of weights above 0, or takes them
+// from the initial model. It does so once.
 func (p *Problem) learnTransforms() error {
 	switch {
 	case p.learned:
@@ -27,7 +26,7 @@ func (p *Problem) learnTransforms() error {
 	return nil
 }
 
-// transforms reports whether anything is done to features one by one or, before that is learned, may be.
+// transforms reports whether features are transformed or, before transforms are learned, may be.
 func (p *Problem) transforms() bool {
 	if p.learned {
 		return p.pipeline != nil
@@ -36,8 +35,8 @@ func (p *Problem) transforms() bool {
 }
 
 // prepared returns data as the scorer takes them, transformed, normalized and in all views: d
-// itself if nothing is done to it, else a copy. Features that it lacks are 0 before they are
-// transformed or viewed.
+// itself if nothing changes, else a copy. Features that d lacks are 0 before they are transformed
+// or viewed.
 func (p *Problem) prepared(d *dataset.Dataset) *dataset.Dataset {
 	if p.Views.Raw() {
 		return p.rescaled(d)
@@ -51,7 +50,8 @@ func (p *Problem) prepared(d *dataset.Dataset) *dataset.Dataset {
 	return p.rescaled(d).View(p.Views)
 }
 
-// asStreamed returns data that are read query by query, so that what is made of them copies no features: d itself if it is so.
+// asStreamed returns d, read query by query, so that preparing it copies no features. Streamed
+// data are returned as they are.
 func asStreamed(d *dataset.Dataset) *dataset.Dataset {
 	if d.Streamed() {
 		return d
@@ -82,5 +82,5 @@ func (p *Problem) rescaled(d *dataset.Dataset) *dataset.Dataset {
 	return c
 }
 
-// Inputs returns the number of features that the scorer takes, those of all views.
+// Inputs returns the number of features of all views, which the scorer takes.
 func (p *Problem) Inputs() int { return p.Data.Features * p.Views.Count() }

@@ -126,7 +126,8 @@ func (m *treeMean) Add(dst []float64, d *dataset.Dataset) {
 	}
 }
 
-// setScores sets the scores of validation data to those of all trees with their present weights.
+// setScores sets the scores of validation data to the sum of all trees with their present
+// weights.
 func (m *treeMean) setScores(dst []float64, d *dataset.Dataset) {
 	rows := m.rowsOf(d)
 	clear(dst)
@@ -226,9 +227,8 @@ func (m *treeMean) Queries() int { return m.sums[0].loss.Queries() }
 
 func (m *treeMean) members() []*treeRounds { return m.sums }
 
-// leafTable knows into which leaf of each of some trees each document falls, a byte or two a
-// document and tree, so that sums of trees whose weights change need not go down the trees
-// again.
+// leafTable holds the leaf of each document in each of some trees, in one or two bytes. Sums of
+// trees whose weights change then need no second descent of the trees.
 type leafTable struct {
 	rows    treeRows
 	workers int
@@ -238,7 +238,7 @@ type leafTable struct {
 // mostTableLeaves is the number of leaves that a tree of a leafTable may have.
 const mostTableLeaves = 1 << 16
 
-// byteLeaves are those that a byte tells apart.
+// byteLeaves is the number of leaves that fit a byte.
 const byteLeaves = 1 << 8
 
 // tableChunk is the number of documents that a worker looks at at a time.
@@ -324,14 +324,14 @@ func (c leafColumn) Add(scores, values []float64) {
 	}
 }
 
-// fill adds those of the trees, all valid, that are not in the table yet.
+// fill adds the trees that are not in the table yet.
 func (t *leafTable) fill(trees [][]scorer.TreeNode) {
 	if rest := trees[len(t.columns):]; len(rest) > 0 {
 		t.columns = append(t.columns, t.leavesOf(rest)...)
 	}
 }
 
-// newColumn returns a column for a tree of so many leaves.
+// newColumn returns a column for a tree with the given number of leaves.
 func (t *leafTable) newColumn(leaves int) (c leafColumn) {
 	c.low = make([]uint8, t.rows.docs)
 	if leaves > byteLeaves {

@@ -62,8 +62,8 @@ func (r *treeRounds) next() bool {
 // keep remembers the sum as it is.
 func (r *treeRounds) keep() { r.rounds, r.keptWeights = len(r.trees), slices.Clone(r.weights) }
 
-// drawsOfATree are how often queries, documents, features, thresholds and what the loss draws are drawn for one tree,
-// at most: another draw may show a way down where one shows none.
+// drawsOfATree is the largest number of draws for one tree. A draw of queries, documents,
+// features, thresholds or the loss may give no split where another one does.
 const drawsOfATree = 10
 
 // grow grows a tree and adds it to the scores. It reports false if there is none.
@@ -99,12 +99,12 @@ func (r *treeRounds) grow() bool {
 type TreeSum int
 
 const (
-	// GradientTrees are each fitted to what all before it left: gradient boosting.
+	// GradientTrees are each fitted to the remaining gradient of the sum: gradient boosting.
 	GradientTrees TreeSum = iota
 
-	// DARTTrees are each fitted to what a random part of those before it left, and take a part
-	// of the weight of the others: K. V. Rashmi, R. Gilad-Bachrach, DART: Dropouts meet
-	// Multiple Additive Regression Trees, AISTATS 2015.
+	// DARTTrees are each fitted without a random part of the trees before, whose weights then
+	// shrink: K. V. Rashmi, R. Gilad-Bachrach, DART: Dropouts meet Multiple Additive Regression
+	// Trees, AISTATS 2015.
 	DARTTrees
 
 	// ForestTrees are each fitted to the same, on queries drawn with replacement, and their sum
@@ -118,10 +118,10 @@ type Dropout struct {
 	Skip float64 // probability with which a round leaves none out
 	Most int     // trees left out at most; 0: any number
 
-	// EqualWeight gives the new tree as much weight as all that were left out together:
-	// with a rate η and k trees left out, the new tree's factor is η/(1+η) and theirs is
-	// multiplied by 1/(1+η). Otherwise it has the weight of one of them: η/(k+η) and k/(k+η),
-	// which for η = 1 is the paper's. (XGBoost's normalize_type forest and tree.)
+	// EqualWeight gives the new tree as much weight as all dropped trees together. With a rate η
+	// and k dropped trees, the new tree's factor is η/(1+η), and theirs is multiplied by 1/(1+η).
+	// Otherwise it has the weight of one of them: η/(k+η) and k/(k+η), which is the paper's for η
+	// = 1. (XGBoost's normalize_type forest and tree.)
 	EqualWeight bool
 }
 
@@ -157,8 +157,8 @@ type reweighed struct {
 	target  []float64 // scores that the next tree is fitted at
 }
 
-// aim returns the scores that the next tree is fitted at, and brings λ and second derivatives
-// up to date with them; redrawn says that the loss has changed.
+// aim returns the scores at which the next tree is fitted, and updates λ and second derivatives
+// there. redrawn says that the loss has changed.
 func (r *treeRounds) aim(draw string, redrawn bool) []float64 {
 	at := r.scores
 	switch r.Sum {
@@ -206,8 +206,8 @@ func (r *treeRounds) drop(draw string) {
 	r.drops = len(out)
 }
 
-// factors returns what the values of the next tree are multiplied with, and the weights of
-// those that were left out.
+// factors returns the factor of the next tree's values, and the factor of the weights of dropped
+// trees.
 func (r *treeRounds) factors() (next, dropped float64) {
 	k := float64(r.drops)
 	switch {
@@ -241,7 +241,7 @@ func (r *treeRounds) reweigh() {
 	r.step.moved()
 }
 
-// setScores sets scores of the training data to those of the trees but those marked.
+// setScores sets scores of the training data to the sum of the trees that are not marked.
 func (r *treeRounds) setScores(scores []float64, without []bool) {
 	clear(scores)
 	copy(scores, r.base)
@@ -273,8 +273,8 @@ func (r *treeRounds) valuesOf(t int, weights []float64, factor float64) []float6
 	return values
 }
 
-// bootstrap draws queries with replacement, as many as are to teach a tree, and returns the
-// documents of those drawn with their λ and second derivatives as often as these.
+// bootstrap draws queries with replacement. It returns their documents, with λ and second
+// derivatives multiplied by the number of times that the query was drawn.
 func (r *treeRounds) bootstrap(draw string) (rows []uint32, lambda, second []float64) {
 	rng := random.Stream(r.seed, "queries of a tree", draw)
 	times := make([]float64, len(r.queries))
@@ -383,9 +383,9 @@ func (r *treeRounds) documents(round string, rows []uint32) []uint32 {
 	return drawn
 }
 
-// goss draws the documents, of rows or of all, that teach a tree, with their λ and second
-// derivatives: those of drawn ones are multiplied so that they stand for all that are not among
-// the top. Of documents alike the first are the top.
+// goss samples documents by their gradients, from rows or from all. The documents with the
+// largest gradients are kept. The λ and second derivatives of the others that are drawn are
+// multiplied to represent all others. Among equal documents the first are kept.
 func (r *treeRounds) goss(round string, rows []uint32) (drawn []uint32, lambda, second []float64) {
 	if rows == nil {
 		rows = make([]uint32, len(r.scores))
@@ -556,7 +556,7 @@ func codeCategories(c *binarystate.Codec, n *scorer.TreeNode) {
 	}
 }
 
-// validate returns an error if the state is impossible after so many rounds.
+// validate returns an error if the state is impossible after the given number of rounds.
 func (s *treesState) validate(rounds int) error {
 	leaves := 0
 	for _, nodes := range s.trees {

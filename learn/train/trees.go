@@ -15,27 +15,27 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Trees adds regression trees to a sum, round by round: each approximates a step of the loss as
-// a function of the documents' scores (Friedman, Greedy Function Approximation, Annals of
-// Statistics 2001). It is a Newton step if the loss has second derivatives by score
-// (loss.Diagonal; Chen and Guestrin, XGBoost, KDD 2016) and Steps does not say otherwise; else one along λ, by a line search if
-// λ is the gradient of the loss. The round that is best on the validation data is kept, without
-// these the last. It writes checkpoints.
+// Trees adds regression trees to a sum, round by round. Each tree approximates a step of the loss
+// as a function of the documents' scores (Friedman, Greedy Function Approximation, Annals of
+// Statistics 2001). If the loss has second derivatives by score (loss.Diagonal), and Steps allows
+// it, the step is Newton's (Chen and Guestrin, XGBoost, KDD 2016). Otherwise it goes along λ,
+// with a line search if λ is the gradient of the loss. The round that is best on the validation
+// data is kept, without these the last. It writes checkpoints.
 type Trees struct {
 	Rounds   int     // trees at most; 0 means 300
 	Patience int     // rounds without a better one, by the validation data, before the end; 0: all are made
 	Rate     float64 // learning rate; 0 means 0.1
 	Bins     int     // of a feature's values, 2 to 255; 0 means 255
 
-	// QueryFraction of the queries, drawn anew each round, teach a tree, at least one; of the
-	// features that FeatureFraction, at least one, is there to divide by. Of the documents of
-	// these queries DocumentFraction, at least one, teach it. 0 means all.
+	// QueryFraction is the share of queries, and DocumentFraction that of their documents,
+	// sampled for each tree. FeatureFraction is the share of features sampled for its splits. At
+	// least one is sampled of each. 0 means all.
 	QueryFraction, FeatureFraction, DocumentFraction float64
 
-	// GOSSTop of the documents of these queries, those with the largest |λ|·second, and
-	// GOSSRest of them, drawn from the others, whose λ and second derivatives stand for all the
-	// others', teach a tree, at least one (gradient-based one-side sampling: Ke et al., LightGBM,
-	// NIPS 2017, Algorithm 2). Both 0, or a top of 1, is no such sampling.
+	// GOSSTop is the share of documents that are always used: those with the largest |λ|·second.
+	// GOSSRest is the share sampled from the others, whose λ and second derivatives are scaled up
+	// to represent all others. A tree gets at least one document. This is gradient-based one-side
+	// sampling (Ke et al., LightGBM, NIPS 2017, Algorithm 2). Both 0, or a top of 1, turn it off.
 	GOSSTop, GOSSRest float64
 
 	Exact           bool   // every value is a threshold, with sums in floating point: slower, without bins and categories
@@ -48,8 +48,8 @@ type Trees struct {
 	Dropout Dropout // of DARTTrees
 	Bag     int     // sums that grow side by side, each with random draws of its own, and whose mean is taken; 0 means 1
 
-	// Refit leaves the trees of the initial model as they are and learns their values anew, of
-	// which the old ones make up the part Decay.
+	// Refit keeps the trees of the initial model and learns their leaf values again. Decay is the
+	// share of the old values that is kept.
 	Refit bool
 	Decay float64
 
@@ -60,8 +60,8 @@ type Trees struct {
 	tree.Options // Leaves of 0 means 15; Workers is set by the task
 }
 
-// Streams implements Streamer: the codes of histograms are in memory, and the values are not needed besides. Exact splits
-// look at every value, and the weights of trees that change at every tree's leaves.
+// Streams implements Streamer: histograms need only codes, which are in memory. Exact splits need
+// every value, and DART and forests every tree's leaves.
 func (l Trees) Streams() bool { return !l.Exact && l.Sum == GradientTrees }
 
 // LearnsMissing implements MissingLearner: every division says where missing values go.
@@ -232,8 +232,8 @@ type grower interface {
 	Add(scores, values []float64)
 }
 
-// checkBins returns an error if what is asked of bins and categories does not go together, or
-// not with the data.
+// checkBins returns an error if settings of bins and categories contradict each other or the
+// data.
 func (l *Trees) checkBins(t *Task) error {
 	categorical := slices.Contains(l.Categorical, true)
 	for j, is := range l.Categorical {
@@ -257,9 +257,9 @@ func onlyFills(c transform.Chain) bool {
 	return !slices.ContainsFunc(c, func(s transform.Step) bool { _, fill := s.(transform.Fill); return !fill })
 }
 
-// newGrower returns a grower; base are the scores at the start, nil for 0. The members of a bag, or several bags, share
-// it and grow their trees one after the other: what it finds of a tree is used before the next one, and a tree does not
-// depend on those before it.
+// newGrower returns a grower; base are the scores at the start, nil for 0. The members of a bag,
+// and several bags, share it. They grow their trees in turn: the results of one tree are used
+// before the next, and no tree depends on those before it.
 func (l *Trees) newGrower(t *Task, base []float64) (g grower, err error) {
 	if err := l.checkBins(t); err != nil {
 		return nil, err
@@ -307,7 +307,8 @@ func (l *Trees) curvature(t *Task, base []float64) ([]float64, error) {
 	return second, nil
 }
 
-// eachQuery visits the queries, several workers at a time, with their row-major features, which visit must not keep.
+// eachQuery visits the queries with several workers. visit must not keep x, the row-major
+// features.
 func eachQuery(d *dataset.Dataset, workers int, visit func(worker int, q *dataset.Query, x []float32)) {
 	readers := make([]*dataset.RowReader, parallel.Workers(workers, len(d.Queries)))
 	for w := range readers {
@@ -318,9 +319,9 @@ func eachQuery(d *dataset.Dataset, workers int, visit func(worker int, q *datase
 	})
 }
 
-// What trees hold of a document beside its codes: a grower of places and sums; and each sum of trees of scores, λ, second
-// derivatives and a line search, of the scores that trees whose weights change are fitted at, and of what is drawn with
-// replacement.
+// Bytes that trees need for a document, in addition to its codes. A grower holds places and sums.
+// Each sum of trees holds scores, λ, second derivatives and the scores of a line search. Trees
+// whose weights change need other scores to be fitted at, and sampling with replacement more λ.
 const (
 	growerBytes    = 20
 	sumBytes       = 60
@@ -328,13 +329,13 @@ const (
 	drawnBytes     = 20
 )
 
-// exactBytes are those of a value where every value is looked at.
+// exactBytes is the size of a value in exact splits.
 const exactBytes = 8
 
-// leafBytes are those of a document's leaf in a tree of many.
+// leafBytes is the size of a document's leaf number in a tree of many leaves.
 const leafBytes = 2
 
-// classBytes are those that a sum of trees for a class holds of a validation document.
+// classBytes is the size of a validation document's score in the sum of a class.
 const classBytes = 8
 
 // streamedMatrix codes data that are read query by query: a pass takes the rows by which bins are chosen, or
@@ -358,8 +359,8 @@ func (l *Trees) streamedMatrix(t *Task, o tree.BinOptions) (*tree.Matrix, error)
 	return c.Matrix(), nil
 }
 
-// Bins of streamed data are chosen for as many features at a time as there is memory for, for loadedTogether at least. Of
-// a document that is looked at, a feature takes loadedBytes: what is loaded, and what is sorted of it.
+// Bins of streamed data are chosen for several features at a time, for loadedTogether at least
+// and for more if memory allows. A value takes loadedBytes: itself, and a copy that is sorted.
 const (
 	loadedTogether = 8
 	loadedBytes    = 3 * 4

@@ -7,21 +7,20 @@ import (
 	"github.com/listwise/listwise/learn/objective"
 )
 
-// treeStep says what trees are fitted to and how far their sum moves along one. There are
-// three kinds of losses:
+// treeStep decides what a tree is fitted to and how far the sum moves along it. There are three
+// kinds of losses:
 //
-//   - with second derivatives by score (loss.Diagonal), unless gradient steps are asked for,
-//     trees approximate Newton steps, and a tree's values are taken as they are;
-//   - without them, or with such as may be negative, where the loss is not convex, a tree is
-//     fitted by least squares to λ, and a line search finds the factor of its values that
-//     minimises the loss (Friedman, Greedy Function Approximation, Annals of Statistics 2001,
-//     Algorithm 1, step 5);
-//   - without them, and with a λ that is no gradient (loss.Traits.NonGradient), so that
-//     there is nothing to search on, the tree's values are taken as they are.
+//   - A loss with second derivatives by score (loss.Diagonal), unless gradient steps are asked
+//     for: a tree approximates a Newton step, and its values are taken as they are.
+//   - A loss without them, or with negative ones, as where it is not convex: a tree is fitted to
+//     λ by least squares. A line search finds the factor of its values that minimises the loss
+//     (Friedman, Greedy Function Approximation, Annals of Statistics 2001, Algorithm 1, step 5).
+//   - A loss whose λ is no gradient (loss.Traits.NonGradient): a tree is fitted to λ, and its
+//     values are taken as they are, because there is nothing to search on.
 //
-// In the last two λ is divided by its root mean square at the start, so that values are of
-// the order of 1 whatever the unit of the loss, and every document of a query that teaches
-// has the curvature 1, times its weights: then least curvature and L2 count documents.
+// The last two divide λ by its root mean square at the start, so that values are of the order
+// of 1 for any unit of the loss. Every document of a query that teaches has the curvature 1,
+// times its weights. So least curvature and L2 count documents.
 type treeStep struct {
 	loss    *objective.Functional
 	newton  bool
@@ -95,10 +94,10 @@ func (s *treeStep) eval(scores, lambda, second []float64) float64 {
 	return s.reached
 }
 
-// moved says that the next scores are not those of the last tree taken.
+// moved says that the scores have changed in another way than by the last tree.
 func (s *treeStep) moved() { s.ahead = false }
 
-// redraw draws what the loss draws anew.
+// redraw repeats the random draws of the loss.
 func (s *treeStep) redraw(round int) error {
 	s.ahead = false
 	return s.loss.Redraw(round)
@@ -168,7 +167,7 @@ func (s *treeStep) at(scores []float64, factor float64) trial {
 }
 
 // line looks for a factor at which the loss is lower and its slope is flat, beginning with the
-// last one, and returns the best it meets: ok is false if none is lower.
+// last factor. It returns the best one that it meets; ok is false if none lowers the loss.
 func (s *treeStep) line(scores []float64, slope float64) (factor float64, ok bool) {
 	origin := trial{0, s.reached, slope}
 	if !(slope < 0) {
@@ -194,8 +193,8 @@ func (s *treeStep) line(scores []float64, slope float64) (factor float64, ok boo
 }
 
 // between returns the factor to try between a point where the loss falls and one behind its
-// minimum, if there is one: the minimum of the parabola through both, by the values if the
-// second is higher, else by the slopes; but not next to either.
+// minimum. It is the minimum of the parabola through both points: by their values if the second
+// is higher, else by their slopes. It stays away from both ends.
 func between(low, high trial) float64 {
 	if math.IsInf(high.factor, 1) {
 		return float64(4 * low.factor)
