@@ -44,14 +44,6 @@ func (s *stumpRounds) Next() (train.Round, bool) {
 func (s *stumpRounds) Add(dst []float64, d *dataset.Dataset) {
 	last := len(s.stumps) - 1
 	stump, alpha := s.stumps[last], s.alphas[last]
-	if stump.Feature >= d.Features {
-		if stump.Threshold < 0 { // a feature that is missing counts as 0
-			for i := range dst {
-				dst[i] += alpha
-			}
-		}
-		return
-	}
 	x, width := d.X()[stump.Feature:], d.Features
 	for i := range dst {
 		if x[i*width] > stump.Threshold {
@@ -86,8 +78,7 @@ func (l *linearRounds) Next() (train.Round, bool) {
 }
 
 func (l *linearRounds) Add(dst []float64, d *dataset.Dataset) {
-	weights := l.Weights()[:d.Features]
-	scorer.Linear{Features: d.Features}.Score(dst, weights, d.X(), nil)
+	scorer.Linear{Features: d.Features}.Score(dst, l.Weights(), d.X(), nil)
 }
 
 func (l *linearRounds) Keep() { l.best = append(l.best[:0], l.Weights()...) }

@@ -22,8 +22,8 @@ type Booster interface {
 	// Next adds a weak ranker; ok is false if there is none to add.
 	Next() (r Round, ok bool)
 
-	// Add brings the scores of a data set, one a row, from the last round but one
-	// to the last.
+	// Add brings the scores of a data set with all features, one a row, from the round before
+	// to the last one.
 	Add(dst []float64, d *dataset.Dataset)
 
 	// Keep remembers the sum as it is, and Kept returns what was remembered last.
@@ -65,7 +65,7 @@ type boosting struct {
 	patience   int
 	setting    string
 	task       *Task
-	valid      *dataset.Dataset // normalized; nil without
+	valid      *dataset.Dataset // normalized, with all features; nil without
 	validation *Validation      // likewise
 	standings  *boost.Standings // of the validation data
 	scores     []float64        // likewise
@@ -182,7 +182,9 @@ func (b *boosting) prepareValidation() error {
 		return err
 	}
 	b.validation = v
-	b.valid = b.task.prepared(v.Data)
+	if b.valid = b.task.prepared(v.Data); b.valid.Features < b.task.Inputs() {
+		b.valid = b.valid.Widen(b.task.Inputs())
+	}
 	b.standings = boost.NewStandings(b.valid, v.Measure, b.task.Workers)
 	b.scores = make([]float64, b.valid.Docs())
 	return nil

@@ -218,7 +218,7 @@ func (m *treeMean) score(d *dataset.Dataset) []float64 {
 	if err != nil {
 		panic(err) // the grower made no tree
 	}
-	scores, rows, params := make([]float64, d.Docs()), m.rowsOf(d), m.Weights()
+	scores, rows, params := make([]float64, d.Docs()), rowsOf(d), m.Weights()
 	spaces := make([]scorer.Workspace, rows.workers(m.Workers))
 	rows.each(m.Workers, func(worker, row int, x []float32) {
 		s.Score(scores[row:row+len(x)/rows.features], params, x, &spaces[worker])

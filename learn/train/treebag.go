@@ -21,13 +21,6 @@ type treeMean struct {
 	grower  grower
 	params  []float64 // of the scorer at present; nil: not known
 	err     error     // that ended the rounds
-
-	wide struct { // the data scored last, with all features
-		of *dataset.Dataset
-		x  []float32
-
-		streamed *dataset.Dataset
-	}
 }
 
 // memberSeed returns the seed of a member of a bag; that of the first is the bag's.
@@ -105,31 +98,33 @@ func (m *treeMean) Add(dst []float64, d *dataset.Dataset) {
 		m.setScores(dst, d)
 		return
 	}
-	if d.Streamed() {
-		m.addStreamed(dst, d)
-		return
-	}
-	x, last := m.widened(d), m.rounds()-1
-	if last == 0 {
-		m.initial.score(dst, x, m.data.Features)
-	}
-	for _, r := range m.sums {
-		if len(r.trees) <= last {
-			continue
+	last, rows, values := m.rounds()-1, rowsOf(d), make([][]float64, len(m.sums))
+	for k, r := range m.sums {
+		if len(r.trees) > last {
+			values[k] = r.valuesOf(last, nil, m.share())
 		}
-		values, features := r.valuesOf(last, nil, m.share()), m.data.Features
-		parallel.For((len(dst)+tableChunk-1)/tableChunk, m.Workers, func(_, c int) {
-			for i := c * tableChunk; i < min(len(dst), (c+1)*tableChunk); i++ {
-				dst[i] += values[r.last.Leaf(x[i*features:(i+1)*features])]
-			}
-		})
 	}
+	rows.each(m.Workers, func(_, row int, x []float32) {
+		n := rows.features
+		scores := dst[row : row+len(x)/n]
+		if last == 0 {
+			m.initial.score(scores, x, n)
+		}
+		for k, r := range m.sums {
+			if values[k] == nil {
+				continue
+			}
+			for i := range scores {
+				scores[i] += values[k][r.last.Leaf(x[i*n:(i+1)*n])]
+			}
+		}
+	})
 }
 
 // setScores sets the scores of validation data to the sum of all trees with their present
 // weights.
 func (m *treeMean) setScores(dst []float64, d *dataset.Dataset) {
-	rows := m.rowsOf(d)
+	rows := rowsOf(d)
 	clear(dst)
 	if m.initial != nil {
 		rows.each(m.Workers, func(_, row int, x []float32) {
@@ -149,39 +144,6 @@ func (m *treeMean) setScores(dst []float64, d *dataset.Dataset) {
 		}
 	}
 	addTerms(dst, terms, m.Workers)
-}
-
-// rowsOf returns the documents of d, which may lack the last features: they count as 0.
-func (m *treeMean) rowsOf(d *dataset.Dataset) treeRows {
-	if d.Streamed() {
-		return rowsOf(m.widenedStreamed(d))
-	}
-	return treeRows{features: m.data.Features, docs: d.Docs(), x: m.widened(d)}
-}
-
-// widenedStreamed is d with as many features as the training data.
-func (m *treeMean) widenedStreamed(d *dataset.Dataset) *dataset.Dataset {
-	if d.Features == m.data.Features {
-		return d
-	}
-	if m.wide.of != d {
-		m.wide.of, m.wide.streamed = d, d.Widen(m.data.Features)
-	}
-	return m.wide.streamed
-}
-
-// widened returns the features of d, which may lack the last: they count as 0.
-func (m *treeMean) widened(d *dataset.Dataset) []float32 {
-	if d.Features == m.data.Features {
-		return d.X()
-	}
-	if m.wide.of != d {
-		m.wide.of, m.wide.x = d, make([]float32, d.Docs()*m.data.Features)
-		for i := range d.Docs() {
-			copy(m.wide.x[i*m.data.Features:], d.X()[i*d.Features:(i+1)*d.Features])
-		}
-	}
-	return m.wide.x
 }
 
 // Keep implements Booster.

@@ -407,30 +407,3 @@ func (l Trees) memory(p *Problem, bags int) float64 {
 	}
 	return bytes + float64(p.lossBytes()*sums)
 }
-
-// addStreamed is Add for data that are read query by query.
-func (m *treeMean) addStreamed(dst []float64, d *dataset.Dataset) {
-	features, last := m.data.Features, m.rounds()-1
-	d = m.widenedStreamed(d)
-	var values [][]float64
-	for _, r := range m.sums {
-		if len(r.trees) > last {
-			values = append(values, r.valuesOf(last, nil, m.share()))
-		} else {
-			values = append(values, nil)
-		}
-	}
-	eachQuery(d, m.Workers, func(_ int, q *dataset.Query, x []float32) {
-		scores := dst[q.Start : q.Start+q.Len()]
-		if last == 0 {
-			m.initial.score(scores, x, features)
-		}
-		for k, r := range m.sums {
-			for i := range scores {
-				if values[k] != nil {
-					scores[i] += values[k][r.last.Leaf(x[i*features:(i+1)*features])]
-				}
-			}
-		}
-	})
-}
