@@ -152,8 +152,8 @@ const FromDisk = "linear functions and networks by L-BFGS, Newton's method, desc
 // tooLarge returns the error of data that do not fit, whose cause is dataset.ErrTooLarge.
 func (p *Problem) tooLarge(held, need, limit float64, instead string) error {
 	found := fmt.Sprintf("found %d queries with %d documents × %d features", len(p.Data.Queries), p.Data.Docs(), p.Inputs())
-	for _, d := range []*dataset.Dataset{p.Data, p.Valid} {
-		if d != nil && d.Streamed() && !Streams(p.Learner) {
+	for _, d := range p.sets() {
+		if d.Streamed() && !Streams(p.Learner) {
 			return &ProblemError{dataset.TooLarge(fmt.Errorf("the data do not fit into memory: %s that are read from disk, expected all features (%s) in memory, and %s for learning; %s, or raise the limit",
 				found, gigabytes(held+featuresBytes(d, p.Inputs())), gigabytes(need), instead))}
 		}
@@ -187,8 +187,8 @@ func (p *Problem) readingBytes() float64 {
 
 // held returns the bytes of the features in memory, and of the copies that preparing them makes.
 func (p *Problem) held() (held, copies float64) {
-	for _, d := range []*dataset.Dataset{p.Data, p.Valid} {
-		if d == nil || d.Streamed() {
+	for _, d := range p.sets() {
+		if d.Streamed() {
 			continue
 		}
 		held += featuresBytes(d, d.Features)
@@ -210,10 +210,9 @@ func (t *Task) memoryLeft() float64 {
 }
 
 // longest returns the number of documents of the longest query, of the validation data too.
-func (p *Problem) longest() int {
-	longest := p.Data.LongestQuery()
-	if p.Valid != nil {
-		longest = max(longest, p.Valid.LongestQuery())
+func (p *Problem) longest() (longest int) {
+	for _, d := range p.sets() {
+		longest = max(longest, d.LongestQuery())
 	}
 	return longest
 }

@@ -19,11 +19,12 @@ func (p *Problem) Settled() (*Problem, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	s, err := p.arranged()
-	if err != nil {
+	own := *p
+	s := &own
+	if err := s.arrange(); err != nil {
 		return nil, err
 	}
-	if s, err = s.filled(); err != nil {
+	if err := s.fill(); err != nil {
 		return nil, err
 	}
 	if !s.transforms() {
@@ -31,10 +32,7 @@ func (p *Problem) Settled() (*Problem, error) {
 			return nil, err
 		}
 	}
-	sets := []*dataset.Dataset{s.Data}
-	if s.Valid != nil {
-		sets = append(sets, s.Valid)
-	}
+	sets := s.sets()
 	s.Measure, s.Select = measure.For(p.Measure, sets...), measure.For(p.Select, sets...)
 	if s.Select == nil {
 		s.Select = s.Measure // with the rules of an evaluation
@@ -105,25 +103,27 @@ func storable(value any) bool {
 // threshold for the data.
 func (p *Problem) Relevant() measure.Convention { return p.relevant }
 
-// filled returns a copy of the problem with values that are missing filled in.
-func (p *Problem) filled() (*Problem, error) {
-	f := *p
-	if p.Missing == dataset.MissingKeep {
-		return &f, nil
+// sets returns the training data and, if there are any, the validation data.
+func (p *Problem) sets() []*dataset.Dataset {
+	if p.Valid == nil {
+		return []*dataset.Dataset{p.Data}
 	}
-	if p.Data.Missing() == 0 && (p.Valid == nil || p.Valid.Missing() == 0) {
-		return &f, nil
-	}
-	if p.Missing != dataset.MissingZero && p.Missing != dataset.MissingMin {
-		return nil, BadProblem("found missing values in the data, expected to be told what they become")
-	}
-	for _, d := range []**dataset.Dataset{&f.Data, &f.Valid} {
-		if *d != nil && (*d).Missing() > 0 { // a clone of streamed data is streamed, too
-			*d = (*d).Clone()
+	return []*dataset.Dataset{p.Data, p.Valid}
+}
+
+// fill replaces data with missing values by filled copies, unless missing values are kept.
+func (p *Problem) fill() error {
+	for _, d := range []**dataset.Dataset{&p.Data, &p.Valid} {
+		switch {
+		case *d == nil || (*d).Missing() == 0 || p.Missing == dataset.MissingKeep:
+		case p.Missing != dataset.MissingZero && p.Missing != dataset.MissingMin:
+			return BadProblem("found missing values in the data, expected to be told what they become")
+		default:
+			*d = (*d).Clone() // a clone of streamed data is streamed, too
 			(*d).FillMissing(p.Missing)
 		}
 	}
-	return &f, nil
+	return nil
 }
 
 // MissingLearner is a Learner that may learn from data with missing values
@@ -154,31 +154,29 @@ func (p *Problem) checkKept() error {
 	return nil
 }
 
-// arranged returns a copy of the problem whose data have their features in one order, by name:
-// that of the model to continue, or of the training data. Data in another order are copied.
-// Features with other names are a *ProblemError.
-func (p *Problem) arranged() (*Problem, error) {
-	a := *p
-	var err error
+// arrange brings the features of all data into one order, by name: that of the model to
+// continue, or of the training data. Data in another order are copied. Features with other names
+// are a *ProblemError.
+func (p *Problem) arrange() (err error) {
 	if p.Initial != nil {
-		if a.Data, err = arrange(p.Data, p.Initial.FeatureNames); err != nil {
-			return nil, BadProblem("model to continue: %w", err)
+		if p.Data, err = withNames(p.Data, p.Initial.FeatureNames); err != nil {
+			return BadProblem("model to continue: %w", err)
 		}
 	}
 	if p.Valid == nil {
-		return &a, nil
+		return nil
 	}
-	if a.Valid, err = arrange(p.Valid, a.featureNames()); err != nil {
-		return nil, BadProblem("validation data, for a model of the training data's features: %w", err)
+	if p.Valid, err = withNames(p.Valid, p.featureNames()); err != nil {
+		return BadProblem("validation data, for a model of the training data's features: %w", err)
 	}
-	if a.Valid.Features > a.Data.Features {
-		return nil, BadProblem("found %d features in the validation data, expected at most the training data's %d", a.Valid.Features, a.Data.Features)
+	if p.Valid.Features > p.Data.Features {
+		return BadProblem("found %d features in the validation data, expected at most the training data's %d", p.Valid.Features, p.Data.Features)
 	}
-	return &a, nil
+	return nil
 }
 
-// arrange returns d with the features of the given names, d itself if it has them so.
-func arrange(d *dataset.Dataset, names []string) (*dataset.Dataset, error) {
+// withNames returns d with the features of the given names, d itself if it has them so.
+func withNames(d *dataset.Dataset, names []string) (*dataset.Dataset, error) {
 	columns, err := dataset.MatchNames(names, d.FeatureNames, d.IgnoreOthers)
 	if err != nil || columns == nil {
 		return d, err

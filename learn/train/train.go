@@ -313,11 +313,12 @@ func (p *Problem) model(l *Learned) *model.Model {
 
 // changed returns an error if the files that the data are views of have changed.
 func (p *Problem) changed() error {
-	err := p.Data.Changed()
-	if err == nil && p.Valid != nil {
-		err = p.Valid.Changed()
+	for _, d := range p.sets() {
+		if err := d.Changed(); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // CurveLine is a line of a learning curve file, a JSON object. It is an epoch of descent, a round
