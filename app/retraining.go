@@ -101,14 +101,14 @@ func settingWords(v method.Values) (words []string) {
 	return words
 }
 
-// ownFlags are those whose values in another command are not those of the command that is written.
+// ownFlags are flags whose values belong to the command that was called, not to the one written.
 var ownFlags = map[string]bool{
 	"seed": true, "transform": true, "threshold": true, "data": true, "train": true, "valid": true, "test": true, "select": true, "measures": true, "ties": true,
 	"format": true, "quiet": true, "method": true, "scorer": true, "refit": true, "model": true, "out": true, "no-record": true, "by": true, "max-grade": true,
 }
 
-// shared returns the flags of how data are read and judged that a command takes as well, as they were
-// given, but for some; the threshold in its number where the data decided it.
+// shared returns the given flags of reading and judging that another command has too, except
+// some. It gives the threshold as a number where the data decided it.
 func (r *retraining) shared(by *cobra.Command, but ...string) (args []string) {
 	except := make(map[string]bool)
 	for _, name := range but {

@@ -19,7 +19,7 @@ import (
 // recorded describes a run of train before it trains.
 func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 	c := f.recordedSettings(measure.ConventionOf(p.Select))
-	c["scorer"], c["select"], c["hyperparameters"] = f.scorerOf(m), p.Select.Name(), p.Values.Typed()
+	c["scorer"], c["select"], c["hyperparameters"] = cmp.Or(f.scorer, m.Scorers()[0]), p.Select.Name(), p.Values.Typed()
 	if p.Measure != nil {
 		c["measure"] = p.Measure.Name()
 	}

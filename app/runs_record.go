@@ -216,11 +216,3 @@ func (l *learning) recordedSettings(c measure.Convention) map[string]any {
 	}
 	return settings
 }
-
-// scorerOf is the scorer that a method trains.
-func (l *learning) scorerOf(m *method.Method) string {
-	if l.scorer == "" {
-		return m.Scorers()[0]
-	}
-	return l.scorer
-}

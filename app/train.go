@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/tune"
 )
 
 // learning are the flags that train and tune have in common.
@@ -38,8 +40,8 @@ func (l *learning) addTo(cmd *cobra.Command) {
 	l.addData(cmd)
 }
 
-// addData adds what does not depend on the method: how data are read and what is done to them, what
-// counts as relevant, and the seed.
+// addData adds the flags that do not depend on the method: of reading and preparing data, of
+// relevance, and the seed.
 func (l *learning) addData(cmd *cobra.Command) {
 	f := cmd.Flags()
 	l.judging.addTo(cmd)
@@ -50,7 +52,7 @@ func (l *learning) addData(cmd *cobra.Command) {
 	f.Uint64Var(&l.seed, "seed", 1, "random `seed`")
 }
 
-// recipe is what these flags say of how to learn.
+// recipe is the training that these flags describe.
 func (l *learning) recipe() *method.Recipe {
 	return &method.Recipe{
 		Scorer: l.scorer, Measure: l.measure, Convention: l.convention, Threshold: l.threshold, Normalize: l.normalize,
@@ -204,7 +206,7 @@ func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method
 	return trainReport(f.model, trained, valid), nil
 }
 
-// hintAtDisk adds to an error about data that are too large for a learner that takes them all at once which others do not.
+// hintAtDisk adds to the error of data that are too large which learners read them from disk.
 func hintAtDisk(err error, opts dataset.Options) error {
 	if errors.Is(err, dataset.ErrTooLarge) && !opts.Stream {
 		return fmt.Errorf("%w; or learn what is learned from disk: %s", err, train.FromDisk)
@@ -212,7 +214,8 @@ func hintAtDisk(err error, opts dataset.Options) error {
 	return err
 }
 
-// areCaches reports whether all files are caches, which are refused before they are read if they are not mapped as a whole.
+// areCaches reports whether all files are caches. Those that do not fit are refused without being
+// read.
 func areCaches(paths []string) bool {
 	return !slices.ContainsFunc(paths, func(path string) bool { return !strings.HasSuffix(path, ".lwd") })
 }
@@ -222,11 +225,11 @@ func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Meth
 	limitTrainingGarbage(p.Data)
 	bar := env.startIterations(m.Title, cmp.Or(p.Scorer, m.Scorers()[0]), p.Values)
 	defer bar.finish()
-	p.Observe = func(it method.Iteration) {
+	observe := func(it method.Iteration) {
 		bar.observe(it)
 		rec.observe(it)
 	}
-	if f.curve == "" {
+	if p.Observe = observe; f.curve == "" {
 		return m.Train(ctx, p)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -236,8 +239,7 @@ func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Meth
 		return nil, err
 	}
 	p.Observe = func(it method.Iteration) {
-		bar.observe(it)
-		rec.observe(it)
+		observe(it)
 		c.observe(it)
 	}
 	trained, err := m.Train(ctx, p)
@@ -267,7 +269,7 @@ func (f *trainFlags) validation(m *model.Model, valid *dataset.Dataset) (*measur
 	return measure.Evaluate(valid, scores, measures, measure.TiesInput)
 }
 
-// problem puts together what the flags describe, the data last.
+// problem makes the problem that the flags describe. It reads the data last.
 func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Method, *method.Problem, error) {
 	if slices.Contains(f.train, "-") && f.valid == "-" {
 		return nil, nil, usageErrorf("--train and --valid cannot both be standard input")
@@ -354,4 +356,147 @@ func trainReport(path string, m *model.Model, valid *measure.Result) report {
 		j["validation"] = means
 	}
 	return report{columns: columns, rows: [][]any{row}, json: j}
+}
+
+// continuing are the flags of a training that begins with a model.
+type continuing struct {
+	from  string
+	decay float64
+	given func(flag string) bool
+}
+
+func (c *continuing) addTo(cmd *cobra.Command) {
+	c.given = cmd.Flags().Changed
+	cmd.Flags().StringVar(&c.from, "continue", "", "model `file` of trees to continue training")
+	cmd.Flags().Float64Var(&c.decay, "refit", 0, "relearn the leaf values of --continue, keeping this `share` (0 to 1)")
+}
+
+// settle reads the initial model. Flags that are not given take its normalization, its views, and
+// its rules for missing and omitted values.
+func (c *continuing) settle(env *environment, p *method.Problem, r *reading) error {
+	if c.given("refit") {
+		if c.from == "" {
+			return usageErrorf("--refit: expected --continue with the model to refit")
+		}
+		if !(c.decay >= 0 && c.decay <= 1) {
+			return usageErrorf("--refit %v: expected a number from 0 to 1", c.decay)
+		}
+		p.Refit, p.Decay = true, c.decay
+	}
+	if c.from == "" {
+		return nil
+	}
+	m, err := env.loadModel("continue", c.from)
+	if err != nil {
+		return err
+	}
+	p.Initial = m
+	if !c.given("normalize") {
+		p.Normalization = m.Normalization
+	}
+	if !c.given("views") {
+		p.Views = m.Views
+	}
+	if !c.given("missing") {
+		r.missing = m.Missing.String()
+	}
+	if !c.given("absent") && m.AbsentMissing {
+		r.absent = absentMissing
+	}
+	return nil
+}
+
+// widen makes data have at least the features of the initial model.
+func (c *continuing) widen(p *method.Problem, opts *dataset.Options) {
+	if p.Initial != nil {
+		opts.MinFeatures = max(opts.MinFeatures, p.Initial.NumFeatures())
+	}
+}
+
+// stopping are the flags of validation data: a file, or a part of the training queries.
+type stopping struct {
+	valid    string
+	holdOut  string
+	drawn    uint64 // the seed of the division, for holdOut
+	selectBy string
+
+	cmd *cobra.Command
+}
+
+func (s *stopping) addTo(cmd *cobra.Command) {
+	s.cmd = cmd
+	fl := cmd.Flags()
+	fl.StringVar(&s.valid, "valid", "", "validation data `file` for early stopping")
+	fl.StringVar(&s.holdOut, "hold-out", "", "validate on `part/parts` of the training queries, such as 2/5")
+	fl.Uint64Var(&s.drawn, "hold-out-seed", 0, "random `seed` of --hold-out (default: --seed)")
+	fl.StringVar(&s.selectBy, "select", "", "validation `measure` for early stopping (default: the training measure)")
+}
+
+// check returns an error if the flags contradict one another.
+func (s *stopping) check() error {
+	switch changed := s.cmd.Flags().Changed; {
+	case s.valid != "" && s.holdOut != "":
+		return usageErrorf("--hold-out %s: expected either it or --valid %s", s.holdOut, s.valid)
+	case changed("hold-out-seed") && s.holdOut == "":
+		return usageErrorf("--hold-out-seed %d: expected it with --hold-out", s.drawn)
+	case s.selectBy != "" && s.valid == "" && s.holdOut == "":
+		return usageErrorf("--select %s: expected it with --valid or --hold-out", s.selectBy)
+	}
+	_, _, err := s.part()
+	return err
+}
+
+// part returns the part held out for validation, from 1, and the number of parts; 0 for none.
+func (s *stopping) part() (part, parts int, err error) {
+	if s.holdOut == "" {
+		return 0, 0, nil
+	}
+	first, second, ok := strings.Cut(s.holdOut, "/")
+	part, err = strconv.Atoi(first)
+	if err == nil {
+		parts, err = strconv.Atoi(second)
+	}
+	if !ok || err != nil || part < 1 || parts < 2 || part > parts {
+		return 0, 0, usageErrorf("--hold-out %s: expected PART/PARTS, such as 2/5", s.holdOut)
+	}
+	return part, parts, nil
+}
+
+// measureOf returns the measure that selects the epoch.
+func (s *stopping) measureOf(l *learning, p *method.Problem) (measure.Measure, error) {
+	if s.selectBy == "" {
+		return p.Select, nil
+	}
+	return l.recipe().OneMeasure("select", s.selectBy)
+}
+
+// divide returns the data to learn from and the validation data, nil if there are none.
+func (s *stopping) divide(ctx context.Context, env *environment, l *learning, from string, data *dataset.Dataset, opts dataset.Options) (train, valid *dataset.Dataset, err error) {
+	if s.valid != "" {
+		opts.FeatureNames, opts.MaxBytes = data.FeatureNames, leftBeside(data, opts.MaxBytes)
+		if valid, err = env.openAndWarn(ctx, "valid", s.valid, opts); err == nil {
+			warnOfCommon(env, s.valid, valid, from, data)
+		}
+		return data, valid, err
+	}
+	part, parts, err := s.part()
+	if err != nil || parts == 0 {
+		return data, nil, err
+	}
+	seed := l.seed
+	if s.cmd.Flags().Changed("hold-out-seed") {
+		seed = s.drawn
+	}
+	if train, valid, err = tune.HoldOut(data, part, parts, seed); err != nil {
+		return nil, nil, usageErrorf("--hold-out %s: %w", s.holdOut, err)
+	}
+	return train, valid, nil
+}
+
+// recordedAs describes the validation data in the record of a run.
+func (s *stopping) recordedAs(from string) string {
+	if s.holdOut != "" {
+		return fmt.Sprintf("%s, part %s", from, s.holdOut)
+	}
+	return s.valid
 }

@@ -51,9 +51,9 @@ func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
 	return len(d.Queries) > 0
 }
 
-// advise warns if the training did not converge or its model ranks nothing, and notes where
-// the loss and the measures disagree about what is relevant, and the
-// settings that give the same weights without validation data.
+// advise warns if the training did not converge or its model ranks nothing. It notes a relevance
+// threshold that differs between loss and measures, and the settings that give the same weights
+// without validation data.
 func (env *environment) advise(m *model.Model, p *method.Problem) {
 	t := &m.Training
 	constant := m.Constant()

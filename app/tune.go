@@ -3,9 +3,12 @@ package app
 import (
 	"context"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/tune"
 )
@@ -250,7 +254,7 @@ func (f *tuneFlags) ofRows(c *tune.Config, r *tune.Result) (*slicedMeans, error)
 	return f.of(testsOfFolds(c.Folds), c.Convention, names, results)
 }
 
-// config puts together what the flags describe, but for the data.
+// config makes the configuration that the flags describe, without data.
 func (f *tuneFlags) config() (tune.Config, error) {
 	c := tune.Config{Seed: f.seed, Jobs: f.jobs, Dir: f.out, KeepModels: f.refit, Halving: f.halving}
 	var err error
@@ -278,8 +282,8 @@ func (f *tuneFlags) config() (tune.Config, error) {
 	return c, nil
 }
 
-// tuning sets what these flags say of trying settings: the measures, what is chosen by, and what is
-// done to data. It returns how data are read.
+// tuning sets the measures, the selection and the preparation of data in c. It returns how data
+// are read.
 func (l *learning) tuning(c *tune.Config, m *measuring, selectBy string) (opts dataset.Options, err error) {
 	if c.Convention, err = l.parseConvention(); err != nil {
 		return opts, err
@@ -363,4 +367,137 @@ func (f *tuneFlags) entries(budget tune.Budget) ([]tune.Entry, error) {
 		}
 	}
 	return entries, nil
+}
+
+// parseScorers reads --scorer: a kind for all methods, or METHOD=KIND separated by commas.
+func (f *tuneFlags) parseScorers() error {
+	f.scorers = make(map[string]string)
+	if !strings.Contains(f.scorer, "=") {
+		return nil
+	}
+	for part := range strings.SplitSeq(f.scorer, ",") {
+		name, kind, _ := strings.Cut(part, "=")
+		m, err := method.Lookup(strings.TrimSpace(name))
+		if err != nil {
+			return usageErrorf("--scorer %s: %w", f.scorer, err)
+		}
+		if _, twice := f.scorers[m.Name]; twice || kind == "" {
+			return usageErrorf("--scorer %s: found %q, expected METHOD=KIND, each method once", f.scorer, part)
+		}
+		f.scorers[m.Name] = strings.TrimSpace(kind)
+	}
+	return nil
+}
+
+// method returns the method of a name as it trains its scorer.
+func (f *tuneFlags) method(name string) (*method.Method, error) {
+	if f.scorer != "" && !strings.Contains(f.scorer, "=") {
+		f.scorers[name] = f.scorer
+	}
+	r := method.Recipe{Scorer: f.scorers[name]}
+	return r.Lookup(name)
+}
+
+// parseBudget reads the value of --budget: a number of settings, or a time.
+func parseBudget(text string) (tune.Budget, error) {
+	if text == "" {
+		return tune.Budget{}, nil
+	}
+	if n, err := strconv.Atoi(text); err == nil && n > 0 {
+		return tune.Budget{Settings: n}, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return tune.Budget{Time: d}, nil
+	}
+	return tune.Budget{}, usageErrorf("--budget %s: expected a number of settings, such as 20, or a time, such as 30m or 1h30m", text)
+}
+
+// parseAverage reads the value of --average: a number of settings, or all.
+func parseAverage(text string) (int, error) {
+	if text == "all" {
+		return math.MaxInt, nil
+	}
+	if n, err := strconv.Atoi(text); err == nil && n > 0 {
+		return n, nil
+	}
+	return 0, usageErrorf("--average %s: expected a number of settings from 1 on, or all", text)
+}
+
+// randomSettings are how many are drawn where a time bounds how many are tried.
+const randomSettings = 1000
+
+// checkSearch returns an error for flags of the search that contradict each other.
+func (f *tuneFlags) checkSearch(c tune.Config) error {
+	switch {
+	case f.search != "grid" && f.search != "random":
+		return usageErrorf("--search %s: expected grid or random", f.search)
+	case f.search == "random" && c.Budget == (tune.Budget{}):
+		return usageErrorf("--search random: expected --budget with the number of settings of each method, or a time")
+	case f.halving && c.Budget.Time > 0:
+		return usageErrorf("--halving with --budget %s: expected a number of settings: with a time, the result would depend on the machine", f.budget)
+	case f.refit && c.Average > 1:
+		return usageErrorf("--refit with --average %s: expected one of them: --refit trains one setting (auto combines many)", f.average)
+	}
+	return nil
+}
+
+// entry returns a method with the settings to try.
+func (f *tuneFlags) entry(m *method.Method, override map[string][]string, budget tune.Budget) (tune.Entry, error) {
+	if f.search == "grid" {
+		return tune.NewEntryOf(m, f.scorers[m.Name], override)
+	}
+	n := budget.Settings
+	if n == 0 {
+		n = randomSettings
+	}
+	return tune.NewRandomEntryOf(m, f.scorers[m.Name], override, n, f.seed)
+}
+
+// listTrials is the value of --trial that prints the trainings in place of doing one.
+const listTrials = "list"
+
+// trainingJSON is a training in the JSON form of the list.
+type trainingJSON struct {
+	Trial   int    `json:"trial"`
+	Method  string `json:"method"`
+	Fold    string `json:"fold"`
+	Setting string `json:"setting"`
+}
+
+// checkTrial returns an error if --trial is not what it can be.
+func (f *tuneFlags) checkTrial() error {
+	if f.trial == "" || f.trial == listTrials {
+		return nil
+	}
+	if n, err := strconv.Atoi(f.trial); err != nil || n < 0 {
+		return usageErrorf("--trial: found %q, expected a number from 0, or %s", f.trial, listTrials)
+	}
+	if f.refit {
+		return usageErrorf("--refit: found it with --trial, expected it in the call that collects all trainings")
+	}
+	return nil
+}
+
+// doTrial does one of the trainings, or lists them.
+func (f *tuneFlags) doTrial(ctx context.Context, env *environment, config tune.Config) error {
+	if f.trial != listTrials {
+		n, err := strconv.Atoi(f.trial)
+		if err != nil {
+			return err
+		}
+		return tune.RunTrial(ctx, config, n)
+	}
+	config.Dir = "" // nothing is written
+	trials, err := tune.Trials(config)
+	if err != nil {
+		return usageErrorf("--trial: %w", err)
+	}
+	r := report{columns: []string{"trial", "method", "fold", "setting"}}
+	list := make([]trainingJSON, len(trials))
+	for i, t := range trials {
+		list[i] = trainingJSON{i, t.Entry, t.Fold, t.Setting}
+		r.rows = append(r.rows, []any{i, t.Entry, t.Fold, t.Setting})
+	}
+	r.json = list
+	return env.print(r)
 }
