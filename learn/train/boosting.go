@@ -77,7 +77,7 @@ type boosting struct {
 }
 
 // starter is a Booster that knows the objective before its first round.
-type starter interface{ startObjective() float64 }
+type starter interface{ objective() float64 }
 
 // course is how the rounds went so far.
 type course struct {
@@ -128,7 +128,7 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 func (b *boosting) begin() error {
 	b.before, b.start, b.lowest = math.Inf(-1), math.NaN(), math.Inf(1)
 	if s, ok := b.Booster.(starter); ok {
-		b.start = s.startObjective()
+		b.start = s.objective()
 		b.course.objective = b.start
 	}
 	if b.task.Initial == nil || b.standings == nil {

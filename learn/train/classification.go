@@ -153,8 +153,8 @@ func (r *classRounds) add(l *Trees, t *Task) error {
 	return f.grow(t, base)
 }
 
-// startObjective implements starter.
-func (r *classRounds) startObjective() float64 {
+// objective implements starter: the sum of the functions'.
+func (r *classRounds) objective() float64 {
 	var objective float64
 	for _, f := range r.functions {
 		objective += f.objective()

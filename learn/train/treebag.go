@@ -43,10 +43,7 @@ func (m *treeMean) rounds() int {
 	return n
 }
 
-// startObjective implements starter.
-func (m *treeMean) startObjective() float64 { return m.objective() }
-
-// objective is the mean of the members' at their scores.
+// objective implements starter: the mean of the members' at their scores.
 func (m *treeMean) objective() float64 {
 	var objective float64
 	for _, r := range m.sums {

@@ -31,10 +31,9 @@ type treeRounds struct {
 	lambda, second []float64
 	starts         []int // of the trees in leaves
 
-	last    *tree.Tree
-	values  []float64 // of the last
-	queries []int     // to draw from
-	err     error     // that ended the rounds
+	last   *tree.Tree
+	values []float64 // of the last
+	err    error     // that ended the rounds
 
 	weighted struct{ lambda, second []float64 } // of documents that count more than once
 }
@@ -277,7 +276,7 @@ func (r *treeRounds) valuesOf(t int, weights []float64, factor float64) []float6
 // derivatives multiplied by the number of times that the query was drawn.
 func (r *treeRounds) bootstrap(draw string) (rows []uint32, lambda, second []float64) {
 	rng := random.Stream(r.seed, "queries of a tree", draw)
-	times := make([]float64, len(r.queries))
+	times := make([]float64, len(r.data.Queries))
 	for range max(1, int(math.Round(r.QueryFraction*float64(len(times))))) {
 		times[rng.IntN(len(times))]++
 	}
@@ -320,24 +319,21 @@ func (r *treeRounds) sample(draw string) (rows []uint32, lambda, second []float6
 
 // bag returns the documents of the queries that teach a tree, nil for all.
 func (r *treeRounds) bag(round string) []uint32 {
-	n := max(1, int(math.Round(r.QueryFraction*float64(len(r.queries)))))
-	if n == len(r.queries) {
+	all := len(r.data.Queries)
+	n := max(1, int(math.Round(r.QueryFraction*float64(all))))
+	if n == all {
 		return nil
 	}
-	in := make([]bool, len(r.queries))
-	for _, q := range random.Stream(r.seed, "queries of a tree", round).Perm(len(r.queries))[:n] {
+	in := make([]bool, all)
+	for _, q := range random.Stream(r.seed, "queries of a tree", round).Perm(all)[:n] {
 		in[q] = true
 	}
 	var rows []uint32
-	row := uint32(0)
 	for q := range r.data.Queries {
-		docs := uint32(r.data.Queries[q].Len())
-		for i := range docs {
-			if in[q] {
-				rows = append(rows, row+i)
-			}
+		query := &r.data.Queries[q]
+		for i := query.Start; i < query.Start+query.Len() && in[q]; i++ {
+			rows = append(rows, uint32(i))
 		}
-		row += docs
 	}
 	return rows
 }

@@ -107,7 +107,7 @@ func (l *Trees) check() error {
 	switch {
 	case l.GOSSTop+l.GOSSRest > 1:
 		return BadProblem("found the fractions %v of top documents and %v of the rest, expected a sum of at most 1", l.GOSSTop, l.GOSSRest)
-	case (0 < l.GOSSTop && l.GOSSTop < 1 || l.GOSSRest > 0) && 0 < l.DocumentFraction && l.DocumentFraction < 1:
+	case l.gradientSampled() && 0 < l.DocumentFraction && l.DocumentFraction < 1:
 		return BadProblem("found a fraction of documents, %v, and one of top documents, %v, expected one of them: both draw documents", l.DocumentFraction, l.GOSSTop)
 	}
 	if err := l.checkSum(); err != nil {
@@ -187,9 +187,6 @@ func (l Trees) grow(t *Task, g grower, seed uint64, base []float64) (*treeRounds
 		treesState: treesState{scores: make([]float64, n)}, lambda: make([]float64, n), second: make([]float64, n),
 	}
 	copy(r.scores, base)
-	for i := range d.Queries {
-		r.queries = append(r.queries, i)
-	}
 	if l.Sum != GradientTrees {
 		r.target = make([]float64, n)
 	}
