@@ -1,6 +1,15 @@
 package papers
 
-import "strings"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/model/scorer"
+)
 
 // boltzRankSource names the source of the experiments boltzrank….
 const boltzRankSource = "Volkovs, Zemel: BoltzRank: Learning to Rank by Maximizing Expected Ranking Gain, ICML 2009"
@@ -96,3 +105,380 @@ var boltzRankOrders = []order{
 
 // publishedBoltzRank returns the paper's table of a set as fractions.
 func publishedBoltzRank(set string) numbers { return publishedOnSet("boltzrank-table.csv", set, 100) }
+
+// pairWeights shows what the pairwise potentials of rows of pair networks learn, as the last
+// slide does: the weights on the features of one document against those on the same features
+// of the other.
+type pairWeights struct{ rows []string }
+
+// pairPotential is ϕ of one fold's model.
+type pairPotential struct {
+	fold string
+	seed int
+
+	// Weights by unit, then feature: on the document that is scored and on the other. The units'
+	// signs are such that their outputs count positively, which changes nothing, since tanh is odd.
+	self, other []float64
+	out         []float64 // by unit
+	features    int
+}
+
+// potentials returns those of a row's chosen models, seed by seed.
+func potentials(s *results, c *column, row string) []pairPotential {
+	at := s.rowNamed(row)
+	if at < 0 {
+		return nil
+	}
+	var all []pairPotential
+	for k, tuned := range c.rows[at] {
+		for i := range tuned.Folds {
+			m := tuned.Folds[i].Model
+			network, ok := m.Scorer.(scorer.PairNetwork)
+			if !ok || network.Activation != scorer.Tanh {
+				continue
+			}
+			all = append(all, newPairPotential(network, m.Params, tuned.Folds[i].Fold, k+1))
+		}
+	}
+	return all
+}
+
+func newPairPotential(n scorer.PairNetwork, params []float64, fold string, seed int) pairPotential {
+	p := pairPotential{fold: fold, seed: seed, features: n.Features}
+	self, other, _, out := n.PairWeights(params)
+	for t, u := range out {
+		sign := math.Copysign(1, u)
+		for f := range n.Features {
+			p.self = append(p.self, sign*self[t*n.Features+f])
+			p.other = append(p.other, sign*other[t*n.Features+f])
+		}
+		p.out = append(p.out, math.Abs(u))
+	}
+	return p
+}
+
+// slopes are the derivatives of ϕ by the features of the two documents where its units are at
+// 0, which are what a linear ϕ would have.
+func (p *pairPotential) slopes() (self, other []float64) {
+	self, other = make([]float64, p.features), make([]float64, p.features)
+	for t, u := range p.out {
+		for f := range p.features {
+			self[f] += float64(u * p.self[t*p.features+f])
+			other[f] += float64(u * p.other[t*p.features+f])
+		}
+	}
+	return self, other
+}
+
+// rms is the root of the mean square.
+func rms(x []float64) float64 { return norm(x) / math.Sqrt(float64(len(x))) }
+
+func (w pairWeights) add(s *results, r *Report) {
+	t := Table{Left: 3, Columns: []string{"data", "method", "fold", "models", "correlation", "own, rms", "other's, rms", "of slopes", "own, rms", "other's, rms"},
+		Title: "what the pairwise potential learns: weights on the document's own features against those on the other's, means over seeds; slopes are those of ϕ"}
+	sheet := Sheet{Name: "pairs", Columns: []string{"data", "method", "fold", "seed", "feature", "slope_own", "slope_other", "weights_own_rms", "weights_other_rms", "weights_correlation"}}
+	for _, c := range s.columns {
+		for k, row := range w.rows {
+			all := potentials(s, c, row)
+			if len(all) == 0 {
+				continue
+			}
+			for _, fold := range c.names {
+				t.Rows = append(t.Rows, append([]string{c.name, row}, foldLine(all, fold)...))
+			}
+			for i := range all {
+				sheet.Rows = append(sheet.Rows, all[i].lines(c.name, row)...)
+			}
+			name := "pairs"
+			if k > 0 {
+				name += strconv.Itoa(k + 1)
+			}
+			r.Plots = append(r.Plots, Plot{Name: name, Plot: weightPlot(c, row, &all[0])})
+			pairNotes(r, c, row, all)
+		}
+	}
+	if t.Rows != nil {
+		r.Tables, r.Sheets = append(r.Tables, t), append(r.Sheets, sheet)
+	}
+}
+
+// pairFigures are a model's numbers.
+type pairFigures struct{ correlation, self, other, slopes, slopeSelf, slopeOther float64 }
+
+func (p *pairPotential) figures() pairFigures {
+	self, other := p.slopes()
+	return pairFigures{correlation(p.self, p.other), rms(p.self), rms(p.other), correlation(self, other), rms(self), rms(other)}
+}
+
+// foldLine are the means over the seeds of one fold.
+func foldLine(all []pairPotential, fold string) []string {
+	var columns [6][]float64
+	for i := range all {
+		if all[i].fold == fold {
+			f := all[i].figures()
+			for k, v := range []float64{f.correlation, f.self, f.other, f.slopes, f.slopeSelf, f.slopeOther} {
+				columns[k] = append(columns[k], v)
+			}
+		}
+	}
+	line := []string{fold, strconv.Itoa(len(columns[0]))}
+	for k, values := range columns {
+		line = append(line, fixed(mean(values), []int{2, 3, 3, 2, 4, 4}[k]))
+	}
+	return line
+}
+
+// lines are those of a model in the sheet.
+func (p *pairPotential) lines(set, row string) [][]any {
+	self, other := p.slopes()
+	f := p.figures()
+	var lines [][]any
+	for k := range self {
+		lines = append(lines, []any{set, row, p.fold, p.seed, k + 1, self[k], other[k], f.self, f.other, f.correlation})
+	}
+	return lines
+}
+
+// weightPlot shows the weights of one model, as the slide does.
+func weightPlot(c *column, row string, p *pairPotential) svg.Plot {
+	return svg.Plot{
+		Title: fmt.Sprintf("%s, %s, %s: weights of the pairs' units, feature by feature", row, c.name, p.fold),
+		X:     svg.Axis{Label: "weight on the document's feature"}, Y: svg.Axis{Label: "weight on the other document's feature"},
+		Series: []svg.Series{{Kind: svg.Scatter, X: p.self, Y: p.other}}, Width: 480, Height: 480,
+	}
+}
+
+// pairNotes sums the models of a row up.
+func pairNotes(r *Report, c *column, row string, all []pairPotential) {
+	var correlations, self, other []float64
+	for i := range all {
+		f := all[i].figures()
+		correlations, self, other = append(correlations, f.correlation), append(self, f.self), append(other, f.other)
+	}
+	start := 1 / math.Sqrt(6*float64(all[0].features)) // of uniform ones up to 1/√(2p)
+	figure := fmt.Sprintf("correlation %.2f ± %.2f over %d models, weights %.3f on the own document's features and %.3f on the other's, where training began with %.3f and none", mean(correlations), sd(correlations), len(all), mean(self), mean(other), start)
+	r.note("%s, %s: the last slide plots ϕ's weights on the two documents' features against each other. Here: %s.", c.name, row, figure)
+	if c.about == "" && row == "BoltzRank2" { // the other row is a check on it
+		r.found(ClaimOpen, "ϕ's weights on both documents' features have a pattern (last slide, a picture without numbers)", "%s", figure)
+	}
+}
+
+// boltzRankBags are the numbers of networks whose mean is a model.
+var boltzRankBags = []string{"1", "10"}
+
+// boltzRankDiscounts are the conventions of NDCG in training and in measuring: LETOR's, in
+// which the paper's numbers are, since those it quotes are LETOR's; and the formula on the
+// paper's slides, with the discount 1/log(1 + rank).
+var boltzRankDiscounts = []struct{ convention, discount string }{
+	{"letor3", "LETOR's"}, {"standard", "log2(1+rank)"},
+}
+
+// boltzRankFewSeeds is what the many rows can afford.
+const boltzRankFewSeeds = 4
+
+// boltzRankSeeds asks what of the distance to the paper is due to the seed, to the bag and
+// to the discount, none of which the paper tells of. C is chosen as in the experiment
+// boltzrank; λ, which matters little there, is ½.
+func boltzRankSeeds() study {
+	s := study{
+		convention: letor3,
+		Experiment: Experiment{
+			Name:  "boltzrank-seeds",
+			Paper: "BoltzRank",
+			Title: "BoltzRank's networks by seed, bag and discount",
+			Shows: "how much of BoltzRank's results is the seed's, the bag's and the discount's of NDCG",
+			Data:  "--data, any of " + strings.Join(boltzRankSets, ", "),
+			Reads: true,
+		},
+		data:     letorSets.only(boltzRankSets...),
+		sizes:    letorSets,
+		alone:    true,
+		seeds:    boltzRankFewSeeds,
+		chosenBy: "map",
+		measures: append(ndcgUpTo(5), "map"),
+		records:  "{set}/{row}/seed{seed}",
+		views:    boltzSeedViews,
+		rows:     boltzSeedRows(),
+		parts: []part{
+			says{"source", boltzRankSource},
+			command,
+			says{"seeds", fmt.Sprintf("%d, the first being --seed", boltzRankFewSeeds)},
+			conventions, setSizes, notFound,
+			says{"in sight", "of test data: see the experiment boltzrank, whose settings these are, with lambda=0.5"},
+			says{"chosen by", "validation MAP, C and epochs alike"},
+			says{"numbers", "means over folds; ± is the standard deviation over the seeds, each of which draws other rankings and other initial weights"},
+			partFunc(boltzSeedTable),
+			numberSheet{bySeed: true, fields: []field{
+				dataField, groupField.as("method"), bagField, trainedForField, conventionField, seedField, measureField,
+				{"mean", func(p *place) any { return p.number().mean }}, neutralField, pooledField,
+			}},
+			perSet(boltzSeedPlot), grids,
+			partFunc(boltzSeedNotes),
+			otherDataNotes{unknown: "The paper has no numbers for %s."},
+		},
+	}
+	s.parts = append(s.parts, differences{
+		title: func(c *column, v *view) string {
+			return "one thing changed at a time: differences over the test queries of " + c.name + ", NDCG with " + discountOf(v.convention.Name()) + " discount, with 95 % intervals; * significant at 5 % after Holm's correction"
+		},
+		name: "differences", measures: boltzFewMeasures, pairs: boltzRankChanges(s.rows),
+	})
+	return s
+}
+
+// boltzSeedRows are the two methods with each bag, trained with each discount.
+func boltzSeedRows() []row {
+	var rows []row
+	for _, m := range []struct{ name, method string }{{"BoltzRank1", "boltzrank1"}, {"BoltzRank2", "boltzrank2"}} {
+		for _, bag := range boltzRankBags {
+			for _, d := range boltzRankDiscounts {
+				r := row{
+					name: fmt.Sprintf("%s bag=%s %s", m.name, bag, d.convention), method: m.method, group: m.name, against: m.name, trainsBy: d.convention,
+					grid: map[string][]string{"C": {"3", "10"}, "lambda": {"0.5"}, "rate": {"0.001"}, "epochs": {"30"}, "patience": {"0"}, "bag": {bag}},
+				}
+				if m.method == "boltzrank1" {
+					r.scorer = "net"
+				}
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+// boltzSeedViews measure with each discount; the published numbers are LETOR's.
+func boltzSeedViews(set string) []view {
+	var views []view
+	for _, d := range boltzRankDiscounts {
+		v := view{convention: conventionNamed(d.convention), measures: append(ndcgUpTo(5), "map")}
+		if d.convention == letor3.Name() {
+			v.published = publishedBoltzRank(set)
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+// The fields of these rows that tell them apart.
+var (
+	bagField        = field{"bag", func(p *place) any { return p.row().grid["bag"][0] }}
+	trainedForField = field{"trained_for", func(p *place) any { return p.row().trainsBy }}
+)
+
+// discountOf names a convention's discount.
+func discountOf(convention string) string {
+	for _, d := range boltzRankDiscounts {
+		if d.convention == convention {
+			return d.discount
+		}
+	}
+	return convention
+}
+
+// boltzSeedTable has the rows side by side, measured with both discounts. NDCG@1 and MAP
+// are the same with both.
+func boltzSeedTable(s *results, r *Report) {
+	for _, c := range s.columns {
+		t := Table{Title: c.name + ": means over seeds ± standard deviation, NDCG with the discount named", Left: 3, Main: true,
+			Columns: []string{"method", "bag", "trained for", "NDCG@1"}}
+		for _, d := range boltzRankDiscounts {
+			t.Columns = append(t.Columns, "@3, "+d.discount, "@5, "+d.discount)
+		}
+		t.Columns = append(t.Columns, "MAP")
+		for i := range s.rows {
+			row := &s.rows[i]
+			line := []string{row.group, row.grid["bag"][0], "NDCG@10, " + discountOf(row.trainsBy), meanAndDeviation(c.views[0].means(i, "ndcg@1"), 4)}
+			for k := range c.views {
+				line = append(line, meanAndDeviation(c.views[k].means(i, "ndcg@3"), 4), meanAndDeviation(c.views[k].means(i, "ndcg@5"), 4))
+			}
+			t.Rows = append(t.Rows, append(line, meanAndDeviation(c.views[0].means(i, "map"), 4)))
+		}
+		published := c.views[0].published
+		for _, name := range []string{"BoltzRank1", "BoltzRank2"} {
+			if published[name] != nil {
+				of := func(m string) string { return four("%.4f", published.of(name, m)) }
+				t.Rows = append(t.Rows, []string{name, "", "paper", of("ndcg@1"), of("ndcg@3"), of("ndcg@5"), "", "", of("map")})
+			}
+		}
+		r.Tables = append(r.Tables, t)
+	}
+}
+
+// boltzRankChanges pairs the rows that differ in one thing: pairs of documents, a bag of ten
+// networks, the discount that NDCG is trained with.
+func boltzRankChanges(rows []row) []pair {
+	var changes [3][]pair
+	for i := range rows {
+		for k := range rows {
+			a, b := &rows[i], &rows[k]
+			method, bag, trained := a.group != b.group, a.grid["bag"][0] != b.grid["bag"][0], a.trainsBy != b.trainsBy
+			switch {
+			case method && !bag && !trained && a.group == "BoltzRank2":
+				changes[0] = append(changes[0], pair{a.name, b.name})
+			case !method && bag && !trained && a.grid["bag"][0] == "10":
+				changes[1] = append(changes[1], pair{a.name, b.name})
+			case !method && !bag && trained && a.trainsBy == "standard":
+				changes[2] = append(changes[2], pair{a.name, b.name})
+			}
+		}
+	}
+	return slices.Concat(changes[:]...)
+}
+
+// boltzSeedPlot shows the MAP of every seed, and the paper's as lines.
+func boltzSeedPlot(s *results, c *column) svg.Plot {
+	p := svg.Plot{Title: "BoltzRank on " + c.name + ": MAP by seed", X: svg.Axis{Min: 0.4, Max: float64(len(s.rows)) + 0.6}, Y: svg.Axis{Label: "MAP on test queries, mean over folds"}, Width: 820}
+	v := &c.views[0]
+	for _, name := range []string{"BoltzRank1", "BoltzRank2"} {
+		seeds := svg.Series{Name: name + ", a seed each", Kind: svg.Scatter}
+		for i := range s.rows {
+			if s.rows[i].group == name {
+				for _, value := range v.means(i, "map") {
+					seeds.X, seeds.Y = append(seeds.X, float64(i+1)), append(seeds.Y, value)
+				}
+			}
+		}
+		p.Series = append(p.Series, seeds)
+		if theirs := v.published.of(name, "map"); !math.IsNaN(theirs) {
+			p.Series = append(p.Series, svg.Series{Name: name + ", paper", X: []float64{0.4, float64(len(s.rows)) + 0.6}, Y: []float64{theirs, theirs}})
+		}
+	}
+	for i := range s.rows {
+		label := fmt.Sprintf("bag %s, %s", s.rows[i].grid["bag"][0], discountOf(s.rows[i].trainsBy))
+		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: float64(i + 1), Label: label})
+	}
+	return p
+}
+
+// boltzSeedNotes says how far the seeds and the choices reach towards the paper.
+func boltzSeedNotes(s *results, r *Report) {
+	for _, c := range s.columns {
+		v := &c.views[0]
+		for _, name := range []string{"BoltzRank1", "BoltzRank2"} {
+			for _, m := range []string{"ndcg@1", "map"} {
+				published := v.published.of(name, m)
+				if math.IsNaN(published) {
+					continue
+				}
+				runs, reached, best := 0, 0, math.Inf(-1)
+				for i := range s.rows {
+					if s.rows[i].group != name {
+						continue
+					}
+					for _, value := range v.means(i, m) {
+						runs++
+						best = max(best, value)
+						if value >= published {
+							reached++
+						}
+					}
+				}
+				r.note("%s, %s's %s: %d of %d trainings (rows × seeds) reach the paper's %.4f; the highest is %.4f.", c.name, name, title(m), reached, runs, published, best)
+			}
+		}
+	}
+	r.note("The slides define NDCG with the discount 1/log(1 + rank), while their numbers for AdaRank, FRank and ListNet are those of LETOR's tool, whose discount is 1, 1, 1/log2 3, …: NDCG@1 and MAP do not depend on it, NDCG@2 to @5 do.")
+}
+
+// boltzFewMeasures are those of the paper's table that the text is about.
+var boltzFewMeasures = []string{"ndcg@1", "ndcg@3", "ndcg@5", "map"}

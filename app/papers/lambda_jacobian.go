@@ -3,9 +3,15 @@ package papers
 import (
 	"context"
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/learn/loss"
 )
 
@@ -88,4 +94,362 @@ func (j jacobian) run(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	return j.report(ctx, o, findings)
+}
+
+// lambdaFinding is what was seen of a λ function, the worst over all lists.
+type lambdaFinding struct {
+	field lambdaField
+
+	// Inside a cell, that is where the order of the documents does not change.
+	asymmetry  float64 // of the Jacobian J of −λ, relative to its size
+	eigenvalue float64 // the smallest of (J + Jᵀ)/2
+	net        float64 // |Σλ|
+
+	// |∮ λ·ds| by the circle's radius, around points in a cell, where two
+	// documents tie, and where three do.
+	work [3]float64
+
+	triple   float64 // ∮ λ·ds around the tie of three documents graded 0, 1 and 2
+	backward float64 // share of pairs of points between which −λ is not monotone
+
+	pulls  []float64 // by such pair the α that ends it, see jacobian.backward
+	across []float64 // by lambdaGaps, the α that ends the worst step over a tie, 0 if none goes backward
+}
+
+// The places of lambdaFinding.work, less 1 the numbers of tied documents.
+const (
+	inCell = iota
+	atPair
+	atTriple
+)
+
+// Up to these sizes a number is 0: rounding of differences and, around circles,
+// the jumps of a field that the midpoint rule meets too early or too late.
+const (
+	jacobianStep     = 1e-5
+	jacobianZero     = 1e-6
+	netZero          = 1e-12
+	circulationZero  = 2e-3
+	circulationRound = 0.1 // radius of the small circles
+)
+
+func (f *lambdaFinding) symmetric() bool { return f.asymmetry < jacobianZero }
+func (f *lambdaFinding) positive() bool  { return f.eigenvalue > -jacobianZero }
+func (f *lambdaFinding) balanced() bool  { return f.net < netZero }
+
+// closedInside and closedAcross report whether no circle showed work, within a cell
+// and around ties.
+func (f *lambdaFinding) closedInside() bool { return f.work[inCell] < circulationZero }
+func (f *lambdaFinding) closedAcross() bool {
+	return max(f.work[atPair], f.work[atTriple], math.Abs(f.triple)) < circulationZero
+}
+
+// potential says where λ is the gradient of a cost.
+func (f *lambdaFinding) potential() string {
+	switch {
+	case !f.symmetric() || !f.closedInside():
+		return "no"
+	case f.closedAcross():
+		return "yes"
+	}
+	return "in a cell"
+}
+
+// convex says where that cost is convex.
+func (f *lambdaFinding) convex() string {
+	switch where := f.potential(); {
+	case where == "no" || !f.positive():
+		return "no"
+	case where == "yes" && f.backward > 0:
+		return "in a cell"
+	default:
+		return where
+	}
+}
+
+// look measures a field on the lists of a seed.
+func (j jacobian) look(f lambdaField, seed uint64) (lambdaFinding, error) {
+	var err error
+	finding := lambdaFinding{field: f, eigenvalue: math.Inf(1)}
+	for i := range j.lists {
+		rng := random.Stream(seed, "lambda jacobian", strconv.Itoa(i))
+		l := drawList(rng)
+		b, err := f.loss.Bind(l.grades, rng)
+		if err != nil {
+			return finding, err
+		}
+		d := loss.DiagnoseField(b, l.scores, jacobianStep)
+		finding.asymmetry = max(finding.asymmetry, d.Asymmetry)
+		finding.eigenvalue = min(finding.eigenvalue, d.SmallestEigenvalue)
+		finding.net = max(finding.net, math.Abs(d.LambdaSum))
+		for tied := range finding.work {
+			c := loss.RandomCircle(l.tie(tied+1, rng), circulationRound, rng)
+			finding.work[tied] = max(finding.work[tied], math.Abs(loss.Circulation(b, c, j.steps))/c.Radius)
+		}
+		finding.pulls = append(finding.pulls, j.backward(b, len(l.scores), rng)...)
+	}
+	finding.backward = float64(len(finding.pulls)) / float64(j.lists*j.pairs)
+	if finding.across, err = j.acrossTies(f, seed); err != nil {
+		return finding, err
+	}
+	b, err := f.loss.Bind([]float64{0, 1, 2}, random.Stream(seed, "lambda jacobian", "triple"))
+	if err != nil {
+		return finding, err
+	}
+	finding.triple = loss.Circulation(b, tripleTie(1), j.steps)
+	return finding, nil
+}
+
+// tripleTie is the circle on which three documents come by all their orders, as
+// the scores of the first two go around the third's.
+func tripleTie(radius float64) loss.Circle {
+	return loss.TieCircle(make([]float64, 3), [3]int{0, 1, 2}, radius)
+}
+
+// backward draws pairs of points x and y, near each other and far apart, and returns for
+// each between which −λ is not monotone, (λ(x) − λ(y))·(x − y) > 0, that number over |x − y|²:
+// the α with which λ − αs would be. The gradient of a convex cost has no such pair.
+func (j jacobian) backward(b loss.QueryLoss, n int, rng *rand.Rand) (pulls []float64) {
+	x, y := make([]float64, n), make([]float64, n)
+	for k := range j.pairs {
+		apart := elementary.Exp2(float64(1 - k%5))
+		for i := range x {
+			x[i] = 2 * random.Normal(rng)
+			y[i] = x[i] + float64(apart*random.Normal(rng))
+		}
+		if along, square := alongStep(b, x, y); along > netZero {
+			pulls = append(pulls, along/square)
+		}
+	}
+	return pulls
+}
+
+// alongStep returns (λ(x) − λ(y))·(x − y) and |x − y|².
+func alongStep(b loss.QueryLoss, x, y []float64) (along, square float64) {
+	at, there := make([]float64, len(x)), make([]float64, len(x))
+	var scratch loss.Scratch
+	b.Eval(x, at, &scratch)
+	b.Eval(y, there, &scratch)
+	for i := range x {
+		along += float64((at[i] - there[i]) * (x[i] - y[i]))
+		square += float64((x[i] - y[i]) * (x[i] - y[i]))
+	}
+	return along, square
+}
+
+// gradedList is a list of documents. Scores lie at least listGap apart.
+type gradedList struct {
+	grades []float64
+	scores []float64
+	order  []int // the documents by descending score
+}
+
+const (
+	listGap = 0.3  // leaves room for small circles
+	topGap  = 1.01 // small circles meet the rules' distance 1, steps of jacobianStep do not
+)
+
+// drawList draws eight documents of four grades. Of the first three the first or
+// the last is relevant, and those two are so far apart that rules which look as far
+// as 1 change their minds near by.
+func drawList(rng *rand.Rand) gradedList {
+	ranked := []float64{0, 0, 1, 0, 1, 2, 2, 3}
+	if rng.IntN(2) == 0 {
+		ranked[0], ranked[2] = 1, 0
+	}
+	rng.Shuffle(len(ranked)-3, func(i, k int) { ranked[3+i], ranked[3+k] = ranked[3+k], ranked[3+i] })
+	n := len(ranked)
+	l := gradedList{make([]float64, n), make([]float64, n), rng.Perm(n)}
+	first := listGap + float64((topGap-2*listGap)*rng.Float64())
+	at := 0.5 * listGap * float64(n)
+	for rank, d := range l.order {
+		l.grades[d], l.scores[d] = ranked[rank], at
+		switch rank {
+		case 0:
+			at -= first
+		case 1:
+			at -= topGap - first
+		default:
+			at -= listGap + float64(0.3*rng.Float64())
+		}
+	}
+	return l
+}
+
+// tie returns the scores with as many neighbours moved to their mean, of which at
+// least two have different grades; for one they are as they were.
+func (l *gradedList) tie(count int, rng *rand.Rand) []float64 {
+	scores := slices.Clone(l.scores)
+	if count == 1 {
+		return scores
+	}
+	var starts []int
+	for from := range len(l.order) - count + 1 {
+		if tied := l.order[from : from+count]; !l.sameGrade(tied) {
+			starts = append(starts, from)
+		}
+	}
+	from := starts[rng.IntN(len(starts))]
+	tied := l.order[from : from+count]
+	sum := 0.0
+	for _, d := range tied {
+		sum += l.scores[d]
+	}
+	for _, d := range tied {
+		scores[d] = sum / float64(count)
+	}
+	return scores
+}
+
+func (l *gradedList) sameGrade(docs []int) bool {
+	return !slices.ContainsFunc(docs, func(d int) bool { return l.grades[d] != l.grades[docs[0]] })
+}
+
+// The regularisation of the paper's section 4: where the Jacobian J of −λ is symmetric but
+// not positive definite, λ − αs makes it so for an α that is large enough.
+
+var (
+	lambdaAlphas = []float64{0, 0.01, 0.1, 1}              // that steps backward are counted under
+	lambdaGaps   = []float64{1e-1, 1e-2, 1e-3}             // lengths of the steps over a tie
+	alphaShown   = map[string]bool{"": true, "ndcg": true} // measures of the table
+)
+
+// acrossTies moves two neighbours of each list over their tie, by steps of several lengths,
+// and returns for each length the largest α that a list needs for none of them to go
+// backward.
+func (j jacobian) acrossTies(f lambdaField, seed uint64) ([]float64, error) {
+	most := make([]float64, len(lambdaGaps))
+	for i := range j.lists {
+		rng := random.Stream(seed, "lambda jacobian alpha", strconv.Itoa(i))
+		l := drawList(rng)
+		b, err := f.loss.Bind(l.grades, rng)
+		if err != nil {
+			return nil, err
+		}
+		x := l.tie(2, rng)
+		first, second := tiedPair(x)
+		y := append([]float64(nil), x...)
+		middle := x[first]
+		for k, gap := range lambdaGaps {
+			x[first], x[second] = middle+float64(gap/2), middle-float64(gap/2)
+			y[first], y[second] = x[second], x[first]
+			if along, square := alongStep(b, x, y); along > netZero {
+				most[k] = max(most[k], along/square)
+			}
+		}
+	}
+	return most, nil
+}
+
+// tiedPair returns the two documents of equal score.
+func tiedPair(scores []float64) (first, second int) {
+	for i, s := range scores {
+		for k := range i {
+			if scores[k] == s {
+				return k, i
+			}
+		}
+	}
+	panic("paper: no two documents tie")
+}
+
+// leastAlpha is the α from which on J is positive semidefinite in every cell that was seen.
+func (f *lambdaFinding) leastAlpha() float64 {
+	if f.positive() {
+		return 0
+	}
+	return -f.eigenvalue
+}
+
+// backwardUnder is the share of steps that go backward under λ − αs.
+func (f *lambdaFinding) backwardUnder(alpha float64) float64 {
+	if len(f.pulls) == 0 {
+		return 0
+	}
+	left := 0
+	for _, pull := range f.pulls {
+		if pull > alpha {
+			left++
+		}
+	}
+	return f.backward * (float64(left) / float64(len(f.pulls)))
+}
+
+func alphaTable(findings []lambdaFinding) Table {
+	t := Table{
+		Title:   "λ − αs: the least α for J ≥ 0 in a cell, steps backward by α, and the least α for steps over a tie",
+		Columns: []string{"λ function", "scaled by", "least α in a cell"},
+		Left:    2,
+	}
+	for _, a := range lambdaAlphas {
+		t.Columns = append(t.Columns, fmt.Sprintf("backward, α = %g", a))
+	}
+	for _, gap := range lambdaGaps {
+		t.Columns = append(t.Columns, fmt.Sprintf("over a tie, step %g", gap))
+	}
+	for _, f := range findings {
+		if !alphaShown[f.field.measure] {
+			continue
+		}
+		line := []string{f.field.name, f.field.scaledBy(), zeroBelow(f.leastAlpha(), jacobianZero)}
+		for _, a := range lambdaAlphas {
+			line = append(line, fmt.Sprintf("%.2f %%", 100*f.backwardUnder(a)))
+		}
+		for _, least := range f.across {
+			line = append(line, fmt.Sprintf("%.3g", least))
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	return t
+}
+
+func alphaSheet(findings []lambdaFinding) Sheet {
+	s := Sheet{Name: "alpha", Columns: []string{"lambda", "measure", "smallest_eigenvalue", "least_alpha_cell"}}
+	for _, a := range lambdaAlphas {
+		s.Columns = append(s.Columns, fmt.Sprintf("backward_alpha_%g", a))
+	}
+	for _, gap := range lambdaGaps {
+		s.Columns = append(s.Columns, fmt.Sprintf("least_alpha_step_%g", gap))
+	}
+	for _, f := range findings {
+		line := []any{f.field.name, f.field.measure, f.eigenvalue, f.leastAlpha()}
+		for _, a := range lambdaAlphas {
+			line = append(line, f.backwardUnder(a))
+		}
+		for _, least := range f.across {
+			line = append(line, least)
+		}
+		s.Rows = append(s.Rows, line)
+	}
+	return s
+}
+
+// alphaNote compares with the paper's sentence.
+func alphaNote(r *Report, findings []lambdaFinding) {
+	symmetric, atOnce, jump := 0, 0, 0
+	worst := 0.0
+	for i := range findings {
+		f := &findings[i]
+		if f.symmetric() {
+			symmetric++
+			if f.leastAlpha() == 0 {
+				atOnce++
+			}
+		} else {
+			worst = max(worst, f.leastAlpha())
+		}
+		if n := len(f.across); f.across[n-1] > 5*f.across[n-2] {
+			jump++
+		}
+	}
+	verdict := holdsIf(symmetric > 0 && atOnce == symmetric)
+	if verdict == ClaimHeld && jump > 0 {
+		verdict = ClaimPartly
+	}
+	r.found(verdict, "diagonal terms α_j s_j make a symmetric Jacobian positive definite (section 4)",
+		"inside an order of the documents: any α > 0 for %d of %d symmetric ones; across ties of %d of %d λ functions no α", atOnce, symmetric, jump, len(findings))
+	r.note("The paper: of a symmetric J positive definiteness can be imposed by diagonal terms, λ_j ↦ λ_j + α_j s_j (here λ − αs, as λ is minus the gradient). J is symmetric in a cell for %d of %d λ functions, and for %d of these positive semidefinite with α = 0: the zero eigenvalue is that of a constant added to all scores, and any α > 0 makes it positive. Of the others, which are no gradient, J + Jᵀ becomes so from α = %.4f at most.",
+		symmetric, len(findings), atOnce, worst)
+	r.note("Convex everywhere no α makes them: for %d of %d, at one tie of two neighbours of each list, the α that a step over the tie needs grows tenfold as the step gets ten times shorter, because λ jumps there by an amount that does not depend on the step. And with α > 0 forces no longer sum to zero, which the same section asks: Σλ = −αΣs.",
+		jump, len(findings))
 }

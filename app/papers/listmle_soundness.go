@@ -3,6 +3,7 @@ package papers
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/optimize"
 )
@@ -242,4 +244,379 @@ func (t tiedLoss) at(document int) int {
 		return document - 1
 	}
 	return document
+}
+
+func (s soundness) report(o Options, findings []soundFinding) (*Report, error) {
+	r := newReport(soundnessExperiment(), o, listMLESource)
+	r.fact("seed", "%d", o.Seed)
+	r.fact("losses", "above their least value: cross entropy as the divergence of the laws of whole permutations; the r-th document of n, from 0, has grade n − r, and ψ is applied to grades")
+	r.fact("scores", "%d draws for each loss and length, Gaussian about a Gaussian mean, of sizes from %g to %g", s.draws, 1/soundSpread, soundSpread)
+	r.fact("gap rises", "share of gaps between neighbours of rankings that are right already which, widened, raise the loss")
+	r.fact("inverted", "share of pairs of a right and a wrong ranking, drawn apart, of which the right one has the higher loss")
+	r.fact("least wrong", "infimum of the loss over all wrong rankings: below it, a ranking is right for certain")
+	r.fact("most right", "highest loss of a right ranking that was drawn")
+	r.fact("misplaced", "share of right rankings whose scores, handed to the documents in another order, have a lower loss: 0 is the theorem's \"order sensitive\"")
+	r.fact("bent", "share of segments whose middle is above the mean of the ends; eigenvalue: the smallest of the matrices of second derivatives, by central differences")
+	r.fact("continuous, smooth", "no change above %g, nor a difference of slopes above %g, on steps of %g of the scores' length in random directions", jumpZero, kinkZero, soundStep)
+	operations, counts := operationTable()
+	r.Tables = []Table{soundTable(findings), smoothTable(findings), operations}
+	sheet, plots, err := soundCurves()
+	if err != nil {
+		return nil, err
+	}
+	r.Sheets, r.Plots = []Sheet{soundSheet(findings), sheet, counts}, plots
+	s.notes(r, findings)
+	return r, nil
+}
+
+// percent is a share in a table, "0" for none at all.
+func percent(share float64) string {
+	if share == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%.1f %%", 100*share)
+}
+
+func soundTable(findings []soundFinding) Table {
+	t := Table{Title: "soundness: what right and wrong rankings cost", Left: 1, Main: true,
+		Columns: []string{"loss", "documents", "gap rises", "inverted", "least wrong", "most right", "misplaced"}}
+	for _, f := range findings {
+		t.Rows = append(t.Rows, []string{f.name, strconv.Itoa(f.n), percent(f.widened), percent(f.inverted), fmt.Sprintf("%.4f", f.wrong), fmt.Sprintf("%.4f", f.right), percent(f.misplaced)})
+	}
+	return t
+}
+
+// smoothTable has a row for every kind of loss and length: the worst over its mappings.
+func smoothTable(findings []soundFinding) Table {
+	t := Table{Title: "continuity, differentiability, convexity, the worst over mappings (the slides: yes, yes and, but for the cosine, yes)", Left: 1, Columns: []string{"loss", "documents"}}
+	for _, what := range []string{"continuous, ", "smooth, "} {
+		for _, at := range soundPlaces {
+			t.Columns = append(t.Columns, what+at)
+		}
+	}
+	t.Columns = append(t.Columns, "bent", "eigenvalue", "convex")
+	for _, f := range byFamily(findings) {
+		row := []string{f.family, strconv.Itoa(f.n)}
+		for at := range soundPlaces {
+			row = append(row, yesNo(f.continuous(at)))
+		}
+		for at := range soundPlaces {
+			row = append(row, yesNo(f.smooth(at)))
+		}
+		t.Rows = append(t.Rows, append(row, percent(f.bent), zeroBelow(f.eigenvalue, -convexZero), yesNo(f.convex())))
+	}
+	return t
+}
+
+// byFamily joins the findings on one kind of loss and length of list.
+func byFamily(findings []soundFinding) []soundFinding {
+	var all []soundFinding
+	for _, f := range findings {
+		at := slices.IndexFunc(all, func(a soundFinding) bool { return a.family == f.family && a.n == f.n })
+		if at < 0 {
+			all = append(all, f)
+			continue
+		}
+		a := &all[at]
+		a.bent, a.eigenvalue = max(a.bent, f.bent), min(a.eigenvalue, f.eigenvalue)
+		for k := range soundPlaces {
+			a.jump[k], a.kink[k] = max(a.jump[k], f.jump[k]), max(a.kink[k], f.kink[k])
+		}
+	}
+	return all
+}
+
+func soundSheet(findings []soundFinding) Sheet {
+	s := Sheet{Columns: []string{"loss", "documents", "gap_rises", "inverted", "least_wrong", "most_right", "misplaced", "bent", "eigenvalue", "convex"}}
+	for _, at := range []string{"random", "tied", "zero"} {
+		s.Columns = append(s.Columns, "jump_"+at, "kink_"+at)
+	}
+	for _, f := range findings {
+		row := []any{f.name, f.n, f.widened, f.inverted, f.wrong, f.right, f.misplaced, f.bent, f.eigenvalue, yesNo(f.convex())}
+		for at := range soundPlaces {
+			row = append(row, f.jump[at], f.kink[at])
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	return s
+}
+
+// The curves: two documents, the first better. A gap is what the better one's score is above
+// the other's, so that rankings are wrong left of 0.
+const (
+	curveGap    = 6.0
+	curvePoints = 241
+)
+
+// soundCurve is a loss along a line or around a circle.
+type soundCurve struct {
+	plot, name string
+	of         string // the surrogate's name
+	x          func(t float64) float64
+	scores     func(x float64) [2]float64
+}
+
+// soundMeans are the means of the two scores at which the cosine is shown, which depends
+// on them.
+var soundMeans = []float64{-2, -0.5, 0.5, 2}
+
+func soundCurvesOf() []soundCurve {
+	gap := func(t float64) float64 { return float64(curveGap * (float64(2*t) - 1)) }
+	about := func(mean float64) func(float64) [2]float64 {
+		return func(x float64) [2]float64 { return [2]float64{mean + float64(x/2), mean - float64(x/2)} }
+	}
+	curves := []soundCurve{{"", "likelihood", "ListMLE", gap, about(0)}}
+	for _, name := range []string{"ListNet-log", "ListNet-l", "ListNet-q", "ListNet-exp"} {
+		curves = append(curves, soundCurve{"", "cross entropy, " + mappingOf(name), name, gap, about(0)})
+	}
+	for _, m := range soundMeans {
+		curves = append(curves, soundCurve{"cosine", fmt.Sprintf("cosine, linear ψ, mean score %g", m), "RankCosine-l", gap, about(m)})
+	}
+	curves = append(curves, soundCurve{"cosine", "likelihood / 6, any mean", "ListMLE", gap, about(0)})
+	angle := func(t float64) float64 { return float64(360 * t) }
+	around := func(x float64) [2]float64 {
+		sin, cos := elementary.Sincos(x * math.Pi / 180)
+		return [2]float64{sin, cos}
+	}
+	for _, name := range []string{"RankCosine-log", "RankCosine-sqrt", "RankCosine-l", "RankCosine-q", "RankCosine-exp"} {
+		curves = append(curves, soundCurve{"angle", "cosine, " + mappingOf(name), name, angle, around})
+	}
+	return curves
+}
+
+// mappingOf spells out the end of a row's name.
+func mappingOf(name string) string {
+	for short, long := range map[string]string{"-log": "logarithm", "-sqrt": "root", "-l": "linear", "-q": "square", "-exp": "exponential"} {
+		if len(name) > len(short) && name[len(name)-len(short):] == short {
+			return long + " ψ"
+		}
+	}
+	return name
+}
+
+// soundCurves draws the slides' pictures.
+func soundCurves() (Sheet, []Plot, error) {
+	sheet := Sheet{Name: "curves", Columns: []string{"plot", "curve", "x", "better_score", "other_score", "loss", "ranking"}}
+	plots := []Plot{
+		{Name: "", Plot: svg.Plot{Title: "Two documents: loss by the gap of scores (rankings left of 0 are wrong)", X: svg.Axis{Label: "score of the better document less the other's"}, Y: svg.Axis{Label: "loss above its least value", Min: 0, Max: 7}}},
+		{Name: "cosine", Plot: svg.Plot{Title: "Two documents: the cosine loss by the gap of scores (rankings left of 0 are wrong)", X: svg.Axis{Label: "score of the better document less the other's"}, Y: svg.Axis{Label: "loss", Min: 0, Max: 1.05}}},
+		{Name: "angle", Plot: svg.Plot{Title: "Two documents: the cosine loss by the angle of the scores (right from 45 to 225 degrees)",
+			X: svg.Axis{Label: "angle of (other's, better one's) score, degrees", Ticks: angleTicks()}, Y: svg.Axis{Label: "loss", Min: 0, Max: 1.05}}},
+	}
+	for _, c := range soundCurvesOf() {
+		l, err := lossNamed(c.of)
+		if err != nil {
+			return sheet, nil, err
+		}
+		line := svg.Series{Name: c.name, Kind: svg.Line}
+		for i := range curvePoints {
+			x := c.x(float64(i) / (curvePoints - 1))
+			scores := c.scores(x)
+			value := l.value(scores[:], nil)
+			if c.plot == "cosine" && c.of == listMLEFamily {
+				value /= 6
+			}
+			sheet.Rows = append(sheet.Rows, []any{orOne(c.plot, "gap"), c.name, x, scores[0], scores[1], value, rightOrWrong(scores)})
+			line.X, line.Y = append(line.X, x), append(line.Y, value)
+		}
+		for k := range plots {
+			if plots[k].Name == c.plot {
+				plots[k].Series = append(plots[k].Series, line)
+			}
+		}
+	}
+	return sheet, plots, nil
+}
+
+func angleTicks() []svg.Tick {
+	var ticks []svg.Tick
+	for a := 0; a <= 360; a += 45 {
+		ticks = append(ticks, svg.Tick{Value: float64(a), Label: strconv.Itoa(a)})
+	}
+	return ticks
+}
+
+func orOne(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+func rightOrWrong(scores [2]float64) string {
+	switch {
+	case scores[0] > scores[1]:
+		return "right"
+	case scores[0] < scores[1]:
+		return "wrong"
+	}
+	return "tied"
+}
+
+// lossNamed is a surrogate on two documents, the first better.
+func lossNamed(name string) (rankingLoss, error) {
+	for _, s := range surrogates() {
+		if s.name == name {
+			return s.onOrder(identity(2))
+		}
+	}
+	return rankingLoss{}, fmt.Errorf("there is no loss %q", name)
+}
+
+// notes hold the slides' statements against what was seen.
+func (s soundness) notes(r *Report, findings []soundFinding) {
+	worst := func(family string, value func(*soundFinding) float64) float64 {
+		most := 0.0
+		for i := range findings {
+			if findings[i].family == family {
+				most = max(most, value(&findings[i]))
+			}
+		}
+		return most
+	}
+	widened := func(f *soundFinding) float64 { return f.widened }
+	inverted := func(f *soundFinding) float64 { return f.inverted }
+	every := func(holds func(*soundFinding) bool) bool {
+		for i := range findings {
+			if !holds(&findings[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	r.stated(soundest(findings), "The likelihood loss is sounder than cross entropy and cosine", "gaps of right rankings that raise the loss when widened, the largest share over the lengths of lists: likelihood %s, other losses %s; pairs of a right and a wrong ranking that are inverted, likewise: likelihood %s, other losses %s; below log 2 = %.4f a ranking is right, but from three documents on right ones cost up to log n!",
+		percent(worst(listMLEFamily, widened)), rangeOfOthers(findings, widened), percent(worst(listMLEFamily, inverted)), rangeOfOthers(findings, inverted), math.Ln2)
+	r.stated(holdsIf(worst(listNetFamily, widened) > 0 && worst(listNetFamily, inverted) > worst(listMLEFamily, inverted)),
+		"The cross entropy loss is not very sound", "where the gap is wider than ψ's it rises again: up to %s of the gaps, by mapping; up to %s of the pairs are inverted", percent(worst(listNetFamily, widened)), percent(worst(listNetFamily, inverted)))
+	r.stated(holdsIf(worst(rankCosineFamily, inverted) > worst(listMLEFamily, inverted)),
+		"The cosine loss is not very sound", "it knows the direction of the scores only, and their mean weighs in it: up to %s of the pairs are inverted, right rankings cost up to %.2f of 1 and wrong ones as little as %.4f",
+		percent(worst(rankCosineFamily, inverted)), worst(rankCosineFamily, func(f *soundFinding) float64 { return f.right }), leastOf(findings, rankCosineFamily))
+	r.stated(holdsIf(wrongSpread(findings, listNetFamily) > 0.01 && wrongSpread(findings, rankCosineFamily) > 0.001),
+		"Cross entropy and cosine are sensitive to the mapping function", "the least loss of a wrong ranking of two documents is %.4f to %.4f and %.4f to %.4f, by mapping",
+		lowestWrong(findings, listNetFamily), highestWrong(findings, listNetFamily), lowestWrong(findings, rankCosineFamily), highestWrong(findings, rankCosineFamily))
+	r.stated(holdsIf(every(func(f *soundFinding) bool { return f.misplaced == 0 })),
+		"All three losses are order sensitive, the theorem's condition", "no other order of the same scores had a lower loss than the right one in %d draws each", s.draws)
+	s.smoothNotes(r, every)
+}
+
+// soundest is the verdict on the likelihood: held if widening gaps and inverted pairs both
+// speak for it against every other loss, in part if the gaps alone do.
+func soundest(findings []soundFinding) FindVerdict {
+	widened, inverted := 0.0, 0.0
+	for _, f := range findings {
+		switch {
+		case f.family != listMLEFamily:
+		case math.Abs(f.wrong-math.Ln2) > 1e-6:
+			return ClaimFailed
+		default:
+			widened, inverted = max(widened, f.widened), max(inverted, f.inverted)
+		}
+	}
+	switch {
+	case widened > 0:
+		return ClaimFailed
+	case inverted < bestOther(findings, func(f *soundFinding) float64 { return f.inverted }):
+		return ClaimHeld
+	}
+	return ClaimMixed
+}
+
+// otherLosses returns, for each loss but the likelihood, the largest value over the lengths of
+// lists, ascending.
+func otherLosses(findings []soundFinding, value func(*soundFinding) float64) []largestOf {
+	var all []largestOf
+	for i := range findings {
+		f := &findings[i]
+		if f.family == listMLEFamily {
+			continue
+		}
+		at := slices.IndexFunc(all, func(l largestOf) bool { return l.loss == f.name })
+		if at < 0 {
+			at, all = len(all), append(all, largestOf{loss: f.name, value: math.Inf(-1)})
+		}
+		all[at].value = max(all[at].value, value(f))
+	}
+	slices.SortStableFunc(all, func(a, b largestOf) int { return cmp.Compare(a.value, b.value) })
+	return all
+}
+
+// largestOf is the largest value of a loss.
+type largestOf struct {
+	loss  string
+	value float64
+}
+
+// bestOther is the least of the largest values of the losses but the likelihood.
+func bestOther(findings []soundFinding, value func(*soundFinding) float64) float64 {
+	return otherLosses(findings, value)[0].value
+}
+
+// rangeOfOthers is "from 7.5 % (RankCosine-exp) to 64.8 % (ListNet-log)".
+func rangeOfOthers(findings []soundFinding, value func(*soundFinding) float64) string {
+	all := otherLosses(findings, value)
+	least, most := all[0], all[len(all)-1]
+	return fmt.Sprintf("from %s (%s) to %s (%s)", percent(least.value), least.loss, percent(most.value), most.loss)
+}
+
+// smoothNotes are about the table of the losses' properties.
+func (s soundness) smoothNotes(r *Report, every func(func(*soundFinding) bool) bool) {
+	whole := func(f *soundFinding) bool {
+		return f.continuous(0) && f.continuous(1) && f.continuous(2) && f.smooth(0) && f.smooth(1) && f.smooth(2)
+	}
+	butZero := func(f *soundFinding) bool {
+		return f.continuous(0) && f.continuous(1) && f.smooth(0) && f.smooth(1)
+	}
+	smooth, figure := ClaimFailed, "see the table"
+	switch {
+	case every(whole):
+		smooth, figure = ClaimHeld, "everywhere"
+	case every(func(f *soundFinding) bool { return butZero(f) && (whole(f) || f.family == rankCosineFamily) }):
+		smooth, figure = ClaimPartly, "likelihood and cross entropy everywhere; the cosine has no limit at zero scores"
+	}
+	r.stated(smooth, "All three losses are continuous and differentiable", "%s", figure)
+	r.stated(holdsIf(every(func(f *soundFinding) bool { return f.convex() == (f.family != rankCosineFamily) })),
+		"Likelihood and cross entropy are convex, the cosine is not", "over %d segments each, and by the second derivatives", s.draws)
+	steady := true
+	for _, f := range countedForms() {
+		least, most := f.perOrder()
+		steady = steady && (f.slides == "" || most < 2*least)
+	}
+	r.stated(holdsIf(steady), "Likelihood and cosine take O(n), the cross entropy of permutations O(n·n!)",
+		"operations / order are constant within a factor of 2, for the likelihood if its sums are taken from behind (as printed it is O(n²)) and its documents are sorted, once; the cross entropy of first documents, which ListNet's paper trains, is O(n)")
+}
+
+// lowestWrong, highestWrong and wrongSpread are of the least losses of wrong rankings of two documents.
+func lowestWrong(findings []soundFinding, family string) float64 {
+	least := math.Inf(1)
+	for _, f := range findings {
+		if f.family == family && f.n == findings[0].n {
+			least = min(least, f.wrong)
+		}
+	}
+	return least
+}
+
+func highestWrong(findings []soundFinding, family string) float64 {
+	most := 0.0
+	for _, f := range findings {
+		if f.family == family && f.n == findings[0].n {
+			most = max(most, f.wrong)
+		}
+	}
+	return most
+}
+
+func wrongSpread(findings []soundFinding, family string) float64 {
+	return highestWrong(findings, family) - lowestWrong(findings, family)
+}
+
+// leastOf is the least loss of a wrong ranking of any length.
+func leastOf(findings []soundFinding, family string) float64 {
+	least := math.Inf(1)
+	for _, f := range findings {
+		if f.family == family {
+			least = min(least, f.wrong)
+		}
+	}
+	return least
 }

@@ -1,6 +1,8 @@
 package papers
 
 import (
+	"embed"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -8,9 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -295,4 +300,165 @@ func (r reading) take(d *dataset.Dataset) *dataset.Dataset {
 		d = d.KeepFeatures(columns)
 	}
 	return d
+}
+
+// The papers' tables, as printed; an empty cell is a number the paper lacks.
+//
+//go:embed published/*.csv
+var publishedFiles embed.FS
+
+// publishedTable reads an embedded table as its header and rows.
+func publishedTable(name string) (header []string, rows [][]string) {
+	f, err := publishedFiles.Open("published/" + name)
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	all, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(all) == 0 {
+		panic(fmt.Sprintf("published table %s: %v", name, err))
+	}
+	return all[0], all[1:]
+}
+
+// publishedNumbers reads a table whose first column names the row and whose others are
+// measures.
+func publishedNumbers(name string) numbers {
+	header, rows := publishedTable(name)
+	found := make(numbers)
+	for _, row := range rows {
+		for i := 1; i < len(row); i++ {
+			found.set(row[0], measureOf(header[i]), parse(row[i]))
+		}
+	}
+	return found
+}
+
+// publishedOnSet reads a table whose first columns name the set and the row; its numbers
+// are divided by the unit. It is nil for a set that the table lacks.
+func publishedOnSet(name, set string, unit float64) numbers {
+	var found numbers
+	header, rows := publishedTable(name)
+	for _, row := range rows {
+		if row[0] != set {
+			continue
+		}
+		if found == nil {
+			found = make(numbers)
+		}
+		for i := 2; i < len(row); i++ {
+			found.set(row[1], measureOf(header[i]), parse(row[i])/unit)
+		}
+	}
+	return found
+}
+
+// measureOf returns our name of a printed measure: NDCG@5 and N@5 are ndcg@5.
+func measureOf(printed string) string {
+	m := strings.ToLower(printed)
+	if k, short := strings.CutPrefix(m, "n@"); short {
+		return "ndcg@" + k
+	}
+	return strings.Replace(m, "meanndcg", "mean-ndcg", 1)
+}
+
+// set puts a number in its place.
+func (n numbers) set(row, m string, v float64) {
+	if n[row] == nil {
+		n[row] = make(map[string]float64)
+	}
+	n[row][m] = v
+}
+
+func parse(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic("published table: " + err.Error())
+	}
+	return v
+}
+
+// The .gov sets of LETOR 3.0 are not to be had everywhere. Experiments on one of
+// them can run on made data of the same shape, which show how a method behaves,
+// not how good it is on the real set.
+
+// govSize is the size of such data.
+type govSize struct {
+	queries, docs int
+}
+
+// hp2004Size is that of HP2004: 74,409 documents of 75 queries.
+var hp2004Size = govSize{queries: 75, docs: 992}
+
+// syntheticGov returns data of the shape of named-page and home-page finding
+// (one relevant document a query) in five folds.
+func syntheticGov(size govSize, seed uint64) (source, error) {
+	shape, err := synth.Lookup("gov1")
+	if err != nil {
+		return source{}, err
+	}
+	options := shape.Defaults
+	options.Queries, options.Docs, options.Seed = size.queries, size.docs, seed
+	return inFolds(shape, options, fmt.Sprintf("SYNTHETIC data, not HP2004: %d queries of %d documents and %d features, one relevant document a query; the numbers are not comparable with the paper's",
+		size.queries, size.docs, options.Features))
+}
+
+// inFolds makes data of a shape and divides them into five folds.
+func inFolds(shape synth.Shape, options synth.Options, about string) (source, error) {
+	d, err := shape.Generate(options)
+	if err != nil {
+		return source{}, err
+	}
+	folds, err := dataset.Folds(d, 5, random.Stream(options.Seed, "paper folds", shape.Name))
+	if err != nil {
+		return source{}, err
+	}
+	s := source{name: "synthetic " + shape.Name, about: about}
+	for i, f := range folds {
+		s.folds = append(s.folds, tune.Fold{
+			Name:  fmt.Sprintf("Fold%d", i+1),
+			Train: d.Subset(f.Train),
+			Valid: d.Subset(f.Vali),
+			Test:  d.Subset(f.Test),
+		})
+	}
+	return s, nil
+}
+
+// hp2004 returns the data of the paper's Figures 4 to 8: HP2004 if it is there,
+// else what --set names or the first set there is; made data if no folder is
+// given.
+func hp2004(o Options, size govSize) (source, error) {
+	if o.Data == "" {
+		if o.Set != "" {
+			return source{}, inputError("set %s: found no folder of data to look for it in", o.Set)
+		}
+		return syntheticGov(size, o.Seed)
+	}
+	found, _, err := preferred("HP2004", "data: %s, not the paper's HP2004; the numbers are not comparable with the paper's")(o)
+	if err != nil {
+		return source{}, err
+	}
+	return found[0], nil
+}
+
+// onHP2004 is for experiments that do more than tune. It returns the results of a study before
+// training, and its folds as the reading takes them, the first only if asked.
+func (s *study) onHP2004(o Options, size govSize, taken reading, firstFold bool) (*results, []tune.Fold, error) {
+	data, err := hp2004(o, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	folds, err := data.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	if firstFold {
+		folds = folds[:1]
+	}
+	c, folds, err := newColumn(&data, taken, folds)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &results{study: s, options: o, columns: []*column{c}}, folds, nil
 }

@@ -1,0 +1,396 @@
+package papers
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/internal/svg"
+)
+
+// WriteMarkdown writes the page in GitHub's Markdown. Its plots are linked as
+// FIGURES/NAME.svg, with the names that Report.Write gives them.
+func (a *All) WriteMarkdown(w io.Writer, figures string) error {
+	b := &markdown{figures: figures}
+	b.line("# The papers' results, reproduced")
+	b.line("The command below writes this page. Do not edit it.")
+	b.facts(a.Facts)
+	for _, text := range aboutVerdicts {
+		b.line("%s", escape(text))
+	}
+	summary := a.Summary()
+	b.table(&summary)
+	for i := range a.Outcomes {
+		b.outcome(&a.Outcomes[i])
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+type markdown struct {
+	bytes.Buffer
+	figures string
+}
+
+// line writes a paragraph.
+func (b *markdown) line(format string, args ...any) {
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(b, format+"\n", args...)
+}
+
+func (b *markdown) list(items []string, mark func(i int) string) {
+	if len(items) > 0 {
+		b.WriteByte('\n')
+	}
+	for i, text := range items {
+		fmt.Fprintf(b, "%s %s\n", mark(i), escape(text))
+	}
+}
+
+func bullet(int) string     { return "-" }
+func numbered(i int) string { return fmt.Sprintf("%d.", i+1) }
+
+func (b *markdown) facts(facts []Fact) {
+	items := make([]string, len(facts))
+	for i, f := range facts {
+		items[i] = f.Name + ": " + f.Value
+	}
+	b.list(items, bullet)
+}
+
+func (b *markdown) outcome(o *Outcome) {
+	b.line("## %s", o.Name)
+	b.line("%s. It shows %s.", escape(o.Title), escape(o.Shows))
+	if o.Report == nil {
+		b.line("Not run: %s", escape(o.Why))
+		return
+	}
+	r := o.Report
+	b.facts(o.facts())
+	if len(r.Claims) > 0 {
+		t, reasons := claimTable(r.Claims)
+		b.line("Verdicts on the published numbers: %s.", countsText(r.Claims))
+		b.table(&t)
+		if list := bases(r.Claims); len(list) > 0 {
+			b.line("Intervals: %s.", escape(strings.Join(list, "; ")))
+		}
+		if len(reasons) > 0 {
+			b.line("Reasons for verdicts, by the number in brackets:")
+			b.list(reasons, numbered)
+		}
+	}
+	if len(r.Orders) > 0 {
+		b.line("Orders that the paper claims: %s.", ordersText(r.Orders))
+	}
+	for _, t := range o.mainTables() {
+		b.table(&t)
+	}
+	for i := range r.Plots {
+		b.line("![%s](%s)", escape(r.Plots[i].Title), path.Join(b.figures, r.plotName(i)))
+	}
+	b.list(r.Notes, bullet)
+}
+
+// capitalised is a title with a capital; one that begins with a symbol, such as β, keeps it.
+func capitalised(title string) string {
+	if c := title[0]; 'a' <= c && c <= 'z' {
+		return string(c-'a'+'A') + title[1:]
+	}
+	return title
+}
+
+func (b *markdown) table(t *Table) {
+	if t.Title != "" {
+		b.line("%s:", escape(capitalised(t.Title)))
+	}
+	b.WriteByte('\n')
+	row := func(cells []string) {
+		for _, c := range cells {
+			b.WriteString("| " + escape(c) + " ")
+		}
+		b.WriteString("|\n")
+	}
+	row(t.Columns)
+	for i := range t.Columns {
+		if i < t.Left {
+			b.WriteString("|---")
+		} else {
+			b.WriteString("|---:")
+		}
+	}
+	b.WriteString("|\n")
+	for _, cells := range t.Rows {
+		row(cells)
+	}
+}
+
+// escape takes their meaning from characters that have one in Markdown.
+var escape = strings.NewReplacer("|", `\|`, "*", `\*`, "<", "&lt;", "`", "\\`", "[", `\[`, `\`, `\\`, "\n", " ", " _", ` \_`).Replace
+
+//go:embed page
+var pageFiles embed.FS
+
+var allPage = template.Must(template.New("all.gohtml").Funcs(template.FuncMap{
+	"verdict": func(v Verdict) string { return verdictClass[v] },
+}).ParseFS(pageFiles, "page/all.gohtml"))
+
+// verdictClass is the class of a verdict's cells.
+var verdictClass = map[Verdict]string{Reproduced: "same", Better: "better", Worse: "worse", OrderChanged: "turned", NotInformative: "not", NotComparable: "not"}
+
+// htmlPage is what the template gets.
+type htmlPage struct {
+	Facts    []Fact
+	Shares   []verdictShare
+	Scatter  template.HTML
+	About    []string
+	Summary  Table
+	Outcomes []htmlOutcome
+}
+
+type htmlOutcome struct {
+	*Outcome
+	Facts   []Fact
+	Counts  string
+	Orders  string // "" without claims of orders
+	Claims  Table
+	Bases   []string
+	Reasons []string
+	Main    []Table
+	Rest    []Table // not on the Markdown page
+	Plots   []template.HTML
+	Notes   []string
+}
+
+// Verdict returns that of a line of the claims' table.
+func (o htmlOutcome) Verdict(line int) Verdict { return o.Report.Claims[line].Verdict }
+
+// WriteHTML writes the page, with plots and all tables in it.
+func (a *All) WriteHTML(w io.Writer) error {
+	scatter, err := a.scatter()
+	if err != nil {
+		return err
+	}
+	p := htmlPage{Facts: a.Facts, Shares: a.shares(), Scatter: scatter, About: aboutVerdicts, Summary: a.Summary()}
+	for i := range a.Outcomes {
+		o := htmlOutcome{Outcome: &a.Outcomes[i]}
+		if r := o.Report; r != nil {
+			o.Facts = o.facts()
+			o.Counts, o.Bases, o.Main, o.Notes = countsText(r.Claims), bases(r.Claims), o.mainTables(), r.Notes
+			o.Claims, o.Reasons = claimTable(r.Claims)
+			if len(r.Orders) > 0 {
+				o.Orders = ordersText(r.Orders)
+			}
+			for _, t := range r.Tables {
+				if !t.Main {
+					o.Rest = append(o.Rest, t)
+				}
+			}
+			for k := range r.Plots {
+				var svg bytes.Buffer
+				if err := r.Plots[k].Write(&svg); err != nil {
+					return err
+				}
+				o.Plots = append(o.Plots, template.HTML(svg.String())) //nolint:gosec // our own drawing, which escapes its texts
+			}
+		}
+		p.Outcomes = append(p.Outcomes, o)
+	}
+	return allPage.Execute(w, p)
+}
+
+// verdictShare is a part of the bar at the top of the page.
+type verdictShare struct {
+	Verdict Verdict
+	Count   int
+	Percent string // of all that count
+}
+
+// shares returns the parts of the bar: the claims that count, by verdict.
+func (a *All) shares() []verdictShare {
+	n, all := counts(a.claims()), 0
+	for _, v := range Verdicts() {
+		all += n[v]
+	}
+	var parts []verdictShare
+	for _, v := range Verdicts() {
+		if n[v] > 0 {
+			parts = append(parts, verdictShare{v, n[v], fmt.Sprintf("%.0f %%", 100*float64(n[v])/float64(all))})
+		}
+	}
+	return parts
+}
+
+// scatter draws our numbers over the published ones, a series a verdict: those between 0 and 1, as
+// measures and shares are, and not those that count elsewhere. It is empty without any.
+func (a *All) scatter() (template.HTML, error) {
+	p := svg.Plot{
+		Title: "Ours over the published numbers: on the line they agree", Width: 640, Height: 480,
+		X: svg.Axis{Label: "published", Min: 0, Max: 1}, Y: svg.Axis{Label: "ours", Min: 0, Max: 1},
+	}
+	drawn := false
+	for _, v := range scatterOrder {
+		if v == "" {
+			p.Series = append(p.Series, svg.Series{Kind: svg.Line, X: []float64{0, 1}, Y: []float64{0, 1}})
+			continue
+		}
+		s := svg.Series{Name: string(v), Kind: svg.Scatter}
+		for _, c := range a.claims() {
+			if c.Verdict == v && c.Repeats == "" && share(c.Published) && share(c.Ours) {
+				s.X, s.Y = append(s.X, c.Published), append(s.Y, c.Ours)
+			}
+		}
+		if s.X == nil {
+			s.Name = "" // it keeps the place, and so the colours of the others
+		}
+		p.Series, drawn = append(p.Series, s), drawn || s.X != nil
+	}
+	if !drawn {
+		return "", nil
+	}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		return "", err
+	}
+	return template.HTML(b.String()), nil //nolint:gosec // our own drawing, which escapes its texts
+}
+
+// scatterOrder is the order in which a drawing's colours are those of the verdicts elsewhere on the
+// page: blue, orange, green, purple. "" stands for the line.
+var scatterOrder = []Verdict{Reproduced, Worse, Better, OrderChanged, "", NotInformative, NotComparable}
+
+// share reports whether v is a number from 0 to 1.
+func share(v float64) bool { return !math.IsNaN(v) && v >= 0 && v <= 1 }
+
+// verdictMeanings explains the verdicts on claims, in the order of the page.
+var verdictMeanings = []struct {
+	verdict FindVerdict
+	meaning string
+}{
+	{ClaimHeld, "Our results support the claim. Differences are significant."},
+	{ClaimPartly, "It held in some cases, or with a restriction. The evidence names them. It failed in none."},
+	{ClaimMixed, "It held in some cases and failed in others."},
+	{ClaimFailedPartly, "It failed in some cases and held in none. The others are undecided."},
+	{ClaimFailed, "Our results contradict the claim. Differences are significant, or lie within the margin."},
+	{ClaimUndecided, "The differences may be due to chance."},
+	{ClaimTrivial, "Our results agree, but a trivial system does as well: the best single feature, the order of the file or a random order."},
+	{ClaimOpen, "The data or the numbers that it needs are not public."},
+	{ClaimOnce, "It held on one synthetic data set. Another draw may differ."},
+	{ClaimFailedOnce, "It failed on one synthetic data set. Another draw may differ."},
+}
+
+// sectionInClaim finds the section of the paper in a claim's text: "(5.3.1)",
+// "(6.3.2, 6.4; remark)", "(section 2)", "(slide 7)", "(slide Results)", "(theorem)", "(chart)".
+// A number without a dot is an equation's.
+var sectionInClaim = regexp.MustCompile(` ?\((?:sections? (\d[\d., and]*)|(\d+(?:\.\d+)+(?:(?:, | and )\d+(?:\.\d+)*)*|(?:last )?[Ss]lides?(?: [^,;:()]*)?|(?:[Ff]igures?|[Tt]ables?) \d[^,;:()]*|[Tt]heorem(?: \d+)?|chart|abstract))(?:([,;:]) ([^()]*))?\)`)
+
+// splitSection moves the last section in the claim's text to Section. Other words of the brackets
+// stay.
+func (f *Finding) splitSection() {
+	all := sectionInClaim.FindAllStringSubmatchIndex(f.Claim, -1)
+	if len(all) == 0 || f.Section != "" {
+		return
+	}
+	at := all[len(all)-1]
+	group := func(i int) string {
+		if at[2*i] < 0 {
+			return ""
+		}
+		return f.Claim[at[2*i]:at[2*i+1]]
+	}
+	rest := group(4)
+	if group(3) == ":" {
+		rest = "paper: " + rest
+	}
+	if rest != "" {
+		rest = " (" + rest + ")"
+	}
+	f.Section, f.Claim = group(1)+group(2), f.Claim[:at[0]]+rest+f.Claim[at[1]:]
+}
+
+// compareSections orders sections as a paper does: by number, then other names, then none.
+func compareSections(a, b string) int {
+	if a == "" || b == "" {
+		return strings.Compare(b, a)
+	}
+	first, second := numbersIn(a), numbersIn(b)
+	if len(first) == 0 || len(second) == 0 {
+		return cmp.Or(cmp.Compare(len(second), len(first)), strings.Compare(a, b))
+	}
+	return cmp.Or(slices.Compare(first, second), strings.Compare(a, b))
+}
+
+// numbersIn returns the numbers of the first section that a text names: 5, 3, 1 of "5.3.1".
+func numbersIn(section string) []int {
+	var found []int
+	first, _, _ := strings.Cut(section, ",")
+	for _, digits := range regexp.MustCompile(`\d+`).FindAllString(first, -1) {
+		n, err := strconv.Atoi(digits)
+		if err != nil {
+			return nil // a number of twenty digits is no section
+		}
+		found = append(found, n)
+	}
+	return found
+}
+
+// heldLine is a line of the page.
+type heldLine struct {
+	Finding
+	command string
+}
+
+// WriteHeld writes the page of what held and what did not in GitHub's Markdown: a table for each
+// paper, a line for each claim.
+func (a *All) WriteHeld(w io.Writer) error {
+	var papers []string
+	lines := make(map[string][]heldLine)
+	count := make(map[FindVerdict]int)
+	for i := range a.Outcomes {
+		o := &a.Outcomes[i]
+		if o.Report == nil {
+			continue
+		}
+		for _, f := range o.Report.findings() {
+			paper := cmp.Or(f.Paper, o.Paper, "Other experiments")
+			if lines[paper] == nil {
+				papers = append(papers, paper)
+			}
+			lines[paper] = append(lines[paper], heldLine{f, "reproduce " + o.Name})
+			count[f.Verdict]++
+		}
+	}
+	b := &markdown{}
+	b.line("# What held and what did not")
+	b.line("`%s` writes this page. Do not edit it.", a.fact("command"))
+	b.line("Each line is a claim of a paper. A claim may have a line for every data set and measure. Lines are in the order of the paper's sections. The command of a line, `listwise reproduce NAME`, prints the tables behind it.")
+	b.line("Differences are paired over test queries and random seeds. Brackets hold 95 %% confidence intervals. Significance is corrected by Holm's method over the differences of a line, so an interval that excludes 0 may belong to an undecided line. \"A > B in 26 of 32\" means that the paper counts A above B in 26 of 32 cells, where a cell is a data set and a measure.")
+	b.line("Published numbers, one by one, are judged on the page of all experiments.")
+	b.line("Two methods are alike, or one brings no improvement, only if the intervals lie within a margin. The line states the margin. A difference that is not significant does not suffice.")
+	verdicts := Table{Left: 3, Columns: []string{"verdict", "lines", "meaning"}}
+	for _, v := range verdictMeanings {
+		verdicts.Rows = append(verdicts.Rows, []string{string(v.verdict), strconv.Itoa(count[v.verdict]), v.meaning})
+	}
+	b.table(&verdicts)
+	for _, paper := range papers {
+		b.line("## %s", paper)
+		slices.SortStableFunc(lines[paper], func(a, b heldLine) int { return compareSections(a.Section, b.Section) })
+		t := Table{Left: 5, Columns: []string{"section", "claim", "verdict", "evidence", "command"}}
+		for _, l := range lines[paper] {
+			t.Rows = append(t.Rows, []string{l.Section, l.Claim, string(l.Verdict), l.Figure, l.command})
+		}
+		b.table(&t)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
