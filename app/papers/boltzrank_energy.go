@@ -215,7 +215,7 @@ func energyFindings(s *results, r *Report) {
 			figures = append(figures, fmt.Sprintf("%s without less with: validation MAP %+.4f, higher in %d and lower in %d of the trainings; test %s", name, votes.without-votes.with, votes.above, votes.below, figure))
 		}
 		verdict, where = on(ofAll(verdicts...))
-		r.stated(verdict, "The scale factor 1/(n⁺n⁻) is better omitted, by cross-validation (1.7)"+where, "%s", strings.Join(figures, "; "))
+		r.stated(verdict, "The scale factor 1/(n⁺n⁻) is better omitted, by cross-validation (1.7)"+where, "%s", strings.Join(figures, "; ")).Rule = "a sign test over the trainings at 5 %"
 
 		verdict, figure = s.rises(v, row(energyForMAP), row(energyBest), "map")
 		byMAP, ofMAP = append(byMAP, verdict), append(ofMAP, c.name+" "+figure)
@@ -225,16 +225,13 @@ func energyFindings(s *results, r *Report) {
 			for _, boltz := range []string{energyAllPairs, energyPairNet} {
 				_, listNet := s.rises(v, row(boltz), row(energyListNet), boltzFewMeasures...)
 				_, adaRank := s.rises(v, row(boltz), row(energyAdaRank), boltzFewMeasures...)
-				r.stated(ClaimOpen, boltz+" > all baselines on TD2004 (BoltzRank's table), by synthetic data of its shape", "two of the four baselines; less ListNet: %s; less AdaRank.MAP: %s", listNet, adaRank)
-				r.ofPaper("BoltzRank")
+				r.stated(ClaimOpen, boltz+" > all baselines on TD2004 (BoltzRank's table), by synthetic data of its shape", "two of the four baselines; less ListNet: %s; less AdaRank.MAP: %s", listNet, adaRank).Paper = "BoltzRank"
 			}
 			_, figure := s.rises(v, row(energyPairNet), row(energyAllPairs), boltzFewMeasures...)
-			r.stated(ClaimOpen, "BoltzRank2 > BoltzRank1 on TD2004 (BoltzRank's table), by synthetic data of its shape", "BoltzRank2 less linear BoltzRank1: %s", figure)
-			r.ofPaper("BoltzRank")
+			r.stated(ClaimOpen, "BoltzRank2 > BoltzRank1 on TD2004 (BoltzRank's table), by synthetic data of its shape", "BoltzRank2 less linear BoltzRank1: %s", figure).Paper = "BoltzRank"
 		}
 	}
-	r.stated(ofAll(byMAP...), "BoltzRank's objective can be any other IR measure, such as MAP", "trained for MAP alone, less the best single feature: %s", strings.Join(ofMAP, "; "))
-	r.ofPaper("BoltzRank")
+	r.stated(ofAll(byMAP...), "BoltzRank's objective can be any other IR measure, such as MAP", "trained for MAP alone, less the best single feature: %s", strings.Join(ofMAP, "; ")).Paper = "BoltzRank"
 	r.note("A linear g(r_j − r_k) and its sign give the same energies but for a factor of the query, m/2 with alpha held: Σ_k (r_j − r_k) = m (r_j − (m+1)/2) and Σ_k sign(r_j − r_k) = 2 (r_j − (m+1)/2). All pairs are one row for both.")
 }
 

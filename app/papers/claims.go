@@ -229,6 +229,66 @@ var claims partFunc = func(s *results, r *Report) {
 	}
 }
 
+// Reach is a published table, and how many of its numbers are judged.
+type Reach struct {
+	Table           string
+	Numbers, Judged int
+	Lacking         string // what is not judged: "TD2003 60 of 60, …"
+}
+
+// reach is the part of a study that counts the numbers of a published table. It comes after claims.
+type reach struct {
+	table string
+	sets  []string // of the table; nil for those of the study
+}
+
+func (n reach) add(s *results, r *Report) {
+	if n.sets == nil {
+		n.sets = s.sizes.names()
+	}
+	judged := make(map[string]bool)
+	for i := range r.Claims {
+		if r.Claims[i].Verdict != NotComparable {
+			judged[r.Claims[i].source()] = true
+		}
+	}
+	found, lacking := Reach{Table: n.table}, []string(nil)
+	for _, set := range n.sets {
+		all, some := s.printed(set), 0
+		for source := range all {
+			if judged[source] {
+				some++
+			}
+		}
+		found.Numbers, found.Judged = found.Numbers+len(all), found.Judged+some
+		if some < len(all) {
+			lacking = append(lacking, fmt.Sprintf("%s %d of %d", set, len(all)-some, len(all)))
+		}
+	}
+	found.Lacking = strings.Join(lacking, ", ")
+	r.Reaches = append(r.Reaches, found)
+}
+
+// printed returns the published numbers on a set, as claims name them.
+func (s *study) printed(set string) map[string]bool {
+	views := []view{{}}
+	if s.views != nil {
+		views = s.views(set)
+	} else {
+		views[0].published = s.published(set)
+	}
+	all := make(map[string]bool)
+	for _, v := range views {
+		for name, row := range v.published {
+			for m, number := range row {
+				c := Claim{Data: set, Row: name, Measure: title(m), Published: number}
+				all[c.source()] = true
+			}
+		}
+	}
+	return all
+}
+
 // otherThanPublished says why a column's numbers cannot be held against published ones.
 func (s *results) otherThanPublished(c *column) string {
 	if c.about != "" {

@@ -15,7 +15,8 @@ type Finding struct {
 	Section string      `json:"section,omitempty"` // of the paper: "5.3.1", "slide 7"
 	Claim   string      `json:"claim"`
 	Verdict FindVerdict `json:"verdict"`
-	Figure  string      `json:"figure"` // what the verdict rests on
+	Figure  string      `json:"figure"`         // what the verdict rests on
+	Rule    string      `json:"rule,omitempty"` // the limits that a claim must meet to hold
 }
 
 // FindVerdict says what became of a claim.
@@ -37,12 +38,13 @@ const (
 	ClaimFailedOnce FindVerdict = "failed on one draw"
 )
 
-// found adds a finding.
-func (r *Report) found(v FindVerdict, claim, figure string, args ...any) {
+// found adds a finding. The result is valid until the next one is added.
+func (r *Report) found(v FindVerdict, claim, figure string, args ...any) *Finding {
 	if r.once {
 		v = v.once()
 	}
 	r.Findings = append(r.Findings, Finding{Claim: claim, Verdict: v, Figure: fmt.Sprintf(figure, args...)})
+	return &r.Findings[len(r.Findings)-1]
 }
 
 // holdsIf is the verdict on a claim that is either right or wrong.
@@ -54,14 +56,11 @@ func holdsIf(right bool) FindVerdict {
 }
 
 // stated adds a finding, and a note that says the same in a sentence.
-func (r *Report) stated(v FindVerdict, claim, figure string, args ...any) {
-	r.found(v, claim, figure, args...)
-	last := r.Findings[len(r.Findings)-1]
-	r.note("%s: %s. %s.", claim, last.Verdict, last.Figure)
+func (r *Report) stated(v FindVerdict, claim, figure string, args ...any) *Finding {
+	f := r.found(v, claim, figure, args...)
+	r.note("%s: %s. %s.", claim, f.Verdict, f.Figure)
+	return f
 }
-
-// ofPaper says that the last finding is a claim of another paper than the experiment's.
-func (r *Report) ofPaper(name string) { r.Findings[len(r.Findings)-1].Paper = name }
 
 // once is the verdict where one draw of synthetic data was seen.
 func (v FindVerdict) once() FindVerdict {

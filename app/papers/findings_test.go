@@ -68,11 +68,12 @@ func TestClaimsNeedLearning(t *testing.T) {
 // The page has a table for each paper and a line for every claim, in the order of the sections.
 func TestHeldPage(t *testing.T) {
 	r := &Report{Name: "one"}
-	r.found(ClaimFailed, "a|b is convex (10.1)", "%d of %d", 1, 3)
+	r.found(ClaimFailed, "a|b is convex (10.1)", "%d of %d", 1, 3).Rule = "all"
+	r.Reaches = []Reach{{"Table 1", 12, 8, "TD2003 4 of 4"}}
 	r.found(ClaimHeld, "no section", "all")
 	r.Orders = []OrderClaim{{Section: "9.2", Text: "A > B", Data: "OHSUMED", Counted: "26 of 32", Cells: 4, Higher: 3, Below: 1, Verdict: OrderReversed}}
 	all := &All{Outcomes: []Outcome{
-		{Experiment: Experiment{Name: "other"}, Report: &Report{Findings: []Finding{{Claim: "c", Verdict: ClaimOpen}}}},
+		{Experiment: Experiment{Name: "other", Picture: "Figure 2", Untrained: "a formula"}, Report: &Report{Findings: []Finding{{Claim: "c", Verdict: ClaimOpen}}}},
 		{Experiment: Experiment{Name: "one", Paper: "LogRank"}, Report: r}, {Experiment: Experiment{Name: "skipped"}},
 	}}
 	var page bytes.Buffer
@@ -88,11 +89,14 @@ func TestHeldPage(t *testing.T) {
 	want := []string{
 		"| held | 1 | " + verdictMeanings[0].meaning + " |",
 		"## Other experiments",
-		"|  | c | cannot be known |  | reproduce other |",
+		"|  | c | cannot be known | ; no trivial system: a formula | reproduce other |",
 		"## LogRank",
 		`| 9.2 | A > B in 26 of 32 | did not hold | above in 3 of 4, significantly in 0; below in 1 (OHSUMED) | reproduce one |`,
-		`| 10.1 | a\|b is convex | did not hold | 1 of 3 | reproduce one |`,
+		`| 10.1 | a\|b is convex | did not hold | 1 of 3; to hold: all | reproduce one |`,
 		`|  | no section | held | all | reproduce one |`,
+		"## Published tables",
+		"| Other experiments | Figure 2 | none |  | a picture without numbers | reproduce other |",
+		"| LogRank | Table 1 | 12 | 8 | TD2003 4 of 4 | reproduce one |",
 	}
 	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
 		t.Errorf("found %q, expected %q", lines, want)

@@ -165,7 +165,7 @@ func (j jacobian) flatOrJump(r *Report, seed uint64) error {
 		}
 	}
 	r.found(holdsIf(changed == 0 && 2*jumps > swaps), "target costs such as NDCG are not smooth: flat or discontinuous in the scores (sections 1, 4)",
-		"of NDCG, MAP, MRR and ERR %d of %d change where scores move inside an order; %d of %d where the first and the last document, differently graded, change places", changed, steps, jumps, swaps)
+		"of NDCG, MAP, MRR and ERR %d of %d change where scores move inside an order; %d of %d where the first and the last document, differently graded, change places", changed, steps, jumps, swaps).Rule = "no change inside an order, and one at more than half of the exchanges"
 	return nil
 }
 
@@ -262,7 +262,7 @@ func springFinding(r *Report, seed uint64) {
 		outcome = "none comes to rest"
 	}
 	r.found(holdsIf(stable < jacobianZero && math.IsInf(unstable, 1)), "springs with a positive semidefinite Jacobian have one minimum, found from any start; arbitrary springs have not (section 4)",
-		"8 documents, %d starts: distance of the ends, up to a constant, %s; with one spring that pushes apart %s", springStarts, zeroBelow(stable, jacobianZero), outcome)
+		"8 documents, %d starts: distance of the ends, up to a constant, %s; with one spring that pushes apart %s", springStarts, zeroBelow(stable, jacobianZero), outcome).Rule = fmt.Sprintf("distances below %g", jacobianZero)
 }
 
 // The costs and classes of functions on which the paper's last section is tried.

@@ -17,12 +17,13 @@ import (
 
 func jacobianExperiment() Experiment {
 	return Experiment{
-		Name:  "lambda-jacobian",
-		Paper: "LambdaRank",
-		Title: "LambdaRank, section 4: which λ functions have a potential, and which of those are convex",
-		Shows: "that λ functions scaled by a measure are gradients inside each order of the documents, but of no cost across orders",
-		Data:  "none but a few random lists",
-		Run:   jacobian{lists: 12, steps: 4000, pairs: 400}.run,
+		Name:      "lambda-jacobian",
+		Paper:     "LambdaRank",
+		Title:     "LambdaRank, section 4: which λ functions have a potential, and which of those are convex",
+		Shows:     "that λ functions scaled by a measure are gradients inside each order of the documents, but of no cost across orders",
+		Data:      "none but a few random lists",
+		Untrained: "λ functions are looked at",
+		Run:       jacobian{lists: 12, steps: 4000, pairs: 400}.run,
 	}
 }
 
@@ -447,7 +448,7 @@ func alphaNote(r *Report, findings []lambdaFinding) {
 		verdict = ClaimPartly
 	}
 	r.found(verdict, "diagonal terms α_j s_j make a symmetric Jacobian positive definite (section 4)",
-		"inside an order of the documents: any α > 0 for %d of %d symmetric ones; across ties of %d of %d λ functions no α", atOnce, symmetric, jump, len(findings))
+		"inside an order of the documents: any α > 0 for %d of %d symmetric ones; across ties of %d of %d λ functions no α", atOnce, symmetric, jump, len(findings)).Rule = fmt.Sprintf("eigenvalues above −%g; across ties an α that grows less than fivefold as the step gets ten times shorter", jacobianZero)
 	r.note("The paper: of a symmetric J positive definiteness can be imposed by diagonal terms, λ_j ↦ λ_j + α_j s_j (here λ − αs, as λ is minus the gradient). J is symmetric in a cell for %d of %d λ functions, and for %d of these positive semidefinite with α = 0: the zero eigenvalue is that of a constant added to all scores, and any α > 0 makes it positive. Of the others, which are no gradient, J + Jᵀ becomes so from α = %.4f at most.",
 		symmetric, len(findings), atOnce, worst)
 	r.note("Convex everywhere no α makes them: for %d of %d, at one tie of two neighbours of each list, the α that a step over the tie needs grows tenfold as the step gets ten times shorter, because λ jumps there by an amount that does not depend on the step. And with α > 0 forces no longer sum to zero, which the same section asks: Σλ = −αΣs.",

@@ -174,10 +174,10 @@ func testFindings(r *Report, findings []lambdaFinding) {
 	}
 	r.found(holdsIf(smooth.potential() == "yes" && work == asymmetric), "smooth λ are the gradient of a cost if and only if their Jacobian is symmetric (section 4, eq. 5)",
 		"RankNet's λ: symmetric, and no loop does work; %d of %d with an asymmetric Jacobian do work; eq. 9's, of which the paper does not say that they pass, are symmetric inside an order of the documents, but jump between orders: ∮ λ·ds = %s",
-		work, asymmetric, fixed(paper.triple, 6))
+		work, asymmetric, fixed(paper.triple, 6)).Rule = fmt.Sprintf("asymmetry below %g, work below %g", jacobianZero, circulationZero)
 	r.found(holdsIf(smooth.convex() == "yes"), "a cost whose λ have a positive semidefinite Jacobian is convex (section 4)",
-		"RankNet's: smallest eigenvalue %s, %.2f %% of steps backward", zeroBelow(smooth.eigenvalue, jacobianZero), 100*smooth.backward)
-	r.found(holdsIf(balanced == len(findings)), "the λ of a query sum to zero (section 4, as a rule for choosing them)", "for %d of %d λ functions; with α Σλ = −Σα_j s_j", balanced, len(findings))
+		"RankNet's: smallest eigenvalue %s, %.2f %% of steps backward", zeroBelow(smooth.eigenvalue, jacobianZero), 100*smooth.backward).Rule = fmt.Sprintf("eigenvalues above −%g", jacobianZero)
+	r.found(holdsIf(balanced == len(findings)), "the λ of a query sum to zero (section 4, as a rule for choosing them)", "for %d of %d λ functions; with α Σλ = −Σα_j s_j", balanced, len(findings)).Rule = fmt.Sprintf("sums below %g", netZero)
 }
 
 func orNone(words []string) string {

@@ -54,12 +54,13 @@ func (a artificial) study() study {
 	net := groupField.as("net")
 	s := study{
 		Experiment: Experiment{
-			Name:   "lambdarank-artificial",
-			Paper:  "LambdaRank",
-			Title:  "LambdaRank, Figure 2 left: RankNet and LambdaRank on random cubic polynomials",
-			Shows:  "what forces scaled by the change of NDCG gain over RankNet's where neither features nor labels are noisy",
-			Data:   "made, 25,000 queries",
-			Scales: "the numbers of queries",
+			Name:    "lambdarank-artificial",
+			Paper:   "LambdaRank",
+			Title:   "LambdaRank, Figure 2 left: RankNet and LambdaRank on random cubic polynomials",
+			Picture: "Figure 2, left",
+			Shows:   "what forces scaled by the change of NDCG gain over RankNet's where neither features nor labels are noisy",
+			Data:    "made, 25,000 queries",
+			Scales:  "the numbers of queries",
 		},
 		data: func(o Options) ([]source, []string, error) {
 			fold, err := a.scaled(o).data(o.Seed)

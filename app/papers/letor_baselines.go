@@ -65,7 +65,7 @@ func letorBaselines() study {
 			}},
 			choiceSheet{name: "chosen", fields: []field{dataField, methodField, foldField, settingsField, validationField}},
 			perSet(baselinePlot),
-			claims,
+			claims, reach{table: "the baselines of LETOR 3.0 and 4.0"},
 			partFunc(standings), partFunc(listwiseFinding),
 			otherDataNotes{unknown: "%s is none of LETOR's sets: there is nothing published to hold it against."},
 			edgeNotes,

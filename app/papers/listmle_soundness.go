@@ -19,13 +19,14 @@ import (
 
 func soundnessExperiment() Experiment {
 	return Experiment{
-		Name:   "listmle-soundness",
-		Paper:  "ListMLE",
-		Title:  "Likelihood, cross entropy and cosine as functions of the scores: soundness, convexity, smoothness, cost",
-		Shows:  "which of the three losses can be large for a right ranking and small for a wrong one",
-		Data:   "none but random scores",
-		Scales: "the number of random scores",
-		Run:    soundness{lists: []int{2, 3, 5}, draws: 2000}.run,
+		Name:      "listmle-soundness",
+		Paper:     "ListMLE",
+		Title:     "Likelihood, cross entropy and cosine as functions of the scores: soundness, convexity, smoothness, cost",
+		Shows:     "which of the three losses can be large for a right ranking and small for a wrong one",
+		Data:      "none but random scores",
+		Scales:    "the number of random scores",
+		Untrained: "losses are evaluated at random scores",
+		Run:       soundness{lists: []int{2, 3, 5}, draws: 2000}.run,
 	}
 }
 
@@ -493,7 +494,7 @@ func (s soundness) notes(r *Report, findings []soundFinding) {
 		percent(worst(rankCosineFamily, inverted)), worst(rankCosineFamily, func(f *soundFinding) float64 { return f.right }), leastOf(findings, rankCosineFamily))
 	r.stated(holdsIf(wrongSpread(findings, listNetFamily) > 0.01 && wrongSpread(findings, rankCosineFamily) > 0.001),
 		"Cross entropy and cosine are sensitive to the mapping function", "the least loss of a wrong ranking of two documents is %.4f to %.4f and %.4f to %.4f, by mapping",
-		lowestWrong(findings, listNetFamily), highestWrong(findings, listNetFamily), lowestWrong(findings, rankCosineFamily), highestWrong(findings, rankCosineFamily))
+		lowestWrong(findings, listNetFamily), highestWrong(findings, listNetFamily), lowestWrong(findings, rankCosineFamily), highestWrong(findings, rankCosineFamily)).Rule = "ranges of more than 0.01 and 0.001"
 	r.stated(holdsIf(every(func(f *soundFinding) bool { return f.misplaced == 0 })),
 		"All three losses are order sensitive, the theorem's condition", "no other order of the same scores had a lower loss than the right one in %d draws each", s.draws)
 	s.smoothNotes(r, every)

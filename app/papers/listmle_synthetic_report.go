@@ -54,6 +54,8 @@ func (s listSynthetic) report(o Options, first *listSet, again []*listSet) *Repo
 	r.Sheets = []Sheet{l.sheet(), l.budgetSheet(), l.otherSheet()}
 	r.Plots = []Plot{l.plot()}
 	l.claim(r)
+	n := len(r.Claims)
+	r.Reaches = []Reach{{Table: "results on synthetic data", Numbers: 2 * n, Judged: n, Lacking: "the standard deviations over starts"}}
 	l.verdicts(o, r)
 	return r
 }
@@ -359,7 +361,7 @@ func (l *listReport) verdicts(o Options, r *Report) {
 			bayes = append(bayes, set.bayes)
 		}
 		r.stated(holdsIf(slices.Min(accuracy) > 0.5), "ListMLE ranks most synthetic lists exactly right (slides: .920)", "%s on %d data sets, on each at least %.3f; the true weights %.3f; %s",
-			plusMinus(accuracy), len(accuracy), slices.Min(accuracy), mean(bayes), l.trivialText())
+			plusMinus(accuracy), len(accuracy), slices.Min(accuracy), mean(bayes), l.trivialText()).Rule = "half of the lists of every data set"
 		if len(listNet) > 0 {
 			found := l.leads(tunedAccuracy, against(likelihood[0], listNet)...)
 			r.stated(aboveEach(found), "ListMLE is above ListNet with every mapping (slides: .920 against at most .917)", "accuracy of ListMLE less that of %s", l.named(found))
@@ -471,7 +473,7 @@ func (l *listReport) minimized(r *Report) {
 	if some && !all {
 		verdict = ClaimMixed
 	}
-	r.stated(verdict, "All three losses can be minimised by common techniques", "starts from which L-BFGS comes within a millionth of the lowest minimum: %s", strings.Join(texts, ", "))
+	r.stated(verdict, "All three losses can be minimised by common techniques", "starts from which L-BFGS comes within a millionth of the lowest minimum: %s", strings.Join(texts, ", ")).Rule = "all starts, for all losses"
 }
 
 // generalization looks at what the slides leave to future work: whether losses that are all

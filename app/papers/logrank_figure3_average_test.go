@@ -118,9 +118,8 @@ func normalBelow(z float64) float64 {
 	return 0.5 + sum/math.Sqrt(2*math.Pi)
 }
 
-// With all sets, the claims about the microaverage held where the rows are above and not where
-// they are equal; without some they cannot be known. Baselines in the place of the paper's rows
-// fail.
+// The claims about the microaverage held where the rows are above and not where they are equal.
+// Without some sets the others decide. Baselines in the place of the paper's rows fail.
 func TestMicroaverageFindings(t *testing.T) {
 	best := map[string]float64{"ConvexLoss_NDCG": 0.1, "ConvexLoss_AUC": 0.05, "ConvexLoss_MAP": 0.05, "ExpGain_AUC": 0.04, "ExpGain_MAP": 0.04, "ExpGain_NDCG": 0.04, "L_3_AUC": -0.1}
 	baselines := map[string]float64{"SVMmap": 0.1, "Rankboost": 0.1, "RankSVM": 0.1}
@@ -132,7 +131,7 @@ func TestMicroaverageFindings(t *testing.T) {
 		{best, 7, []FindVerdict{ClaimHeld, ClaimHeld, ClaimHeld, ClaimHeld, ClaimPartly, ClaimOpen}}, // L_3 is nowhere the best
 		{nil, 7, []FindVerdict{ClaimUndecided, ClaimUndecided, ClaimUndecided, ClaimUndecided, ClaimUndecided, ClaimOpen}},
 		{baselines, 7, []FindVerdict{ClaimFailed, ClaimUndecided, ClaimFailed, ClaimFailed, ClaimUndecided, ClaimOpen}},
-		{best, 6, slices.Repeat([]FindVerdict{ClaimOpen}, 6)},
+		{best, 6, []FindVerdict{ClaimHeld, ClaimHeld, ClaimHeld, ClaimHeld, ClaimPartly, ClaimOpen}},
 	} {
 		s := sevenSets(3, c.above)
 		s.columns = s.columns[:c.sets]

@@ -24,15 +24,15 @@ import (
 
 func figure8Experiment() Experiment {
 	return Experiment{
-		Name:  "logrank-fig8",
-		Paper: "LogRank",
-		Title: "LogRank, Figure 8: w·φ against Δ in the first iterations",
-		Shows: "that w·φ(x, y) soon dominates Δ(y), except at the start w = 0",
-		Data:  sweepData,
-		Reads: true,
-		Run: func(ctx context.Context, o Options) (*Report, error) {
-			return figure8{size: hp2004Size, queries: 10, rankings: 10, iterations: 10, grid: gridSweep}.run(ctx, o)
-		},
+		Name:      "logrank-fig8",
+		Paper:     "LogRank",
+		Title:     "LogRank, Figure 8: w·φ against Δ in the first iterations",
+		Shows:     "that w·φ(x, y) soon dominates Δ(y), except at the start w = 0",
+		Data:      sweepData,
+		Reads:     true,
+		Picture:   "Figure 8",
+		Untrained: "the claim is about the path of the optimiser",
+		Run:       figure8{size: hp2004Size, queries: 10, rankings: 10, iterations: 10, grid: gridSweep}.run,
 	}
 }
 
@@ -211,7 +211,7 @@ func (f figure8) report(found *results, rankings []watched) *Report {
 	if verdict == ClaimHeld && 20*alone >= 19*len(rankings) {
 		verdict = ClaimTrivial
 	}
-	r.found(verdict, "|w·φ(y)| soon outgrows Δ(y) (5.3.4)", "%s: larger for %d of %d rankings; with weight 1 on a single feature, untrained, for %d", data.name, larger, len(rankings), alone)
+	r.found(verdict, "|w·φ(y)| soon outgrows Δ(y) (5.3.4)", "%s: larger for %d of %d rankings; with weight 1 on a single feature, untrained, for %d", data.name, larger, len(rankings), alone).Rule = "95 % of the rankings"
 	r.note("The averaged |w·φ| exceeds Δ for %d of %d rankings. The paper: Δ is always quite small against w·φ, except at w = 0.", larger, len(rankings))
 	aboutData.add(found, r)
 	return r
@@ -359,7 +359,7 @@ func trumps(data string, rankings []watched, r *Report) {
 	if signTest(negative, n) < stats.Alpha {
 		verdict = holdsIf(2*negative > n)
 	}
-	r.found(verdict, "for any y with small Δ(y), w·φ(y) is large (5.3.4)", "%s: their rank correlation is negative in %d of %d queries", data, negative, n)
+	r.found(verdict, "for any y with small Δ(y), w·φ(y) is large (5.3.4)", "%s: their rank correlation is negative in %d of %d queries", data, negative, n).Rule = "a sign test over the queries at 5 %"
 }
 
 // signTest is the two-sided p value of k of n signs.

@@ -17,12 +17,13 @@ import (
 
 func mathematicsExperiment() Experiment {
 	return Experiment{
-		Name:  "logrank-mathematics",
-		Paper: "LogRank",
-		Title: "LogRank: identities, gradients and bounds, by enumeration on small queries",
-		Shows: "which of the paper's mathematical statements are right, and which are slips in print",
-		Data:  "none but small random queries",
-		Run:   newMathematics().run,
+		Name:      "logrank-mathematics",
+		Paper:     "LogRank",
+		Title:     "LogRank: identities, gradients and bounds, by enumeration on small queries",
+		Shows:     "which of the paper's mathematical statements are right, and which are slips in print",
+		Data:      "none but small random queries",
+		Untrained: "formulas are compared",
+		Run:       newMathematics().run,
 	}
 }
 
@@ -89,6 +90,9 @@ func (m mathematics) run(ctx context.Context, o Options) (*Report, error) {
 	r.Tables, r.Sheets = []Table{t}, []Sheet{s}
 	return r, nil
 }
+
+// equalUpTo is the rule of statements of equality.
+func equalUpTo(limit float64) string { return fmt.Sprintf("relative differences of at most %g", limit) }
 
 // apart is the difference of two numbers relative to the larger, or to 1.
 func apart(a, b float64) float64 {
@@ -309,7 +313,7 @@ func (m mathematics) identities(r *Report, rng *rand.Rand) error {
 			right++
 		}
 	}
-	r.stated(ofCases(right, 4), "the four identities of Figure 1", "%d are right as printed: sums over the labelings of 2 to 6 pairs differ by %.1g at most", right, slices.Max(worst[:]))
+	r.stated(ofCases(right, 4), "the four identities of Figure 1", "%d are right as printed: sums over the labelings of 2 to 6 pairs differ by %.1g at most", right, slices.Max(worst[:])).Rule = equalUpTo(exact)
 	return nil
 }
 

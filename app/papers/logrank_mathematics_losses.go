@@ -94,10 +94,10 @@ func (m mathematics) closedForms(r *Report, rng *rand.Rand) error {
 			example = [2]float64{elementary.Log(l.gain), elementary.Log(a[1] / product)}
 		}
 	}
-	r.stated(holdsIf(max(z, slope) <= exact), "Z_q and its gradient factor over pairs (section 2.3)", "%d queries, sums over all labelings: relative differences %.1g and %.1g at most", m.draws, z, slope)
-	r.stated(holdsIf(max(right, own) <= exact), "the objective (7) for AUC has a form without a sum over y (section 2.3)", "%d queries: with h(+1) in A_q it differs from the sum by %.1g at most, ExpGain by %.1g", m.draws, right, own)
+	r.stated(holdsIf(max(z, slope) <= exact), "Z_q and its gradient factor over pairs (section 2.3)", "%d queries, sums over all labelings: relative differences %.1g and %.1g at most", m.draws, z, slope).Rule = equalUpTo(exact)
+	r.stated(holdsIf(max(right, own) <= exact), "the objective (7) for AUC has a form without a sum over y (section 2.3)", "%d queries: with h(+1) in A_q it differs from the sum by %.1g at most, ExpGain by %.1g", m.draws, right, own).Rule = equalUpTo(exact)
 	r.stated(holdsIf(printed <= exact), "A_q for AUC has the factor h(−1), as printed (section 2.3)",
-		"log E[G] of the first query is %.4f, as printed %.4f; as printed it is E[Δ], from which it differs by %.1g at most; h(+1) is right", example[0], example[1], lost)
+		"log E[G] of the first query is %.4f, as printed %.4f; as printed it is E[Δ], from which it differs by %.1g at most; h(+1) is right", example[0], example[1], lost).Rule = equalUpTo(exact)
 	return nil
 }
 
@@ -133,9 +133,9 @@ func (m mathematics) gradients(r *Report, rng *rand.Rand) error {
 			start = max(start, worst[2])
 		}
 	}
-	r.stated(holdsIf(formula <= slopes), "the gradient of L_q is (8) (section 2.1)", "%d points, AUC, MAP and NDCG: it differs from central differences by %.1g at most", points, formula)
+	r.stated(holdsIf(formula <= slopes), "the gradient of L_q is (8) (section 2.1)", "%d points, AUC, MAP and NDCG: it differs from central differences by %.1g at most", points, formula).Rule = equalUpTo(slopes)
 	r.stated(holdsIf(min(essential, linear) <= slopes), "that gradient is essentially −E[Δφ] (section 2.1)",
-		"off by up to %.2f, and against it in %d of %d points; from the gradient of E[G] it differs by up to %.2f, at equal scores by %.1g: the latter is −E[Δφ] + E[Δ]E[φ]", essential, opposed, points, linear, start)
+		"off by up to %.2f, and against it in %d of %d points; from the gradient of E[G] it differs by up to %.2f, at equal scores by %.1g: the latter is −E[Δφ] + E[Δ]E[φ]", essential, opposed, points, linear, start).Rule = equalUpTo(slopes)
 	return nil
 }
 
@@ -193,7 +193,7 @@ func (m mathematics) logarithms(r *Report, rng *rand.Rand) error {
 		}
 	}
 	r.stated(holdsIf(finite && worst <= exact), "with the logarithm of the gain, exponentials of n⁺n⁻ terms make no numerical difficulty (section 2.1)",
-		"n⁺n⁻ from 10 to 10000, scores up to ±50: values and gradients are finite and differ from sums over pairs by %.1g at most; Z itself exceeds float64 in %d of %d cases, up to e^%.0f", worst, overflows, cases, largest)
+		"n⁺n⁻ from 10 to 10000, scores up to ±50: values and gradients are finite and differ from sums over pairs by %.1g at most; Z itself exceeds float64 in %d of %d cases, up to e^%.0f", worst, overflows, cases, largest).Rule = equalUpTo(exact)
 	return nil
 }
 
@@ -235,10 +235,13 @@ func (m mathematics) bounds(r *Report, rng *rand.Rand) error {
 			tightest, widest = min(tightest, gap), max(widest, gap)
 		}
 	}
-	r.stated(holdsIf(below == 0 && same <= exact), "with f(x) = eˣ (4) is a lower bound of (5) (section 2)", "violated at %d of %d points; the objectives differ from enumeration by %.1g at most", below, cases, same)
-	r.stated(holdsIf(above == 0 && same <= exact), "ConvexLoss ≥ L_1 + L_2 (section 3)", "violated at %d of %d points; larger by %.4f to %.4f", above, cases, max(0, tightest), widest)
+	r.stated(holdsIf(below == 0 && same <= exact), "with f(x) = eˣ (4) is a lower bound of (5) (section 2)", "violated at %d of %d points; the objectives differ from enumeration by %.1g at most", below, cases, same).Rule = equalUpTo(exact)
+	r.stated(holdsIf(above == 0 && same <= exact), "ConvexLoss ≥ L_1 + L_2 (section 3)", "violated at %d of %d points; larger by %.4f to %.4f", above, cases, max(0, tightest), widest).Rule = equalUpTo(exact)
 	return nil
 }
+
+// bentRule is what convexity counts.
+var bentRule = fmt.Sprintf("bent down is a middle above the ends' mean by %g, or an eigenvalue below %g", exact, convexZero)
 
 // convexity looks for points of a segment above its chord, and for negative eigenvalues of the
 // Hessian at one of its ends.
@@ -285,7 +288,7 @@ func (m mathematics) convexity(r *Report, rng *rand.Rand) error {
 		}
 		segments += m.draws
 	}
-	r.stated(holdsIf(convex == 0), "the likelihood and ConvexLoss are convex (sections 2.2 and 3)", "AUC over all labelings, MAP and NDCG over sampled rankings: bent down in %d of %d draws", convex, 2*segments)
+	r.stated(holdsIf(convex == 0), "the likelihood and ConvexLoss are convex (sections 2.2 and 3)", "AUC over all labelings, MAP and NDCG over sampled rankings: bent down in %d of %d draws", convex, 2*segments).Rule = bentRule
 	var figures strings.Builder
 	found := 0
 	kinds := []string{"(4)", "(5)", "(5) with f = exp", "(6)"}
@@ -295,9 +298,9 @@ func (m mathematics) convexity(r *Report, rng *rand.Rand) error {
 			found++
 		}
 	}
-	r.stated(ofCases(found, len(kinds)), "(4), (5) and (6) are not convex in general (sections 1.5 and 2.2)", "bent down: %sof %d draws each", &figures, segments)
+	r.stated(ofCases(found, len(kinds)), "(4), (5) and (6) are not convex in general (sections 1.5 and 2.2)", "bent down: %sof %d draws each", &figures, segments).Rule = bentRule
 	r.stated(holdsIf(bent["L_3"] > 0), "L_3 is not convex in general, because of L_2 (section 3)",
-		"bent down in %d of %d draws, with 50 L_2 in the place of L_2 in %d; its Hessian E[(1 + Δ − E[Δ]) (δφ − E[δφ]) (δφ − E[δφ])ᵀ] is positive semidefinite where 0 ≤ Δ ≤ 1", bent["L_3"], segments, bent["50 L_2"])
+		"bent down in %d of %d draws, with 50 L_2 in the place of L_2 in %d; its Hessian E[(1 + Δ − E[Δ]) (δφ − E[δφ]) (δφ − E[δφ])ᵀ] is positive semidefinite where 0 ≤ Δ ≤ 1", bent["L_3"], segments, bent["50 L_2"]).Rule = bentRule
 	return nil
 }
 

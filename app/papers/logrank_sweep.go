@@ -38,6 +38,8 @@ type sweep struct {
 	claim string // what the paper states of going from the first value to the last
 
 	more partFunc // further findings; nil for none
+
+	tables []part // what is said of the figure's numbers, after the claims
 }
 
 // sweepBlock is another way to train all points.
@@ -64,10 +66,11 @@ const sweepSeeds = 5
 func figure4() sweep {
 	return sweep{
 		Experiment: Experiment{
-			Name:  "logrank-fig4",
-			Paper: "LogRank",
-			Title: "LogRank, Figure 4: accuracy against the size of the sample",
-			Shows: "that accuracy saturates as more rankings are drawn",
+			Name:    "logrank-fig4",
+			Paper:   "LogRank",
+			Title:   "LogRank, Figure 4: accuracy against the size of the sample",
+			Picture: "Figure 4",
+			Shows:   "that accuracy saturates as more rankings are drawn",
 		},
 		axis: "samples", log: true, values: []float64{50, 100, 200, 500, 1000, 2000, 5000},
 		fixed: gridSweep, seeds: sweepSeeds, size: hp2004Size,
@@ -82,10 +85,11 @@ func figure4() sweep {
 func figure5() sweep {
 	return sweep{
 		Experiment: Experiment{
-			Name:  "logrank-fig5",
-			Paper: "LogRank",
-			Title: "LogRank, Figure 5: accuracy against the mix of restarts at Δ = 0 and Δ = 1",
-			Shows: "that walks had better start at the ideal ranking than at the worst",
+			Name:    "logrank-fig5",
+			Paper:   "LogRank",
+			Title:   "LogRank, Figure 5: accuracy against the mix of restarts at Δ = 0 and Δ = 1",
+			Picture: "Figure 5",
+			Shows:   "that walks had better start at the ideal ranking than at the worst",
 		},
 		axis: "mix", values: []float64{0.1, 0.5, 0.9},
 		fixed: gridSweep, seeds: sweepSeeds, size: hp2004Size,
@@ -177,6 +181,7 @@ func (w sweep) study() study {
 			claims,
 		},
 	}
+	s.parts = append(s.parts, w.tables...)
 	for _, b := range append([]sweepBlock{{}}, w.blocks...) {
 		for _, v := range w.values {
 			grid := maps.Clone(w.fixed)
@@ -351,6 +356,7 @@ func figure6() sweep {
 		published: func(string) numbers { return publishedNumbers("logrank-figure6.csv") },
 		verdict:   skewing,
 		claim:     "k far below 0 is better (5.3.2)",
+		tables:    []part{reach{table: "Figure 6", sets: []string{"HP2004"}}},
 	}
 }
 

@@ -366,6 +366,12 @@ func (a *All) WriteHeld(w io.Writer) error {
 			if lines[paper] == nil {
 				papers = append(papers, paper)
 			}
+			if f.Rule != "" {
+				f.Figure += "; to hold: " + f.Rule
+			}
+			if o.Untrained != "" {
+				f.Figure += "; no trivial system: " + o.Untrained
+			}
 			lines[paper] = append(lines[paper], heldLine{f, "reproduce " + o.Name})
 			count[f.Verdict]++
 		}
@@ -377,6 +383,8 @@ func (a *All) WriteHeld(w io.Writer) error {
 	b.line("Differences are paired over test queries and random seeds. Brackets hold 95 %% confidence intervals. Significance is corrected by Holm's method over the differences of a line, so an interval that excludes 0 may belong to an undecided line. \"A > B in 26 of 32\" means that the paper counts A above B in 26 of 32 cells, where a cell is a data set and a measure.")
 	b.line("Published numbers, one by one, are judged on the page of all experiments.")
 	b.line("Two methods are alike, or one brings no improvement, only if the intervals lie within a margin. The line states the margin. A difference that is not significant does not suffice.")
+	b.line("Trivial systems in place of the trained models hold no claim: a test puts the best single feature, the order of the file and a random order there. Where that is not possible the line says why. Other limits of a verdict stand on its line, after \"to hold\".")
+	b.line("A claim over several data sets is judged on those that are here, by the same rule for counts and for averages. Its line names them. A claim about one data set that is not here cannot be known. Its line says what synthetic data of the same shape show.")
 	verdicts := Table{Left: 3, Columns: []string{"verdict", "lines", "meaning"}}
 	for _, v := range verdictMeanings {
 		verdicts.Rows = append(verdicts.Rows, []string{string(v.verdict), strconv.Itoa(count[v.verdict]), v.meaning})
@@ -391,6 +399,29 @@ func (a *All) WriteHeld(w io.Writer) error {
 		}
 		b.table(&t)
 	}
+	b.line("## Published tables")
+	b.line("How many numbers of each published table the page of all experiments judges. The others are of data sets that are not here, or of methods that are not.")
+	reaches := a.reaches()
+	b.table(&reaches)
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// reaches has a line for every published table and picture of the experiments that were run.
+func (a *All) reaches() Table {
+	t := Table{Left: 2, Columns: []string{"paper", "table", "numbers", "judged", "not judged", "command"}}
+	for i := range a.Outcomes {
+		o := &a.Outcomes[i]
+		if o.Report == nil {
+			continue
+		}
+		paper, command := cmp.Or(o.Paper, "Other experiments"), "reproduce "+o.Name
+		for _, n := range o.Report.Reaches {
+			t.Rows = append(t.Rows, []string{paper, n.Table, strconv.Itoa(n.Numbers), strconv.Itoa(n.Judged), n.Lacking, command})
+		}
+		if o.Picture != "" {
+			t.Rows = append(t.Rows, []string{paper, o.Picture, "none", "", "a picture without numbers", command})
+		}
+	}
+	return t
 }

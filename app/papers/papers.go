@@ -37,6 +37,9 @@ type Experiment struct {
 	Data  string // what it runs on
 	Reads bool   // it takes Options.Data, if not always
 
+	Picture   string // what the paper shows of it without numbers; "" for nothing
+	Untrained string // why no trivial system can take the place of a trained model; "" if one can
+
 	// Scales says what Options.Scale multiplies; empty for experiments that have
 	// one size only.
 	Scales string
@@ -99,7 +102,7 @@ func Experiments() []Experiment {
 		mathematicsExperiment(),
 		burges2006.study().experiment(),
 		lambdaRankReal().experiment(),
-		lambdaRankIntranet().experiment(),
+		intranetExperiment(),
 		burges2006Functions.study().experiment(),
 		speedupExperiment(),
 		jacobianExperiment(),

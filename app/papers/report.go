@@ -24,6 +24,7 @@ type Report struct {
 	Claims   []Claim      // published numbers beside ours, with verdicts
 	Orders   []OrderClaim // published orders of systems, tested on ours
 	Findings []Finding    // claims in words, and what became of them
+	Reaches  []Reach      // published tables
 	Tables   []Table      // to read
 	Sheets   []Sheet      // the same and more in full precision; the first has no name
 	Plots    []Plot

@@ -133,6 +133,15 @@ func TestTrivialSystemsHoldNothing(t *testing.T) {
 	}
 }
 
+// An experiment that no trivial system can be put into says why.
+func TestTrivialSystemsAreRuledOut(t *testing.T) {
+	for _, e := range Experiments() {
+		if (e.study == nil) != (e.Untrained != "") {
+			t.Errorf("%s: a study %v, ruled out by %q", e.Name, e.study != nil, e.Untrained)
+		}
+	}
+}
+
 // holdsNothing fails for what a report with a trivial system says in its favour.
 func holdsNothing(t *testing.T, r *Report) {
 	t.Helper()
