@@ -39,14 +39,14 @@ type AllOptions struct {
 	// CommandOf returns the command line that leads to an experiment alone.
 	CommandOf func(*Experiment) string
 
-	// Observe, if not nil, is called with the number of experiments before the current one,
-	// the number of all, and the name, stage and progress of the current one.
+	// Observe, if not nil, is called with the progress: the number of finished experiments and of
+	// all, then the name, stage and progress of the current one.
 	Observe func(at, of int, name, stage string, done, total int)
 }
 
-// RunAll runs the experiments, all of them if nil, that the data allow, and writes
-// their files as each is done; in the end, those with published numbers again, because which of
-// them count elsewhere is then known. What is not run is in the result with the reason.
+// RunAll runs the experiments that the data allow, all of them if the list is nil, and writes the files
+// of each when it is done. Experiments with published numbers are written again in the end, when it is
+// known where each number counts. The result gives the reason for every experiment that was not run.
 func RunAll(ctx context.Context, experiments []Experiment, o AllOptions) (*All, error) {
 	if experiments == nil {
 		experiments = Experiments()
@@ -120,7 +120,6 @@ func (a *All) facts(o AllOptions) {
 	fact("orders", "%s", ordersText(a.orders()))
 }
 
-// claims are those of all experiments.
 func (a *All) claims() []Claim {
 	var all []Claim
 	for _, r := range a.reports() {
@@ -129,7 +128,6 @@ func (a *All) claims() []Claim {
 	return all
 }
 
-// orders are those of all experiments.
 func (a *All) orders() []OrderClaim {
 	var all []OrderClaim
 	for _, r := range a.reports() {
@@ -138,7 +136,7 @@ func (a *All) orders() []OrderClaim {
 	return all
 }
 
-// reports are those of the experiments that were run.
+// reports returns the reports of the experiments that were run.
 func (a *All) reports() []*Report {
 	var all []*Report
 	for i := range a.Outcomes {
@@ -221,12 +219,12 @@ func (a *All) Summary() Table {
 	return t
 }
 
-// facts are those of the report, and the time.
+// facts returns the report's facts and the time.
 func (o *Outcome) facts() []Fact {
 	return append(slices.Clone(o.Report.Facts), Fact{"time", duration(o.Took.All)})
 }
 
-// mainTables are those that belong on the page.
+// mainTables returns the tables for the page.
 func (o *Outcome) mainTables() []Table {
 	var tables []Table
 	for _, t := range o.Report.Tables {

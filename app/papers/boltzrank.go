@@ -17,8 +17,8 @@ const boltzRankSource = "Volkovs, Zemel: BoltzRank: Learning to Rank by Maximizi
 // boltzRankSets are the sets of the paper's table.
 var boltzRankSets = []string{"OHSUMED", "TD2004"}
 
-// boltzRank is the paper's table, and BoltzRank with a linear scorer. The paper does not say
-// by what measure settings were chosen; of those in its table MAP is the least noisy.
+// boltzRank is the paper's table, and BoltzRank with a linear scorer. The paper does not name the
+// selection measure. MAP is the least noisy of its table.
 func boltzRank() study {
 	return study{
 		convention: letor3,
@@ -61,10 +61,7 @@ func boltzRank() study {
 			choiceSheet{name: "tried", tried: true, fields: []field{dataField, methodField, foldField, triedField, triedValueField, wasChosenField}},
 			testedOrders{title: "orders of the paper's table and conclusions: in how many cells, one a set and measure, the first is above the second", section: "slide Results", orders: boltzRankOrders},
 			differences{
-				title: func(c *column, _ *view) string {
-					return "differences over the test queries of " + c.name + ", with 95 % intervals; * significant at 5 % after Holm's correction"
-				},
-				name: "differences", measures: []string{"ndcg@1", "ndcg@5", "map"}, main: true,
+				title: overQueries, name: "differences", measures: []string{"ndcg@1", "ndcg@5", "map"}, main: true,
 				pairs: []pair{{"BoltzRank2", "BoltzRank1"}, {"BoltzRank1", "ListNet"}, {"BoltzRank2", "ListNet"}, {"BoltzRank2", "AdaRank.MAP"}, {"BoltzRank1", "BoltzRank1, linear"}},
 			},
 			grids, chosen,
@@ -90,8 +87,8 @@ var longTraining = map[string][]string{
 	"C": {"1000"}, "lambda": {"0.5"}, "rate": {"0.003"}, "epochs": {"100"}, "patience": {"0"}, "keep": {"last"},
 }
 
-// boltzRankNetworks are the settings of the two rows of networks: their scores are
-// those of ten networks each, averaged.
+// boltzRankNetworks are the settings of both rows of networks. A model averages the scores of ten
+// networks.
 var boltzRankNetworks = map[string][]string{
 	"C": {"3", "10"}, "rate": {"0.001"}, "epochs": {"30"}, "patience": {"0"}, "bag": {"10"},
 }
@@ -107,9 +104,8 @@ var boltzRankOrders = []order{
 // publishedBoltzRank returns the paper's table of a set as fractions.
 func publishedBoltzRank(set string) numbers { return publishedOnSet("boltzrank-table.csv", set, 100) }
 
-// pairWeights shows what the pairwise potentials of rows of pair networks learn, as the last
-// slide does: the weights on the features of one document against those on the same features
-// of the other.
+// pairWeights shows what pair networks learn, as the last slide does: weights on the features of one
+// document against weights on the same features of the other.
 type pairWeights struct{ rows []string }
 
 // pairPotential is ϕ of one fold's model.
@@ -124,7 +120,7 @@ type pairPotential struct {
 	features    int
 }
 
-// potentials returns those of a row's chosen models, seed by seed.
+// potentials returns ϕ of a row's chosen models, seed by seed.
 func potentials(s *results, c *column, row string) []pairPotential {
 	at := s.rowNamed(row)
 	if at < 0 {
@@ -229,7 +225,7 @@ func foldLine(all []pairPotential, fold string) []string {
 	return line
 }
 
-// lines are those of a model in the sheet.
+// lines returns a model's lines in the sheet.
 func (p *pairPotential) lines(set, row string) [][]any {
 	self, other := p.slopes()
 	f := p.figures()
@@ -277,9 +273,8 @@ var boltzRankDiscounts = []struct{ convention, discount string }{
 // boltzRankFewSeeds is what the many rows can afford.
 const boltzRankFewSeeds = 4
 
-// boltzRankSeeds asks what of the distance to the paper is due to the seed, to the bag and
-// to the discount, none of which the paper tells of. C is chosen as in the experiment
-// boltzrank; λ, which matters little there, is ½.
+// boltzRankSeeds splits the distance to the paper by seed, bag and discount, which the paper does not
+// state. C is chosen as in the experiment boltzrank. λ is ½, because it matters little.
 func boltzRankSeeds() study {
 	s := study{
 		convention: letor3,
@@ -481,5 +476,5 @@ func boltzSeedNotes(s *results, r *Report) {
 	r.note("The slides define NDCG with the discount 1/log(1 + rank), while their numbers for AdaRank, FRank and ListNet are those of LETOR's tool, whose discount is 1, 1, 1/log2 3, …: NDCG@1 and MAP do not depend on it, NDCG@2 to @5 do.")
 }
 
-// boltzFewMeasures are those of the paper's table that the text is about.
+// boltzFewMeasures are the measures of the paper's table that its text discusses.
 var boltzFewMeasures = []string{"ndcg@1", "ndcg@3", "ndcg@5", "map"}

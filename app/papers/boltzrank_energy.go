@@ -27,7 +27,7 @@ const (
 // energySeeds is the number of seeds of rows that draw rankings.
 const energySeeds = 3
 
-// td2004Size is that of TD2004, 1116 relevant documents of 75 queries, with a fifth of its
+// td2004Size is the size of TD2004, 1116 relevant documents of 75 queries, with a fifth of its
 // documents: BoltzRank's paper subsamples the irrelevant ones, too.
 var td2004Size = govSize{queries: 75, docs: 200}
 
@@ -99,10 +99,7 @@ func boltzRankEnergy(made govSize) study {
 			blocks{title: func(c *column, _ *view) string { return c.name }},
 			numberSheet{fields: []field{dataField, methodField, measureField, oursField, neutralField, pooledField}},
 			differences{
-				title: func(c *column, _ *view) string {
-					return "differences over the test queries of " + c.name + ", with 95 % intervals; * significant at 5 % after Holm's correction"
-				},
-				name: "differences", measures: boltzFewMeasures, main: true,
+				title: overQueries, name: "differences", measures: boltzFewMeasures, main: true,
 				pairs: []pair{
 					{energyGoodBad, energyAllPairs}, {energyConvex, energyAllPairs}, {energyMLE, energyAllPairs}, {energyConvex, energyPairNet}, {energyMLE, energyPairNet},
 					{energyMLE, energyMLE + energyScaled}, {energyConvex, energyConvex + energyScaled}, {energyAllPairs, energyListNet}, {energyAllPairs, energyAdaRank}, {energyPairNet, energyAllPairs}, {energyForMAP, energyBest},
@@ -172,7 +169,7 @@ func scaleVotes(s *results, c *column, name string) scaleVote {
 	return v
 }
 
-// verdict is that of a sign test over the trainings.
+// verdict is by a sign test over the trainings.
 func (v *scaleVote) verdict() FindVerdict {
 	if signTest(v.above, v.above+v.below) < stats.Alpha {
 		return holdsIf(v.above > v.below)
@@ -244,8 +241,8 @@ func publishedLead(set string) string {
 	return ""
 }
 
-// The rows of boltzRankObjective by what is varied: the weight λ of expected NDCG against the
-// cross entropy, under NDCG@10 and under NDCG@1, and the number of rankings.
+// The rows of boltzRankObjective. They vary the weight λ of expected NDCG against the cross entropy,
+// for NDCG@10 and for NDCG@1, and the number of rankings.
 const (
 	boltzBoth      = "NDCG@10 and cross entropy"
 	boltzGain      = "NDCG@10 alone"
@@ -256,8 +253,8 @@ const (
 	boltzManyDraws = "1000 rankings"
 )
 
-// boltzRankObjective varies what the slides say of the objective and of its sample, with the
-// linear scorer, whose training ends at a minimum and so depends on nothing else.
+// boltzRankObjective tests the slides' statements on the objective and its sample. The linear scorer is
+// trained to its minimum, so that nothing else matters.
 func boltzRankObjective() study {
 	grid := func(lambda, samples string) map[string][]string {
 		g := map[string][]string{"C": {"0.3", "1", "3"}, "lambda": {lambda}, "samples": {samples}}
@@ -306,10 +303,7 @@ func boltzRankObjective() study {
 				dataField, methodField, seedField, measureField, {"mean", func(p *place) any { return p.number().mean }}, neutralField, pooledField,
 			}},
 			differences{
-				title: func(c *column, _ *view) string {
-					return "differences over the test queries of " + c.name + ", with 95 % intervals; * significant at 5 % after Holm's correction"
-				},
-				name: "differences", measures: boltzFewMeasures, main: true,
+				title: overQueries, name: "differences", measures: boltzFewMeasures, main: true,
 				pairs: []pair{{boltzBoth, boltzGain}, {boltzBothTop, boltzGainTop}, {boltzBoth, boltzEntropy}, {boltzManyDraws, boltzBoth}, {boltzBoth, boltzFewDraws}},
 			},
 			grids, chosen,

@@ -17,7 +17,7 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// Claim is a published number beside ours, and what follows.
+// Claim is a published number with our number and the verdict.
 type Claim struct {
 	Data    string // the set and how it is read
 	Row     string // the method, as published
@@ -30,7 +30,7 @@ type Claim struct {
 	Against string
 	Quoted  bool
 
-	// Low and High are the interval around Ours that Published is held against; NaN
+	// Low and High are the interval around Ours, which decides about Published. They are NaN
 	// where the numbers are not comparable.
 	Low, High float64
 	Basis     string // what the interval is
@@ -50,9 +50,8 @@ type Claim struct {
 	decimals int  // to print; 0 means four
 }
 
-// evidence is what a verdict rests on: the interval around our number that the published
-// one is held against, or why there is none. Numbers of another kind are another function
-// that returns evidence; no experiment decides by itself.
+// evidence is the basis of a verdict: the interval around our number, or the reason why there is
+// none. Each kind of number has a function that returns evidence; no experiment decides by itself.
 type evidence struct {
 	low, high  float64
 	basis      string
@@ -93,9 +92,9 @@ func Verdicts() []Verdict {
 	return []Verdict{Reproduced, Better, Worse, OrderChanged, NotInformative, NotComparable}
 }
 
-// overRuns is the evidence for a mean over folds, given what our runs tried: how far another
-// run of the same method on the same queries may lie from ours, and half a unit of the last
-// digit printed. grid is the spread between grids if only one setting was tried.
+// overRuns is the evidence for a mean over folds. The interval covers another run of the same method on
+// the same queries, plus half a unit of the last printed digit. grid is the spread between grids if only
+// one setting was tried.
 func overRuns(runs [][]stats.Tried, grid, rounding float64, seed uint64) evidence {
 	r, err := stats.Replicate(runs, stats.ReplicationConfig{Seed: seed, Grid: grid})
 	if err != nil {
@@ -107,10 +106,9 @@ func overRuns(runs [][]stats.Tried, grid, rounding float64, seed uint64) evidenc
 	}
 }
 
-// overDraws is the evidence for a share, from 0 to 1, that was published for one data set,
-// of which we drew several by the same recipe, and their mean. The k-th lowest to the k-th
-// highest of n draws hold one more draw with probability (n + 1 − 2k)/(n + 1), for any
-// distribution.
+// overDraws is the evidence for a share, from 0 to 1, that was published for one data set. Ours is the
+// mean over several sets of the same recipe. The k-th lowest to the k-th highest of n draws hold one
+// more draw with probability (n + 1 − 2k)/(n + 1), for any distribution.
 func overDraws(draws []float64, rounding float64) (ours float64, e evidence) {
 	n := len(draws)
 	k := int(float64(stats.Alpha/2) * float64(n+1))
@@ -376,8 +374,8 @@ func bases(claims []Claim) []string {
 	return list
 }
 
-// What verdicts on a study's numbers rest on beside the numbers themselves: what every
-// setting that was tried has on the test data, and what systems have that prove nothing.
+// The evidence for verdicts on a study's numbers: the test results of every setting that was tried,
+// and the results of trivial systems.
 
 // judge measures models in a view, on the test data of folds.
 type judge struct {
@@ -517,7 +515,7 @@ func (v *view) tried(row int, m string) [][]stats.Tried {
 	return runs
 }
 
-// neighbouringGrid returns the median spread between grids of the rows beside one that tried
+// neighbouringGrid returns the median spread between grids over the rows that tried
 // several settings.
 func (p *place) neighbouringGrid() float64 {
 	var spreads []float64
@@ -534,9 +532,9 @@ func (p *place) neighbouringGrid() float64 {
 	return spreads[len(spreads)/2]
 }
 
-// turned returns a row that a publication has on the other side of the one at a place than
-// we have, by a difference that is significant over the test queries and the seeds at 5 %
-// (Bonferroni over the other rows); "" if there is none.
+// turned returns a row whose published order to the row at a place is the opposite of ours, or "".
+// The difference must be significant over the test queries and the seeds at 5 %, with Bonferroni's
+// correction over the other rows.
 func (p *place) turned(against string) string {
 	theirs := p.view.published.of(against, p.measure)
 	var others []int

@@ -152,8 +152,8 @@ func (v *view) lessTrivial(row, i int, measures []string) severalDifferences {
 	return found.corrected()
 }
 
-// needsLearning is a verdict on rows that are alike or apart whatever they learned. It is
-// undecided unless every row is above the trivial systems.
+// needsLearning guards verdicts that rows can get without learning. It returns undecided unless every
+// row is above the trivial systems.
 func (v *view) needsLearning(verdict FindVerdict, rows []int, measures ...string) FindVerdict {
 	for _, row := range rows {
 		if row < 0 || v.notAbove(row, measures) != "" {
@@ -193,7 +193,7 @@ func (s *results) alike(v *view, row, than int, margin float64, measures ...stri
 }
 
 // noGain is the verdict on the claim that a row brings no improvement over another, with the
-// differences. It is that of alike, but the row may be worse: only the upper ends of the
+// differences. The rule is the one of alike, but the row may be worse: only the upper ends of the
 // intervals have to lie below the margin. It is not informative if the row brings no improvement
 // over a trivial system either.
 func (s *results) noGain(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
@@ -204,10 +204,9 @@ func (s *results) noGain(v *view, row, than int, measures ...string) (verdict Fi
 	})
 }
 
-// severalDifferences are those of two rows in several measures.
 type severalDifferences []difference
 
-// differences returns those of two rows, with Holm's correction over the measures.
+// differences compares two rows, with Holm's correction over the measures.
 func (v *view) differences(row, than int, measures []string) severalDifferences {
 	found := make(severalDifferences, len(measures))
 	for i, m := range measures {
@@ -269,8 +268,8 @@ func (d severalDifferences) text(measures []string) string {
 	return strings.Join(figures, ", ")
 }
 
-// byCounts is the verdict on a claim that something is above another, by the numbers of cells
-// in which it significantly is and in which it is below.
+// byCounts is the verdict on the claim that something is above another, given the numbers of cells
+// where it is significantly above and below.
 func byCounts(above, below int) FindVerdict {
 	switch {
 	case above > 0 && below > 0:
@@ -313,7 +312,7 @@ func (c *OrderClaim) claim() string {
 	return text
 }
 
-// findings are those of the report and of its orders, with their sections taken out of the texts.
+// findings returns the findings of the report and of its orders. Sections are taken out of the texts.
 func (r *Report) findings() []Finding {
 	var all []Finding
 	for i := range r.Orders {
@@ -348,6 +347,11 @@ type differences struct {
 	pairs    []pair
 	measures []string // nil for the view's
 	main     bool     // the table belongs on the page of all experiments
+}
+
+// overQueries is the usual title.
+func overQueries(c *column, _ *view) string {
+	return "differences over the test queries of " + c.name + ", with 95 % intervals; * significant at 5 % after Holm's correction"
 }
 
 // difference is one of two rows in a measure.

@@ -27,8 +27,8 @@ const exampleDocs = 100 // the paper's n
 // exampleGaps are the differences of score between neighbours.
 var exampleGaps = []float64{0.01, 0.1, 1}
 
-// exampleErrors are the winner-takes-all cost and the number of pairs in the wrong order of
-// a ranking, of which the documents at two ranks, from 1, are relevant.
+// exampleErrors returns the winner-takes-all cost of a ranking and its number of pairs in the wrong
+// order. Two documents are relevant; their ranks count from 1.
 func exampleErrors(first, second int) (winner, pairs int) {
 	if first != 1 {
 		winner = 1
@@ -52,8 +52,8 @@ func exampleForces(l loss.Loss, n int, gap float64) (high, low float64, err erro
 	return math.Abs(lambda[1]), math.Abs(lambda[n-1]), nil
 }
 
-// prefers is the least and the largest ratio, over the gaps, of the force at rank 2 to that
-// at rank n: infinite if the latter is 0.
+// prefers returns the least and the largest ratio, over the gaps, of the force at rank 2 to the force
+// at rank n. The ratio is infinite if the latter is 0.
 func (f *lambdaField) prefers(n int) (least, most float64, err error) {
 	least = math.Inf(1)
 	for _, gap := range exampleGaps {
@@ -67,7 +67,7 @@ func (f *lambdaField) prefers(n int) (least, most float64, err error) {
 	return least, most, nil
 }
 
-// largeRatio stands for the paper's ≫.
+// largeRatio is our reading of the paper's ≫.
 const largeRatio = 10
 
 // lambdaExample shows the forces of RankNet and of those scaled by ΔNDCG.
@@ -115,8 +115,8 @@ func lambdaExample(r *Report, findings []lambdaFinding) error {
 	return nil
 }
 
-// flatOrJump is the claim of sections 1 and 4 on target costs: inside an order of the documents
-// a measure does not change with the scores, and between two orders it may jump.
+// flatOrJump tests sections 1 and 4 on target costs: a measure is constant while the order of the
+// documents stays, and may jump between two orders.
 func (j jacobian) flatOrJump(r *Report, seed uint64) error {
 	changed, steps, jumps, swaps := 0, 0, 0, 0
 	for _, name := range lambdaMeasures {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/elementary"
-	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/learn/loss"
 )
@@ -80,24 +79,21 @@ func (j jacobian) run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	findings, errs := make([]lambdaFinding, len(fields)), make([]error, len(fields))
-	ended := o.counter("λ functions", len(fields))
-	parallel.For(len(fields), o.Jobs, func(_, i int) {
-		if errs[i] = ctx.Err(); errs[i] != nil {
-			return
+	findings := make([]lambdaFinding, len(fields))
+	err = o.sideBySide(ctx, "λ functions", len(fields), func(_, i int) error {
+		var err error
+		if findings[i], err = j.look(fields[i], o.Seed); err != nil {
+			return fmt.Errorf("%s: %w", fields[i].title(), err)
 		}
-		findings[i], errs[i] = j.look(fields[i], o.Seed)
-		ended()
+		return nil
 	})
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", fields[i].title(), err)
-		}
+	if err != nil {
+		return nil, err
 	}
 	return j.report(ctx, o, findings)
 }
 
-// lambdaFinding is what was seen of a λ function, the worst over all lists.
+// lambdaFinding has the observations of a λ function, the worst over all lists.
 type lambdaFinding struct {
 	field lambdaField
 
@@ -124,8 +120,8 @@ const (
 	atTriple
 )
 
-// Up to these sizes a number is 0: rounding of differences and, around circles,
-// the jumps of a field that the midpoint rule meets too early or too late.
+// Numbers up to these sizes count as 0. They allow for rounding and, around circles, for jumps that
+// the midpoint rule meets too early or too late.
 const (
 	jacobianStep     = 1e-5
 	jacobianZero     = 1e-6
@@ -207,9 +203,9 @@ func tripleTie(radius float64) loss.Circle {
 	return loss.TieCircle(make([]float64, 3), [3]int{0, 1, 2}, radius)
 }
 
-// backward draws pairs of points x and y, near each other and far apart, and returns for
-// each between which −λ is not monotone, (λ(x) − λ(y))·(x − y) > 0, that number over |x − y|²:
-// the α with which λ − αs would be. The gradient of a convex cost has no such pair.
+// backward draws pairs of points x and y, near each other and far apart. Where −λ is not monotone,
+// (λ(x) − λ(y))·(x − y) > 0, it returns that number over |x − y|². This is the α with which λ − αs would
+// be monotone. The gradient of a convex cost has no such pair.
 func (j jacobian) backward(b loss.QueryLoss, n int, rng *rand.Rand) (pulls []float64) {
 	x, y := make([]float64, n), make([]float64, n)
 	for k := range j.pairs {
@@ -250,9 +246,8 @@ const (
 	topGap  = 1.01 // small circles meet the rules' distance 1, steps of jacobianStep do not
 )
 
-// drawList draws eight documents of four grades. Of the first three the first or
-// the last is relevant, and those two are so far apart that rules which look as far
-// as 1 change their minds near by.
+// drawList draws eight documents of four grades. Of the first three the first or the last is relevant.
+// These two are just farther apart than 1, where rules of that reach change.
 func drawList(rng *rand.Rand) gradedList {
 	ranked := []float64{0, 0, 1, 0, 1, 2, 2, 3}
 	if rng.IntN(2) == 0 {
@@ -306,8 +301,8 @@ func (l *gradedList) sameGrade(docs []int) bool {
 	return !slices.ContainsFunc(docs, func(d int) bool { return l.grades[d] != l.grades[docs[0]] })
 }
 
-// The regularisation of the paper's section 4: where the Jacobian J of −λ is symmetric but
-// not positive definite, λ − αs makes it so for an α that is large enough.
+// The regularisation of the paper's section 4. Where the Jacobian J of −λ is symmetric but not
+// positive definite, it is for λ − αs with a large enough α.
 
 var (
 	lambdaAlphas = []float64{0, 0.01, 0.1, 1}              // that steps backward are counted under
@@ -315,9 +310,8 @@ var (
 	alphaShown   = map[string]bool{"": true, "ndcg": true} // measures of the table
 )
 
-// acrossTies moves two neighbours of each list over their tie, by steps of several lengths,
-// and returns for each length the largest α that a list needs for none of them to go
-// backward.
+// acrossTies moves two neighbours of each list over their tie, by steps of several lengths. For each
+// length it returns the largest α that a list needs so that no step goes backward.
 func (j jacobian) acrossTies(f lambdaField, seed uint64) ([]float64, error) {
 	most := make([]float64, len(lambdaGaps))
 	for i := range j.lists {

@@ -156,8 +156,7 @@ func jacobianNotes(r *Report, findings []lambdaFinding) {
 	r.note("Differences of the measure depend on the scores through their step (by default the mean gap) and jump where a document would pass another one at that distance, inside a cell, too: with ε = 1 J is 0 wherever there is one, and yet loops do work.")
 }
 
-// testFindings says what became of section 4's test, eq. 5, and of what it says of convexity
-// and of forces. The paper gives the test, and does not say that eq. 9 passes it.
+// testFindings judges section 4's test, eq. 5, and its statements on convexity and forces. The paper gives the test, and does not say that eq. 9 passes it.
 func testFindings(r *Report, findings []lambdaFinding) {
 	smooth, paper := &findings[0], &findings[1] // RankNet's λ alone jumps nowhere
 	symmetric, asymmetric, work, balanced := 0, 0, 0, 0

@@ -28,8 +28,8 @@ type artificial struct {
 	epochs             string
 }
 
-// burges2006 is the paper's experiment. It does not give the shares of grades, which are
-// those of "real datasets"; these are MSLR-WEB10K's, fold 1.
+// burges2006 is the paper's experiment. The paper takes the shares of grades from "real datasets" and
+// does not print them; these are the shares of MSLR-WEB10K, fold 1.
 var burges2006 = artificial{
 	train: 10_000, valid: 5_000, test: 10_000,
 	docs: 50, features: 50,
@@ -114,9 +114,9 @@ func (a artificial) data(seed uint64) (tune.Fold, error) {
 	return f, nil
 }
 
-// burgesSchedule is that of sections 5 and 6.3: a step a query, the rate times 0.8 after an
-// epoch whose training cost rose, new random weights after 50 epochs without a lower cost. The
-// paper has no penalty. Nets of two layers have ten hidden units.
+// burgesSchedule is the schedule of sections 5 and 6.3, a step a query. The rate is multiplied by 0.8
+// after an epoch whose training cost rose. Weights are drawn again after 50 epochs without a lower
+// cost. The paper has no penalty. Nets of two layers have ten hidden units.
 func burgesSchedule(rates []string, epochs string) map[string][]string {
 	return map[string][]string{
 		"optimizer": {"descent"},
@@ -341,9 +341,9 @@ func artificialPlot(nets []netResult) Plot {
 	return Plot{Plot: p}
 }
 
-// lambdaFunctions compares λ functions, as section 6.2 did on web data. It prints the formula
-// of one of the ten that were tried, and describes four kinds; loss.Lambdas has one of each
-// kind, and three of them between neighbours too.
+// lambdaFunctions compares λ functions, as section 6.2 did on web data. The paper tried ten, describes
+// four kinds and prints the formula of one. loss.Lambdas has one of each kind, and three also between
+// neighbours.
 type lambdaFunctions struct {
 	artificial
 	springRates []string // lower: a spring's force has no bound, and at 0.1 networks diverge
@@ -449,14 +449,14 @@ func (f lambdaFunctions) parts(pairs []pair) []part {
 	}
 }
 
-// realData tells of the sets beside the made data.
+// realData adds a fact for every set but the synthetic one.
 func realData(s *results, r *Report) {
 	for _, c := range s.columns[1:] {
 		r.fact("data", "%s: %d folds, %d test queries", c.name, len(c.names), c.queries)
 	}
 }
 
-// validation is the mean over folds and seeds of what a row was chosen for.
+// validation is the mean of a row's selection measure over folds and seeds.
 func (c *column) validation(row int) float64 {
 	var all []float64
 	for _, tuned := range c.rows[row] {
@@ -467,7 +467,7 @@ func (c *column) validation(row int) float64 {
 	return mean(all)
 }
 
-// functionTable has the validation value that the paper chose by beside the test values.
+// functionTable has the validation values, by which the paper chose, and the test values.
 func functionTable(s *results, r *Report) {
 	t := Table{Title: "means over folds and seeds", Left: 2, Main: true, Columns: []string{"data", "λ function", "validation " + title(s.chosenBy)}}
 	for _, m := range s.measures {

@@ -22,7 +22,7 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// The paper's search data are not public. These sets stand in for them.
+// The paper's search data are not public. These sets replace them.
 var searchStandIns = []string{"OHSUMED", "MQ2008"}
 
 // lambdaRankReal is the comparison of the paper's Figures 2 right and 3 on those sets, and
@@ -73,14 +73,14 @@ func (s *study) addNets(alphas []alphaRates) (leads, pulled []pair, orders []ord
 	return leads, pulled, orders
 }
 
-// realRates are tried with both methods. The paper's, 1e-7 to 1e-2, are for its data; these
-// are around those that serve here.
+// realRates are tried with both methods. The paper's rates, 1e-7 to 1e-2, suit its data; these suit
+// ours.
 var realRates = []string{"1e-5", "1e-4", "1e-3", "1e-2", "1e-1", "1"}
 
 const realEpochs = "100"
 
-// realAlphas are tried with the first of these rates, up to alpha·rate = 1e-4: steps down the
-// quadratic term diverge at some 1e-3, as lists have hundreds of documents.
+// realAlphas are tried with the first of these rates, up to alpha·rate = 1e-4. Lists have hundreds of
+// documents, so that steps along the quadratic term diverge at some 1e-3.
 var realAlphas = []alphaRates{{"0.001", 5}, {"0.01", 4}, {"0.1", 3}}
 
 // alphaRates is an α and the number of rates that it is tried with.
@@ -200,9 +200,9 @@ func intranetExperiment() Experiment {
 }
 
 // largeValidation tries the remark that a large validation set reduces variance. It trains linear
-// nets by every rate once. It then draws validation queries with replacement, as many as the paper's
-// two of five parts have or a quarter of them, and chooses the rate and the epoch by these. What
-// varies is the test NDCG of the choice.
+// nets once by every rate. It then draws validation queries with replacement: two fifths of all, as
+// in the paper, or a quarter of that. The rate and the epoch are chosen by these. The result is the
+// standard deviation of the choice's test NDCG.
 func largeValidation(ctx context.Context, o Options, r *Report) error {
 	sources, _, err := intranetData(o)
 	if err != nil {
@@ -359,8 +359,8 @@ func (s *results) netOrder(c *column, net string) OrderClaim {
 	return s.orderOn(&order{better: []string{"LambdaRank " + net}, than: []string{"RankNet " + net}}, c)
 }
 
-// intranetFindings are on the claims of section 6.3.2, a small set: the lead with linear nets
-// is there and not significant, with two layers it is smaller, and more queries would show it.
+// intranetFindings judges section 6.3.2, on a small set. The lead with linear nets exists and is not
+// significant. With two layers it is smaller. More queries would show it.
 func intranetFindings(s *results) []Finding {
 	linear, layered := artificialNets[0].name, artificialNets[1].name
 	var higher, closer, more []FindVerdict
@@ -430,8 +430,8 @@ func (s *results) meanLeads(c *column, linear, layered string) (one, two, gap co
 	return one, two, contrastOf("", lessRuns(a, x), lessRuns(b, y))
 }
 
-// closerThan is the verdict on the claim that the second of two leads is nearer to 0, given the
-// interval of their difference in the direction of the first.
+// closerThan is the verdict on the claim that the second of two leads is nearer to 0. The interval is
+// of their difference, in the direction of the first.
 func closerThan(first, second float64, gap stats.Interval) FindVerdict {
 	switch {
 	case gap.Low > 0 && math.Abs(second) < math.Abs(first):
@@ -505,7 +505,6 @@ func effective(s *results) Finding {
 		Figure: fmt.Sprintf("above the best trivial system in NDCG@%d: %s", artificialTop, strings.Join(figures, "; "))}
 }
 
-// names are those of the sets.
 func (s *results) names() []string {
 	var names []string
 	for _, c := range s.columns {
@@ -553,8 +552,8 @@ func (n standInOrders) add(s *results, r *Report) {
 	r.Tables, r.Sheets = append(r.Tables, t), append(r.Sheets, sheet)
 }
 
-// leadContrasts compares leads with each other: of each pair at the first and at the last
-// measure, and, at these two, of the last pair and the first.
+// leadContrasts compares leads: of each pair at the first and the last measure, and of the last and
+// the first pair at these two measures.
 type leadContrasts struct{ pairs []pair }
 
 // contrast is a difference of two leads.

@@ -148,7 +148,7 @@ var authorsTools = []authorsTool{
 	{"coordinate ascent", "RankLib", "MQ2008", map[string]float64{"map": .4717}},
 }
 
-// toolOf returns the program that a row on a set is held against, nil if none.
+// toolOf returns the program to compare a row on a set with, nil if there is none.
 func toolOf(row, set string) *authorsTool {
 	i := slices.IndexFunc(authorsTools, func(t authorsTool) bool { return t.row == row && t.set == set })
 	if i < 0 {
@@ -167,7 +167,7 @@ func (p *place) tool(cell func(tool string, its float64) any) any {
 	return nil
 }
 
-// standardError is that of the mean over all queries.
+// standardError is the standard error of the mean over all queries.
 func standardError(n number) float64 { return sd(n.each) / math.Sqrt(float64(len(n.each))) }
 
 // baselineTables has for every set MAP, and then NDCG in all conventions.
@@ -207,8 +207,8 @@ func baselineMAP(s *results, c *column) Table {
 	return t
 }
 
-// baselinePlot sets MAP of ours, published and programs beside each other, of rows that
-// have something beside them.
+// baselinePlot compares our MAP with published values and with programs, for rows that have
+// either.
 func baselinePlot(s *results, c *column) svg.Plot {
 	p := svg.Plot{Title: "Baselines on " + c.name, Y: svg.Axis{Label: "MAP on test queries, mean over folds"}}
 	ours := svg.Series{Name: "ours", Kind: svg.Scatter}
@@ -238,11 +238,11 @@ func baselinePlot(s *results, c *column) svg.Plot {
 	return p
 }
 
-// baselineSlack is how far below a published mean a row may be and still count as
-// near: the standard error of such a mean is larger on every set.
+// baselineSlack is the distance below a published mean that still counts as near. The standard error
+// of such a mean is larger on every set.
 const baselineSlack = 0.003
 
-// standing says how a number stands to the one it is held against.
+// standing describes the difference from a reference number.
 func standing(difference float64) string {
 	switch {
 	case math.IsNaN(difference):
@@ -276,7 +276,7 @@ func standings(s *results, r *Report) {
 	summarise(r, "against the authors' own programs", tools)
 }
 
-// held is a row's difference to what it is held against; NaN where there is nothing.
+// held is a row's difference from its reference, NaN without one.
 type held struct {
 	name       string
 	difference float64

@@ -134,7 +134,7 @@ func (c consistency) run(ctx context.Context, o Options) (*Report, error) {
 	return c.report(ctx, o, table, mixed, learned)
 }
 
-// curvedLosses are those of the two curves.
+// curvedLosses are the losses of the two curves.
 var curvedLosses = []string{"ListMLE", "ListNet-l", "ListNet-exp", "RankCosine-l", "RankCosine-exp"}
 
 // mixtures mixes order-preserving laws with others.
@@ -173,9 +173,8 @@ func (c consistency) learning(ctx context.Context, o Options, few []surrogate) (
 // agree minimises the expected losses for a number of laws.
 func (c consistency) agree(ctx context.Context, o Options, stage string, losses []surrogate, n int, draw func(s *permutationSpace, k int) problem) (agreement, error) {
 	space := newPermutationSpace(n)
-	found, errs, ended := make([]agreement, c.laws), make([]error, c.laws), o.counter(stage, c.laws)
-	workers := parallel.Workers(o.Jobs, c.laws)
-	expected := make([][]*expectedLoss, workers)
+	found := make([]agreement, c.laws)
+	expected := make([][]*expectedLoss, parallel.Workers(o.Jobs, c.laws))
 	for w := range expected {
 		for _, l := range losses {
 			e, err := newExpectedLoss(l, space)
@@ -185,11 +184,11 @@ func (c consistency) agree(ctx context.Context, o Options, stage string, losses 
 			expected[w] = append(expected[w], e)
 		}
 	}
-	parallel.For(c.laws, workers, func(w, k int) {
-		found[k], errs[k] = agreeOn(ctx, draw(space, k), expected[w])
-		ended()
+	err := o.sideBySide(ctx, stage, c.laws, func(w, k int) (err error) {
+		found[k], err = agreeOn(ctx, draw(space, k), expected[w])
+		return err
 	})
-	if err := cmp.Or(errs...); err != nil {
+	if err != nil {
 		return agreement{}, err
 	}
 	sum := agreement{n: n, laws: c.laws, right: make([]int, len(losses)), kept: make([]int, len(losses)), excess: make([]float64, len(losses))}
@@ -309,8 +308,8 @@ func excessTable(table []agreement) Table {
 	return t
 }
 
-// exampleLaw is one in which the most probable permutation does not begin with the document
-// that is most often first. Permutations that are not named have what is left.
+// exampleLaw is a law whose most probable permutation does not begin with the document that is most
+// often first. The other permutations share the rest equally.
 func exampleLaw() permutationLaw {
 	s := newPermutationSpace(3)
 	p := make([]float64, len(s.orders))

@@ -28,12 +28,17 @@ const (
 // surrogates are the rows of the slides' table of synthetic data. log is that of the grade,
 // where the library's is log(1 + grade).
 func surrogates() []surrogate {
+	return slidesLosses(func(m loss.Mapping) loss.Loss { return loss.ListNet{Mapping: m, Top: math.MaxInt} })
+}
+
+// slidesLosses are those rows with a form of ListNet's cross entropy.
+func slidesLosses(listNet func(loss.Mapping) loss.Loss) []surrogate {
 	all := []surrogate{{listMLEFamily, listMLEFamily, loss.ListMLE{}, nil}}
 	for _, family := range []struct {
 		name string
 		loss func(loss.Mapping) loss.Loss
 	}{
-		{listNetFamily, func(m loss.Mapping) loss.Loss { return loss.ListNet{Mapping: m, Top: math.MaxInt} }},
+		{listNetFamily, listNet},
 		{rankCosineFamily, func(m loss.Mapping) loss.Loss { return loss.RankCosine{Mapping: m} }},
 	} {
 		all = append(all,
@@ -47,16 +52,15 @@ func surrogates() []surrogate {
 	return all
 }
 
-// rankingLoss is a surrogate on one list, above the least value that it can have: 0 stands for
-// scores that meet the truth as well as any.
+// rankingLoss is a surrogate on one list, less its minimum. It is 0 for the best scores.
 type rankingLoss struct {
 	query   loss.QueryLoss
 	least   float64
 	scratch *loss.Scratch
 }
 
-// onOrder returns the loss of a list whose documents, named by their places, are ranked by
-// order, the best first: the r-th of n, from 0, has grade n − r. It is not safe for
+// onOrder returns the loss of a list whose documents are ranked by order, the best first. Documents
+// are named by their places. The r-th of n, from 0, has grade n − r. The loss is not safe for
 // concurrent use.
 func (s *surrogate) onOrder(order []int) (rankingLoss, error) {
 	grades := make([]float64, len(order))
@@ -105,7 +109,7 @@ func strictlyRanked(scores []float64, order []int) bool {
 // Operations of the losses, counted: the slides give their cost as orders of growth. Each
 // form is written on a meter, and gives the value that the library gives.
 
-// meter counts what is computed with its methods.
+// meter counts the operations of its methods.
 type meter struct{ adds, products, exps, logs int }
 
 func (m *meter) all() int { return m.adds + m.products + m.exps + m.logs }
@@ -159,7 +163,7 @@ func countedForms() []countedForm {
 	}
 }
 
-// likelihood is that of the order given, with Σ_{k≥i} exp(s_k) added up from the last.
+// likelihood is minus the log likelihood of the given order, with Σ_{k≥i} exp(s_k) added up from the last.
 func (m *meter) likelihood(scores, _ []float64) float64 {
 	total, sum := 0.0, 0.0
 	for i := len(scores) - 1; i >= 0; i-- {

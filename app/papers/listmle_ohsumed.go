@@ -6,20 +6,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/listwise/listwise/eval/stats"
 )
 
-// The groups of listMLEOnOHSUMED's rows beside those of the paper: other ways to train
-// them, and ListMLE's ways with equally graded documents.
+// The groups of rows that the paper lacks: other ways to train its methods, and ListMLE's
+// treatments of equally graded documents.
 const (
 	besideGroup = "beside"
 	tiesGroup   = "ties"
 )
 
-// The readings of listMLEOnOHSUMED. The paper is of the time of LETOR 2, whose OHSUMED had
-// 25 features; LETOR 3 has 45, among them these. Records of all features lie where those of
-// the experiment without readings did.
+// The readings of listMLEOnOHSUMED. The paper is from the time of LETOR 2, whose OHSUMED had 25
+// features; LETOR 3 has 45, among them these. The folder of the first is "." so that earlier records
+// stay valid.
 var (
 	allFeatures = reading{name: "all features", folder: ".", about: "LETOR 3's 45"}
 	fewFeatures = reading{
@@ -91,7 +89,7 @@ func listMLEOnOHSUMED() study {
 }
 
 // listMLERows are the chart's methods, ListNet trained as published runs were, and ListMLE by its
-// ties. Those that draw permutations, starts or an order of the queries depend on the seed.
+// treatment of ties. Rows that draw permutations, starts or an order of queries have several seeds.
 func listMLERows() []row {
 	return []row{
 		{name: "ListMLE", method: "listmle", grid: listMLEGrid("random"), seeds: drawnSeeds},
@@ -133,7 +131,7 @@ func inChart(s *results) []int {
 	return rows
 }
 
-// fewMeasures stand for all where cells are wide.
+// fewMeasures are for tables whose cells are wide.
 var fewMeasures = []string{"ndcg@1", "ndcg@5", "ndcg@10", "map"}
 
 // listMLECurves is the slides' chart.
@@ -280,21 +278,16 @@ func trueLoss(s *results, r *Report, c *column, rows []int) {
 	}
 	v := &c.views[0]
 	significant := func(m string) int {
-		var p []float64
+		var found severalDifferences
 		for i, a := range rows {
 			for _, b := range rows[i+1:] {
 				if d := v.difference(a, b, m); !math.IsNaN(d.P) {
-					p = append(p, d.P)
+					found = append(found, d)
 				}
 			}
 		}
-		n := 0
-		for _, corrected := range stats.Holm(p) {
-			if corrected < stats.Alpha {
-				n++
-			}
-		}
-		return n
+		above, below := found.corrected().significant()
+		return above + below
 	}
 	verdict := ClaimUndecided
 	switch exact, ndcg := significant(trueMeasure), significant("ndcg@10"); {

@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/listwise/listwise/internal/elementary"
-	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/loss"
@@ -36,7 +35,7 @@ type soundness struct {
 	draws int   // of scores, for each
 }
 
-// soundFinding is what was seen of a loss on lists of n documents.
+// soundFinding has the observations of a loss on lists of n documents.
 type soundFinding struct {
 	surrogate
 	n int
@@ -74,15 +73,11 @@ func (s soundness) run(ctx context.Context, o Options) (*Report, error) {
 	s.draws = o.scaled(s.draws)
 	all := surrogates()
 	findings := make([]soundFinding, len(all)*len(s.lists))
-	errs, ended := make([]error, len(findings)), o.counter("losses", len(findings))
-	parallel.For(len(findings), o.Jobs, func(_, i int) {
-		if errs[i] = ctx.Err(); errs[i] != nil {
-			return
-		}
-		findings[i], errs[i] = s.look(ctx, all[i/len(s.lists)], s.lists[i%len(s.lists)], o.Seed)
-		ended()
+	err := o.sideBySide(ctx, "losses", len(findings), func(_, i int) (err error) {
+		findings[i], err = s.look(ctx, all[i/len(s.lists)], s.lists[i%len(s.lists)], o.Seed)
+		return err
 	})
-	if err := cmp.Or(errs...); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return s.report(o, findings)
@@ -417,7 +412,7 @@ func soundCurves() (Sheet, []Plot, error) {
 			if c.plot == "cosine" && c.of == listMLEFamily {
 				value /= 6
 			}
-			sheet.Rows = append(sheet.Rows, []any{orOne(c.plot, "gap"), c.name, x, scores[0], scores[1], value, rightOrWrong(scores)})
+			sheet.Rows = append(sheet.Rows, []any{cmp.Or(c.plot, "gap"), c.name, x, scores[0], scores[1], value, rightOrWrong(scores)})
 			line.X, line.Y = append(line.X, x), append(line.Y, value)
 		}
 		for k := range plots {
@@ -435,13 +430,6 @@ func angleTicks() []svg.Tick {
 		ticks = append(ticks, svg.Tick{Value: float64(a), Label: strconv.Itoa(a)})
 	}
 	return ticks
-}
-
-func orOne(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 func rightOrWrong(scores [2]float64) string {
@@ -492,16 +480,18 @@ func (s soundness) notes(r *Report, findings []soundFinding) {
 	r.stated(holdsIf(worst(rankCosineFamily, inverted) > worst(listMLEFamily, inverted)),
 		"The cosine loss is not very sound", "it knows the direction of the scores only, and their mean weighs in it: up to %s of the pairs are inverted, right rankings cost up to %.2f of 1 and wrong ones as little as %.4f",
 		percent(worst(rankCosineFamily, inverted)), worst(rankCosineFamily, func(f *soundFinding) float64 { return f.right }), leastOf(findings, rankCosineFamily))
-	r.stated(holdsIf(wrongSpread(findings, listNetFamily) > 0.01 && wrongSpread(findings, rankCosineFamily) > 0.001),
+	netLeast, netMost := wrongs(findings, listNetFamily)
+	cosineLeast, cosineMost := wrongs(findings, rankCosineFamily)
+	r.stated(holdsIf(netMost-netLeast > 0.01 && cosineMost-cosineLeast > 0.001),
 		"Cross entropy and cosine are sensitive to the mapping function", "the least loss of a wrong ranking of two documents is %.4f to %.4f and %.4f to %.4f, by mapping",
-		lowestWrong(findings, listNetFamily), highestWrong(findings, listNetFamily), lowestWrong(findings, rankCosineFamily), highestWrong(findings, rankCosineFamily)).Rule = "ranges of more than 0.01 and 0.001"
+		netLeast, netMost, cosineLeast, cosineMost).Rule = "ranges of more than 0.01 and 0.001"
 	r.stated(holdsIf(every(func(f *soundFinding) bool { return f.misplaced == 0 })),
 		"All three losses are order sensitive, the theorem's condition", "no other order of the same scores had a lower loss than the right one in %d draws each", s.draws)
 	s.smoothNotes(r, every)
 }
 
-// soundest is the verdict on the likelihood: held if widening gaps and inverted pairs both
-// speak for it against every other loss, in part if the gaps alone do.
+// soundest is the verdict on the likelihood. The claim held if widened gaps and inverted pairs both
+// favour it over every other loss. It is mixed if only the gaps do.
 func soundest(findings []soundFinding) FindVerdict {
 	widened, inverted := 0.0, 0.0
 	for _, f := range findings {
@@ -586,29 +576,16 @@ func (s soundness) smoothNotes(r *Report, every func(func(*soundFinding) bool) b
 		"operations / order are constant within a factor of 2, for the likelihood if its sums are taken from behind (as printed it is O(n²)) and its documents are sorted, once; the cross entropy of first documents, which ListNet's paper trains, is O(n)")
 }
 
-// lowestWrong, highestWrong and wrongSpread are of the least losses of wrong rankings of two documents.
-func lowestWrong(findings []soundFinding, family string) float64 {
-	least := math.Inf(1)
+// wrongs returns the range of the least losses of wrong rankings, for a family and lists of two
+// documents.
+func wrongs(findings []soundFinding, family string) (least, most float64) {
+	least = math.Inf(1)
 	for _, f := range findings {
 		if f.family == family && f.n == findings[0].n {
-			least = min(least, f.wrong)
+			least, most = min(least, f.wrong), max(most, f.wrong)
 		}
 	}
-	return least
-}
-
-func highestWrong(findings []soundFinding, family string) float64 {
-	most := 0.0
-	for _, f := range findings {
-		if f.family == family && f.n == findings[0].n {
-			most = max(most, f.wrong)
-		}
-	}
-	return most
-}
-
-func wrongSpread(findings []soundFinding, family string) float64 {
-	return highestWrong(findings, family) - lowestWrong(findings, family)
+	return least, most
 }
 
 // leastOf is the least loss of a wrong ranking of any length.

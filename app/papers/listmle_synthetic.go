@@ -1,7 +1,6 @@
 package papers
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,7 +11,6 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/eval/measure"
-	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/objective"
@@ -81,21 +79,9 @@ type listLoss struct {
 // of a list, from 0, has grade 15 − r, to which the mappings apply; log is that of
 // the grade, where the library's is log(1 + grade).
 func listLosses() []listLoss {
-	all := []listLoss{{"ListMLE", loss.ListMLE{}}}
-	for _, family := range []struct {
-		name string
-		loss func(loss.Mapping) loss.Loss
-	}{
-		{"ListNet", func(m loss.Mapping) loss.Loss { return loss.ListNet{Mapping: m} }},
-		{"RankCosine", func(m loss.Mapping) loss.Loss { return loss.RankCosine{Mapping: m} }},
-	} {
-		all = append(all,
-			listLoss{family.name + "-log", lessOne{family.loss(loss.LogMapping)}},
-			listLoss{family.name + "-sqrt", family.loss(loss.SqrtMapping)},
-			listLoss{family.name + "-l", family.loss(loss.LinearMapping)},
-			listLoss{family.name + "-q", family.loss(loss.QuadraticMapping)},
-			listLoss{family.name + "-exp", family.loss(loss.ExpMapping)},
-		)
+	var all []listLoss
+	for _, s := range slidesLosses(func(m loss.Mapping) loss.Loss { return loss.ListNet{Mapping: m} }) {
+		all = append(all, listLoss{s.name, s.loss})
 	}
 	return all
 }
@@ -275,14 +261,11 @@ func (s listSynthetic) descend(ctx context.Context, o Options, stage string, tra
 			}
 		}
 	}
-	jobs := len(s.losses) * s.starts
-	errs, ended := make([]error, jobs), o.counter(stage, jobs)
-	parallel.For(jobs, o.Jobs, func(_, job int) {
+	err := o.sideBySide(ctx, stage, len(s.losses)*s.starts, func(_, job int) error {
 		i, start := job/s.starts, job%s.starts
-		errs[job] = s.descendFrom(ctx, train, s.losses[i].loss, &all[i], start, o.Seed)
-		ended()
+		return s.descendFrom(ctx, train, s.losses[i].loss, &all[i], start, o.Seed)
 	})
-	return all, cmp.Or(errs...)
+	return all, err
 }
 
 // descendFrom runs one loss from one start.

@@ -146,7 +146,7 @@ func (l *listReport) differences() Table {
 	}
 	pairs = append(pairs, ordered(listNet)...)
 	chosen, minimum := l.leads(tunedAccuracy, pairs...), l.leads(minimumAccuracy, pairs...)
-	text := func(d *listLead) string {
+	text := func(d *difference) string {
 		star := " "
 		if d.holm < stats.Alpha {
 			star = "*"
@@ -258,46 +258,23 @@ func (l *listReport) claim(r *Report) {
 	}
 }
 
-// listLead is how far a row is above another, on the same data sets.
-type listLead struct {
-	row, than int
-	stats.Difference
-	holm float64
-}
-
-// leads tests rows against others in a value, with Holm's correction over all of them.
-func (l *listReport) leads(value func(*listOutcome) float64, pairs ...[2]int) []listLead {
-	found, p := make([]listLead, len(pairs)), make([]float64, len(pairs))
+// leads tests rows against others in a value, on the same data sets, with Holm's correction over all
+// of them.
+func (l *listReport) leads(value func(*listOutcome) float64, pairs ...[2]int) severalDifferences {
+	found := make(severalDifferences, len(pairs))
 	for i, rows := range pairs {
 		d, err := stats.Paired(l.overAll(rows[0], value), l.overAll(rows[1], value), nil)
 		if err != nil {
 			d.P = 1 // too few data sets
 		}
-		found[i], p[i] = listLead{rows[0], rows[1], d, 0}, d.P
+		found[i].Difference = d
 	}
-	for i, corrected := range stats.Holm(p) {
-		found[i].holm = corrected
-	}
-	return found
-}
-
-// significantLeads returns in how many comparisons the first row is significantly above and below.
-func significantLeads(found []listLead) (above, below int) {
-	for _, d := range found {
-		switch {
-		case d.holm >= stats.Alpha:
-		case d.Mean > 0:
-			above++
-		default:
-			below++
-		}
-	}
-	return above, below
+	return found.corrected()
 }
 
 // aboveEach is the verdict on the claim that the first row of every comparison is above.
-func aboveEach(found []listLead) FindVerdict {
-	switch above, below := significantLeads(found); {
+func aboveEach(found severalDifferences) FindVerdict {
+	switch above, below := found.significant(); {
 	case above == len(found) && above > 0:
 		return ClaimHeld
 	case above > 0:
@@ -309,10 +286,10 @@ func aboveEach(found []listLead) FindVerdict {
 }
 
 // named lists comparisons as "above ListNet-log by +0.140 (+0.098 … +0.182)".
-func (l *listReport) named(found []listLead) string {
+func (l *listReport) named(found severalDifferences, pairs [][2]int) string {
 	texts := make([]string, len(found))
 	for i, d := range found {
-		texts[i] = fmt.Sprintf("%s %+.3f (%+.3f … %+.3f)", l.losses[d.than].name, d.Mean, d.Interval.Low, d.Interval.High)
+		texts[i] = fmt.Sprintf("%s %+.3f (%+.3f … %+.3f)", l.losses[pairs[i][1]].name, d.Mean, d.Interval.Low, d.Interval.High)
 	}
 	return strings.Join(texts, ", ")
 }
@@ -363,24 +340,27 @@ func (l *listReport) verdicts(o Options, r *Report) {
 		r.stated(holdsIf(slices.Min(accuracy) > 0.5), "ListMLE ranks most synthetic lists exactly right (slides: .920)", "%s on %d data sets, on each at least %.3f; the true weights %.3f; %s",
 			plusMinus(accuracy), len(accuracy), slices.Min(accuracy), mean(bayes), l.trivialText()).Rule = "half of the lists of every data set"
 		if len(listNet) > 0 {
-			found := l.leads(tunedAccuracy, against(likelihood[0], listNet)...)
-			r.stated(aboveEach(found), "ListMLE is above ListNet with every mapping (slides: .920 against at most .917)", "accuracy of ListMLE less that of %s", l.named(found))
+			pairs := against(likelihood[0], listNet)
+			found := l.leads(tunedAccuracy, pairs...)
+			r.stated(aboveEach(found), "ListMLE is above ListNet with every mapping (slides: .920 against at most .917)", "accuracy of ListMLE less that of %s", l.named(found, pairs))
 		}
 		if len(cosine) > 0 {
-			found := l.leads(tunedAccuracy, against(likelihood[0], cosine)...)
-			r.stated(aboveEach(found), "ListMLE is above RankCosine with every mapping (slides: .920 against at most .917)", "accuracy of ListMLE less that of %s", l.named(found))
+			pairs := against(likelihood[0], cosine)
+			found := l.leads(tunedAccuracy, pairs...)
+			r.stated(aboveEach(found), "ListMLE is above RankCosine with every mapping (slides: .920 against at most .917)", "accuracy of ListMLE less that of %s", l.named(found, pairs))
 		}
 	}
 	if len(listNet) > 1 {
 		l.mappingOrder(r, listNet)
 	}
 	if at := slices.IndexFunc(cosine, func(i int) bool { return l.losses[i].name == "RankCosine-l" }); at >= 0 && len(cosine) > 1 {
-		found := l.leads(tunedAccuracy, against(cosine[at], cosine)...)
+		pairs := against(cosine[at], cosine)
+		found := l.leads(tunedAccuracy, pairs...)
 		verdict := aboveEach(found)
-		if verdict == ClaimHeld && slices.ContainsFunc(found, func(d listLead) bool { return d.Interval.Low < 0.5 }) {
+		if verdict == ClaimHeld && slices.ContainsFunc(found, func(d difference) bool { return d.Interval.Low < 0.5 }) {
 			verdict = ClaimPartly
 		}
-		r.stated(verdict, "RankCosine needs the linear mapping (slides: .917 against at most .180)", "accuracy of RankCosine-l less that of %s; by half of all lists at least, to hold", l.named(found))
+		r.stated(verdict, "RankCosine needs the linear mapping (slides: .917 against at most .180)", "accuracy of RankCosine-l less that of %s; by half of all lists at least, to hold", l.named(found, pairs))
 	}
 	l.startClaim(r)
 	l.minimized(r)
@@ -401,8 +381,8 @@ func (l *listReport) trivialText() string {
 	return strings.Join(texts, ", ")
 }
 
-// mappingOrder holds the slides' order of ListNet's mappings against ours, pair by pair: with the
-// chosen budgets, and at the minimum, which no budget has a part in.
+// mappingOrder tests the slides' order of ListNet's mappings, pair by pair: with the chosen budgets,
+// and at the minimum, which depends on no budget.
 func (l *listReport) mappingOrder(r *Report, rows []int) {
 	slides := make([]string, len(rows))
 	for i, row := range rows {
@@ -413,7 +393,7 @@ func (l *listReport) mappingOrder(r *Report, rows []int) {
 		value func(*listOutcome) float64
 	}{{"with the chosen budgets", tunedAccuracy}, {"at the minimum", minimumAccuracy}} {
 		found := l.leads(at.value, ordered(rows)...)
-		above, below := significantLeads(found)
+		above, below := found.significant()
 		ours := slices.Clone(rows)
 		slices.SortStableFunc(ours, func(a, b int) int {
 			return cmp.Compare(mean(l.overAll(b, at.value)), mean(l.overAll(a, at.value)))
@@ -484,7 +464,7 @@ func (l *listReport) generalization(r *Report) {
 		return
 	}
 	found := l.leads(overfit, against(rows[0], rows[1:])...)
-	above, below := significantLeads(found)
+	above, below := found.significant()
 	texts := make([]string, len(rows))
 	for i, row := range rows {
 		texts[i] = fmt.Sprintf("%s %+.3f", l.losses[row].name, mean(l.overAll(row, overfit)))
@@ -548,7 +528,7 @@ func (l *listReport) otherSheet() Sheet {
 	return s
 }
 
-// plot shows the slides' accuracy and ours beside each other.
+// plot compares the slides' accuracy with ours.
 func (l *listReport) plot() Plot {
 	p := Plot{Plot: svg.Plot{
 		Title: "Lists ranked exactly right: the slides' table and ours",

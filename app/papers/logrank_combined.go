@@ -5,15 +5,12 @@ import (
 	"maps"
 	"math"
 	"strings"
-
-	"github.com/listwise/listwise/eval/stats"
 )
 
-// combinedSets are those that the experiment is declared for.
 var combinedSets = []string{"OHSUMED", "MQ2008"}
 
-// logRankCombined tries what LogRank's paper names and does not try: its equation (5), and "to guide the ConvexLoss optimizer with some combination of all the loss
-// functions". Every loss sums over the same kind of sample; ExpLoss, which is bounded, over
+// logRankCombined tries two proposals of LogRank's paper: its equation (5), and "to guide the
+// ConvexLoss optimizer with some combination of all the loss functions". Every loss sums over the same kind of sample; ExpLoss, which is bounded, over
 // walks from eleven levels, as the expected gains of Figure 3 do. All settings are chosen by
 // validation MAP, since the combination is for no one measure.
 //
@@ -95,36 +92,29 @@ var combinedDifferences = differences{
 	},
 }
 
-// combinedNote counts what is significant, set by set.
+// combinedNote counts significant differences, set by set.
 func combinedNote(s *results, r *Report) {
 	for _, c := range s.columns {
 		for _, first := range []struct{ text, method string }{{"a combination", "combined"}, {"ExpLoss", "exploss"}} {
-			above, below, cells, largest := 0, 0, 0, 0.0
+			var known severalDifferences
+			largest := 0.0
 			for i, line := range combinedDifferences.find(s, &c.views[0]) {
 				at := s.rowNamed(combinedDifferences.pairs[i].row)
 				if at < 0 || s.rows[at].method != first.method {
 					continue
 				}
 				for _, x := range line {
-					if math.IsNaN(x.P) {
-						continue
-					}
-					largest = max(largest, x.Mean)
-					switch cells++; {
-					case x.holm >= stats.Alpha:
-					case x.Mean > 0:
-						above++
-					default:
-						below++
+					if !math.IsNaN(x.P) {
+						known, largest = append(known, x), max(largest, x.Mean)
 					}
 				}
 			}
-			r.note("%s: %s is above what it is compared with significantly in %d and below in %d of %d cells; the largest gain is %.4f.", c.name, first.text, above, below, cells, largest)
+			above, below := known.significant()
+			r.note("%s: %s is above what it is compared with significantly in %d and below in %d of %d cells; the largest gain is %.4f.", c.name, first.text, above, below, len(known), largest)
 		}
 	}
 }
 
-// combinedMeasures are those of the findings.
 var combinedMeasures = []string{"ndcg@10", "map"}
 
 // combinedFindings say what became of the paper's proposal and of its remark that minimising

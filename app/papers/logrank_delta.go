@@ -41,7 +41,7 @@ type deltaSampler struct {
 }
 
 // single is the sum over all labelings, which is known where every query has one relevant
-// document: that of the made data. For average precision it takes a time quadratic in the
+// document, as in the synthetic data. For average precision it takes a time quadratic in the
 // documents.
 var single = deltaSampler{name: "all labelings", grid: map[string][]string{"form": {"factored"}}, exact: true, only: "ndcg@10"}
 
@@ -60,7 +60,7 @@ var logRankDelta = deltaStudy{
 	made:     hp2004Size,
 }
 
-// deltaSets are those that are looked for; the experiment adds made data.
+// deltaSets are the real data sets; the experiment adds synthetic data.
 var deltaSets = letorSetList{
 	{name: "OHSUMED", queries: 106, documents: 16140, features: 45},
 	{name: "MQ2008", queries: 784, documents: 15211, features: 46},
@@ -130,9 +130,8 @@ func (d deltaStudy) study() study {
 	return s
 }
 
-// rows are, for every training measure, the MLE over all labelings and, for every sampler,
-// the MLE on the sample, ConvexLoss for each β, and ConvexLoss with the β of the best
-// validation value.
+// rows returns, for every training measure, the MLE over all labelings. For every sampler it adds the
+// MLE on the sample, ConvexLoss for each β, and ConvexLoss with the β of the best validation value.
 func (d deltaStudy) rows() []row {
 	var rows []row
 	for _, m := range d.trained {
@@ -228,8 +227,8 @@ func (d deltaSampler) reference(k int, m string) string {
 	return deltaFactored(m)
 }
 
-// references is how many of deltaReferences a sampler has: that of all labelings is the same
-// as its own where these are what is summed over.
+// references is how many of deltaReferences a sampler has. For a sampler of all labelings both
+// references are the same.
 func (d deltaSampler) references() int {
 	if d.exact {
 		return 1
@@ -261,7 +260,7 @@ func (d deltaStudy) parts() []part {
 	}
 }
 
-// settings are those that say which rankings a sampler sums over.
+// settings describes which rankings a sampler sums over.
 func (d deltaStudy) settings(s *results, sampler deltaSampler) string {
 	at := s.rowNamed(sampler.convex(d.trained[len(d.trained)-1], d.betas[0]))
 	for _, c := range s.columns {
@@ -289,7 +288,7 @@ func aboutMade(s *results, r *Report) {
 	}
 }
 
-// chosenDifferences are those of the rows whose β is chosen.
+// chosenDifferences compares the rows whose β is chosen.
 func (d deltaStudy) chosenDifferences() part {
 	list := differences{
 		title: func(c *column, _ *view) string {
@@ -366,24 +365,19 @@ const deltaClaim = "Δ is worth something: ConvexLoss is above the MLE of the sa
 func (d deltaStudy) overall(s *results, r *Report) {
 	all := d.tests(s, "")
 	for k, reference := range deltaReferences {
-		above, below, higher, n := 0, 0, 0, 0
+		var own severalDifferences
+		higher := 0
 		for _, t := range all {
 			if t.against != k {
 				continue
 			}
-			n++
+			own = append(own, t.difference)
 			if t.Mean > 0 {
 				higher++
 			}
-			switch {
-			case t.holm >= stats.Alpha:
-			case t.Mean > 0:
-				above++
-			default:
-				below++
-			}
 		}
-		figure := fmt.Sprintf("higher in %d of %d sets, samplers and measures, significantly above in %d and below in %d", higher, n, above, below)
+		above, below := own.significant()
+		figure := fmt.Sprintf("higher in %d of %d sets, samplers and measures, significantly above in %d and below in %d", higher, len(own), above, below)
 		r.note("ConvexLoss with β chosen by validation against the %s: %s, after Holm's correction over all %d comparisons.", reference, figure, len(all))
 		if k == 0 {
 			r.found(byCounts(above, below), deltaClaim, "%s", figure)
@@ -436,8 +430,8 @@ func (d deltaStudy) curveTable(c *column, m string, tests []deltaTest) Table {
 	return t
 }
 
-// curvePlot has, for every sampler, the difference from the MLE of the same rankings and, for
-// those that all measures have, the ends of its interval.
+// curvePlot has, for every sampler, the difference from the MLE of the same rankings. Samplers for all
+// measures also have the ends of the interval.
 func (d deltaStudy) curvePlot(c *column, m string, tests []deltaTest) svg.Plot {
 	p := svg.Plot{
 		Title: fmt.Sprintf("What Δ adds to the MLE of the same rankings: %s on %s", title(m), c.name),
@@ -470,8 +464,7 @@ func (d deltaStudy) curvePlot(c *column, m string, tests []deltaTest) svg.Plot {
 	return p
 }
 
-// deltaSpread says what Δ is beside the energies w·δφ, over the rankings sampled for a query:
-// means over the first fold's training queries, at the chosen MLE of the same rankings.
+// deltaSpread compares Δ with the energies w·δφ over the rankings sampled for a query: means over the first fold's training queries, at the chosen MLE of the same rankings.
 type deltaSpread struct {
 	data, measure, sampler string
 
@@ -593,7 +586,7 @@ func statesOf(set *sample.Set, pairs bipartite.Classes, scores []float64) []stat
 	return states
 }
 
-// variance is that of a property over the states.
+// variance is the variance of a property over the states.
 func variance(states []state, of func(state) float64) float64 {
 	var sum, square float64
 	for _, s := range states {

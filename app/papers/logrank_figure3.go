@@ -13,7 +13,7 @@ import (
 
 // figure3 is LogRank's Figure 3.
 //
-// What the paper leaves open and how it is settled here. NDCG is trained at 10.
+// The paper leaves some settings open. Ours are these. NDCG is trained at 10.
 // MLE and ExpGain_AUC have closed forms; the others are sampled, as the paper
 // samples them. An expected gain shows nothing of the ranking unless the sample
 // has some spread in Δ, so the walks of ExpGain start at eleven levels from the
@@ -22,13 +22,13 @@ import (
 // try their own grids, and RankBoost also weak rankers of negative weight, which on
 // cleaned data rank far better (OHSUMED: validation MAP .516 against .465).
 //
-// Whether the paper's row MLE is the closed form or sampled is not told: "MLE, sampled" sums
-// over the rankings that ConvexLoss sums over, so that what is between the two is Δ alone.
+// The paper does not say whether its row MLE is sampled. "MLE, sampled" sums over the rankings of
+// ConvexLoss, so that the two differ by Δ alone.
 // The rows of restartsGroup (logrank_figure3_restarts.go) are all of the sampled objectives
 // with the paper's two restarts; claims are about the first rows of their names.
 //
-// By what measure settings are chosen the paper does not say; the one trained for is the
-// plain reading, except that AUC, which nobody reports, gives way to MAP.
+// The paper does not name the selection measure. Rows are chosen by the measure they train for, and
+// by MAP instead of AUC, which nobody reports.
 func figure3() study {
 	uncleaned := asPublished
 	uncleaned.incomparable = "the paper measured on cleaned data, these are as published"
@@ -106,7 +106,7 @@ var (
 // sampledMLE is the row of MLE over the rankings that the other objectives sum over.
 const sampledMLE = "MLE, sampled"
 
-// publishedFigure3 returns a column of the figure, that of a set or the micro-average.
+// publishedFigure3 returns a column of the figure: a set or the microaverage.
 func publishedFigure3(column string) numbers {
 	header, rows := publishedTable("logrank-figure3.csv")
 	at := slices.Index(header, column)
@@ -122,10 +122,10 @@ func publishedFigure3(column string) numbers {
 	return found
 }
 
-// Most claims of section 5.2 are counts: in how many of the 32 cells of the figure, eight
-// columns by four measures, one group of rows is above another. "ConvexLoss is the absolute best
-// in 26 out of 32 times" does not say above which rows: the table has that count above the
-// baselines, and 14 above all other rows. Both orders are tested.
+// Most claims of section 5.2 are counts over the figure's 32 cells, eight columns by four measures: in
+// how many is one group of rows above another? "ConvexLoss is the absolute best in 26 out of 32 times"
+// does not name the other rows. The table has that count above the baselines, and 14 above all other
+// rows. Both orders are tested.
 var (
 	convexLossRows = []string{"ConvexLoss_AUC", "ConvexLoss_MAP", "ConvexLoss_NDCG"}
 	expGainRows    = []string{"ExpGain_AUC", "ExpGain_MAP", "ExpGain_NDCG"}
@@ -159,7 +159,7 @@ var (
 	}
 )
 
-// otherRows are those of the figure, but for some, that the paper has on all sets.
+// otherRows returns the figure's rows that the paper has on all sets, without some.
 func otherRows(but ...string) []string {
 	return slices.DeleteFunc(slices.Concat(baselineNames, newRows), func(name string) bool { return slices.Contains(but, name) })
 }
@@ -178,7 +178,7 @@ func publishedCounts() map[string]publishedOrder {
 	return says
 }
 
-// printedCells are those of the whole figure, with its own micro-average.
+// printedCells returns the cells of the whole figure, with its own microaverage.
 func printedCells() []tableCell {
 	var columns []*column
 	for _, name := range append(letorSets.names(), microaverage) {
@@ -323,7 +323,7 @@ func figure3Average(s *results, r *Report) {
 		printed.of("ConvexLoss_NDCG", "map")-printed.of("RankSVM", "map"), s.setList(), d.Mean, d.Interval.Low, d.Interval.High)
 }
 
-// averageClaims are those of section 5.2 about the microaverage.
+// averageClaims are section 5.2's claims about the microaverage.
 var averageClaims = []order{
 	{text: "the microaverage of every ExpGain is greater than that of the baselines (5.2.2)", better: expGainRows, than: baselineNames, atLeast: 3},
 	{text: "overall, the best ExpGain is better than MLE (5.2.2)", better: expGainRows, than: []string{"MLE"}},
@@ -379,8 +379,8 @@ func (s *results) needs(k int) string {
 	return "without " + strings.Join(lacking, ", ") + ": "
 }
 
-// restartsGroup are the rows of Figure 3 whose walks start as the paper says its main runs
-// did: nine in ten at the ideal ranking, the others at the worst (section 5.3.2).
+// restartsGroup are the rows of Figure 3 with the walks of the paper's main runs: nine in ten start at
+// the ideal ranking, the others at the worst (section 5.3.2).
 const restartsGroup = "restarts"
 
 // restartsSuffix ends the names of these rows, which begin as the published ones.
@@ -411,8 +411,8 @@ func paperRestarts() []row {
 	return rows
 }
 
-// restartsTables set the rows of restartsGroup beside those with this project's walks and the
-// paper's numbers: a table a set and reading.
+// restartsTables compare the rows of restartsGroup with the rows of this project's walks and with the
+// paper's numbers, a table a set and reading.
 var restartsTables partFunc = func(s *results, r *Report) {
 	for k := range s.readings {
 		for _, c := range s.withAverage(k) {
@@ -457,9 +457,8 @@ var restartsSheet = numberSheet{name: "restarts", rows: inGroups(restartsGroup),
 	{"paper", func(p *place) any { return orNil(p.view.published.of(p.row().against, p.measure)) }},
 }}
 
-// figure3Differences tell what Δ adds to the likelihood from what sampling adds: the claim
-// that ConvexLoss beats MLE, "clearly showing the worth of information from Δ", holds both
-// against each other.
+// figure3Differences separates the gain from Δ and the gain from sampling. The paper's claim that
+// ConvexLoss beats MLE, "clearly showing the worth of information from Δ", mixes them.
 func figure3Differences() differences {
 	d := differences{
 		name: "differences",

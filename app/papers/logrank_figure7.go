@@ -212,8 +212,8 @@ func (f figure7) report(found *results, smears []smear) *Report {
 	return r
 }
 
-// flips is what became of the remark on flipping a random good and bad document: by how much
-// that changes MAP at the ideal and at the worst ranking, over all pairs of a query.
+// flips judges the remark on flipping a random good and bad document. It averages the change of MAP
+// over all pairs of a query, at the ideal and at the worst ranking.
 func flips(data string, ideal *smear, r *Report) {
 	best, worst, turned := 0.0, 0.0, 0
 	for _, c := range ideal.changes {
@@ -228,8 +228,8 @@ func flips(data string, ideal *smear, r *Report) {
 		"%s, MAP: a flip changes Δ by %.4f on average at the worst ranking, half of it or less is wanted, and by %.4f at the ideal one; there the worst flip leads to Δ ≥ .5 in %d of %d queries", data, worst, best, turned, len(ideal.changes)).Rule = "more than half of the queries"
 }
 
-// flipped returns the mean change of average precision over all flips of a good and a bad
-// document, at the ideal and at the worst ranking, and the largest at the ideal one.
+// flipped returns the mean change of average precision over all flips of a good and a bad document, at
+// the ideal and at the worst ranking. It also returns the largest change at the ideal one.
 func (c change) flipped() (best, worst, most float64) {
 	good, bad, pairs := float64(c.good), float64(c.bad), float64(c.good*c.bad)
 	// Without the good document i of a ranking, those after it are one fewer.
@@ -258,7 +258,7 @@ func (c change) flipped() (best, worst, most float64) {
 	return best, worst, most
 }
 
-// smallestChange is what became of the remark on the gap beside Δ = 0. In MAP the ranking next to
+// smallestChange judges the remark on the gap next to Δ = 0. In MAP the ranking next to
 // the ideal one has the last of n good documents below one bad: n/(n+1) is its precision there.
 func smallestChange(data string, ideal *smear, r *Report) {
 	gap := func(good int) float64 { return 1 / float64(good*(good+1)) }

@@ -107,8 +107,8 @@ func (f figure8) run(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-// chooseRankings draws the queries and, for each, rankings over the whole range of
-// Δ: each is the end of a walk from a restart near a random Δ.
+// chooseRankings draws queries and rankings over the whole range of Δ. Each ranking ends a walk from a
+// restart near a random Δ.
 func (f figure8) chooseRankings(d *dataset.Dataset, training measure.Measure, seed uint64) ([]watched, error) {
 	gain, ok := training.(ranking.Gain)
 	if !ok {
@@ -137,9 +137,8 @@ func (f figure8) chooseRankings(d *dataset.Dataset, training measure.Measure, se
 	return list, nil
 }
 
-// lastFeatureMap returns the coefficients of φ(y) = Σ_i c_i x_i, κ = 1, for the
-// last state of a sample of one walk: those of the ideal ranking and what every
-// inverted pair changes.
+// lastFeatureMap returns the coefficients c of φ(y) = Σ_i c_i x_i, κ = 1, for the last state of a
+// one-walk sample. It starts from the ideal ranking and adds the changes of every inverted pair.
 func lastFeatureMap(pairs bipartite.Classes, s *sample.Set) []float64 {
 	c := make([]float64, pairs.Docs())
 	ranking.NewOrder(pairs).FeatureMap(c, 1)
@@ -260,8 +259,8 @@ func growthOf(rankings []watched, iterations int) (Table, Plot) {
 	}}
 }
 
-// progress is the accuracy of w on a fold's test queries while it is trained, and that of systems
-// that prove nothing: MAP, query by query.
+// progress is the MAP of w on a fold's test queries during training, and the MAP of trivial systems,
+// query by query.
 type progress struct {
 	precision measure.Measure
 	fold      tune.Fold

@@ -61,7 +61,7 @@ type sensitivity struct {
 // above1 is where a ratio is above 1 by more than rounding.
 const above1 = 1 + 1e-9
 
-// vanishing is the norm of a gradient by the scores below which it is taken for 0.
+// vanishing is the norm below which a gradient by the scores counts as 0.
 const vanishing = 1e-9
 
 // sensitivityAt evaluates the gain and the loss of every query at a linear function.
@@ -225,7 +225,7 @@ func (c *gainCase) starts() []float64 {
 }
 func (c *gainCase) ends() []float64 { return c.over(func(r *gainRun) []float64 { return r.end.loss }) }
 
-// shareAbove is that of the values above a limit, among those that are numbers.
+// shareAbove returns the share of values above a limit. NaN does not count.
 func shareAbove(values []float64, limit float64) float64 {
 	above, known := 0, 0
 	for _, v := range values {
@@ -239,7 +239,7 @@ func shareAbove(values []float64, limit float64) float64 {
 	return float64(above) / float64(known)
 }
 
-// medianKnown is that of the values that are numbers.
+// medianKnown is the median without NaN.
 func medianKnown(values []float64) float64 {
 	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(sorted) == 0 {
@@ -336,30 +336,19 @@ func gainFindings(r *Report, data string, cases []gainCase) {
 		trained := byGain.over(func(r *gainRun) []float64 { return r.end.ratio })
 		r.stated(holdsIf(shareAbove(ratios, above1) > 0.5), "the gain is numerically more sensitive than the loss where training begins (2.1), "+m,
 			"%s: its logarithm has the larger gradient for %.0f %% of the training queries at w = 0, median ratio %.3g; for %.0f %% where training ends", data, 100*shareAbove(ratios, above1), medianKnown(ratios), 100*shareAbove(trained, above1)).Rule = "more than half of the queries"
-		above, below := 0, 0
 		var figures []string
-		var p []float64
-		var found []stats.Difference
+		var found severalDifferences
 		for _, scale := range gainScales {
 			for k, name := range []string{"NDCG@10", "MAP"} {
 				d, err := stats.Paired(of(training, scale, 0).test(k), of(training, scale, 1).test(k), nil)
 				if err != nil {
 					d = stats.Difference{P: 1}
 				}
-				found, p = append(found, d), append(p, d.P)
+				found = append(found, difference{Difference: d})
 				figures = append(figures, fmt.Sprintf("scale %v %s %+.4f (%+.4f … %+.4f)", scale, name, d.Mean, d.Interval.Low, d.Interval.High))
 			}
 		}
-		for i, corrected := range stats.Holm(p) {
-			switch {
-			case !(corrected < stats.Alpha):
-			case found[i].Mean > 0:
-				above++
-			default:
-				below++
-			}
-		}
-		r.stated(byCounts(above, below), "training by the logarithm of the gain is above training by that of the loss (2.1), "+m, "%s, C = 1, by the scale of the starts: %s", data, strings.Join(figures, ", "))
+		r.stated(byCounts(found.corrected().significant()), "training by the logarithm of the gain is above training by that of the loss (2.1), "+m, "%s, C = 1, by the scale of the starts: %s", data, strings.Join(figures, ", "))
 	}
 }
 

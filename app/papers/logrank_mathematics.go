@@ -168,23 +168,6 @@ func features(y []int, good int) []float64 {
 
 func orderFeatures(order []int, good int) []float64 { return features(labels(order, good), good) }
 
-// everyOrder calls each with every order of n documents.
-func everyOrder(n int, each func(order []int)) {
-	order := identity(n)
-	var place func(int)
-	place = func(k int) {
-		if k == n {
-			each(order)
-		}
-		for i := k; i < n; i++ {
-			order[k], order[i] = order[i], order[k]
-			place(k + 1)
-			order[k], order[i] = order[i], order[k]
-		}
-	}
-	place(0)
-}
-
 // labelings calls each with every vector of n labels.
 func labelings(n int, each func(y []int)) {
 	y := make([]int, n)
@@ -201,7 +184,7 @@ func (m mathematics) invariant(r *Report, _ *rand.Rand) error {
 	const good, n = 3, 6
 	exchanges, changed := 0, 0
 	var within, moved [2]int // exchanges inside a block of a grade, and across others
-	everyOrder(n, func(order []int) {
+	eachPermutation(n, func(order []int) {
 		for a := range n {
 			for b := a + 1; b < n; b++ {
 				if (order[a] < good) != (order[b] < good) {
@@ -241,7 +224,7 @@ func (m mathematics) validOrders(r *Report, _ *rand.Rand) error {
 	fewer := true
 	for _, shape := range [][2]int{{1, 3}, {2, 2}, {2, 3}, {3, 3}} {
 		seen := map[string]bool{}
-		everyOrder(shape[0]+shape[1], func(order []int) { seen[fmt.Sprint(labels(order, shape[0]))] = true })
+		eachPermutation(shape[0]+shape[1], func(order []int) { seen[fmt.Sprint(labels(order, shape[0]))] = true })
 		all := 1 << (shape[0] * shape[1])
 		fewer = fewer && (shape[0] == 1 || len(seen) < all)
 		fmt.Fprintf(&figures, "%d + %d documents: %d of %d; ", shape[0], shape[1], len(seen), all)
@@ -317,7 +300,7 @@ func (m mathematics) identities(r *Report, rng *rand.Rand) error {
 	return nil
 }
 
-// law is that of all labelings at some scores, for a measure.
+// law is the distribution of all labelings at some scores, for a measure.
 type law struct {
 	z, gain, lost, expLost, convex float64   // Σ e, and with e the weight of y, Σ e·G / Z, Σ e·Δ / Z, Σ e·exp(Δ) / Z; ConvexLoss
 	best                           float64   // weight of the ideal ranking

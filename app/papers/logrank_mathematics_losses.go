@@ -336,7 +336,7 @@ func (l linearLikelihood) Eval(w, grad []float64) float64 {
 	return value
 }
 
-// drawLinear draws features: those of relevant documents are better by lead in the first.
+// drawLinear draws features. Relevant documents have lead added to the first.
 func (m mathematics) drawLinear(good, n int, lead, c float64, rng *rand.Rand) (linearLikelihood, error) {
 	l := linearLikelihood{c: c}
 	for i := range n {
@@ -428,8 +428,8 @@ type flip struct {
 	theta float64
 }
 
-// flipsOf returns the valid flips from a ranking: those of a good and a bad document in adjacent
-// blocks.
+// flipsOf returns the valid flips from a ranking. A flip exchanges a good and a bad document of
+// adjacent blocks.
 func (m mathematics) flipsOf(above []int, bad int) (all []flip) {
 	good := len(above)
 	for from := 0; from < good; {
@@ -474,8 +474,8 @@ func gainAbove(measure string, above []int, bad int) (float64, error) {
 // walkSteps is the length of a walk, Figure 2's from one of its restarts.
 const walkSteps = 40
 
-// flips compares the expected change of gain of a step by θ with that of flips of pairs drawn
-// uniformly from the valid ones, at the states of walks.
+// flips compares two steps at the states of walks: a flip by θ, and a flip of a uniformly drawn valid
+// pair. It compares their expected changes of gain.
 func (m mathematics) flips(r *Report, rng *rand.Rand) error {
 	walks, measures := 5*m.draws, []string{"map", "ndcg@10", "mrr"}
 	var figures strings.Builder
@@ -553,7 +553,7 @@ const (
 func (m mathematics) preferred(r *Report, rng *rand.Rand) error {
 	const good, n, lead, c = 3, 7, 1, 10
 	seen := map[string][]int{}
-	everyOrder(n, func(order []int) {
+	eachPermutation(n, func(order []int) {
 		y := labels(order, good)
 		seen[fmt.Sprint(y)] = y
 	})

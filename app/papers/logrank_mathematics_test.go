@@ -139,7 +139,7 @@ func concerns(want map[string]FindVerdict, beginning string) bool {
 func TestFlipsOfAreTheValidOnes(t *testing.T) {
 	const good, bad = 3, 3
 	rankings := map[string][]int{}
-	everyOrder(good+bad, func(order []int) {
+	eachPermutation(good+bad, func(order []int) {
 		y := labels(order, good)
 		rankings[labelKey(y)] = y
 	})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
-	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/learn/loss/bipartite"
 	"github.com/listwise/listwise/learn/loss/logrank/ranking"
 	"github.com/listwise/listwise/learn/method"
@@ -60,24 +59,11 @@ func linearModel(w []float64) *model.Model {
 
 // onFolds runs a job for every fold and case, side by side, and returns the first error.
 func onFolds(ctx context.Context, o Options, stage string, folds []tune.Fold, cases int, job func(fold, at int) error) error {
-	errs := make([]error, len(folds)*cases)
-	ended := o.counter(stage, len(errs))
-	parallel.For(len(errs), o.Jobs, func(_, i int) {
-		if errs[i] = ctx.Err(); errs[i] == nil {
-			errs[i] = job(i/cases, i%cases)
-		}
-		ended()
-	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return o.sideBySide(ctx, stage, len(folds)*cases, func(_, i int) error { return job(i/cases, i%cases) })
 }
 
-// withHP2004Shape returns an experiment that on other data than HP2004 also runs on synthetic data
-// of its shape, few relevant documents among many, on which several of the paper's claims rest.
+// withHP2004Shape returns an experiment that, on other data than HP2004, also runs on synthetic data of
+// its shape. Several of the paper's claims rest on that shape, few relevant documents among many.
 func withHP2004Shape(run func(context.Context, Options) (*Report, error)) func(context.Context, Options) (*Report, error) {
 	return func(ctx context.Context, o Options) (*Report, error) {
 		r, err := run(ctx, o)
@@ -118,10 +104,9 @@ func additive(name string) (measure.Additive, error) {
 	return a, nil
 }
 
-// topFor returns how many bads to put above all goods so that the loss Δ of the
-// ranking is as near as can be to the one wanted, and that Δ. The fewest win
-// among equals, except that Δ = 1 asks for the worst ranking of all, where others
-// have no gain either.
+// topFor returns how many bads to put above all goods so that the loss Δ of the ranking is nearest to
+// the wanted one, and that Δ. The fewest win among equals. Only Δ = 1 asks for the worst ranking of
+// all, because others may have no gain either.
 func topFor(pairs bipartite.Classes, gain ranking.Gain, wanted float64) (top int, delta float64) {
 	good, bad := len(pairs.Good), len(pairs.Bad)
 	best := math.Inf(1)

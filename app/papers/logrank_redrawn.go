@@ -157,7 +157,7 @@ func (e redrawn) minimize(ctx context.Context, l objectiveOf, d redrawing, fold 
 	}, best.X}, nil
 }
 
-// redrawnRisk is the risk of an objective, that of walksLoss where it is no method's.
+// redrawnRisk is the risk of an objective. Without a method it is the risk of walksLoss.
 func (l objectiveOf) redrawnRisk(fold *tune.Fold, seed uint64) (*objective.Risk, error) {
 	if l.method != "" {
 		return l.risk(fold.Train, seed, 1)
@@ -169,7 +169,7 @@ func (l objectiveOf) redrawnRisk(fold *tune.Fold, seed uint64) (*objective.Risk,
 	return objective.New(fold.Train, train.Linear(fold.Train.Features), walksLoss{gain, 50}, objective.Options{C: 1, Seed: seed, Workers: 1})
 }
 
-// redrawnRisk draws rankings anew.
+// redrawnRisk draws new rankings when the redrawing says so.
 type redrawnRisk struct {
 	*objective.Risk
 	when  redrawing
@@ -196,7 +196,7 @@ func (r *redrawnRisk) Eval(w, grad []float64) float64 {
 
 // walksLoss is the expected loss E[Δ] over rankings that a Metropolis walk draws at the scores
 // themselves. As in any MCMC sampler, Σ_y a_y Pr(y) is the mean of a_y over the walk.
-// The random numbers are those of Bind, so that the loss is a function of the scores.
+// Bind draws the random numbers, so that the loss is a function of the scores.
 type walksLoss struct {
 	gain  measure.Additive
 	draws int // rankings of a walk, n proposals apart
@@ -226,7 +226,7 @@ type walks struct {
 }
 
 // Eval implements [loss.QueryLoss]. The gradient is the covariance of Δ and the derivatives of
-// w·φ(y), those of κ = 1.
+// w·φ(y) with κ = 1.
 func (w *walks) Eval(scores, lambda []float64, _ *loss.Scratch) float64 {
 	n := len(scores)
 	bads := n - w.goods
@@ -337,10 +337,10 @@ func (e redrawn) report(found *results, objectives []objectiveOf, runs [][]redra
 	return r
 }
 
-// searchFails is the verdict on the claim that line searches fail with redrawn rankings, by the
-// numbers of failures of as many runs with rankings drawn once and redrawn: an optimiser that
-// fails always proves nothing. Runs differ by objective and fold, and are no sample, so that
-// numbers near each other decide nothing.
+// searchFails is the verdict on the claim that line searches fail with redrawn rankings. It compares
+// the numbers of failures with rankings drawn once and redrawn, in as many runs. An optimiser that
+// always fails proves nothing. Runs differ by objective and fold and are no sample, so that close
+// numbers decide nothing.
 func searchFails(once, redrawn, of int) FindVerdict {
 	switch {
 	case 10*once <= of && 10*redrawn >= 9*of:

@@ -3,7 +3,7 @@ package papers
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 	"strconv"
 
 	"github.com/listwise/listwise/eval/stats"
@@ -78,8 +78,8 @@ func (s *started) best(k int) int {
 	return best
 }
 
-// lacks returns the share of the decrease from w = 0 to the lowest value of all starts that the
-// best of the first k lacks; 1 where nothing falls.
+// lacks returns what the best of the first k starts lacks of the lowest value of all. It is a share of
+// the decrease from w = 0, and 1 where nothing falls.
 func (s *started) lacks(k int) float64 {
 	lowest := s.value[s.best(len(s.value))]
 	if !(lowest < s.zero) {
@@ -184,7 +184,7 @@ func (e restarts) report(found *results, objectives []objectiveOf, all [][]start
 		}
 		d, _ := stats.Paired(many, some, nil)
 		t.Rows = append(t.Rows, []string{
-			l.name, fmt.Sprintf("%d of %d", ended, minimised), fmt.Sprintf("%.0f %%", 100*reached), fmt.Sprintf("%.4f (%.4f)", mean(first), largest(first)), fmt.Sprintf("%.4f (%.4f)", mean(usual), largest(usual)),
+			l.name, fmt.Sprintf("%d of %d", ended, minimised), fmt.Sprintf("%.0f %%", 100*reached), fmt.Sprintf("%.4f (%.4f)", mean(first), slices.Max(first)), fmt.Sprintf("%.4f (%.4f)", mean(usual), slices.Max(usual)),
 			fmt.Sprintf("%.4f", mean(one)), fmt.Sprintf("%.4f", mean(some)), fmt.Sprintf("%.4f", mean(many)), fmt.Sprintf("%+.4f (%+.4f … %+.4f)", d.Mean, d.Interval.Low, d.Interval.High),
 		})
 		curve := svg.Series{Name: l.name, Kind: svg.Line}
@@ -203,14 +203,6 @@ func (e restarts) report(found *results, objectives []objectiveOf, all [][]start
 	r.note("MAP is over all test queries. %s is convex: all starts must reach one optimum.", convexControl)
 	aboutData.add(found, r)
 	return r
-}
-
-func largest(values []float64) float64 {
-	most := math.Inf(-1)
-	for _, v := range values {
-		most = max(most, v)
-	}
-	return most
 }
 
 // adequate is the verdict on restarts that find the lowest optimum in some of all cases. Starts

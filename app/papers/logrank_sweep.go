@@ -17,9 +17,9 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// sweep declares an experiment on the sampler: ConvexLoss_NDCG is trained on one set
-// under several values of a setting, each with several seeds, and looked at on test data.
-// C is chosen by validation NDCG@10 for every value and seed anew.
+// sweep declares an experiment on the sampler. It trains ConvexLoss_NDCG on one set under several
+// values of a setting, with several seeds each, and reports test results. Validation NDCG@10 chooses C
+// for every value and seed.
 type sweep struct {
 	Experiment
 	axis   string // the setting, for tables and plots
@@ -29,7 +29,7 @@ type sweep struct {
 	seeds  int
 	size   govSize // of synthetic data
 
-	// blocks repeat the points otherwise, beside those of the figure.
+	// blocks repeat the figure's points with other settings.
 	blocks []sweepBlock
 
 	published func(set string) numbers         // nil if the figure was a plot without numbers
@@ -197,7 +197,7 @@ func (w sweep) study() study {
 	return s
 }
 
-// points is the number of rows of a block, and of those of the figure, which come first.
+// points is the number of points of the figure, and of each block. The figure's rows come first.
 func (s *results) points() int {
 	n := 0
 	for n < len(s.rows) && s.rows[n].group == "" {
@@ -206,7 +206,7 @@ func (s *results) points() int {
 	return n
 }
 
-// blockNames are those of the blocks, in order.
+// blockNames returns the names of the blocks, in order.
 func (s *results) blockNames() []string {
 	var names []string
 	for at := s.points(); at < len(s.rows); at += s.points() {
@@ -230,7 +230,7 @@ func (w sweep) fields(point field) []field {
 // ofSet puts the set into the report's title.
 var ofSet partFunc = func(s *results, r *Report) { r.Title += " — " + s.columns[0].name }
 
-// logRankFacts are those that all of LogRank's experiments on one set share.
+// logRankFacts are the facts that LogRank's experiments on one set share.
 var logRankFacts partFunc = func(s *results, r *Report) {
 	r.add(s, says{"source", logRank}, command, oneSet{cmp.Or(s.columns[0].cleaning(), ", as published (not cleaned)")})
 	if s.columns[0].reading.clean {
@@ -250,7 +250,7 @@ func sweepTables(s *results, r *Report) {
 	}
 }
 
-// sweepTable is that of the block that begins with a row. Of a block it also tells how
+// sweepTable is the table of the block that begins with a row. Of a block it also says how
 // training went.
 func (s *results) sweepTable(first int) Table {
 	c := s.columns[0]
@@ -287,8 +287,8 @@ func (s *results) sweepTable(first int) Table {
 	return t
 }
 
-// trainings counts a row's trainings, those that did not converge, the folds of all seeds, and
-// those whose chosen model is w = 0.
+// trainings counts a row's trainings, the trainings that did not converge, the folds of all seeds, and
+// the folds whose chosen model is w = 0.
 func (c *column) trainings(row int) (all, unconverged, folds, constant int) {
 	for _, tuned := range c.rows[row] {
 		n, bad := tuned.Trainings()

@@ -157,7 +157,7 @@ func rankCorrelation(x, y []float64) float64 {
 	return correlation(meanRanks(x), meanRanks(y))
 }
 
-// meanRanks are those of values in ascending order.
+// meanRanks returns ascending ranks; equal values share their mean rank.
 func meanRanks(values []float64) []float64 {
 	r := make([]float64, len(values))
 	for i, v := range values {

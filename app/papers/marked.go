@@ -10,8 +10,8 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// Tables of rows by sets, one a measure and reading, in which the best of every column are
-// marked, with the average over the sets in the end.
+// Tables of rows by sets, one a measure and reading. The best of every column are marked. The last
+// column is the average over the sets.
 
 // microaverage is the column after the sets.
 const microaverage = "microavg"

@@ -153,8 +153,8 @@ func (o *order) test(s *results, v *view, m string) (above, below float64) {
 	return conjunction(over, k), conjunction(under, len(under)-k+1)
 }
 
-// learned reports whether as many of the rows that are said to be better as the order asks for
-// are above the trivial systems.
+// learned reports whether enough of the better rows are above the trivial systems: as many as the
+// order asks for.
 func (o *order) learned(s *results, v *view) bool {
 	above := 0
 	for _, name := range o.better {
@@ -196,7 +196,7 @@ func (v *view) oneSided(a, b int, m string) float64 {
 }
 
 // testedOrders is a table of orders that a paper claims of its systems. It has the count of the
-// text, that of the paper's table and ours, with tests over the queries. An order that the text
+// text, the count of the paper's table and ours, with tests over the queries. An order that the text
 // does not claim is counted and tested without becoming an OrderClaim.
 type testedOrders struct {
 	title   string
@@ -234,7 +234,7 @@ func (n testedOrders) add(s *results, r *Report) {
 	r.Tables = append(r.Tables, t)
 }
 
-// line is that of an order, whose claims go into the report.
+// line returns the line of an order, and adds its claims to the report.
 func (n *testedOrders) line(s *results, r *Report, o *order, text map[string]publishedOrder) []string {
 	line := []string{o.text}
 	says, claimed := text[o.text]
@@ -325,7 +325,7 @@ func orderSheet(claims []OrderClaim) Sheet {
 	return s
 }
 
-// ourCells and paperCells are those of some columns, ours and the published ones.
+// ourCells and paperCells return the cells of some columns, with our and with published numbers.
 func (s *results) ourCells(columns []*column) []tableCell {
 	return cellsOf(s.measures, columns, func(v *view, row, m string) float64 { return s.ours(v, row, m) })
 }

@@ -172,7 +172,7 @@ type htmlOutcome struct {
 	Notes   []string
 }
 
-// Verdict returns that of a line of the claims' table.
+// Verdict returns the verdict of a line of the claims' table.
 func (o htmlOutcome) Verdict(line int) Verdict { return o.Report.Claims[line].Verdict }
 
 // WriteHTML writes the page, with plots and all tables in it.
@@ -231,8 +231,8 @@ func (a *All) shares() []verdictShare {
 	return parts
 }
 
-// scatter draws our numbers over the published ones, a series a verdict: those between 0 and 1, as
-// measures and shares are, and not those that count elsewhere. It is empty without any.
+// scatter draws our numbers over the published ones, a series a verdict. It shows values from 0 to 1,
+// such as measures and shares, and each published number once. It is empty without any.
 func (a *All) scatter() (template.HTML, error) {
 	p := svg.Plot{
 		Title: "Ours over the published numbers: on the line they agree", Width: 640, Height: 480,
@@ -265,8 +265,8 @@ func (a *All) scatter() (template.HTML, error) {
 	return template.HTML(b.String()), nil //nolint:gosec // our own drawing, which escapes its texts
 }
 
-// scatterOrder is the order in which a drawing's colours are those of the verdicts elsewhere on the
-// page: blue, orange, green, purple. "" stands for the line.
+// scatterOrder gives the verdicts the colours of the rest of the page: blue, orange, green, purple. ""
+// is the line.
 var scatterOrder = []Verdict{Reproduced, Worse, Better, OrderChanged, "", NotInformative, NotComparable}
 
 // share reports whether v is a number from 0 to 1.
@@ -350,8 +350,8 @@ type heldLine struct {
 	command string
 }
 
-// WriteHeld writes the page of what held and what did not in GitHub's Markdown: a table for each
-// paper, a line for each claim.
+// WriteHeld writes the page of verdicts on claims in GitHub's Markdown. It has a table for each paper
+// with a line for each claim, and a list of the published tables.
 func (a *All) WriteHeld(w io.Writer) error {
 	var papers []string
 	lines := make(map[string][]heldLine)

@@ -1,23 +1,22 @@
 // Package papers repeats experiments of the literature and compares the results with the
 // published ones.
 //
-// Start reading at [Experiments], the registry. Most experiments are of one kind and are
-// declarations: a study (study.go) says which methods are tuned on which sets, by what they
-// are chosen, which published numbers they stand beside, and of which parts the report is
-// made. boltzrank.go is one to read, and to begin another from. The study's one runner
-// trains, with records so that an interrupted run goes on; results.go has what came out;
-// facts.go, tables.go, marked.go, sheets.go and plots.go have the parts. Verdicts are decided in
-// claims.go alone; among.go has rows that are the best of others; orders.go tests the orders of
-// methods that a publication claims, and differences.go has the paired differences of rows;
-// findings.go has claims in words, for the page of what held.
+// Start reading at [Experiments], the registry. Most experiments are declarations of one kind, a
+// study (study.go). A study names its methods, data sets, selection measure, published numbers and
+// the parts of its report. Read boltzrank.go for an example, or start a new study from it. One
+// runner trains all studies, with records that let an interrupted run resume. results.go holds the
+// results, parts.go and marked.go the parts of reports.
 //
-// Experiments of other kinds have a function Run of their own, and share the [Report], which
-// report.go turns into files. sets.go finds LETOR's data. The package must not know of flags
-// and terminals, nor how methods learn, except where an experiment is about losses and
-// optimisers themselves.
+// Verdicts have three files. claims.go judges single published numbers, orders.go published orders
+// of methods, and findings.go claims in words.
+//
+// Other experiments have a Run function of their own. All share the [Report], which report.go turns
+// into files. sets.go finds LETOR's data. The package must not know of flags and terminals, nor how
+// methods learn, except in experiments about losses and optimisers.
 package papers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,6 +24,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/suggest"
 )
 
@@ -70,7 +70,7 @@ type Options struct {
 	Scale float64
 
 	// Records, if not empty, is the folder that keeps finished trainings, so that
-	// an interrupted run goes on where it was.
+	// an interrupted run resumes.
 	Records string
 
 	// Command is the command line that leads here, for the report.
@@ -145,14 +145,14 @@ func (e *Experiment) CheckScale(scale float64) error {
 	return nil
 }
 
-// observe tells who waits of the current stage.
+// observe reports the progress of the current stage.
 func (o *Options) observe(stage string, done, total int) {
 	if o.Observe != nil {
 		o.Observe(stage, done, total)
 	}
 }
 
-// counter returns what steps that end side by side are to call: it tells how many have ended.
+// counter returns a function that concurrent steps call when they end. It reports their number.
 func (o *Options) counter(stage string, total int) func() {
 	var mu sync.Mutex
 	done := 0
@@ -162,6 +162,18 @@ func (o *Options) counter(stage string, total int) func() {
 		done++
 		o.observe(stage, done, total)
 	}
+}
+
+// sideBySide runs n jobs and returns the first error in their order.
+func (o *Options) sideBySide(ctx context.Context, stage string, n int, job func(worker, i int) error) error {
+	errs, ended := make([]error, n), o.counter(stage, n)
+	parallel.For(n, o.Jobs, func(worker, i int) {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			errs[i] = job(worker, i)
+		}
+		ended()
+	})
+	return cmp.Or(errs...)
 }
 
 // scaled returns n at the scale asked for, at least 1.

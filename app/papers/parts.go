@@ -235,7 +235,7 @@ func four(format string, v float64) string {
 	return fmt.Sprintf(format, v)
 }
 
-// grids lists what was tried for every row.
+// grids lists the settings that every row tried.
 var grids partFunc = func(s *results, r *Report) {
 	t := Table{Title: "settings tried: every combination", Columns: []string{"method", "training measure", "grid"}, Left: 3}
 	for p := range s.tunings(nil) {
@@ -277,7 +277,7 @@ var chosen partFunc = func(s *results, r *Report) {
 	r.Tables = append(r.Tables, t)
 }
 
-// field is a column of a sheet: its name, and what stands in it at a place.
+// field is a column of a sheet: its name, and its value at a place.
 type field struct {
 	name string
 	of   func(*place) any
@@ -306,14 +306,14 @@ var (
 	publishedField  = field{"published", func(p *place) any { return orNil(p.published()) }}
 	differenceField = field{"difference", func(p *place) any { return orNil(p.ours() - p.published()) }}
 
-	// Of what was chosen.
+	// Of chosen settings.
 	foldField       = field{"fold", func(p *place) any { return p.tuned().Folds[p.fold].Fold }}
 	validationField = field{"validation", func(p *place) any { return p.tuned().Folds[p.fold].Validation }}
 	settingsField   = field{"settings", func(p *place) any {
 		return describeValues(p.tuned(), p.tuned().Folds[p.fold].Chosen)
 	}}
 
-	// Of what was tried.
+	// Of tried settings.
 	triedField      = field{"settings", func(p *place) any { return describeValues(p.tuned(), p.tuned().Entry.Settings[p.setting]) }}
 	triedValueField = field{"validation", func(p *place) any { return p.tuned().Folds[p.fold].Tried[p.setting] }}
 	wasChosenField  = field{"chosen", func(p *place) any {
@@ -450,7 +450,7 @@ func (n ndcgCurves) plot(s *results, c *column) svg.Plot {
 	return p
 }
 
-// rankTicks are those of an axis of ranks from 1 on.
+// rankTicks returns the ticks 1 to n.
 func rankTicks(n int) []svg.Tick {
 	ticks := make([]svg.Tick, n)
 	for k := range ticks {

@@ -67,9 +67,9 @@ func (s *permutationSpace) normalized(weights []float64) permutationLaw {
 	return permutationLaw{s, weights}
 }
 
-// violated is the share of pairs whose first order is not the more probable one, where
-// the documents of a ranking stand for 0, 1, …, n−1. The law is order preserving with
-// respect to that ranking, as the theorem asks, if there is none.
+// violated is the share of pairs whose first order is not the more probable one, with the documents of
+// a ranking renamed 0, 1, …, n−1. The theorem calls the law order preserving for that ranking if the
+// share is 0.
 func (l permutationLaw) violated(ranking []int) float64 {
 	n, order := 0, make([]int, len(ranking))
 	of := func(at int) float64 {
@@ -146,9 +146,9 @@ func lawFamilies() []lawFamily {
 // gibbsSweeps are enough to forget the start.
 const gibbsSweeps = 60
 
-// drawPreserving draws weights from the uniform law over all that preserve the order, by
-// Gibbs sampling: each is redrawn between those that must be below and above it. Then they
-// are raised to a power, which keeps the order, so that flat and peaked laws occur.
+// drawPreserving draws weights from the uniform law over all weights that preserve the order. Gibbs
+// sampling redraws each weight between its lower and upper neighbours. A random power, which keeps the
+// order, then makes flat and peaked laws.
 func drawPreserving(s *permutationSpace, rng *rand.Rand) permutationLaw {
 	w := make([]float64, len(s.orders))
 	above, below := make([][]int, len(w)), make([][]int, len(w))

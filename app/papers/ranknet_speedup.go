@@ -104,7 +104,7 @@ func (s speedup) run(ctx context.Context, o Options) (*Report, error) {
 	for k, docs := range s.lengths {
 		lists := longest.KeepDocs(func(_, doc int) bool { return doc < docs })
 		for i, net := range speedupNets {
-			l, err := s.time(ctx, lists.Subset(upTo(s.timedQueries(docs, 1))), net, s.timedQueries(docs, 0), o.Seed)
+			l, err := s.time(ctx, lists.Subset(identity(s.timedQueries(docs, 1))), net, s.timedQueries(docs, 0), o.Seed)
 			if err != nil {
 				return nil, err
 			}
@@ -181,7 +181,7 @@ func publishedGains() []float64 {
 	return []float64{p["speedup_1_layer"], p["speedup_2_layer_10_hidden"]}
 }
 
-// publishedSlopes are those of V1 and V2, NaN for the other forms.
+// publishedSlopes returns the slopes of V1 and V2, NaN for the other forms.
 func publishedSlopes() (slopes [formCount]float64) {
 	p := publishedSpeedup()
 	for f := range slopes {
@@ -196,8 +196,8 @@ func spread(x []float64, decimals int) string {
 	return fmt.Sprintf("%.*f … %.*f", decimals, slices.Min(x), decimals, slices.Max(x))
 }
 
-// learning is the left panel of the paper's Figure 1 for a net: by form the largest
-// validation NDCG@10 so far after each epoch, and the time until then.
+// learning is the left panel of the paper's Figure 1 for a net. By form it has the largest validation
+// NDCG@10 up to each epoch, and the time until then.
 type learning struct {
 	rate    string
 	start   float64 // the validation NDCG@10 before the first epoch
@@ -347,11 +347,11 @@ func (f *form) epoch(w []float64, rate float64) (cost float64) {
 	return cost
 }
 
-// newForms binds all forms to a scorer and data, those of V1 to the first queries only.
+// newForms binds all forms to a scorer and data. V1 gets the first queries only.
 func newForms(d *dataset.Dataset, s scorer.Scorer, first int) (forms [formCount]form, err error) {
 	few := d
 	if first < len(d.Queries) {
-		few = d.Subset(upTo(first))
+		few = d.Subset(identity(first))
 	}
 	pairs, err := objective.NewPairByPair(few, s, loss.RankNet{})
 	if err != nil {
@@ -453,15 +453,6 @@ func countPairs(d *dataset.Dataset, first int) (pairs int) {
 	return pairs
 }
 
-// upTo returns 0 … n−1.
-func upTo(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
 // speedupRate is small enough for every net and length of list here; no time
 // depends on it.
 const speedupRate = 1e-6
@@ -476,7 +467,7 @@ type lap struct {
 // took is the median time of a form, in nanoseconds a query.
 func (l *lap) took(f int) float64 { return median(l.times[f]) }
 
-// ratios are those of the times of two forms, which follow each other in a repetition.
+// ratios returns the ratios of two forms' times, repetition by repetition.
 func (l *lap) ratios(of, to int) []float64 {
 	all := make([]float64, len(l.times[of]))
 	for k := range all {

@@ -125,7 +125,7 @@ func (r *Report) WritePlots(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// allSheets are the sheets and those of the claims, if there are any.
+// allSheets returns the sheets and, if there are any, the sheets of claims and orders.
 func (r *Report) allSheets() []Sheet {
 	all := slices.Clone(r.Sheets)
 	if len(r.Claims) > 0 {

@@ -100,7 +100,7 @@ func (c *column) cleaning() string {
 	return fmt.Sprintf("; cleaning leaves %d test queries and removes %d test documents", c.kept(), c.removed)
 }
 
-// heading names the column among those of the study.
+// heading names the column within the study.
 func (c *column) heading(s *study) string {
 	if len(s.readings) > 1 {
 		return c.name + ", " + c.reading.name
@@ -127,9 +127,8 @@ func lowestShare(folds []tune.Fold) float64 {
 	return float64(lowest) / float64(all)
 }
 
-// measured returns the views of a column: the numbers that tuning gave, or those that the
-// chosen models get in other conventions; where there are published numbers, with what
-// verdicts on them rest on.
+// measured returns the views of a column: the numbers of tuning, or the chosen models' numbers in
+// other conventions. With published numbers, the views also hold the evidence for verdicts.
 func (s *study) measured(ctx context.Context, c *column, folds []tune.Fold) ([]view, error) {
 	views := []view{{convention: s.convention, measures: s.measures}}
 	if s.views != nil {
@@ -235,8 +234,8 @@ func (v *view) each(row int, m string) []float64 {
 	return sum
 }
 
-// place is where a number stands: a measure of a row in a view of a column; or, for what
-// was chosen, a fold of a row, and a setting that was tried there.
+// place locates a number: a measure of a row in a view of a column. For chosen settings it locates a
+// fold of a row and a setting that was tried there.
 type place struct {
 	results *results
 	column  *column
@@ -334,9 +333,9 @@ func (s *results) columnsOf(k int) []*column {
 	return all
 }
 
-// bestAmong returns, for every seed, what tune.Run gives for a row with all settings of the
-// named ones: in every fold the first with the best validation value. The rows must have been
-// trained with the same numbers of seeds, if at all, and be chosen by the same measure.
+// bestAmong returns, for every seed, the row with all settings of the named rows. In every fold it
+// takes the first row with the best validation value. The rows must have the same numbers of seeds, if
+// any, and the same selection measure.
 func (s *study) bestAmong(c *column, names []string) []*tune.Row {
 	first := c.rows[s.rowNamed(names[0])]
 	all := make([]*tune.Row, len(first))

@@ -100,8 +100,8 @@ func readFolds(dir string, opened func(io.Closer)) ([]tune.Fold, error) {
 	return folds, err
 }
 
-// find returns the sets that o asks for, or those of the list, that are there, and
-// the names of those that are not.
+// find looks for the sets that o names, or else for the whole list. It returns the sets found and
+// the names of the missing ones.
 func (l letorSetList) find(o Options) (found []source, missing []string, err error) {
 	if o.Data == "" {
 		return nil, nil, inputError("no data: expected a folder with %s, or with one set's Fold1 … FoldK", strings.Join(l.names(), ", "))
@@ -141,8 +141,8 @@ func (l letorSetList) find(o Options) (found []source, missing []string, err err
 	return found, missing, nil
 }
 
-// findOne returns the set whose folds lie in the folder itself: its name is the one that
-// the caller gives, else the one recognised by size, else the folder's.
+// findOne returns the set whose folds lie in the folder itself. Its name is the caller's, else the one
+// recognised by size, else the folder's.
 func (l letorSetList) findOne(o Options) (found []source, missing []string, err error) {
 	folds, err := readFolds(o.Data, o.Opened)
 	if err != nil {
@@ -198,9 +198,8 @@ func (l letorSetList) only(names ...string) func(Options) ([]source, []string, e
 	}
 }
 
-// preferred returns the one set that an experiment runs on: that of the name if it is
-// there, else what Options.Set names or the first there is, which is then told by otherwise,
-// with %s for its name.
+// preferred returns the one set of an experiment. Options.Set chooses it; without that it is the set of
+// the name, or the first there is. Another set is described by otherwise, with %s for its name.
 func preferred(name, otherwise string) func(Options) ([]source, []string, error) {
 	return func(o Options) ([]source, []string, error) {
 		found, _, err := letorSets.find(o)
@@ -378,16 +377,15 @@ func parse(text string) float64 {
 	return v
 }
 
-// The .gov sets of LETOR 3.0 are not to be had everywhere. Experiments on one of
-// them can run on made data of the same shape, which show how a method behaves,
-// not how good it is on the real set.
+// The .gov sets of LETOR 3.0 are not available everywhere. Synthetic data of the same shape replace
+// them. They show how a method behaves, not how good it is on the real set.
 
 // govSize is the size of such data.
 type govSize struct {
 	queries, docs int
 }
 
-// hp2004Size is that of HP2004: 74,409 documents of 75 queries.
+// hp2004Size is the size of HP2004: 74,409 documents of 75 queries.
 var hp2004Size = govSize{queries: 75, docs: 992}
 
 // syntheticGov returns data of the shape of named-page and home-page finding

@@ -17,13 +17,13 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// study declares an experiment of the most common kind: methods are tuned on the folds of
-// sets, and the numbers of the chosen models stand beside published ones. Its run trains
-// what the fields up to published say, and the parts make the report.
+// study declares an experiment of the most common kind. Methods are tuned on the folds of data
+// sets, and the results of the chosen models are compared with published numbers. The fields up to
+// published say how to train; the parts make the report.
 type study struct {
 	Experiment // Run is left to the study
 
-	// data returns the sets to run on and the names of those that are not there.
+	// data returns the sets to run on and the names of the missing ones.
 	data     func(Options) (found []source, missing []string, err error)
 	sizes    letorSetList // of the published sets: data of another size are other data
 	readings []reading    // how documents and grades are taken; by default as they are
@@ -61,9 +61,8 @@ type row struct {
 	scorer   string // "" for the method's own
 	grid     map[string][]string
 
-	// among, if not nil, are rows with a method. This one has none, but is, fold by fold,
-	// that of them which is best on validation data: the row that one with all their
-	// settings would be.
+	// among, if not nil, names rows with a method. This row has none: in every fold it is the
+	// named row with the best validation value, as one row with all their settings would be.
 	among []string
 
 	on func(*column) bool // the sets that the row is for; nil for all
@@ -182,8 +181,8 @@ func (s *study) trainColumn(ctx context.Context, o Options, c *column, folds []t
 	return nil
 }
 
-// groups returns the rows, by their numbers, that are tuned together on a column with the k-th
-// seed: those that are alike in what holds for a whole tune.Run.
+// groups returns the numbers of the rows that are tuned together on a column with the k-th seed.
+// They agree in the settings of a whole tune.Run.
 func (s *study) groups(c *column, k int) [][]int {
 	type key struct {
 		scorer, chosenBy, group string
@@ -212,8 +211,8 @@ func (s *study) groups(c *column, k int) [][]int {
 	return groups
 }
 
-// tune computes some rows. The first stands for all in what they have in common. Ties stay
-// in the order of the file, as LETOR's evaluation has it.
+// tune computes some rows; their common settings are read from the first. Ties stay in the order of the
+// file, as in LETOR's evaluation.
 func (s *study) tune(ctx context.Context, o Options, c *column, members []int, folds []tune.Fold) ([]tune.Row, error) {
 	first := &s.rows[members[0]]
 	config := tune.Config{Folds: folds, Convention: s.convention, Scorer: first.scorer, Seed: o.Seed, Jobs: o.Jobs, KeepModels: s.published != nil || s.views != nil}
@@ -245,7 +244,7 @@ func (s *study) tune(ctx context.Context, o Options, c *column, members []int, f
 	return result.Rows, nil
 }
 
-// stage names what is being trained, for who waits: what tells one tune.Run from another.
+// stage names a tune.Run for progress messages.
 func (s *study) stage(c *column, r *row, seed uint64) string {
 	var words []string
 	if strings.Contains(s.records, "{set}") { // there may be several
@@ -266,12 +265,7 @@ func (s *study) stage(c *column, r *row, seed uint64) string {
 }
 
 // chooser is the measure on validation data that a row's settings are chosen by.
-func (s *study) chooser(r *row) string {
-	if r.chosenBy != "" {
-		return r.chosenBy
-	}
-	return s.chosenBy
-}
+func (s *study) chooser(r *row) string { return cmp.Or(r.chosenBy, s.chosenBy) }
 
 // entry returns what tune.Run needs of the row.
 func (r *row) entry(c measure.Convention) (tune.Entry, error) {

@@ -50,7 +50,7 @@ func (e *Experiment) Timed(ctx context.Context, o Options) (*Report, Took, error
 	return r, took, errors.Join(err, saved)
 }
 
-// stopwatch adds the time of a run to that of the earlier ones.
+// stopwatch adds the time of a run to the time of earlier runs.
 type stopwatch struct {
 	path    string // "" if nothing is recorded
 	command string
