@@ -75,9 +75,9 @@ type trivial struct {
 type Verdict string
 
 // The verdicts. A number is reproduced if the published one is in the interval around ours.
-// Such a number is not informative in two cases: the interval is too wide, or the number of a
-// trivial system is also in it, or as near to the published one. Others are better or worse. If
-// that turns the order of two systems round significantly, the order changed.
+// It is not informative if the interval is too wide, or if a trivial system is in it too or as near
+// to the published number. Other numbers are better or worse. The order changed if the difference
+// reverses the order of two systems significantly.
 const (
 	Reproduced     Verdict = "reproduced"
 	Better         Verdict = "better"

@@ -112,9 +112,9 @@ func ofCases(right, cases int) FindVerdict {
 
 // rises is the verdict on the claim that one row of a view is above another in several measures,
 // with the differences. It held if the row is significantly above in one, after Holm's
-// correction, and below in none. It is not informative if a trivial system does as well: its mean
-// is above the other row's where the first row is significantly above, and the first row is
-// nowhere significantly above the trivial system.
+// correction, and below in none. It is not informative if a trivial system does as well.
+// That system's mean is above the other row's where the first row is significantly above, and the
+// first row is nowhere significantly above the system.
 func (s *results) rises(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
 	return v.unlessTrivial(byCounts(found.significant()), found.text(measures), measures, func(i int) bool {
@@ -217,16 +217,21 @@ func (v *view) differences(row, than int, measures []string) severalDifferences 
 
 // corrected applies Holm's correction.
 func (d severalDifferences) corrected() severalDifferences {
-	p := make([]float64, len(d))
-	for i := range d {
-		if p[i] = d[i].P; math.IsNaN(p[i]) {
+	correct(len(d), func(i int) *difference { return &d[i] })
+	return d
+}
+
+// correct applies Holm's correction to n differences. An unknown one counts as not significant.
+func correct(n int, at func(i int) *difference) {
+	p := make([]float64, n)
+	for i := range p {
+		if p[i] = at(i).P; math.IsNaN(p[i]) {
 			p[i] = 1
 		}
 	}
 	for i, corrected := range stats.Holm(p) {
-		d[i].holm = corrected
+		at(i).holm = corrected
 	}
-	return d
 }
 
 // significant counts the measures in which the first row is significantly above and below.
@@ -397,19 +402,16 @@ func (d *differences) of(v *view) []string {
 func (d *differences) find(s *results, v *view) [][]difference {
 	found := make([][]difference, len(d.pairs))
 	var all []*difference
-	var p []float64
 	for i, rows := range d.pairs {
 		found[i] = make([]difference, len(d.of(v)))
 		for j, m := range d.of(v) {
 			found[i][j] = v.difference(s.rowNamed(rows.row), s.rowNamed(rows.than), m)
 			if x := &found[i][j]; !math.IsNaN(x.P) {
-				all, p = append(all, x), append(p, x.P)
+				all = append(all, x)
 			}
 		}
 	}
-	for i, corrected := range stats.Holm(p) {
-		all[i].holm = corrected
-	}
+	correct(len(all), func(i int) *difference { return all[i] })
 	return found
 }
 

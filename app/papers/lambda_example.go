@@ -52,19 +52,18 @@ func exampleForces(l loss.Loss, n int, gap float64) (high, low float64, err erro
 	return math.Abs(lambda[1]), math.Abs(lambda[n-1]), nil
 }
 
-// prefers returns the least and the largest ratio, over the gaps, of the force at rank 2 to the force
-// at rank n. The ratio is infinite if the latter is 0.
-func (f *lambdaField) prefers(n int) (least, most float64, err error) {
-	least = math.Inf(1)
-	for _, gap := range exampleGaps {
+// ratios returns, for every gap, the force at rank 2 over the force at rank n: infinite if the latter is
+// 0.
+func (f *lambdaField) ratios(n int) ([]float64, error) {
+	all := make([]float64, len(exampleGaps))
+	for i, gap := range exampleGaps {
 		high, low, err := exampleForces(f.loss, n, gap)
 		if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
-		ratio := high / low
-		least, most = min(least, ratio), max(most, ratio)
+		all[i] = high / low
 	}
-	return least, most, nil
+	return all, nil
 }
 
 // largeRatio is our reading of the paper's ≫.
@@ -86,19 +85,16 @@ func lambdaExample(r *Report, findings []lambdaFinding) error {
 		if !alphaShown[f.measure] {
 			continue
 		}
-		line := []string{f.name, f.scaledBy()}
-		for _, gap := range exampleGaps {
-			high, low, err := exampleForces(f.loss, exampleDocs, gap)
-			if err != nil {
-				return err
-			}
-			line = append(line, fmt.Sprintf("%.3g", high/low))
-		}
-		t.Rows = append(t.Rows, line)
-		least, most, err := f.prefers(exampleDocs)
+		ratios, err := f.ratios(exampleDocs)
 		if err != nil {
 			return err
 		}
+		line := []string{f.name, f.scaledBy()}
+		for _, ratio := range ratios {
+			line = append(line, fmt.Sprintf("%.3g", ratio))
+		}
+		t.Rows = append(t.Rows, line)
+		least, most := slices.Min(ratios), slices.Max(ratios)
 		switch between := fmt.Sprintf("%.2g to %.2g", least, most); seen {
 		case 0:
 			rankNet = between

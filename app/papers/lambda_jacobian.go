@@ -370,7 +370,9 @@ func (f *lambdaFinding) backwardUnder(alpha float64) float64 {
 	return f.backward * (float64(left) / float64(len(f.pulls)))
 }
 
-func alphaTable(findings []lambdaFinding) Table {
+// alphaTable has the measures of alphaShown, the sheet all.
+func alphaTable(findings []lambdaFinding) (Table, Sheet) {
+	s := Sheet{Name: "alpha", Columns: []string{"lambda", "measure", "smallest_eigenvalue", "least_alpha_cell"}}
 	t := Table{
 		Title:   "λ − αs: the least α for J ≥ 0 in a cell, steps backward by α, and the least α for steps over a tie",
 		Columns: []string{"λ function", "scaled by", "least α in a cell"},
@@ -378,45 +380,26 @@ func alphaTable(findings []lambdaFinding) Table {
 	}
 	for _, a := range lambdaAlphas {
 		t.Columns = append(t.Columns, fmt.Sprintf("backward, α = %g", a))
-	}
-	for _, gap := range lambdaGaps {
-		t.Columns = append(t.Columns, fmt.Sprintf("over a tie, step %g", gap))
-	}
-	for _, f := range findings {
-		if !alphaShown[f.field.measure] {
-			continue
-		}
-		line := []string{f.field.name, f.field.scaledBy(), zeroBelow(f.leastAlpha(), jacobianZero)}
-		for _, a := range lambdaAlphas {
-			line = append(line, fmt.Sprintf("%.2f %%", 100*f.backwardUnder(a)))
-		}
-		for _, least := range f.across {
-			line = append(line, fmt.Sprintf("%.3g", least))
-		}
-		t.Rows = append(t.Rows, line)
-	}
-	return t
-}
-
-func alphaSheet(findings []lambdaFinding) Sheet {
-	s := Sheet{Name: "alpha", Columns: []string{"lambda", "measure", "smallest_eigenvalue", "least_alpha_cell"}}
-	for _, a := range lambdaAlphas {
 		s.Columns = append(s.Columns, fmt.Sprintf("backward_alpha_%g", a))
 	}
 	for _, gap := range lambdaGaps {
+		t.Columns = append(t.Columns, fmt.Sprintf("over a tie, step %g", gap))
 		s.Columns = append(s.Columns, fmt.Sprintf("least_alpha_step_%g", gap))
 	}
 	for _, f := range findings {
-		line := []any{f.field.name, f.field.measure, f.eigenvalue, f.leastAlpha()}
+		line, cells := []string{f.field.name, f.field.scaledBy(), zeroBelow(f.leastAlpha(), jacobianZero)}, []any{f.field.name, f.field.measure, f.eigenvalue, f.leastAlpha()}
 		for _, a := range lambdaAlphas {
-			line = append(line, f.backwardUnder(a))
+			share := f.backwardUnder(a)
+			line, cells = append(line, fmt.Sprintf("%.2f %%", 100*share)), append(cells, share)
 		}
 		for _, least := range f.across {
-			line = append(line, least)
+			line, cells = append(line, fmt.Sprintf("%.3g", least)), append(cells, least)
 		}
-		s.Rows = append(s.Rows, line)
+		if s.Rows = append(s.Rows, cells); alphaShown[f.field.measure] {
+			t.Rows = append(t.Rows, line)
+		}
 	}
-	return s
+	return t, s
 }
 
 // alphaNote compares with the paper's sentence.

@@ -20,8 +20,9 @@ func (j jacobian) report(ctx context.Context, o Options, findings []lambdaFindin
 	r.fact("work", "∮ λ·ds around a circle in a random plane by the midpoint rule with %d steps, per unit of its radius %g", j.steps, circulationRound)
 	r.fact("convention", "%s (%s)", standard.Name(), standard.Explanation())
 	r.fact("zero", "asymmetry and eigenvalues below %g, Σλ below %g, work below %g (what jumps and the midpoint rule leave)", jacobianZero, netZero, circulationZero)
-	r.Tables = []Table{jacobianVerdicts(findings), jacobianNumbers(findings), alphaTable(findings)}
-	r.Sheets = []Sheet{jacobianSheet(findings), alphaSheet(findings)}
+	alphas, alphaSheet := alphaTable(findings)
+	r.Tables = []Table{jacobianVerdicts(findings), jacobianNumbers(findings), alphas}
+	r.Sheets = []Sheet{jacobianSheet(findings), alphaSheet}
 	curves, err := j.curves(findings, o.Seed)
 	if err != nil {
 		return nil, err

@@ -207,7 +207,7 @@ func (a artificial) dataFacts(s *results, r *Report) {
 	b := a.scaled(s.options)
 	r.fact("data", "a random cubic polynomial (seed %d) of %d features: %d training, %d validation and %d test queries of %d documents",
 		s.options.Seed, b.features, b.train, b.valid, b.test, b.docs)
-	r.fact("grades", "0 to %d in shares %s", len(b.shares)-1, numberList(b.shares))
+	r.fact("grades", "0 to %d in shares %s", len(b.shares)-1, commas(b.shares))
 }
 
 // onePolynomial is what the intervals are about: queries, not polynomials.

@@ -592,13 +592,7 @@ func (l leadContrasts) find(s *results, v *view) []contrast {
 		found = append(found, contrastOf(fmt.Sprintf("%s: lead of %s less of %s", title(m), a.row, b.row),
 			lessRuns(runs(a.row, m), runs(b.row, m)), lessRuns(runs(a.than, m), runs(b.than, m))))
 	}
-	p := make([]float64, len(found))
-	for i := range found {
-		p[i] = found[i].P
-	}
-	for i, corrected := range stats.Holm(p) {
-		found[i].holm = corrected
-	}
+	correct(len(found), func(i int) *difference { return &found[i].difference })
 	return found
 }
 

@@ -186,13 +186,7 @@ func (f *soundFinding) looks(l rankingLoss, n int, rng *rand.Rand) {
 	}
 }
 
-func norm(x []float64) float64 {
-	squares := 0.0
-	for _, v := range x {
-		squares += float64(v * v)
-	}
-	return math.Sqrt(squares)
-}
+func norm(x []float64) float64 { return math.Sqrt(inner(x, x)) }
 
 // leastWrong returns the infimum of the loss over the rankings that are not right. The
 // losses fall towards the right order, so it is approached where two neighbours tie.

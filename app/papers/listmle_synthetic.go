@@ -76,8 +76,8 @@ type listLoss struct {
 }
 
 // listLosses are the rows of the slides' table, in their order. The r-th document
-// of a list, from 0, has grade 15 − r, to which the mappings apply; log is that of
-// the grade, where the library's is log(1 + grade).
+// of a list, from 0, has grade 15 − r. The mappings apply to grades; log is the logarithm of the
+// grade, where the library takes log(1 + grade).
 func listLosses() []listLoss {
 	var all []listLoss
 	for _, s := range slidesLosses(func(m loss.Mapping) loss.Loss { return loss.ListNet{Mapping: m} }) {
@@ -228,13 +228,7 @@ type listDescents struct {
 
 // lowest returns the lowest minimum, the first of equals.
 func (d *listDescents) lowest() []float64 {
-	best := 0
-	for i, v := range d.value {
-		if v < d.value[best] {
-			best = i
-		}
-	}
-	return d.minimum[best]
+	return d.minimum[slices.Index(d.value, slices.Min(d.value))]
 }
 
 // reached returns the share of starts whose minimum is within a millionth of the lowest.

@@ -42,7 +42,7 @@ func (s listSynthetic) report(o Options, first *listSet, again []*listSet) *Repo
 	r.fact("seed", "%d; the %d data sets beside the first have the next ones", o.Seed, s.sets)
 	r.fact("data", "%d lists of %d points of the unit square to train with, as many to choose the budget, as many to test; ranked by x1 + 10 x2 + noise of standard deviation %v", s.lists, s.docs, listNoise)
 	r.fact("method", "g = w·x without bias, plain gradient descent on the mean loss from %d random w ~ N(0, I)", s.starts)
-	r.fact("tried", "rates %s, steps %s; the pair with the highest mean accuracy over starts on the validation lists serves all starts", numberList(s.rates), intList(s.steps))
+	r.fact("tried", "rates %s, steps %s; the pair with the highest mean accuracy over starts on the validation lists serves all starts", commas(s.rates), commas(s.steps))
 	r.fact("mappings", "ψ(%d − r) of the r-th document from 0", s.docs)
 	r.fact("accuracy", "share of the test lists ranked exactly right, mean ± standard deviation over starts, on one data set as in the slides")
 	r.fact("MAP", "the first %d documents of a list count as relevant", listRelevant)
@@ -60,15 +60,8 @@ func (s listSynthetic) report(o Options, first *listSet, again []*listSet) *Repo
 	return r
 }
 
-func numberList(values []float64) string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return strings.Join(texts, ", ")
-}
-
-func intList(values []int) string {
+// commas lists numbers.
+func commas[T int | float64](values []T) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ", "), "[]")
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/loss/bipartite"
@@ -19,8 +18,8 @@ import (
 
 // deltaStudy asks whether Δ helps. ConvexLoss, log Σ_y exp(−w·δφ(y) + βΔ(y)), is without Δ the
 // maximum likelihood of the same sample. Both are trained on the same rankings, seed by seed,
-// for several β and samplers; each is compared with that and with the MLE over all labelings,
-// in the measure that is trained for.
+// for several β and samplers. ConvexLoss is compared with this MLE and with the MLE over all
+// labelings, in the measure trained for.
 type deltaStudy struct {
 	trained  []string // training measures; C, and β where it is chosen, by their validation values
 	samplers []deltaSampler
@@ -347,13 +346,7 @@ func (d deltaStudy) tests(s *results, betas ...string) []deltaTest {
 			}
 		}
 	}
-	p := make([]float64, len(all))
-	for i := range all {
-		p[i] = all[i].P
-	}
-	for i, corrected := range stats.Holm(p) {
-		all[i].holm = corrected
-	}
+	correct(len(all), func(i int) *difference { return &all[i].difference })
 	return all
 }
 

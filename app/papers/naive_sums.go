@@ -19,8 +19,7 @@ import (
 
 // naiveLoss is LogRank's sampled ConvexLoss as a plain sum of exponentials, without taking the largest
 // exponent out. The sum overflows at exponents above 709. It is 0, with an infinite logarithm and no
-// gradient, where all are below −745. The rankings are those that logrank.ConvexLoss draws from the same
-// stream.
+// gradient, where all are below −745. It draws the same rankings as logrank.ConvexLoss from the same stream.
 type naiveLoss struct{ logrank.Options }
 
 // Bind implements [loss.Loss].

@@ -153,8 +153,7 @@ func (o *order) test(s *results, v *view, m string) (above, below float64) {
 	return conjunction(over, k), conjunction(under, len(under)-k+1)
 }
 
-// learned reports whether enough of the better rows are above the trivial systems: as many as the
-// order asks for.
+// learned reports whether at least atLeast of the better rows are above the trivial systems.
 func (o *order) learned(s *results, v *view) bool {
 	above := 0
 	for _, name := range o.better {

@@ -1,6 +1,7 @@
 package papers
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -16,8 +17,8 @@ type permutationLaw struct {
 }
 
 // permutationSpace are the orders of n documents, and the pairs of orders that the theorem
-// of Xia et al. compares for the ranking 0, 1, …, n−1: in the first of a pair document k is
-// before k+1, and the second is the same with the two in each other's place.
+// of Xia et al. compares for the ranking 0, 1, …, n−1: the first of a pair has document k before
+// k+1, the second exchanges the two.
 type permutationSpace struct {
 	n      int
 	orders [][]int
@@ -89,12 +90,7 @@ func (l permutationLaw) violated(ranking []int) float64 {
 // best returns the most probable order, which no ranking falls short of in expected 0–1
 // loss, and its probability.
 func (l permutationLaw) best() (order []int, p float64) {
-	at := 0
-	for i, p := range l.p {
-		if p > l.p[at] {
-			at = i
-		}
-	}
+	at := slices.Index(l.p, slices.Max(l.p))
 	return l.space.orders[at], l.p[at]
 }
 
@@ -187,12 +183,7 @@ func sharpened(w []float64, rng *rand.Rand) []float64 {
 func drawPlackettLuce(s *permutationSpace, rng *rand.Rand) permutationLaw {
 	logs := make([]float64, s.n)
 	gaussian(logs, rng)
-	slices.SortFunc(logs, func(a, b float64) int {
-		if a > b {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(logs, func(a, b float64) int { return cmp.Compare(b, a) })
 	return s.plackettLuce(logs)
 }
 

@@ -188,25 +188,22 @@ func (s *study) groups(c *column, k int) [][]int {
 		scorer, chosenBy, group string
 		alone                   int
 	}
-	var order []key
-	members := make(map[key][]int)
+	var keys []key
+	var groups [][]int
 	for i := range s.rows {
 		r := &s.rows[i]
 		if r.method == "" || k >= max(1, s.seeds, r.seeds) || r.on != nil && !r.on(c) {
 			continue
 		}
-		at := key{scorer: r.scorer, chosenBy: r.chosenBy, group: r.group}
+		own := key{scorer: r.scorer, chosenBy: r.chosenBy, group: r.group}
 		if s.alone {
-			at.alone = i
+			own.alone = i
 		}
-		if members[at] == nil {
-			order = append(order, at)
+		at := slices.Index(keys, own)
+		if at < 0 {
+			at, keys, groups = len(keys), append(keys, own), append(groups, nil)
 		}
-		members[at] = append(members[at], i)
-	}
-	groups := make([][]int, len(order))
-	for i, at := range order {
-		groups[i] = members[at]
+		groups[at] = append(groups[at], i)
 	}
 	return groups
 }
