@@ -2,23 +2,18 @@ package papers
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
-	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/internal/svg"
-	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -183,143 +178,6 @@ func lambdaRankIntranet() study {
 		}),
 	}
 	return s
-}
-
-// intranetExperiment is the study, and a trial of the paper's remark on validation sets.
-func intranetExperiment() Experiment {
-	s := lambdaRankIntranet()
-	e := s.experiment()
-	e.Run = func(ctx context.Context, o Options) (*Report, error) {
-		r, err := s.run(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		return r, largeValidation(ctx, o, r)
-	}
-	return e
-}
-
-// largeValidation tries the remark that a large validation set reduces variance. It trains linear
-// nets once by every rate. It then draws validation queries with replacement: two fifths of all, as
-// in the paper, or a quarter of that. The rate and the epoch are chosen by these. The result is the
-// standard deviation of the choice's test NDCG.
-func largeValidation(ctx context.Context, o Options, r *Report) error {
-	sources, _, err := intranetData(o)
-	if err != nil {
-		return err
-	}
-	folds, methods := sources[0].folds, []string{"ranknet", "lambdarank"}
-	all := len(folds[0].Valid.Queries)
-	few := max(1, all/4)
-	large, small := make([]float64, len(folds)*len(methods)), make([]float64, len(folds)*len(methods))
-	err = onFolds(ctx, o, "validation sets", folds, len(methods), func(fold, at int) error {
-		choices, err := everyEpoch(ctx, methods[at], &folds[fold], o.Seed)
-		if err != nil {
-			return err
-		}
-		rng := random.Stream(o.Seed, "validation queries", fmt.Sprintf("%s %d", methods[at], fold))
-		k := fold*len(methods) + at
-		large[k], small[k] = spreadOfChoice(choices, all, rng), spreadOfChoice(choices, few, rng)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	verdict, less, apart := steadier(large, small)
-	r.found(verdict.once(), "a large validation set reduces variance on a set as small as the intranet's (6.3.2)",
-		"synthetic intranet, linear nets, standard deviation of test NDCG@10 over draws of the validation queries: %.4f with %d of them, %.4f with %d; smaller with more in %d of %d folds and methods",
-		mean(large), all, mean(small), few, less, apart).Rule = "a sign test at 5 %"
-	return nil
-}
-
-// steadier is the verdict on the claim that the first deviations are the smaller ones. It also returns
-// in how many cases they are, and in how many the two differ.
-func steadier(large, small []float64) (verdict FindVerdict, less, apart int) {
-	for i := range large {
-		if large[i] != small[i] {
-			apart++
-		}
-		if large[i] < small[i] {
-			less++
-		}
-	}
-	if signTest(less, apart) < stats.Alpha {
-		return holdsIf(2*less > apart), less, apart
-	}
-	return ClaimUndecided, less, apart
-}
-
-// epochChoice is NDCG@10 after an epoch: of every validation query, and the mean on the test queries.
-type epochChoice struct {
-	valid []float64
-	test  float64
-}
-
-// everyEpoch trains a linear net by every rate and returns all epochs.
-func everyEpoch(ctx context.Context, name string, fold *tune.Fold, seed uint64) ([]epochChoice, error) {
-	m, err := measure.Parse(fmt.Sprintf("ndcg@%d", artificialTop), standard, measure.Options{})
-	if err != nil {
-		return nil, err
-	}
-	trained, err := method.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	var all []epochChoice
-	var lost error
-	on := func(d *dataset.Dataset, w []float64) *measure.Result {
-		scores := make([]float64, d.Docs())
-		linearScores(scores, d, w)
-		found, err := measure.Evaluate(d, scores, []measure.Measure{m}, measure.TiesInput)
-		lost = errors.Join(lost, err)
-		return found
-	}
-	for _, rate := range realRates {
-		set := make(map[string]string)
-		for key, values := range burgesSchedule([]string{rate}, realEpochs) {
-			set[key] = values[0]
-		}
-		p := &method.Problem{Data: fold.Train, Valid: fold.Valid, Scorer: "linear", Seed: seed, Workers: 1}
-		if trained.UsesMeasure {
-			p.Measure = m
-		}
-		if p.Values, err = trained.Values(set); err != nil {
-			return nil, err
-		}
-		p.Observe = func(it method.Iteration) {
-			if valid, test := on(fold.Valid, it.Params), on(fold.Test, it.Params); lost == nil {
-				all = append(all, epochChoice{slices.Clone(valid.PerQuery(m)), test.Mean(m)})
-			}
-		}
-		if _, err = trained.Train(ctx, p); errors.Join(err, lost) != nil {
-			return nil, errors.Join(err, lost)
-		}
-	}
-	return all, nil
-}
-
-// choiceDraws is how often validation queries are drawn.
-const choiceDraws = 500
-
-// spreadOfChoice is the standard deviation of the test values that n validation queries choose.
-func spreadOfChoice(all []epochChoice, n int, rng *rand.Rand) float64 {
-	drawn, chosen := make([]int, n), make([]float64, choiceDraws)
-	for i := range chosen {
-		for k := range drawn {
-			drawn[k] = rng.IntN(len(all[0].valid))
-		}
-		most := math.Inf(-1)
-		for _, c := range all {
-			sum := 0.0
-			for _, q := range drawn {
-				sum += c.valid[q]
-			}
-			if sum > most {
-				most, chosen[i] = sum, c.test
-			}
-		}
-	}
-	return sd(chosen)
 }
 
 // intranetData are the made data in the paper's folds.
