@@ -1,8 +1,9 @@
 // Package app is the command line: flags in, library calls, tables out.
 //
-// One file a command, found under the command's name; this file has the root
-// and what all commands share. No algorithm lives here: what a command computes,
-// a library package computes for it.
+// Start reading at [Run] and at the list in commands.go. Each command has a file of its name.
+// [Compare], [Evaluate], [Report] and [Tune] are commands as functions, for the Python package. The
+// package contains no algorithms: it calls the libraries, and no package below app may know its
+// flags or its tables.
 package app
 
 import (
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -41,10 +43,10 @@ type environment struct {
 	format string   // text, json or csv
 	quiet  bool
 
-	// Of a command that is called as a function; else nil:
+	// Set if the command is called as a function:
 
-	warn func(sentence string) // gets what would be warned of on standard error
-	take func(result any)      // gets the result in place of standard output
+	warn func(sentence string) // receives warnings
+	take func(result any)      // receives the result, which is then not printed
 
 	noted sync.Map // causes of what noteOnce has printed
 
@@ -56,17 +58,11 @@ type environment struct {
 	statusClosed bool
 }
 
-// Run executes the command line args (without the program's name) and returns
-// the process's exit code: 0 done, 1 it failed, 2 the input or the flags are
-// wrong. Cancelling ctx makes a command stop cleanly, leaving no half-written
-// file.
+// Run executes the command line args (without the program's name) and returns the exit code: 0 if
+// it succeeded, 1 if it failed, 2 if the input or the flags are wrong. If ctx is canceled, the
+// command stops and leaves no half-written file. The binary calls it with WithSignals, so that
+// signals cancel ctx.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return execute(ctx, args, stdin, stdout, stderr, new(sync.Mutex))
-}
-
-// execute is Run for a process that may be ended meanwhile: whoever locks last, and keeps
-// the lock, alone prints the final message and sets the exit code.
-func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, last sync.Locker) int {
 	defer leaveAsFound()()
 	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	if isTerminal(stdout) && isTerminal(stderr) {
@@ -78,7 +74,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if err == nil {
 		err = env.guarded(func() error { return root.ExecuteContext(ctx) })
 	}
-	last.Lock()
+	interruptsOf(ctx).last.Lock()
 	if err == nil {
 		return exitDone
 	}
@@ -97,9 +93,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return exitCode(err)
 }
 
-// guarded runs the command and then closes its files and status line. A memory fault caused by a truncated cache file is returned as
-// an error. If the cause of an error is that a file changed while in use, that cause alone
-// is returned.
+// guarded runs the command and then closes its files and status line. A memory fault caused by a
+// truncated cache file is returned as an error. If a file changed while in use, the error names
+// that cause alone.
 func (env *environment) guarded(run func() error) error {
 	err := func() (err error) {
 		defer dataset.GuardFaults(&err)()
@@ -117,12 +113,13 @@ func (env *environment) guarded(run func() error) error {
 	return err
 }
 
-// Root returns the command and its children, to be described: for pages of the manual.
+// Root returns the tree of commands, from which the manual is generated.
 func Root() *cobra.Command {
 	return newRoot(&environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})
 }
 
 func newRoot(env *environment) *cobra.Command {
+	v := thisVersion()
 	root := &cobra.Command{
 		Use:   "listwise",
 		Short: "Learn, evaluate and compare ranking functions",
@@ -132,7 +129,7 @@ evaluates and compares them, and scores new documents.
 Start with "listwise demo": it trains and compares rankers on synthetic data.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Version:       version(),
+		Version:       v.Version,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return env.checkFormat(cmd, []string{"text", "json", "csv"}, "text, json or csv")
@@ -145,7 +142,7 @@ Start with "listwise demo": it trains and compares rankers on synthetic data.`,
 	root.PersistentFlags().BoolVarP(&env.quiet, "quiet", "q", false, "print results only: no progress, no notes")
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usage)
-	root.SetVersionTemplate(versionLine())
+	root.SetVersionTemplate(v.line())
 	root.SetHelpCommand(newHelpCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	cobra.EnableCommandSorting = false // commands stand in the order of commands.go
@@ -175,8 +172,8 @@ func usageErrorf(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// exitCode returns 2 if err is a wrong call, such as a file that cannot be found or is not
-// of the expected kind, and 1 for any other failure.
+// exitCode returns 2 for errors of the caller, such as a missing or invalid file, and 1 for other
+// failures.
 func exitCode(err error) int {
 	if has[*usageError](err) || has[*dataset.SyntaxError](err) || has[*tune.LayoutError](err) || has[*method.ProblemError](err) ||
 		has[*tune.SelectionError](err) || has[*dataset.FormatError](err) || has[*dataset.SampleError](err) || has[*tune.RecordError](err) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, dataset.ErrChanged) {
@@ -191,8 +188,8 @@ func has[E error](err error) bool {
 	return ok
 }
 
-// emptyPath returns an error if a flag that names a file or a folder was given
-// nothing, as by a script's variable that is not set, unless that means something.
+// emptyPath returns an error if the value of a flag for a file or folder is empty, as from an unset
+// variable of a script. Flags whose help explains an empty value may be empty.
 func emptyPath(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		kind, usage := pflag.UnquoteUsage(f)
@@ -230,7 +227,7 @@ func required(cmd *cobra.Command, flags ...string) error {
 	return needs(cmd, strings.Join(missing, ", "))
 }
 
-// needs is the error about what a command line lacks.
+// needs returns the error about a missing flag or argument.
 func needs(cmd *cobra.Command, what string) error {
 	return usageErrorf("%s needs %s (see %q)", cmd.CommandPath(), what, cmd.CommandPath()+" --help")
 }
@@ -246,10 +243,85 @@ func (env *environment) note(format string, args ...any) {
 	}
 }
 
-// noteOnce is note for a sentence that begins with the name of a file; of sentences that
-// differ in nothing else the first is printed.
+// noteOnce is note for a sentence that begins with a file name. Sentences that differ only in the
+// file are printed once.
 func (env *environment) noteOnce(sentence string) {
 	if _, again := env.noted.LoadOrStore(causeOf(sentence), true); !again {
 		env.note("note: %s", sentence)
 	}
+}
+
+// Settings are flags of a command: names without hyphens, and values.
+type Settings map[string][]string
+
+// Outcome is the result of a command that was called as a function.
+type Outcome struct {
+	Data     any      `json:"data"`            // what it prints with --format json, for encoding/json
+	Table    string   `json:"table,omitempty"` // of compare what it prints
+	Warnings []string `json:"warned"`
+}
+
+// Compare is the command compare as a function. Its errors, as those of Evaluate, Report and Tune,
+// have the words of the command.
+func Compare(ctx context.Context, s Settings, systems ...string) (*Outcome, error) {
+	o, err := outcome(ctx, "compare", s, systems)
+	if err != nil {
+		return nil, err
+	}
+	c := o.Data.(*comparison)
+	o.Data, o.Table = c.json(), visibleLines(textOf(c.sheets(), "", 0))
+	return o, nil
+}
+
+// Evaluate is the command eval as a function. It takes no arguments.
+func Evaluate(ctx context.Context, s Settings, args ...string) (*Outcome, error) {
+	return outcome(ctx, "eval", s, args)
+}
+
+// Report is the command report as a function. It writes the page.
+func Report(ctx context.Context, s Settings, systems ...string) (*Outcome, error) {
+	return outcome(ctx, "report", s, systems)
+}
+
+// Tune is the command tune as a function. It takes no arguments and writes the folder of results.
+func Tune(ctx context.Context, s Settings, args ...string) (*Outcome, error) {
+	return outcome(ctx, "tune", s, args)
+}
+
+// outcome runs a command and returns its result instead of printing it.
+func outcome(ctx context.Context, name string, s Settings, args []string) (*Outcome, error) {
+	defer leaveAsFound()()
+	var mu sync.Mutex
+	var o Outcome
+	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, take: func(result any) { o.Data = result }}
+	env.warn = func(sentence string) {
+		mu.Lock()
+		defer mu.Unlock()
+		o.Warnings = append(o.Warnings, sentence)
+	}
+	err := env.guarded(func() error {
+		cmd, _, err := newRoot(env).Find([]string{name})
+		if err != nil {
+			return err
+		}
+		cmd.SetContext(ctx)
+		for _, flag := range slices.Sorted(maps.Keys(s)) {
+			for _, value := range s[flag] {
+				if err := cmd.Flags().Set(flag, value); err != nil {
+					return flagError(cmd, err)
+				}
+			}
+		}
+		if err := cmd.ValidateArgs(args); err != nil {
+			return err
+		}
+		if err := emptyPath(cmd); err != nil {
+			return err
+		}
+		return cmd.RunE(cmd, args)
+	})
+	if err != nil {
+		return nil, errors.New(message(plainMessage(err)))
+	}
+	return &o, nil
 }

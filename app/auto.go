@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -10,8 +11,12 @@ import (
 
 	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/tune"
 	"github.com/listwise/listwise/tune/auto"
+	"github.com/listwise/listwise/tune/ensemble"
 )
 
 type autoFlags struct {
@@ -33,7 +38,6 @@ type autoFlags struct {
 	cmd   *cobra.Command
 }
 
-// defaultBudget is the time that auto takes unless told otherwise.
 const defaultBudget = 10 * time.Minute
 
 func newAutoCommand(env *environment) *cobra.Command {
@@ -106,7 +110,7 @@ A run that was interrupted resumes.`,
 	return cmd
 }
 
-// require returns an error if a flag that is necessary is missing, or contradicts another.
+// require returns an error if a required flag is missing or two flags contradict each other.
 func (f *autoFlags) require(cmd *cobra.Command) error {
 	if err := f.source.require(cmd); err != nil {
 		return err
@@ -118,7 +122,7 @@ func (f *autoFlags) require(cmd *cobra.Command) error {
 }
 
 func (f *autoFlags) run(ctx context.Context, env *environment) error {
-	if err := f.targets().check(); err != nil {
+	if err := f.source.targets(f.by, f.out).check(); err != nil {
 		return err
 	}
 	if err := notTuned(f.out); err != nil {
@@ -133,10 +137,11 @@ func (f *autoFlags) run(ctx context.Context, env *environment) error {
 	return rec.conclude(out, err)
 }
 
-// produce makes the model, and leaves the results in the folder.
 func (f *autoFlags) produce(ctx context.Context, env *environment, config *auto.Config, rec *recorder) (report, error) {
 	bar := env.startProgress("trials", 0)
-	config.Observe = func(p auto.Progress) { bar.observeTrials(config.Tune.Select.Name(), p) }
+	config.Observe = func(p auto.Progress) {
+		bar.show(p.Stage, p.Done, p.Total, bestSoFar(config.Tune.Select.Name(), p.Name, p.Best))
+	}
 	result, err := auto.Run(ctx, *config)
 	bar.finish()
 	if err != nil {
@@ -153,18 +158,6 @@ func (f *autoFlags) produce(ctx context.Context, env *environment, config *auto.
 	return f.report(result, m), nil
 }
 
-// observeTrials shows how many trainings are done and the best so far.
-func (p *progress) observeTrials(measure string, t auto.Progress) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.label, p.done, p.total = t.Stage, int64(t.Done), int64(t.Total)
-	p.detail = p.steps(true)
-	if t.Name != "" {
-		p.detail += fmt.Sprintf(", best %s on validation %.4f by %s", measure, t.Best, t.Name)
-	}
-}
-
-// config puts together what the flags describe, and reads the data.
 func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config, error) {
 	refit, err := auto.ParseRefit(f.refit)
 	if err != nil {
@@ -197,7 +190,7 @@ func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config,
 	return c, f.divisible(testsOfFolds(t.Folds), t.Convention.Threshold())
 }
 
-// catalogueMeasures returns what the methods of the catalogue optimise by default.
+// catalogueMeasures returns the default training measures of the methods in the catalogue.
 func catalogueMeasures(c measure.Convention) []measure.Measure {
 	var measures []measure.Measure
 	for _, m := range method.List() {
@@ -206,4 +199,347 @@ func catalogueMeasures(c measure.Convention) []measure.Measure {
 		}
 	}
 	return measures
+}
+
+// The systems that auto measures on every fold.
+const (
+	autoSystem   = "auto"         // the fusion of the members, trained anew
+	triedSystem  = "not-refitted" // the same before these were trained anew
+	singleSystem = "best-single"  // the first member alone, trained anew
+	plainSystem  = "plain-fusion" // of every method on the raw features, as they were tried
+)
+
+// autoMeasured has the systems' results on the folds' test data, or on the validation data if there
+// are no test data.
+type autoMeasured struct {
+	tested    bool
+	divisions []ensemble.Division
+	names     []string
+	results   [][]*measure.Result // of each system on each fold
+	rows      [][]tune.Summary    // of each system
+	slices    *slicedMeans
+	compared  []*stats.Comparison // by each measure, every system with the first; nil where there is but one query
+}
+
+// measureFusions measures the fusions of every fold and the systems that they are compared with.
+func (f *autoFlags) measureFusions(r *auto.Result) (*autoMeasured, error) {
+	m := &autoMeasured{tested: r.Tune.Folds[0].Tested()}
+	results := make(map[string][]*measure.Result)
+	for k := range r.Tune.Folds {
+		fold := &r.Tune.Folds[k]
+		systems, err := m.systems(r, k)
+		if err != nil {
+			return nil, err
+		}
+		d := ensemble.Division{Name: fold.Name, Test: fold.Test}
+		m.names = nil
+		for _, s := range systems {
+			if s.Test, err = s.Model.Score(fold.Test); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", s.Name, fold.Name, err)
+			}
+			test, err := measure.Evaluate(fold.Test, s.Test, r.Tune.Measures, r.Tune.Ties)
+			if err != nil {
+				return nil, err
+			}
+			results[s.Name] = append(results[s.Name], test)
+			d.Systems, m.names = append(d.Systems, s), append(m.names, s.Name)
+		}
+		m.divisions = append(m.divisions, d)
+	}
+	var pooled []*measure.Result
+	for _, name := range m.names {
+		m.results = append(m.results, results[name])
+		m.rows = append(m.rows, tune.Summarise(results[name]...))
+		pooled = append(pooled, measure.Pool(results[name]...))
+	}
+	var err error
+	if m.slices, err = f.of(testsOf(m.divisions), r.Tune.Convention, m.names, m.results); err != nil {
+		return nil, err
+	}
+	for _, by := range r.Tune.Measures {
+		c, err := comparedBy(by, pooled, f.seed)
+		if err != nil {
+			return nil, err
+		}
+		m.compared = append(m.compared, c)
+	}
+	return m, nil
+}
+
+func (m *autoMeasured) systems(r *auto.Result, k int) ([]ensemble.System, error) {
+	f := &r.Folds[k]
+	if m.tested && len(r.Folds) == 1 {
+		f = &auto.Fused{Name: f.Name, Members: r.Final.Members, Model: r.Final.Model, Candidates: f.Candidates}
+	}
+	tried, err := auto.Untrained(r.Folds[k].Members)
+	if err != nil {
+		return nil, err
+	}
+	var raw []auto.Member
+	for _, c := range f.Candidates {
+		if c.Entry.Own.Views.Raw() {
+			raw = append(raw, c)
+		}
+	}
+	if raw == nil {
+		raw = f.Candidates
+	}
+	plain, err := auto.Untrained(raw)
+	if err != nil {
+		return nil, err
+	}
+	all := []ensemble.System{{Name: triedSystem, Model: tried}, {Name: plainSystem, Model: plain}}
+	if !m.tested { // what was trained anew has seen the validation data
+		return append(all, ensemble.System{Name: singleSystem, Model: f.Members[0].Tried}), nil
+	}
+	single, err := f.Members[0].Model()
+	if err != nil {
+		return nil, err
+	}
+	return append([]ensemble.System{{Name: autoSystem, Model: f.Model}}, append(all, ensemble.System{Name: singleSystem, Model: single})...), nil
+}
+
+// comparedBy tests the differences by a measure between the first system and each other. It returns
+// nil if fewer than two queries count.
+func comparedBy(by measure.Measure, pooled []*measure.Result, seed uint64) (*stats.Comparison, error) {
+	values := make([][]float64, len(pooled))
+	var weights []float64
+	for i, r := range pooled {
+		w := r.Weights()
+		for q, v := range r.PerQuery(by) {
+			if v != v {
+				continue
+			}
+			values[i] = append(values[i], v)
+			if i == 0 && w != nil {
+				weights = append(weights, w[q])
+			}
+		}
+	}
+	if len(values[0]) < 2 || len(values) < 2 {
+		return nil, nil
+	}
+	const permutations, resamples = 10_000, 2_000
+	return stats.Compare(values, stats.Config{Weights: weights, Permutations: permutations, Resamples: resamples, Seed: seed})
+}
+
+func (m *autoMeasured) modelsOf(system int) []*model.Model {
+	var all []*model.Model
+	for k := range m.divisions {
+		all = append(all, m.divisions[k].Systems[system].Model)
+	}
+	return all
+}
+
+// recorded describes a run of auto before it trains. The run's method is auto; trials.jsonl lists
+// the methods that were trained.
+func (f *autoFlags) recorded(c *auto.Config) *runs.Run {
+	settings := f.recordedSettings(c.Tune.Convention)
+	settings["select"], settings["ties"], settings["measures"] = c.Tune.Select.Name(), c.Tune.Ties.String(), namesOfMeasures(c.Tune.Measures)
+	settings["members"], settings["refit"] = c.Members, string(c.Refit)
+	if f.trials > 0 {
+		settings["trials"] = f.trials
+	}
+	if f.budget > 0 {
+		settings["budget"] = f.budget.String()
+	}
+	if f.without != nil {
+		settings["without"] = mapped(f.without, func(n int) any { return n })
+	}
+	r := &runs.Run{Kind: runs.Auto, Methods: []string{autoSystem}, Config: settings, Seed: &c.Tune.Seed}
+	r.Data = f.recordedFolds(c.Tune.Folds)
+	return r
+}
+
+// record adds the results to the record of the run: for every system the means over the folds and
+// the results of each fold, and for fusions their members.
+func (f *autoFlags) record(rec *recorder, r *auto.Result, m *autoMeasured) {
+	rec.wrote(filepath.Join(f.out, modelName), filepath.Join(f.out, "report.html"), filepath.Join(f.out, "commands.sh"),
+		filepath.Join(f.out, "trials.jsonl"), filepath.Join(f.out, "results.json"))
+	for s, name := range m.names {
+		means := runs.Result{Ranker: name, Validation: runs.NaN(), Measures: meansOf(m.rows[s], m.results[s])}
+		if name == autoSystem || name == triedSystem {
+			means.Settings = memberNames(&r.Final)
+			means.Training = map[string]any{"trials": r.Trials, "trials_in_all": r.Of}
+		}
+		rec.result(means)
+		for k := range r.Folds {
+			fold := runs.Result{Ranker: name, Fold: r.Folds[k].Name, Validation: runs.NaN(), Measures: recordedMeasures(m.results[s][k])}
+			if name == autoSystem || name == triedSystem {
+				fold.Settings = memberNames(&r.Folds[k])
+			}
+			rec.result(fold)
+			rec.wrote(f.foldModel(name, r.Folds[k].Name))
+		}
+	}
+}
+
+func memberNames(f *auto.Fused) map[string]any {
+	return map[string]any{"members": mapped(f.Members, func(m auto.Member) any { return m.Entry.Name })}
+}
+
+func (s *source) recordedFolds(folds []tune.Fold) []runs.Data {
+	var all []runs.Data
+	for i := range folds {
+		fold := &folds[i]
+		dir := filepath.Join(s.data, fold.Name)
+		if !isFolder(dir) { // one fold's own folder, or a file
+			dir = s.data
+		}
+		all = append(all,
+			recordedData(fold.Name+" train", cmp.Or(s.files.Train, dir), fold.Train),
+			recordedData(fold.Name+" valid", cmp.Or(s.files.Valid, dir), fold.Valid))
+		if fold.Tested() {
+			all = append(all, recordedData(fold.Name+" test", cmp.Or(s.files.Test, dir), fold.Test))
+		}
+	}
+	return all
+}
+
+// autoJSON is the result of auto that scripts rely on.
+type autoJSON struct {
+	Convention string           `json:"convention"`
+	Threshold  float64          `json:"threshold"`
+	Select     string           `json:"select"`
+	Seed       uint64           `json:"seed"`
+	Trials     int              `json:"trials"`
+	Of         int              `json:"trials_in_all"`
+	MeasuredOn string           `json:"measured_on"` // test or validation
+	Members    []autoMemberJSON `json:"members"`     // of the model, best first
+	Folds      []autoFoldJSON   `json:"folds"`
+	Systems    []autoSystemJSON `json:"systems"`
+}
+
+type autoMemberJSON struct {
+	Name       string         `json:"name"`
+	Validation float64        `json:"validation"`
+	Settings   map[string]any `json:"settings"`           // that trained it on all data
+	HeldOut    []string       `json:"held_out,omitempty"` // the parts of them that decided when to stop
+}
+
+type autoFoldJSON struct {
+	Fold    string           `json:"fold"`
+	Members []autoMemberJSON `json:"members"`
+}
+
+type autoSystemJSON struct {
+	System     string                     `json:"system"`
+	Measures   map[string]tuneMeasureJSON `json:"measures"`
+	Difference map[string]autoTestJSON    `json:"first_system_minus_this,omitempty"` // by measure
+	Slices     []slicedJSON               `json:"slices,omitempty"`
+}
+
+// autoTestJSON is a paired comparison over the queries.
+type autoTestJSON struct {
+	Difference    float64 `json:"difference"`
+	CI            [2]any  `json:"ci"`
+	T             float64 `json:"p_t"`
+	Randomization float64 `json:"p_randomization"`
+}
+
+func autoSummary(r *auto.Result, m *autoMeasured) autoJSON {
+	j := autoJSON{
+		Convention: r.Tune.Convention.Name(), Threshold: r.Tune.Convention.Threshold(), Select: r.Tune.Select.Name(), Seed: r.Tune.Seed,
+		Trials: r.Trials, Of: r.Of, MeasuredOn: "validation", Members: membersJSON(r.Final.Members),
+	}
+	if m.tested {
+		j.MeasuredOn = "test"
+	}
+	for k := range r.Folds {
+		j.Folds = append(j.Folds, autoFoldJSON{r.Folds[k].Name, membersJSON(r.Folds[k].Members)})
+	}
+	for s, name := range m.names {
+		system := autoSystemJSON{System: name, Measures: measuresJSON(m.rows[s]), Slices: m.slices.json(s)}
+		if s > 0 {
+			system.Difference = make(map[string]autoTestJSON)
+			for i, by := range r.Tune.Measures {
+				if m.compared[i] != nil {
+					system.Difference[by.Name()] = m.pair(i, s)
+				}
+			}
+		}
+		j.Systems = append(j.Systems, system)
+	}
+	return j
+}
+
+func membersJSON(members []auto.Member) []autoMemberJSON {
+	return mapped(members, func(m auto.Member) autoMemberJSON {
+		j := autoMemberJSON{Name: m.Entry.Name, Validation: m.Validation, Settings: m.Trial.Typed()}
+		for _, l := range m.Learned {
+			if j.Settings = l.Setting.Typed(); l.Part > 0 {
+				j.HeldOut = append(j.HeldOut, fmt.Sprintf("%d/%d", l.Part, l.Parts))
+			}
+		}
+		return j
+	})
+}
+
+// pair returns the comparison of the first system with another by a measure, both by number.
+func (m *autoMeasured) pair(by, system int) autoTestJSON {
+	for _, p := range m.compared[by].Pairs {
+		if p.A+p.B == system { // one of them is 0
+			sign := 1.0
+			if p.B == 0 {
+				sign = -1
+			}
+			low, high := float64(sign*p.Interval.Low)+0, float64(sign*p.Interval.High)+0 // no -0
+			return autoTestJSON{float64(sign*p.Difference) + 0, ends(stats.Interval{Low: min(low, high), High: max(low, high)}), p.T.P, p.Randomization.P}
+		}
+	}
+	return autoTestJSON{}
+}
+
+func (f *autoFlags) report(r *auto.Result, m *autoMeasured) report {
+	j := autoSummary(r, m)
+	out := report{columns: []string{"system", "measure"}, keys: 2, json: j}
+	for k := range r.Folds {
+		out.columns = append(out.columns, r.Folds[k].Name)
+	}
+	several := len(r.Folds) > 1
+	if several {
+		out.columns = append(out.columns, "mean", "pooled")
+	}
+	out.slices, out.sliceIn = m.slices, foldRow(len(out.columns))
+	for s, name := range m.names {
+		out.addMeans(name, m.rows[s], several)
+	}
+	what := fmt.Sprintf("test results of %d folds", len(r.Folds))
+	switch {
+	case !m.tested:
+		what = "results on the validation queries, by which members were chosen: too good for other queries"
+	case !several:
+		what = "test results"
+	}
+	out.title = fmt.Sprintf("%s; convention %s, ties %v", what, conventionText(r.Tune.Convention), r.Tune.Ties)
+	for s := 1; s < len(m.names); s++ {
+		for i, by := range r.Tune.Measures[:min(1, len(r.Tune.Measures))] {
+			if m.compared[i] != nil {
+				p := m.pair(i, s)
+				within := ""
+				if p.CI[0] != nil {
+					within = fmt.Sprintf(" (95 %% interval %+.4f to %+.4f)", p.CI[0], p.CI[1])
+				}
+				out.notes = append(out.notes, fmt.Sprintf("%s minus %s, %s: %+.4f%s, p = %.3g randomization test", m.names[0], m.names[s], by.Name(), p.Difference, within, p.Randomization))
+			}
+		}
+	}
+	refused := 0
+	for i := range r.Outcomes {
+		if r.Outcomes[i].Refused != "" {
+			refused++
+		}
+	}
+	done := fmt.Sprintf("%d of %d trials", r.Trials, r.Of)
+	if n := len(r.Without); n > 0 {
+		done += fmt.Sprintf(", except %d left out or unfinished", n)
+	}
+	if refused > 0 {
+		done += fmt.Sprintf(", %d of them not applicable to the data", refused)
+	}
+	best := r.Final.Members[0]
+	out.notes = append(out.notes,
+		fmt.Sprintf("%s; the model fuses %d of the %d candidates (members: %d), the first %s with %s %.4f on validation", done, r.Final.Chosen, len(r.Final.Candidates), len(r.Final.Members), best.Entry.Name, r.Tune.Select.Name(), best.Validation),
+		fmt.Sprintf("wrote %s; commands.sh in it trains it again", filepath.Join(f.out, modelName)))
+	return out
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/app/bench"
-	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/svg"
 )
 
 type benchFlags struct {
@@ -27,8 +30,8 @@ type benchFlags struct {
 	longest   time.Duration
 }
 
-// ownProgram returns the path of this program and the name it goes by; tests, whose path is
-// that of the tests, put another in its place.
+// ownProgram returns the path of this program and its name as an argument. Tests replace it,
+// because their binary is not listwise.
 var ownProgram = func() ([]string, error) {
 	path, err := os.Executable()
 	return []string{path, os.Args[0]}, err
@@ -88,7 +91,7 @@ func (f *benchFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	bar := env.startProgress("measuring", 0)
-	c.Observe = bar.observeWorks
+	c.Observe = func(done, total int, what string) { bar.show("measuring", done, total, ", "+what) }
 	r, err := bench.Run(ctx, *c)
 	bar.finish()
 	if err != nil {
@@ -111,15 +114,6 @@ func (f *benchFlags) run(ctx context.Context, env *environment) error {
 	return errors.Join(left...)
 }
 
-// observeWorks shows what is measured at present.
-func (p *progress) observeWorks(done, total int, what string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done, p.total = int64(done), int64(total)
-	p.detail = p.steps(true) + ", " + what
-}
-
-// config checks the flags.
 func (f *benchFlags) config() (*bench.Config, error) {
 	sizes, err := f.numbers("documents", f.documents, mostOf)
 	if err != nil {
@@ -132,9 +126,8 @@ func (f *benchFlags) config() (*bench.Config, error) {
 		return nil, usageErrorf("--longest: found %v, expected more than 0s", f.longest)
 	}
 	trainings, err := bench.Select(f.methods)
-	var unknown *bench.UnknownError
-	if errors.As(err, &unknown) {
-		return nil, usageErrorf("--methods: found %q%s", unknown.Name, suggest.Or(unknown.Name, unknown.Known, ", expected names among "+strings.Join(unknown.Known, ", ")))
+	if err != nil {
+		return nil, usageErrorf("--methods: %w", err)
 	}
 	if f.folder != "" {
 		if _, err := os.Stat(f.folder); err != nil {
@@ -155,10 +148,8 @@ func (f *benchFlags) config() (*bench.Config, error) {
 	return c, nil
 }
 
-// leastDocuments is two queries.
 const leastDocuments = 2 * bench.Docs
 
-// numbers reads ascending numbers of documents.
 func (f *benchFlags) numbers(flag, list string, most float64) ([]float64, error) {
 	if list == "" {
 		return nil, nil
@@ -172,4 +163,158 @@ func (f *benchFlags) numbers(flag, list string, most float64) ([]float64, error)
 		numbers = append(numbers, v)
 	}
 	return numbers, nil
+}
+
+func (env *environment) printBench(f *benchFlags, r *bench.Result, plans []float64) error {
+	var expected []bench.Plan
+	for _, n := range plans {
+		for i := range r.Series {
+			if p, ok := r.Plan(&r.Series[i], n, f.memory*(1<<30)); ok {
+				expected = append(expected, p)
+			}
+		}
+	}
+	if env.format == "json" {
+		return env.printJSON(struct {
+			*bench.Result
+			Plan []bench.Plan `json:"plan,omitempty"`
+		}{r, expected})
+	}
+	measured := measuredReport(r)
+	if expected == nil {
+		return env.print(measured)
+	}
+	plan := planReport(f, r, expected)
+	if env.format == "csv" {
+		return env.print(plan)
+	}
+	return env.printText(textOf([]report{measured, plan}, "\n", env.width()))
+}
+
+// measuredReport has a row for each measurement. The last row of a work has its growth.
+func measuredReport(r *bench.Result) report {
+	out := report{
+		title:   fmt.Sprintf("%s, %s; %d documents a query, %d features", r.Machine.System, counted(r.Machine.Cores, "core", "cores"), bench.Docs, r.Features),
+		columns: []string{"work", "documents", "passes", "s", "CPU-s", "MiB", "µs before", "µs a pass", "growth: time", "memory"}, keys: 2,
+	}
+	for i := range r.Series {
+		s := &r.Series[i]
+		for k, p := range s.Points {
+			each := 1e6 / float64(p.Documents)
+			row := []any{s.Work.Name, p.Documents, nil, shortNumber(p.Seconds), shortNumber(p.CPU), int(math.Round(float64(p.Memory) / (1 << 20))), shortNumber(p.SetupCPU * each), nil, nil, nil}
+			if s.Work.Knob != "" {
+				row[2], row[7] = p.Passes, shortNumber(p.PassCPU*each)
+			}
+			if time, memory := s.Growth(); k == len(s.Points)-1 && k > 0 {
+				row[8], row[9] = exponent(time), exponent(memory)
+			}
+			out.rows = append(out.rows, row)
+		}
+		if s.Left != "" {
+			out.notes = append(out.notes, s.Left+".")
+		}
+	}
+	out.alignNumbers()
+	out.notes = append([]string{"", "s, CPU-s and MiB (peak memory with mapped files) are for one process. µs are processor time per document, before the first",
+		"pass and in each pass. Growth is the exponent of processor time (with the usual passes) and of memory over documents; 1 is linear.",
+		speeds(r)}, out.notes...)
+	return out
+}
+
+func speeds(r *bench.Result) string {
+	text := fmt.Sprintf("A core reads memory at %s GB/s", shortNumber(r.Machine.Memory/1e9))
+	if r.Machine.Disk > 0 {
+		text += fmt.Sprintf(", and the disk reads at %s GB/s (the largest cache, in order)", shortNumber(r.Machine.Disk/1e9))
+	}
+	return text + "."
+}
+
+func exponent(v float64) any {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// shortNumber formats a number with three digits.
+func shortNumber(v float64) string {
+	digits := 3
+	for limit := 1.0; digits > 0 && math.Abs(v) >= limit; limit *= 10 {
+		digits--
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64)
+}
+
+func planReport(f *benchFlags, r *bench.Result, plans []bench.Plan) report {
+	out := report{
+		title:   fmt.Sprintf("a plan for %d features, on machines like this one with %v GiB of memory", r.Features, f.memory),
+		columns: []string{"work", "documents", "× measured", "passes", "cache, GB", "memory, GB", "time", "bound by", "core hours"}, keys: 2,
+	}
+	if f.price > 0 {
+		out.columns = append(out.columns, "price")
+	}
+	untold := false
+	for _, p := range plans {
+		row := []any{p.Name, strconv.FormatFloat(p.Documents, 'g', -1, 64), shortNumber(p.Beyond), nil, shortNumber(p.Disk / 1e9), nil, span(p.Hours), p.Bound, shortNumber(p.CoreHours)}
+		if p.Passes > 0 {
+			row[3] = p.Passes
+		}
+		if p.Memory > 0 {
+			row[5] = shortNumber(p.Memory / 1e9)
+		} else {
+			untold = true
+		}
+		if f.price > 0 {
+			row = append(row, shortNumber(p.CoreHours*f.price))
+		}
+		out.rows = append(out.rows, row)
+	}
+	out.alignNumbers()
+	out.notes = []string{"", "The plan extrapolates from the largest measured size: × measured is the ratio. Memory is the peak with all data in memory. With less,",
+		"linear methods and networks read the cache from disk in each pass. Works bound by memory need a machine that has it."}
+	if untold {
+		out.notes = append(out.notes, fmt.Sprintf("Memory is omitted if the largest size took less than twice the %s MB of an idle process: measure more documents.", shortNumber(float64(r.Machine.Process)/1e6)))
+	}
+	return out
+}
+
+func span(hours float64) string {
+	switch {
+	case hours < 1.0/60:
+		return shortNumber(hours*3600) + " s"
+	case hours < 1:
+		return shortNumber(hours*60) + " min"
+	case hours < 100:
+		return shortNumber(hours) + " h"
+	}
+	return shortNumber(hours/24) + " days"
+}
+
+// writePlots plots processor time and memory over the number of documents, on logarithmic axes.
+func (f *benchFlags) writePlots(r *bench.Result) error {
+	drawings := []struct {
+		file, title, label string
+		value              func(*bench.Work, bench.Point) float64
+	}{
+		{"time.svg", "Processor time with the usual passes", "CPU seconds", func(w *bench.Work, p bench.Point) float64 { return p.SetupCPU + float64(float64(w.Usual)*p.PassCPU) }},
+		{"memory.svg", "Peak memory", "MiB", func(_ *bench.Work, p bench.Point) float64 { return float64(p.Memory) / (1 << 20) }},
+	}
+	if err := os.MkdirAll(f.plots, 0o755); err != nil {
+		return err
+	}
+	for _, d := range drawings {
+		p := svg.Plot{Title: d.title, X: svg.Axis{Label: "documents", Log: true}, Y: svg.Axis{Label: d.label, Log: true}, Height: 520}
+		for i := range r.Series {
+			s := &r.Series[i]
+			line := svg.Series{Name: s.Work.Name, Kind: svg.LineMarkers}
+			for _, at := range s.Points {
+				line.X, line.Y = append(line.X, float64(at.Documents)), append(line.Y, d.value(&s.Work, at))
+			}
+			p.Series = append(p.Series, line)
+		}
+		if err := atomicfile.Write(filepath.Join(f.plots, d.file), p.Write); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -47,7 +47,6 @@ Repeat --log for each part of a rotated log.`,
 	return cmd
 }
 
-// clicksJSON is an experiment in "listwise clicks --format json".
 type clicksJSON struct {
 	Experiment string     `json:"experiment"`
 	Models     [2]string  `json:"models"`
@@ -88,7 +87,6 @@ func (f *clicksFlags) run(env *environment) error {
 	return env.print(clicksReport(c.Outcomes()))
 }
 
-// readLines reads a file of lines.
 func readLines(flag, path string, read func(io.Reader) error) error {
 	file, err := os.Open(path)
 	if err != nil {

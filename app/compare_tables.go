@@ -12,7 +12,7 @@ import (
 	"github.com/listwise/listwise/eval/stats"
 )
 
-// marks are how a format writes what plain text cannot.
+// marks say how a format writes superscripts, bold text and minus signs.
 type marks struct {
 	super func(letters string) string
 	bold  func(string) string
@@ -26,8 +26,8 @@ var plainMarks = marks{
 	minus: "-",
 }
 
-// sheets are the tables of the text form: per measure one of the systems and one of
-// the pairs, with all that is known of each.
+// sheets returns the tables of the text form: for each measure a table of systems, a table of
+// pairs, and tables of slices.
 func (c *comparison) sheets() []report {
 	var all []report
 	for i := range c.measured {
@@ -35,7 +35,7 @@ func (c *comparison) sheets() []report {
 		systems, pairs := c.systemSheet(m, plainMarks), c.pairSheet(m, plainMarks)
 		systems.title = m.name + ": " + c.heading(m)
 		systems.notes = []string{""}
-		pairs.notes = []string{"", m.Finding(m.name, c.names())}
+		pairs.notes = []string{"", m.Finding(m.name, namesOf(c.systems))}
 		if slices.ContainsFunc(m.Pairs, func(p stats.Pair) bool { return stats.Significant(p.Randomization.Holm) }) {
 			pairs.notes = append(pairs.notes, starLegend)
 		}
@@ -56,8 +56,8 @@ func (c *comparison) sheets() []report {
 	return all
 }
 
-// paper are the tables for papers: one of all systems by all measures, whose letters name
-// the systems that one is significantly better than, and one of the pairs for each measure.
+// paper returns the tables for papers. The first has all systems and measures; its letters name the
+// systems that are significantly worse. A table of pairs follows for each measure.
 func (c *comparison) paper(k marks) []report {
 	overview := report{columns: []string{"", "system"}, keys: 2}
 	several := c.severalRuns()
@@ -94,7 +94,7 @@ func (c *comparison) paper(k marks) []report {
 		if heading := c.heading(m); i == 0 || heading != c.heading(&c.measured[i-1]) {
 			overview.notes = append(overview.notes, heading+".")
 		}
-		overview.notes = append(overview.notes, m.Finding(m.name, c.names()))
+		overview.notes = append(overview.notes, m.Finding(m.name, namesOf(c.systems)))
 	}
 	overview.notes = append(overview.notes, "Letters: significantly better than the system with that letter.")
 	overview.notes = append(overview.notes, c.remarks()...)
@@ -115,7 +115,6 @@ func (c *comparison) paper(k marks) []report {
 	return all
 }
 
-// heading says what was measured, and how it was tested.
 func (c *comparison) heading(m *measured) string {
 	data := ""
 	if c.folds > 0 {
@@ -168,21 +167,15 @@ func (c *comparison) pairSheet(m *measured, k marks) report {
 
 const starLegend = "* below 0.05, ** 0.01, *** 0.001 after Holm"
 
-// legend explains the columns of pairs.
 func legend(exact bool) string {
-	flips := "randomisation test"
+	flips := "randomization test"
 	if exact {
-		flips = "exact randomisation test"
+		flips = "exact randomization test"
 	}
 	return "p values of the paired t-test (t), the bootstrap-shift test (boot.), the " + flips + " (rand.), and those of the last corrected over the pairs by Holm (Holm) and by max-T; " +
-		starLegend + "; 95 % interval: the differences that the randomisation test does not reject at 0.05, before any correction; d: Cohen's effect size; W/T/L: queries on which a wins, ties, loses; detectable: the difference found at 0.05 with probability 0.8."
+		starLegend + "; 95 % interval: the differences that the randomization test does not reject at 0.05, before any correction; d: Cohen's effect size; W/T/L: queries on which a wins, ties, loses; detectable: the difference found at 0.05 with probability 0.8."
 }
 
-func (c *comparison) names() []string {
-	return mapped(c.systems, func(s *contestant) string { return s.name })
-}
-
-// remarks lists what weakens the result.
 func (c *comparison) remarks() []string {
 	var few []string
 	for _, s := range c.systems {
@@ -216,7 +209,6 @@ func unbounded(pairs []stats.Pair) bool {
 	return slices.ContainsFunc(pairs, func(p stats.Pair) bool { return p.Interval == stats.Unbounded })
 }
 
-// claim says what the p values speak about.
 func (c *comparison) claim() string {
 	if !c.severalRuns() {
 		return "p values are about these runs on other queries. They do not cover other random seeds (--seeds)."
@@ -234,8 +226,7 @@ func (c *comparison) claim() string {
 	return text
 }
 
-// betterThan returns the letters of the systems that system i is significantly
-// better than.
+// betterThan returns the letters of the systems that are significantly worse than system i.
 func betterThan(m *measured, i int) string {
 	var letters []string
 	for _, p := range m.Pairs {
@@ -303,7 +294,7 @@ func decimals(v float64, n int) string {
 	return s
 }
 
-// signed shows the sign of a difference, unless it rounds to 0.
+// signed formats a difference with its sign, unless it rounds to 0.
 func signed(v float64, k marks) string {
 	s := decimals(v, 4)
 	if v > 0 && strings.Trim(s, "0.") != "" {
@@ -312,10 +303,104 @@ func signed(v float64, k marks) string {
 	return strings.Replace(s, "-", k.minus, 1)
 }
 
-// bounds is empty if an interval is unbounded.
+// bounds formats an interval, empty if it is unbounded.
 func bounds(i stats.Interval, k marks) string {
 	if i == stats.Unbounded {
 		return ""
 	}
 	return "[" + strings.ReplaceAll(decimals(i.Low, 4)+", "+decimals(i.High, 4), "-", k.minus) + "]"
+}
+
+var markdownMarks = marks{
+	super: func(letters string) string { return " <sup>" + letters + "</sup>" },
+	bold:  func(s string) string { return "**" + s + "**" },
+	text:  escapeMarkdown,
+	minus: "−",
+}
+
+func escapeMarkdown(s string) string {
+	return markdownEscapes.Replace(visible(s))
+}
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "<", `\<`, "`", "\\`", "[", `\[`, "]", `\]`, "&", `\&`, "$", `\$`, "~", `\~`)
+
+func markdown(tables []report) string {
+	var b strings.Builder
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if t.title != "" {
+			fmt.Fprintf(&b, "**%s**\n\n", escapeMarkdown(t.title))
+		}
+		fmt.Fprintf(&b, "| %s |\n|%s%s\n", strings.Join(t.columns, " | "), strings.Repeat("---|", t.keys), strings.Repeat("---:|", len(t.columns)-t.keys))
+		for _, row := range t.rows {
+			cells := make([]string, len(row))
+			for c, cell := range row {
+				if cells[c] = fmt.Sprint(cell); strings.Trim(cells[c], "*") == "" { // stars, not bold
+					cells[c] = escapeMarkdown(cells[c])
+				}
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+		}
+		if len(t.notes) > 0 {
+			fmt.Fprintf(&b, "\n%s\n", escapeMarkdown(strings.Join(t.notes, " ")))
+		}
+	}
+	return b.String()
+}
+
+var latexMarks = marks{
+	super: func(letters string) string { return "$^{" + letters + "}$" },
+	bold:  func(s string) string { return `\textbf{` + s + "}" },
+	text:  latexCell,
+	minus: "$-$",
+}
+
+// latexCell escapes a name. If a name begins a row, the \\ before it would take * and [ as
+// arguments.
+func latexCell(name string) string {
+	if name = escapeLatex(name); strings.HasPrefix(name, "*") || strings.HasPrefix(name, "[") {
+		return "{}" + name
+	}
+	return name
+}
+
+func escapeLatex(s string) string {
+	s = visible(s)
+	return strings.NewReplacer(
+		`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`,
+		"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `$<$`, ">", `$>$`,
+	).Replace(s)
+}
+
+// latex returns a table environment for each table, with the rules of booktabs. Titles and notes
+// become captions.
+func latex(tables []report) string {
+	var b strings.Builder
+	b.WriteString("% needs \\usepackage{booktabs} and \\usepackage{graphicx}\n")
+	for _, t := range tables {
+		caption := t.notes
+		if t.title != "" {
+			caption = append([]string{"Pairs by " + t.title + "."}, caption...)
+		}
+		fmt.Fprintf(&b, "\\begin{table}\n\\caption{%s}\n\\centering\n\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%%\n", escapeLatex(strings.Join(caption, " ")))
+		fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n", strings.Repeat("l", t.keys), strings.Repeat("r", len(t.columns)-t.keys))
+		header := make([]string, len(t.columns))
+		for c, name := range t.columns {
+			if header[c] = escapeLatex(name); strings.Contains(name, latexMarks.minus) {
+				header[c] = name
+			}
+		}
+		fmt.Fprintf(&b, "%s \\\\\n\\midrule\n", strings.Join(header, " & "))
+		for _, row := range t.rows {
+			cells := make([]string, len(row))
+			for c, cell := range row {
+				cells[c] = strings.Replace(fmt.Sprint(cell), "<0", "$<$0", 1)
+			}
+			fmt.Fprintf(&b, "%s \\\\\n", strings.Join(cells, " & "))
+		}
+		b.WriteString("\\bottomrule\n\\end{tabular}}\n\\end{table}\n")
+	}
+	return b.String()
 }

@@ -14,10 +14,9 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// curve writes a learning curve while training runs: each line is in the file as
-// soon as its epoch ends. Where training goes on from a checkpoint, the lines of
-// epochs after it, which are trained again, are taken out, and the file becomes
-// that of a training that nobody interrupted.
+// curve writes a learning curve during training, a line after each epoch. If training resumes from
+// a checkpoint, the lines of epochs that are trained again are removed. The file is then the same
+// as without an interruption.
 type curve struct {
 	path  string
 	file  *os.File
@@ -27,7 +26,7 @@ type curve struct {
 	empty bool // made here, and nothing was written
 }
 
-// newCurve opens the file, empty unless training goes on from a checkpoint.
+// newCurve opens the file. It is truncated unless training resumes from a checkpoint.
 func newCurve(path, checkpoint string, fail func(error)) (*curve, error) {
 	c := &curve{path: path, fail: fail, known: true}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
@@ -70,8 +69,8 @@ func (c *curve) append(line train.CurveLine) error {
 	return err
 }
 
-// cutBefore takes out, before the first line after a checkpoint is written, what
-// stands in the file from that line's epoch on.
+// cutBefore removes the lines from the next epoch on, before the first line after a checkpoint is
+// written.
 func (c *curve) cutBefore(next train.CurveLine) error {
 	if c.known {
 		return nil
@@ -88,8 +87,8 @@ func (c *curve) cutBefore(next train.CurveLine) error {
 	return err
 }
 
-// earlierLines returns the length of the lines that come before next. Without its
-// line feed the last line is half of one. What is no curve is an error.
+// earlierLines returns the length of the lines before next. A last line without line feed is
+// incomplete and does not count. It is an error if the file is not a learning curve.
 func earlierLines(r io.Reader, next train.CurveLine) (length int64, err error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
@@ -111,7 +110,8 @@ func earlierLines(r io.Reader, next train.CurveLine) (length int64, err error) {
 	}
 }
 
-// close returns the first error there was. Of a training that failed before its first line no file is left.
+// close closes the file and returns the first error. If training failed before the first line, the
+// file is removed.
 func (c *curve) close(failed bool) error {
 	if failed && c.empty {
 		_ = os.Remove(c.path) // the error of the training is told

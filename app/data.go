@@ -75,8 +75,7 @@ Flags of all commands that read data:
 	return cmd
 }
 
-// dataInput is where a data command reads from: files given with --data, as
-// arguments, or both.
+// dataInput is the input of a data command: files given with --data, as arguments, or both.
 type dataInput struct {
 	reading
 	data     []string
@@ -90,7 +89,6 @@ func (in *dataInput) addTo(cmd *cobra.Command) {
 	in.reading.addTo(cmd)
 }
 
-// files returns all files named.
 func (in *dataInput) files(cmd *cobra.Command, args []string) ([]string, error) {
 	files := slices.Concat(in.data, args)
 	if len(files) == 0 {
@@ -99,8 +97,7 @@ func (in *dataInput) files(cmd *cobra.Command, args []string) ([]string, error) 
 	return files, nil
 }
 
-// read returns the documents of all files as one data set, whose Warnings are
-// those of all readers.
+// read returns the documents of all files as one data set, with the warnings of all readers.
 func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (*dataset.Dataset, error) {
 	files, err := in.files(cmd, args)
 	if err != nil {
@@ -156,7 +153,6 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	return all, nil
 }
 
-// sizeOf returns the bytes of all files that have a size.
 func sizeOf(files []string) (bytes int64) {
 	for _, path := range files {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
@@ -166,8 +162,8 @@ func sizeOf(files []string) (bytes int64) {
 	return bytes
 }
 
-// readAndWarn is read for commands whose result does not hold the readers' warnings: it
-// prints them.
+// readAndWarn is read for commands whose result does not contain the readers' warnings. It prints
+// them.
 func (in *dataInput) readAndWarn(cmd *cobra.Command, env *environment, args []string) (*dataset.Dataset, error) {
 	d, err := in.read(cmd, env, args)
 	if err != nil {
@@ -177,7 +173,6 @@ func (in *dataInput) readAndWarn(cmd *cobra.Command, env *environment, args []st
 	return d, nil
 }
 
-// dataOutput is where a data command writes to.
 type dataOutput struct {
 	out    string
 	sparse bool
@@ -204,8 +199,7 @@ func (o *dataOutput) check(cmd *cobra.Command, inputs ...string) error {
 	return o.targets(inputs).check()
 }
 
-// write writes the data set, and the report of what was done to standard output
-// unless the data go there.
+// write writes the data set. It prints the report, unless the data go to standard output.
 func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dataset, r report) error {
 	if len(d.Queries) == 0 {
 		return usageErrorf("no documents left to write to %s", o.out)
@@ -233,8 +227,8 @@ func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dat
 	return w.Flush()
 }
 
-// streamName is a name whose end tells what goes to standard output as data: LETOR text, or a
-// table if --format asks for one.
+// streamName is a file name whose ending sets the format of data on standard output: LETOR text, or
+// a table if --format asks for one.
 func (env *environment) streamName() string {
 	switch env.format {
 	case "csv":
@@ -253,7 +247,6 @@ type writtenJSON struct {
 	Features  int    `json:"features"`
 }
 
-// written reports the size of what a command wrote.
 func (o *dataOutput) written(d *dataset.Dataset) (report, writtenJSON) {
 	w := writtenJSON{o.out, len(d.Queries), d.Docs(), d.Features}
 	return w.report(), w

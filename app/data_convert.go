@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -58,7 +59,7 @@ one shard of a folder, with the features of all.`,
 	return cmd
 }
 
-// convert converts the inputs, or the shard of one that is asked for.
+// convert converts the inputs, or one shard.
 func (f *convertFlags) convert(c datafile.Conversion) (*datafile.Converted, error) {
 	if !f.isOne() {
 		return datafile.Convert(c)
@@ -90,38 +91,46 @@ func (f *convertFlags) run(cmd *cobra.Command, env *environment, args []string) 
 	if err := f.sampled(&opts); err != nil {
 		return err
 	}
-	opts.Context, opts.Note = cmd.Context(), env.noteOnce
-	var bar *progress // from the first query on
-	writing := func(done, total int) {
-		if bar == nil {
-			bar = env.startProgress("writing "+f.out+", queries", 0)
-		}
-		bar.set(done, total)
-	}
-	done, err := f.convert(datafile.Conversion{
-		Inputs: files, Stdin: env.stdin,
-		Out: f.out, Stdout: env.stdout, As: env.streamName(),
-		Options: opts,
-		Refuse:  f.scattered == "refuse",
-		Text:    datafile.TextOptions{Sparse: f.sparse, Observe: writing},
+	c := env.conversion(cmd.Context(), files, opts)
+	c.Refuse = f.scattered == "refuse"
+	return f.dataOutput.convert(env, c, f.convert)
+}
+
+// conversion describes the conversion of files, with progress and with errors in the command's
+// words.
+func (env *environment) conversion(ctx context.Context, files []string, opts dataset.Options) datafile.Conversion {
+	opts.Context, opts.Note = ctx, env.noteOnce
+	return datafile.Conversion{
+		Inputs: files, Stdin: env.stdin, Options: opts,
 		Reading: func(name string) (observe func(done, total int64), end func()) {
 			b := env.startProgress("reading "+name, 0)
 			return b.bytes, b.finish
 		},
 		Fault: func(path string, err error) error { return inputFault("", path, someData, err) },
-	})
-	if bar != nil {
-		bar.finish()
 	}
+}
+
+// conversionFault returns the error of a conversion as the command reports it.
+func conversionFault(err error) error {
 	if join, ok := errors.AsType[*datafile.JoinError](err); ok {
 		return usageErrorf("%w", join)
 	}
+	return hintAtMemory(err)
+}
+
+// convert writes the output of a conversion. Progress begins with the first query written.
+func (o *dataOutput) convert(env *environment, c datafile.Conversion, do func(datafile.Conversion) (*datafile.Converted, error)) error {
+	writing := stagedProgress{env: env}
+	c.Out, c.Stdout, c.As = o.out, env.stdout, env.streamName()
+	c.Text = datafile.TextOptions{Sparse: o.sparse, Observe: func(done, total int) { writing.set("writing "+o.out+", queries", done, total) }}
+	done, err := do(c)
+	writing.finish()
 	if err != nil {
-		return hintAtMemory(err)
+		return conversionFault(err)
 	}
 	env.warnings(&dataset.Dataset{Warnings: done.Warnings})
-	if f.out == "-" {
+	if o.out == "-" {
 		return nil
 	}
-	return env.print(writtenJSON{f.out, done.Queries, done.Documents, done.Features}.report())
+	return env.print(writtenJSON{o.out, done.Queries, done.Documents, done.Features}.report())
 }

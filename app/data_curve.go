@@ -70,7 +70,7 @@ the last gains are small, more training queries will help little.`,
 	return cmd
 }
 
-// curvePoint is a size in "listwise data curve --format json".
+// curvePoint is a sample size in "listwise data curve --format json".
 type curvePoint struct {
 	Share     float64     `json:"share"`
 	Repeats   int         `json:"repeats"`
@@ -132,7 +132,8 @@ func (f *dataCurveFlags) parseShares() ([]float64, error) {
 	return shares, nil
 }
 
-// seedsOf returns the seeds of so many samples: those from 0 on, but for any by which the data themselves were sampled.
+// seedsOf returns seeds for the samples, from 0 on. It skips a seed by which the data were already
+// sampled.
 func seedsOf(env *environment, d *dataset.Dataset, repeats int) (seeds []uint64) {
 	for seed := uint64(0); len(seeds) < repeats; seed++ {
 		if d.Sampled(seed) {
@@ -144,7 +145,7 @@ func seedsOf(env *environment, d *dataset.Dataset, repeats int) (seeds []uint64)
 	return seeds
 }
 
-// repeatsOf is the number of samples of a size: of all queries there is one.
+// repeatsOf returns the number of samples of a size. A share of 1 has one.
 func (f *dataCurveFlags) repeatsOf(share float64) int {
 	if share == 1 {
 		return 1
@@ -152,7 +153,7 @@ func (f *dataCurveFlags) repeatsOf(share float64) int {
 	return f.repeats
 }
 
-// problem reads the data, with all training queries in the problem.
+// problem reads the data. The problem has all training queries.
 func (f *dataCurveFlags) problem(ctx context.Context, env *environment) (*method.Method, *method.Problem, *dataset.Dataset, error) {
 	set, err := settings("set", f.set)
 	if err != nil {
@@ -198,7 +199,6 @@ func (f *dataCurveFlags) problem(ctx context.Context, env *environment) (*method
 	return m, p, test, nil
 }
 
-// point trains on the samples of a size and measures the models.
 func (f *dataCurveFlags) point(ctx context.Context, m *method.Method, p *method.Problem, test *dataset.Dataset, by measure.Measure, share float64, done func()) (curvePoint, []float64, error) {
 	repeats := f.repeatsOf(share)
 	c := curvePoint{Share: share, Repeats: repeats}
@@ -243,6 +243,7 @@ func (f *dataCurveFlags) point(ctx context.Context, m *method.Method, p *method.
 	return c, weights, nil
 }
 
+// deviationOf returns the standard deviation of a sample, NaN of one value.
 func deviationOf(x []float64) float64 {
 	mean, squares := 0.0, 0.0
 	for _, v := range x {
@@ -254,7 +255,7 @@ func deviationOf(x []float64) float64 {
 	return math.Sqrt(squares / float64(len(x)-1))
 }
 
-// gains compares every point with the one before, over the queries for which the measure is
+// gains compares every point with the previous one, over the queries for which the measure is
 // defined.
 func gains(points []curvePoint, weights []float64, seed uint64) error {
 	var ps []float64
@@ -319,7 +320,6 @@ func curveReport(points []curvePoint, by measure.Measure, queries, repeats int) 
 	return r
 }
 
-// verdictOfCurve says in a sentence what the last step was worth.
 func verdictOfCurve(last []curvePoint, by measure.Measure) string {
 	a, b := last[0], last[1]
 	from := fmt.Sprintf("From %.0f to %.0f training queries", a.Queries, b.Queries)

@@ -56,7 +56,6 @@ folds of a table are tables of the same kind. Folds of data with weights are cac
 	return cmd
 }
 
-// foldJSON is a fold in the JSON form of the result.
 type foldJSON struct {
 	Fold int `json:"fold"`
 	datafile.FoldSize
@@ -88,7 +87,7 @@ func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) err
 	return env.print(foldReport(f.out, sizes))
 }
 
-// check returns the division into parts, or what is wrong with the arguments.
+// check returns the division into parts, or an error for invalid arguments.
 func (f *foldFlags) check(cmd *cobra.Command, files []string) (division dataset.Division, err error) {
 	if err := required(cmd, "out"); err != nil {
 		return division, err
@@ -114,8 +113,7 @@ func (f *foldFlags) check(cmd *cobra.Command, files []string) (division dataset.
 	return division, target{"--out", f.out}.checkFolder()
 }
 
-// divided returns the division that the flags ask for, of k parts unless --division says how
-// many there are.
+// divided returns the division that the flags ask for. Without --division it has k parts.
 func (f *foldFlags) divided(cmd *cobra.Command, k int) (division dataset.Division, err error) {
 	if f.division == "" {
 		if k < dataset.MinFolds {
@@ -145,7 +143,6 @@ func (f *foldFlags) divided(cmd *cobra.Command, k int) (division dataset.Divisio
 	return division, nil
 }
 
-// maxParts is more than the queries that anybody divides.
 const maxParts = 1_000_000
 
 func foldReport(out string, sizes []datafile.FoldSize) report {

@@ -55,7 +55,6 @@ count as one data set.`,
 	return cmd
 }
 
-// infoWidth is the width of the table where there is no terminal.
 const infoWidth = 100
 
 func infoReport(info dataset.Info) report {
@@ -101,7 +100,6 @@ func infoReport(info dataset.Info) report {
 	return r
 }
 
-// addWeights adds the weights of queries or documents, if there are any.
 func addWeights(add func(what string, value any), of string, w *dataset.WeightRange) {
 	if w == nil {
 		return
@@ -112,7 +110,8 @@ func addWeights(add func(what string, value any), of string, w *dataset.WeightRa
 	add(of+" weights of 0", w.Zero)
 }
 
-// missingFeatures lists the features that documents lack, with how many do.
+// missingFeatures lists the features with missing values, and the number of documents that lack
+// each.
 func missingFeatures(info dataset.Info) string {
 	parts := make([]string, len(info.MissingValues))
 	for i, m := range info.MissingValues {
@@ -141,14 +140,13 @@ func interval(from, to int) string {
 	return fmt.Sprintf("%d to %d", from, to)
 }
 
-// featureNumbers is a cell with the numbers of features. Text has their count, too: one number alone
-// reads as a count.
+// featureNumbers is a cell with feature numbers. Text also has their count, because a single number
+// reads like a count.
 type featureNumbers []int
 
 // String lists the numbers.
 func (f featureNumbers) String() string { return numbers(f) }
 
-// counted returns the count and the numbers.
 func (f featureNumbers) counted() string {
 	switch len(f) {
 	case 0:
@@ -159,7 +157,7 @@ func (f featureNumbers) counted() string {
 	return fmt.Sprintf("%d features: %s", len(f), f)
 }
 
-// numbers lists ascending numbers, runs of them as 3-7.
+// numbers lists ascending numbers, with ranges such as 3-7.
 func numbers(list []int) string {
 	if len(list) == 0 {
 		return "none"

@@ -38,7 +38,6 @@ or drop. A warning counts judged documents that have no features.`,
 	return cmd
 }
 
-// joinJSON is the JSON form of the result.
 type joinJSON struct {
 	writtenJSON
 	Judged   int `json:"judged"`
@@ -91,7 +90,6 @@ func (f *joinFlags) run(cmd *cobra.Command, env *environment, args []string) err
 	return f.write(cmd.Context(), env, d, r)
 }
 
-// judgements reads the file of --qrels.
 func (f *joinFlags) judgements(cmd *cobra.Command, env *environment) (*dataset.Dataset, error) {
 	opts, err := f.options()
 	if err != nil {

@@ -30,7 +30,7 @@ func TestDataReport(t *testing.T) {
 		want []string
 	}{
 		{"--data products.csv", []string{"look 5 features have missing values", "note The best single feature is bm25"}},
-		{"--data leaked.csv", []string{"problem rated may be no feature: it equals the grade of every document"}},
+		{"--data leaked.csv", []string{"problem rated is probably not a feature: it equals the grade of every document"}},
 		{"--data products.csv --against products.csv", []string{"problem 20 of 20 queries are in both data sets", "note No feature's distribution over queries differs"}},
 	} {
 		out := mustCall(t, append([]string{"data", "report", "--out", "page.html"}, strings.Fields(c.args)...)...)

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"path/filepath"
 	"slices"
 
@@ -52,7 +51,6 @@ ones are written.`,
 	return cmd
 }
 
-// shardsJSON is the JSON form of the result.
 type shardsJSON struct {
 	writtenJSON
 	Shards int `json:"shards"`
@@ -67,26 +65,16 @@ func (f *shardFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if err != nil {
 		return err
 	}
-	opts.Context, opts.Note = cmd.Context(), env.noteOnce
+	c := env.conversion(cmd.Context(), files, opts)
 	var m *shards.Manifest
 	if f.parts {
-		opts.Missing = dataset.MissingKeep // the files stay as they are
-		m, err = datafile.Index(filepath.Join(f.out, shards.FileName), files, opts)
+		c.Options.Missing = dataset.MissingKeep // the files stay as they are
+		m, err = datafile.Index(filepath.Join(f.out, shards.FileName), files, c.Options)
 	} else {
-		m, err = datafile.Shard(datafile.Conversion{
-			Inputs: files, Stdin: env.stdin, Options: opts,
-			Reading: func(name string) (observe func(done, total int64), end func()) {
-				b := env.startProgress("reading "+name, 0)
-				return b.bytes, b.finish
-			},
-			Fault: func(path string, err error) error { return inputFault("", path, someData, err) },
-		}, f.out, f.as, f.shards)
-	}
-	if join, ok := errors.AsType[*datafile.JoinError](err); ok {
-		return usageErrorf("%w", join)
+		m, err = datafile.Shard(c, f.out, f.as, f.shards)
 	}
 	if err != nil {
-		return hintAtMemory(err)
+		return conversionFault(err)
 	}
 	w := shardsJSON{writtenJSON{f.out, m.Queries, m.Documents, m.Features}, len(m.Shards)}
 	r := w.report()
@@ -112,7 +100,7 @@ func (f *shardFlags) check(cmd *cobra.Command, args []string) ([]string, error) 
 	return files, f.targets(files).check()
 }
 
-// targets are the folder and what is read. Shards that are there already may be in the folder.
+// targets returns the files read and the output folder, which may contain given shards.
 func (f *shardFlags) targets(files []string) *targets {
 	if f.parts {
 		return new(targets).reads("", files...).writes("--out", filepath.Join(f.out, shards.FileName))

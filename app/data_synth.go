@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"fmt"
-	"github.com/listwise/listwise/dataset/memory"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/memory"
+	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/internal/suggest"
 )
@@ -24,8 +25,7 @@ type synthFlags struct {
 	polynomial uint64
 }
 
-// cubicShape is the name of synth.Cubic on the command line; it has flags of its
-// own.
+// cubicShape is the name of synth.Cubic on the command line. It has flags of its own.
 const cubicShape = "cubic"
 
 var (
@@ -64,8 +64,7 @@ func shapeNames() []string {
 	return append(mapped(synth.Shapes(), func(s synth.Shape) string { return s.Name }), cubicShape)
 }
 
-// cubicDefaults is the artificial data of RankNet's paper, but for the number of
-// queries.
+// cubicDefaults is the artificial data of the RankNet paper with fewer queries.
 func cubicDefaults() synth.Cubic {
 	return synth.Cubic{Queries: 100, Docs: 50, Features: 50}
 }
@@ -100,31 +99,9 @@ func (f *synthFlags) run(cmd *cobra.Command, env *environment) error {
 	}
 	opts := f.memoryLimit.options()
 	opts.Context = cmd.Context()
-	var bar *progress // from the first query on
-	done, err := datafile.Convert(datafile.Conversion{
-		Made: synthSource{made},
-		Out:  f.out, Stdout: env.stdout, As: env.streamName(),
-		Options: opts,
-		Text: datafile.TextOptions{Sparse: f.sparse, Observe: func(done, total int) {
-			if bar == nil {
-				bar = env.startProgress("writing "+f.out+", queries", 0)
-			}
-			bar.set(done, total)
-		}},
-	})
-	if bar != nil {
-		bar.finish()
-	}
-	if err != nil {
-		return hintAtMemory(err)
-	}
-	if f.out == "-" {
-		return nil
-	}
-	return env.print(writtenJSON{f.out, done.Queries, done.Documents, done.Features}.report())
+	return f.convert(env, datafile.Conversion{Made: synthSource{made}, Options: opts}, datafile.Convert)
 }
 
-// made returns the queries to make.
 func (f *synthFlags) made(cmd *cobra.Command) (*synth.Queries, error) {
 	foreign := cubicFlags
 	if f.shape == cubicShape {
@@ -164,16 +141,15 @@ func (f *synthFlags) madeCubic(cmd *cobra.Command) (*synth.Queries, error) {
 	return c.Made()
 }
 
-// fits returns an error if the queries would take too much memory: each has an id, and one at a
-// time its documents.
+// fits returns an error if the queries would not fit into memory. Memory holds all ids, and the
+// documents of one query.
 func (f *synthFlags) fits(o synth.Options) error {
 	return hintAtMemory(memory.CheckMade(f.memoryLimit.options(), o.Queries, o.Docs, o.Features))
 }
 
-// maxGrades is far more than the grades that assessors distinguish.
 const maxGrades = 1000
 
-// parseShares reads a number of equally frequent grades, or their shares.
+// parseShares parses a number of equally frequent grades, or the shares of grades.
 func parseShares(text string) ([]float64, error) {
 	if !strings.Contains(text, ",") {
 		n, err := strconv.Atoi(text)
@@ -193,8 +169,7 @@ func parseShares(text string) ([]float64, error) {
 	return shares, nil
 }
 
-// chosen returns the shape's options with those that were given, which are not 0, put in
-// place.
+// chosen returns the shape's options, replaced by the options that were given.
 func (f *synthFlags) chosen(cmd *cobra.Command, o synth.Options) synth.Options {
 	given := f.options
 	o.Queries, o.Docs, o.Features = cmp.Or(given.Queries, o.Queries), cmp.Or(given.Docs, o.Docs), cmp.Or(given.Features, o.Features)
@@ -205,3 +180,52 @@ func (f *synthFlags) chosen(cmd *cobra.Command, o synth.Options) synth.Options {
 	o.Seed = given.Seed
 	return o
 }
+
+// synthSource generates queries when they are visited.
+type synthSource struct{ *synth.Queries }
+
+// Survey implements stream.Source.
+func (s synthSource) Survey(visit func(runs []stream.Run) error) (stream.Shape, error) {
+	for i := range s.Number {
+		run := stream.Run{ID: s.ID(i), Docs: s.Docs(i)}
+		for k := range run.Docs {
+			run.Bytes += len(s.DocID(i, k))
+		}
+		if err := visit([]stream.Run{run}); err != nil {
+			return stream.Shape{}, err
+		}
+	}
+	return stream.Shape{Features: s.Features, DocIDs: true}, nil
+}
+
+// Each implements stream.Source. Generated data have their own columns, so that nothing is joined.
+func (s synthSource) Each(columns int, visit func(b *stream.Batch) error) error {
+	b, most := new(stream.Batch), stream.BatchDocs(columns)
+	for i := range s.Number {
+		grades, x := s.Query(i)
+		for from := 0; from < len(grades); {
+			to := min(len(grades), from+most-len(b.Grades))
+			b.Runs = append(b.Runs, stream.Run{ID: s.ID(i), Docs: to - from})
+			b.Grades = append(b.Grades, grades[from:to]...)
+			b.X = append(b.X, x[from*columns:to*columns]...)
+			for k := from; k < to; k++ {
+				b.DocText = append(b.DocText, s.DocID(i, k)...)
+				b.DocEnd = append(b.DocEnd, uint32(len(b.DocText)))
+			}
+			if from = to; len(b.Grades) < most {
+				continue
+			}
+			if err := visit(b); err != nil {
+				return err
+			}
+			b = new(stream.Batch)
+		}
+	}
+	if len(b.Grades) == 0 {
+		return nil
+	}
+	return visit(b)
+}
+
+// Close implements stream.Source.
+func (s synthSource) Close() error { return nil }

@@ -6,11 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	page "github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/tune"
 	"github.com/listwise/listwise/tune/ensemble"
 )
@@ -40,7 +43,7 @@ no network.`,
 	return cmd
 }
 
-// demoMethods are trained by the demo: a method, its training measure, and the grid to search.
+// demoMethods are the methods that the demo trains, with the grids to search.
 var demoMethods = []struct {
 	name, title, method, measure string
 	grid                         map[string][]string
@@ -52,7 +55,7 @@ var demoMethods = []struct {
 	{"convexloss-ndcg", "ConvexLoss (lists, linear)", "convexloss", "ndcg@10", map[string][]string{"C": demoStrengths}},
 }
 
-// demoStrengths of regularization keep the demo within seconds.
+// demoStrengths are strengths of regularization. There are few, so that the demo takes seconds.
 var demoStrengths = []string{"0.001", "0.01", "0.1", "1"}
 
 func demo(ctx context.Context, env *environment, seed uint64, out, html string) error {
@@ -88,7 +91,6 @@ func demo(ctx context.Context, env *environment, seed uint64, out, html string) 
 	return env.print(demoReport(&fold, &config, rows, html))
 }
 
-// demoReport is what the demonstration prints.
 func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html string) report {
 	r := report{
 		title: fmt.Sprintf("trained on %d queries (%d documents, %d features), validated on %d, tested on %d queries; convention %s",
@@ -118,14 +120,12 @@ func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html strin
 	return r
 }
 
-// demoRow is one ranker of the demo's JSON form.
 type demoRow struct {
 	Ranker   string             `json:"ranker"`
 	Measures map[string]float64 `json:"measures"`
 }
 
-// demoData generates the queries and divides them 60 : 20 : 26, as many as a
-// fold of OHSUMED has.
+// demoData generates the queries and divides them 60 : 20 : 26, the sizes of a fold of OHSUMED.
 func demoData(seed uint64) (tune.Fold, error) {
 	shape, err := synth.Lookup("ohsumed")
 	if err != nil {
@@ -174,7 +174,7 @@ func demoConfig(fold tune.Fold, seed uint64, out string) (tune.Config, error) {
 	return c, nil
 }
 
-// demoUntrained are two rankers that do not use the grades.
+// demoUntrained returns two rankers that do not use the grades.
 func demoUntrained(fold tune.Fold, seed uint64) []ensemble.System {
 	rng := random.Stream(seed, "demo", "random order")
 	shuffled := make([]float64, fold.Test.Docs())
@@ -188,7 +188,6 @@ func demoUntrained(fold tune.Fold, seed uint64) []ensemble.System {
 	return []ensemble.System{{Name: "untrained: random order", Test: shuffled}, {Name: "untrained: all weights 1", Test: summed}}
 }
 
-// demoRows puts the trained rankers below the others.
 func demoRows(c tune.Config, fold tune.Fold, untrained []ensemble.System, result *tune.Result) ([]demoRow, error) {
 	var rows []demoRow
 	for _, u := range untrained {
@@ -210,4 +209,49 @@ func newDemoRow(name string, measures []measure.Measure, r *measure.Result) demo
 		row.Measures[m.Name()] = r.Mean(m)
 	}
 	return row
+}
+
+const demoPage = "listwise-demo.html"
+
+func writeDemoPage(ctx context.Context, path string, c *tune.Config, untrained []ensemble.System, result *tune.Result) error {
+	fold := &c.Folds[0]
+	d := ensemble.Division{Test: fold.Test, Systems: untrained}
+	var curves []page.Curve
+	for i := range result.Rows {
+		row, title := &result.Rows[i], demoMethods[i].title
+		scores, err := row.Folds[0].Model.Score(fold.Test)
+		if err != nil {
+			return err
+		}
+		d.Systems = append(d.Systems, ensemble.System{Name: title, Model: row.Folds[0].Model, Test: scores})
+		curve, err := demoCurve(ctx, title, c, row)
+		if err != nil {
+			return err
+		}
+		curves = append(curves, curve)
+	}
+	r, err := page.Build(ctx, page.Config{
+		Title: "The demo of listwise", Source: "generated data of the shape of LETOR's OHSUMED", Measures: c.Measures, Ties: c.Ties,
+		Baseline: len(untrained) - 1, Permutations: 20_000, Resamples: 2000, Seed: c.Seed,
+	}, []ensemble.Division{d}, curves)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, r.Write)
+}
+
+// demoCurve trains again with the chosen settings and returns the learning curve.
+func demoCurve(ctx context.Context, title string, c *tune.Config, row *tune.Row) (page.Curve, error) {
+	curve := page.Curve{Name: title}
+	fold := &c.Folds[0]
+	_, err := row.Entry.Method.Train(ctx, &method.Problem{
+		Problem: train.Problem{
+			Data: fold.Train, Measure: row.Entry.Measure, Normalization: c.Normalization, Views: c.Views, Transforms: c.Transforms, Missing: c.Missing, Seed: c.Seed,
+			Observe: func(it method.Iteration) {
+				curve.Points = append(curve.Points, page.Point{Epoch: it.Number, Restart: it.Start, Cost: it.Objective, Best: it.Best})
+			},
+		},
+		Values: row.Folds[0].Chosen.(method.Values),
+	})
+	return curve, err
 }

@@ -127,11 +127,7 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	if f.isOne() || f.parts != "" {
 		return f.runShard(ctx, env)
 	}
-	convention, err := f.parseConvention()
-	if err != nil {
-		return err
-	}
-	measures, ties, err := f.parseMeasures(convention)
+	convention, measures, ties, err := f.parse()
 	if err != nil {
 		return err
 	}
@@ -169,7 +165,6 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	return rec.conclude(out, err)
 }
 
-// read reads the data and the model, the scores or the run.
 func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Division, error) {
 	opts, err := f.options()
 	if err != nil {
@@ -282,7 +277,6 @@ func evalReport(c measure.Convention, r *measure.Result, sliced *slicedMeans) re
 	return out
 }
 
-// weightsText says that means are weighted, "" if they are not.
 func weightsText(r *measure.Result) string {
 	if r.Weights() == nil {
 		return ""

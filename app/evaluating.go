@@ -2,18 +2,19 @@ package app
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/tune"
 	"github.com/listwise/listwise/tune/ensemble"
 )
 
-// evaluating are the flags of the commands that measure systems, of eval, compare, report
-// and fuse, and what these do alike.
+// evaluating has the flags of commands that evaluate systems: eval, compare, report and fuse.
 type evaluating struct {
 	scoring
 	judging
@@ -35,12 +36,11 @@ func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
 	cmd.Flags().StringSliceVar(&e.lowerIsBetter, "lower-is-better", nil, "score or run `files` in which lower scores are better")
 }
 
-// systemOptions say how the files of systems are read, after options.
+// systemOptions returns the options for reading the systems' files. It is called after options.
 func (e *evaluating) systemOptions(ctx context.Context) ensemble.Options {
 	return ensemble.Options{Context: ctx, MaxBytes: e.left, DropSelf: e.dropSelf, Ascending: e.lowerIsBetter, Unjudged: e.keepUnjudged}
 }
 
-// options are the reader's options that the flags ask for.
 func (e *evaluating) options() (dataset.Options, error) {
 	opts, err := e.scoring.options()
 	if err != nil {
@@ -50,14 +50,13 @@ func (e *evaluating) options() (dataset.Options, error) {
 	return opts, e.ask(&opts)
 }
 
-// measuring are the flags that say which measures are taken, and how of tied documents.
+// measuring has the flags for the measures and for ties.
 type measuring struct {
 	measures, ties string
 	maxGrade       float64
 	chosenTies     func() bool
 }
 
-// usualMeasures are those that are taken if none are asked for.
 const usualMeasures = "map,ndcg@1,ndcg@5,ndcg@10"
 
 func (m *measuring) addTo(cmd *cobra.Command, standard, usage string) {
@@ -67,8 +66,7 @@ func (m *measuring) addTo(cmd *cobra.Command, standard, usage string) {
 	m.chosenTies = func() bool { return cmd.Flags().Changed("ties") }
 }
 
-// tiesOf returns the policy for the divisions, trec_eval's for judgements of TREC unless
-// another was chosen.
+// tiesOf returns the rule for ties. For TREC judgements the default is the rule of trec_eval.
 func (m *measuring) tiesOf(ties measure.TiePolicy, divisions []ensemble.Division) measure.TiePolicy {
 	if !m.chosenTies() && divisions[0].Test.Features == 0 {
 		return measure.TiesTREC
@@ -76,7 +74,6 @@ func (m *measuring) tiesOf(ties measure.TiePolicy, divisions []ensemble.Division
 	return ties
 }
 
-// parseMeasures returns the measures under a convention.
 func (m *measuring) parseMeasures(c measure.Convention) ([]measure.Measure, measure.TiePolicy, error) {
 	list, err := measure.ParseList(m.measures, c, measure.Options{MaxGrade: m.maxGrade})
 	if err != nil {
@@ -89,12 +86,19 @@ func (m *measuring) parseMeasures(c measure.Convention) ([]measure.Measure, meas
 	return list, ties, nil
 }
 
-// scoringSystems is what scoring or reading the scores of systems is called, counted by
-// folds if there are some.
+// parse returns the convention, the measures under it, and the order of documents with equal
+// scores.
+func (e *evaluating) parse() (c measure.Convention, list []measure.Measure, ties measure.TiePolicy, err error) {
+	if c, err = e.parseConvention(); err == nil {
+		list, ties, err = e.parseMeasures(c)
+	}
+	return c, list, ties, err
+}
+
+// scoringSystems is the label of the progress of scoring systems, or of reading their scores.
 const scoringSystems = "scoring, systems"
 
-// read reads the data, a file or the test parts of folds, and what the systems of the
-// paths say about them.
+// read reads the data, a file or the test parts of folds, and the systems' scores of them.
 func (e *evaluating) read(ctx context.Context, env *environment, paths []string) ([]ensemble.Division, error) {
 	if !isFolder(e.data) {
 		return e.readFile(ctx, env, "", paths)
@@ -102,7 +106,6 @@ func (e *evaluating) read(ctx context.Context, env *environment, paths []string)
 	return e.readFolds(ctx, env, false, false, paths)
 }
 
-// readFile is read for a file, and for validation data if there is a file of such.
 func (e *evaluating) readFile(ctx context.Context, env *environment, valid string, paths []string) ([]ensemble.Division, error) {
 	opts, err := e.options()
 	if err != nil {
@@ -133,7 +136,8 @@ func (e *evaluating) readFile(ctx context.Context, env *environment, valid strin
 	return read, nil
 }
 
-// joinWarnings passes on what was left out when runs were joined with data.
+// joinWarnings prints the warnings about documents that were left out when runs were joined with
+// data.
 func (env *environment) joinWarnings(divisions []ensemble.Division) {
 	for i := range divisions {
 		for _, s := range divisions[i].Systems {
@@ -144,8 +148,8 @@ func (env *environment) joinWarnings(divisions []ensemble.Division) {
 	}
 }
 
-// readFolds is read for a folder, all of it if whole is set; choose is set if weights are
-// to be chosen on the folds' validation data.
+// readFolds is read for a folder. whole reads the training and validation data too; choose reads
+// the systems' scores of the validation data.
 func (e *evaluating) readFolds(ctx context.Context, env *environment, whole, choose bool, paths []string) ([]ensemble.Division, error) {
 	opts, err := e.options()
 	if err != nil {
@@ -178,8 +182,8 @@ func (e *evaluating) readFolds(ctx context.Context, env *environment, whole, cho
 	return divisions, nil
 }
 
-// settle returns the convention and the measures with the threshold for the data, and
-// warns of what makes the result of the paths' systems doubtful.
+// settle returns the convention and the measures with the threshold for the data. It warns of
+// anything that makes the results of the systems doubtful.
 func (e *evaluating) settle(env *environment, c measure.Convention, measures []measure.Measure, paths []string, divisions []ensemble.Division) (measure.Convention, []measure.Measure, error) {
 	if err := e.check(env, e.data, paths, divisions); err != nil {
 		return c, nil, err
@@ -203,7 +207,6 @@ func dataOfDivisions(divisions []ensemble.Division) (tests, all []*dataset.Datas
 	return tests, append(all, tests...)
 }
 
-// testFlags are the flags of the commands that test differences between systems.
 type testFlags struct {
 	baseline                string
 	permutations, resamples int
@@ -218,7 +221,7 @@ func (t *testFlags) addTo(cmd *cobra.Command, standard string) {
 	f.Uint64Var(&t.seed, "seed", 1, "random `seed`")
 }
 
-// baselineOf returns the index of the baseline, that of none if none is named.
+// baselineOf returns the index of the baseline, or none if no baseline is given.
 func (t *testFlags) baselineOf(systems []*contestant, none int) (int, error) {
 	if t.baseline == "" {
 		return none, nil
@@ -230,4 +233,122 @@ func (t *testFlags) baselineOf(systems []*contestant, none int) (int, error) {
 		}
 	}
 	return 0, usageErrorf("--baseline: found %q, expected one of %s", t.baseline, strings.Join(names, ", "))
+}
+
+// judging has the flags of all commands that evaluate: the convention and the threshold of
+// relevance.
+type judging struct {
+	convention string
+	chosen     func() bool // the convention
+	relevance
+}
+
+func (j *judging) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&j.convention, "convention", measure.Standard.Name(), "`convention` for computing measures, such as letor3 (see \"listwise eval --help\")")
+	j.chosen = func() bool { return cmd.Flags().Changed("convention") }
+	j.relevance.addTo(cmd)
+}
+
+// ofJudgements returns the convention and the measures for a data set. For TREC judgements, which
+// have no features, the default is the convention trec.
+func (j *judging) ofJudgements(c measure.Convention, measures []measure.Measure, test *dataset.Dataset) (measure.Convention, []measure.Measure) {
+	if j.chosen() || test.Features > 0 {
+		return c, measures
+	}
+	trec := measure.TREC
+	if j.threshold != autoThreshold {
+		trec = trec.WithThreshold(c.Threshold())
+	}
+	return trec, mapped(measures, func(m measure.Measure) measure.Measure { return measure.Under(m, trec) })
+}
+
+// parseConvention returns the convention, with the threshold if one is given.
+func (j *judging) parseConvention() (measure.Convention, error) {
+	return method.ParseConvention(j.convention, j.threshold)
+}
+
+type relevance struct{ threshold string }
+
+const autoThreshold = method.AutoThreshold
+
+func (r *relevance) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&r.threshold, "threshold", autoThreshold, "lowest `grade` that counts as relevant; auto: derived from the grades")
+}
+
+// parse returns the threshold, 0 for auto.
+func (r *relevance) parse() (float64, error) {
+	return method.ParseThreshold(r.threshold)
+}
+
+// of returns the threshold for data sets, and prints the choice of auto.
+func (r *relevance) of(env *environment, sets ...*dataset.Dataset) (float64, error) {
+	v, err := r.parse()
+	if err != nil || v > 0 {
+		return v, err
+	}
+	return env.settle(measure.Convention{}, sets...).Threshold(), nil
+}
+
+// settle returns the convention with the threshold for all data sets. It prints a note if the data
+// changed the threshold.
+func (env *environment) settle(c measure.Convention, sets ...*dataset.Dataset) measure.Convention {
+	settled, note := method.Relevance(c, sets...)
+	env.noteOfRelevance(note)
+	return settled
+}
+
+func (env *environment) noteOfRelevance(note string) {
+	if note != "" {
+		env.note("note: %s (--threshold says otherwise)", note)
+	}
+}
+
+// warnOfTests is warnOfIrrelevance for the test data of folds, if there are any.
+func warnOfTests(env *environment, c *tune.Config) {
+	tests := slices.DeleteFunc(testsOfFolds(c.Folds), func(d *dataset.Dataset) bool { return d == nil })
+	if len(tests) > 0 {
+		warnOfIrrelevance(env, mapped(c.Measures, func(m measure.Measure) measure.Measure { return measure.Under(m, c.Convention) }), tests)
+	}
+}
+
+// warnOfIrrelevance warns of measures that are equal for all rankings, because no grade reaches the
+// threshold.
+func warnOfIrrelevance(env *environment, measures []measure.Measure, sets []*dataset.Dataset) {
+	best, highest := sets[0], sets[0].HighestGrade() // the set whose highest grade the warning names
+	for _, d := range sets[1:] {
+		if grade := d.HighestGrade(); grade > highest {
+			best, highest = d, grade
+		}
+	}
+	var same error
+	var others []string
+	for _, m := range measures {
+		varies := func(d *dataset.Dataset) bool { return measure.CheckVaries(m, d) == nil }
+		threshold := measure.ConventionOf(m).Threshold()
+		if own, ok := measure.RelevanceOf(m); ok {
+			threshold = own
+		}
+		switch {
+		case highest >= threshold || slices.ContainsFunc(sets, varies):
+		case same == nil:
+			same = measure.CheckVaries(m, best)
+		default:
+			others = append(others, m.Name())
+		}
+	}
+	switch {
+	case len(others) > 0:
+		env.note("warning: %v (also for %s)", same, strings.Join(others, ", "))
+	case same != nil:
+		env.note("warning: %v", same)
+	}
+}
+
+// conventionText names a convention, and the threshold if it is not the convention's own.
+func conventionText(c measure.Convention) string {
+	own, err := measure.ParseConvention(c.Name())
+	if err == nil && own.Threshold() == c.Threshold() {
+		return c.Name()
+	}
+	return c.Name() + ", relevant from grade " + dataset.FormatGrade(c.Threshold())
 }

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// mostPoints is how many documents are drawn of each feature, at most: evenly spaced ones.
+	// mostPoints is the largest number of documents plotted for a feature. They are evenly spaced.
 	mostPoints = 400
-	// mostLabel is how long the name of a feature may be at an axis.
+	// mostLabel is the largest length of a feature name at an axis.
 	mostLabel = 30
 	// rowHeight is the height of a feature in a drawing.
 	rowHeight = 26
@@ -29,7 +29,8 @@ func (e *explaining) writePlot(p *svg.Plot) error {
 	return nil
 }
 
-// drawSet draws the contributions of the largest features, or those of one by its values.
+// drawSet plots the contributions of the most important features, or the contributions of one
+// feature over its values.
 func (e *explaining) drawSet(set *explain.Set) error {
 	if set == nil {
 		return usageErrorf("--svg plots contributions: %w", e.refused)
@@ -62,10 +63,10 @@ func (e *explaining) drawSet(set *explain.Set) error {
 	return e.writePlot(&p.Plot)
 }
 
-// point is a document's contribution of a feature and the feature's value, NaN if it has none.
+// point is a document's value of a feature, NaN if missing, and its contribution.
 type point struct{ value, contribution float64 }
 
-// points are those of a term, of evenly spaced documents of the set.
+// points returns the values and contributions of a term for evenly spaced documents.
 func (e *explaining) points(set *explain.Set, term int) []point {
 	column := e.explainer.Terms()[term].Column
 	n := min(mostPoints, len(set.Docs))
@@ -81,8 +82,8 @@ func (e *explaining) points(set *explain.Set, term int) []point {
 	return points
 }
 
-// thirds returns whether each value is among the lowest, the middle or the highest third of all,
-// 0 to 2, or missing, 3. Equal values are in one third.
+// thirds returns for each value whether it is in the lowest, middle or highest third, 0 to 2, or
+// missing, 3. Equal values are in one third.
 func thirds(points []point) []int {
 	var values []float64
 	for _, p := range points {
@@ -105,8 +106,8 @@ func thirds(points []point) []int {
 	return in
 }
 
-// swarm returns how far each point is beside its feature's line, up to 0.4, so that points that
-// are close do not cover each other.
+// swarm returns the vertical offset of each point from its feature's line, at most 0.4, so that
+// close points do not cover each other.
 func swarm(points []point) []float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range points {
@@ -141,7 +142,6 @@ func shortLabel(name string) string {
 	return name
 }
 
-// drawDependence draws one feature's contributions by its values.
 func (e *explaining) drawDependence(set *explain.Set) error {
 	terms := e.explainer.Terms()
 	names := mapped(terms, func(t explain.Term) string { return t.Name })
@@ -159,27 +159,23 @@ func (e *explaining) drawDependence(set *explain.Set) error {
 		X: svg.Axis{Label: e.dependence}, Y: svg.Axis{Label: "contribution"}, Series: []svg.Series{s}})
 }
 
-// drawDocument draws what a document's score is made of.
 func (e *explaining) drawDocument(q *dataset.Query, x *explain.Query, doc int) error {
 	title := fmt.Sprintf("Query %s, document %s: score %s, base %s", q.ID, documentName(q, doc), e.significant(x.Scores[doc]), e.significant(x.Base))
 	return e.drawParts(title, "contribution", x.Row(doc))
 }
 
-// drawPair draws the differences of two documents.
 func (e *explaining) drawPair(q *dataset.Query, parts []float64) error {
 	return e.drawParts(fmt.Sprintf("Query %s: %s against %s", q.ID, e.above, e.below), "difference of contributions", parts)
 }
 
-// rowsPlot is a plot with a row for each feature.
 type rowsPlot struct{ svg.Plot }
 
-// rows sets the height for so many rows.
 func (p *rowsPlot) rows(n int) {
 	p.Y.Min, p.Y.Max = 0.5-float64(n), 0.5
 	p.Height = 110 + rowHeight*n
 }
 
-// drawParts draws the largest values as lines from 0, one under the other.
+// drawParts plots the largest values as horizontal lines from 0.
 func (e *explaining) drawParts(title, label string, values []float64) error {
 	p := &rowsPlot{svg.Plot{Title: title, X: svg.Axis{Label: label}}}
 	raise, lower := svg.Series{Name: "raises", Kind: svg.LineMarkers}, svg.Series{Name: "lowers", Kind: svg.LineMarkers}

@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/model/explain"
 )
 
-// query explains one query's documents, one of them, or a pair.
+// query explains all documents of a query, one document, or a pair.
 func (e *explaining) query() error {
 	i := slices.IndexFunc(e.data.Queries, func(q dataset.Query) bool { return q.ID == e.of })
 	if i < 0 {
@@ -41,7 +41,6 @@ func (e *explaining) query() error {
 	return e.documents(q, x)
 }
 
-// someOf names the first of a list.
 func someOf(names []string, what string) string {
 	const most = 8
 	text := fmt.Sprintf("%d %s: %s", len(names), what, strings.Join(names[:min(most, len(names))], ", "))
@@ -51,8 +50,8 @@ func someOf(names []string, what string) string {
 	return text
 }
 
-// findDocument returns the row of the document that a flag names: by its id or, where
-// documents have none, by its number from 1.
+// findDocument returns the row of the document that a flag names, by id, or by number from 1 if
+// there are no ids.
 func findDocument(flag string, q *dataset.Query, name string) (int, error) {
 	ids := make([]string, q.Len())
 	for i := range ids {
@@ -64,7 +63,6 @@ func findDocument(flag string, q *dataset.Query, name string) (int, error) {
 	return 0, usageErrorf("--%s %s: found no such document of query %s%s", flag, name, q.ID, suggest.Or(name, ids, "; there are "+someOf(ids, "documents")))
 }
 
-// documentName is a document's id, or its number within the query.
 func documentName(q *dataset.Query, doc int) string {
 	if id := q.DocID(doc); id != "" {
 		return id
@@ -72,7 +70,6 @@ func documentName(q *dataset.Query, doc int) string {
 	return strconv.Itoa(doc + 1)
 }
 
-// explainedJSON is one document's score.
 type explainedJSON struct {
 	Document  string     `json:"document"`
 	Rank      int        `json:"rank"`
@@ -83,34 +80,31 @@ type explainedJSON struct {
 	Parts     []partJSON `json:"contributions"`
 }
 
-// partJSON is what a feature or a member contributes; value is that of the data.
+// partJSON is the contribution of a feature or a member, with the value in the data.
 type partJSON struct {
 	Feature      string  `json:"feature"`
 	Value        any     `json:"value,omitempty"`
 	Contribution float64 `json:"contribution"`
 }
 
-// queryExplainedJSON is what explain says of a query.
 type queryExplainedJSON struct {
 	Query     string          `json:"query"`
 	About     string          `json:"about"`
 	Documents []explainedJSON `json:"documents"`
 }
 
-// ranksOf returns the ranks of documents by their scores, ties in the order of the data.
+// ranksOf returns the ranks of documents by their scores, and the documents in that order. Ties
+// keep the order of the data.
 func ranksOf(scores []float64) (ranks, order []int) {
-	order, ranks = make([]int, len(scores)), make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	order, ranks = descending(scores), make([]int, len(scores))
 	for rank, doc := range order {
 		ranks[doc] = rank + 1
 	}
 	return ranks, order
 }
 
-// value is a term's value of a document in the data, nil for a member and what is missing.
+// value returns the value of a term in the data, nil if it is missing or if the term is a member of
+// a fusion.
 func value(q *dataset.Query, doc int, t explain.Term) any {
 	if t.Column < 0 {
 		return nil
@@ -127,17 +121,20 @@ func (e *explaining) json(q *dataset.Query, x *explain.Query, doc, rank int) exp
 	return j
 }
 
-// bySize returns the places of values by descending magnitude.
-func bySize(values []float64) []int {
+// bySize returns the indices of values by descending magnitude.
+func bySize(values []float64) []int { return descending(mapped(values, math.Abs)) }
+
+// descending returns the indices of values from the largest to the smallest; equal values keep
+// their order.
+func descending(values []float64) []int {
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(values[b]), math.Abs(values[a])) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	return order
 }
 
-// documents is the table of a query's documents, each with what contributes most.
 func (e *explaining) documents(q *dataset.Query, x *explain.Query) error {
 	ranks, order := ranksOf(x.Scores)
 	j := queryExplainedJSON{Query: q.ID, About: e.explainer.About()}
@@ -165,7 +162,6 @@ func (e *explaining) documents(q *dataset.Query, x *explain.Query) error {
 
 func (e *explaining) significant(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// one is the table of one document.
 func (e *explaining) one(q *dataset.Query, x *explain.Query, doc int) error {
 	ranks, _ := ranksOf(x.Scores)
 	out := report{
@@ -174,23 +170,8 @@ func (e *explaining) one(q *dataset.Query, x *explain.Query, doc int) error {
 		columns: []string{e.termWord(), "value", "contribution"},
 		json:    queryExplainedJSON{q.ID, e.explainer.About(), []explainedJSON{e.json(q, x, doc, ranks[doc])}},
 	}
-	row, terms := x.Row(doc), e.explainer.Terms()
-	decimals := decimalsFor(map[int]float64{0: x.Scores[doc], 1: row[bySize(row)[0]]})
-	cell := func(v float64) any { return e.fixed(v, decimals) }
-	out.rows = append(out.rows, []any{"base", nil, cell(x.Base)})
-	shown, rest, others := e.shown(row)
-	for _, k := range shown {
-		out.rows = append(out.rows, []any{terms[k].Name, e.shownValue(q, doc, terms[k]), cell(row[k])})
-	}
-	if others > 0 {
-		out.rows = append(out.rows, []any{fmt.Sprintf("%d others", others), nil, cell(rest)})
-	}
-	if e.remains(x.Remainder[doc], x.Scores[doc]) {
-		out.rows = append(out.rows, []any{"remainder", nil, cell(x.Remainder[doc])})
-	}
-	out.rows = append(out.rows, []any{"score", nil, cell(x.Scores[doc])})
-	out.keys = 1
-	out.alignNumbers()
+	value := func(t explain.Term) []any { return []any{e.shownValue(q, doc, t)} }
+	e.addParts(&out, value, x.Row(doc), x.Remainder[doc], "score", x.Scores[doc], x.Base)
 	if e.svg != "" {
 		if err := e.drawDocument(q, x, doc); err != nil {
 			return err
@@ -199,8 +180,34 @@ func (e *explaining) one(q *dataset.Query, x *explain.Query, doc int) error {
 	return e.env.print(out)
 }
 
-// shown returns the places of the terms that a table lists, those of largest values, and the
-// sum and number of the others that are not 0.
+// addParts adds the rows of a sum: its largest parts with their values in the data, the sum of the
+// others, the remainder and the total. A base comes first.
+func (e *explaining) addParts(out *report, values func(explain.Term) []any, parts []float64, remainder float64, name string, total float64, base ...float64) {
+	decimals := decimalsFor(map[int]float64{0: total, 1: parts[bySize(parts)[0]]})
+	none, terms := make([]any, len(out.columns)-2), e.explainer.Terms()
+	add := func(name string, values []any, v float64) {
+		out.rows = append(out.rows, slices.Concat([]any{name}, values, []any{e.fixed(v, decimals)}))
+	}
+	for _, v := range base {
+		add("base", none, v)
+	}
+	shown, rest, others := e.shown(parts)
+	for _, k := range shown {
+		add(terms[k].Name, values(terms[k]), parts[k])
+	}
+	if others > 0 {
+		add(fmt.Sprintf("%d others", others), none, rest)
+	}
+	if math.Abs(remainder) > 1e-9*(1+math.Abs(total)) { // more than an error of rounding
+		add("remainder", none, remainder)
+	}
+	add(name, none, total)
+	out.keys = 1
+	out.alignNumbers()
+}
+
+// shown returns the indices of the terms that a table lists, and the sum and the number of the
+// others that are not 0.
 func (e *explaining) shown(values []float64) (shown []int, rest float64, others int) {
 	for _, k := range bySize(values) {
 		switch {
@@ -215,12 +222,6 @@ func (e *explaining) shown(values []float64) (shown []int, rest float64, others 
 	return shown, rest, others
 }
 
-// remains reports whether a remainder is more than an error of rounding.
-func (e *explaining) remains(remainder, score float64) bool {
-	return math.Abs(remainder) > 1e-9*(1+math.Abs(score))
-}
-
-// shownValue is the value of the data as a cell.
 func (e *explaining) shownValue(q *dataset.Query, doc int, t explain.Term) any {
 	v := value(q, doc, t)
 	if v == nil || e.env.format == "csv" {
@@ -229,7 +230,6 @@ func (e *explaining) shownValue(q *dataset.Query, doc int, t explain.Term) any {
 	return strconv.FormatFloat(v.(float64), 'g', 6, 32)
 }
 
-// termWord is what contributes.
 func (e *explaining) termWord() string {
 	if e.explainer.ByFeature() {
 		return "feature"
@@ -237,7 +237,6 @@ func (e *explaining) termWord() string {
 	return "member"
 }
 
-// pairJSON is why one document stands above another.
 type pairJSON struct {
 	Query      string         `json:"query"`
 	About      string         `json:"about"`
@@ -255,7 +254,6 @@ type pairPartJSON struct {
 	Difference float64 `json:"difference"`
 }
 
-// pair is the table of the differences of two documents.
 func (e *explaining) pair(q *dataset.Query, x *explain.Query) error {
 	above, err := findDocument("above", q, e.above)
 	if err != nil {
@@ -276,21 +274,8 @@ func (e *explaining) pair(q *dataset.Query, x *explain.Query) error {
 		j.Parts = append(j.Parts, pairPartJSON{terms[k].Name, [2]any{value(q, above, terms[k]), value(q, below, terms[k])}, parts[k]})
 	}
 	out := report{title: e.pairTitle(q, ranks[above], ranks[below], difference), columns: []string{e.termWord(), "value of " + e.above, "value of " + e.below, "difference"}, json: j}
-	decimals := decimalsFor(map[int]float64{0: difference, 1: parts[bySize(parts)[0]]})
-	cell := func(v float64) any { return e.fixed(v, decimals) }
-	shown, rest, others := e.shown(parts)
-	for _, k := range shown {
-		out.rows = append(out.rows, []any{terms[k].Name, e.shownValue(q, above, terms[k]), e.shownValue(q, below, terms[k]), cell(parts[k])})
-	}
-	if others > 0 {
-		out.rows = append(out.rows, []any{fmt.Sprintf("%d others", others), nil, nil, cell(rest)})
-	}
-	if e.remains(remainder, difference) {
-		out.rows = append(out.rows, []any{"remainder", nil, nil, cell(remainder)})
-	}
-	out.rows = append(out.rows, []any{"difference of the scores", nil, nil, cell(difference)})
-	out.keys = 1
-	out.alignNumbers()
+	values := func(t explain.Term) []any { return []any{e.shownValue(q, above, t), e.shownValue(q, below, t)} }
+	e.addParts(&out, values, parts, remainder, "difference of the scores", difference)
 	if e.svg != "" {
 		if err := e.drawPair(q, parts); err != nil {
 			return err
@@ -299,8 +284,7 @@ func (e *explaining) pair(q *dataset.Query, x *explain.Query) error {
 	return e.env.print(out)
 }
 
-// pairTitle says which document stands above the other, which may be the one that was asked
-// to stand below.
+// pairTitle says which document is ranked above the other. It may be --below.
 func (e *explaining) pairTitle(q *dataset.Query, above, below int, difference float64) string {
 	relation := "stands above"
 	if above > below {

@@ -15,7 +15,7 @@ import (
 	"github.com/listwise/listwise/model/interchange"
 )
 
-// content describes what a file holds, for messages; "" if it is not recognised.
+// content describes the content of a file in messages, "" if it is not recognized.
 type content string
 
 const (
@@ -28,8 +28,7 @@ const (
 	fiveEach content = "judgements with five fields a line"
 )
 
-// contentOf recognises what a file holds by its beginning. Compressed files are not looked
-// into.
+// contentOf recognizes the content of a file by its first bytes. It does not decompress files.
 func contentOf(path string) content {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "" // a pipe that was read has no second reader
@@ -44,8 +43,8 @@ func contentOf(path string) content {
 	return contentFrom(start[:n], n == len(start))
 }
 
-// contentFrom recognises what a file holds by its first bytes; more is set if the file goes
-// on.
+// contentFrom recognizes the content of a file by its first bytes; more means that the file is
+// longer.
 func contentFrom(start []byte, more bool) content {
 	text := bytes.TrimSpace(start)
 	if interchange.Recognise(start) != "" {
@@ -104,7 +103,6 @@ func isNumber(word string) bool {
 	return n == 1 && err == nil
 }
 
-// jsonContent recognises a file that begins with a JSON object.
 func jsonContent(text []byte) content {
 	squeezed := bytes.ReplaceAll(text, []byte(" "), nil)
 	switch {
@@ -118,8 +116,8 @@ func jsonContent(text []byte) content {
 	return ""
 }
 
-// inputFault says what is wrong with a file that a flag or, if that is empty, an
-// argument names, whose reading failed with err: it is none, or not of the kind wanted.
+// inputFault explains err, which reading a file returned. The file may not exist, or may have other
+// content than wanted. flag names the file, or is empty for an argument.
 func inputFault(flag, path string, wanted content, err error) error {
 	if err == nil {
 		return nil
@@ -161,7 +159,6 @@ func withArticle(c content) string {
 	return string(c)
 }
 
-// hintOf describes a file of the kind that is wanted.
 func hintOf(wanted content) string {
 	switch wanted {
 	case aModel:
@@ -174,13 +171,13 @@ func hintOf(wanted content) string {
 	return ""
 }
 
-// loadModel reads the model that a flag names, which may be that of another system.
+// loadModel reads the model that a flag names. It may be a model of another system.
 func (env *environment) loadModel(flag, path string) (*model.Model, error) {
 	return env.loadModelAs(flag, path, interchange.ReadOptions{})
 }
 
-// loadModelAs reads the model that a flag or, if that is empty, an argument names, and notes
-// what was assumed of a file of another system.
+// loadModelAs reads a model, and notes the assumptions about a file of another system. flag names
+// the file, or is empty for an argument.
 func (env *environment) loadModelAs(flag, path string, o interchange.ReadOptions) (*model.Model, error) {
 	m, notes, err := interchange.Load(path, o)
 	if err == nil {
@@ -199,15 +196,14 @@ func (env *environment) loadModelAs(flag, path string, o interchange.ReadOptions
 	return nil, usageErrorf("%w", err)
 }
 
-// notesOn prints the notes on a file of another system's model.
 func (env *environment) notesOn(path string, notes []string) {
 	for _, n := range notes {
 		env.note("note: %s: %s", path, n)
 	}
 }
 
-// plainMessage is the text of an error without the names of the system's calls: of
-// "open x: no such file or directory" it leaves "x: no such file or folder".
+// plainMessage returns the text of an error without the names of system calls. "open x: no such
+// file or directory" becomes "x: no such file or folder".
 func plainMessage(err error) string {
 	text := err.Error()
 	for e := err; e != nil; {

@@ -36,10 +36,9 @@ type fuseFlags struct {
 	long     bool
 }
 
-// fuseFormats are the formats of fuse: those of every command, and the fusion itself.
+// fuseFormats has the formats of all commands, and TREC runs for the fusion itself.
 var fuseFormats = []string{"text", "json", "csv", asRun}
 
-// asRun is the format of a run of TREC.
 const asRun = "run"
 
 func newFuseCommand(env *environment) *cobra.Command {
@@ -172,10 +171,9 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	return env.print(out)
 }
 
-// withoutData are the flags of fuse that have a meaning without judged queries.
+// withoutData lists the flags of fuse that are allowed without --data.
 var withoutData = []string{"rule", "scale", "k", "weights", "out", "format", "drop-self", "lower-is-better", "max-memory"}
 
-// fuseRuns fuses runs without judgements.
 func (f *fuseFlags) fuseRuns(cmd *cobra.Command, env *environment, args []string) error {
 	var fault error
 	own := cmd.LocalNonPersistentFlags()
@@ -227,7 +225,6 @@ func (f *fuseFlags) fuseRuns(cmd *cobra.Command, env *environment, args []string
 	return f.writeRun(env, d, &ensemble.Fusion{Rule: rules[0], Weights: weights})
 }
 
-// writeRun writes a fusion as a run, in --out or on standard output.
 func (f *fuseFlags) writeRun(env *environment, d *ensemble.Division, fusion *ensemble.Fusion) error {
 	data, scores, err := d.Retrieved(fusion)
 	if err != nil {
@@ -236,7 +233,7 @@ func (f *fuseFlags) writeRun(env *environment, d *ensemble.Division, fusion *ens
 	return env.writeRanking(f.out, data, scores, scored.Options{Format: asRun, Tag: fusion.Rule.Kind.String()})
 }
 
-// ofSystems measures systems, fusions and the chosen one on the slices of the queries.
+// ofSystems evaluates systems, fusions and the chosen fusion on the slices of the queries.
 func (f *fuseFlags) ofSystems(divisions []ensemble.Division, c measure.Convention, r *ensemble.Result) (*slicedMeans, error) {
 	rows := slices.Concat(r.Systems, r.Rules)
 	if chosenApart(r) {
@@ -246,7 +243,6 @@ func (f *fuseFlags) ofSystems(divisions []ensemble.Division, c measure.Conventio
 	return f.of(testsOf(divisions), c, names, mapped(rows, func(row ensemble.Row) []*measure.Result { return row.Tests }))
 }
 
-// systems returns the arguments that are systems.
 func (f *fuseFlags) systems(env *environment, args []string) ([]string, error) {
 	systems := mapped(args, func(arg string) *contestant { return &contestant{name: arg, runs: []run{{path: arg}}} })
 	systems, err := env.systemsFor(f.data, systems, 2)
@@ -259,7 +255,6 @@ func (f *fuseFlags) systems(env *environment, args []string) ([]string, error) {
 	return mapped(systems, func(s *contestant) string { return s.runs[0].path }), nil
 }
 
-// ruleList describes the rules, a line each.
 func ruleList() string {
 	var b strings.Builder
 	for _, name := range fuse.Kinds() {
@@ -268,16 +263,14 @@ func ruleList() string {
 	return b.String()
 }
 
-// config puts together what the flags describe, and their convention.
+// config combines the flags into a configuration and returns their convention.
 func (f *fuseFlags) config(systems int) (*ensemble.Config, measure.Convention, error) {
 	c := &ensemble.Config{Tuned: f.weights == "" || f.weights == "tuned"}
-	convention, err := f.parseConvention()
+	convention, measures, ties, err := f.parse()
 	if err != nil {
 		return nil, convention, err
 	}
-	if c.Measures, c.Ties, err = f.parseMeasures(convention); err != nil {
-		return nil, convention, err
-	}
+	c.Measures, c.Ties = measures, ties
 	c.Tuning = ensemble.Tuning{Draws: f.draws, Seed: f.seed}
 	if c.Tuning.Measure, err = measure.Parse(f.selectBy, convention, measure.Options{}); err != nil {
 		return nil, convention, usageErrorf("--select: %w", err)
@@ -332,7 +325,7 @@ func (f *fuseFlags) parseWeights(systems int) ([]float64, error) {
 	return weights, nil
 }
 
-// check returns an error if flags contradict each other. It runs before anything is read.
+// checkFlags returns an error if flags contradict each other. It runs before any file is read.
 func (f *fuseFlags) checkFlags(inFolds bool, rules int, run bool) error {
 	chooses := inFolds || f.valid != ""
 	switch {
@@ -352,7 +345,7 @@ func (f *fuseFlags) checkFlags(inFolds bool, rules int, run bool) error {
 	return nil
 }
 
-// write leaves what --out and --model ask for.
+// write writes the files of --out and --model.
 func (f *fuseFlags) write(env *environment, divisions []ensemble.Division, r *ensemble.Result, summary fuseJSON, inFolds bool) error {
 	if inFolds {
 		if f.out == "" {
@@ -382,4 +375,158 @@ func (f *fuseFlags) write(env *environment, divisions []ensemble.Division, r *en
 		return usageErrorf("--out: some documents were retrieved by no system and have no score, expected --format run")
 	}
 	return divisions[0].WriteScores(f.out, r.Chosen.Fusions[0])
+}
+
+// fuseJSON is the result of fuse that scripts rely on.
+type fuseJSON struct {
+	Convention string       `json:"convention"`
+	Threshold  float64      `json:"threshold"`
+	Ties       string       `json:"ties"`
+	Select     string       `json:"select"`
+	Seed       uint64       `json:"seed"`
+	Queries    int          `json:"queries"`
+	Systems    []fusedJSON  `json:"systems"`
+	Fusions    []fusionJSON `json:"fusions"`
+	Chosen     *fusionJSON  `json:"chosen,omitempty"`
+}
+
+type fusedJSON struct {
+	Name     string                     `json:"name"`
+	Measures map[string]tuneMeasureJSON `json:"measures"`
+	Slices   []slicedJSON               `json:"slices,omitempty"`
+}
+
+// fusionJSON has a rule, weights and a validation value for every fold.
+type fusionJSON struct {
+	fusedJSON
+	Rules      []string    `json:"rules"`
+	Weights    [][]float64 `json:"weights"`
+	Validation []float64   `json:"validation,omitempty"`
+}
+
+func fuseSummary(convention measure.Convention, c *ensemble.Config, r *ensemble.Result, sliced *slicedMeans) fuseJSON {
+	s := fuseJSON{
+		Convention: convention.Name(), Threshold: convention.Threshold(), Ties: c.Ties.String(), Select: c.Tuning.Measure.Name(), Seed: c.Tuning.Seed,
+		Queries: len(measure.Pool(r.Systems[0].Tests...).Queries()),
+	}
+	for i := range r.Systems {
+		s.Systems = append(s.Systems, fusedSummary(&r.Systems[i], sliced.json(i)))
+	}
+	for i := range r.Rules {
+		s.Fusions = append(s.Fusions, fusionSummary(&r.Rules[i], sliced.json(len(r.Systems)+i)))
+	}
+	if r.Chosen != nil {
+		at := len(r.Systems)
+		if chosenApart(r) {
+			at += len(r.Rules)
+		}
+		chosen := fusionSummary(r.Chosen, sliced.json(at))
+		s.Chosen = &chosen
+	}
+	return s
+}
+
+func fusedSummary(row *ensemble.Row, sliced []slicedJSON) fusedJSON {
+	return fusedJSON{row.Name, measuresJSON(tune.Summarise(row.Tests...)), sliced}
+}
+
+func fusionSummary(row *ensemble.Row, sliced []slicedJSON) fusionJSON {
+	j := fusionJSON{fusedJSON: fusedSummary(row, sliced)}
+	for _, f := range row.Fusions {
+		j.Rules = append(j.Rules, f.Rule.Kind.String())
+		j.Weights = append(j.Weights, f.Weights)
+		if f.Value > 0 {
+			j.Validation = append(j.Validation, f.Value)
+		}
+	}
+	return j
+}
+
+func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJSON, convention measure.Convention, long bool) report {
+	out := report{
+		title:   fmt.Sprintf("test results of %d queries; convention %s, ties %s, chosen by validation %s, seed %d", summary.Queries, conventionText(convention), summary.Ties, summary.Select, summary.Seed),
+		columns: []string{"system", "measure"},
+		json:    summary,
+	}
+	if divisions[0].Valid == nil {
+		out.title = fmt.Sprintf("test results of %d queries; convention %s, ties %s", summary.Queries, conventionText(convention), summary.Ties)
+	}
+	if len(divisions) == 1 {
+		out.columns = append(out.columns, "value")
+	} else {
+		for _, d := range divisions {
+			out.columns = append(out.columns, d.Name)
+		}
+		out.columns = append(out.columns, "mean", "pooled")
+	}
+	shown := r.Systems
+	if !long {
+		shown, out.notes = bestSystems(shown)
+		out.hidden = missingOf(r.Systems, shown)
+	}
+	shown = slices.Concat(shown, r.Rules)
+	if chosenApart(r) {
+		shown = append(shown, *r.Chosen)
+	}
+	for _, row := range shown {
+		out.addMeans(row.Name, tune.Summarise(row.Tests...), len(divisions) > 1)
+	}
+	if long || len(r.Systems) <= shortLines {
+		for i := range r.Rules {
+			out.notes = append(out.notes, weightNotes(divisions, &r.Rules[i])...)
+		}
+	}
+	if chosenApart(r) {
+		var rules []string
+		for k, f := range r.Chosen.Fusions {
+			rules = append(rules, strings.TrimSpace(divisions[k].Name+" "+f.Rule.Kind.String()))
+		}
+		out.notes = append(out.notes, "chosen: "+strings.Join(rules, ", "))
+	}
+	return out
+}
+
+// chosenApart reports whether the chosen fusion has a row of its own.
+func chosenApart(r *ensemble.Result) bool { return r.Chosen != nil && len(r.Rules) > 1 }
+
+func missingOf(all, shown []ensemble.Row) (names []string) {
+	for _, row := range all {
+		if !slices.ContainsFunc(shown, func(s ensemble.Row) bool { return s.Name == row.Name }) {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
+// bestSystems returns the best systems by the first measure, in their order, and a note about the
+// number of others.
+func bestSystems(all []ensemble.Row) (best []ensemble.Row, notes []string) {
+	if len(all) <= shortLines {
+		return all, nil
+	}
+	values := make([]float64, len(all))
+	first := all[0].Tests[0].Measures()[0]
+	for i := range all {
+		values[i] = measure.Pool(all[i].Tests...).Mean(first)
+	}
+	least := slices.Sorted(slices.Values(values))[len(values)-shortLines]
+	for i := range all {
+		if values[i] >= least && len(best) < shortLines {
+			best = append(best, all[i])
+		}
+	}
+	return best, []string{fmt.Sprintf("… and %d systems with no higher %s, and all weights (--long)", len(all)-len(best), first.Name())}
+}
+
+func weightNotes(divisions []ensemble.Division, row *ensemble.Row) []string {
+	var notes []string
+	for k, f := range row.Fusions {
+		weights := mapped(f.Weights, func(w float64) string { return fmt.Sprintf("%.3f", w) })
+		name := row.Name
+		if divisions[k].Name != "" {
+			name += ", " + divisions[k].Name
+		}
+		notes = append(notes, fmt.Sprintf("weights of %s: %s", name, strings.Join(weights, " ")))
+	}
+	return notes
 }

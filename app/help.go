@@ -1,15 +1,19 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/learn/method"
 )
 
-// flagGroups are the headings of the flags in help texts. Each has its flags in order, the
-// usual ones first. COMMAND:FLAG is a flag of one command that is in another group elsewhere.
+// flagGroups are the headings of the flags in help texts, with the flags in order. COMMAND:FLAG is
+// a flag that only this command has in the group.
 var flagGroups = []struct{ heading, flags string }{
 	{"Data", "eval:model score:model explain:model export:model serve:model alias data train valid test eval:scores qrels log clicks against " +
 		"from import:name report:curve reproduce:set background train:sample convert:sample scattered min-features parts"},
@@ -37,7 +41,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"General", "max-memory quiet help version no-descriptions"},
 }
 
-// groupOf returns the index in flagGroups of a command's flag and its place there, -1 if it has none.
+// groupOf returns the group of a command's flag and its place there, -1 if it has none.
 func groupOf(cmd *cobra.Command, flag string) (group, place int) {
 	for _, name := range []string{cmd.Name() + ":" + flag, flag} {
 		for group, g := range flagGroups {
@@ -51,7 +55,7 @@ func groupOf(cmd *cobra.Command, flag string) (group, place int) {
 	return -1, -1
 }
 
-// usage prints how a command is called, with its flags in groups.
+// usage prints how to call a command, with its flags in groups.
 func usage(cmd *cobra.Command) error {
 	w := cmd.OutOrStderr()
 	fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
@@ -89,4 +93,196 @@ func usage(cmd *cobra.Command) error {
 		fmt.Fprintf(w, "\nUse \"%s [command] --help\" for more information about a command.\n", cmd.CommandPath())
 	}
 	return nil
+}
+
+// otherCommands maps names of commands in other tools to commands of listwise.
+var otherCommands = map[string]string{
+	"fit": "train", "learn": "train",
+	"predict": "score", "rank": "score", "apply": "score", "infer": "score",
+	"evaluate": "eval", "test": "eval", "measure": "eval", "validate": "eval", "trec_eval": "eval",
+	"automl": "auto", "tuning": "tune", "search": "tune", "grid": "tune", "gridsearch": "tune", "cv": "tune",
+	"ttest": "compare", "significance": "compare", "diff": "compare",
+	"html": "report", "plot": "report",
+	"history": "runs", "log": "runs", "experiments": "runs",
+	"ensemble": "fuse", "merge": "fuse", "combine": "fuse", "rrf": "fuse",
+	"models": "methods", "algorithms": "methods", "list": "methods", "rankers": "methods",
+	"info": "data info", "stats": "data info", "describe": "data info",
+	"convert": "data convert", "clean": "data clean", "normalize": "data normalize",
+	"fold": "data fold", "folds": "data fold", "split": "data fold",
+	"synth": "data synth", "generate": "data synth", "synthesize": "data synth",
+	"paper": "reproduce", "papers": "reproduce", "example": "demo", "quickstart": "demo",
+
+	"data split": "data fold", "data generate": "data synth", "data stats": "data info", "data describe": "data info", "data show": "data info",
+	"runs ls": "runs list", "runs rm": "runs delete", "runs remove": "runs delete", "runs compare": "runs diff", "runs get": "runs show",
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	full := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath()+" "+name, cmd.Root().Name()), " ")
+	if other, ok := otherCommands[strings.ToLower(full)]; ok {
+		return usageErrorf("unknown command %q, did you mean %q?", full, cmd.Root().Name()+" "+other)
+	}
+	var known []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
+	}
+	near := suggest.Nearest(name, known)
+	if near == nil {
+		return usageErrorf("unknown command %q (see %q)", full, cmd.CommandPath()+" --help")
+	}
+	return usageErrorf("unknown command %q, did you mean %s?", full, suggest.Quoted(near))
+}
+
+// checkCommand returns an error if the command does not exist. It runs before flags are parsed,
+// because the flags of an unknown command are unknown as well.
+func checkCommand(root *cobra.Command, args []string) error {
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		return nil
+	}
+	cmd := root
+	for i := 0; i < len(args) && cmd.HasSubCommands(); i++ {
+		arg := args[i]
+		switch {
+		case arg == "--":
+			return nil
+		case strings.HasPrefix(arg, "-"):
+			if name := strings.TrimPrefix(arg, "--"); root.PersistentFlags().Lookup(name) != nil && root.PersistentFlags().Lookup(name).NoOptDefVal == "" {
+				i++ // its value
+			}
+			continue
+		}
+		next := commandOf(cmd, arg)
+		if next == nil {
+			return unknownCommand(cmd, arg)
+		}
+		cmd = next
+	}
+	return nil
+}
+
+// commandOf returns a child of cmd by its name, nil if there is none.
+func commandOf(cmd *cobra.Command, name string) *cobra.Command {
+	for _, c := range cmd.Commands() {
+		if c.Name() == name || c.HasAlias(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// newHelpCommand replaces cobra's help command, which accepts unknown topics.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show the help of a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about := cmd.Root()
+			for _, name := range args {
+				next := commandOf(about, name)
+				if next == nil {
+					return unknownCommand(about, name)
+				}
+				about = next
+			}
+			about.InitDefaultHelpFlag() // so that they are listed
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+	}
+}
+
+// otherFlags maps names of flags in other tools to flags of listwise. The first one that the
+// command has is suggested.
+var otherFlags = map[string][]string{
+	"metric": {"measure", "measures"}, "metrics": {"measures", "measure"}, "objective": {"method"}, "algorithm": {"method"}, "ranker": {"method"}, "loss": {"method"},
+	"input": {"data", "train"}, "file": {"data", "train"}, "dataset": {"data", "train"}, "test": {"data"}, "validation": {"valid"}, "validate": {"valid"}, "vali": {"valid"},
+	"output": {"out", "model"}, "o": {"out", "model"}, "save": {"model", "out"}, "param": {"set", "grid"}, "params": {"set", "grid"}, "hyperparameter": {"set", "grid"},
+	"silent": {"quiet"}, "random-state": {"seed"}, "random-seed": {"seed"}, "threads": {"jobs"}, "workers": {"jobs"}, "norm": {"normalize"}, "standardize": {"transform"}, "clip": {"transform"}, "log1p": {"transform"}, "transforms": {"transform"},
+	"predictions": {"scores"}, "run": {"scores"}, "qrels": {"data"}, "best": {"best-first"}, "json": {"format"}, "csv": {"format"}, "metric2t": {"measure"}, "metric2T": {"measures"},
+}
+
+// flagError describes an error about a flag in this program's words instead of pflag's.
+func flagError(cmd *cobra.Command, err error) error {
+	see := fmt.Sprintf("(see %q)", cmd.CommandPath()+" --help")
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		dashes := "--"
+		if unknown.GetSpecifiedShortnames() != "" {
+			dashes = "-"
+		}
+		return usageErrorf("unknown flag: %s%s%s %s", dashes, unknown.GetSpecifiedName(), nearFlag(cmd, unknown.GetSpecifiedName()), see)
+	}
+	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return usageErrorf("--%s %s: %s %s", value.GetFlag().Name, value.GetValue(), expectedValue(value), see)
+	}
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return usageErrorf("--%s: found no value, expected one %s", missing.GetFlag().Name, see)
+	}
+	return usageErrorf("%w %s", err, see)
+}
+
+// nearFlag suggests a flag or hyperparameter for an unknown flag, or returns "".
+func nearFlag(cmd *cobra.Command, name string) string {
+	has := func(flag string) bool { return cmd.Flag(flag) != nil }
+	for _, flag := range otherFlags[name] {
+		if has(flag) {
+			return fmt.Sprintf(", did you mean --%s?", flag)
+		}
+	}
+	if hyperparameter, ok := hyperparameterLike(name); ok {
+		switch {
+		case has("set"):
+			return fmt.Sprintf(", a hyperparameter is given as --set %s=VALUE", hyperparameter)
+		case has("grid"):
+			return fmt.Sprintf(", a hyperparameter is given as --grid %s=VALUE,VALUE", hyperparameter)
+		}
+	}
+	var known []string
+	add := func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, "--"+f.Name)
+		}
+	}
+	cmd.LocalFlags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	if near := suggest.Nearest("--"+name, known); near != nil {
+		return ", did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return ""
+}
+
+// otherHyperparameters maps names of hyperparameters in other tools to names of listwise.
+var otherHyperparameters = map[string]string{
+	"lr": "rate", "learning_rate": "rate", "eta": "rate", "lambda": "C", "l2": "C", "reg": "C", "regularization": "C",
+	"n_estimators": "rounds", "num_rounds": "rounds", "num_boost_round": "rounds", "iter": "iterations", "max_iter": "iterations", "hidden_units": "hidden", "layers": "hidden",
+}
+
+// hyperparameterLike returns the hyperparameter of any method with the name of a flag.
+func hyperparameterLike(flag string) (string, bool) {
+	name := strings.ReplaceAll(flag, "-", "_")
+	if ours, ok := otherHyperparameters[name]; ok {
+		return ours, true
+	}
+	for _, m := range method.List() {
+		for i := range m.Hyperparameters {
+			if strings.EqualFold(m.Hyperparameters[i].Name, name) {
+				return m.Hyperparameters[i].Name, true
+			}
+		}
+	}
+	return "", false
+}
+
+func expectedValue(e *pflag.InvalidValueError) string {
+	switch e.GetFlag().Value.Type() {
+	case "uint64":
+		return "expected a whole number from 0 to 18446744073709551615"
+	case "bool":
+		return "expected true or false"
+	case "float64":
+		return "expected a number"
+	case "duration":
+		return "expected a time with its unit, such as 500ms, 10s or 1h30m"
+	}
+	return e.Unwrap().Error()
 }

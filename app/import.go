@@ -16,7 +16,6 @@ import (
 	"github.com/listwise/listwise/model/interchange"
 )
 
-// numberingFlag is the flag for the column that is feature 1.
 type numberingFlag struct{ first string }
 
 func (n *numberingFlag) addTo(fl *pflag.FlagSet, otherwise string) {
@@ -35,8 +34,7 @@ func (n *numberingFlag) numbering() (interchange.Numbering, error) {
 	return 0, usageErrorf("--first-feature %q: expected 0 or 1", n.first)
 }
 
-// parseFeatures reads the names of features: a JSON list, or names separated by commas; empty
-// means none.
+// parseFeatures parses feature names: a JSON list, or names separated by commas.
 func parseFeatures(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
@@ -54,7 +52,6 @@ func parseFeatures(text string) ([]string, error) {
 	return names, nil
 }
 
-// formatList describes the formats that can do something, for help texts.
 func formatList(can func(interchange.Format) bool) string {
 	var b strings.Builder
 	for _, f := range interchange.Formats() {

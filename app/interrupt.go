@@ -13,42 +13,41 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// After the first signal a command has grace to end by itself, as those do that look
-// at their context often; then the process is ended for it, which takes farewell at
-// most. Both together keep within a second.
+// After the first signal, a command has the time grace to end by itself. Then endProcess ends the
+// process, within farewell. Together they take less than a second.
 const (
 	grace    = 700 * time.Millisecond
 	farewell = 200 * time.Millisecond
 )
 
-// interrupts is how the process takes signals, which a command that goes on until it is stopped
-// changes.
+// interrupts says how the process handles signals. A server changes it.
 type interrupts struct {
-	signals chan os.Signal // nil in a command line that is no process of its own
+	signals chan os.Signal // nil without WithSignals
+	last    sync.Mutex     // held for good by the goroutine that prints the final message and sets the exit code
 
 	mu     sync.Mutex
-	grace  time.Duration // between the first signal and the end
-	hangup func()        // what SIGHUP does; nil: it is a signal as others are
+	grace  time.Duration // time to end after the first signal
+	hangup func()        // called at SIGHUP; nil: SIGHUP stops the command
 }
 
 type interruptsKey struct{}
 
-// interruptsOf returns how the process of a command takes signals.
+// interruptsOf returns the handling of signals that WithSignals put into ctx, or one without
+// signals.
 func interruptsOf(ctx context.Context) *interrupts {
 	if i, ok := ctx.Value(interruptsKey{}).(*interrupts); ok {
 		return i
 	}
-	return new(interrupts) // of a command line that is no process of its own
+	return new(interrupts)
 }
 
-// wait gives the command so much time to end after the first signal.
 func (i *interrupts) wait(grace time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.grace = grace
 }
 
-// onHangup has SIGHUP do something instead of stopping the command, even if the process was
+// onHangup makes SIGHUP call a function instead of stopping the command, even if the process
 // started with SIGHUP ignored.
 func (i *interrupts) onHangup(do func()) {
 	i.mu.Lock()
@@ -59,7 +58,7 @@ func (i *interrupts) onHangup(do func()) {
 	}
 }
 
-// taken reports whether a signal was one that does not stop the command, and has been acted on.
+// taken calls the function for SIGHUP, if there is one, and reports whether it did.
 func (i *interrupts) taken(sig os.Signal) bool {
 	i.mu.Lock()
 	do := i.hangup
@@ -71,27 +70,24 @@ func (i *interrupts) taken(sig os.Signal) bool {
 	return true
 }
 
-// patience returns how long the command has to end.
 func (i *interrupts) patience() time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.grace
 }
 
-// Main runs the process's command line and returns its exit code. The first Ctrl-C, SIGTERM
-// or SIGHUP stops the command cleanly, within a second in every state but that of a service, which
-// answers what it has begun; a second signal stops it at once, and as cleanly.
-func Main() int {
+// WithSignals returns a context for Run in a process of its own. The first Ctrl-C, SIGTERM or
+// SIGHUP cancels it, which stops the command cleanly within a second. A server first answers its
+// open requests. A second signal ends the process at once, and as cleanly.
+func WithSignals(ctx context.Context) context.Context {
 	ignoreFileSizeSignal()
 	signals := make(chan os.Signal, 2)
 	taking := &interrupts{grace: grace, signals: signals}
-	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), interruptsKey{}, taking))
-	defer cancel()
+	ctx, cancel := context.WithCancel(context.WithValue(ctx, interruptsKey{}, taking))
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
 		signal.Notify(signals, syscall.SIGHUP)
 	}
-	var last sync.Mutex
 	go func() {
 		for sig := range signals {
 			if !taking.taken(sig) {
@@ -103,14 +99,14 @@ func Main() int {
 		case <-signals:
 		case <-time.After(taking.patience()):
 		}
-		endProcess(&last, os.Stderr)
+		endProcess(&taking.last, os.Stderr)
 	}()
-	return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, &last)
+	return ctx
 }
 
-// endProcess ends the process in place of a command that does not: the files it was writing
-// are removed, and its run counts as interrupted, for the end takes the lock off it. last
-// is held by whoever prints the final message.
+// endProcess ends the process if the command does not end in time. It removes the files that the
+// command was writing. The record shows the run as interrupted, because the end of the process
+// releases its lock.
 func endProcess(last *sync.Mutex, stderr io.Writer) {
 	done := make(chan struct{})
 	go func() {
@@ -124,10 +120,9 @@ func endProcess(last *sync.Mutex, stderr io.Writer) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(farewell): // nobody reads what is written
+	case <-time.After(farewell): // nobody reads standard error
 	}
 	os.Exit(exitFailed)
 }
 
-// interrupted is what a command that was stopped says.
 const interrupted = "listwise: interrupted"

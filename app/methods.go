@@ -68,7 +68,7 @@ type hyperparameterJSON struct {
 }
 
 func methodList() report {
-	r := report{columns: []string{"method", "optimises", "description"}, wrap: 75}
+	r := report{columns: []string{"method", "optimizes", "description"}, wrap: 75}
 	var all []methodJSON
 	for _, m := range method.List() {
 		measure := "-"
@@ -91,7 +91,6 @@ func describe(m *method.Method) methodJSON {
 	return j
 }
 
-// methodReport describes a method as it trains a kind of scorer.
 func methodReport(m, of *method.Method) report {
 	r := report{
 		title:   fmt.Sprintf("%s: %s\n%s\n", m.Title, m.Summary, m.Source),
@@ -108,12 +107,12 @@ func methodReport(m, of *method.Method) report {
 		r.notes = append(r.notes, fmt.Sprintf("For the hyperparameters of trees: listwise methods %s --scorer trees.", m.Name))
 	}
 	if m.UsesMeasure {
-		r.notes = append(r.notes, fmt.Sprintf("--measure sets the measure to optimise: %s (default %s).", strings.Join(m.Measures(), ", "), m.DefaultMeasure))
+		r.notes = append(r.notes, fmt.Sprintf("--measure sets the measure to optimize: %s (default %s).", strings.Join(m.Measures(), ", "), m.DefaultMeasure))
 	}
 	return r
 }
 
-// weightsTaken names the weights that a method takes at its defaults.
+// weightsTaken names the weights that a method uses with default settings.
 func weightsTaken(m *method.Method) []string {
 	names, w := []string{}, m.Weighs()
 	if w.Queries {
@@ -125,8 +124,6 @@ func weightsTaken(m *method.Method) []string {
 	return names
 }
 
-// gridText shows what tune tries for linear functions, and for networks if that is
-// something else.
 func gridText(h *method.Hyperparameter) string {
 	text := strings.Join(h.Grid, ",")
 	if h.NetworkGrid != nil {

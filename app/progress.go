@@ -2,16 +2,21 @@ package app
 
 import (
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
+
 	"github.com/listwise/listwise/learn/method"
 )
 
-// progress is a task of a command: what it does, how far it is and how long it will
-// take. Its methods may be called from any goroutine.
+// progress is a task of a command. It shows the steps done and the remaining time. Its methods may
+// be called from any goroutine.
 type progress struct {
 	status *status // that shows it; nil: none
 
@@ -25,8 +30,7 @@ type progress struct {
 	started time.Time
 }
 
-// startProgress begins to show steps; a total of 0 means that the total is given to set
-// later or is unknown.
+// startProgress begins to show a task. A total of 0 is unknown, or follows with set.
 func (env *environment) startProgress(label string, total int) *progress {
 	p := &progress{status: env.startStatus(), label: label, total: int64(total), started: time.Now()}
 	p.status.begin(p)
@@ -35,6 +39,22 @@ func (env *environment) startProgress(label string, total int) *progress {
 
 // set sets the number of steps done and their total.
 func (p *progress) set(done, total int) { p.update(int64(done), int64(total), "") }
+
+// show sets the label, the number of steps done and their total, and a text that follows them.
+func (p *progress) show(label string, done, total int, more string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.label, p.done, p.total = label, int64(done), int64(total)
+	p.detail = p.steps(true) + more
+}
+
+// bestSoFar is the text for show about the best entry of a search, empty if there is none yet.
+func bestSoFar(measure, name string, best float64) string {
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(", best %s on validation %.4f by %s", measure, best, name)
+}
 
 // bytes is set for bytes.
 func (p *progress) bytes(done, total int64) { p.update(done, total, "MB") }
@@ -90,7 +110,7 @@ func (p *progress) steps(short bool) string {
 	return fmt.Sprintf("%d%s%d", p.done, of, p.total)
 }
 
-// remaining is "2m0s left", given the time that a share of the work took.
+// remaining estimates the remaining time, given the time that a share of the work took.
 func remaining(past time.Duration, share float64) string {
 	if share <= 0 || share >= 1 {
 		return ""
@@ -102,17 +122,16 @@ func remaining(past time.Duration, share float64) string {
 	return time.Duration(left).Round(time.Second).String() + " left"
 }
 
-// finish ends the task.
 func (p *progress) finish() { p.status.end(p) }
 
-// during shows a task of unknown length while it is done.
+// during shows a task of unknown length while do runs.
 func (env *environment) during(label string, do func() error) error {
 	p := env.startProgress(label, 0)
 	defer p.finish()
 	return do()
 }
 
-// iterations shows how a training goes on.
+// iterations shows the progress of a training.
 type iterations struct {
 	*progress
 
@@ -121,7 +140,7 @@ type iterations struct {
 	seen   bool // an iteration
 }
 
-// startIterations begins to show a training of a kind of scorer, whose settings limit its steps.
+// startIterations begins to show a training. The settings limit its steps.
 func (env *environment) startIterations(label, scorer string, settings method.Values) *iterations {
 	return &iterations{progress: env.startProgress(label, 0), limits: settings, trees: scorer == "trees"}
 }
@@ -166,7 +185,7 @@ func (it *iterations) steps(i method.Iteration) (done, total int64) {
 	return 0, 0
 }
 
-// describe tells what an iteration, an epoch of descent or a round of boosting came to.
+// describe describes an iteration, an epoch of descent or a round of boosting.
 func (it *iterations) describe(i method.Iteration) string {
 	if !i.Epoch {
 		return fmt.Sprintf("iteration %d, objective %.6g, gradient %.3g", i.Number, i.Objective, i.GradNorm)
@@ -180,4 +199,176 @@ func (it *iterations) describe(i method.Iteration) string {
 		text += fmt.Sprintf(", validation %.4f", i.Validation)
 	}
 	return text
+}
+
+// On a terminal the status is one line that is redrawn. Elsewhere it is a new line every ten
+// seconds. Tasks that take less than a second show nothing.
+const (
+	statusDelay    = time.Second
+	statusRedraw   = 200 * time.Millisecond
+	statusInterval = 10 * time.Second
+)
+
+// status shows the current task of a command on standard error. Its methods may be called from any
+// goroutine. A nil status shows nothing, as with --quiet.
+type status struct {
+	w        io.Writer
+	terminal bool
+
+	mu    sync.Mutex
+	tasks []*progress // what is being done: the last is part of those before
+	drawn bool        // there is a line on the terminal
+
+	ended func(*progress) // called with every task that ends, for tests; may be nil
+
+	stop, stopped chan struct{}
+}
+
+func newStatus(w io.Writer) *status {
+	s := &status{w: w, terminal: isTerminal(w), stop: make(chan struct{}), stopped: make(chan struct{})}
+	go s.run()
+	return s
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func (s *status) run() {
+	defer close(s.stopped)
+	wait, then := statusInterval, statusInterval
+	if s.terminal {
+		wait, then = statusDelay, statusRedraw
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-timer.C:
+			s.show()
+			timer.Reset(then)
+		}
+	}
+}
+
+// show writes the line of the current task.
+func (s *status) show() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case len(s.tasks) == 0:
+		s.wipe()
+	case s.terminal:
+		fmt.Fprintf(s.w, "\r%s\x1b[K", cut(visible(s.tasks[len(s.tasks)-1].line(true)), terminalWidth(s.w)-1))
+		s.drawn = true
+	default:
+		fmt.Fprintln(s.w, visible(s.tasks[len(s.tasks)-1].line(false)))
+	}
+}
+
+// cut shortens a line to width columns, because a terminal cannot redraw a wrapped line. A width
+// below 1 is unknown.
+func cut(line string, width int) string {
+	if width < 1 || text.StringWidthWithoutEscSequences(line) <= width {
+		return line
+	}
+	return text.Snip(line, width, "…")
+}
+
+// wipe removes the line from the terminal. The caller holds the lock.
+func (s *status) wipe() {
+	if s.drawn {
+		fmt.Fprint(s.w, "\r\x1b[K")
+		s.drawn = false
+	}
+}
+
+func (s *status) begin(p *progress) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tasks = append(s.tasks, p)
+}
+
+func (s *status) end(p *progress) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, t := range s.tasks {
+		if t == p {
+			s.tasks = append(s.tasks[:i], s.tasks[i+1:]...)
+			if s.ended != nil {
+				s.ended(p)
+			}
+			break
+		}
+	}
+	if len(s.tasks) == 0 {
+		s.wipe()
+	}
+}
+
+func (s *status) print(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wipe()
+	fmt.Fprintln(s.w, line)
+}
+
+// noteLine prints a line of text on standard error, above the status.
+func (env *environment) noteLine(line string) {
+	env.statusLock.Lock()
+	defer env.statusLock.Unlock()
+	if env.status == nil {
+		fmt.Fprintln(env.stderr, line)
+		return
+	}
+	env.status.print(line)
+}
+
+func (s *status) close() {
+	if s == nil {
+		return
+	}
+	close(s.stop)
+	<-s.stopped
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wipe()
+}
+
+// output is standard output on the terminal of the status, which it removes before it writes.
+type output struct {
+	io.Writer
+	env *environment
+}
+
+func (o output) Write(b []byte) (int, error) {
+	o.env.closeStatus()
+	return o.Writer.Write(b)
+}
+
+// startStatus returns the command's status and starts it if necessary. It returns nil if nothing is
+// to be shown.
+func (env *environment) startStatus() *status {
+	env.statusLock.Lock()
+	defer env.statusLock.Unlock()
+	if env.status == nil && !env.quiet && !env.statusClosed {
+		env.status = newStatus(env.stderr)
+	}
+	return env.status
+}
+
+func (env *environment) closeStatus() {
+	env.statusLock.Lock()
+	defer env.statusLock.Unlock()
+	env.status.close()
+	env.status, env.statusClosed = nil, true
 }

@@ -22,13 +22,13 @@ import (
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/tune"
 )
 
-// maxMemory is the largest --max-memory, in GiB: more than any machine has.
+// maxMemory is the largest --max-memory in GiB, more than any machine has.
 const maxMemory = 1e9
 
-// reading are the flags of all commands that read data.
 type reading struct {
 	memoryLimit
 	tables
@@ -37,7 +37,6 @@ type reading struct {
 	letorText
 }
 
-// letorText are the flags of how LETOR text numbers features.
 type letorText struct {
 	firstFeature, maxFeature int
 	unsorted                 bool
@@ -57,10 +56,8 @@ func (t *letorText) apply(opts *dataset.Options) error {
 	return nil
 }
 
-// mostFeatures is the largest number of features that LETOR text can have.
 const mostFeatures = math.MaxInt32 - 1
 
-// parseMissingValues reads --missing-value.
 func parseMissingValues(list string) ([]float64, error) {
 	if list == "" {
 		return nil, nil
@@ -76,7 +73,6 @@ func parseMissingValues(list string) ([]float64, error) {
 	return values, nil
 }
 
-// memoryLimit is the flag of what data may take.
 type memoryLimit struct {
 	maxMemory float64 // GiB
 	left      int64   // bytes that it leaves for data, once options were asked for
@@ -86,7 +82,7 @@ func (m *memoryLimit) addTo(cmd *cobra.Command) {
 	addReal(cmd.Flags(), &m.maxMemory, "max-memory", 0, maxMemory, "memory limit in `GiB`; 0: three quarters of the machine's memory")
 }
 
-// options are those of the limit alone: what it leaves for data. They have garbage collected as often as it takes to keep the limit.
+// options returns the reader's options of the limit alone, and sets the runtime's memory limit.
 func (m *memoryLimit) options() dataset.Options {
 	limit := dataset.MemoryLimit(0)
 	if m.maxMemory > 0 {
@@ -97,15 +93,16 @@ func (m *memoryLimit) options() dataset.Options {
 	return dataset.Options{MaxBytes: m.left}
 }
 
-// leastMemory is the least limit that is one of the whole process.
+// leastMemory is the lowest limit that applies to the whole process.
 const leastMemory = 32 << 20
 
-// unmanaged is about what the process takes that garbage collection does not count.
+// unmanaged is the memory of the process that the garbage collector does not count, about.
 const unmanaged = 10 << 20
 
-// ownMemory returns how much of a limit of the process's memory is not for data and what is learned with: the program's
-// own some 16 MiB, and what grows with the limit, such as what is read ahead and what collecting garbage leaves unused.
-// The program does not fit into limits below leastMemory; there less is taken off, so that a higher limit always leaves more.
+// ownMemory returns the part of a memory limit that is not for data and learning. The program
+// itself takes about 16 MiB. Reading ahead and unused garbage take more with a higher limit. Below
+// leastMemory the program does not fit; less is subtracted there, so that a higher limit always
+// leaves more.
 func ownMemory(limit int64) int64 {
 	const small, fixed, most = 8 << 20, 16 << 20, 128 << 20
 	return max(0, min(fixed+min(limit/8, most), (limit-small)/4*3))
@@ -137,20 +134,19 @@ func (r *reading) options() (dataset.Options, error) {
 	return opts, errors.Join(r.letorText.apply(&opts), r.tables.apply(&opts))
 }
 
-// attend makes readers show progress, end with the context and print notes. The command closes the files that they keep
-// open.
+// attend makes readers show progress, stop with the context and print notes. The command closes the
+// files that they keep open.
 func (env *environment) attend(ctx context.Context, opts *dataset.Options, bar *progress) {
 	opts.Observe, opts.Context, opts.Note, opts.Opened = bar.bytes, ctx, env.noteOnce, env.keep
 }
 
-// keep registers a file, which the command closes at its end.
+// keep registers a file that the command closes at its end.
 func (env *environment) keep(file io.Closer) {
 	env.filesLock.Lock()
 	defer env.filesLock.Unlock()
 	env.files = append(env.files, file)
 }
 
-// closeFiles closes the files that keep registered.
 func (env *environment) closeFiles() error {
 	env.filesLock.Lock()
 	defer env.filesLock.Unlock()
@@ -162,8 +158,8 @@ func (env *environment) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-// open reads a data set of any format, which a flag or, if that is empty, an argument
-// names; "-" is the standard input. The reader's warnings are left to the caller.
+// open reads a data set of any format; "-" is standard input. flag names the path, or is empty for
+// an argument. The caller prints the reader's warnings.
 func (env *environment) open(ctx context.Context, flag, path string, opts dataset.Options) (*dataset.Dataset, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -188,11 +184,11 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 	return d, inputFault(flag, path, someData, hintAtMemory(err))
 }
 
-// readers are how many reads of streamed data may begin while all cores compute.
+// readers is the number of reads of streamed data that may start while all cores compute.
 const readers = 4
 
-// checkCopied returns an error if there is no room in so many bytes for a copy of data that are in memory as a whole, and for
-// what is held beside; the features of a cache are mapped and take none.
+// checkCopied returns an error if a copy of the data and beside more bytes do not fit into memory.
+// The features of a cache are mapped and take no memory themselves.
 func checkCopied(flag, path string, d *dataset.Dataset, beside, bytes int64) error {
 	copies, need := int64(2), featureBytes(d)
 	if strings.HasSuffix(path, ".lwd") {
@@ -207,8 +203,8 @@ func checkCopied(flag, path string, d *dataset.Dataset, beside, bytes int64) err
 	}))
 }
 
-// leftBeside returns the bytes that data leave of a limit for other data. Data take their features, if they are in memory,
-// and something for every query beyond a few MB.
+// leftBeside returns the bytes of a limit that data leave for other data. Data take their features,
+// if they are in memory, and some bytes for every query. The first 2 MiB of these are not counted.
 func leftBeside(data *dataset.Dataset, bytes int64) int64 {
 	const few = 2 << 20
 	held := max(0, memory.QueryBytes*int64(len(data.Queries))-few)
@@ -218,17 +214,17 @@ func leftBeside(data *dataset.Dataset, bytes int64) int64 {
 	return max(1, bytes-held)
 }
 
-// featureBytes returns the bytes of the features of data in memory.
 func featureBytes(d *dataset.Dataset) int64 { return 4 * int64(d.Docs()) * int64(d.Features) }
 
-// opensAgain reports whether a path is of what can be read any number of times: a file, or a folder of shards.
+// opensAgain reports whether a path can be read repeatedly: a file, or a folder of shards.
 func opensAgain(path string) bool {
 	info, err := os.Stat(path)
 	return path != "-" && err == nil && (info.Mode().IsRegular() || info.IsDir())
 }
 
-// limitTrainingGarbage is for training: what losses hold of queries is much, and collecting garbage more often takes
-// little beside the passes over the data, the less the larger these are. GOGC in the environment says otherwise.
+// limitTrainingGarbage collects garbage more often during training, because losses hold much
+// memory. With large data, garbage collection takes little of the time. The environment variable
+// GOGC overrides it.
 func limitTrainingGarbage(data *dataset.Dataset) {
 	const large = 256 << 20 // bytes of features
 	switch {
@@ -240,15 +236,15 @@ func limitTrainingGarbage(data *dataset.Dataset) {
 	}
 }
 
-// running counts the commands of this process. Programs run several.
+// running counts the commands of this process, which may run several at once.
 var running struct {
 	sync.Mutex
 	commands     int
 	limit, every int64 // of memory and, in percent, of garbage, before the first
 }
 
-// leaveAsFound returns a function for the end of a command. The last command that ends restores the memory limit, the
-// rate of garbage collection and the number of workers of the process.
+// leaveAsFound returns a function for the end of a command. The last command to end restores the
+// memory limit, the rate of garbage collection and the number of workers.
 func leaveAsFound() (end func()) {
 	running.Lock()
 	defer running.Unlock()
@@ -268,7 +264,7 @@ func leaveAsFound() (end func()) {
 	}
 }
 
-// hintAtMemory adds to an error about too large data which flag raises the limit.
+// hintAtMemory adds to an error about too large data that --max-memory raises the limit.
 func hintAtMemory(err error) error {
 	if errors.Is(err, dataset.ErrTooLarge) {
 		return fmt.Errorf("%w with --max-memory", err)
@@ -276,10 +272,8 @@ func hintAtMemory(err error) error {
 	return err
 }
 
-// foldsReader is tune.ReadFolds or tune.ReadTests.
 type foldsReader func(dir string, opts dataset.Options) ([]tune.Fold, error)
 
-// readFolds reads folds.
 func (env *environment) readFolds(from foldsReader, dir string, opts dataset.Options) ([]tune.Fold, error) {
 	bar := env.startProgress("reading "+dir, 0)
 	defer bar.finish()
@@ -288,7 +282,7 @@ func (env *environment) readFolds(from foldsReader, dir string, opts dataset.Opt
 	return folds, folderFault(dir, err)
 }
 
-// openFolds opens data of that name bounded, with progress and notes.
+// openFolds calls open, which reads data within the bounds of b, with progress and notes.
 func openFolds[T any](ctx context.Context, env *environment, b *tune.Bounded, name string, open func() (T, error)) (T, error) {
 	bar := env.startProgress("reading "+name, 0)
 	defer bar.finish()
@@ -296,7 +290,7 @@ func openFolds[T any](ctx context.Context, env *environment, b *tune.Bounded, na
 	return open()
 }
 
-// filesFault names the flag whose file could not be read.
+// filesFault names the flag of the file that could not be read.
 func filesFault(files tune.Files, err error) error {
 	for _, f := range []struct{ flag, path string }{{"train", files.Train}, {"valid", files.Valid}, {"test", files.Test}} {
 		if err != nil && strings.Contains(err.Error(), f.path) {
@@ -306,7 +300,7 @@ func filesFault(files tune.Files, err error) error {
 	return err
 }
 
-// folderFault names the flag whose folder could not be read.
+// folderFault names the flag of the folder that could not be read.
 func folderFault(dir string, err error) error {
 	switch {
 	case err == nil:
@@ -319,8 +313,8 @@ func folderFault(dir string, err error) error {
 	return err
 }
 
-// openAndWarn is open for commands whose result does not hold the reader's warnings: it
-// prints them.
+// openAndWarn is open for commands whose result does not contain the reader's warnings. It prints
+// them.
 func (env *environment) openAndWarn(ctx context.Context, flag, path string, opts dataset.Options) (*dataset.Dataset, error) {
 	d, err := env.open(ctx, flag, path, opts)
 	if err == nil {
@@ -329,7 +323,7 @@ func (env *environment) openAndWarn(ctx context.Context, flag, path string, opts
 	return d, err
 }
 
-// openParts is openAndWarn for files whose queries, one file after the other, are one data set.
+// openParts is openAndWarn for several files, whose queries are concatenated.
 func (env *environment) openParts(ctx context.Context, flag string, paths []string, opts dataset.Options) (*dataset.Dataset, error) {
 	if len(paths) == 1 {
 		return env.openAndWarn(ctx, flag, paths[0], opts)
@@ -355,4 +349,105 @@ func (env *environment) openParts(ctx context.Context, flag string, paths []stri
 		return nil, usageErrorf("--%s %s: %w", flag, strings.Join(paths, ", "), err)
 	}
 	return d, nil
+}
+
+type tables struct {
+	input, delimiter        string
+	query, grade, doc       string
+	weight, queryWeight     string
+	features, oneHot        string
+	negative                string
+	featuresGiven, hotGiven func() bool
+}
+
+func (t *tables) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&t.input, "input", "", "input `format` (lwd: cache): "+suggest.OneOf(datafile.Formats()))
+	f.StringVar(&t.query, "query", "", "`column` of query ids (default: query, qid, query_id, …)")
+	f.StringVar(&t.grade, "grade", "", "`column` of grades (default: grade, label, relevance, …)")
+	f.StringVar(&t.doc, "doc", "", "`column` of document ids (default: doc, docid, document_id, …)")
+	f.StringVar(&t.weight, "weight", "", "`column` of document weights (default: document_weight)")
+	f.StringVar(&t.queryWeight, "query-weight", "", "`column` of query weights, constant within a query (default: query_weight)")
+	f.StringVar(&t.features, "features", "", "feature `columns`, or \"all but A,B\" (default: all but ids, grades, weights)")
+	f.StringVar(&t.oneHot, "one-hot", "", "text `columns` to one-hot encode, or auto for all text columns")
+	f.StringVar(&t.delimiter, "delimiter", "", "CSV `delimiter`, or tab (default: comma)")
+	f.StringVar(&t.negative, "negative-grades", "error", "`how` to treat negative grades: error, zero or drop")
+	t.featuresGiven = func() bool { return f.Changed("features") }
+	t.hotGiven = func() bool { return f.Changed("one-hot") }
+}
+
+// allBut begins a list of columns that are not features.
+const allBut = "all but "
+
+func (t *tables) apply(opts *dataset.Options) (err error) {
+	if t.input != "" && !slices.Contains(datafile.Formats(), t.input) {
+		return usageErrorf("--input %s%s", t.input, suggest.Or(t.input, datafile.Formats(), ": expected "+suggest.OneOf(datafile.Formats())+" (--data and --train name files)"))
+	}
+	opts.Input = t.input
+	if opts.Negative, err = dataset.ParseNegative(t.negative); err != nil {
+		return usageErrorf("--negative-grades: %w", err)
+	}
+	o := dataset.TableOptions{Query: t.query, Grade: t.grade, Doc: t.doc, Weight: t.weight, QueryWeight: t.queryWeight}
+	if o.Delimiter, err = t.delimiterByte(); err != nil {
+		return err
+	}
+	if list, but := strings.CutPrefix(t.features, allBut); but {
+		o.Except, err = columnList("features", list)
+	} else if t.featuresGiven() {
+		o.Features, err = columnList("features", t.features)
+	}
+	if err != nil {
+		return err
+	}
+	if t.oneHot == "auto" {
+		o.OneHotAuto = true
+	} else if t.hotGiven() {
+		if o.OneHot, err = columnList("one-hot", t.oneHot); err != nil {
+			return err
+		}
+	}
+	opts.Table = o
+	return nil
+}
+
+func columnList(flag, list string) ([]string, error) {
+	names := strings.Split(list, ",")
+	for i, name := range names {
+		if names[i] = strings.TrimSpace(name); names[i] == "" {
+			return nil, usageErrorf("--%s %q: expected names of columns, separated by commas", flag, list)
+		}
+		if slices.Contains(names[:i], names[i]) {
+			return nil, usageErrorf("--%s: column %s is given twice", flag, names[i])
+		}
+	}
+	return names, nil
+}
+
+// delimiterByte returns the delimiter, 0 for the default of the format.
+func (t *tables) delimiterByte() (byte, error) {
+	switch {
+	case t.delimiter == "":
+		return 0, nil
+	case t.delimiter == "tab" || t.delimiter == `\t`:
+		return '\t', nil
+	case len(t.delimiter) == 1 && strings.ContainsAny(t.delimiter, "\t !#$%&'*,/:;<=>?@\\^_`|~"):
+		return t.delimiter[0], nil
+	}
+	return 0, usageErrorf("--delimiter %q: expected tab or one of the characters , ; : | and others that do not occur in numbers, quotes or names", t.delimiter)
+}
+
+type sampling struct{ share float64 }
+
+func (s *sampling) addTo(cmd *cobra.Command) {
+	cmd.Flags().Float64Var(&s.share, "sample", 1, "`share` of the queries to read, such as 0.1")
+}
+
+func (s *sampling) sampled(opts *dataset.Options) error {
+	if !(s.share > 0 && s.share <= 1) {
+		return usageErrorf("--sample: found %v, expected a share above 0, up to 1", s.share)
+	}
+	if s.share < 1 {
+		opts.Keep = dataset.SampleQueries(s.share, 0)
+	}
+	return nil
 }

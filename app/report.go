@@ -2,14 +2,19 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	page "github.com/listwise/listwise/app/report"
+	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/atomicfile"
 )
@@ -136,7 +141,7 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	return env.print(writtenReport(f.out, r))
 }
 
-func (f *reportFlags) config() (*page.Config, error) {
+func (f *reportFlags) config() (_ *page.Config, err error) {
 	c := &page.Config{
 		Title: f.title, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed, MaxBytes: int(f.maxSize * 1e6),
 	}
@@ -145,16 +150,12 @@ func (f *reportFlags) config() (*page.Config, error) {
 	} else {
 		c.Source = filepath.Base(filepath.Clean(f.data))
 	}
-	convention, err := f.parseConvention()
-	if err != nil {
-		return nil, err
-	}
-	c.Measures, c.Ties, err = f.parseMeasures(convention)
+	_, c.Measures, c.Ties, err = f.parse()
 	return c, err
 }
 
-// systems reads the arguments as compare does, but one run each; a number is a run of
-// the record, which may have learning curves.
+// systems parses the arguments like compare, but each has one run. A number is a recorded run,
+// which may have learning curves.
 func (f *reportFlags) systems(args []string) (systems []*contestant, curves []page.Curve, err error) {
 	for _, arg := range args {
 		if name, id, ok := numbered(arg); ok {
@@ -177,7 +178,7 @@ func (f *reportFlags) systems(args []string) (systems []*contestant, curves []pa
 	return systems, curves, nameSystems(systems)
 }
 
-// tuningsOf reads what tune tried for the systems that are folders of its output.
+// tuningsOf reads the results of all settings, for systems that are output folders of tune.
 func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 	var tunings []page.Tuning
 	for _, s := range systems {
@@ -204,7 +205,8 @@ func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 	return tunings, nil
 }
 
-// tunedCurves reads the learning curves of what tune chose, for the systems that are folders of its output.
+// tunedCurves reads the learning curves of the settings chosen by tune, for systems that are output
+// folders of tune.
 func tunedCurves(systems []*contestant) ([]page.Curve, error) {
 	var curves []page.Curve
 	for _, s := range systems {
@@ -227,7 +229,6 @@ func tunedCurves(systems []*contestant) ([]page.Curve, error) {
 	return curves, nil
 }
 
-// readCurve reads a file that train --curve or tune wrote.
 func readCurve(path, name string) (page.Curve, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -241,7 +242,6 @@ func readCurve(path, name string) (page.Curve, error) {
 	return c, nil
 }
 
-// curveArgument reads [NAME=]FILE.
 func curveArgument(arg string) (name, path string) {
 	name, path, named := strings.Cut(arg, "=")
 	if !named || exists(arg) {
@@ -263,7 +263,6 @@ func (f *reportFlags) readCurves() ([]page.Curve, error) {
 	return curves, nil
 }
 
-// reportJSON describes what was written.
 type reportJSON struct {
 	File     string `json:"file"`
 	Bytes    int    `json:"bytes"`
@@ -280,4 +279,100 @@ func writtenReport(path string, r *page.Report) report {
 		rows:    [][]any{{path, s.Bytes, s.Queries, s.Explorer}},
 		json:    j,
 	}
+}
+
+// numbered parses [NAME=]NUMBER, the number of a recorded run. It returns false if the argument is
+// not a number, or if there is a file of that name.
+func numbered(arg string) (name, id string, ok bool) {
+	name, id, named := strings.Cut(arg, "=")
+	if !named {
+		name, id = "", arg
+	}
+	n, err := strconv.ParseInt(id, 10, 64)
+	return name, id, err == nil && n > 0 && !exists(arg) && !exists(id)
+}
+
+// ofRun returns the systems of a recorded run and their learning curves.
+func ofRun(name, id string) (systems []*contestant, curves []page.Curve, err error) {
+	list, err := runsNamed([]string{id})
+	if err != nil {
+		return nil, nil, err
+	}
+	r := list[0]
+	systems, curves = filesOf(r), curvesOf(r)
+	if r.Status != runs.Finished {
+		return nil, nil, usageErrorf("run %s is %s, expected one that is finished", id, r.Status)
+	}
+	if systems == nil {
+		return nil, nil, usageErrorf("run %s: the record has no model or scores for it", id)
+	}
+	if name != "" && len(systems) > 1 {
+		return nil, nil, usageErrorf("run %s has %d methods, expected one to be called %s", id, len(systems), name)
+	}
+	for _, s := range systems {
+		if p := s.runs[0].path; !exists(p) {
+			return nil, nil, usageErrorf("run %s: %w", id, &fs.PathError{Op: "open", Path: p, Err: errors.New("the file that the run wrote no longer exists")})
+		}
+		if name != "" {
+			s.name = name
+		}
+	}
+	for i := range curves {
+		if name != "" {
+			curves[i].Name = name
+		}
+	}
+	return systems, curves, nil
+}
+
+func filesOf(r *runs.Run) []*contestant {
+	system := func(name, path string) *contestant {
+		return &contestant{name: name, given: true, runs: []run{{path: path}}}
+	}
+	suffix := " #" + strconv.FormatInt(r.ID, 10)
+	var systems []*contestant
+	switch r.Kind {
+	case runs.Train:
+		if len(r.Files) > 0 && len(r.Methods) == 1 {
+			systems = append(systems, system(r.Methods[0]+suffix, r.Files[0]))
+		}
+	case runs.Tune:
+		for _, m := range r.Methods {
+			i := slices.IndexFunc(r.Files, func(f string) bool { return filepath.Base(filepath.Dir(f)) == m })
+			if i >= 0 {
+				systems = append(systems, system(m+suffix, filepath.Dir(r.Files[i])))
+			}
+		}
+	case runs.Auto: // the folds' fusions or, where they were not trained anew, the one model
+		path := r.Files[0]
+		if i := slices.IndexFunc(r.Files, func(f string) bool { return filepath.Base(filepath.Dir(f)) == autoSystem }); i >= 0 {
+			path = filepath.Dir(r.Files[i])
+		}
+		systems = append(systems, system(autoSystem+suffix, path))
+	case runs.Eval:
+		i := slices.IndexFunc(r.Data, func(d runs.Data) bool { return d.Role == "model" || d.Role == "scores" })
+		if i >= 0 {
+			systems = append(systems, system(shortName(r.Data[i].Path)+suffix, r.Data[i].Path))
+		}
+	}
+	return systems
+}
+
+func curvesOf(r *runs.Run) []page.Curve {
+	var curves []page.Curve
+	for _, p := range r.Curve {
+		name := strings.TrimSpace(p.Ranker + " " + p.Fold)
+		name += " #" + strconv.FormatInt(r.ID, 10)
+		i := slices.IndexFunc(curves, func(c page.Curve) bool { return c.Name == name })
+		if i < 0 {
+			i = len(curves)
+			curves = append(curves, page.Curve{Name: name})
+		}
+		point := page.Point{Epoch: p.Step, Restart: p.Start, Cost: float64(p.Objective), Best: p.Best}
+		if v := float64(p.Validation); number(v) != nil {
+			point.Validation = &v
+		}
+		curves[i].Points = append(curves[i].Points, point)
+	}
+	return curves
 }

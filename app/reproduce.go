@@ -2,14 +2,17 @@ package app
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/app/papers"
+	"github.com/listwise/listwise/internal/atomicfile"
 )
 
 type reproduceFlags struct {
@@ -68,7 +71,6 @@ FILE.md, with plots in figures/FILE, and the third to FILE-held.md.`,
 	return cmd
 }
 
-// runLine runs what the command line asks for.
 func (f *reproduceFlags) runLine(cmd *cobra.Command, env *environment, args []string) error {
 	if len(args) == 0 {
 		return env.print(experimentList())
@@ -93,7 +95,7 @@ func (f *reproduceFlags) runLine(cmd *cobra.Command, env *environment, args []st
 	return f.run(cmd, env, args[0])
 }
 
-// experimentList is what the command prints without a name.
+// experimentList is the output without a name.
 func experimentList() report {
 	type experiment struct {
 		Name  string `json:"name"`
@@ -156,8 +158,8 @@ func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) 
 	return nil
 }
 
-// command is the command line without the flags that do not bear on results, for an
-// experiment that reads data, that scales.
+// command returns the command line without flags that do not change results, for an experiment that
+// reads data or that scales.
 func (f *reproduceFlags) command(name string, reads, scales bool) string {
 	parts := []string{"listwise reproduce", name}
 	if f.data != "" && reads {
@@ -172,8 +174,7 @@ func (f *reproduceFlags) command(name string, reads, scales bool) string {
 	return strings.Join(append(parts, fmt.Sprintf("--seed %d", f.seed)), " ")
 }
 
-// printExperiment writes the report in the format asked for; CSV is its first
-// sheet.
+// printExperiment prints the report. CSV output is its first table.
 func (env *environment) printExperiment(r *papers.Report) error {
 	switch env.format {
 	case "json":
@@ -191,7 +192,7 @@ func (env *environment) printExperiment(r *papers.Report) error {
 	return env.printText(b.String())
 }
 
-// experimentText is what the report's WriteText writes, for a terminal of that width.
+// experimentText is the report's WriteText for a terminal of that width.
 func experimentText(r *papers.Report, width int) string {
 	parts := []report{{title: r.Title}}
 	for _, f := range r.Facts {
@@ -209,8 +210,8 @@ func experimentText(r *papers.Report, width int) string {
 	return textOf(append(parts, report{notes: r.Closing()}), "", width)
 }
 
-// stagedProgress shows one bar after the other, each for a stage of an
-// experiment. It may be called from any goroutine.
+// stagedProgress shows a progress bar for each stage in turn. Its methods may be called from any
+// goroutine.
 type stagedProgress struct {
 	env *environment
 
@@ -223,7 +224,7 @@ func (s *stagedProgress) set(stage string, done, total int) {
 	s.setUnit(stage, int64(done), int64(total), false)
 }
 
-// setUnit is set for plain numbers and for bytes.
+// setUnit is set for numbers or bytes.
 func (s *stagedProgress) setUnit(stage string, done, total int64, bytes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,4 +248,122 @@ func (s *stagedProgress) finish() {
 		s.bar.finish()
 		s.bar = nil
 	}
+}
+
+func (f *reproduceFlags) runAll(cmd *cobra.Command, env *environment) error {
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return err
+	}
+	stages := stagedProgress{env: env}
+	all, err := papers.RunAll(cmd.Context(), nil, papers.AllOptions{
+		Options: papers.Options{Data: f.data, Set: f.set, Seed: f.seed, Jobs: f.jobs, Scale: f.scale, Command: f.command("all", true, true), Opened: env.keep},
+		Out:     f.out,
+		CommandOf: func(e *papers.Experiment) string {
+			return f.command(e.Name, e.Reads, e.Scales != "")
+		},
+		Observe: func(at, of int, name, stage string, done, total int) {
+			stages.set(fmt.Sprintf("%d/%d %s: %s", at+1, of, name, stage), done, total)
+		},
+	})
+	stages.finish()
+	if err != nil {
+		return err
+	}
+	paths, err := f.writePages(all)
+	if err != nil {
+		return err
+	}
+	if err := env.print(allReport(all)); err != nil {
+		return err
+	}
+	env.note("written: %s and the files of the experiments", strings.Join(paths, ", "))
+	return nil
+}
+
+// writePages writes the pages into the folder. With --markdown it also writes the Markdown page
+// there, and copies of its plots.
+func (f *reproduceFlags) writePages(all *papers.All) ([]string, error) {
+	page := filepath.Join(f.out, "all.html")
+	if err := atomicfile.Write(page, all.WriteHTML); err != nil {
+		return nil, err
+	}
+	paths := []string{page}
+	markdown := func(path, figures string) error {
+		paths = append(paths, path)
+		return atomicfile.Write(path, func(w io.Writer) error { return all.WriteMarkdown(w, figures) })
+	}
+	held := func(path string) error {
+		paths = append(paths, path)
+		return atomicfile.Write(path, all.WriteHeld)
+	}
+	if err := markdown(filepath.Join(f.out, "all.md"), ""); err != nil {
+		return paths, err
+	}
+	if err := held(filepath.Join(f.out, "held.md")); err != nil || f.markdown == "" {
+		return paths, err
+	}
+	if err := held(f.heldPage()); err != nil {
+		return paths, err
+	}
+	base := filepath.Base(f.markdown)
+	figures := filepath.Join("figures", strings.TrimSuffix(base, filepath.Ext(base)))
+	dir := filepath.Join(filepath.Dir(f.markdown), figures)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	for i := range all.Outcomes {
+		if r := all.Outcomes[i].Report; r != nil {
+			if _, err := r.WritePlots(dir); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return paths, markdown(f.markdown, filepath.ToSlash(figures))
+}
+
+// heldPage is the path of the page of confirmed claims with --markdown.
+func (f *reproduceFlags) heldPage() string {
+	return strings.TrimSuffix(f.markdown, filepath.Ext(f.markdown)) + "-held.md"
+}
+
+// allReport is the output of "all": the numbers of verdicts, and as JSON all verdicts.
+func allReport(all *papers.All) report {
+	type claim struct {
+		Experiment string         `json:"experiment"`
+		Data       string         `json:"data"`
+		Method     string         `json:"method"`
+		Measure    string         `json:"measure"`
+		Published  float64        `json:"published"`
+		Ours       float64        `json:"ours"`
+		Interval   []float64      `json:"interval,omitempty"`
+		Verdict    papers.Verdict `json:"verdict"`
+		Why        string         `json:"why,omitempty"`
+	}
+	t := all.Summary()
+	r := report{columns: t.Columns}
+	for _, row := range t.Rows {
+		r.rows = append(r.rows, cellsOf(row))
+	}
+	list := []claim{}
+	for i := range all.Outcomes {
+		o := &all.Outcomes[i]
+		if o.Report == nil {
+			r.notes = append(r.notes, fmt.Sprintf("%s was not run: %s", o.Name, o.Why))
+			continue
+		}
+		for _, c := range o.Report.Claims {
+			line := claim{Experiment: o.Name, Data: c.Data, Method: c.Row, Measure: c.Measure, Published: c.Published, Ours: c.Ours, Verdict: c.Verdict, Why: c.Why}
+			if c.Why == "" {
+				line.Interval = []float64{c.Low, c.High}
+			}
+			list = append(list, line)
+		}
+	}
+	for _, fact := range all.Facts {
+		if slices.Contains([]string{"time", "verdicts"}, fact.Name) {
+			r.notes = append(r.notes, fact.Name+": "+fact.Value)
+		}
+	}
+	r.json = list
+	return r
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// retraining says which train command makes a model that another command made.
+// retraining finds the train command that repeats a training of another command.
 type retraining struct {
 	cmd        *cobra.Command // the other, for its flags
 	transform  []string
@@ -22,7 +22,6 @@ type retraining struct {
 	convention measure.Convention
 }
 
-// newRetraining finds the files of the data.
 func newRetraining(cmd *cobra.Command, s *source, transform []string, c measure.Convention) (*retraining, error) {
 	r := &retraining{cmd: cmd, transform: transform, source: s, files: []tune.Files{s.files}, convention: c}
 	var err error
@@ -35,7 +34,7 @@ func newRetraining(cmd *cobra.Command, s *source, transform []string, c measure.
 	return r, err
 }
 
-// whole returns the files of the data that tune.Whole puts together.
+// whole returns the files of the data that tune.Whole combines.
 func (r *retraining) whole() []string {
 	if r.files == nil {
 		return []string{r.source.data}
@@ -47,15 +46,14 @@ func (r *retraining) whole() []string {
 	return []string{first.Train, first.Valid}
 }
 
-// material is what a model learns from: files, and the data that were read of them, as wide as
-// all that were read.
+// material is the training data of a model: files, and the data sets read from them.
 type material struct {
 	files []string
 	data  []*dataset.Dataset
 }
 
-// width returns the flag that makes reading the files alone give as many features, which it need not where
-// the highest of them are 0 in all of these.
+// width returns the flag that makes the files have the same number of features when they are read
+// alone. It is not needed if the last feature is not 0 everywhere.
 func (m *material) width() []string {
 	for _, d := range m.data {
 		if d.FeatureNames != nil || d.Features == 0 {
@@ -73,8 +71,7 @@ func (m *material) width() []string {
 	return []string{"--min-features", strconv.Itoa(m.data[0].Features)}
 }
 
-// train returns the command that trains a method by a setting; own are flags that the
-// other command has not.
+// train returns the command that trains a method with a setting; own has further flags.
 func (r *retraining) train(m *method.Method, own []string, v method.Values, seed uint64, from material, path string) []string {
 	args := append([]string{"train", "--method", m.Name}, own...)
 	for _, word := range settingWords(v) {
@@ -91,7 +88,7 @@ func (r *retraining) train(m *method.Method, own []string, v method.Values, seed
 	return append(args, "--model", path)
 }
 
-// settingWords returns the settings that are not their defaults, as NAME=VALUE.
+// settingWords returns the settings that differ from their defaults, as NAME=VALUE.
 func settingWords(v method.Values) (words []string) {
 	for _, name := range v.Names() {
 		if !v.IsDefault(name) {
@@ -101,21 +98,17 @@ func settingWords(v method.Values) (words []string) {
 	return words
 }
 
-// ownFlags are flags whose values belong to the command that was called, not to the one written.
+// ownFlags are flags whose values are not copied to the new command.
 var ownFlags = map[string]bool{
 	"seed": true, "transform": true, "threshold": true, "data": true, "train": true, "valid": true, "test": true, "select": true, "measures": true, "ties": true,
 	"format": true, "quiet": true, "method": true, "scorer": true, "refit": true, "model": true, "out": true, "no-record": true, "by": true, "max-grade": true,
 }
 
-// shared returns the given flags of reading and judging that another command has too, except
-// some. It gives the threshold as a number where the data decided it.
+// shared returns the flags for reading data and for relevance that both commands have, except some.
+// If the data determined the threshold, it is given as a number.
 func (r *retraining) shared(by *cobra.Command, but ...string) (args []string) {
-	except := make(map[string]bool)
-	for _, name := range but {
-		except[name] = true
-	}
 	r.cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if !except[flag.Name] && !ownFlags[flag.Name] && by.Flags().Lookup(flag.Name) != nil {
+		if !slices.Contains(but, flag.Name) && !ownFlags[flag.Name] && by.Flags().Lookup(flag.Name) != nil {
 			args = append(args, "--"+flag.Name, flag.Value.String())
 		}
 	})

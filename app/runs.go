@@ -10,10 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/app/runs"
+	"github.com/listwise/listwise/internal/rows"
 	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/learn/method"
 )
@@ -45,8 +47,8 @@ recording. Deleting the folder .listwise deletes the record and nothing else.`,
 	return cmd
 }
 
-// withRuns opens the record of this folder for fn. Without a record, and for runs
-// that it does not have, the error is the caller's.
+// withRuns opens the record of this folder for fn. A missing record or run is an error of the
+// caller.
 func withRuns(fn func(*runs.Store) error) error {
 	store, err := runs.OpenExisting(".")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,7 +67,7 @@ func withRuns(fn func(*runs.Store) error) error {
 	return err
 }
 
-// runsNamed returns the runs of this folder's record that arguments give the numbers of.
+// runsNamed returns the recorded runs of the given numbers.
 func runsNamed(args []string) ([]*runs.Run, error) {
 	ids, err := runNumbers(args)
 	if err != nil {
@@ -82,7 +84,6 @@ func runsNamed(args []string) ([]*runs.Run, error) {
 	})
 }
 
-// runNumbers reads arguments that are numbers of runs.
 func runNumbers(args []string) ([]int64, error) {
 	ids := make([]int64, len(args))
 	for i, arg := range args {
@@ -95,7 +96,7 @@ func runNumbers(args []string) ([]int64, error) {
 	return ids, nil
 }
 
-// exactly requires n arguments, each the number of a run.
+// exactly requires n arguments that are numbers of runs.
 func exactly(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == n {
@@ -170,7 +171,7 @@ func (f *runsListFlags) run(env *environment) error {
 	return env.print(runsReport(list, env.format == "text"))
 }
 
-// runsReport is the list; brief keeps it to the width of a screen.
+// runsReport returns the list; brief limits it to the width of a screen.
 func runsReport(list []runs.Run, brief bool) report {
 	const most = 4 // measures in a brief list
 	names := measureNames(list)
@@ -201,7 +202,7 @@ func runsReport(list []runs.Run, brief bool) report {
 	return out
 }
 
-// runSummary is a line of the list: one ranker of a run over all its data.
+// runSummary is a line of the list: the results of a ranker over all data of a run.
 type runSummary struct {
 	method   string
 	measures []runs.Measure
@@ -216,7 +217,7 @@ func (s *runSummary) mean(name string) any {
 	return nil
 }
 
-// summaries has at least one line for every run.
+// summaries returns at least one line for every run.
 func summaries(r *runs.Run) []runSummary {
 	var lines []runSummary
 	for i := range r.Results {
@@ -236,7 +237,6 @@ func summaries(r *runs.Run) []runSummary {
 	return lines
 }
 
-// measureNames are all measures of the list, in order of appearance.
 func measureNames(list []runs.Run) []string {
 	var names []string
 	for i := range list {
@@ -251,11 +251,10 @@ func measureNames(list []runs.Run) []string {
 	return names
 }
 
-// overFolds reports whether a run's results are of folds, and of these the means.
+// overFolds reports whether a run has results for folds.
 func overFolds(r *runs.Run) bool { return r.Kind == runs.Tune || r.Kind == runs.Auto }
 
-// mainData is what the run learned from or was measured on; for tune and auto the folder
-// with the folds.
+// mainData returns the training or test data of a run; for tune and auto the folder of the folds.
 func mainData(r *runs.Run) string {
 	if len(r.Data) == 0 {
 		return ""
@@ -266,10 +265,201 @@ func mainData(r *runs.Run) string {
 	return r.Data[0].Path
 }
 
-// when is a time for people, in their time zone, or for programs.
+// when formats a time: local for people, UTC for programs.
 func when(t time.Time, people bool) string {
 	if people {
 		return t.Local().Format(time.DateTime)
 	}
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+func newRunsExportCommand(env *environment) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "export (ID… | --all)",
+		Short: "Print everything recorded of runs, as JSON or CSV",
+		Long: `Prints everything recorded of the given runs, oldest first.
+
+JSON (the default) is a list with one object a run: id, kind, status, begun, seconds,
+command, methods, config, seed, code, error, data, files, results, curve. Each of the
+results has a ranker, a fold (empty for the mean over folds, or without folds),
+settings, training, validation, trials, and measures with mean, tie_neutral, queries
+and per_query. Unknown and non-finite numbers are null.
+
+CSV has one line for each query and measure, with the columns run, begun, kind, seed,
+ranker, fold, measure, query, value. Lines without a query have the mean.`,
+		Example: `  listwise runs export 12 > run12.json
+  listwise runs export 11 12 --format csv > queries.csv
+  listwise runs export --all > runs.json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if (len(args) > 0) == all {
+				return usageErrorf("%s needs numbers of runs or --all (see %q)", cmd.CommandPath(), "listwise runs list")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			ids, err := runNumbers(args)
+			if err != nil {
+				return err
+			}
+			return withRuns(func(s *runs.Store) error { return exportRuns(env, s, ids) })
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "export all runs")
+	return cmd
+}
+
+// exportRuns exports the given runs, or all if there are none.
+func exportRuns(env *environment, s *runs.Store, ids []int64) error {
+	if len(ids) == 0 {
+		list, err := s.List(runs.Filter{})
+		if err != nil {
+			return err
+		}
+		for i := len(list) - 1; i >= 0; i-- {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	export := make([]runJSON, 0, len(ids))
+	var table [][]any
+	for _, id := range ids {
+		r, err := s.Get(id)
+		if err != nil {
+			return err
+		}
+		export = append(export, runToJSON(r))
+		table = append(table, queryRows(r)...)
+	}
+	if env.format == "csv" {
+		return rows.WriteCSV(env.stdout, []string{"run", "begun", "kind", "seed", "ranker", "fold", "measure", "query", "value"}, table)
+	}
+	return env.printJSON(export)
+}
+
+func queryRows(r *runs.Run) [][]any {
+	var table [][]any
+	var seed any
+	if r.Seed != nil {
+		seed = *r.Seed
+	}
+	for i := range r.Results {
+		result := &r.Results[i]
+		for _, m := range result.Measures {
+			row := func(query, value any) []any {
+				return []any{r.ID, when(r.Begun, false), string(r.Kind), seed, result.Ranker, result.Fold, m.Name, query, value}
+			}
+			table = append(table, row(nil, number(m.Mean)))
+			for _, v := range m.PerQuery {
+				table = append(table, row(rows.ID(v.Query), number(v.Value)))
+			}
+		}
+	}
+	return table
+}
+
+// runJSON is the form of a run that scripts rely on.
+type runJSON struct {
+	ID      int64          `json:"id"`
+	Kind    runs.Kind      `json:"kind"`
+	Status  runs.Status    `json:"status"`
+	Begun   string         `json:"begun"` // UTC, as 2006-01-02T15:04:05.000Z
+	Seconds float64        `json:"seconds"`
+	Command []string       `json:"command"`
+	Methods []string       `json:"methods"`
+	Config  map[string]any `json:"config"`
+	Seed    *uint64        `json:"seed"`
+	Code    runs.Code      `json:"code"`
+	Error   string         `json:"error,omitempty"`
+	Data    []runs.Data    `json:"data"`
+	Files   []string       `json:"files"`
+	Results []runs.Result  `json:"results"`
+	Curve   []runs.Point   `json:"curve,omitempty"`
+}
+
+func runToJSON(r *runs.Run) runJSON {
+	results := notNull(r.Results)
+	for i := range results {
+		results[i].Measures = notNull(results[i].Measures)
+	}
+	return runJSON{
+		ID: r.ID, Kind: r.Kind, Status: r.Status, Begun: when(r.Begun, false), Seconds: r.Duration.Seconds(),
+		Command: notNull(r.Command), Methods: notNull(r.Methods), Config: r.Config, Seed: r.Seed, Code: r.Code, Error: r.Error,
+		Data: notNull(r.Data), Files: notNull(r.Files), Results: results, Curve: r.Curve,
+	}
+}
+
+// notNull returns a list that is not null as JSON.
+func notNull[T any](list []T) []T { return append([]T{}, list...) }
+
+func newRunsDeleteCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete ID…",
+		Short: "Delete runs from the record",
+		Long: `Deletes runs from the record of this folder, without asking, and lists them. Files
+that a run wrote, such as models, stay. Numbers of deleted runs are not reused.`,
+		Example: `  listwise runs delete 12
+  listwise runs delete 3 4 5`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageErrorf("%s needs the number of a run (see %q)", cmd.CommandPath(), "listwise runs list")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			ids, err := runNumbers(args)
+			if err != nil {
+				return err
+			}
+			return withRuns(func(s *runs.Store) error { return deleteRuns(env, s, ids) })
+		},
+	}
+}
+
+func deleteRuns(env *environment, s *runs.Store, ids []int64) error {
+	out := report{columns: []string{"deleted", "command"}}
+	var lines []string
+	for _, id := range ids {
+		r, err := s.Get(id)
+		if err != nil {
+			return err
+		}
+		out.rows = append(out.rows, []any{int(id), commandLine(r.Command...)})
+		lines = append(lines, fmt.Sprintf("deleted run %d: %s", id, commandLine(r.Command...)))
+	}
+	if err := s.Delete(ids...); err != nil {
+		return err
+	}
+	out.json = map[string]any{"deleted": ids}
+	if env.format != "text" {
+		return env.print(out)
+	}
+	return env.print(report{notes: lines})
+}
+
+// commandLine returns a command of listwise for a shell.
+func commandLine(args ...string) string {
+	return shellLine(append([]string{"listwise"}, args...)...)
+}
+
+// operands returns names for the end of a command line. None is mistaken for a flag.
+func operands(names []string) []string {
+	if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "-") }) {
+		return append([]string{"--"}, names...)
+	}
+	return names
+}
+
+// shellLine quotes words for a shell.
+func shellLine(args ...string) string {
+	var words []string
+	for _, arg := range args {
+		special := func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@%+=:,./-^", r)
+		}
+		if arg == "" || strings.ContainsFunc(arg, special) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
 }

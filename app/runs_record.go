@@ -1,9 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,25 +18,27 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/tune"
+	"github.com/listwise/listwise/tune/ensemble"
 )
 
-// recording is the flag of the commands whose runs are recorded.
+// recording is the flag of commands whose runs are recorded.
 type recording struct{ noRecord bool }
 
 func (r *recording) addTo(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&r.noRecord, "no-record", false, "do not record this run (see \"listwise runs\")")
 }
 
-// recorder takes down one run. A record that cannot be written costs a warning and
-// at most runs.Patience, after the result was printed, and nothing else.
+// recorder records one run. If the record cannot be written, the command only prints a warning, at
+// most runs.Patience after its result.
 type recorder struct {
 	env   *environment
 	run   *runs.Run   // nil: nothing is recorded
 	store *runs.Store // that knows of the run, nil if none does yet
 }
 
-// hurry is how long a run waits at its beginning for others that write to the record.
-// What fails then is done at its end.
+// hurry is the time that a run waits at its beginning for other writers. If this fails, the run is
+// recorded at its end.
 const hurry = 100 * time.Millisecond
 
 // begin adds the run that describe returns to the record.
@@ -46,7 +53,7 @@ func (r *recording) begin(env *environment, describe func() *runs.Run) *recorder
 	return rec
 }
 
-// enter makes the run known to the record.
+// enter adds the run to the record.
 func (r *recorder) enter(deadline time.Time) error {
 	store, err := runs.Open(".", time.Until(deadline))
 	if err != nil {
@@ -67,7 +74,6 @@ func (r *recorder) enter(deadline time.Time) error {
 	return nil
 }
 
-// observe keeps a point of the learning curve.
 func (r *recorder) observe(it method.Iteration) {
 	if r.run == nil {
 		return
@@ -87,14 +93,13 @@ func (r *recorder) observe(it method.Iteration) {
 	r.run.Curve = append(r.run.Curve, p)
 }
 
-// result adds what a ranker reached.
 func (r *recorder) result(result runs.Result) {
 	if r.run != nil {
 		r.run.Results = append(r.run.Results, result)
 	}
 }
 
-// wrote adds files that the run has written; those without a name are none.
+// wrote adds files that the run has written. Empty names are ignored.
 func (r *recorder) wrote(paths ...string) {
 	if r.run == nil {
 		return
@@ -106,9 +111,8 @@ func (r *recorder) wrote(paths ...string) {
 	}
 }
 
-// conclude ends the run, which failed if err is not nil, and else prints its result:
-// after the run is recorded, so that what was printed is in the record, or before if
-// that has to wait for others.
+// conclude records the end of the run, which failed if err is not nil, and prints its result. The
+// result is printed after it is recorded, unless recording has to wait for other processes.
 func (r *recorder) conclude(out report, err error) error {
 	r.settle(err)
 	recorded := r.finish(hurry) == nil
@@ -121,7 +125,6 @@ func (r *recorder) conclude(out report, err error) error {
 	return err
 }
 
-// settle sets the run's final status.
 func (r *recorder) settle(err error) {
 	switch {
 	case r.run == nil:
@@ -134,7 +137,7 @@ func (r *recorder) settle(err error) {
 	}
 }
 
-// insist records the run's end, or warns that this failed.
+// insist records the end of the run, or warns that this failed.
 func (r *recorder) insist() {
 	err := r.finish(runs.Patience)
 	if err == nil {
@@ -146,9 +149,8 @@ func (r *recorder) insist() {
 	r.env.note("warning: this run is not recorded: %v (--no-record turns recording off)", err)
 }
 
-// finish puts the run's end into the record, and its beginning if that is not yet
-// there. It waits no longer than patience in all, and may be called again after an
-// error.
+// finish records the end of the run, and its beginning if that is missing. It waits at most
+// patience, and may be called again after an error.
 func (r *recorder) finish(patience time.Duration) error {
 	if r.run == nil {
 		return nil
@@ -169,17 +171,14 @@ func (r *recorder) finish(patience time.Duration) error {
 	return nil
 }
 
-// recordedData describes a data set that was read.
 func recordedData(role, path string, d *dataset.Dataset) runs.Data {
 	return runs.Data{Role: role, Path: path, Fingerprint: d.Fingerprint(), Queries: len(d.Queries), Documents: d.Docs()}
 }
 
-// recordedFile describes another file that was read.
 func recordedFile(role, path string) runs.Data {
 	return runs.Data{Role: role, Path: path, Fingerprint: runs.FileFingerprint(path)}
 }
 
-// recordedMeasures are all values of a result.
 func recordedMeasures(r *measure.Result) []runs.Measure {
 	var all []runs.Measure
 	for _, m := range r.Measures() {
@@ -192,7 +191,7 @@ func recordedMeasures(r *measure.Result) []runs.Measure {
 	return all
 }
 
-// recordedTraining is what a model file says of how the training went.
+// recordedTraining returns the description of the training in a model file.
 func recordedTraining(m *model.Model) map[string]any {
 	var training map[string]any
 	text, err := json.Marshal(m.Training)
@@ -205,7 +204,7 @@ func recordedTraining(m *model.Model) map[string]any {
 	return training
 }
 
-// recordedSettings are those that train and tune share.
+// recordedSettings returns the settings that train and tune share.
 func (l *learning) recordedSettings(c measure.Convention) map[string]any {
 	settings := map[string]any{"convention": c.Name(), "threshold": c.Threshold(), "normalize": l.normalize, "missing": l.missing}
 	if views, err := l.recipe().ParseViews(); err == nil && views != nil {
@@ -215,4 +214,166 @@ func (l *learning) recordedSettings(c measure.Convention) map[string]any {
 		settings["transform"] = l.transform
 	}
 	return settings
+}
+
+// recorded describes a run of train before it trains.
+func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
+	c := f.recordedSettings(measure.ConventionOf(p.Select))
+	c["scorer"], c["select"], c["hyperparameters"] = cmp.Or(f.scorer, m.Scorers()[0]), p.Select.Name(), p.Values.Typed()
+	if p.Measure != nil {
+		c["measure"] = p.Measure.Name()
+	}
+	r := &runs.Run{Kind: runs.Train, Methods: []string{m.Name}, Config: c, Seed: &p.Seed, Data: []runs.Data{recordedData("train", strings.Join(f.train, ", "), p.Data)}}
+	if p.Valid != nil {
+		r.Data = append(r.Data, recordedData("valid", f.recordedAs(strings.Join(f.train, ", ")), p.Valid))
+	}
+	if p.Initial != nil {
+		r.Data = append(r.Data, recordedFile("continue", f.from))
+		c["normalize"] = p.Normalization.String()
+		if !p.Views.Raw() {
+			c["views"] = p.Views.String()
+		}
+	}
+	if p.Refit {
+		c["refit"] = p.Decay
+	}
+	return r
+}
+
+// trainResult returns the result of a training; valid may be nil.
+func trainResult(m *method.Method, p *method.Problem, trained *model.Model, valid *measure.Result) runs.Result {
+	r := runs.Result{Ranker: m.Name, Settings: p.Values.Typed(), Training: recordedTraining(trained), Validation: runs.NaN()}
+	if v := trained.Training.Validation; v != nil {
+		r.Validation = runs.Number(*v)
+	}
+	if valid != nil {
+		r.Measures = recordedMeasures(valid)
+	}
+	return r
+}
+
+// recorded describes a run of tune before it trains.
+func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
+	settings := f.recordedSettings(c.Convention)
+	settings["select"], settings["ties"] = c.Select.Name(), c.Ties.String()
+	settings["measures"] = namesOfMeasures(c.Measures)
+	if f.budget != "" {
+		settings["budget"] = f.budget
+	}
+	r := &runs.Run{Kind: runs.Tune, Config: settings, Seed: &c.Seed}
+	methods := make(map[string]any)
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		r.Methods = append(r.Methods, e.Name)
+		methods[e.Name] = f.recordedEntry(e)
+	}
+	settings["methods"] = methods
+	r.Data = f.recordedFolds(c.Folds)
+	return r
+}
+
+func namesOfMeasures(measures []measure.Measure) []any {
+	return mapped(measures, func(m measure.Measure) any { return m.Name() })
+}
+
+// recordedEntry returns a method's hyperparameters. If several values are tried, they are a list.
+func (f *tuneFlags) recordedEntry(e *tune.Entry) map[string]any {
+	tried := e.Settings[0].Typed()
+	for name := range tried {
+		var values []any
+		for _, s := range e.Settings {
+			if v := s.Typed()[name]; !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		if len(values) > 1 {
+			tried[name] = values
+		}
+	}
+	settings := map[string]any{"scorer": cmp.Or(f.scorers[e.Name], e.Method.Scorers()[0]), "hyperparameters": tried}
+	if e.Measure != nil {
+		settings["measure"] = e.Measure.Name()
+	}
+	return settings
+}
+
+// recordTuning adds the results of tune: for every method the means over its folds, and the results
+// of each fold.
+func recordTuning(rec *recorder, c *tune.Config, r *tune.Result) {
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		rec.result(tunedMeans(row))
+		for k := range row.Folds {
+			rec.result(tunedFold(row, &row.Folds[k]))
+			base := filepath.Join(c.Dir, row.Entry.Name, row.Folds[k].Fold)
+			rec.wrote(base+".model.json", base+".scores", base+".queries.csv")
+			if len(row.Folds[k].Curve) > 0 {
+				rec.wrote(base + ".curve")
+			}
+		}
+	}
+}
+
+func tunedMeans(row *tune.Row) runs.Result {
+	tests := mapped(row.Folds, func(f tune.FoldResult) *measure.Result { return f.Test })
+	return runs.Result{Ranker: row.Entry.Name, Validation: runs.NaN(), Measures: meansOf(row.Measures, tests)}
+}
+
+// meansOf returns means over folds in the form of the record.
+func meansOf(means []tune.Summary, folds []*measure.Result) []runs.Measure {
+	var all []runs.Measure
+	for _, s := range means {
+		m := runs.Measure{Name: s.Measure.Name(), Mean: runs.Number(s.Mean), TieNeutral: runs.Number(s.TieNeutral)}
+		for _, f := range folds {
+			m.Queries += f.Counted(s.Measure)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func tunedFold(row *tune.Row, f *tune.FoldResult) runs.Result {
+	r := runs.Result{
+		Ranker: row.Entry.Name, Fold: f.Fold, Settings: f.Chosen.Typed(), Training: recordedTraining(f.Model),
+		Validation: runs.Number(f.Validation), Measures: recordedMeasures(f.Test),
+	}
+	varied := row.Varied()
+	for i, s := range row.Entry.Settings {
+		if math.IsNaN(f.Tried[i]) {
+			continue // dropped by successive halving
+		}
+		all := s.Typed()
+		tried := make(map[string]any)
+		for _, name := range varied {
+			tried[name] = all[name]
+		}
+		r.Trials = append(r.Trials, runs.Trial{Settings: tried, Validation: f.Tried[i]})
+	}
+	return r
+}
+
+// recorded describes a run of eval.
+func (f *evalFlags) recorded(test *dataset.Dataset, m *model.Model, convention measure.Convention, measures []measure.Measure) *runs.Run {
+	r := &runs.Run{
+		Kind: runs.Eval,
+		Config: map[string]any{
+			"measures": namesOfMeasures(measures), "convention": f.convention, "ties": f.ties, "threshold": convention.Threshold(), "max_grade": f.maxGrade, "missing": f.missing,
+		},
+		Data: []runs.Data{recordedData("test", f.data, test)},
+	}
+	if m == nil {
+		r.Data = append(r.Data, recordedFile("scores", f.scores))
+		return r
+	}
+	r.Methods = []string{m.Method}
+	r.Data = append(r.Data, recordedFile("model", f.model))
+	return r
+}
+
+func evalResult(s *ensemble.System, measured *measure.Result) runs.Result {
+	r := runs.Result{Ranker: s.Name, Validation: runs.NaN(), Measures: recordedMeasures(measured)}
+	if s.Model != nil {
+		r.Settings = s.Model.Hyperparameters
+	}
+	return r
 }

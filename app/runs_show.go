@@ -67,7 +67,7 @@ func showRun(env *environment, r *runs.Run, long bool) error {
 	return env.printText(textOf(parts, "\n", env.width()))
 }
 
-// onlyMeans leaves out the rows of single folds where there are means over them.
+// onlyMeans removes the rows of single folds if there are means over folds.
 func (r *report) onlyMeans() {
 	var means [][]any
 	for _, row := range r.rows {
@@ -81,7 +81,7 @@ func (r *report) onlyMeans() {
 	}
 }
 
-// shortLinesOf is shortened with a last line that gives the number of those left out.
+// shortLinesOf shortens lines and adds a line with the number of the others.
 func shortLinesOf(lines []string, what string) []string {
 	first, more := shortened(lines, what)
 	if more != "" {
@@ -90,7 +90,6 @@ func shortLinesOf(lines []string, what string) []string {
 	return first
 }
 
-// headReport describes the run: its state, time, command, program, seed and error.
 func headReport(r *runs.Run) report {
 	out := report{title: fmt.Sprintf("run %d: %s, %s", r.ID, r.Kind, r.Status)}
 	add := func(name, value string) { out.notes = append(out.notes, fmt.Sprintf("%-8s %s", name, value)) }
@@ -145,7 +144,7 @@ func settingsReport(r *runs.Run) report {
 	return out
 }
 
-// settingText shows a setting; lists, as of values to try, separated by commas.
+// settingText formats a setting. Lists are separated by commas.
 func settingText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -181,7 +180,7 @@ func resultsReport(r *runs.Run) report {
 	return out
 }
 
-// choiceLines lists what tune chose and how trainings ended.
+// choiceLines lists the choices of tune and the ends of trainings.
 func choiceLines(r *runs.Run) []string {
 	var lines []string
 	for i := range r.Results {
@@ -202,7 +201,7 @@ func choiceLines(r *runs.Run) []string {
 	return lines
 }
 
-// curveLines draw the learning curves, one a start of the training.
+// curveLines draws the learning curves, one for each start of the training.
 func curveLines(r *runs.Run) []string {
 	var lines []string
 	for start := 0; start < len(r.Curve); {
@@ -226,7 +225,6 @@ func curveLines(r *runs.Run) []string {
 	return lines
 }
 
-// unitOf is what the steps of a learning curve are.
 func unitOf(curve []runs.Point) string {
 	if len(curve) > 0 && curve[0].Epoch {
 		return "epochs"
@@ -234,7 +232,6 @@ func unitOf(curve []runs.Point) string {
 	return "iterations"
 }
 
-// drawCurve is one drawing, none if there is nothing to draw.
 func drawCurve(name, unit string, values []float64) []string {
 	known := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	if len(known) < 2 {
@@ -243,8 +240,8 @@ func drawCurve(name, unit string, values []float64) []string {
 	return []string{fmt.Sprintf("%-10s %s  %.6g to %.6g in %d %s", name, sparkline(known, 60), known[0], known[len(known)-1], len(values), unit)}
 }
 
-// sparkline draws finite values as a line of blocks, at most width of them; beyond
-// that, each stands for the mean of its neighbours.
+// sparkline draws finite values as a line of at most width blocks. If there are more values, a
+// block is a mean of neighbors.
 func sparkline(values []float64, width int) string {
 	n := min(len(values), width)
 	means := make([]float64, n)
@@ -265,4 +262,81 @@ func sparkline(values []float64, width int) string {
 		line[i] = blocks[level]
 	}
 	return string(line)
+}
+
+func newRunsDiffCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff A B",
+		Short: "Compare the settings and results of two runs",
+		Long: `Shows the settings, data and program versions in which run B differs from run A. For
+each measure of both runs, shows the means, their difference (B minus A), and on how
+many common queries B is better, equal and worse.
+
+Methods with the same name are compared; if no name is common and each run has one
+method, these are. Data are compared by fingerprints, not by path. "listwise compare"
+tests differences for significance.`,
+		Example: `  listwise runs diff 11 12`,
+		Args:    exactly(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			list, err := runsNamed(args)
+			if err != nil {
+				return err
+			}
+			return printDiff(env, list[0], list[1])
+		},
+	}
+}
+
+// diffJSON is a comparison of runs that scripts rely on.
+type diffJSON struct {
+	A        int64             `json:"a"`
+	B        int64             `json:"b"`
+	Settings []runs.Change     `json:"settings"`
+	Measures []runs.Comparison `json:"measures"`
+	OnlyA    []string          `json:"only_a"`
+	OnlyB    []string          `json:"only_b"`
+}
+
+func printDiff(env *environment, a, b *runs.Run) error {
+	d := runs.Compare(a, b)
+	measures := measuresDiffReport(a, b, d)
+	measures.json = diffJSON{a.ID, b.ID, notNull(d.Changes), notNull(d.Comparisons), notNull(d.OnlyA), notNull(d.OnlyB)}
+	if env.format != "text" {
+		return env.print(measures)
+	}
+	if len(measures.rows) == 0 {
+		measures.title = "The runs have no measures in common."
+	}
+	return env.printText(textOf([]report{changesReport(a, b, d), measures}, "\n", env.width()))
+}
+
+func changesReport(a, b *runs.Run, d *runs.Diff) report {
+	out := report{columns: []string{"differs", fmt.Sprintf("run %d", a.ID), fmt.Sprintf("run %d", b.ID)}}
+	for _, c := range d.Changes {
+		out.rows = append(out.rows, []any{c.Name, settingText(c.A), settingText(c.B)})
+	}
+	if d.Changes == nil {
+		out.title = fmt.Sprintf("Runs %d and %d have the same settings, data and program.", a.ID, b.ID)
+	}
+	return out
+}
+
+func measuresDiffReport(a, b *runs.Run, d *runs.Diff) report {
+	out := report{columns: []string{"ranker", "measure", fmt.Sprintf("run %d", a.ID), fmt.Sprintf("run %d", b.ID), "difference", "better", "equal", "worse"}}
+	for _, c := range d.Comparisons {
+		ranker := c.RankerA
+		if c.RankerB != ranker {
+			ranker += " → " + c.RankerB
+		}
+		out.rows = append(out.rows, []any{ranker, c.Measure, number(c.A), number(c.B), number(c.Difference), c.Wins, c.Ties, c.Losses})
+	}
+	for _, only := range []struct {
+		run   *runs.Run
+		names []string
+	}{{a, d.OnlyA}, {b, d.OnlyB}} {
+		if only.names != nil {
+			out.notes = append(out.notes, fmt.Sprintf("only in run %d: %s", only.run.ID, strings.Join(only.names, ", ")))
+		}
+	}
+	return out
 }

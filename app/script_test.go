@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"listwise": func() {
 			before := filesOpen()
-			code := Main()
+			code := Run(WithSignals(context.Background()), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 			open := slices.DeleteFunc(filesOpen(), func(name string) bool { return slices.Contains(before, name) })
 			if len(open) > 0 && code != exitFailed { // an interrupted command ends while others write
 				fmt.Fprintln(os.Stderr, "left open at the end of the command:", open)

@@ -7,17 +7,21 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/serve"
+	"github.com/listwise/listwise/serve/experiment"
 )
 
 type serveFlags struct {
@@ -165,8 +169,7 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 	return s.Serve(ctx, l, certificates, f.grace)
 }
 
-// closeRecords closes the log of experiments, and logs whether lines of it were lost: a service that
-// is stopped says no more than that it was.
+// closeRecords closes the log of experiments, and logs how many lines were lost.
 func closeRecords(c *serve.Config) error {
 	err := c.Records.Close()
 	if lost, _ := c.Records.Dropped(); lost > 0 {
@@ -175,7 +178,7 @@ func closeRecords(c *serve.Config) error {
 	return err
 }
 
-// reread reads all files anew. Of what cannot be read the old stays.
+// reread reads all files again. If a file cannot be read, the old content stays.
 func (f *serveFlags) reread(s *serve.Server, certificates *serve.Certificates, c *serve.Config) {
 	log := c.Log
 	log.Info("SIGHUP: reading models, tokens and certificates anew")
@@ -235,7 +238,6 @@ func (f *serveFlags) config(ctx context.Context, env *environment) (c serve.Conf
 	return c, err
 }
 
-// readBackgrounds reads the documents of --background as the models want them.
 func (f *serveFlags) readBackgrounds(ctx context.Context, env *environment, models []serve.Source) (map[string]*dataset.Dataset, error) {
 	all := make(map[string]*dataset.Dataset)
 	for _, text := range f.backgrounds {
@@ -265,7 +267,7 @@ func (f *serveFlags) readBackgrounds(ctx context.Context, env *environment, mode
 	return all, nil
 }
 
-// logger returns the log of a service on standard error.
+// logger returns the log of a server on standard error.
 func (env *environment) logger() *slog.Logger {
 	o := &slog.HandlerOptions{}
 	if env.quiet {
@@ -275,4 +277,229 @@ func (env *environment) logger() *slog.Logger {
 		return slog.New(slog.NewJSONHandler(env.stderr, o))
 	}
 	return slog.New(slog.NewTextHandler(env.stderr, o))
+}
+
+const tokensVariable = "LISTWISE_TOKENS"
+
+// accessFlags are the flags for access to the server.
+type accessFlags struct {
+	addr                string
+	remote              bool
+	tokenFile           string
+	cert, key, clientCA string
+	clients             []string
+	local               bool // the address is this machine's alone
+}
+
+func (a *accessFlags) addTo(fl *pflag.FlagSet) {
+	fl.StringVar(&a.addr, "addr", "127.0.0.1:8080", "listen `address`, HOST:PORT; port 0: any free port")
+	fl.BoolVar(&a.remote, "allow-remote", false, "allow an --addr that other machines can reach")
+	fl.StringVar(&a.tokenFile, "token-file", "", "`file` of bearer tokens that requests must present, one a line")
+	fl.StringVar(&a.cert, "cert", "", "`file` of the TLS certificate and its chain (PEM)")
+	fl.StringVar(&a.key, "key", "", "`file` of the certificate's private key (PEM)")
+	fl.StringVar(&a.clientCA, "client-ca", "", "`file` of root certificates for client certificates (PEM)")
+	fl.StringArrayVar(&a.clients, "client", nil, "client certificate that may use a model, `MODEL=NAME`; repeatable")
+}
+
+// config sets what the flags say of a server, and returns its certificates, nil without TLS.
+func (a *accessFlags) config(ctx context.Context, c *serve.Config) (*serve.Certificates, error) {
+	var err error
+	if a.local, err = a.checkAddr(ctx); err != nil {
+		return nil, err
+	}
+	if c.Tokens, err = a.tokens(); err != nil {
+		return nil, err
+	}
+	c.LocalHost = a.local && len(c.Tokens) == 0 && a.clientCA == ""
+	c.Clients = make(map[string][]string)
+	for _, text := range a.clients {
+		m, name, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, usageErrorf("--client %s: expected MODEL=NAME, such as web=search.example.org", text)
+		}
+		c.Clients[m] = append(c.Clients[m], name)
+	}
+	switch {
+	case (a.cert == "") != (a.key == ""):
+		return nil, usageErrorf("--cert and --key go together: found one of them")
+	case a.clientCA != "" && a.cert == "":
+		return nil, usageErrorf("--client-ca needs --cert and --key: client certificates need TLS")
+	case a.clients != nil && a.clientCA == "":
+		return nil, usageErrorf("--client needs --client-ca, which verifies client certificates")
+	case a.cert == "":
+		return nil, nil
+	}
+	certificates, err := serve.NewCertificates(a.cert, a.key, a.clientCA)
+	if err != nil {
+		return nil, usageErrorf("--cert, --key, --client-ca: %w", err)
+	}
+	return certificates, nil
+}
+
+func (a *accessFlags) tokens() ([]string, error) {
+	text := os.Getenv(tokensVariable)
+	if a.tokenFile != "" {
+		file, err := os.ReadFile(a.tokenFile)
+		if err != nil {
+			return nil, usageErrorf("--token-file: %w", err)
+		}
+		if len(strings.Fields(string(file))) == 0 {
+			return nil, usageErrorf("--token-file %s: found no token, expected one a line", a.tokenFile)
+		}
+		text += "\n" + string(file)
+	}
+	return strings.Fields(text), nil
+}
+
+// checkAddr reports whether only this machine can reach the address. Other addresses are an error
+// without --allow-remote.
+func (a *accessFlags) checkAddr(ctx context.Context) (local bool, err error) {
+	host, _, err := net.SplitHostPort(a.addr)
+	if err != nil {
+		return false, usageErrorf("--addr %s: expected HOST:PORT, such as 127.0.0.1:8080", a.addr)
+	}
+	if host != "" {
+		list, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+		if err != nil {
+			return false, usageErrorf("--addr %s: %w", a.addr, err)
+		}
+		local = true
+		for _, ip := range list {
+			local = local && ip.IP.IsLoopback()
+		}
+	}
+	if !local && !a.remote {
+		return false, usageErrorf("--addr %s: other machines can reach this address; --allow-remote allows it", a.addr)
+	}
+	return local, nil
+}
+
+// warning describes the risks of a remote address, or returns "".
+func (a *accessFlags) warning(c *serve.Config) string {
+	switch {
+	case a.local:
+		return ""
+	case len(c.Tokens) == 0 && a.clientCA == "":
+		return fmt.Sprintf("anyone who can reach %s may use the models: found neither tokens (--token-file) nor client certificates (--client-ca)", a.addr)
+	case a.cert == "":
+		return "tokens and features cross the network as they are: there is no TLS (--cert, --key)"
+	}
+	return ""
+}
+
+// experimentFlags are the flags for comparing models in use.
+type experimentFlags struct {
+	splits      []string
+	interleaves []string
+	shadows     []string
+	by          string
+	log         string
+}
+
+func (f *experimentFlags) add(fl *pflag.FlagSet) {
+	fl.StringArrayVar(&f.splits, "split", nil, "split users among models, `NAME=MODEL:SHARE,MODEL:SHARE`; repeatable")
+	fl.StringArrayVar(&f.interleaves, "interleave", nil, "interleave the rankings of two models, `NAME=MODEL,MODEL`; repeatable")
+	fl.StringVar(&f.by, "by", "user", "assign experiments by `user` or query")
+	fl.StringArrayVar(&f.shadows, "shadow", nil, "also score the first model's requests by the second, `MODEL=MODEL`; repeatable")
+	fl.StringVar(&f.log, "experiment-log", "", "`file` for the log of experiments (JSON lines)")
+}
+
+// config sets what the flags say of experiments, and opens the log.
+func (f *experimentFlags) config(c *serve.Config) error {
+	if f.by != "user" && f.by != "query" {
+		return usageErrorf("--by %s: expected user or query", f.by)
+	}
+	for _, text := range f.splits {
+		if err := f.experiment(c, "--split", text, experiment.Split); err != nil {
+			return err
+		}
+	}
+	for _, text := range f.interleaves {
+		if err := f.experiment(c, "--interleave", text, experiment.Interleave); err != nil {
+			return err
+		}
+	}
+	for _, text := range f.shadows {
+		of, name, ok := strings.Cut(text, "=")
+		if !ok || of == "" || name == "" {
+			return usageErrorf("--shadow %s: expected MODEL=MODEL, such as web=web@2", text)
+		}
+		if c.Shadows == nil {
+			c.Shadows = make(map[string][]string)
+		}
+		c.Shadows[of] = append(c.Shadows[of], name)
+	}
+	if f.log == "" {
+		if len(f.shadows) > 0 {
+			return usageErrorf("--shadow: expected --experiment-log FILE, which logs shadow scores")
+		}
+		return nil
+	}
+	if len(c.Experiments)+len(c.Shadows) == 0 {
+		return usageErrorf("--experiment-log %s: expected it with --split, --interleave or --shadow", f.log)
+	}
+	records, err := experiment.OpenLog(f.log)
+	if err != nil {
+		return usageErrorf("--experiment-log: %w", err)
+	}
+	c.Records = records
+	return nil
+}
+
+// experiment parses NAME=MODEL:SHARE,….
+func (f *experimentFlags) experiment(c *serve.Config, flag, text, kind string) error {
+	name, arms, ok := strings.Cut(text, "=")
+	if !ok {
+		return usageErrorf("%s %s: expected NAME=MODEL,MODEL", flag, text)
+	}
+	if err := serve.CheckName(name); err != nil {
+		return usageErrorf("%s %s: %w", flag, text, err)
+	}
+	e := serve.Experiment{Name: name, Kind: kind, ByQuery: f.by == "query"}
+	for arm := range strings.SplitSeq(arms, ",") {
+		model, share, shared := strings.Cut(arm, ":")
+		a := serve.Arm{Model: model, Share: 1}
+		if shared {
+			n, err := strconv.Atoi(share)
+			if err != nil || n < 0 || kind == experiment.Interleave {
+				return usageErrorf("%s %s: found the share %q of %s, expected a whole number, and of --split alone", flag, text, share, model)
+			}
+			a.Share = n
+		}
+		e.Arms = append(e.Arms, a)
+	}
+	c.Experiments = append(c.Experiments, e)
+	return nil
+}
+
+type limitFlags struct {
+	body, memory float64 // MiB
+	bounds       serve.Limits
+}
+
+func (l *limitFlags) addTo(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	addPositive(fl, &l.body, "max-body", 32, 1024, "largest request body in `MiB`")
+	addPositive(fl, &l.memory, "max-request-memory", 1024, maxMemory, "memory limit of all requests together in `MiB`")
+	addWhole(fl, &l.bounds.Documents, "max-documents", 10_000, 1, "largest `number` of documents in a request")
+	addWhole(fl, &l.bounds.Queries, "max-queries", 1000, 1, "largest `number` of queries in a request")
+	addWhole(fl, &l.bounds.Concurrent, "max-concurrent", 256, 1, "largest `number` of requests processed or waiting")
+	addWhole(fl, &l.bounds.Workers, "workers", 0, 0, "`number` of requests processed in parallel; 0: number of cores")
+	addWhole(fl, &l.bounds.Connections, "max-connections", 4096, 1, "largest `number` of open connections")
+	fl.DurationVar(&l.bounds.Header, "header-timeout", 5*time.Second, "`time` limit for the request header")
+	fl.DurationVar(&l.bounds.Read, "read-timeout", 30*time.Second, "`time` limit for reading a whole request")
+	fl.DurationVar(&l.bounds.Pause, "pause-timeout", 10*time.Second, "`time` limit between parts of a request body")
+	fl.DurationVar(&l.bounds.Write, "write-timeout", time.Minute, "`time` limit from request header to end of response")
+}
+
+func (l *limitFlags) limits() (serve.Limits, error) {
+	const mib = 1 << 20
+	b := l.bounds
+	for name, t := range map[string]time.Duration{"header": b.Header, "read": b.Read, "pause": b.Pause, "write": b.Write} {
+		if t <= 0 {
+			return b, usageErrorf("--%s-timeout %v: expected a time above 0", name, t)
+		}
+	}
+	b.Body, b.Memory = int64(l.body*mib), int64(l.memory*mib)
+	return b, nil
 }

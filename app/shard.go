@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -19,8 +20,7 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// oneShard is the flag of the commands that do one shard of a data set at a time, on one of
-// several machines.
+// oneShard is the flag of commands that process one shard of a data set.
 type oneShard struct {
 	shard int
 	among *shards.Manifest // nil until fileOf has read it
@@ -32,10 +32,9 @@ func (s *oneShard) addTo(cmd *cobra.Command, usage string) {
 	addWhole(cmd.Flags(), &s.shard, "shard", 0, 0, usage)
 }
 
-// isOne reports whether one shard is asked for.
 func (s *oneShard) isOne() bool { return s.given("shard") }
 
-// manifest returns the manifest that the value of --data stands for.
+// manifest returns the manifest of the shards that --data names.
 func manifest(data string) (*shards.Manifest, error) {
 	at, ok := shards.Find(data)
 	if !ok {
@@ -44,8 +43,8 @@ func manifest(data string) (*shards.Manifest, error) {
 	return shards.Load(at)
 }
 
-// fileOf returns the file of the shard that is asked for, which is what its manifest says, or data
-// themselves if none is.
+// fileOf returns the file of the selected shard after checking it against the manifest, or data if
+// none is selected.
 func (s *oneShard) fileOf(data string) (string, error) {
 	if !s.isOne() {
 		return data, nil
@@ -56,7 +55,7 @@ func (s *oneShard) fileOf(data string) (string, error) {
 	return s.among.Path(s.shard), s.among.Verify(s.shard)
 }
 
-// find reads the manifest that the shard is of.
+// find reads the manifest of the selected shard.
 func (s *oneShard) find(data string) error {
 	m, err := manifest(data)
 	if err != nil {
@@ -69,15 +68,15 @@ func (s *oneShard) find(data string) error {
 	return nil
 }
 
-// widen makes a shard that has no names of features as wide as all are.
+// widen gives a shard without feature names the width of all shards.
 func (s *oneShard) widen(opts *dataset.Options) {
 	if s.among != nil && s.among.Names != nil {
 		opts.MinFeatures = max(opts.MinFeatures, s.among.Features)
 	}
 }
 
-// arranged returns a shard with the names of features that it has in all, if others have some, and with features in
-// the order there, if they have names and the model none, so that it knows them by position.
+// arranged returns a shard with the feature names of all shards. If the model has no names,
+// features are in the order of all shards, because the model knows them by position.
 func (s *oneShard) arranged(d *dataset.Dataset, model []string) (*dataset.Dataset, error) {
 	if s.among == nil || d.FeatureNames != nil && model != nil {
 		return d, nil
@@ -89,7 +88,8 @@ func (s *oneShard) arranged(d *dataset.Dataset, model []string) (*dataset.Datase
 	return arranged, nil
 }
 
-// partFile is what one shard's evaluation leaves: the values of its queries, and of what.
+// partFile is the evaluation of one shard: the values of its queries, and checksums of the data and
+// the model.
 type partFile struct {
 	Format string       `json:"format"`
 	Shard  int          `json:"shard"`
@@ -107,14 +107,12 @@ type partText struct {
 
 const partFormat = "listwise-part"
 
-// sumOf returns the SHA-256 of the file of a model.
 func sumOf(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), err
 }
 
-// writePart writes the result of a shard.
 func writePart(path string, m *shards.Manifest, shard int, model string, r *measure.Result) error {
 	sum, err := sumOf(model)
 	if err != nil {
@@ -124,10 +122,9 @@ func writePart(path string, m *shards.Manifest, shard int, model string, r *meas
 	return atomicfile.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(p) })
 }
 
-// mostPart is the largest part that is read.
 const mostPart = 1 << 30
 
-// readParts reads the results of all shards from a folder, which have the ending .json.
+// readParts reads the results of all shards from the JSON files of a folder.
 func readParts(dir string, m *shards.Manifest, model string, measures []measure.Measure, ties measure.TiePolicy) (*measure.Result, error) {
 	sum, err := sumOf(model)
 	if err != nil {
@@ -155,7 +152,6 @@ func readParts(dir string, m *shards.Manifest, model string, measures []measure.
 	return r, nil
 }
 
-// partsIn returns the files in a folder that are taken for parts.
 func partsIn(dir string) (paths []string) {
 	if dir == "" {
 		return nil
@@ -169,8 +165,8 @@ func partsIn(dir string) (paths []string) {
 	return paths
 }
 
-// queriesOf notes in which file the queries of a part are. It is an error if one is in the part of another shard, too: its
-// manifest is not true. That a shard has two parts is found otherwise.
+// queriesOf records the file of each query. It is an error if a query is in the parts of two
+// shards, because the manifest is then wrong. measure.Merge reports a shard with two parts.
 func queriesOf(p measure.Part, path string, in map[string]string) error {
 	for _, id := range p.Result.Queries() {
 		if other, known := in[id]; known {
@@ -214,4 +210,89 @@ func readPart(path string, m *shards.Manifest, model string, measures []measure.
 		return none, fmt.Errorf("found %d queries from number %d on, expected the %d of shard %d from %d on", len(p.Result.Queries()), p.First, s.Queries, f.Shard, m.First(f.Shard))
 	}
 	return p, nil
+}
+
+// sharding has the flags of eval for data that several machines evaluate: each evaluates a shard,
+// and one merges the parts.
+type sharding struct {
+	oneShard
+	part, parts string
+}
+
+func (s *sharding) addTo(cmd *cobra.Command) {
+	s.oneShard.addTo(cmd, "`number` of the shard to evaluate, from 0 (with --part)")
+	cmd.Flags().StringVar(&s.part, "part", "", "output `file` for one shard's values (.json)")
+	cmd.Flags().StringVar(&s.parts, "parts", "", "`folder` with the parts of all shards, to merge")
+}
+
+// checkSharding returns an error if flags contradict each other.
+func (s *sharding) checkSharding(f *evalFlags) error {
+	switch {
+	case s.isOne() != (s.part != ""):
+		return usageErrorf("--shard and --part go together: found one of them, expected both or neither")
+	case s.isOne() && s.parts != "":
+		return usageErrorf("--shard evaluates a part and --parts merges parts: found both, expected one of them")
+	case (s.isOne() || s.parts != "") && (f.scores != "" || len(f.by) > 0):
+		return usageErrorf("--scores and --by need all data at once: found them with --shard or --parts, expected a model and no slices")
+	case s.isOne() && f.perQuery != "":
+		return usageErrorf("--per-query is for all queries: found it with --shard, expected it with --parts")
+	}
+	return nil
+}
+
+// settledFor returns the convention and the measures with the threshold for all shards.
+func settledFor(m *shards.Manifest, c measure.Convention, measures []measure.Measure) (measure.Convention, []measure.Measure) {
+	sample := m.Grades.Sample()
+	all := make([]measure.Measure, len(measures))
+	for i, one := range measures {
+		all[i] = measure.Under(one, measure.ConventionOf(one).ForGrades(sample))
+	}
+	return c.ForGrades(sample), all
+}
+
+// runShard evaluates one shard, or merges the parts of all.
+func (f *evalFlags) runShard(ctx context.Context, env *environment) error {
+	convention, measures, ties, err := f.parse()
+	if err != nil {
+		return err
+	}
+	m, err := manifest(f.data)
+	if err != nil {
+		return err
+	}
+	convention, measures = settledFor(m, convention, measures)
+	if f.parts == "" {
+		return f.measureShard(ctx, env, m, measures, ties)
+	}
+	result, err := readParts(f.parts, m, f.model, measures, ties)
+	if err != nil {
+		return err
+	}
+	if f.perQuery != "" {
+		if err := writePerQuery(f.perQuery, convention, result); err != nil {
+			return err
+		}
+	}
+	warnOfTies(env, result)
+	return env.print(evalReport(convention, result, nil))
+}
+
+func (f *evalFlags) measureShard(ctx context.Context, env *environment, m *shards.Manifest, measures []measure.Measure, ties measure.TiePolicy) error {
+	data := f.data
+	var err error
+	if f.data, err = f.fileOf(data); err != nil {
+		return err
+	}
+	read, err := f.read(ctx, env)
+	if err != nil {
+		return err
+	}
+	if err := m.Admit(f.shard, read[0].Test); err != nil {
+		return err
+	}
+	result, err := read[0].Evaluate(0, measures, ties)
+	if err != nil {
+		return usageErrorf("%s: %w", f.data, err)
+	}
+	return writePart(f.part, m, f.shard, f.model, result)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/listwise/listwise/tune/ensemble"
 )
 
-// slicer is the flag that divides queries into slices.
 type slicer struct {
 	by   string
 	keys []slicing.Key
@@ -25,7 +24,7 @@ func (s *slicer) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.by, "by", "", "`keys` to slice queries by (see \"listwise eval --help\")")
 }
 
-// ask adds to a reader's options what the keys need of a table.
+// ask adds the columns that the keys need to a reader's options.
 func (s *slicer) ask(opts *dataset.Options) (err error) {
 	if s.by == "" {
 		return nil
@@ -37,7 +36,6 @@ func (s *slicer) ask(opts *dataset.Options) (err error) {
 	return nil
 }
 
-// divide divides the queries of data sets by every key, for a threshold of relevance.
 func (s *slicer) divide(sets []*dataset.Dataset, threshold float64) ([]*slicing.Division, error) {
 	var all []*slicing.Division
 	for i := range s.keys {
@@ -50,13 +48,13 @@ func (s *slicer) divide(sets []*dataset.Dataset, threshold float64) ([]*slicing.
 	return all, nil
 }
 
-// divisible returns an error if the data cannot be divided, before anything takes long.
+// divisible returns an error if the data cannot be divided. It is called before anything takes
+// long.
 func (s *slicer) divisible(sets []*dataset.Dataset, threshold float64) error {
 	_, err := s.divide(sets, threshold)
 	return err
 }
 
-// slicedMeans are the means of systems on the slices of one or more divisions of the queries.
 type slicedMeans struct {
 	divisions []*slicing.Division
 	measures  []measure.Measure
@@ -64,10 +62,10 @@ type slicedMeans struct {
 	means     [][][]slicedOfSlice // [system][division][slice]
 }
 
-// slicedOfSlice has the means of a system on a slice, one a measure.
 type slicedOfSlice []slicing.Mean
 
-// of measures systems on the slices, where each has the results of the data sets; nil without --by.
+// of computes the systems' means on the slices from their results on the data sets. It returns nil
+// without --by.
 func (s *slicer) of(sets []*dataset.Dataset, c measure.Convention, names []string, results [][]*measure.Result) (*slicedMeans, error) {
 	if s.keys == nil {
 		return nil, nil
@@ -111,7 +109,7 @@ type sliceJSON struct {
 	Measures map[string]sliceMeanJSON `json:"measures"`
 }
 
-// sliceMeanJSON has null for the mean of no query, and for the interval of one.
+// sliceMeanJSON has null for the mean of no query and for the interval of one query.
 type sliceMeanJSON struct {
 	Mean    any     `json:"mean"`
 	CI      *[2]any `json:"ci"`
@@ -147,7 +145,7 @@ func meanJSON(m slicing.Mean) sliceMeanJSON {
 	return j
 }
 
-// tables are the slices as text, a table a key, without some systems.
+// tables returns a table for each key, without the hidden systems.
 func (s *slicedMeans) tables(hidden []string) []report {
 	if s == nil {
 		return nil
@@ -192,7 +190,7 @@ func intervalText(m slicing.Mean) string {
 	return bounds(m.Interval, plainMarks)
 }
 
-// fewNote says how intervals of few queries differ, "" if there are none.
+// fewNote describes the intervals of few queries, "" if there are none.
 func fewNote(counted []int) string {
 	if slices.ContainsFunc(counted, func(n int) bool { return n > 1 && n < stats.FewQueries }) {
 		return fmt.Sprintf("Intervals over fewer than %d queries use Student's t.", stats.FewQueries)
@@ -200,8 +198,8 @@ func fewNote(counted []int) string {
 	return ""
 }
 
-// csv returns the table with columns and rows of the slices added: row returns the cells of the
-// table's own columns.
+// csv adds columns and rows for the slices to a table; row returns the cells of the table's own
+// columns.
 func (s *slicedMeans) csv(columns []string, cells [][]any, row func(system, measure string, m slicing.Mean) []any) ([]string, [][]any) {
 	width := len(columns)
 	columns = append(columns[:width:width], "by", "slice", "slice_queries", "slice_low", "slice_high")
@@ -225,8 +223,8 @@ func (s *slicedMeans) csv(columns []string, cells [][]any, row func(system, meas
 	return columns, all
 }
 
-// foldRow returns the row of a slice in a table of folds, as tune, auto and fuse print it: the mean
-// over all queries of the slice stands in the column of pooled means, the last.
+// foldRow returns the row of a slice in the tables of tune, auto and fuse. The mean over the
+// queries of the slice is in the last column, which has the pooled means.
 func foldRow(columns int) func(system, measure string, m slicing.Mean) []any {
 	return func(system, measure string, m slicing.Mean) []any {
 		cells := make([]any, columns)
@@ -235,12 +233,10 @@ func foldRow(columns int) func(system, measure string, m slicing.Mean) []any {
 	}
 }
 
-// testsOf returns the data that were measured of divisions.
 func testsOf(divisions []ensemble.Division) []*dataset.Dataset {
 	return mapped(divisions, func(d ensemble.Division) *dataset.Dataset { return d.Test })
 }
 
-// testsOfFolds returns the data that were measured of folds.
 func testsOfFolds(folds []tune.Fold) []*dataset.Dataset {
 	return mapped(folds, func(f tune.Fold) *dataset.Dataset { return f.Test })
 }

@@ -2,20 +2,24 @@ package app
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
 
 	"github.com/listwise/listwise/eval/slicing"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/rows"
 )
 
-// report is a command's result: rows for people and spreadsheets, and a value
-// whose JSON form scripts rely on.
+// report is a command's result: a table for people and spreadsheets, and a value whose JSON form
+// scripts rely on.
 type report struct {
 	title   string
 	columns []string
@@ -31,8 +35,7 @@ type report struct {
 	written bool                                               // of a file that was written: as text, nothing under --quiet
 }
 
-// print writes the report to standard output in the format asked for; notes
-// belong to the text form alone.
+// print prints the report on standard output in the chosen format. Notes are in the text form only.
 func (env *environment) print(r report) error {
 	if env.take != nil {
 		env.take(r.json)
@@ -55,7 +58,7 @@ func (env *environment) print(r report) error {
 
 func (env *environment) printJSON(v any) error { return atomicfile.JSON(v)(env.stdout) }
 
-// text returns the report at most width wide, 0 for any width.
+// text returns the report at most width wide, 0 for no limit.
 func (r *report) text(width int) string {
 	var b strings.Builder
 	if r.title != "" {
@@ -76,12 +79,12 @@ func (r *report) text(width int) string {
 	return b.String()
 }
 
-// textOf returns the texts of reports with something between them.
+// textOf returns the texts of reports with a separator.
 func textOf(reports []report, between string, width int) string {
 	return strings.Join(mapped(reports, func(r report) string { return r.text(width) }), between)
 }
 
-// alignNumbers aligns all columns right but the key columns and those of words.
+// alignNumbers aligns columns to the right, except key columns and columns of words.
 func (r *report) alignNumbers() {
 	r.align = make([]text.Align, len(r.columns))
 	for i, name := range r.columns {
@@ -91,10 +94,8 @@ func (r *report) alignNumbers() {
 	}
 }
 
-// cellsOf returns a row of texts as a report's.
 func cellsOf(row []string) []any { return mapped(row, func(cell string) any { return cell }) }
 
-// mapped returns what of makes of every element.
 func mapped[T, U any](list []T, of func(T) U) []U {
 	out := make([]U, len(list))
 	for i, e := range list {
@@ -103,7 +104,6 @@ func mapped[T, U any](list []T, of func(T) U) []U {
 	return out
 }
 
-// render draws the table, whose columns give way to the width.
 func (r *report) render(width int) string {
 	limits, _ := r.fitColumns(width)
 	t := table.NewWriter()
@@ -148,10 +148,11 @@ func readable(cell any) string {
 	return visible(fmt.Sprint(cell))
 }
 
-// pValue is a cell with a p value, as text "<0.0001" where it is less.
+// pValue is a cell with a p value. Small values are "<0.0001" as text.
 type pValue float64
 
-// list is a cell with a list, of which a text has the beginning: a table is as wide as its widest cell. CSV has all of it.
+// list is a cell with a list. Text has only its beginning, because a table is as wide as its widest
+// cell. CSV has all of it.
 type list string
 
 func (l list) short() string {
@@ -166,7 +167,7 @@ func (l list) short() string {
 	return fmt.Sprintf("%s… and %d more bytes (see --format json and csv)", l[:cut], len(l)-cut)
 }
 
-// alignment is right for columns of numbers, unless the report says otherwise.
+// alignment is right for columns of numbers, unless the report sets it.
 func (r *report) alignment(column int) text.Align {
 	if r.align != nil {
 		return r.align[column]
@@ -183,4 +184,258 @@ func (r *report) alignment(column int) text.Align {
 		}
 	}
 	return text.AlignLeft
+}
+
+// width is the width of the terminal of standard output, 0 if it is no terminal.
+func (env *environment) width() int {
+	if o, ok := env.stdout.(output); ok {
+		return terminalWidth(o.Writer)
+	}
+	return terminalWidth(env.stdout)
+}
+
+// terminalWidth returns the environment variable COLUMNS or the width of a terminal, 0 if w is no
+// terminal.
+func terminalWidth(w io.Writer) int {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return 0
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	if n, _, err := term.GetSize(int(file.Fd())); err == nil && n > 0 {
+		return n
+	}
+	return 0
+}
+
+// narrowest is the least width of a column of words.
+const narrowest = 12
+
+const padding = 2
+
+// fitColumns returns the widths of the columns for a table of at most the given width, 0 for no
+// limit. The widest columns of words become narrower first. It returns false if they cannot become
+// narrow enough.
+func (r *report) fitColumns(width int) (limits []int, ok bool) {
+	limits = make([]int, len(r.columns))
+	least := make([]int, len(r.columns))
+	total := 0
+	for i, name := range r.columns {
+		cells := 0
+		for _, row := range r.rows {
+			if i < len(row) {
+				cells = max(cells, text.LongestLineLen(readable(row[i])))
+			}
+		}
+		limits[i] = max(cells, text.LongestLineLen(name))
+		if r.wrap > 0 && i == len(r.columns)-1 {
+			limits[i] = min(limits[i], r.wrap)
+		}
+		least[i] = longestWord(name)
+		if r.alignment(i) == text.AlignRight {
+			least[i] = max(least[i], cells)
+		} else {
+			least[i] = max(least[i], min(cells, narrowest))
+		}
+		total += limits[i] + padding
+	}
+	for width > 0 && total > width {
+		widest := -1
+		for i := range limits {
+			if limits[i] > least[i] && (widest < 0 || limits[i] > limits[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return limits, false
+		}
+		limits[widest]--
+		total--
+	}
+	return limits, true
+}
+
+// narrow wraps the last column if the table would be wider than width.
+func (r *report) narrow(width int) {
+	limits, _ := r.fitColumns(0)
+	last := len(limits) - 1
+	for _, w := range limits[:last] {
+		width -= w + padding
+	}
+	if room := width - padding; room >= narrowest && limits[last] > room {
+		r.wrap = room
+		r.align = slices.Repeat([]text.Align{text.AlignLeft}, len(limits))
+	}
+}
+
+func longestWord(s string) int {
+	n := 0
+	for word := range strings.FieldsSeq(s) {
+		n = max(n, text.StringWidthWithoutEscSequences(word))
+	}
+	return n
+}
+
+// parts returns tables that fit into width: the report itself, several tables that begin with the
+// key columns, or a list.
+func (r *report) parts(width int) []report {
+	if _, ok := r.fitColumns(width); ok {
+		return []report{*r}
+	}
+	if r.keys == 0 {
+		return []report{r.asList()}
+	}
+	var parts []report
+	for from := r.keys; from < len(r.columns); {
+		var part report
+		to := from
+		for to < len(r.columns) {
+			next := to + 1
+			for next < len(r.columns) && r.columns[next] == "" { // a mark of the column before
+				next++
+			}
+			more := r.part(from, next)
+			if _, ok := more.fitColumns(width); !ok {
+				break
+			}
+			part, to = more, next
+		}
+		if to == from {
+			return []report{r.asList()}
+		}
+		parts, from = append(parts, part), to
+	}
+	return parts
+}
+
+// part returns the table with the key columns and the columns from one index up to another.
+func (r *report) part(from, to int) report {
+	p := report{}
+	for i, name := range r.columns {
+		if i < r.keys || from <= i && i < to {
+			p.columns = append(p.columns, name)
+			p.align = append(p.align, r.alignment(i))
+		}
+	}
+	for _, row := range r.rows {
+		p.rows = append(p.rows, slices.Concat(row[:r.keys], row[from:to]))
+	}
+	return p
+}
+
+// asList returns the table as a list of names and values, for screens that are too narrow for it.
+// An empty line separates rows.
+func (r *report) asList() report {
+	list := report{title: r.title, notes: r.notes, columns: []string{"what", "value"}}
+	for k, row := range r.rows {
+		if k > 0 {
+			list.rows = append(list.rows, []any{"", ""})
+		}
+		for i, cell := range row {
+			if cell != nil {
+				list.rows = append(list.rows, []any{r.columns[i], readable(cell)})
+			}
+		}
+	}
+	return list
+}
+
+// folded wraps a text between words at width, 0 for no limit.
+func folded(s string, width int) string {
+	if width <= 0 {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if text.StringWidthWithoutEscSequences(line) > width {
+			lines[i] = strings.TrimRight(text.WrapSoft(line, width), " \n")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Long output is shortened as text unless --long is given. JSON and CSV are always complete.
+
+// shortLines is the number of lines shown without --long.
+const shortLines = 10
+
+// shortened returns the first lines of a list, and a line with the number of the others.
+func shortened[T any](lines []T, what string) (first []T, more string) {
+	if len(lines) <= shortLines {
+		return lines, ""
+	}
+	return lines[:shortLines], fmt.Sprintf("… and %d more %s (--long)", len(lines)-shortLines, what)
+}
+
+func (r *report) shorten(what string) {
+	var more string
+	if r.rows, more = shortened(r.rows, what); more != "" {
+		r.notes = append(r.notes, more)
+	}
+}
+
+// Names of files, queries and methods may contain control characters, which a terminal would obey.
+// Text for people shows them escaped. JSON, CSV and data have them unchanged.
+
+// visible returns text on one line. Control characters and invalid UTF-8 are escaped as in \x1b.
+func visible(text string) string {
+	if strings.IndexFunc(text, hidden) < 0 { // RuneError for what is no UTF-8
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		b.WriteString(shown(r, text[:size]))
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// message returns the text of an error or a note as it is printed: visible, and without the middle
+// if a name makes it very long.
+func message(text string) string {
+	const head, tail = 1000, 500
+	r := []rune(visible(text))
+	if len(r) <= head+tail {
+		return string(r)
+	}
+	return string(r[:head]) + " … " + string(r[len(r)-tail:])
+}
+
+// hidden reports whether visible escapes the character: C0, DEL, C1, and the replacement character,
+// which may come from invalid UTF-8.
+func hidden(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError }
+
+// shown returns a character, given its bytes, as visible writes it.
+func shown(r rune, bytes string) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\t':
+		return `\t`
+	case r == '\r':
+		return `\r`
+	case r == utf8.RuneError && len(bytes) == 1:
+		return fmt.Sprintf(`\x%02x`, bytes[0])
+	case r != utf8.RuneError && hidden(r):
+		return fmt.Sprintf(`\x%02x`, r)
+	}
+	return bytes
+}
+
+// printText prints text on standard output. Line feeds stay; other control characters are escaped.
+func (env *environment) printText(text string) error {
+	_, err := io.WriteString(env.stdout, visibleLines(text))
+	return err
+}
+
+// visibleLines is visible for several lines.
+func visibleLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = visible(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }

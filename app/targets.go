@@ -10,13 +10,16 @@ import (
 	"syscall"
 
 	"github.com/listwise/listwise/app/runs"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/shards"
+	"github.com/listwise/listwise/eval/slicing"
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/serve"
 )
 
-// targets are the files and folders that a command reads and writes, under the flags that
-// name them. Every command that writes declares them before it reads anything, and check
-// returns an error if one would overwrite another or cannot be written.
+// targets are the files and folders that a command reads and writes, with their flags. Commands
+// declare them before they read anything. check returns an error if one would overwrite another or
+// cannot be written.
 type targets struct {
 	inputs  []target
 	outputs []target // files
@@ -24,7 +27,7 @@ type targets struct {
 	folders []target // that files of many names are written to
 }
 
-// target is what the user named, "" or - for nothing of the kind.
+// target is a file or folder of a flag. "" and - are ignored.
 type target struct {
 	flag string // with its dashes; "" for an argument
 	path string
@@ -32,22 +35,22 @@ type target struct {
 
 func (t target) String() string { return strings.TrimSpace(t.flag + " " + t.path) }
 
-// reads declares files, and folders of data or of systems.
+// reads declares files, and folders of data or systems.
 func (t *targets) reads(flag string, paths ...string) *targets {
 	return t.declare(&t.inputs, flag, paths)
 }
 
-// writes declares a file in a folder that exists.
+// writes declares a file in an existing folder.
 func (t *targets) writes(flag, path string) *targets {
 	return t.declare(&t.outputs, flag, []string{path})
 }
 
-// makes declares files in folders that the command makes if need be.
+// makes declares files in folders that the command creates if necessary.
 func (t *targets) makes(flag string, paths ...string) *targets {
 	return t.declare(&t.made, flag, paths)
 }
 
-// fills declares the folder that --out names.
+// fills declares the folder of --out.
 func (t *targets) fills(dir string) *targets {
 	return t.declare(&t.folders, "--out", []string{dir})
 }
@@ -61,8 +64,8 @@ func (t *targets) declare(to *[]target, flag string, paths []string) *targets {
 	return t
 }
 
-// check returns an error with exit code 2 if an output is an input, if two outputs are the
-// same file under any names, or if a file or folder cannot be written to.
+// check returns an error with exit code 2 if an output is an input, if two outputs are the same
+// file, or if an output cannot be written.
 func (t *targets) check() error {
 	outputs := slices.Concat([]target{{"the record of runs", runs.Path(".")}}, t.outputs, t.made)
 	for i, out := range outputs {
@@ -104,8 +107,7 @@ func (t *targets) check() error {
 	return nil
 }
 
-// checkFile returns an error if a file cannot be written, before hours are spent on its
-// content. The name is not empty: see emptyPath.
+// checkFile returns an error if a file cannot be written, before hours are spent on its content.
 func (t target) checkFile() error {
 	switch info, err := os.Stat(t.path); {
 	case err == nil && info.IsDir():
@@ -126,7 +128,7 @@ func (t target) checkFile() error {
 	return t.checkWritable(dir)
 }
 
-// checkFolder does the same for a folder, which is made if need be.
+// checkFolder does the same for a folder, which is created if necessary.
 func (t target) checkFolder() error {
 	for dir := filepath.Clean(t.path); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
@@ -141,7 +143,7 @@ func (t target) checkFolder() error {
 	}
 }
 
-// checkWritable tries to make a file in a folder.
+// checkWritable tries to create a file in a folder.
 func (t target) checkWritable(dir string) error {
 	err := atomicfile.Probe(dir)
 	if err == nil {
@@ -153,8 +155,8 @@ func (t target) checkWritable(dir string) error {
 	return usageErrorf("%s: %w", t.flag, err)
 }
 
-// holds reports whether an input is a file, or a folder that has it as a shard or where folds and
-// the systems of folds are.
+// holds reports whether an input is a file, or a folder that contains it: as a shard, or in its
+// folds.
 func (t target) holds(file place) bool {
 	if file.is(placeOf(t.path)) || shardsHold(t.path, file) {
 		return true
@@ -182,7 +184,7 @@ func (t target) holds(file place) bool {
 	return false
 }
 
-// filesOfShards returns the manifest and the shards, or the parts, that a path stands for.
+// filesOfShards returns the manifest and the shards, or the parts, of a path.
 func filesOfShards(path string) (files []string) {
 	at, ok := shards.Find(path)
 	if !ok {
@@ -200,26 +202,24 @@ func filesOfShards(path string) (files []string) {
 	return files
 }
 
-// shardsHold reports whether a file is the manifest or one of the shards that a path stands for.
+// shardsHold reports whether a file is the manifest or a shard of a path.
 func shardsHold(path string, file place) bool {
 	return slices.ContainsFunc(filesOfShards(path), func(f string) bool { return file.is(placeOf(f)) })
 }
 
-// containsShards reports whether the manifest or one of the shards that a path stands for is below this folder.
+// containsShards reports whether the manifest or a shard of a path is in this folder.
 func (p place) containsShards(path string) bool {
 	return slices.ContainsFunc(filesOfShards(path), p.contains)
 }
 
-// place is where a path leads, however it is spelt: to what exists, or to where it
-// will be made.
+// place is the location of a path, however it is spelled. The path may not exist yet.
 type place struct {
 	info os.FileInfo // of the path, or of the nearest folder above that exists; nil where nothing can be lost
 	rest string      // of the path below that; "" for what exists
 }
 
-// placeOf returns where a path leads through links of any kind. Devices and pipes
-// keep nothing and are places of their own, and so are standard output and the like,
-// wherever they lead.
+// placeOf resolves links of any kind. Devices, pipes and standard output are places of their own,
+// because nothing in them can be overwritten.
 func placeOf(path string) place {
 	for _, prefix := range []string{"/dev/", "/proc/self/fd/"} {
 		if strings.HasPrefix(path, prefix) {
@@ -250,12 +250,11 @@ func placeOf(path string) place {
 	}
 }
 
-// is reports whether two places are one.
 func (p place) is(other place) bool {
 	return p.info != nil && other.info != nil && p.rest == other.rest && os.SameFile(p.info, other.info)
 }
 
-// contains reports whether what a path leads to is this folder or lies below it.
+// contains reports whether a path is this folder or below it.
 func (p place) contains(path string) bool {
 	if p.info == nil || p.rest != "" {
 		return false // it has yet to be made
@@ -278,3 +277,88 @@ func (p place) contains(path string) bool {
 		path = above
 	}
 }
+
+// The files that each command reads and writes:
+
+func (f *trainFlags) targets() *targets {
+	t := new(targets).reads("--train", f.train...).reads("--valid", f.valid).reads("--continue", f.from)
+	return t.writes("--model", f.model).writes("--curve", f.curve).writes("--checkpoint", f.checkpoint) // which is read, too
+}
+
+func (s *source) targets(by, out string) *targets {
+	t := new(targets).reads("--data", s.data).reads("--train", s.files.Train).reads("--valid", s.files.Valid)
+	return t.reads("--test", s.files.Test).reads("--by", slicing.Files(by)...).fills(out)
+}
+
+func (f *evalFlags) targets() *targets {
+	t := new(targets).reads("--data", f.data).reads("--model", f.model).reads("--scores", f.scores)
+	return t.reads("--by", slicing.Files(f.by)...).reads("--parts", partsIn(f.parts)...).writes("--per-query", f.perQuery).writes("--part", f.part)
+}
+
+func (f *scoreFlags) targets() *targets {
+	return new(targets).reads("--model", f.model).reads("--data", f.data).writes("--out", f.out)
+}
+
+func (f *serveFlags) targets(c *serve.Config) *targets {
+	t := new(targets)
+	for _, m := range c.Models {
+		t.reads("--model", m.Path)
+	}
+	return t.writes("--experiment-log", f.experiments.log)
+}
+
+func (o *dataOutput) targets(inputs []string) *targets {
+	return new(targets).reads("", inputs...).writes("--out", o.out)
+}
+
+func (f *joinFlags) targets(inputs []string) *targets {
+	return f.dataOutput.targets(inputs).reads("--qrels", f.qrels)
+}
+
+func (f *foldFlags) targets(inputs []string, folds int) *targets {
+	return new(targets).reads("", inputs...).makes("--out", datafile.FoldNames(f.out, folds, inputs[0])...)
+}
+
+func (f *fuseFlags) targets(systems []string, inFolds bool) *targets {
+	t := new(targets).reads("--data", f.data).reads("--valid", f.valid).reads("", systems...).reads("--by", slicing.Files(f.by)...)
+	for _, s := range systems {
+		if !exists(s) { // A.scores:A.valid.scores
+			t.reads("", strings.Split(s, ":")...)
+		}
+	}
+	t.writes("--model", f.model)
+	if inFolds {
+		return t.fills(f.out)
+	}
+	return t.writes("--out", f.out)
+}
+
+func (f *reportFlags) targets(systems []*contestant) *targets {
+	t := new(targets).reads("--data", f.data).reads("--by", slicing.Files(f.by)...)
+	for _, s := range systems {
+		t.reads("", s.runs[0].path)
+	}
+	for _, arg := range f.curves {
+		_, path := curveArgument(arg)
+		t.reads("--curve", path)
+	}
+	return t.writes("--out", f.out)
+}
+
+func (f *reproduceFlags) targets(name string) *targets {
+	t := new(targets).reads("--data", f.data).fills(f.out).makes("--markdown", f.markdown)
+	if name == "all" {
+		t.makes("--out", filepath.Join(f.out, "all.html"), filepath.Join(f.out, "all.md"), filepath.Join(f.out, "held.md"))
+		if f.markdown != "" {
+			t.makes("--markdown", f.heldPage())
+		}
+	}
+	return t
+}
+
+func (f *benchFlags) targets() *targets {
+	t := new(targets)
+	return t.declare(&t.folders, "--plots", []string{f.plots}).declare(&t.folders, "--dir", []string{f.folder})
+}
+
+func demoTargets(out, html string) *targets { return new(targets).fills(out).writes("--report", html) }

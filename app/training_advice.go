@@ -11,12 +11,12 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// notableScales is the ratio of features' scales from which on normalization is
-// proposed where a training went wrong.
+// notableScales is the ratio of feature scales above which normalization is suggested after a
+// failed training.
 const notableScales = 1e4
 
-// scaleHint proposes normalization if the features differ much in scale and nothing is done to
-// them, else it is empty. It reads the matrix, so it is asked for only when there is cause.
+// scaleHint suggests normalization if the scales of raw features differ much, or returns "". It
+// reads all features, so it is called only after a problem.
 func scaleHint(d *dataset.Dataset, n dataset.Normalization, transforms []transform.Spec, views dataset.Views) string {
 	if n != dataset.NoNormalization || len(transforms) > 0 || !slices.Contains(views, dataset.RawView) && len(views) > 0 {
 		return ""
@@ -28,9 +28,9 @@ func scaleHint(d *dataset.Dataset, n dataset.Normalization, transforms []transfo
 	return fmt.Sprintf("; the features differ in scale by a factor of %.2g, so --normalize zscore or minmax may help", ratio)
 }
 
-// ranksNothing reports whether the model gives no two documents of a query of d different
-// scores. As a rule the first query decides. Each part that is looked at is as large as all
-// before it, so that a part costs no more than its queries.
+// ranksNothing reports whether all documents of every query of d have equal scores. The first query
+// usually decides. Each part is as large as all previous parts, so that the cost is in proportion
+// to the queries that are needed.
 func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
 	for from, to := 0, 1; from < len(d.Queries); from, to = to, 2*to {
 		of := make([]int, min(to, len(d.Queries))-from)
@@ -51,8 +51,8 @@ func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
 	return len(d.Queries) > 0
 }
 
-// advise warns if the training did not converge or its model ranks nothing. It notes a relevance
-// threshold that differs between loss and measures, and the settings that give the same weights
+// advise warns if the training did not converge or if its model ranks nothing. It notes if loss and
+// measures have different thresholds of relevance, and the settings that give the same weights
 // without validation data.
 func (env *environment) advise(m *model.Model, p *method.Problem) {
 	t := &m.Training

@@ -128,7 +128,7 @@ func (f *tuneFlags) require(cmd *cobra.Command) error {
 }
 
 func (f *tuneFlags) run(ctx context.Context, env *environment) error {
-	if err := f.targets().check(); err != nil {
+	if err := f.source.targets(f.by, f.out).check(); err != nil {
 		return err
 	}
 	if err := f.checkTrial(); err != nil {
@@ -200,7 +200,9 @@ func warnOfIndifference(env *environment, d *dataset.Dataset, measures []measure
 // choose trains, chooses and measures, and leaves the results in the folder.
 func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.Config, whole *dataset.Dataset, rec *recorder) (report, error) {
 	bar := env.startProgress("tuning", 0)
-	config.Tell = func(p tune.Progress) { bar.observeSettings(config.Select.Name(), p) }
+	config.Tell = func(p tune.Progress) {
+		bar.show("tuning", p.Done, p.Total, bestSoFar(config.Select.Name(), p.Name, p.Best))
+	}
 	result, err := tune.Run(ctx, *config)
 	bar.finish()
 	if err != nil {
@@ -282,8 +284,8 @@ func (f *tuneFlags) config() (tune.Config, error) {
 	return c, nil
 }
 
-// tuning sets the measures, the selection and the preparation of data in c. It returns how data
-// are read.
+// tuning sets the options of a search that are not about methods: the measures, the selection
+// measure and the preprocessing. It returns the reader's options.
 func (l *learning) tuning(c *tune.Config, m *measuring, selectBy string) (opts dataset.Options, err error) {
 	if c.Convention, err = l.parseConvention(); err != nil {
 		return opts, err

@@ -12,7 +12,7 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// source are the flags that name data to choose by: folds, the files of one, or one file.
+// source has the flags that name the data: folds, the files of one fold, or one file.
 type source struct {
 	data  string
 	files tune.Files
@@ -39,12 +39,11 @@ func (s *source) require(cmd *cobra.Command) error {
 	return required(cmd, "train", "valid")
 }
 
-// isFile reports whether the data are one file.
 func (s *source) isFile() bool { return s.data != "" && exists(s.data) && !isFolder(s.data) }
 
-// read reads the data and, of one file, returns them whole, and how many bytes of memory there are beside them and the
-// copies that folds are; more is how many copies of all queries are made besides. Data of which there is no room for
-// copies are read query by query.
+// read reads the data, and returns a single file as a whole. left is the memory in bytes that
+// remains after the data and the copies that folds make; more is the number of further copies of
+// all queries. If copies do not fit into memory, the data are read query by query.
 func (s *source) read(ctx context.Context, env *environment, opts dataset.Options, seed uint64, more int) (folds []tune.Fold, whole *dataset.Dataset, left int64, err error) {
 	const data, parts = 3, 4 // the share of the memory that is for data
 	copies := s.copies(more)
@@ -76,8 +75,8 @@ func (s *source) read(ctx context.Context, env *environment, opts dataset.Option
 	return folds, nil, left, err
 }
 
-// copies returns how many copies of the data there are at most, the data themselves among them, if more are made of
-// all queries; these are in each fold of a folder.
+// copies returns the largest number of copies of the data, including the data themselves. more is
+// the number of further copies of all queries; in a folder, each fold has all queries.
 func (s *source) copies(more int) float64 {
 	if s.isFile() {
 		return float64(1 + s.folds + more)
@@ -91,8 +90,8 @@ func (s *source) copies(more int) float64 {
 	return 1 + float64(more)/float64(folds)
 }
 
-// leftBesideCopies returns how many of so many bytes there are beside data, copies of them, and what is known of their
-// queries.
+// leftBesideCopies returns the part of a memory limit that remains after the data, copies of them,
+// and the state of their queries.
 func leftBesideCopies(bytes int64, copies float64, sets ...*dataset.Dataset) (int64, error) {
 	held, queries := 0.0, 0
 	for _, d := range sets {

@@ -14,8 +14,7 @@ func newVersionCommand(env *environment) *cobra.Command {
 		Short: "Print the versions of the program, its commit and Go",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			info, _ := debug.ReadBuildInfo()
-			v := versionOf(info)
+			v := thisVersion()
 			if env.format == "json" {
 				return env.printJSON(v)
 			}
@@ -25,7 +24,6 @@ func newVersionCommand(env *environment) *cobra.Command {
 	}
 }
 
-// versionJSON is what is known of the program.
 type versionJSON struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"` // empty if it was not built from a checkout
@@ -36,8 +34,8 @@ type versionJSON struct {
 	Arch     string `json:"arch"`
 }
 
-// versionOf returns the version that the build wrote into the program: the tag of the commit, or a
-// pseudo-version that names it; "devel" if neither is known.
+// versionOf returns the version in the build information: the tag of the commit, or a
+// pseudo-version with its revision, or "devel".
 func versionOf(info *debug.BuildInfo) versionJSON {
 	v := versionJSON{Version: "devel", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if info == nil {
@@ -59,7 +57,6 @@ func versionOf(info *debug.BuildInfo) versionJSON {
 	return v
 }
 
-// line is the version as text.
 func (v *versionJSON) line() string {
 	const short = 12 // characters of a commit
 	commit := ""
@@ -73,14 +70,7 @@ func (v *versionJSON) line() string {
 	return fmt.Sprintf("listwise %s (%s%s %s/%s)\n", v.Version, commit, v.Go, v.OS, v.Arch)
 }
 
-// version is the program's.
-func version() string {
+func thisVersion() versionJSON {
 	info, _ := debug.ReadBuildInfo()
-	return versionOf(info).Version
-}
-
-func versionLine() string {
-	info, _ := debug.ReadBuildInfo()
-	v := versionOf(info)
-	return v.line()
+	return versionOf(info)
 }

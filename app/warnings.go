@@ -6,10 +6,14 @@ import (
 	"unicode"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/tune"
+	"github.com/listwise/listwise/tune/ensemble"
 )
 
-// warnings passes on what the readers of data sets had to say, each beginning with the
-// name of its file: once for every cause, with the number of further files.
+// warnings prints the readers' warnings, which begin with the name of a file. A warning that
+// differs only in the file is printed once, with the number of other files.
 func (env *environment) warnings(sets ...*dataset.Dataset) {
 	for _, w := range oncePerCause(sets) {
 		env.note("warning: %s", w)
@@ -42,8 +46,8 @@ func oncePerCause(sets []*dataset.Dataset) []string {
 	return first
 }
 
-// causeOf is a warning without what differs from file to file: the file's name, numbers
-// and what is quoted.
+// causeOf returns a warning without the parts that differ between files: the file's name, numbers
+// and quoted text.
 func causeOf(warning string) string {
 	if _, text, ok := strings.Cut(warning, ": "); ok {
 		warning = text
@@ -56,4 +60,96 @@ func causeOf(warning string) string {
 		}
 	}
 	return strings.Join(plain, " ")
+}
+
+// warnOfSeen warns if system i of the divisions is evaluated on queries that it was trained on.
+func warnOfSeen(env *environment, data, path string, i int, divisions []ensemble.Division) {
+	common, known, all := 0, 0, 0
+	for k := range divisions {
+		d := &divisions[k]
+		all += len(d.Test.Queries)
+		if m := d.Systems[i].Model; m != nil {
+			c, n := seenBy(m, d.Test)
+			common, known = common+c, known+n
+		}
+	}
+	if common > 0 {
+		env.note("warning: %s %s was trained on: these results do not generalize to other queries", seenText(common, known, all, data), path)
+	}
+}
+
+// seenBy returns the number of queries of d that a model was trained on, and the number of queries
+// for which this is known. For a fusion, the member with the most such queries counts.
+func seenBy(m *model.Model, d *dataset.Dataset) (common, known int) {
+	for _, member := range m.Members() {
+		if member.Training.Seen == nil {
+			continue
+		}
+		data := d
+		if d.Missing() > 0 {
+			data = d.Clone()
+			data.FillMissing(member.Missing)
+		}
+		columns, err := dataset.MatchNames(member.FeatureNames, data.FeatureNames, true)
+		if err != nil {
+			continue
+		}
+		if c, n := member.Training.Seen.Common(data, columns); c > common {
+			common, known = c, n
+		}
+	}
+	return common, known
+}
+
+// seenText describes how many queries of a file are among the training queries. For large data this
+// is known for a sample only.
+func seenText(common, known, all int, path string) string {
+	switch {
+	case common == all:
+		return fmt.Sprintf("all %d queries of %s are among the queries that", all, path)
+	case known == all:
+		return fmt.Sprintf("%d of %d queries of %s are among the queries that", common, all, path)
+	}
+	return fmt.Sprintf("about %.0f %% of the queries of %s are among the queries that", 100*float64(common)/float64(known), path)
+}
+
+// warnOfCommon warns that validation or test data share queries with other data.
+func warnOfCommon(env *environment, name string, d *dataset.Dataset, ofName string, of *dataset.Dataset) {
+	if sentence := method.CommonQueries(name, d, ofName, of); sentence != "" {
+		env.note("warning: %s", sentence)
+	}
+}
+
+// warnOfFolds is warnOfCommon for the parts of every fold. Folds in which the same parts share
+// queries are reported in one warning.
+func warnOfFolds(env *environment, folds []tune.Fold) {
+	type pair struct{ part, of string }
+	for _, p := range []pair{{"test", "train"}, {"vali", "train"}, {"test", "vali"}} {
+		var worst tune.Fold
+		most, others := 0, 0
+		for _, f := range folds {
+			parts := map[string]*dataset.Dataset{"train": f.Train, "vali": f.Valid, "test": f.Test}
+			if !f.Tested() {
+				parts["test"] = nil
+			}
+			if parts[p.part] == nil || parts[p.of] == nil {
+				continue
+			}
+			n := parts[p.part].CommonQueries(parts[p.of])
+			if n > 0 && most > 0 {
+				others++
+			}
+			if n > most {
+				worst, most = f, n
+			}
+		}
+		if most == 0 {
+			continue
+		}
+		more := ""
+		if others > 0 {
+			more = fmt.Sprintf(", as in %d other folds", others)
+		}
+		env.note("warning: %d queries of the %s data of %s are in its %s data too%s: results on them do not generalize to other queries", most, p.part, worst.Name, p.of, more)
+	}
 }

@@ -1,11 +1,10 @@
-// Package bench measures on the machine at hand what the program costs: time, processor time
-// and memory of reading, training by each method, scoring and measuring, at several numbers of
-// documents; how these grow; and what follows for more documents than were tried.
+// Package bench measures what the program costs on this machine. It measures the time, the
+// processor time and the memory of reading, training, scoring and evaluation at several numbers of
+// documents. From their growth it extrapolates to more documents.
 //
-// Start reading at [Run]. Every figure is of a whole process, which the package starts
-// ([Usage]): what a user would wait for and pay. works.go has what is measured, machine.go
-// the machine's own speeds, growth.go slopes, plan.go the extrapolation. The package knows
-// the program by its command line alone.
+// Start reading at [Run]. The package starts the program as a process and measures whole processes
+// ([Usage]), as users experience them. works.go lists what is measured, machine.go measures the
+// machine, plan.go extrapolates. The package knows the program only by its command line.
 package bench
 
 import (
@@ -30,10 +29,10 @@ type Config struct {
 	Observe func(done, total int, what string)
 }
 
-// Docs is the number of documents a query of the data that are measured on, on average.
+// Docs is the mean number of documents in a query of the generated data.
 const Docs = 100
 
-// Point is what a work cost at one size.
+// Point is the cost of a work at one size.
 type Point struct {
 	Documents int     `json:"documents"`
 	Seconds   float64 `json:"seconds"`     // of the longer process
@@ -49,7 +48,7 @@ type Point struct {
 	PassCPU  float64 `json:"pass_cpu_seconds"`
 }
 
-// Series is a work at all sizes.
+// Series has the costs of a work at all sizes.
 type Series struct {
 	Work   Work    `json:"work"`
 	Points []Point `json:"points"`
@@ -89,7 +88,6 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return r, nil
 }
 
-// size is one number of documents.
 type size struct {
 	*Config
 	dir       string // of its own
@@ -144,7 +142,6 @@ func (s *size) observe(done int, what string) {
 	}
 }
 
-// point measures a work, unless a smaller size took too long.
 func (s *size) point(ctx context.Context, series *Series) error {
 	w := &series.Work
 	if series.Left != "" {
@@ -166,7 +163,7 @@ func (s *size) point(ctx context.Context, series *Series) error {
 	return nil
 }
 
-// cost runs a work with few passes and with many, or once if it has none.
+// cost runs a work with few and with many passes, or once if it has no passes.
 func (s *size) cost(ctx context.Context, w *Work) (Point, error) {
 	p := Point{Documents: s.documents}
 	many, use, err := s.run(ctx, s.arguments(w, w.Many))
@@ -188,8 +185,9 @@ func (s *size) cost(ctx context.Context, w *Work) (Point, error) {
 	return p, nil
 }
 
-// divide returns the two costs of which few and many passes took these times: before the first
-// pass, and of each. Neither is negative, and with as many passes all is theirs.
+// divide computes the costs of the setup and of one pass from the times of runs with few and with
+// many passes. Neither is negative. If both runs have the same number of passes, all of the time
+// counts as passes.
 func divide(few int, shorter float64, many int, longer float64) (setup, pass float64) {
 	if many <= 0 {
 		return longer, 0

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Machine is what the figures were measured on.
+// Machine describes the machine of the measurements.
 type Machine struct {
 	System string  `json:"system"` // such as linux/amd64
 	Go     string  `json:"go"`
@@ -16,12 +16,12 @@ type Machine struct {
 	Memory float64 `json:"memory_bytes_per_second"` // a core reads, from a block larger than its caches
 	Disk   float64 `json:"disk_bytes_per_second"`   // read in order from a file that is not in memory; 0 where that cannot be arranged
 
-	// What a process takes that does nothing: the peak of its resident memory, 0 where the system does not tell, and its time.
+	// Memory and time of a process that does nothing: its peak of resident memory, 0 if the system
+	// does not report it.
 	Process int64   `json:"process_bytes"`
 	Start   float64 `json:"process_seconds"`
 }
 
-// measureMachine measures the machine, its disk by reading a file.
 func measureMachine(file string) (Machine, error) {
 	m := Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Cores: runtime.GOMAXPROCS(0), Memory: memorySpeed()}
 	var err error
@@ -51,10 +51,9 @@ func memorySpeed() float64 {
 	return best
 }
 
-// diskPart is how much of a file is read at once.
 const diskPart = 4 << 20
 
-// diskSpeed reads a file in order, after the system was made to forget it.
+// diskSpeed reads a file in order, after the system dropped it from memory.
 func diskSpeed(name string) (float64, error) {
 	f, err := os.Open(name) //nolint:gosec // a file of the caller's folder
 	if err != nil {

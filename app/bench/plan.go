@@ -1,10 +1,14 @@
 package bench
 
-import "github.com/listwise/listwise/internal/elementary"
+import (
+	"math"
 
-// Plan is what a work is expected to take for a number of documents: the figures of the largest
-// size that was measured, times the ratio of the numbers of documents, to the power of the
-// measured growth where that is above 1. What any process takes, at its start, is not multiplied.
+	"github.com/listwise/listwise/internal/elementary"
+)
+
+// Plan is the expected cost of a work for a number of documents. It multiplies the cost at the
+// largest measured size by the ratio of the numbers of documents. If the measured growth is above
+// 1, it is the exponent of the ratio. The cost of starting a process is not multiplied.
 type Plan struct {
 	Name      string  `json:"name"`
 	Documents float64 `json:"documents"`
@@ -14,20 +18,21 @@ type Plan struct {
 	Hours     float64 `json:"hours"`                // on a machine like this one
 	CoreHours float64 `json:"core_hours"`           // Hours times the machine's cores
 
-	// Bound is what the time is of: arithmetic; disk, where the data do not fit into memory; or memory,
-	// where the work cannot do with less: the time is then that of a machine that has it.
+	// Bound says what limits the time: arithmetic, disk if the data do not fit into memory, or
+	// memory if the work needs all data in memory. The time is then that of a machine with enough
+	// memory.
 	Bound string `json:"bound"`
 
-	// Beyond is the number of documents over the largest number measured: how far this is an
-	// extrapolation.
+	// Beyond is the ratio to the largest measured number of documents. It shows how far the plan
+	// extrapolates.
 	Beyond float64 `json:"times_measured"`
 }
 
-// growthTold is the growth from which it is taken for more than noise.
+// growthTold is the least growth that is not taken as noise.
 const growthTold = 1.05
 
-// Plan returns the plan of a series for a number of documents on machines of this kind with so
-// many bytes of memory. A series that has no points has none.
+// Plan returns the plan of a series for a number of documents, on machines like this one with the
+// given bytes of memory. It returns false if the series has no points.
 func (r *Result) Plan(s *Series, documents, memory float64) (Plan, bool) {
 	if len(s.Points) == 0 {
 		return Plan{}, false
@@ -61,11 +66,50 @@ func (r *Result) Plan(s *Series, documents, memory float64) (Plan, bool) {
 	return p, true
 }
 
-// reads returns how often a pass reads the features of so many documents, which take so many bytes and do not fit into
-// the memory. It returns false if there is too little memory to read them from the disk, too.
+// reads returns how many times each pass reads the features from the disk. They take the given
+// number of bytes and do not fit into memory. It returns false if the work cannot run from the
+// disk.
 func (w *Work) reads(documents, features, memory float64) (reads float64, fits bool) {
 	if w.Whole || float64(w.Least*documents)+float64(w.Cell*features/4) > memory {
 		return 0, false
 	}
 	return w.Reads, true
+}
+
+// Slope returns the slope of the least-squares line through the logarithms of the points: the
+// exponent of the growth of y. It is NaN for fewer than two points, or if a value is not positive.
+func Slope(x, y []float64) float64 {
+	if len(x) != len(y) {
+		panic("bench: as many x as y")
+	}
+	var mx, my float64
+	for i := range x {
+		if !(x[i] > 0 && y[i] > 0) {
+			return math.NaN()
+		}
+		mx += elementary.Log(x[i]) / float64(len(x))
+		my += elementary.Log(y[i]) / float64(len(x))
+	}
+	var products, squares float64
+	for i := range x {
+		dx := elementary.Log(x[i]) - mx
+		products += float64(dx * (elementary.Log(y[i]) - my))
+		squares += float64(dx * dx)
+	}
+	if squares == 0 {
+		return math.NaN()
+	}
+	return products / squares
+}
+
+// Growth returns the exponents of processor time, with the usual number of passes, and of peak
+// memory over the number of documents. They are NaN if there are too few points.
+func (s *Series) Growth() (time, memory float64) {
+	var x, t, m []float64
+	for _, p := range s.Points {
+		x = append(x, float64(p.Documents))
+		t = append(t, p.SetupCPU+float64(float64(s.Work.Usual)*p.PassCPU))
+		m = append(m, float64(p.Memory))
+	}
+	return Slope(x, t), Slope(x, m)
 }

@@ -1,11 +1,19 @@
 package bench
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // Names of the files of one size.
@@ -20,33 +28,32 @@ const (
 type Work struct {
 	Name string `json:"name"`
 
-	// Args is the command line, in which DATA, TEXT, MODEL and OTHER stand for files.
+	// Args is the command line. DATA, TEXT, MODEL and OTHER are replaced by files.
 	Args []string `json:"args"`
 
-	// Knob is the hyperparameter that bounds the passes over the data, "" for what has none;
-	// Few and Many are two values of it, and Usual the number of passes that a training is
-	// reckoned with. Unit names a pass.
+	// Knob is the hyperparameter that limits the passes over the data, empty if there is none. Few
+	// and Many are two values of it. Usual is the number of passes that plans assume, and Unit is
+	// the name of a pass.
 	Knob  string `json:"knob,omitempty"`
 	Few   int    `json:"-"`
 	Many  int    `json:"-"`
 	Usual int    `json:"usual_passes,omitempty"`
 	Unit  string `json:"unit,omitempty"`
 
-	// Whole says that it takes all features at once, and so does without reading them from the disk
-	// while it runs where they do not fit into memory: it needs a machine with more.
+	// Whole means that the work needs all features in memory.
 	Whole bool `json:"needs_memory,omitempty"`
 
-	// Where the features do not fit into memory, each pass behind the first reads Reads times their bytes, and a
-	// document takes Least bytes of memory all the same, and each of its features Cell.
+	// If the features do not fit into memory, each pass after the first reads Reads times their
+	// bytes. Memory then holds Least bytes for a document and Cell bytes for a feature of it.
 	Reads float64 `json:"reads_per_pass,omitempty"`
 	Least float64 `json:"least_bytes_per_document,omitempty"`
 	Cell  float64 `json:"least_bytes_per_value,omitempty"`
 
-	// Most is the number of documents up to which it is measured, 0 for any.
+	// Most is the largest number of documents that is measured, 0 for any.
 	Most int `json:"-"`
 }
 
-// arguments is the command line with a value of the knob and the files of this size.
+// arguments returns the command line with a value of the knob and the files of this size.
 func (s *size) arguments(w *Work, value int) []string {
 	names := strings.NewReplacer("DATA", s.file(dataFile), "TEXT", s.file(textFile), "MODEL", s.file(modelFile), "OTHER", s.file(otherFile))
 	args := make([]string, len(w.Args), len(w.Args)+2)
@@ -64,11 +71,11 @@ func (s *size) arguments(w *Work, value int) []string {
 
 func (s *size) file(name string) string { return filepath.Join(s.dir, name) }
 
-// textMost is the number of documents beyond which text, three times as large as a cache, is
-// not made.
+// textMost is the largest number of documents that is written as text, which is three times as
+// large as a cache.
 const textMost = 12_000_000
 
-// Programs returns what is measured beside training.
+// Programs returns the works other than trainings.
 func Programs() []Work {
 	return []Work{
 		{Name: "write text", Args: words("data convert DATA --out TEXT --max-memory 1000000 -q"), Most: textMost},
@@ -79,8 +86,8 @@ func Programs() []Work {
 	}
 }
 
-// Trainings returns the methods that are measured unless others are asked for. What L-BFGS stops at
-// depends on the data; 100 evaluations are what the plans reckon with.
+// Trainings returns the default trainings. The number of evaluations that L-BFGS needs depends on
+// the data; plans assume 100.
 func Trainings() []Work {
 	evaluations := func(name string, more ...string) Work {
 		return Work{Name: name, Args: training(name, more...), Knob: "iterations", Few: 2, Many: 32, Usual: 100, Unit: "evaluation", Reads: 1}
@@ -94,7 +101,8 @@ func Trainings() []Work {
 	// Newton's method ends by itself after a few iterations, which take unlike numbers of passes: a training is
 	// measured as a whole. It reads its features 52 and 54 times (two sets of 136 features).
 	newton := Work{Name: "ranksvm", Args: training("ranksvm"), Usual: 1, Unit: "training", Reads: 52}
-	// ConvexLoss holds what it knows of the rankings of every query: 0.196 GB of a million documents, 100 a query.
+	// ConvexLoss holds 196 bytes for each document (measured on a million documents, 100 in a
+	// query).
 	convex := evaluations("convexloss")
 	convex.Least = 200
 	return []Work{
@@ -105,20 +113,18 @@ func Trainings() []Work {
 	}
 }
 
-// codes says of trees what they take of data larger than memory: what they know of a document, and a byte a cell
-// (docs/out-of-core.md).
+// codes sets the memory that trees need if the data do not fit: for each document its state, and a
+// byte for each feature (docs/out-of-core.md).
 func codes(w Work) Work {
 	w.Whole, w.Least, w.Cell = false, 80, 1
 	return w
 }
 
-// training is the command line of a method's training.
 func training(method string, more ...string) []string {
 	return append(words("train --method "+method+" --train DATA --model MODEL --max-memory 1000000 --no-record --format json"), more...)
 }
 
-// Select returns the trainings of these names, all for none. The error names one that is
-// unknown.
+// Select returns the trainings of these names, or all if there are no names.
 func Select(names []string) ([]Work, error) {
 	all := Trainings()
 	if len(names) == 0 {
@@ -132,21 +138,77 @@ func Select(names []string) ([]Work, error) {
 	for _, name := range names {
 		i := slices.Index(known, name)
 		if i < 0 {
-			return nil, &UnknownError{Name: name, Known: known}
+			return nil, fmt.Errorf("found %q%s", name, suggest.Or(name, known, ", expected names among "+strings.Join(known, ", ")))
 		}
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
 }
 
-// UnknownError is the error about a training that is not among those measured.
-type UnknownError struct {
-	Name  string
-	Known []string
-}
-
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("found %q, expected %s", e.Name, strings.Join(e.Known, ", "))
-}
-
 func words(line string) []string { return strings.Fields(line) }
+
+// Usage is the cost of a process.
+type Usage struct {
+	Seconds float64 // from its start to its end
+	CPU     float64 // of all its threads, the system's work for them included
+	Memory  int64   // peak of its resident memory in bytes, mapped files included; 0 where the system does not tell
+}
+
+// output has the parts of a command's JSON output that are used here.
+type output struct {
+	documents, iterations, evaluations int
+}
+
+func (o *output) UnmarshalJSON(text []byte) error {
+	var v struct {
+		Documents int
+		Training  struct{ Iterations, Evaluations int }
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	*o = output{v.Documents, v.Training.Iterations, v.Training.Evaluations}
+	return nil
+}
+
+func (o *output) passes(w *Work) int {
+	if w.Unit == "evaluation" {
+		return o.evaluations
+	}
+	return o.iterations
+}
+
+func (s *size) run(ctx context.Context, args []string) (output, Usage, error) {
+	var out output
+	limited, stop := context.WithTimeout(ctx, s.Longest)
+	defer stop()
+	cmd := exec.CommandContext(limited, s.Program[0], args...)
+	cmd.Args[0] = s.Program[1]
+	cmd.Dir = s.dir
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	err := cmd.Run()
+	took := time.Since(began)
+	if ctx.Err() != nil {
+		return out, Usage{}, ctx.Err()
+	}
+	if errors.Is(limited.Err(), context.DeadlineExceeded) {
+		return out, Usage{}, fmt.Errorf("it took longer than %v", s.Longest)
+	}
+	if err != nil {
+		return out, Usage{}, fmt.Errorf("listwise %s: %w: %s", strings.Join(args, " "), err, lastLine(stderr.String()))
+	}
+	if stdout.Len() > 0 && stdout.Bytes()[0] == '{' {
+		if err := json.Unmarshal(stdout.Bytes(), &out); err != nil {
+			return out, Usage{}, fmt.Errorf("listwise %s: %w", strings.Join(args, " "), err)
+		}
+	}
+	state := cmd.ProcessState
+	return out, Usage{took.Seconds(), (state.UserTime() + state.SystemTime()).Seconds(), peakMemory(state)}, nil
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}

@@ -12,9 +12,9 @@ import (
 const (
 	// correlatedDocs and correlatedFeatures bound what all pairs of features are compared on.
 	correlatedDocs, correlatedFeatures = 2000, 1500
-	// mostPairs is how many pairs are listed.
+	// mostPairs is the number of pairs listed.
 	mostPairs = 30
-	// strongPair is the correlation from which on a pair is listed.
+	// strongPair is the least correlation of a listed pair.
 	strongPair = 0.9
 )
 
@@ -25,8 +25,8 @@ type Pair struct {
 	Correlation float64 `json:"rank_correlation"`
 }
 
-// ranked sets dst to the ranks of values, from −1/2 to 1/2, equal ones sharing the mean of
-// theirs; missing values get 0.
+// ranked sets dst to the ranks of values, from −1/2 to 1/2. Equal values share the mean of their
+// ranks; missing values get 0.
 func ranked(dst, values []float64, order []int) {
 	order = order[:0]
 	for i, v := range values {
@@ -48,7 +48,6 @@ func ranked(dst, values []float64, order []int) {
 	}
 }
 
-// gradeRanks returns the ranks of the grades within their queries.
 func gradeRanks(d *dataset.Dataset) []float64 {
 	ranks, order := make([]float64, d.Docs()), []int(nil)
 	for i := range d.Queries {
@@ -59,8 +58,8 @@ func gradeRanks(d *dataset.Dataset) []float64 {
 	return ranks
 }
 
-// withinQueries returns the correlation of values' ranks within their queries with those of the
-// grades, queries together.
+// withinQueries returns the rank correlation of values with the grades. Ranks are within queries,
+// and one correlation is over all queries.
 func withinQueries(d *dataset.Dataset, values, grades []float64) float64 {
 	var product, own, theirs float64
 	var ranks []float64
@@ -81,8 +80,8 @@ func withinQueries(d *dataset.Dataset, values, grades []float64) float64 {
 	return product / math.Sqrt(own*theirs)
 }
 
-// correlated returns the pairs of features that are strongly correlated over evenly spaced
-// documents, the strongest first.
+// correlated returns the strongly correlated pairs of features, the strongest first. It uses evenly
+// spaced documents.
 func correlated(d *dataset.Dataset, features []Feature) []Pair {
 	var columns []int
 	for j := range features {
@@ -124,8 +123,8 @@ func correlated(d *dataset.Dataset, features []Feature) []Pair {
 	return pairs[:min(mostPairs, len(pairs))]
 }
 
-// equalColumns returns the groups of features that are the same in every document, but for
-// constants.
+// equalColumns returns the groups of features that are equal in every document. Constant features
+// are left out.
 func equalColumns(d *dataset.Dataset) [][]int {
 	constant, _ := constants(d)
 	hashes := make([]uint64, d.Features)
@@ -153,7 +152,7 @@ func equalColumns(d *dataset.Dataset) [][]int {
 	return copies
 }
 
-// bitsOf returns the bits of a value, alike for both zeros and for all that is missing.
+// bitsOf returns the bits of a value, the same for both zeros and for all NaNs.
 func bitsOf(v float32) uint32 {
 	if v != v {
 		return 0x7fc00000

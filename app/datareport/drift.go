@@ -11,14 +11,13 @@ import (
 )
 
 const (
-	// fewQueries is the number of queries below which nothing is tested.
+	// fewQueries is the least number of queries for a test.
 	fewQueries = 5
-	// quantiles is the number of parts of the first data into which the population stability
-	// index divides values.
+	// quantiles is the number of parts for the population stability index.
 	quantiles = 10
 )
 
-// Drift is how other data differ from the first.
+// Drift describes how other data differ from the first data.
 type Drift struct {
 	Queries   int `json:"queries"`
 	Documents int `json:"documents"`
@@ -35,24 +34,24 @@ type Drift struct {
 	Tested     bool    `json:"tested"` // both have queries enough
 }
 
-// Moved is how the distribution of one thing differs.
+// Moved describes how the distribution of a quantity differs.
 type Moved struct {
 	Distance  float64 `json:"distance"`  // largest difference of the documents' distribution functions
 	Stability float64 `json:"stability"` // population stability index, over tenths of the first data and the missing
 	Missing   float64 `json:"missing_share"`
 	Mean      float64 `json:"mean"`
 
-	// P is of the test that queries of both are drawn from one distribution: Kolmogorov and
-	// Smirnov's on the queries' means and on their deviations, the smaller p doubled. The unit is
-	// the query, because a query's documents resemble each other. Holm is corrected over
-	// all that is tested. Both are 1 where nothing is.
+	// P is the p value of the test that the queries of both data sets have one distribution. The
+	// Kolmogorov–Smirnov test is applied to the queries' means and to their deviations, and the
+	// smaller p is doubled. The unit is the query, because documents of a query resemble each
+	// other. Holm is corrected over all tests. Without a test both are 1.
 	P    float64 `json:"p"`
 	Holm float64 `json:"p_holm"`
 
 	histogram [bins]int // between the first data's least and largest value
 }
 
-// newDrift compares d, which has a sample that features describe, with other data.
+// newDrift compares d with other data. features describe the sample of d.
 func newDrift(d, against, sample *dataset.Dataset, features []Feature, c Config) (*Drift, error) {
 	columns, err := dataset.MatchNames(d.FeatureNames, against.FeatureNames, true)
 	if err != nil {
@@ -96,7 +95,8 @@ func newDrift(d, against, sample *dataset.Dataset, features []Feature, c Config)
 	return r, against.Changed()
 }
 
-// correct corrects the p values over all features, the grades and the lengths.
+// correct corrects the p values for the number of tests, over all features, the grades and the
+// lengths.
 func (r *Drift) correct() {
 	all := []*Moved{&r.Grades, &r.Lengths}
 	for j := range r.Features {
@@ -114,7 +114,7 @@ func (r *Drift) correct() {
 	}
 }
 
-// sharedIDs counts the query ids of d that the other data have.
+// sharedIDs counts the query ids of d that also occur in the other data.
 func sharedIDs(d, other *dataset.Dataset) int {
 	ids, n := make(map[string]bool), 0
 	for i := range other.Queries {
@@ -128,7 +128,6 @@ func sharedIDs(d, other *dataset.Dataset) int {
 	return n
 }
 
-// moved compares the values of two data sets, one a document.
 func moved(d, other *dataset.Dataset, a, b []float64) Moved {
 	x, y := slices.DeleteFunc(slices.Clone(a), math.IsNaN), slices.DeleteFunc(slices.Clone(b), math.IsNaN)
 	m := Moved{P: 1, Missing: 1 - float64(len(y))/float64(len(b)), Stability: stability(a, b, x)}
@@ -144,7 +143,6 @@ func moved(d, other *dataset.Dataset, a, b []float64) Moved {
 	return m
 }
 
-// movedLengths compares the numbers of documents of queries.
 func movedLengths(d, other *dataset.Dataset) Moved {
 	lengths := func(d *dataset.Dataset) []float64 {
 		list := make([]float64, len(d.Queries))
@@ -161,7 +159,7 @@ func movedLengths(d, other *dataset.Dataset) Moved {
 	return m
 }
 
-// smirnov is the test's p value, 1 where there are too few values.
+// smirnov returns the p value of the Kolmogorov–Smirnov test, 1 if there are too few values.
 func smirnov(a, b []float64) float64 {
 	if len(a) < fewQueries || len(b) < fewQueries {
 		return 1
@@ -173,7 +171,7 @@ func smirnov(a, b []float64) float64 {
 	return p
 }
 
-// byQuery returns the means and the deviations of the values of each query that has any.
+// byQuery returns the mean and the deviation of the values in each query that has values.
 func byQuery(d *dataset.Dataset, values []float64) (means, deviations []float64) {
 	for i := range d.Queries {
 		q := &d.Queries[i]
@@ -196,9 +194,9 @@ func byQuery(d *dataset.Dataset, values []float64) (means, deviations []float64)
 	return means, deviations
 }
 
-// stability is the population stability index of b against a, Σ (q − p)·log(q/p) over tenths of
-// a's values, of which there are the given, and the missing ones. Half a document is added
-// to each part, so that none is empty.
+// stability returns the population stability index of b against a, Σ (q − p)·log(q/p). The parts
+// are tenths of a's values and the missing values; there has a's values without the missing ones.
+// Half a document is added to each part, so that none is empty.
 func stability(a, b, there []float64) float64 {
 	there = slices.Clone(there)
 	slices.Sort(there)

@@ -10,13 +10,12 @@ import (
 	"github.com/listwise/listwise/eval/stats"
 )
 
-// bins is the number of bars of a histogram.
 const bins = 20
 
 // resamples is the number of bootstrap samples of an interval.
 const resamples = 1000
 
-// Feature is what is known of one feature, over the documents sampled.
+// Feature describes a feature over the sampled documents.
 type Feature struct {
 	Number   int     `json:"feature"` // from 1
 	Name     string  `json:"name"`
@@ -33,8 +32,8 @@ type Feature struct {
 	Constant       bool `json:"constant"`        // one value in all documents
 	ConstantWithin bool `json:"constant_within"` // one value in every query
 
-	// Up is the NDCG@10 of ranking by the feature, Down that of ranking against it; missing values
-	// stand last. Low and High are the interval of the larger.
+	// Up is the NDCG@10 of ranking by the feature, Down of ranking against it. Missing values are
+	// ranked last. Low and High are the interval of the larger one.
 	Up   float64 `json:"ndcg@10"`
 	Down float64 `json:"ndcg@10_reversed"`
 	Low  float64 `json:"low"`
@@ -51,7 +50,6 @@ type Feature struct {
 // best is the NDCG@10 in the better direction.
 func (f *Feature) best() float64 { return max(f.Up, f.Down) }
 
-// describe fills in the features.
 func (r *Report) describe(ctx context.Context, d, sample *dataset.Dataset) error {
 	r.Features = make([]Feature, d.Features)
 	ndcg, err := measure.ParseList("ndcg@10", r.config.Convention, measure.Options{})
@@ -83,7 +81,6 @@ func (r *Report) describe(ctx context.Context, d, sample *dataset.Dataset) error
 	return nil
 }
 
-// column copies a feature's values to dst.
 func column(dst []float64, d *dataset.Dataset, feature int) {
 	x := d.X()
 	for i := range dst {
@@ -91,7 +88,6 @@ func column(dst []float64, d *dataset.Dataset, feature int) {
 	}
 }
 
-// distribute describes the values.
 func (f *Feature) distribute(values []float64) {
 	there := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	f.Missing = 1 - float64(len(there))/float64(len(values))
@@ -115,7 +111,7 @@ func (f *Feature) distribute(values []float64) {
 	f.Deviation = math.Sqrt(square)
 }
 
-// binOf returns the bar of a value; values outside belong to the ends.
+// binOf returns the bar of a value. Values outside count in the first or the last bar.
 func binOf(v, low, high float64) int {
 	if !(high > low) {
 		return 0
@@ -123,7 +119,6 @@ func binOf(v, low, high float64) int {
 	return max(0, min(bins-1, int(bins*((v-low)/(high-low)))))
 }
 
-// rankBy measures the feature as a ranking.
 func (r *Report) rankBy(f *Feature, d *dataset.Dataset, values, scores []float64, by []measure.Measure) error {
 	if f.ConstantWithin {
 		f.Up, f.Down, f.Low, f.High = r.Random, r.Random, r.Random, r.Random
@@ -163,8 +158,8 @@ func (r *Report) rankBy(f *Feature, d *dataset.Dataset, values, scores []float64
 	return nil
 }
 
-// means returns the mean of a measure over the queries that count, all of weight 1 and ties in
-// random order, and its values; 0 without any.
+// means returns the unweighted mean of a measure over the queries that count, and the values of
+// these queries. Ties are ranked in random order. Without values the mean is 0.
 func means(d *dataset.Dataset, scores []float64, by []measure.Measure) (mean float64, values []float64, err error) {
 	e, err := measure.Evaluate(d, scores, by, measure.TiesAverage)
 	if err != nil {
@@ -184,8 +179,8 @@ func means(d *dataset.Dataset, scores []float64, by []measure.Measure) (mean flo
 	return mean / float64(len(values)), values, nil
 }
 
-// constants returns which features have one value in all documents, and in every query. A
-// missing value is one, too.
+// constants returns which features are constant in all documents, and which within every query. A
+// missing value counts as a value.
 func constants(d *dataset.Dataset) (whole, within []bool) {
 	whole, within = slices.Repeat([]bool{true}, d.Features), slices.Repeat([]bool{true}, d.Features)
 	first := d.Queries[0].Row(0)

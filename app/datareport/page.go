@@ -23,7 +23,6 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"short": short, "percent": percent, "bars": bars, "share": shareBar, "grade": dataset.FormatGrade, "count": report.Count, "four": func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) },
 }).Parse(source))
 
-// content is what the template gets.
 type content struct {
 	*Report
 	Title, Source, Against string
@@ -38,7 +37,6 @@ type content struct {
 	CopyRows               []string
 }
 
-// row is a feature in the table.
 type row struct {
 	*Feature
 	Moved *Moved // nil without other data
@@ -68,7 +66,7 @@ func (r *Report) Size() (size, features int, err error) {
 	return len(text), bytes.Count(text, []byte(`<tr class="feature">`)), err
 }
 
-// page returns the page with as many features as keep it within the limit.
+// page returns the page with as many features as fit into the size limit.
 func (r *Report) page() ([]byte, error) {
 	rows := r.rows()
 	for n := len(rows); ; n /= 2 {
@@ -82,7 +80,8 @@ func (r *Report) page() ([]byte, error) {
 	}
 }
 
-// rows are all features: those that are suspect, then those that moved, then by what they rank.
+// rows returns all features: first suspect ones, then those with a changed distribution. Within
+// each group, features that rank better come first.
 func (r *Report) rows() []row {
 	rows := make([]row, len(r.Features))
 	for j := range rows {
@@ -138,13 +137,11 @@ const ownStyle = `.finding { display: flex; gap: .6rem; margin: .45rem 0; max-wi
 .share { width: 160px; height: 10px; } .share path { fill: var(--c0); } th[scope=row] { overflow-wrap: anywhere; min-width: 7rem; } .suspect { color: var(--worse); display: block; font-size: .8rem; max-width: 16rem; white-space: normal; }
 `
 
-// short writes a number with four digits.
 func short(v float64) string {
 	text := strconv.FormatFloat(v, 'g', 4, 64)
 	return strings.ReplaceAll(text, "-", "−")
 }
 
-// percent writes a share.
 func percent(v float64) string {
 	switch {
 	case v == 0:
@@ -179,8 +176,8 @@ func bars(r row) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // numbers alone
 }
 
-// outline draws a histogram's outline; heights are by the square root of the share of the largest, so
-// that few documents show.
+// outline draws the outline of a histogram. Heights are square roots of shares, so that small
+// numbers are visible.
 func outline(b *strings.Builder, counts [bins]int, closed bool) {
 	most := max(1, slices.Max(counts[:]))
 	height := func(n int) string {

@@ -1,8 +1,8 @@
-// Package datareport makes one HTML page about judged data: what they hold, what each feature
-// is worth by itself, what is odd about them, and whether two files are of one kind.
+// Package datareport makes an HTML page about judged data. It describes sizes, grades and features,
+// and reports anomalies and differences between two data sets.
 //
-// Start reading at [Build]; each subject has a file, and words.go says in sentences what a
-// reader should look at first. The package must not know of models.
+// Start reading at [Build]. Each subject has a file, and findings.go writes the sentences at the
+// beginning of the page. The package must not know about models.
 package datareport
 
 import (
@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// DefaultMaxDocs is the number of documents from which on features are described by a sample.
+	// DefaultMaxDocs is the largest number of documents that are described without sampling.
 	DefaultMaxDocs = 100_000
-	// DefaultMaxBytes is the size that a page keeps within.
+	// DefaultMaxBytes is the default size limit of a page.
 	DefaultMaxBytes = 4_000_000
 )
 
@@ -38,7 +38,7 @@ type Config struct {
 	Observe func(done, total int)
 }
 
-// Report is what is known of the data. Its JSON form is the output of "data report".
+// Report has all results. Its JSON form is the output of "data report".
 type Report struct {
 	config Config
 
@@ -58,8 +58,8 @@ type Finding struct {
 	Text  string `json:"text"`
 }
 
-// Build works out the report of d and, unless it is nil, of how it differs from other data with the
-// same features. Missing values are NaN. The result is a function of the arguments alone.
+// Build describes d and, unless against is nil, how against differs from d. Both must have the same
+// features, with NaN for missing values. The result depends only on the arguments.
 func Build(ctx context.Context, d, against *dataset.Dataset, c Config) (*Report, error) {
 	if d.Docs() == 0 || d.Features == 0 {
 		return nil, errors.New("found no documents with features, expected some")
@@ -90,8 +90,7 @@ func Build(ctx context.Context, d, against *dataset.Dataset, c Config) (*Report,
 	return r, d.Changed()
 }
 
-// sampleOf returns whole queries of d, drawn until they have MaxDocs documents; d itself if it
-// has no more.
+// sampleOf returns randomly drawn queries with about MaxDocs documents, or d if it has no more.
 func sampleOf(d *dataset.Dataset, c Config) *dataset.Dataset {
 	if d.Docs() <= c.MaxDocs {
 		return d
@@ -109,7 +108,6 @@ func sampleOf(d *dataset.Dataset, c Config) *dataset.Dataset {
 	return d.Subset(chosen)
 }
 
-// nameOf is what a feature is called: its name, or its number.
 func nameOf(d *dataset.Dataset, feature int) string {
 	if d.FeatureNames != nil {
 		return d.FeatureNames[feature]

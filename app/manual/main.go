@@ -30,7 +30,6 @@ func main() {
 	}
 }
 
-// write makes all files below dir.
 func write(dir string) error {
 	date, err := commitDate()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -110,7 +111,7 @@ func everyEpoch(ctx context.Context, name string, fold *tune.Fold, seed uint64) 
 		for key, values := range burgesSchedule([]string{rate}, realEpochs) {
 			set[key] = values[0]
 		}
-		p := &method.Problem{Data: fold.Train, Valid: fold.Valid, Scorer: "linear", Seed: seed, Workers: 1}
+		p := &method.Problem{Problem: train.Problem{Data: fold.Train, Valid: fold.Valid, Seed: seed, Workers: 1}, Scorer: "linear"}
 		if trained.UsesMeasure {
 			p.Measure = m
 		}

@@ -92,7 +92,7 @@ func TestPageDraws(t *testing.T) {
 	if !eval[bool](b, `!!(document.getElementById('explorer').compareDocumentPosition(document.getElementById('sampler')) & Node.DOCUMENT_POSITION_FOLLOWING)`) {
 		t.Error("the sampler stands before the explorer")
 	}
-	if got := eval[string](b, `document.querySelector('.verdict').textContent`); !strings.Contains(got, "baseline") || !strings.Contains(got, "randomisation test") {
+	if got := eval[string](b, `document.querySelector('.verdict').textContent`); !strings.Contains(got, "baseline") || !strings.Contains(got, "randomization test") {
 		t.Errorf("the verdict is %q", got)
 	}
 	if n := eval[int](b, `document.querySelectorAll('#curves-plots h3').length`); n != 2 {

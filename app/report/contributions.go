@@ -5,14 +5,18 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/explain"
 )
 
-// partLevels are how many contributions are listed for a score: as many as leave room for all
-// queries.
+// partLevels are numbers of contributions listed for a score. The largest number for which all
+// queries fit is used.
 var partLevels = []int{60, 30, 20, 10, 5, 3, 2}
 
-// explain adds the contributions to the scores of the rankings: as many a score, from partLevels,
-// as leave room for all queries, or else the fewest of as many queries as fit.
+// explain adds the contributions to the scores of the rankings: the largest number in partLevels
+// for which all queries fit. If none fits, it adds the smallest number for as many queries as fit.
 func (r *Report) explain(ctx context.Context, in *input, room int) error {
 	parts := partLevels[len(partLevels)-1]
 	for _, level := range partLevels {
@@ -41,7 +45,8 @@ func (r *Report) explain(ctx context.Context, in *input, room int) error {
 	return nil
 }
 
-// explainedBytes is the most that explanations with so many contributions a score take.
+// explainedBytes returns the largest size of explanations with the given number of contributions
+// for a score.
 func (r *Report) explainedBytes(in *input, parts int) int {
 	total := 0
 	for _, piece := range r.pieces {
@@ -60,9 +65,9 @@ func (r *Report) explainedBytes(in *input, parts int) int {
 	return total
 }
 
-// explanations returns the given number of largest contributions to the scores of the
-// documents that any system ranks first, or fewer if the others are 0, and the values of the features;
-// nil if there is no system to explain.
+// explanations returns the largest contributions to the scores of the documents that any system
+// ranks first, and the values of the features. Contributions of 0 are left out. It returns nil if
+// no system can be explained.
 func (r *Report) explanations(in *input, i, most int) (*explained, error) {
 	q := in.queries[i]
 	shown, kept := in.leaders(q, firstDocs), in.kept(q)
@@ -107,7 +112,6 @@ func (r *Report) explanations(in *input, i, most int) (*explained, error) {
 	return x, nil
 }
 
-// pack sets the contributions, padded with zero ones, and the values.
 func (x *explained) pack(all [][][]contribution, values []valueList, digits int) {
 	var parts, text []byte
 	for k, each := range all {
@@ -131,13 +135,13 @@ func (x *explained) pack(all [][][]contribution, values []valueList, digits int)
 	x.Parts, x.Values = string(parts), string(text)
 }
 
-// valueList has the values of some of a document's features.
+// valueList has the values of some features of a document.
 type valueList []struct {
 	feature int // of the page
 	value   float32
 }
 
-// add adds a feature that is not there yet.
+// add adds a feature that is not in the list.
 func (l *valueList) add(feature int, value float32) {
 	for _, v := range *l {
 		if v.feature == feature {
@@ -150,8 +154,91 @@ func (l *valueList) add(feature int, value float32) {
 	}{feature, value})
 }
 
-// leading returns the given number of contributions of largest magnitude, or all.
+// leading returns the contributions of largest magnitude, at most the given number.
 func leading(all []contribution, most int) []contribution {
 	slices.SortStableFunc(all, func(a, b contribution) int { return cmp.Compare(math.Abs(b.value), math.Abs(a.value)) })
 	return all[:min(len(all), most)]
+}
+
+// explainer computes the contributions of features to the scores of a model. A contribution is that
+// of package explain minus its mean over the query's documents. A feature that gives all documents
+// the same ranks none of them. The contributions add up to the difference between the score and the
+// query's mean score. For a linear scorer they are w_f·(x_f − mean of f in the query). An explainer
+// is not safe for concurrent use.
+type explainer struct {
+	model   *model.Model
+	exact   *explain.Explainer
+	columns []int // of the data that are the model's features; nil: the first ones
+	places  []int // of the model's features among those of the page; nil: their numbers
+
+	at    *dataset.Query
+	parts *explain.Query // of its documents
+	mean  []float64      // over its documents, a feature each
+	score float64        // mean over its documents
+}
+
+// newExplainer returns the explainer of a model, or nil if its scores have no exact contributions
+// of features.
+func newExplainer(m *model.Model, d *dataset.Dataset) *explainer {
+	if m == nil {
+		return nil
+	}
+	exact, err := explain.New(m, d, explain.Options{})
+	if err != nil || !exact.ByFeature() {
+		return nil
+	}
+	columns, err := m.Columns(d)
+	if err != nil {
+		return nil
+	}
+	return &explainer{model: m, exact: exact, columns: columns}
+}
+
+// query sets the query whose documents are explained.
+func (e *explainer) query(q *dataset.Query) error {
+	if e.at == q {
+		return nil
+	}
+	parts, err := e.exact.Explain(q)
+	if err != nil {
+		return err
+	}
+	e.at, e.parts, e.mean, e.score = q, parts, slices.Repeat([]float64{0}, len(parts.Row(0))), 0
+	n := float64(q.Len())
+	for i, s := range parts.Scores {
+		e.score += s / n
+		for j, v := range parts.Row(i) {
+			e.mean[j] += v / n
+		}
+	}
+	return nil
+}
+
+// valueOf returns a feature of the model in the data, 0 if the data lack it.
+func (e *explainer) valueOf(doc, feature int) float32 {
+	column := feature
+	if e.columns != nil {
+		column = e.columns[feature]
+	}
+	if row := e.at.Row(doc); column < len(row) {
+		return row[column]
+	}
+	return 0
+}
+
+type contribution struct {
+	feature int
+	value   float64
+}
+
+// document returns the contributions to a document's score that are not 0, in the order of the
+// features. The caller owns the slice.
+func (e *explainer) document(doc int) []contribution {
+	var parts []contribution
+	for j, v := range e.parts.Row(doc) {
+		if v -= e.mean[j]; v != 0 {
+			parts = append(parts, contribution{j, v})
+		}
+	}
+	return parts
 }

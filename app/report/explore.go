@@ -14,10 +14,9 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// listedDocs is how many of each system's ranking are listed.
 const listedDocs = 20
 
-// order returns the documents of a query, best first, as the measures took them.
+// order returns the documents of a query, best first, in the order of the measures.
 func (in *input) order(system int, q query) []int {
 	grades, scores := in.at(q).Grades, in.scores(system, q)
 	if in.Ties == measure.TiesTREC {
@@ -49,8 +48,8 @@ func (in *input) order(system int, q query) []int {
 	return order
 }
 
-// explore adds the rankings of as many queries as fit the page, beginning with those
-// on which the systems differ most, and then what explains them.
+// explore adds the rankings and explanations of as many queries as fit into the page. Queries on
+// which the systems differ most come first.
 func (r *Report) explore(ctx context.Context, in *input) error {
 	r.view.Needed = "1000" // as long as it may become
 	room, err := r.room()
@@ -92,10 +91,10 @@ func length(v any) (int, error) {
 	return len(text) + len(`,"x":`), err
 }
 
-// byDifference returns all queries, those on which the systems differ most first.
+// byDifference returns all queries; those on which the systems differ most come first.
 func (in *input) byDifference() []int {
 	all := in.values[0]
-	spread, order := make([]float64, len(in.queries)), make([]int, len(in.queries))
+	spread := make([]float64, len(in.queries))
 	for i := range in.queries {
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, values := range all {
@@ -103,13 +102,23 @@ func (in *input) byDifference() []int {
 				low, high = min(low, v), max(high, v)
 			}
 		}
-		order[i], spread[i] = i, high-low
+		spread[i] = high - low
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(spread[b], spread[a]) })
+	return descending(spread)
+}
+
+// descending returns the indices of values from the largest to the smallest; equal values keep
+// their order.
+func descending(values []float64) []int {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	return order
 }
 
-// leaders returns the documents, ascending, that any system has among its first n.
+// leaders returns the documents, ascending, that any system ranks among its first n.
 func (in *input) leaders(q query, n int) []int {
 	in1 := make([]bool, in.at(q).Len())
 	for s := range in.names {
@@ -121,8 +130,8 @@ func (in *input) leaders(q query, n int) []int {
 	return indices(in1)
 }
 
-// kept returns the documents of a query, ascending, that its details have: those
-// that any system ranks high, and all with a grade, for measures depend on them.
+// kept returns the documents of a query in its details, ascending: documents that any system ranks
+// high, and all relevant ones, because measures depend on them.
 func (in *input) kept(q query) []int {
 	chosen := make([]bool, in.at(q).Len())
 	for _, doc := range in.leaders(q, listedDocs) {
@@ -144,7 +153,6 @@ func indices(chosen []bool) []int {
 	return list
 }
 
-// rankings returns the rankings of a query by all systems.
 func (r *Report) rankings(in *input, i int) details {
 	q := in.queries[i]
 	set := in.at(q)
@@ -175,8 +183,8 @@ func (r *Report) rankings(in *input, i int) details {
 	return d
 }
 
-// rangeOf returns the lowest and the highest score of the documents retrieved, rounded; 0
-// and 0 if there are none.
+// rangeOf returns the lowest and the highest score of retrieved documents, rounded; 0 and 0 if
+// there are none.
 func rangeOf(scores []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, s := range scores {
@@ -190,8 +198,7 @@ func rangeOf(scores []float64) (low, high float64) {
 	return rounded(low, 6), rounded(high, 6)
 }
 
-// identifiers returns those of some documents, or their places in the query if the
-// data have none.
+// identifiers returns the ids of documents, or their places in the query if there are no ids.
 func identifiers(q *dataset.Query, docs []int) []string {
 	ids, found := make([]string, len(docs)), false
 	for i, doc := range docs {

@@ -2,13 +2,14 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// formula is a measure as the scripts need it to compute the effect of exchanging two
-// documents: what gains, discounts and relevance are under its convention. A measure that
-// they do not know has no Kind.
+// formula is a measure as the scripts need it to compute the effect of exchanging two documents:
+// gains, discounts and relevance under its convention. A measure that the scripts do not know has
+// no Kind.
 type formula struct {
 	Name     string    `json:"name"`
 	Kind     string    `json:"kind,omitempty"`
@@ -20,8 +21,7 @@ type formula struct {
 	Short    bool      `json:"short,omitempty"`
 }
 
-// newFormula describes a measure for queries of at most docs documents with the
-// given grades.
+// newFormula describes a measure for queries with the given grades and at most docs documents.
 func newFormula(m measure.Measure, grades *gradeTable, docs int) formula {
 	c := measure.ConventionOf(m)
 	f := formula{Name: m.Name(), Relevant: grades.from(c.Threshold())}
@@ -43,7 +43,8 @@ func newFormula(m measure.Measure, grades *gradeTable, docs int) formula {
 	return f
 }
 
-// gains completes the formula of a DCG, unless its gains are too large to be added up.
+// gains completes the formula of a DCG. If its gains are too large to add, the formula stays
+// without Kind.
 func (f *formula) gains(kind string, m measure.Measure, c measure.Convention, grades []float64, docs int) {
 	if len(grades) > 0 && !(c.Gain(grades[len(grades)-1]) < 1e200) {
 		return
@@ -62,4 +63,45 @@ func (f *formula) gains(kind string, m measure.Measure, c measure.Convention, gr
 	if value, ok := m.Value([]float64{1}); ok && value == 0 && f.K > 1 && !math.IsNaN(value) {
 		f.Short = true
 	}
+}
+
+// mostGrades is the largest number of different grades on a page. If there are more, such as click
+// rates, they are rounded. Measures always use the exact grades.
+const mostGrades = 1000
+
+type gradeTable struct {
+	values []float64
+	digits int // significant ones that grades are rounded to; 0: none are
+}
+
+// newGradeTable returns the table of the given distinct grades, rounded if there are too many.
+func newGradeTable(distinct []float64) gradeTable {
+	t := gradeTable{values: slices.Clone(distinct)}
+	slices.Sort(t.values)
+	for digits := 6; len(t.values) > mostGrades && digits > 0; digits-- {
+		t.digits = digits
+		for i, g := range t.values {
+			t.values[i] = rounded(g, digits)
+		}
+		t.values = slices.Compact(t.values)
+	}
+	return t
+}
+
+func (t *gradeTable) place(grade float64) int {
+	i, _ := slices.BinarySearch(t.values, t.round(grade))
+	return i
+}
+
+// from returns the index of the first grade that reaches a threshold.
+func (t *gradeTable) from(threshold float64) int {
+	i, _ := slices.BinarySearch(t.values, t.round(threshold))
+	return i
+}
+
+func (t *gradeTable) round(grade float64) float64 {
+	if t.digits == 0 {
+		return grade
+	}
+	return rounded(grade, t.digits)
 }

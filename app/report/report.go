@@ -1,10 +1,10 @@
-// Package report makes one HTML file of a comparison of rankers: tables, plots, and
-// an explorer that shows two systems' rankings of one query side by side. The file
-// needs no network and no other file.
+// Package report makes an HTML page that compares rankers. It has tables, plots, and an explorer
+// that shows two systems' rankings of a query side by side. The page is one file and needs no
+// network.
 //
-// Start reading at [Build], which computes all that is shown, and at [Report.Write];
-// page/ holds the template, the style and the scripts, which draw what Build computed.
-// The package must not know where systems come from, nor how they were trained.
+// Start reading at [Build], which computes everything that the page shows, and at [Report.Write].
+// page/ has the template, the style and the scripts that draw the plots. The package must not know
+// where systems come from or how they were trained.
 package report
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/listwise/listwise/tune/ensemble"
 )
 
-// DefaultMaxBytes is the size that a page keeps within unless Config says otherwise.
+// DefaultMaxBytes is the default size limit of a page.
 const DefaultMaxBytes = 4_000_000
 
 // Config says what to show.
@@ -30,17 +30,17 @@ type Config struct {
 	Ties     measure.TiePolicy
 	Baseline int // index of the system that the others are compared with
 
-	// Permutations, Resamples and Seed are those of stats.Config.
+	// Permutations, Resamples and Seed are passed to stats.Config.
 	Permutations, Resamples int
 	Seed                    uint64
 
 	Tunings []Tuning // of the methods, if settings were tried
 
-	// Slices are divisions of the queries of all test data, one division of the data after the other.
+	// Slices are divisions of the queries of all test data, in the order of the divisions.
 	Slices []*slicing.Division
 
-	// MaxBytes is the size of the page that details keep within; 0 stands for
-	// DefaultMaxBytes. Queries on which the systems differ most come first.
+	// MaxBytes is the size limit of the page, 0 for DefaultMaxBytes. It limits the rankings in the
+	// explorer. Queries on which the systems differ most come first.
 	MaxBytes int
 
 	// Observe, if not nil, is called with the name and the progress of the current stage; a
@@ -54,7 +54,7 @@ func (c *Config) observe(stage string, done, total int) {
 	}
 }
 
-// Report is all that a page shows. It does not change once built.
+// Report has everything that a page shows. It does not change once built.
 type Report struct {
 	config Config
 	view   view
@@ -63,7 +63,7 @@ type Report struct {
 	pieces []details // of the data, as many as fit
 }
 
-// input is what Build works on.
+// input is the input of Build and what it computes.
 type input struct {
 	*Config
 	divisions []ensemble.Division
@@ -81,17 +81,15 @@ type query struct {
 	division, index int
 }
 
-// at returns the query itself.
 func (in *input) at(q query) *dataset.Query { return &in.divisions[q.division].Test.Queries[q.index] }
 
-// scores returns a system's scores of a query.
 func (in *input) scores(system int, q query) []float64 {
 	d := in.at(q)
 	return in.divisions[q.division].Systems[system].Test[d.Start : d.Start+d.Len()]
 }
 
-// places returns the places of a query's documents in a system's run, nil for the order of
-// the data.
+// places returns the places of a query's documents in a system's run, or nil for the order of the
+// data.
 func (in *input) places(system int, q query) []uint32 {
 	d, places := in.at(q), in.divisions[q.division].Systems[system].Places
 	if places == nil {
@@ -100,14 +98,14 @@ func (in *input) places(system int, q query) []uint32 {
 	return places[d.Start : d.Start+d.Len()]
 }
 
-// model returns a system's model on a division, nil if there are only scores.
+// model returns a system's model on a division, or nil if there are only scores.
 func (in *input) model(system, division int) *model.Model {
 	return in.divisions[division].Systems[system].Model
 }
 
-// Build works out a report of the systems of the divisions, which must be the same in each.
-// The queries of all divisions are pooled. The result is a function of the arguments alone.
-// Arguments that contradict each other are an error.
+// Build makes the report of the systems, which must be the same in each division. It pools the
+// queries of all divisions. The result depends only on the arguments. Contradictory arguments are
+// an error.
 func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves []Curve) (*Report, error) {
 	if c.MaxBytes == 0 {
 		c.MaxBytes = DefaultMaxBytes

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,10 +15,10 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// diagnosis describes how well the rankings that LogRank's sampled form draws represent all
-// rankings: over queries, how many there are, how far they are from ideal, and how many of
-// them carry the law p(y) ∝ exp(−w·δφ(y)) of the trained model. A query's sample is the one
-// that training drew for it, or would have drawn.
+// diagnosis describes how well the sampled form of LogRank represents all rankings. It counts the
+// rankings drawn for each query. It compares their distance from the ideal ranking with the law
+// p(y) ∝ exp(−w·δφ(y)) of the trained model. The sample of a query is the one that training drew
+// for it, or would have drawn.
 type diagnosis struct {
 	System  int       `json:"system"`
 	Measure string    `json:"measure"` // whose loss Δ is
@@ -30,7 +29,6 @@ type diagnosis struct {
 	Rows    []spread  `json:"rows"`
 }
 
-// spread describes a quantity over the queries.
 type spread struct {
 	Name   string  `json:"name"`
 	Low    float64 `json:"low"` // the first decile
@@ -43,7 +41,6 @@ const (
 	sampledQueries = 400 // at most, evenly spread
 )
 
-// sample diagnoses the systems trained on samples.
 func (r *Report) sample(in *input) error {
 	r.data.Samplers = []diagnosis{}
 	for s := range in.names {
@@ -72,7 +69,7 @@ func (r *Report) sample(in *input) error {
 	return nil
 }
 
-// collector gathers the diagnosis of one system over its queries.
+// collector collects the diagnosis of one system over its queries.
 type collector struct {
 	queries    int
 	config     logrank.Options
@@ -80,7 +77,6 @@ type collector struct {
 	columns    [len(columnNames)][]float64
 }
 
-// columnNames are the columns of the table of queries.
 var columnNames = [...]string{
 	"rankings that count",
 	"share of the draws that are new",
@@ -91,7 +87,7 @@ var columnNames = [...]string{
 	"probability of the likeliest ranking",
 }
 
-// add draws a query's sample and weighs it by the model's scores.
+// add draws a query's sample and weights it by the model's scores.
 func (c *collector) add(m *model.Model, config logrank.Options, q *dataset.Query, scores []float64) error {
 	pairs := bipartite.Split(q.Grades, config.Threshold)
 	if pairs.Pairs() == 0 {
@@ -126,7 +122,6 @@ func (c *collector) add(m *model.Model, config logrank.Options, q *dataset.Query
 	return nil
 }
 
-// slope is 2κ of a query.
 func slope(config logrank.Options, pairs bipartite.Classes) float64 {
 	if config.Kappa == bipartite.KappaPairs {
 		return 2 / float64(pairs.Pairs())
@@ -134,8 +129,8 @@ func slope(config logrank.Options, pairs bipartite.Classes) float64 {
 	return 2
 }
 
-// law returns the probabilities of a sample's states, in the order of set.Gain,
-// under p(y) ∝ ω_y exp(e_y), e_y the energy at the given scores.
+// law returns the probabilities of a sample's states in the order of set.Gain, under p(y) ∝ ω_y
+// exp(e_y). e_y is the energy at the given scores.
 func law(set *sample.Set, scores []float64, slope float64) []float64 {
 	p := make([]float64, set.Len())
 	walk := make([]float64, set.Walks)
@@ -171,8 +166,7 @@ func law(set *sample.Set, scores []float64, slope float64) []float64 {
 	return p
 }
 
-// binaryGain is the gain of the ranking by the scores, of grades made binary as in
-// training.
+// binaryGain returns the gain of the ranking by the scores. Grades are binary, as in training.
 func binaryGain(config logrank.Options, grades, scores []float64) float64 {
 	binary := make([]float64, len(grades))
 	for i, g := range grades {
@@ -180,17 +174,12 @@ func binaryGain(config logrank.Options, grades, scores []float64) float64 {
 			binary[i] = 1
 		}
 	}
-	order := make([]int, len(grades))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	good, above, total := 0, 0, 0
 	for _, g := range binary {
 		total += int(g)
 	}
 	gain := 0.0
-	for _, doc := range order {
+	for _, doc := range descending(scores) {
 		if binary[doc] == 0 {
 			above++
 			continue
@@ -220,7 +209,7 @@ func (c *collector) diagnosis(s int) diagnosis {
 	return d
 }
 
-// starts says where the walks begin and which of their states count.
+// starts describes where the walks begin and which of their states count.
 func starts(o sample.Options) string {
 	text := fmt.Sprintf("%g %% of them from the ideal ranking, the others from the worst", 100*o.Mix)
 	switch {

@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/slicing"
 	"github.com/listwise/listwise/eval/stats"
 )
 
-// view is what the template shows itself, so that it can be read without scripts.
+// view is the part of the page that the template shows, readable without scripts.
 type view struct {
 	Title, Source, Convention, Explanation, Ties string
 	Baseline                                     string
@@ -30,14 +31,12 @@ type view struct {
 	SliceTests                                   string // what was tested on slices, "" if nothing was
 }
 
-// row is a system in the summary table.
 type row struct {
 	Name, About string
 	Baseline    bool
 	Cells       []cell
 }
 
-// cell is a system's mean by one measure.
 type cell struct {
 	Mean     string
 	Interval string // "" without one
@@ -46,7 +45,7 @@ type cell struct {
 	P        string // corrected; "" for the baseline
 }
 
-// foldRow has a system's means in every fold, their mean, and that over all queries.
+// foldRow has a system's means in every fold, their mean, and the mean over all queries.
 type foldRow struct {
 	Name         string
 	Folds        []string
@@ -83,7 +82,7 @@ func (r *Report) summarise(in *input) error {
 	return nil
 }
 
-// compare tests by measure number i; the result is nil where there is nothing to test.
+// compare tests the differences by measure number i. It returns nil if there is nothing to test.
 func (in *input) compare(i int) (*stats.Comparison, error) {
 	var values [][]float64
 	var weights []float64
@@ -105,7 +104,6 @@ func (in *input) compare(i int) (*stats.Comparison, error) {
 	})
 }
 
-// column fills the cells of one measure.
 func (r *Report) column(in *input, m int, c *stats.Comparison) {
 	all := in.values[m]
 	means := make([]float64, len(all))
@@ -124,7 +122,7 @@ func (r *Report) column(in *input, m int, c *stats.Comparison) {
 	if c == nil {
 		return
 	}
-	r.view.Tests = fmt.Sprintf("Fisher's randomisation test, two-sided, over %d queries with %s sign flips, corrected for %d comparisons by Holm's procedure",
+	r.view.Tests = fmt.Sprintf("Fisher's randomization test, two-sided, over %d queries with %s sign flips, corrected for %d comparisons by Holm's procedure",
 		c.Queries, Flips(c), len(c.Pairs))
 	r.view.Few = r.view.Few || c.Queries < stats.FewQueries
 	for i := range c.Pairs {
@@ -134,7 +132,7 @@ func (r *Report) column(in *input, m int, c *stats.Comparison) {
 	}
 }
 
-// conclude says which system is best by the first measure, and which differences are certain.
+// conclude writes which system is best by the first measure, and which differences are significant.
 func (r *Report) conclude(in *input, c *stats.Comparison) {
 	name, best := r.view.Measures[0], -1
 	means := make([]float64, len(in.names))
@@ -155,16 +153,16 @@ func (r *Report) conclude(in *input, c *stats.Comparison) {
 	case best == base:
 		r.view.Verdict = fmt.Sprintf("%s has a mean %s of %s.", in.names[best], name, decimal(means[best]))
 	case means[best] <= means[base]:
-		r.view.Verdict = fmt.Sprintf("No system is above the baseline by %s: %s has %s, %s %s.", name, in.names[base], decimal(means[base]), in.names[best], decimal(means[best]))
+		r.view.Verdict = fmt.Sprintf("No system has a higher %s than the baseline: %s has %s, %s has %s.", name, in.names[base], decimal(means[base]), in.names[best], decimal(means[best]))
 	default:
-		r.view.Verdict = fmt.Sprintf("%s is the best by %s: %s, the baseline, %s, has %s.", in.names[best], name, decimal(means[best]), in.names[base], decimal(means[base]))
+		r.view.Verdict = fmt.Sprintf("%s has the best %s: %s. The baseline, %s, has %s.", in.names[best], name, decimal(means[best]), in.names[base], decimal(means[base]))
 	}
 	if c != nil {
 		r.view.Finding = c.Finding(name, in.names)
 	}
 }
 
-// Flips is the number of sign flips of a comparison's randomisation tests in words.
+// Flips formats the number of sign flips of a comparison.
 func Flips(c *stats.Comparison) string {
 	if c.Exact {
 		return "all"
@@ -172,7 +170,7 @@ func Flips(c *stats.Comparison) string {
 	return Thousands(c.Permutations)
 }
 
-// Thousands is a number with a comma before every three digits, as in 100,000.
+// Thousands formats a number with a comma before every three digits, as in 100,000.
 func Thousands(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -181,7 +179,7 @@ func Thousands(n int) string {
 	return text
 }
 
-// newForest turns a pair so that it is some system minus the baseline.
+// newForest returns the difference of a system minus the baseline.
 func newForest(p *stats.Pair, baseline, m int) forest {
 	f := forest{
 		System: p.A, Measure: m, P: p.Randomization.P, Holm: p.Randomization.Holm,
@@ -201,7 +199,6 @@ func newForest(p *stats.Pair, baseline, m int) forest {
 	return f
 }
 
-// about says in a few words what a system is.
 func (in *input) about(s int) string {
 	m := in.model(s, 0)
 	if m == nil {
@@ -217,7 +214,6 @@ func (in *input) about(s int) string {
 	return text
 }
 
-// byFold fills the table of folds.
 func (r *Report) byFold(in *input) {
 	if len(in.divisions) < 2 {
 		return
@@ -233,7 +229,7 @@ func (r *Report) byFold(in *input) {
 	}
 }
 
-// decimal is v with four decimals, a dash if it is not a number.
+// decimal formats v with four decimals, or as a dash if it is NaN.
 func decimal(v float64) string {
 	if math.IsNaN(v) {
 		return "–"
@@ -241,10 +237,97 @@ func decimal(v float64) string {
 	return strings.Replace(fmt.Sprintf("%.4f", v), "-", "−", 1)
 }
 
-// probability is a p value as tables have it.
 func probability(p float64) string {
 	if p < 0.001 {
 		return "<0.001"
 	}
 	return fmt.Sprintf("%.3f", p)
+}
+
+type slicesTable struct {
+	By, Note string
+	Measures []slicedMeasure
+}
+
+type slicedMeasure struct {
+	Name string
+	Rows []sliceRow
+}
+
+// sliceRow is a slice: its queries, how many of them count, and a cell for each system.
+type sliceRow struct {
+	Name             string
+	Queries, Counted int
+	Cells            []cell
+}
+
+func (r *Report) slice(in *input) error {
+	for _, d := range in.Slices {
+		r.view.Slices = append(r.view.Slices, slicesTable{By: d.By, Note: d.Note})
+	}
+	if len(in.Slices) == 0 {
+		return nil
+	}
+	tests := 0
+	for m, by := range in.Measures {
+		in.observe("comparing slices", m, len(in.Measures))
+		runs := make([][][]float64, len(in.names))
+		for s := range runs {
+			runs[s] = in.values[m][s : s+1]
+		}
+		compared, err := slicing.Compare(runs, in.weights, in.Slices, stats.Config{
+			Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
+		})
+		if err != nil {
+			return fmt.Errorf("measure %s: %w", by.Name(), err)
+		}
+		at, family := 0, 0
+		for k, d := range in.Slices {
+			table := slicedMeasure{Name: by.Name()}
+			for range d.Slices {
+				c := &compared[at]
+				table.Rows = append(table.Rows, in.sliceRow(c))
+				if at++; c.Comparison != nil {
+					family += len(c.Pairs)
+				}
+			}
+			r.view.Slices[k].Measures = append(r.view.Slices[k].Measures, table)
+		}
+		tests = max(tests, family)
+	}
+	if tests > 0 {
+		r.view.SliceTests = fmt.Sprintf("randomization test, two-sided, corrected for %d comparisons, of all slices with the baseline, by Holm's procedure", tests)
+	}
+	return nil
+}
+
+// sliceRow makes the row of a slice.
+func (in *input) sliceRow(c *slicing.Compared) sliceRow {
+	row := sliceRow{Name: c.Slice, Queries: c.Queries, Cells: make([]cell, len(c.Means))}
+	for s, mean := range c.Means {
+		row.Counted = mean.Counted
+		row.Cells[s].Mean = decimal(mean.Mean)
+		if mean.Known {
+			row.Cells[s].Interval = decimal(mean.Interval.Low) + "–" + decimal(mean.Interval.High)
+		}
+	}
+	if c.Comparison == nil {
+		return row
+	}
+	for i := range c.Pairs {
+		f := newForest(&c.Pairs[i], in.Baseline, 0)
+		row.Cells[f.System].mark(&f)
+	}
+	return row
+}
+
+// mark marks a significant difference to the baseline.
+func (c *cell) mark(f *forest) {
+	c.P = probability(f.Holm)
+	switch {
+	case stats.Significant(f.Holm) && f.Difference > 0:
+		c.Mark = "better"
+	case stats.Significant(f.Holm) && f.Difference < 0:
+		c.Mark = "worse"
+	}
 }

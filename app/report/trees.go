@@ -2,8 +2,11 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
@@ -11,20 +14,22 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// trees is what the page shows of a system whose models are trees.
+// trees has the data of a system whose models are trees.
 type trees struct {
 	System int   `json:"system"`
 	Count  []int `json:"count"` // of trees, in each division
 	Leaves int   `json:"leaves"`
 
-	// Features, from 1, in descending order of Gain, a feature's share of the variance of the
-	// trees' values that splits by it explain; Splits are their number, in all divisions.
+	// Features, from 1, are in descending order of Gain, the share of the variance of the trees'
+	// values that splits by the feature explain. Splits are their numbers of splits in all
+	// divisions.
 	Features []int     `json:"f"`
 	Gain     []float64 `json:"g"`
 	Splits   []int     `json:"n"`
 	Others   int       `json:"others,omitempty"`
 
-	// Value is the mean of the first measure after At trees, Best the place of the largest.
+	// Value is the mean of the first measure after At trees. Best is the index of the largest
+	// value.
 	At    []int     `json:"x"`
 	Value []float64 `json:"y"`
 	Best  int       `json:"best"`
@@ -37,7 +42,7 @@ const (
 	firstTrees   = 3   // are drawn
 )
 
-// lookAtTrees takes apart the systems that are trees in all divisions.
+// lookAtTrees analyzes the systems that are trees in all divisions.
 func (r *Report) lookAtTrees(in *input) error {
 	r.data.Trees = []trees{} // not null
 	for s := range in.names {
@@ -69,7 +74,6 @@ func (r *Report) lookAtTrees(in *input) error {
 	return nil
 }
 
-// forestOf is a model of trees.
 type forestOf struct {
 	model   *model.Model
 	columns []int // of the data; nil: the first ones
@@ -78,7 +82,7 @@ type forestOf struct {
 	nodes [][]scorer.TreeNode
 }
 
-// treesLook gathers what is shown, in one pass over the documents of all divisions.
+// treesLook collects the data in one pass over the documents of all divisions.
 type treesLook struct {
 	forests      []forestOf
 	at           []int     // stages: numbers of trees
@@ -92,7 +96,7 @@ type treesLook struct {
 	ranker measure.Ranker
 }
 
-// stage chooses the numbers of trees after which the measure is taken.
+// stage chooses the numbers of trees after which the measure is computed.
 func (l *treesLook) stage() {
 	most := 0
 	for _, f := range l.forests {
@@ -111,7 +115,6 @@ func (l *treesLook) stage() {
 	l.sums = make([]float64, len(l.at))
 }
 
-// pass scores the documents of a division tree by tree.
 func (l *treesLook) pass(in *input, f forestOf, d *dataset.Dataset) {
 	docs := make([]int, f.NumParams()) // at each leaf
 	l.ranker.Ties = in.Ties
@@ -143,13 +146,13 @@ func (l *treesLook) pass(in *input, f forestOf, d *dataset.Dataset) {
 	l.weigh(f, docs)
 }
 
-// weigh adds what the splits of a forest explain, given the documents at each leaf. Of a
-// tree's values over the documents, a split explains the variance between its sides,
+// weigh adds the variance that the splits of a forest explain, given the number of documents at
+// each leaf. A split explains the variance between its sides,
 //
-//	n_l·n_r/(n_l + n_r) · (mean_l − mean_r)²
+// \tn_l·n_r/(n_l + n_r) · (mean_l − mean_r)²
 //
-// with the numbers of documents and the mean values on its left and right; over all splits
-// that adds up to the variance of the tree's values.
+// with the numbers of documents and the mean values on its left and right. The sum over all splits
+// is the variance of the tree's values.
 func (l *treesLook) weigh(f forestOf, docs []int) {
 	values := f.model.Params
 	for _, nodes := range f.nodes {
@@ -178,7 +181,6 @@ func (l *treesLook) weigh(f forestOf, docs []int) {
 	}
 }
 
-// summary is what the page gets.
 func (l *treesLook) summary(system int) trees {
 	t := trees{System: system, At: l.at, First: l.first}
 	for _, f := range l.forests {
@@ -209,3 +211,124 @@ func (l *treesLook) summary(system int) trees {
 	}
 	return t
 }
+
+// drawnTree is a tree as the page draws it, from the root to drawnDepth.
+type drawnTree struct {
+	Feature int        `json:"f,omitempty"` // from 1; 0 if there is no question
+	Test    string     `json:"t,omitempty"` // what a document with yes has of it
+	Docs    int        `json:"n"`           // that come here
+	Value   float64    `json:"v,omitempty"` // of a leaf
+	Cut     int        `json:"c,omitempty"` // leaves below that are not drawn; Value is then their documents' mean
+	Yes     *drawnTree `json:"y,omitempty"`
+	No      *drawnTree `json:"x,omitempty"`
+}
+
+const (
+	drawnDepth      = 4
+	drawnCategories = 5
+)
+
+// newDrawnTree makes the drawing of a tree. places are the places of its features, docs the numbers
+// of documents at the leaves, and values the leaves' values.
+func newDrawnTree(nodes []scorer.TreeNode, places, docs []int, values []float64) drawnTree {
+	b := treeDrawer{nodes, places, docs, values}
+	if len(nodes) == 0 {
+		return b.from(-1, 0)
+	}
+	return b.from(0, 0)
+}
+
+type treeDrawer struct {
+	nodes  []scorer.TreeNode
+	places []int // of features; nil: their numbers
+	docs   []int
+	values []float64
+}
+
+func (b *treeDrawer) from(at, depth int) drawnTree {
+	if at < 0 {
+		return drawnTree{Docs: b.docs[-1-at], Value: rounded(b.values[-1-at], 3)}
+	}
+	if depth == drawnDepth {
+		leaves, docs, sum := b.below(at)
+		if docs > 0 {
+			sum /= float64(docs)
+		}
+		return drawnTree{Docs: docs, Value: rounded(sum, 3), Cut: leaves}
+	}
+	n := &b.nodes[at]
+	yes, no := b.from(n.Left, depth+1), b.from(n.Right, depth+1)
+	return drawnTree{Feature: placeOf(b.places, n.Feature) + 1, Test: testOf(n), Docs: yes.Docs + no.Docs, Yes: &yes, No: &no}
+}
+
+// below returns the numbers of leaves and of their documents below a node, and the sum of the
+// documents' values.
+func (b *treeDrawer) below(at int) (leaves, docs int, sum float64) {
+	for open := []int{at}; len(open) > 0; {
+		at, open = open[len(open)-1], open[:len(open)-1]
+		if at >= 0 {
+			open = append(open, b.nodes[at].Left, b.nodes[at].Right)
+			continue
+		}
+		leaves++
+		docs += b.docs[-1-at]
+		sum += float64(float64(b.docs[-1-at]) * b.values[-1-at])
+	}
+	return leaves, docs, sum
+}
+
+func testOf(n *scorer.TreeNode) string {
+	number := func(v float32) string {
+		return strings.Replace(strconv.FormatFloat(float64(v), 'g', 6, 32), "-", "−", 1)
+	}
+	if n.Categories == nil {
+		text := "≤ " + number(n.Threshold)
+		if n.MissingLeft {
+			text += " or missing"
+		}
+		return text
+	}
+	var list []string
+	for _, v := range n.Categories[:min(len(n.Categories), drawnCategories)] {
+		list = append(list, number(v))
+	}
+	text := "one of " + strings.Join(list, ", ")
+	if more := len(n.Categories) - len(list); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+type treesText struct{ Name, Text string }
+
+// textOf draws trees with a line a node.
+func textOf(list []drawnTree, names []string) string {
+	var b strings.Builder
+	for i := range list {
+		fmt.Fprintf(&b, "tree %d\n", i+1)
+		list[i].write(&b, names, "", "")
+	}
+	return b.String()
+}
+
+// write writes a node and its children. The node's line begins with branch, and the children's
+// lines with below.
+func (t *drawnTree) write(b *strings.Builder, names []string, branch, below string) {
+	docs := Thousands(t.Docs) + " documents"
+	switch {
+	case t.Yes != nil:
+		name := fmt.Sprintf("feature %d", t.Feature)
+		if t.Feature <= len(names) && names[t.Feature-1] != "" {
+			name = names[t.Feature-1]
+		}
+		fmt.Fprintf(b, "%s%s %s? (%s)\n", branch, name, t.Test, docs)
+		t.Yes.write(b, names, below+"├─ yes: ", below+"│  ")
+		t.No.write(b, names, below+"└─ no: ", below+"   ")
+	case t.Cut > 0:
+		fmt.Fprintf(b, "%s… %d leaves, mean %s (%s)\n", branch, t.Cut, signed(t.Value), docs)
+	default:
+		fmt.Fprintf(b, "%s%s (%s)\n", branch, signed(t.Value), docs)
+	}
+}
+
+func signed(v float64) string { return strings.Replace(fmt.Sprintf("%+g", v), "-", "−", 1) }

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/internal/elementary"
 )
 
-// lastCutoff is where the curves of NDCG@k end.
 const lastCutoff = 20
 
-// measureAll sets the queries and their values by all measures.
 func (r *Report) measureAll(in *input) error {
 	longest, seen := 0, make(map[float64]bool)
 	var distinct []float64
@@ -46,7 +46,6 @@ func (r *Report) measureAll(in *input) error {
 	return in.evaluate(r)
 }
 
-// evaluate measures every system on every query.
 func (in *input) evaluate(r *Report) error {
 	in.values = make([][][]float64, len(in.Measures))
 	for s := range in.names {
@@ -79,8 +78,8 @@ func (in *input) evaluateSystem(s int, measures []measure.Measure) ([]*measure.R
 	return results, nil
 }
 
-// cutoffs sets the curves of NDCG@k, of the means over all queries, and of how far they are above
-// the baseline's.
+// cutoffs sets the curves of NDCG@k, means over all queries, and their differences to the
+// baseline's curve.
 func (r *Report) cutoffs(in *input) error {
 	list, err := r.cutoffMeasures(measure.ConventionOf(in.Measures[0]))
 	if err != nil {
@@ -132,8 +131,8 @@ func (r *Report) cutoffMeasures(c measure.Convention) (list []measure.Measure, e
 	return list, nil
 }
 
-// paired returns how far the values of queries, NaN where one does not count, are above others;
-// false if there are fewer than two of them.
+// paired returns the difference between two lists of values, over queries that count. It returns
+// false if there are fewer than two.
 func (in *input) paired(a, b []float64) (stats.Difference, bool) {
 	var x, y, weights []float64
 	for q, v := range a {
@@ -147,4 +146,100 @@ func (in *input) paired(a, b []float64) (stats.Difference, bool) {
 	}
 	d, err := stats.Paired(x, y, weights)
 	return d, err == nil
+}
+
+// digits are the characters in which numbers are packed. They are printable, and neither JSON nor
+// HTML escapes them.
+const digits = "!#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{"
+
+const radix = len(digits)
+
+const top = radix*radix - 1
+
+// width returns the number of digits for numbers below n.
+func width(n int) int {
+	w := 1
+	for most := radix; most < n; most *= radix {
+		w++
+	}
+	return w
+}
+
+// packed appends a number from 0 to radix^width − 1.
+func packed(to []byte, v, width int) []byte {
+	for range width {
+		to = append(to, '0')
+	}
+	for i := range width {
+		to[len(to)-1-i] = digits[v%radix]
+		v /= radix
+	}
+	if v != 0 {
+		panic("report: a number does not fit its digits")
+	}
+	return to
+}
+
+// between appends v as the nearest two-digit fraction from low to high.
+func between(to []byte, v, low, high float64) []byte {
+	if !(high > low) {
+		return packed(to, 0, 2)
+	}
+	// Halves do not overflow.
+	at := float64((float64(v/2) - float64(low/2)) / (float64(high/2) - float64(low/2)) * float64(top))
+	return packed(to, int(math.Round(max(0, min(float64(top), at)))), 2)
+}
+
+// unit is the step of a packed measure. Values may exceed 1 for DCG.
+const unit = 1e-4
+
+// measureDigits are the digits of a measure's value. The largest number means that the query does
+// not count.
+const measureDigits = 3
+
+func packedValues(values []float64) string {
+	none := radix*radix*radix - 1
+	var b []byte
+	for _, v := range values {
+		n := none
+		if !math.IsNaN(v) {
+			n = int(min(math.Round(v/unit), float64(none-1)))
+		}
+		b = packed(b, n, measureDigits)
+	}
+	return string(b)
+}
+
+// rounded rounds to the given number of significant digits, which shortens the JSON.
+func rounded(v float64, significant int) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', significant, 64), 64)
+	if err != nil {
+		return v // rounding up overflows
+	}
+	return r
+}
+
+// A feature's value takes valueDigits digits, the number of a document's values valueCountDigits.
+const valueDigits, valueCountDigits = 4, 2
+
+// packedValue appends a value with five significant digits. 0 means missing, 1 means 0.
+func packedValue(to []byte, v float32) []byte {
+	switch size := math.Abs(float64(v)); {
+	case v != v:
+		return packed(to, 0, valueDigits)
+	case size == 0:
+		return packed(to, 1, valueDigits)
+	default:
+		exponent := int(math.Floor(elementary.Log10(size)))
+		mantissa := int(math.Round(size / elementary.Pow(10, float64(exponent-4))))
+		if mantissa > 99_999 {
+			mantissa, exponent = mantissa/10, exponent+1
+		}
+		mantissa = max(mantissa, 10_000)
+		code := 2 * ((exponent+50)*90_000 + mantissa - 10_000)
+		if v < 0 {
+			code++
+		}
+		return packed(to, 2+code, valueDigits)
+	}
 }

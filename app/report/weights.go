@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// weights holds the effect of a system's features: those of largest effect, in descending
-// order of Share.
+// weights has the features with the largest effect on a system's scores, in descending order of
+// Share.
 type weights struct {
 	System   int         `json:"system"`
 	Linear   bool        `json:"linear"`
@@ -25,8 +28,8 @@ const (
 	firstDocs      = 10  // of each system's ranking are explained
 )
 
-// weigh works out how much every feature does to the scores of the documents that
-// a system ranks first.
+// weigh computes the effect of every feature on the scores of the documents that a system ranks
+// first.
 func (r *Report) weigh(in *input) error {
 	for s := range in.names {
 		in.explained = append(in.explained, make(map[int]*explainer))
@@ -58,7 +61,6 @@ func (r *Report) weigh(in *input) error {
 	return nil
 }
 
-// addMagnitudes adds the magnitudes of the contributions in a division.
 func (in *input) addMagnitudes(sums []float64, s, k int, e *explainer) error {
 	all := in.divisions[k].Test.Queries
 	step := max(1, len(all)/weighedQueries)
@@ -105,4 +107,87 @@ func (in *input) weightsOf(s int, sums []float64, linear bool) weights {
 		w.Weight = append(w.Weight, each)
 	}
 	return w
+}
+
+// featureTable has the features of all models on the page, by name. Models and data with names may
+// have them in any order. Without names, places are positions.
+type featureTable struct {
+	names []string // "" for one without
+	at    map[string]int
+	size  int // places, at least len(names)
+}
+
+func newFeatureTable(d *dataset.Dataset) *featureTable {
+	t := &featureTable{names: slices.Clone(d.FeatureNames), at: make(map[string]int), size: d.Features}
+	for j, name := range t.names {
+		if _, twice := t.at[name]; !twice {
+			t.at[name] = j
+		}
+	}
+	return t
+}
+
+// places returns the place of each feature that the model's scorer sees, or nil if places are the
+// features' numbers. Views other than raw are features of their own.
+func (t *featureTable) places(m *model.Model, d *dataset.Dataset) []int {
+	width := m.NumFeatures()
+	names := m.FeatureNames
+	if names == nil {
+		names = d.FeatureNames
+	}
+	if names == nil && m.Views.Raw() {
+		t.size = max(t.size, width)
+		return nil
+	}
+	places := make([]int, m.Scorer.NumFeatures())
+	for j := range places {
+		feature, view := m.Views.Source(j, width)
+		name := ""
+		if feature < len(names) {
+			name = names[feature]
+		}
+		switch {
+		case view != dataset.RawView:
+			places[j] = t.place(view.Name(cmp.Or(name, strconv.Itoa(feature+1))), max(t.size, width))
+		case name != "":
+			places[j] = t.place(name, feature)
+		default:
+			places[j] = feature
+		}
+		t.size = max(t.size, places[j]+1)
+	}
+	return places
+}
+
+// place returns the place of a name. A new name gets its position, if that is free, or a new place.
+func (t *featureTable) place(name string, position int) int {
+	if at, ok := t.at[name]; ok {
+		return at
+	}
+	for len(t.names) <= position {
+		t.names = append(t.names, "")
+	}
+	if t.names[position] != "" {
+		position = max(t.size, len(t.names))
+		for len(t.names) <= position {
+			t.names = append(t.names, "")
+		}
+	}
+	t.names[position], t.at[name] = name, position
+	return position
+}
+
+func placeOf(places []int, feature int) int {
+	if places == nil {
+		return feature
+	}
+	return places[feature]
+}
+
+// list returns the names for the page, or nil if there are none.
+func (t *featureTable) list() []string {
+	if slices.ContainsFunc(t.names, func(name string) bool { return name != "" }) {
+		return t.names
+	}
+	return nil
 }

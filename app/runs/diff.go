@@ -17,15 +17,14 @@ type Diff struct {
 	OnlyB       []string
 }
 
-// Change is a setting, a data set or a part of the program that is not the same in
-// both runs.
+// Change is a difference in a setting, a data set or the program.
 type Change struct {
 	Name string `json:"name"` // such as seed, code.revision, data.train, hyperparameters.C
 	A    any    `json:"a"`    // nil: the run has none
 	B    any    `json:"b"`
 }
 
-// Comparison sets a ranker of one run against one of the other by one measure.
+// Comparison compares a ranker of one run with a ranker of the other by one measure.
 type Comparison struct {
 	RankerA    string `json:"a"`
 	RankerB    string `json:"b"`
@@ -34,17 +33,16 @@ type Comparison struct {
 	B          Number `json:"mean_b"`
 	Difference Number `json:"difference"` // B less A
 
-	// Of the queries that both were measured on: in how many B is better, equal and
-	// worse. All are 0 if a run has no per-query results.
+	// The numbers of common queries on which B is better, equal and worse. All are 0 if a run has
+	// no per-query results.
 	Wins   int `json:"wins"`
 	Ties   int `json:"ties"`
 	Losses int `json:"losses"`
 }
 
-// Compare compares two runs with their per-query results, which Get returns.
-// Rankers are compared with those of the same name; if there are none, and each run
-// has a single ranker, those two are. Queries are matched by their ids; a query that
-// stands in several folds of a run by its first.
+// Compare compares two runs with their per-query results, as Get returns them. It compares rankers
+// of the same name. If no name is common and each run has one ranker, it compares these two.
+// Queries are matched by id; if a query is in several folds of a run, the first counts.
 func Compare(a, b *Run) *Diff {
 	d := &Diff{Changes: changes(a, b)}
 	namesA, namesB := a.rankers(), b.rankers()
@@ -74,7 +72,6 @@ func Compare(a, b *Run) *Diff {
 	return d
 }
 
-// rankers are the names of the run's rankers in their order.
 func (r *Run) rankers() []string {
 	var names []string
 	for i := range r.Results {
@@ -85,7 +82,6 @@ func (r *Run) rankers() []string {
 	return names
 }
 
-// compareRankers compares by the measures that both have.
 func compareRankers(a, b *Run, rankerA, rankerB string) []Comparison {
 	var all []Comparison
 	for _, m := range a.summary(rankerA) {
@@ -101,8 +97,7 @@ func compareRankers(a, b *Run, rankerA, rankerB string) []Comparison {
 	return all
 }
 
-// summary are the ranker's values over everything, the means over folds if there
-// are folds.
+// summary returns the ranker's values over all data: means over folds if there are folds.
 func (r *Run) summary(ranker string) []Measure {
 	for i := range r.Results {
 		if r.Results[i].Ranker == ranker && r.Results[i].Fold == "" {
@@ -112,7 +107,7 @@ func (r *Run) summary(ranker string) []Measure {
 	return nil
 }
 
-// perQuery are the values of a ranker by query.
+// perQuery returns the values of a ranker by query.
 func (r *Run) perQuery(ranker, measure string) map[string]Number {
 	values := make(map[string]Number)
 	for _, result := range r.Results {
@@ -145,7 +140,6 @@ func (c *Comparison) count(a, b map[string]Number) {
 	}
 }
 
-// changes are the facts that differ.
 func changes(a, b *Run) []Change {
 	x, y := a.facts(), b.facts()
 	var all []Change
@@ -163,8 +157,8 @@ func changes(a, b *Run) []Change {
 	return all
 }
 
-// facts are what a run depends on, by name. Of data it is the content that counts,
-// not the path.
+// facts returns everything that a run depends on, by name. Data are compared by content, not by
+// path.
 func (r *Run) facts() map[string]any {
 	facts := map[string]any{"kind": string(r.Kind), "code.version": r.Code.Version, "code.revision": r.Code.Revision, "code.modified": r.Code.Modified, "code.go": r.Code.Go, "code.program": r.Code.Program}
 	if r.Seed != nil {

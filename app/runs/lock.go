@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// lock is a file that its process holds locked as long as the run goes on. The system takes
-// the lock off when the process ends, however it ends: so a run is alive if and only if its
-// file is locked, which a process number could not show.
+// lock is a file that a process keeps locked during its run. The system releases the lock when the
+// process ends. So a run is alive if and only if its file is locked. A process number could not
+// show this.
 type lock struct{ file *os.File }
 
 func acquire(path string) (*lock, error) {
@@ -22,14 +22,13 @@ func acquire(path string) (*lock, error) {
 	return &lock{file}, nil
 }
 
-// release takes off the lock and the file.
+// release releases the lock and removes the file.
 func (l *lock) release() {
 	_ = os.Remove(l.file.Name()) // if it stays, it is not locked
 	_ = l.file.Close()
 	_ = os.Remove(l.file.Name()) // Windows removes no file that is open
 }
 
-// held reports whether some process holds the lock.
 func held(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {

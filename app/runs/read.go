@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Filter says which runs List returns; its zero value is for all.
+// Filter selects the runs of List; its zero value selects all.
 type Filter struct {
 	Kind   Kind   // "" for all
 	Method string // runs that have it among their Methods; "" for all
@@ -33,8 +33,7 @@ func (s *Store) List(f Filter) (list []Run, err error) {
 	return list, err
 }
 
-// Get returns all that is known of a run. The error is a *NotFoundError if there
-// is none of that number.
+// Get returns a run with all details. The error is a *NotFoundError if there is no such run.
 func (s *Store) Get(id int64) (run *Run, err error) {
 	err = s.read(func(tx *sql.Tx) error {
 		list, err := s.runsOf(tx, "WHERE id = ?", id)
@@ -81,7 +80,7 @@ func (s *Store) scanRun(rows *sql.Rows) (Run, error) {
 	return r, nil
 }
 
-// load adds to runs all but per-query results and curves.
+// load adds everything but per-query results and curves to runs.
 func load(tx *sql.Tx, list []Run) error {
 	if len(list) == 0 {
 		return nil
@@ -144,7 +143,6 @@ func loadResults(tx *sql.Tx, byID map[int64]*Run, low, high int64) error {
 	}, "SELECT id, run, ranker, fold, settings, training, validation, trials FROM result WHERE run BETWEEN ? AND ? ORDER BY run, place", low, high)
 }
 
-// loadDetails adds per-query results and curves.
 func loadDetails(tx *sql.Tx, r *Run) error {
 	err := each(tx, func(rows *sql.Rows) error {
 		var result, measure int
@@ -172,7 +170,7 @@ func loadDetails(tx *sql.Tx, r *Run) error {
 	}, "SELECT ranker, fold, start, step, epoch, objective, grad_norm, rate, validation, best FROM curve WHERE run = ? ORDER BY place", r.ID)
 }
 
-// each runs a query and calls row at each of its rows.
+// each runs a query and calls row for each of its rows.
 func each(tx *sql.Tx, row func(rows *sql.Rows) error, query string, args ...any) error {
 	rows, err := tx.Query(query, args...)
 	if err != nil {
@@ -190,7 +188,7 @@ func each(tx *sql.Tx, row func(rows *sql.Rows) error, query string, args ...any)
 	return rows.Err()
 }
 
-// fromJSON scans JSON text into what into points at; null leaves it alone.
+// fromJSON scans JSON text into the value at into; NULL leaves it unchanged.
 type fromJSON struct{ into any }
 
 // Scan implements sql.Scanner.

@@ -1,26 +1,33 @@
-// Package runs is the record of experiments: what was trained, tuned and
-// evaluated in a working folder, with which settings, on which data, by which
-// version of the code, and with which results, query by query.
+// Package runs is the record of experiments in a working folder. It stores the settings, data,
+// program version and results of every training, tuning and evaluation, query by query.
 //
-// The record is an SQLite database, .listwise/runs.db below the working folder.
-// Several processes may write to it at once, and a process that is killed takes
-// no finished run with it.
+// The record is an SQLite database, .listwise/runs.db below the working folder. Several processes
+// may write to it at once. If a process is killed, finished runs stay intact.
 //
-// Start reading at [Run], which is all that is known of a run, and [Store], which is the
-// record: [Store.Begin] and [Store.Finish] write, [Store.List] and [Store.Get] read.
-// schema.go has the tables, lock.go how a run whose process is gone is distinguished
-// from one that goes on.
+// Start reading at [Run], which describes a run, and at [Store], the record. [Store.Begin] and
+// [Store.Finish] write; [Store.List] and [Store.Get] read. store.go has the tables; lock.go tells a
+// running process from one that is gone.
 //
-// The package must not know how anything is trained or measured: it stores names and
-// numbers.
+// The package must not know how anything is trained or evaluated: it stores names and numbers.
 package runs
 
 import (
+	"crypto/sha256"
+	"database/sql/driver"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
 	"time"
 )
 
-// Kind is the command a run is of.
+// Kind is the command of a run.
 type Kind string
 
 // The kinds of runs.
@@ -57,13 +64,13 @@ type Run struct {
 	Code     Code
 	Error    string // of a failed run
 
-	// Methods are those trained, in their order; for eval that of the model, none
-	// for a file of scores; for auto "auto".
+	// Methods are the trained methods in order. For eval it is the method of the model, empty for a
+	// file of scores; for auto it is "auto".
 	Methods []string
 
-	// Config has all settings, defaults as well: strings, numbers, booleans, and
-	// lists and maps of them (numbers come back as float64). What cannot change
-	// a result, such as the number of jobs, is not among them.
+	// Config has all settings, including defaults: strings, numbers, booleans, and lists and maps
+	// of them (numbers come back as float64). Settings that cannot change a result, such as the
+	// number of jobs, are left out.
 	Config map[string]any
 
 	Seed *uint64 // nil where nothing is random
@@ -72,24 +79,23 @@ type Run struct {
 	Files   []string // written by the run, as given on the command line
 	Results []Result // finished runs only
 
-	// Curve has the points of all learning curves, in the order in which they were
-	// met. List leaves it out.
+	// Curve has the points of all learning curves in the order of training. List leaves it out.
 	Curve []Point
 }
 
-// Code says what program a run was made by.
+// Code identifies the program of a run.
 type Code struct {
 	Version  string `json:"version"`  // of the module, "(devel)" when it has none
 	Revision string `json:"revision"` // of the source's version control, "" if the build did not say
 	Modified bool   `json:"modified"` // the source differed from that revision
 	Go       string `json:"go"`       // the Go version
 
-	// Program is the FileFingerprint of the program itself where neither a revision nor a
-	// released version identifies what it was built from, else "".
+	// Program is the FileFingerprint of the program if neither a revision nor a release identifies
+	// its source.
 	Program string `json:"program,omitempty"`
 }
 
-// Data is one data set that a run read.
+// Data is a data set that a run read.
 type Data struct {
 	Role        string `json:"role"`        // such as train, valid, test; with the fold before it, as in "Fold1 test"
 	Path        string `json:"path"`        // as given on the command line
@@ -98,13 +104,12 @@ type Data struct {
 	Documents   int    `json:"documents"`
 }
 
-// Result is what one ranker reached on one set of queries.
+// Result has the results of one ranker on one set of queries.
 type Result struct {
 	Ranker string `json:"ranker"` // the method, or for eval the file of the model or the scores
 	Fold   string `json:"fold"`   // of tune; "" for the mean over its folds, and for train and eval
 
-	// Settings are the hyperparameters, those that tune chose in a fold, nil where
-	// they are not known.
+	// Settings are the hyperparameters, in a fold of tune the chosen ones. They are nil if unknown.
 	Settings map[string]any `json:"settings,omitempty"`
 
 	Training   map[string]any `json:"training,omitempty"` // how the training ended, as model files have it; nil if there was none
@@ -127,8 +132,8 @@ type Measure struct {
 	TieNeutral Number `json:"tie_neutral"` // Mean with documents of equal score in random order
 	Queries    int    `json:"queries"`     // how many count
 
-	// PerQuery has every query's value in the order of the data. It is nil in a
-	// mean over folds, and List leaves it out.
+	// PerQuery has the value of every query in the order of the data. It is nil in a mean over
+	// folds, and List leaves it out.
 	PerQuery []Value `json:"per_query,omitempty"`
 }
 
@@ -152,7 +157,7 @@ type Point struct {
 	Best       bool   `json:"best"`          // better than all before
 }
 
-// NotFoundError is the error that the record has no run of that number.
+// NotFoundError is the error if the record has no run of that number.
 type NotFoundError struct {
 	Path string // of the database
 	ID   int64
@@ -160,3 +165,81 @@ type NotFoundError struct {
 
 // Error implements error.
 func (e *NotFoundError) Error() string { return fmt.Sprintf("%s has no run %d", e.Path, e.ID) }
+
+// ThisCode identifies the running program.
+var ThisCode = sync.OnceValue(func() Code {
+	c := Code{Version: "(devel)", Go: runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" {
+			c.Version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				c.Revision = s.Value
+			case "vcs.modified":
+				c.Modified = s.Value == "true"
+			}
+		}
+	}
+	released := strings.HasPrefix(c.Version, "v") && c.Revision == "" // installed as a module of that version
+	if !released && (c.Revision == "" || c.Modified) {
+		if path, err := os.Executable(); err == nil {
+			c.Program = FileFingerprint(path)
+		}
+	}
+	return c
+})
+
+// FileFingerprint returns half of a file's SHA-256 in hexadecimal, or "" if the file cannot be
+// read.
+func FileFingerprint(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Number is a float64 that is NULL in the database if it is NaN, and null in JSON if it is not
+// finite.
+type Number float64
+
+// NaN returns an unknown Number.
+func NaN() Number { return Number(math.NaN()) }
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if v := float64(n); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return json.Marshal(v)
+	}
+	return []byte("null"), nil
+}
+
+// Value implements driver.Valuer.
+func (n Number) Value() (driver.Value, error) {
+	if math.IsNaN(float64(n)) {
+		return nil, nil
+	}
+	return float64(n), nil
+}
+
+// Scan implements sql.Scanner.
+func (n *Number) Scan(value any) error {
+	switch v := value.(type) {
+	case nil:
+		*n = NaN()
+	case float64:
+		*n = Number(v)
+	case int64:
+		*n = Number(v)
+	default:
+		return fmt.Errorf("found %T %v, expected a number", value, value)
+	}
+	return nil
+}

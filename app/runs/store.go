@@ -19,8 +19,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Store is the record of a working folder. It may be used by any number of
-// goroutines, and by any number of processes on one machine.
+// Store is the record of a working folder. Any number of goroutines, and of processes on one
+// machine, may use it.
 type Store struct {
 	path     string // of the database
 	db       *sql.DB
@@ -32,16 +32,14 @@ type Store struct {
 	active map[int64]*lock // of the runs this Store has begun
 }
 
-// Path returns where the record of a working folder is.
+// Path returns the path of the record of a working folder.
 func Path(dir string) string { return filepath.Join(dir, ".listwise", "runs.db") }
 
-// Patience is how long a record that OpenExisting returns waits for other processes
-// that write.
+// Patience is the time that a record of OpenExisting waits for other writers.
 const Patience = 2 * time.Second
 
-// Open opens the record of the working folder dir, and makes one if there is none.
-// patience is how long it waits for other processes that write. Errors name the
-// database's file.
+// Open opens the record of the working folder dir and creates it if necessary. patience is the time
+// to wait for other writers. Errors name the database file.
 func Open(dir string, patience time.Duration) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(Path(dir)), 0o755); err != nil {
 		return nil, err
@@ -49,8 +47,8 @@ func Open(dir string, patience time.Duration) (*Store, error) {
 	return open(Path(dir), patience, url.Values{"mode": {"rwc"}}, prepare)
 }
 
-// OpenExisting is Open for those who read: without a record it makes none, and the
-// error is an fs.ErrNotExist.
+// OpenExisting is Open for readers. It does not create a record; a missing record is the error
+// fs.ErrNotExist.
 func OpenExisting(dir string) (*Store, error) {
 	path := Path(dir)
 	if _, err := os.Stat(path); err != nil {
@@ -70,7 +68,7 @@ func OpenExisting(dir string) (*Store, error) {
 	return s, err
 }
 
-// open opens the database and does to it what comes first.
+// open opens the database and calls first.
 func open(path string, patience time.Duration, options url.Values, first func(context.Context, *Store) error) (*Store, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: found a %s, expected the file of the record", path, kindOf(info.Mode()))
@@ -101,8 +99,8 @@ func kindOf(mode fs.FileMode) string {
 	return "device or pipe"
 }
 
-// Wait sets how long all that follows waits for other processes that write. It is
-// not for use side by side with other calls.
+// Wait sets the time that later calls wait for other writers. It must not run concurrently with
+// other calls.
 func (s *Store) Wait(patience time.Duration) error {
 	if _, err := s.db.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", max(0, patience.Milliseconds()))); err != nil {
 		return named(s.path, err)
@@ -110,9 +108,8 @@ func (s *Store) Wait(patience time.Duration) error {
 	return nil
 }
 
-// dataSource is the driver's name for the database. Write-ahead logging lets others
-// read while one writes; with synchronous=FULL what was committed outlives the
-// machine as well as the process.
+// dataSource returns the driver's name for the database. Write-ahead logging lets others read
+// during a write. With synchronous=FULL, committed data survive a crash of the machine.
 func dataSource(path string, patience time.Duration, options url.Values) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -128,7 +125,6 @@ func dataSource(path string, patience time.Duration, options url.Values) (string
 	return (&url.URL{Scheme: "file", Path: abs, RawQuery: options.Encode()}).String(), nil
 }
 
-// prepare sets up what a new database needs.
 func prepare(ctx context.Context, s *Store) error {
 	if err := useWAL(ctx, s); err != nil {
 		return err
@@ -136,7 +132,7 @@ func prepare(ctx context.Context, s *Store) error {
 	return migrate(ctx, s.db, migrations)
 }
 
-// checkFormat is for a database that cannot be brought to today's format.
+// checkFormat is for a database that cannot be upgraded because it is read-only.
 func checkFormat(ctx context.Context, s *Store) error {
 	version, err := userVersion(ctx, s.db)
 	if err == nil && version != len(migrations) {
@@ -145,8 +141,8 @@ func checkFormat(ctx context.Context, s *Store) error {
 	return err
 }
 
-// useWAL switches to write-ahead logging. While another process does the same,
-// SQLite refuses at once instead of waiting.
+// useWAL switches to write-ahead logging. If another process does the same, SQLite fails instead of
+// waiting.
 func useWAL(ctx context.Context, s *Store) error {
 	var mode string
 	for deadline := time.Now().Add(s.patience); ; time.Sleep(5 * time.Millisecond) {
@@ -163,7 +159,7 @@ func useWAL(ctx context.Context, s *Store) error {
 	}
 }
 
-// named puts the file before an error. Of a disk that is full SQLite says no more than a number.
+// named adds the file to an error. SQLite reports a full disk only by a number.
 func named(path string, err error) error {
 	if has(err, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL) {
 		return fmt.Errorf("%s: the disk may be full: %w", path, err)
@@ -171,14 +167,13 @@ func named(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// has reports whether err is one of SQLite's with one of these codes.
+// has reports whether err is an SQLite error with one of these codes.
 func has(err error, codes ...int) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && slices.Contains(codes, e.Code()&0xff)
 }
 
-// Close closes the record. Runs that were begun and not finished count as
-// interrupted from then on.
+// Close closes the record. Runs that have begun and not finished then count as interrupted.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +187,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// write does fn in one transaction: all of it or nothing.
+// write runs fn in one transaction.
 func (s *Store) write(fn func(tx *sql.Tx) error) error {
 	if s.unwritable != nil {
 		return s.unwritable
@@ -200,7 +195,7 @@ func (s *Store) write(fn func(tx *sql.Tx) error) error {
 	return s.transact(nil, fn)
 }
 
-// read runs fn on a snapshot of the database, unaffected by what others write.
+// read runs fn on a snapshot of the database, unaffected by other writers.
 func (s *Store) read(fn func(tx *sql.Tx) error) error {
 	return s.transact(&sql.TxOptions{ReadOnly: true}, fn)
 }
@@ -218,4 +213,128 @@ func (s *Store) transact(opts *sql.TxOptions, fn func(tx *sql.Tx) error) error {
 		return named(s.path, err)
 	}
 	return nil
+}
+
+// migrations are the steps from an empty database to the current tables. The database's
+// user_version is the number of steps it has had. A published step never changes; changes are new
+// steps.
+var migrations = []string{firstTables}
+
+const firstTables = `
+CREATE TABLE run (
+	id       INTEGER PRIMARY KEY AUTOINCREMENT, -- a number is never used twice
+	kind     TEXT NOT NULL,                     -- train, tune, eval
+	status   TEXT NOT NULL,                     -- running, finished, failed, interrupted
+	begun    TEXT NOT NULL,                     -- UTC, as 2006-01-02T15:04:05.000Z
+	seconds  REAL,
+	command  TEXT NOT NULL,                     -- JSON: list of arguments
+	methods  TEXT NOT NULL,                     -- JSON: list of names
+	config   TEXT NOT NULL,                     -- JSON: settings by name
+	seed     TEXT,                              -- decimal
+	version  TEXT NOT NULL,
+	revision TEXT NOT NULL,
+	modified INTEGER NOT NULL,
+	go       TEXT NOT NULL,
+	program  TEXT NOT NULL,
+	error    TEXT NOT NULL
+);
+CREATE TABLE data (
+	run         INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+	place       INTEGER NOT NULL,
+	role        TEXT NOT NULL,
+	path        TEXT NOT NULL,
+	fingerprint TEXT NOT NULL,
+	queries     INTEGER NOT NULL,
+	documents   INTEGER NOT NULL,
+	PRIMARY KEY (run, place)
+) WITHOUT ROWID;
+CREATE TABLE file (
+	run   INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+	place INTEGER NOT NULL,
+	path  TEXT NOT NULL,
+	PRIMARY KEY (run, place)
+) WITHOUT ROWID;
+CREATE TABLE result (
+	id         INTEGER PRIMARY KEY,
+	run        INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+	place      INTEGER NOT NULL,
+	ranker     TEXT NOT NULL,
+	fold       TEXT NOT NULL,                   -- '' is the mean over folds, or no folds
+	settings   TEXT,                            -- JSON: hyperparameters by name
+	training   TEXT,                            -- JSON: how the training ended
+	validation REAL,
+	trials     TEXT,                            -- JSON: what was tried
+	UNIQUE (run, place)
+);
+CREATE TABLE measure (
+	id          INTEGER PRIMARY KEY,
+	result      INTEGER NOT NULL REFERENCES result ON DELETE CASCADE,
+	place       INTEGER NOT NULL,
+	name        TEXT NOT NULL,
+	mean        REAL,
+	tie_neutral REAL,
+	queries     INTEGER NOT NULL,
+	UNIQUE (result, place)
+);
+CREATE TABLE per_query (
+	measure INTEGER NOT NULL REFERENCES measure ON DELETE CASCADE,
+	place   INTEGER NOT NULL,
+	query   TEXT NOT NULL,
+	value   REAL,                               -- NULL: left out by the convention
+	PRIMARY KEY (measure, place)
+) WITHOUT ROWID;
+CREATE TABLE curve (
+	run        INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+	place      INTEGER NOT NULL,
+	ranker     TEXT NOT NULL,
+	fold       TEXT NOT NULL,
+	start      INTEGER NOT NULL,
+	step       INTEGER NOT NULL,
+	epoch      INTEGER NOT NULL,
+	objective  REAL,
+	grad_norm  REAL,
+	rate       REAL,
+	validation REAL,
+	best       INTEGER NOT NULL,
+	PRIMARY KEY (run, place)
+) WITHOUT ROWID;
+`
+
+// migrate upgrades the database in one transaction. Two processes may do so at once.
+func migrate(ctx context.Context, db *sql.DB, steps []string) error {
+	version, err := userVersion(ctx, db)
+	if err == nil && version == len(steps) {
+		return nil // without waiting for those who write
+	}
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	if version, err = userVersion(ctx, tx); err != nil {
+		return err
+	}
+	if version > len(steps) {
+		return fmt.Errorf("was written by a newer listwise (format %d, this one knows up to %d): use that, or another folder", version, len(steps))
+	}
+	for i := version; i < len(steps); i++ {
+		if _, err := tx.ExecContext(ctx, steps[i]); err != nil {
+			return fmt.Errorf("bringing it to format %d: %w", i+1, err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(steps))); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func userVersion(ctx context.Context, q interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}) (int, error) {
+	var version int
+	err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return version, err
 }

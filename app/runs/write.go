@@ -13,12 +13,11 @@ import (
 	"time"
 )
 
-// timeFormat sorts as text and has no finer parts than Begun keeps.
+// timeFormat sorts as text, and has the precision of Begun.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// Begin adds a run that has just begun, so that it shows while it goes on, and sets
-// its ID, Status, Begun and Code. Kind, Command, Methods, Config, Seed and Data may
-// be set, and Begun if it began before; the rest is for Finish.
+// Begin adds a new run and sets its ID, Status, Begun and Code. The caller may set Kind, Command,
+// Methods, Config, Seed and Data, and Begun if the run began earlier. Finish records the rest.
 func (s *Store) Begin(r *Run) error {
 	r.Status, r.Code = Running, ThisCode()
 	if r.Begun.IsZero() {
@@ -52,10 +51,10 @@ func (s *Store) Begin(r *Run) error {
 	return nil
 }
 
-// Finish ends a run that Begin added, in one transaction: once it returns, the run
-// with all its results is safe from any crash. Status is Finished, Failed with
-// Error set, or Interrupted; only a finished run keeps results, files and curve.
-// It sets Duration. After an error the run goes on, and Finish may be called again.
+// Finish ends a run in one transaction. Once it returns, the run and its results survive any crash.
+// Status must be Finished, Interrupted, or Failed with Error set. Only a finished run keeps
+// results, files and curve. It sets Duration. After an error the run continues, and Finish may be
+// called again.
 func (s *Store) Finish(r *Run) error {
 	s.mu.Lock()
 	l := s.active[r.ID]
@@ -113,8 +112,7 @@ func updateRun(tx *sql.Tx, r *Run) error {
 	return fmt.Errorf("run %d was deleted while it went on", r.ID)
 }
 
-// insertData replaces what Begin wrote, as fingerprints may have been worked out
-// since.
+// insertData replaces the data sets of Begin, because fingerprints may have been computed since.
 func insertData(tx *sql.Tx, r *Run) error {
 	if _, err := tx.Exec("DELETE FROM data WHERE run = ?", r.ID); err != nil {
 		return err
@@ -125,7 +123,6 @@ func insertData(tx *sql.Tx, r *Run) error {
 	})
 }
 
-// insertOutcome writes what a finished run has left.
 func insertOutcome(tx *sql.Tx, r *Run) error {
 	err := insertRows(tx, "file", "run, place, path", len(r.Files), func(i int) []any { return []any{r.ID, i, r.Files[i]} })
 	if err != nil {
@@ -175,7 +172,7 @@ func insertMeasure(tx *sql.Tx, result int64, place int, m *Measure) error {
 	})
 }
 
-// insertRows inserts n rows, many with one statement.
+// insertRows inserts n rows, many in each statement.
 func insertRows(tx *sql.Tx, table, columns string, n int, row func(i int) []any) error {
 	const most = 250 // rows a statement
 	one := "(?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
@@ -207,9 +204,8 @@ func insertRows(tx *sql.Tx, table, columns string, n int, row func(i int) []any)
 	return nil
 }
 
-// Delete takes runs out of the record, all or none: the error is a *NotFoundError
-// if there is no such run. A run that goes on is not deleted. Files that a run
-// wrote stay.
+// Delete deletes all given runs or none. The error is a *NotFoundError if a run does not exist. A
+// running run is not deleted. Files that a run wrote stay.
 func (s *Store) Delete(ids ...int64) error {
 	return s.write(func(tx *sql.Tx) error {
 		for _, id := range ids {
@@ -233,7 +229,7 @@ func (s *Store) Delete(ids ...int64) error {
 	})
 }
 
-// buryDead notes which runs were interrupted by the end of their process.
+// buryDead marks runs as interrupted if their process is gone.
 func (s *Store) buryDead(tx *sql.Tx) error {
 	var ids []int64
 	err := each(tx, func(rows *sql.Rows) error {
@@ -257,7 +253,7 @@ func (s *Store) buryDead(tx *sql.Tx) error {
 	return nil
 }
 
-// statusNow is a run's status given what the database says.
+// statusNow returns a run's status, given the status in the database.
 func (s *Store) statusNow(id int64, status Status) Status {
 	if status == Running && !held(s.lockPath(id)) {
 		return Interrupted
@@ -265,12 +261,12 @@ func (s *Store) statusNow(id int64, status Status) Status {
 	return status
 }
 
-// lockPath is the file that is locked while a run goes on.
+// lockPath returns the file that is locked during a run.
 func (s *Store) lockPath(id int64) string {
 	return filepath.Join(filepath.Dir(s.path), strconv.FormatInt(id, 10)+".running")
 }
 
-// asJSON is a value that SQL stores as its JSON text, null as NULL.
+// asJSON is a value that the database stores as JSON text, null as NULL.
 type asJSON struct{ v any }
 
 // Value implements driver.Valuer. What has no JSON, such as an infinite number, is

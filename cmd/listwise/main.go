@@ -3,9 +3,12 @@
 package main
 
 import (
+	"context"
 	"os"
 
 	"github.com/listwise/listwise/app"
 )
 
-func main() { os.Exit(app.Main()) }
+func main() {
+	os.Exit(app.Run(app.WithSignals(context.Background()), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

@@ -9,7 +9,7 @@ import (
 // Significant reports whether a p value is at most [Alpha], up to rounding.
 func Significant(p float64) bool { return p <= Alpha+1e-12 }
 
-// Finding says in a sentence which of the differences are significant by the randomisation test,
+// Finding says in a sentence which of the differences are significant by the randomization test,
 // corrected by Holm's procedure, and where the max-T correction has another result. The measure
 // and the systems, in the order of Systems, are called as given.
 func (r *Comparison) Finding(measure string, names []string) string {
@@ -32,9 +32,9 @@ func (r *Comparison) Finding(measure string, names []string) string {
 		between = "; "
 	}
 	family := fmt.Sprintf("%d pairs", len(r.Pairs))
-	test := "randomisation test, Holm over " + family
+	test := "randomization test, Holm over " + family
 	if len(r.Pairs) == 1 {
-		family, test = "1 pair", "randomisation test"
+		family, test = "1 pair", "randomization test"
 	}
 	text := fmt.Sprintf("Significant by %s at 0.05 (%s): %s.", measure, test, strings.Join(holm, between))
 	if holm == nil {

@@ -11,15 +11,15 @@ func TestFinding(t *testing.T) {
 		{A: 1, B: 2, Difference: 0.1, Randomization: Test{Holm: 0.05, MaxT: 0.06}},
 	}}
 	names := []string{"a", "b", "c"}
-	if got, want := r.Finding("map", names), "Significant by map at 0.05 (randomisation test, Holm over 3 pairs): b > a, b > c. By max-T also: a > c. By max-T not: b > c."; got != want {
+	if got, want := r.Finding("map", names), "Significant by map at 0.05 (randomization test, Holm over 3 pairs): b > a, b > c. By max-T also: a > c. By max-T not: b > c."; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	names[2] = "c, d"
-	if got, want := r.Finding("map", names), "Significant by map at 0.05 (randomisation test, Holm over 3 pairs): b > a; b > c, d. By max-T also: a > c, d. By max-T not: b > c, d."; got != want {
+	if got, want := r.Finding("map", names), "Significant by map at 0.05 (randomization test, Holm over 3 pairs): b > a; b > c, d. By max-T also: a > c, d. By max-T not: b > c, d."; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	none := Comparison{Pairs: []Pair{{A: 0, B: 1, Randomization: Test{Holm: 0.2, MaxT: 0.2}}}}
-	if got, want := none.Finding("map", names), "By map none of 1 pair differs significantly at 0.05 (randomisation test)."; got != want {
+	if got, want := none.Finding("map", names), "By map none of 1 pair differs significantly at 0.05 (randomization test)."; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

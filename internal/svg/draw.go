@@ -11,9 +11,9 @@ import (
 
 var errTooSmall = errors.New("too small for its labels")
 
-// colours can be distinguished by the colour-blind, too (M. Okabe and K. Ito's, a little
-// darker); the second of each pair is for dark backgrounds.
-var colours = [][2]string{
+// colors can be distinguished by the color-blind: from M. Okabe and K. Ito, a little darker.
+// The second of each pair is for dark backgrounds.
+var colors = [][2]string{
 	{"#0072b2", "#56b4e9"}, {"#d55e00", "#ff8c42"}, {"#009e73", "#2fd0a2"}, {"#b0579a", "#e39acb"},
 	{"#9a7d0a", "#f0d04a"}, {"#555555", "#b5b5b5"}, {"#6a3d9a", "#b59ae0"}, {"#a52a2a", "#f08080"},
 }
@@ -28,31 +28,29 @@ const style = `.lw-plot{color:#24292f;font-family:system-ui,sans-serif}
 .lw-bars{stroke:currentColor;fill:currentColor;fill-opacity:.3}
 `
 
-// canvas collects the SVG.
 type canvas struct{ *bytes.Buffer }
 
 func (c canvas) open(l *layout, title string) {
 	c.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="lw-plot" role="img" viewBox="0 0 %v %v" width="%v" height="%v">`+"\n",
 		px(l.width), px(l.height), px(l.width), px(l.height))
 	c.printf("<title>%s</title>\n<style>\n%s", escaped(title), style)
-	for i, pair := range colours {
+	for i, pair := range colors {
 		c.printf(".lw-%d{color:%s}\n", i, pair[0])
 	}
 	c.WriteString("@media(prefers-color-scheme:dark){.lw-plot{color:#d8dce2}.lw-back{fill:#16191d}\n")
-	for i, pair := range colours {
+	for i, pair := range colors {
 		c.printf(".lw-%d{color:%s}\n", i, pair[1])
 	}
 	c.WriteString("}\n</style>\n")
 	c.printf(`<rect class="lw-back" width="%v" height="%v" rx="4"/>`+"\n", px(l.width), px(l.height))
 }
 
-// heading draws title and legend.
 func (c canvas) heading(l *layout) {
 	for i, line := range l.title {
 		c.text(l.width/2, l.titleY+float64(float64(i)*titleSize*lineHeight), titleSize, "middle", `font-weight="600"`, line)
 	}
 	for _, e := range l.legend {
-		c.printf(`<g class="lw-%d">`, e.series%len(colours))
+		c.printf(`<g class="lw-%d">`, e.series%len(colors))
 		switch e.kind {
 		case Bars:
 			c.printf(`<rect class="lw-bars" x="%v" y="%v" width="%v" height="10"/>`, px(e.x+gap), px(e.y-5), px(sample-2*gap))
@@ -67,7 +65,6 @@ func (c canvas) heading(l *layout) {
 	}
 }
 
-// axes draws the frame, the grid, the ticks and the labels.
 func (c canvas) axes(l *layout, p *Plot) {
 	var grid, marks bytes.Buffer
 	for _, t := range l.xTicks {
@@ -98,13 +95,13 @@ func (c canvas) axes(l *layout, p *Plot) {
 	}
 }
 
-// data draws lines and bars in an inner viewport, which cuts off what is outside
-// the axes, and markers, whole ones where the axes reach, over them.
+// data draws lines and bars in an inner viewport, which cuts off everything outside the axes.
+// Markers are drawn above it and are not cut off.
 func (c canvas) data(l *layout, series []Series) {
 	x, y, w, h := px(l.left), px(l.top-1), px(l.right-l.left), px(l.bottom-l.top+2)
 	c.printf(`<svg x="%v" y="%v" width="%v" height="%v" viewBox="%v %v %v %v">`+"\n", x, y, w, h, x, y, w, h)
 	for i, s := range series {
-		c.printf(`<g class="lw-%d">`, i%len(colours))
+		c.printf(`<g class="lw-%d">`, i%len(colors))
 		switch s.Kind {
 		case Bars:
 			c.bars(l, s)
@@ -116,7 +113,7 @@ func (c canvas) data(l *layout, series []Series) {
 	c.WriteString("</svg>\n")
 	for i, s := range series {
 		if s.Kind == LineMarkers || s.Kind == Scatter {
-			c.printf(`<g class="lw-%d">`, i%len(colours))
+			c.printf(`<g class="lw-%d">`, i%len(colors))
 			c.markers(l, i, s)
 			c.WriteString("</g>\n")
 		}
@@ -164,7 +161,7 @@ func (c canvas) bars(l *layout, s Series) {
 	c.WriteString(`"/>`)
 }
 
-// place returns the pixel of a point, kept within what viewers can draw.
+// place returns the pixel of a point, within the range that viewers can draw.
 func (l *layout) place(x, y float64) (px, py float64, ok bool) {
 	px, okX := l.x.at(x)
 	py, okY := l.y.at(y)
@@ -177,8 +174,7 @@ func (l *layout) holds(x, y float64) bool {
 	return x > l.left-0.01 && x < l.right+0.01 && y > l.top-0.01 && y < l.bottom+0.01
 }
 
-// marker returns the path of a series' marker around a point; neighbouring series
-// have different shapes.
+// marker returns the path of a series' marker. Neighboring series have different shapes.
 func marker(series int, x, y float64) string {
 	at := func(dx, dy float64) string { return px(x+dx) + " " + px(y+dy) }
 	switch series % 4 {
@@ -203,12 +199,12 @@ func (c canvas) text(x, y, size float64, anchor, attributes, text string) {
 
 func (c canvas) printf(format string, args ...any) { fmt.Fprintf(c, format, args...) }
 
-// px formats a length with a hundredth of a pixel and without needless zeros.
+// px formats a length to a hundredth of a pixel.
 func px(v float64) string {
 	return strconv.FormatFloat(math.Round(v*100)/100+0, 'f', -1, 64)
 }
 
-// escaped returns text as XML, with what XML cannot hold replaced.
+// escaped returns text as XML. Characters that XML cannot contain are replaced.
 func escaped(text string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(text)) // a bytes.Buffer never fails

@@ -1,11 +1,11 @@
-// Package svg draws the plots of reports and reproduced figures: line charts,
-// scatter plots and histograms on linear or logarithmic axes, as small SVG files
-// that follow the reader's light or dark colour scheme.
+// Package svg draws the plots of reports and reproduced figures: line charts, scatter plots and
+// histograms on linear or logarithmic axes. The SVG files are small and follow the reader's light
+// or dark color scheme.
 //
-// Start reading at [Plot]. The same plot gives the same bytes. The files use no ids,
-// scripts, fonts or links, so any number of them can stand in one HTML page. layout.go
-// places the parts of a plot, axis.go chooses the ticks, draw.go writes the elements. The
-// package must not know what the data mean.
+// Start reading at [Plot]. The same plot gives the same bytes. The files have no ids, scripts,
+// fonts or links, so that one HTML page can contain any number of them. layout.go places the parts
+// of a plot and chooses the ticks, draw.go writes the elements. The package must not know what
+// the data mean.
 package svg
 
 import (
@@ -15,8 +15,7 @@ import (
 	"math"
 )
 
-// Plot is a chart. Its zero value is an empty one; set what is needed and Write
-// it.
+// Plot is a chart. Its zero value is an empty chart.
 type Plot struct {
 	Title  string // broken into lines where it is too long
 	X, Y   Axis
@@ -39,7 +38,7 @@ type Axis struct {
 	Ticks []Tick
 }
 
-// Tick is a labelled place on an axis.
+// Tick is a labeled position on an axis.
 type Tick struct {
 	Value float64
 	Label string
@@ -67,9 +66,8 @@ type Series struct {
 	X, Y []float64
 }
 
-// Histogram returns a Bars series with the number of values in each of the given
-// number of equal intervals between lo and hi. An interval includes its lower
-// edge, the last one both; values outside are not counted.
+// Histogram returns a Bars series with the numbers of values in equal intervals between lo and hi.
+// An interval includes its lower edge, and the last one both edges. Values outside are not counted.
 func Histogram(name string, values []float64, lo, hi float64, bins int) Series {
 	if bins < 1 || !(lo < hi) {
 		panic(fmt.Sprintf("svg: histogram of %d intervals between %v and %v", bins, lo, hi))
@@ -94,8 +92,8 @@ func Histogram(name string, values []float64, lo, hi float64, bins int) Series {
 	return s
 }
 
-// Write draws the plot. It fails if a series' X and Y do not match or an axis is
-// impossible, before anything is written, or with the error of w.
+// Write draws the plot. It returns an error before it writes anything if X and Y of a series do not
+// match or an axis is impossible.
 func (p *Plot) Write(w io.Writer) error {
 	if err := p.check(); err != nil {
 		return fmt.Errorf("plot %q: %w", p.Title, err)

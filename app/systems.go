@@ -9,27 +9,26 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// contestant is a system of compare: one model or score file, or several runs of
-// one learner.
+// contestant is a system: one model or score file, or several runs of a learner.
 type contestant struct {
 	name  string
 	given bool // the name, by the user
 	runs  []run
 }
 
-// run is what one file or folder holds, and its values on all queries.
+// run is a file or folder, and its results on all queries.
 type run struct {
 	path   string
 	result *measure.Result
 }
 
-// seedMark stands for a seed in a path.
+// seedMark is replaced by a seed in paths.
 const seedMark = "{seed}"
 
-// noFoldTests is why tests over the means of folds are refused.
 const noFoldTests = "a test over the means of folds is refused: folds share training data, so their means are not independent of each other, " +
 	"as a t-test needs, and a handful of them says next to nothing about their own spread; " +
 	"the queries of all test folds are tested instead, each once, by --data DIR with the folders of the systems' scores (OUT/METHOD of tune)"
@@ -38,8 +37,7 @@ func namesOf(systems []*contestant) []string {
 	return mapped(systems, func(s *contestant) string { return s.name })
 }
 
-// systems reads the arguments: [NAME=]PATH[,PATH…], with the seeds in place of
-// their mark.
+// systems parses the arguments [NAME=]PATH[,PATH…] and replaces seeds.
 func (f *compareFlags) systems(args []string) ([]*contestant, error) {
 	seeds, err := parseSeeds(f.seeds)
 	if err != nil {
@@ -100,8 +98,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// shortName is the last part of a path that distinguishes systems: without the endings of
-// models and scores, and without a seed's mark.
+// shortName is the last part of a path that distinguishes systems, without endings of models and
+// scores and without the mark of a seed.
 func shortName(path string) string {
 	path = filepath.Clean(path)
 	for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -128,8 +126,8 @@ func bareName(path string) string {
 	return name
 }
 
-// nameSystems gives systems of equal names those of their paths, and refuses names
-// that are still equal.
+// nameSystems names systems by their paths if their names are equal. It is an error if they are
+// still equal.
 func nameSystems(systems []*contestant) error {
 	count := make(map[string]int)
 	for _, s := range systems {
@@ -148,7 +146,7 @@ func nameSystems(systems []*contestant) error {
 	return nil
 }
 
-// parseSeeds reads whole numbers, or ranges of them, separated by commas.
+// parseSeeds parses whole numbers and ranges, separated by commas.
 func parseSeeds(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
@@ -179,8 +177,7 @@ func parseSeeds(text string) ([]string, error) {
 	return seeds, nil
 }
 
-// foldMeans returns the number of folds whose means a summary of tune or fuse
-// holds, 0 for any other file.
+// foldMeans returns the number of folds in a summary of tune or fuse, 0 for any other file.
 func foldMeans(path string) int {
 	const enough = 1 << 24 // bytes; no summary is as long
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > enough || contentOf(path) != aSummary {
@@ -207,4 +204,111 @@ func foldMeans(path string) int {
 		}
 	}
 	return 0
+}
+
+// The arguments of compare, report and fuse are systems: models, files of scores, and runs, or
+// folders of them for data in folds. A pattern such as runs/* also matches other files, which are
+// ignored.
+
+// systemsFor returns the systems that can be evaluated on the data. It ignores other arguments with
+// a note. They are an error if they have names, or if fewer than least systems remain.
+func (env *environment) systemsFor(data string, systems []*contestant, least int) ([]*contestant, error) {
+	inFolds := isFolder(data)
+	var kept []*contestant
+	var left []string
+	var first error
+	for _, s := range systems {
+		problem, err := s.misfit(data, inFolds)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case problem == nil:
+			kept = append(kept, s)
+		case s.given:
+			return nil, problem
+		default:
+			left = append(left, s.runs[0].path)
+			if first == nil {
+				first = problem
+			}
+		}
+	}
+	if first != nil && len(kept) < least {
+		return nil, first
+	}
+	if left != nil {
+		env.note("note: ignored, not systems that can be evaluated on %s: %s", data, strings.Join(left, ", "))
+	}
+	return kept, nil
+}
+
+// misfit returns the reason why a system cannot be evaluated on the data, nil if it can. If the
+// data are a file, a folder with one fold is replaced by the file in it.
+func (s *contestant) misfit(data string, inFolds bool) (problem, err error) {
+	for i := range s.runs {
+		path := &s.runs[i].path
+		file, _, _ := strings.Cut(*path, ":") // of fuse: test scores, then validation scores
+		if exists(*path) {
+			file = *path
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			return nil, usageErrorf("system %w", err)
+		}
+		if info.IsDir() && !inFolds {
+			if one := onlyFold(file); one != "" {
+				*path = one
+				continue
+			}
+		}
+		if problem := misfitOf(file, info.IsDir(), data, inFolds); problem != nil {
+			return problem, nil
+		}
+	}
+	return nil, nil
+}
+
+func misfitOf(path string, isDir bool, data string, inFolds bool) error {
+	switch {
+	case inFolds && !isDir:
+		if k := foldMeans(path); k > 0 {
+			return usageErrorf("%s: found the means of %d folds, expected a folder with Fold1.model.json or Fold1.scores and so on; %s", path, k, noFoldTests)
+		}
+		return usageErrorf("%s is a file: with --data %s, a folder, expected one with Fold1.model.json or Fold1.scores and so on", path, data)
+	case inFolds && !exists(filepath.Join(path, "Fold1.model.json")) && !exists(filepath.Join(path, "Fold1.scores")):
+		return usageErrorf("%s: found neither Fold1.model.json nor Fold1.scores", path)
+	case inFolds:
+		return nil
+	case isDir:
+		return usageErrorf("%s is a folder: with --data %s, a file, expected a model, a file of scores or a run", path, data)
+	}
+	if k := foldMeans(path); k > 0 {
+		return usageErrorf("%s: found the means of %d folds, expected a model or scores; %s", path, k, noFoldTests)
+	}
+	switch found := contentOf(path); found {
+	case "", aModel, scores, aRun:
+		return nil
+	default:
+		return usageErrorf("%s is %s, expected a model, a file of scores or a run", path, withArticle(found))
+	}
+}
+
+// onlyFold returns the model or scores in an output folder of tune with a single fold, "" for other
+// folders.
+func onlyFold(dir string) string {
+	for _, ending := range []string{".model.json", ".scores"} {
+		path := func(fold int) string { return filepath.Join(dir, fmt.Sprintf("Fold%d%s", fold, ending)) }
+		if exists(path(1)) && !exists(path(2)) {
+			return path(1)
+		}
+	}
+	return ""
+}
+
+// isFolder reports whether a path is a folder. Folders of shards or of Parquet parts are read like
+// files and do not count.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir() && !datafile.IsSharded(path)
 }

@@ -8,19 +8,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flags whose values are numbers within a range. A value that is none, or lies
-// outside, is refused with the range; see flagError.
+// Flags whose values are numbers within a range. Other values are an error that states the range;
+// see flagError.
 
-// mostOf bounds numbers of things that nobody has more of.
 const mostOf = math.MaxInt32
 
-// wholeFlag is an int from least to mostOf.
 type wholeFlag struct {
 	value *int
 	least int
 }
 
-// addWhole adds a flag of an int from least to mostOf; its default may lie outside.
+// addWhole adds a flag for an int from least to mostOf. The default may be outside.
 func addWhole(fl *pflag.FlagSet, value *int, name string, standard, least int, usage string) {
 	*value = standard
 	fl.Var(&wholeFlag{value, least}, name, usage)
@@ -45,21 +43,20 @@ func (f *wholeFlag) String() string {
 // Type implements pflag.Value.
 func (*wholeFlag) Type() string { return "int" }
 
-// realFlag is a finite float64 from least to most, which least itself is not if it is
-// open.
+// realFlag is a finite float64 from least to most. If it is open, least is excluded.
 type realFlag struct {
 	value       *float64
 	least, most float64
 	open        bool
 }
 
-// addReal adds a flag of a number from 0 to most.
+// addReal adds a flag for a number from 0 to most.
 func addReal(fl *pflag.FlagSet, value *float64, name string, standard, most float64, usage string) {
 	*value = standard
 	fl.Var(&realFlag{value: value, most: most}, name, usage)
 }
 
-// addPositive adds a flag of a number above 0 and up to most.
+// addPositive adds a flag for a positive number up to most.
 func addPositive(fl *pflag.FlagSet, value *float64, name string, standard, most float64, usage string) {
 	*value = standard
 	fl.Var(&realFlag{value: value, most: most, open: true}, name, usage)

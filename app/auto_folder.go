@@ -4,26 +4,25 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
 
 	page "github.com/listwise/listwise/app/report"
-	"github.com/listwise/listwise/eval/slicing"
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune/auto"
 )
 
-// modelName is the file of the last model.
 const modelName = "model.json"
-
-func (f *autoFlags) targets() *targets {
-	t := new(targets).reads("--data", f.data).reads("--train", f.files.Train).reads("--valid", f.files.Valid)
-	return t.reads("--test", f.files.Test).reads("--by", slicing.Files(f.by)...).fills(f.out)
-}
 
 // memberFile returns the file of a model of a member of a fusion, both by number.
 func (f *autoFlags) memberFile(of *auto.Fused, i, model int) string {
@@ -35,12 +34,10 @@ func (f *autoFlags) memberFile(of *auto.Fused, i, model int) string {
 	return filepath.Join(f.out, "members", of.Name, name+".json")
 }
 
-// foldModel returns the file of a system's model of a fold.
 func (f *autoFlags) foldModel(system, fold string) string {
 	return filepath.Join(f.out, "folds", system, fold+".model.json")
 }
 
-// write leaves all files of the result.
 func (f *autoFlags) write(ctx context.Context, env *environment, r *auto.Result, m *autoMeasured) error {
 	fusions := []*auto.Fused{&r.Final}
 	for k := range r.Folds {
@@ -80,11 +77,7 @@ func (f *autoFlags) write(ctx context.Context, env *environment, r *auto.Result,
 	if err := text("commands.sh", commands); err != nil {
 		return err
 	}
-	trials, err := trialLines(r)
-	if err != nil {
-		return err
-	}
-	if err := text("trials.jsonl", trials); err != nil {
+	if err := writeLines(filepath.Join(f.out, "trials.jsonl"), trialLines(r)); err != nil {
 		return err
 	}
 	for _, c := range chosenCurves(r) {
@@ -102,7 +95,6 @@ func (f *autoFlags) write(ctx context.Context, env *environment, r *auto.Result,
 	return f.writePage(ctx, env, r, m)
 }
 
-// saveIn saves a model in a folder that is made if need be.
 func saveIn(path string, m *model.Model) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -110,17 +102,19 @@ func saveIn(path string, m *model.Model) error {
 	return m.Save(path)
 }
 
-// mostCurves is how many learning curves of a fold are written and shown: those of the best candidates.
+// mostCurves is the number of learning curves of a fold that are written and shown. The best
+// candidates come first.
 const mostCurves = 8
 
-// curveOf is the learning curve of the best trial of a candidate.
+// curveOf is the learning curve of a candidate's best trial.
 type curveOf struct {
 	*auto.Member
 
 	fold string
 }
 
-// chosenCurves returns the learning curves of what was chosen in every fold, of methods that have any.
+// chosenCurves returns the learning curves of the methods that were chosen in each fold, if they
+// have any.
 func chosenCurves(r *auto.Result) []curveOf {
 	var all []curveOf
 	for k := range r.Folds {
@@ -139,7 +133,6 @@ func chosenCurves(r *auto.Result) []curveOf {
 	return all
 }
 
-// autoCurves returns the curves as the report shows them.
 func autoCurves(r *auto.Result) ([]page.Curve, error) {
 	var curves []page.Curve
 	for _, c := range chosenCurves(r) {
@@ -153,7 +146,6 @@ func autoCurves(r *auto.Result) ([]page.Curve, error) {
 	return curves, nil
 }
 
-// trialJSON is a line of trials.jsonl.
 type trialJSON struct {
 	Trial      int            `json:"trial"` // from 1
 	Name       string         `json:"name"`
@@ -169,9 +161,8 @@ type trialJSON struct {
 	LeftOut    bool           `json:"left_out,omitempty"`
 }
 
-// trialLines returns the tuning curve: a line of JSON a trial.
-func trialLines(r *auto.Result) (string, error) {
-	var b bytes.Buffer
+// trialLines returns the tuning curve, a line for each trial.
+func trialLines(r *auto.Result) (lines []trialJSON) {
 	var best *float64
 	for i := range r.Outcomes {
 		o := &r.Outcomes[i]
@@ -192,16 +183,11 @@ func trialLines(r *auto.Result) (string, error) {
 			}
 		}
 		line.Best = best
-		text, err := json.Marshal(line)
-		if err != nil {
-			return "", err
-		}
-		b.Write(append(text, '\n'))
+		lines = append(lines, line)
 	}
-	return b.String(), nil
+	return lines
 }
 
-// writePage writes the report on the folds' fusions.
 func (f *autoFlags) writePage(ctx context.Context, env *environment, r *auto.Result, m *autoMeasured) error {
 	name := filepath.Base(filepath.Clean(cmp.Or(f.data, f.files.Train)))
 	title := "auto on " + name
@@ -227,4 +213,114 @@ func (f *autoFlags) writePage(ctx context.Context, env *environment, r *auto.Res
 		return err
 	}
 	return atomicfile.Write(filepath.Join(f.out, "report.html"), built.Write)
+}
+
+// autoCommands writes commands.sh, whose commands repeat the trainings of auto.
+type autoCommands struct {
+	*retraining
+	flags  *autoFlags
+	result *auto.Result
+	text   strings.Builder
+
+	folders []string // that models are written to
+}
+
+// into remembers the folder of a file, which commands.sh must create.
+func (c *autoCommands) into(path string) {
+	if dir := filepath.Dir(path); !slices.Contains(c.folders, dir) {
+		c.folders = append(c.folders, dir)
+	}
+}
+
+func (f *autoFlags) commands(r *auto.Result) (string, error) {
+	how, err := newRetraining(f.cmd, &f.source, f.transform, r.Tune.Convention)
+	if err != nil {
+		return "", err
+	}
+	c := autoCommands{retraining: how, flags: f, result: r}
+	c.comment("%d of %d trials were done. All that is in the folder comes of\n%s", r.Trials, r.Of, commandLine(c.all()...))
+	header := c.text.String()
+	c.text.Reset()
+	fmt.Fprintln(&c.text)
+	c.comment("The model, of all data:")
+	c.fusion(&r.Final, material{c.whole(), []*dataset.Dataset{r.Whole}}, 0, filepath.Join(f.out, modelName))
+	for k := range r.Folds {
+		if len(r.Folds) > 1 && r.Folds[k].Model != nil {
+			fmt.Fprintln(&c.text)
+			c.comment("%s, whose test data it has not seen:", r.Folds[k].Name)
+			fold := &r.Tune.Folds[k]
+			from := material{[]string{c.files[k].Train, c.files[k].Valid}, []*dataset.Dataset{fold.Train, fold.Valid}}
+			c.fusion(&r.Folds[k], from, k, f.foldModel(autoSystem, r.Folds[k].Name))
+		}
+	}
+	return header + shellLine(append([]string{"mkdir", "-p"}, operands(c.folders)...)...) + "\n" + c.text.String(), nil
+}
+
+// comment adds a comment. Line feeds in names must not end it.
+func (c *autoCommands) comment(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	fmt.Fprintf(&c.text, "# %s\n", strings.ReplaceAll(text, "\n", "\n# "))
+}
+
+// all returns the auto command, with the number of trials instead of a time limit.
+func (c *autoCommands) all() []string {
+	f := c.flags
+	args := []string{"auto"}
+	f.cmd.Flags().Visit(func(flag *pflag.Flag) {
+		switch flag.Name {
+		case "trials", "without", "budget", "out", "format", "quiet", "jobs", "no-record":
+		case "transform":
+			for _, t := range f.transform {
+				args = append(args, "--transform", t)
+			}
+		default:
+			args = append(args, "--"+flag.Name, flag.Value.String())
+		}
+	})
+	args = append(args, "--trials", strconv.Itoa(c.result.Trials))
+	if c.result.Without != nil {
+		args = append(args, "--without", strings.Join(mapped(c.result.Without, func(i int) string { return strconv.Itoa(i + 1) }), ","))
+	}
+	return append(args, "--out", f.out)
+}
+
+// fusion writes the commands that train the members and fuse them; fold is the fold of members that
+// were not refitted.
+func (c *autoCommands) fusion(of *auto.Fused, from material, fold int, model string) {
+	var members []string
+	for i := range of.Members {
+		m := &of.Members[i]
+		for j := range m.Learned {
+			path := c.flags.memberFile(of, i, j)
+			if len(of.Members) == 1 && len(m.Learned) == 1 {
+				path = model
+			}
+			members = append(members, path)
+			c.into(path)
+			fmt.Fprintln(&c.text, commandLine(c.member(m, &m.Learned[j], from, fold, path)...))
+		}
+	}
+	c.into(model)
+	if len(members) > 1 {
+		args := append([]string{"fuse", "--data", from.files[0]}, c.shared(newFuseCommand(new(environment)), "missing")...)
+		args = append(args, "--rule", auto.Rule().Kind.String(), "--scale", auto.Rule().Scale.String(), "--weights", "equal", "--model", model)
+		fmt.Fprintln(&c.text, commandLine(append(args, operands(members)...)...))
+	}
+}
+
+// member returns the command that trains a model of a member.
+func (c *autoCommands) member(m *auto.Member, l *auto.Learned, from material, fold int, path string) []string {
+	own := []string{"--scorer", m.Entry.Own.Scorer, "--views", m.Entry.Own.Views.String()}
+	if l.Tried {
+		f := c.files[fold]
+		own = append(own, "--valid", f.Valid, "--select", c.result.Tune.Select.Name())
+		from = material{[]string{f.Train}, []*dataset.Dataset{c.result.Tune.Folds[fold].Train}}
+	}
+	if l.Part > 0 {
+		own = append(own, "--hold-out", fmt.Sprintf("%d/%d", l.Part, l.Parts), "--select", c.result.Tune.Select.Name())
+		if base := c.result.Tune.Seed; m.Entry.Own.Seed != base {
+			own = append(own, "--hold-out-seed", strconv.FormatUint(base, 10))
+		}
+	}
+	return c.train(m.Entry.Method, own, l.Setting.(method.Values), m.Entry.Own.Seed, from, path)
 }
