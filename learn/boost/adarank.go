@@ -34,8 +34,8 @@ const (
 	ReweightCumulative                    // P is multiplied by exp(−rate·αE); RankLib's rule at rate 1
 )
 
-// AdaRankOptions are AdaRank's. But for Measure, which is necessary, the zero value is the
-// paper's algorithm.
+// AdaRankOptions are AdaRank's options. Measure is required. The zero value of the others is the paper's
+// algorithm.
 type AdaRankOptions struct {
 	Measure   measure.Averager // E, from −1 to 1
 	Both      bool             // a document may also be the less relevant the higher a feature is
@@ -44,14 +44,14 @@ type AdaRankOptions struct {
 	Reweight  Reweighting
 	Rate      float64 // of ReweightCumulative; 0 means 1
 
-	// Repeats, if not 0, sets a feature aside after that many consecutive rounds, the first
-	// not counted, that took it and left the mean as it was. It returns with the next round
-	// that changes the mean or takes another feature.
+	// Repeats, if not 0, sets a feature aside that was taken in that many consecutive rounds, not counting
+	// the first, without changing the mean. It returns with the next round that changes the mean or takes
+	// another feature.
 	Repeats int
 
-	// Enqueue takes back a round after which the same feature would be taken again,
-	// and sets the feature aside. After the last round the features set aside are
-	// let in again one by one, the last first, each time until the rule stops.
+	// Enqueue takes back a round after which the same feature would be taken again, and sets the feature
+	// aside. After the last round these features return one by one, the last first, each until the rule
+	// stops.
 	Enqueue bool
 
 	Workers int // goroutines; 0 means GOMAXPROCS
@@ -62,18 +62,19 @@ type AdaRankOptions struct {
 //	Xu, Li: AdaRank: A Boosting Algorithm for Information Retrieval, SIGIR 2007,
 //	Algorithm 1
 //
-// whose weak rankers are the features themselves, so that the sum is linear. With
-// E(q, h) the measure of query q ranked by h, a round takes the feature x_f with the
-// greatest Σ_q P(q)E(q, x_f), adds α·x_f to the scores with
+// whose weak rankers are the features themselves, so that the sum is linear. Let E(q, h) be the measure of
+// query q ranked by h. A round takes the feature x_f with the greatest Σ_q P(q)E(q, x_f), and adds α·x_f
+// to the scores with
 //
 //	α = ½ ln( Σ_q P(q)(1 + E(q, x_f)) / Σ_q P(q)(1 − E(q, x_f)) ),
 //
-// and gives more weight to the queries that the sum f ranks badly: P(q) ∝ exp(−E(q, f));
-// at first all weigh the same. Σ_q exp(−E(q, f)) is the loss. Queries' own weights multiply P,
-// at first and after every round, and the terms of the loss. The table of all E(q,
-// x_f) is made once, so that choosing a feature is a product of a matrix and a
-// vector. Documents of equal score are in random order (the expected measure). All
-// queries that count for the measure take part, also those that it is constant for.
+// and gives more weight to the queries that the sum f ranks badly: P(q) ∝ exp(−E(q, f)). At first all
+// queries weigh the same. The loss is Σ_q exp(−E(q, f)). Weights of queries multiply the terms of the loss
+// and, in every round, P.
+//
+// The table of all E(q, x_f) is made once, so that choosing a feature is a product of a matrix and a
+// vector. Documents of equal score are in random order (the expected measure). Queries for which the
+// measure is constant take part if they count for the measure.
 type AdaRank struct {
 	options   AdaRankOptions
 	data      *dataset.Dataset
@@ -98,7 +99,7 @@ type AdaRank struct {
 	over      bool
 }
 
-// position is what taking back a round restores.
+// position is the state that taking back a round restores.
 type position struct {
 	weight     float64   // of the round's feature
 	p, scores  []float64 // nil if the rules take no round back
@@ -113,9 +114,8 @@ type LinearRound struct {
 	Loss    float64 // mean of exp(−E) over these; both by the queries' weights
 }
 
-// NewAdaRank prepares boosting on a data set, which must not change during it. It
-// returns ErrNoPairs, or an error for options that do not exist, a measure that is not
-// between −1 and 1.
+// NewAdaRank prepares boosting on a data set, which must not change during it. The error is ErrNoPairs, or
+// names an undeclared option or a measure that is not between −1 and 1.
 func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (a *AdaRank, err error) {
 	switch {
 	case o.Measure == nil:
@@ -142,7 +142,7 @@ func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (a *AdaRank, err error) {
 	return a, nil
 }
 
-// begin sets what is known before the first round.
+// begin sets the state before the first round.
 func (a *AdaRank) begin() {
 	d, queries := a.data, a.standings.Queries()
 	weak := len(a.table) / queries
@@ -171,7 +171,7 @@ func (a *AdaRank) weak() int {
 	return a.data.Features
 }
 
-// AdaRankBytes returns the memory that AdaRank takes beside the features of so many queries and documents.
+// AdaRankBytes returns the memory that AdaRank takes for the given numbers, without the features.
 func AdaRankBytes(queries, docs, features int) float64 {
 	const (
 		document = 2*8 + 4 + 4*keptFeatures // scores, those before a round, the place in the order, and columns

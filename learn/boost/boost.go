@@ -1,13 +1,13 @@
 // Package boost learns sums of weak rankers, one a round: RankBoost and FRank add
 // threshold rankers of a feature, AdaRank whole features.
 //
-// Start reading at [RankBoost], [FRank] and [AdaRank]: each is made from a data set, and
-// its Next adds one round at a time, so that the caller decides when to stop. arrange.go
-// and columns.go hold what the first two share: pairs of documents without a matrix of
-// pairs, and for every document and feature the number of thresholds below its value; large.go finds the
-// same weak rankers among many documents in less time and memory. [Standings]
-// measures scores that change a little every round. The package must not depend on
-// hyperparameters' names, validation data or model files.
+// Start reading at [RankBoost], [FRank] and [AdaRank]. Each is made from a data set, and its Next adds one
+// round at a time, so that the caller decides when to stop. RankBoost and FRank share two representations.
+// levels.go holds pairs of documents without a matrix of pairs. search.go holds, for every document and
+// feature, the number of thresholds below its value. large.go finds the same weak rankers among many
+// documents in less time and memory. [Standings] measures scores that change a little every round.
+//
+// The package must not depend on hyperparameters' names, validation data or model files.
 package boost
 
 import (
@@ -84,8 +84,8 @@ func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 	return s, nil
 }
 
-// makeSearch makes the search, which begins with the potentials. All says that the best weak ranker of
-// every column is asked for, which bounds do not help to find.
+// makeSearch makes the search, which begins with the potentials. all asks for the best weak ranker of
+// every column; bounds do not help to find these.
 func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) {
 	if rows := s.documents.rows; isLarge(len(rows), all) {
 		s.large = newLargeSearch(d, rows, o, s.potential)
@@ -94,11 +94,11 @@ func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) {
 	s.search = newSearch(newColumns(d, s.documents.rows, o.Cuts, o.Workers), o.Up, o.Workers)
 }
 
-// isLarge reports whether a largeSearch finds the weak rankers among so many documents.
+// isLarge reports whether that many documents are searched by a largeSearch.
 func isLarge(docs int, all bool) bool { return !all && docs >= manyDocs && docs < first }
 
-// Bytes returns the memory that RankBoost and FRank take beside the features of so many documents; all says that FRank
-// compares the losses of weak rankers.
+// Bytes returns the memory that RankBoost and FRank take for the given number of documents, without the
+// features. all means that FRank compares the losses of weak rankers.
 func Bytes(docs, features, workers int, all bool) float64 {
 	const document = 5*8 + 1 + 4*8 // row, score, potential, that of the search, addends, side; weights, and FRank's factors
 	cell, sorted := float64(binBytes), float64(keyBytes)
@@ -117,8 +117,8 @@ func (s *sum) find() (best candidate, ok bool) {
 	return s.search.run(s.potential)
 }
 
-// eachCandidate calls try for the best weak ranker of every column, after find, or for all of them from the highest
-// threshold down. There is no largeSearch.
+// eachCandidate calls try for the best weak ranker of every column, after find. With all it calls try for
+// every weak ranker, from the highest threshold down. It needs a search, not a largeSearch.
 func (s *sum) eachCandidate(all bool, try func(candidate)) {
 	for i, c := range s.search.best {
 		if !all {

@@ -5,18 +5,18 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// featureColumns gives the features of all documents one at a time, and keeps those that were used last: of rows they
-// would take a line of the processor's cache a document.
+// featureColumns returns one feature of all documents at a time, and keeps the columns used last. Read
+// from the rows, a feature would take a line of the processor's cache for each document.
 type featureColumns struct {
 	data *dataset.Dataset
-	kept kept[float32]
+	kept recent[float32]
 }
 
 // keptFeatures is the number of columns that are kept, four bytes a document each.
 const keptFeatures = 8
 
-// of returns a feature of all documents, valid until the next call. If it is not there, gather must first set the
-// parts of it that are used.
+// of returns a feature of all documents, valid until the next call. Without there, the caller must gather
+// the rows that it uses.
 func (c *featureColumns) of(f int) (column []float32, there bool) {
 	if !c.kept.has(f) && len(c.kept.slots) < min(keptFeatures, c.data.Features) {
 		c.kept.add(block.New(c.data.Docs()))

@@ -9,12 +9,14 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// featureRanks measures one query after the other as every feature by itself ranks it, with documents of equal
-// values in random order. The values are those of [measure.Ranker.Value] under measure.TiesAverage, bit for bit: the
-// measure is given the same grades in the same order. It is for one goroutine.
+// featureRanks measures one query after the other as every feature alone ranks it. Documents of equal
+// values are in random order. The values are the same as of [measure.Ranker.Value] under
+// measure.TiesAverage, bit for bit, since the measure gets the same grades in the same order. It is for
+// one goroutine.
 //
-// Sorting is nearly all of the work, and most of it is saved by dividing the span of a query's values of a feature
-// into as many buckets as there are documents: once these are filled, few documents are not in place.
+// Sorting is nearly all of the work. To save most of it, the span of a feature's values in a query is
+// divided into about as many buckets as there are documents. Filling them leaves few documents out of
+// place.
 type featureRanks struct {
 	measure measure.Averager
 	ranker  measure.Ranker // of values that are not finite
@@ -22,7 +24,7 @@ type featureRanks struct {
 	columns []float32 // of some features, one column after the other
 	buckets []uint16  // of a column's documents
 	counts  []uint32  // of the documents in each bucket, then where they end
-	items   []item    // documents by decreasing value, those of equal values in the order of the query
+	items   []item    // documents by decreasing value, equal values in the order of the query
 	spare   []item
 	digits  [valueDigits][256]uint32
 
@@ -31,7 +33,7 @@ type featureRanks struct {
 	numbers          []float64
 }
 
-// gathered is the number of features that are put into columns at a time: those of a cache line.
+// gathered is the number of features that are put into columns at a time: a cache line of them.
 const gathered = 16
 
 // valueDigits is the number of bytes of a value.
@@ -43,12 +45,12 @@ type item struct {
 	doc   uint32
 }
 
-// fill sets values to the measure of a query ranked by each feature, and after these by each downwards if there is
-// room for as many more. x is the row-major matrix of its features.
+// fill sets values to the measure of a query ranked by each feature. If there is room, the values ranked
+// by each feature downwards follow. x is the query's row-major matrix of features.
 func (r *featureRanks) fill(values, grades []float64, x []float32) {
 	n := len(grades)
 	features := len(x) / n
-	none := math.NaN() // the value where no document is told from another
+	none := math.NaN() // the value of a feature that is constant in the query
 	for from := 0; from < features; from += gathered {
 		to := min(from+gathered, features)
 		r.gather(x, n, from, to)
@@ -94,7 +96,7 @@ func (r *featureRanks) gather(x []float32, n, from, to int) {
 	}
 }
 
-// extremes returns the least and the greatest of some values, which it compares as integers: without branches.
+// extremes returns the least and the greatest value. Comparing them as integers avoids branches.
 func extremes(column []float32) (least, greatest float64) {
 	low, high := int32(math.MaxInt32), int32(math.MinInt32)
 	for _, v := range column {
@@ -140,7 +142,7 @@ func (r *featureRanks) sort(column []float32, least, greatest float64) {
 	}
 }
 
-// spread puts the documents into buckets of equal spans, those of the greatest values first.
+// spread puts the documents into buckets of equal spans, the greatest values first.
 func (r *featureRanks) spread(column []float32, least, greatest float64) {
 	n := len(column)
 	last := 1<<min(bits.Len(uint(n)), 16) - 1
@@ -166,7 +168,7 @@ func (r *featureRanks) spread(column []float32, least, greatest float64) {
 	}
 }
 
-// insertItems sorts by insertion, and gives up and returns false if that takes more than so many moves.
+// insertItems sorts by insertion. It gives up and returns false after the given number of moves.
 func insertItems(items []item, moves int) bool {
 	for i := 1; i < len(items); i++ {
 		at, k := items[i], i
@@ -181,8 +183,8 @@ func insertItems(items []item, moves int) bool {
 	return true
 }
 
-// sortDigits sorts the items by the bytes of their values, from the lowest, but for bytes that all share. Items of
-// equal values stay as they are: in the order of the documents, from the buckets on.
+// sortDigits sorts the items by the bytes of their values, from the lowest, and skips bytes that all
+// share. Items of equal values keep the order of the documents, which the buckets have kept, too.
 func (r *featureRanks) sortDigits() {
 	clear(r.digits[:])
 	for _, it := range r.items {
@@ -233,8 +235,8 @@ func (r *featureRanks) measureSorted(values []float64, features, f int, grades [
 	}
 }
 
-// turn sets reversed and upside to the groups of the ranking from the last to the first. The documents of each stay in
-// their order.
+// turn sets reversed and upside to the groups of the ranking from the last to the first. The documents of
+// a group keep their order.
 func (r *featureRanks) turn() {
 	r.reversed, r.upside = r.reversed[:0], r.upside[:0]
 	for g := len(r.ends) - 1; g >= 0; g-- {

@@ -29,7 +29,7 @@ const (
 	FRankMinimum                   // the loss's minimum along the weak ranker
 )
 
-// FRankOptions are FRank's. The paper's are ByLoss, FRankFormula and PerQuery.
+// FRankOptions are FRank's options. The paper's are ByLoss, FRankFormula and PerQuery.
 type FRankOptions struct {
 	Options
 	Search FRankSearch
@@ -47,25 +47,25 @@ type FRankOptions struct {
 //
 //	F(o) = 1 − √σ(o),   o = H(i) − H(j),   σ(o) = 1/(1 + exp(−o)),
 //
-// which is bounded, so that the weight of a pair tends to 0 as it is ordered worse. H
-// grows by one α·h a round. With m = h(i) − h(j), the slope of the loss along h is
-// −½ Σ W·m, where
+// which is bounded, so that the weight of a pair tends to 0 as it is ordered worse. H grows by one α·h a
+// round. With m = h(i) − h(j), the slope of the loss along h is −½ Σ W·m, where
 //
 //	W = D·e^{o/2}/(1 + e^o)^{3/2}
 //
-// and D are the weights of the mean. α = ½ ln(Σ_{m=1} W / Σ_{m=−1} W) comes from
-// continuing W as W·e^{−αm}. As with RankBoost, Σ W·m is a sum of potentials over the
-// documents above the threshold; the potentials take one pass over the pairs, whose
-// weights are computed as they are needed: a division and a square root each,
-// because e^{−o} is a product of a factor a document.
+// and D are the weights of the mean. α = ½ ln(Σ_{m=1} W / Σ_{m=−1} W) comes from continuing W as
+// W·e^{−αm}.
+//
+// As with RankBoost, Σ W·m is a sum of potentials over the documents above the threshold. The potentials
+// take one pass over the pairs. Each pair takes a division and a square root, because e^{−o} is a product
+// of a factor for each document.
 type FRank struct {
 	sum
 
 	options FRankOptions
 	loss    float64
 
-	// Factors e^{−H} and e^{H}, by document, with scores shifted query by query; of a
-	// query whose scores are far apart worse holds H.
+	// Factors e^{−H} and e^{H}, by document, with the scores shifted query by query. If a query's scores
+	// are far apart, worse holds H instead.
 	better, worse []float64
 	queries       []query
 
@@ -77,13 +77,12 @@ type query struct {
 	far bool
 }
 
-// splitSums are sums over the pairs of which a weak ranker puts one document above
-// its threshold: the weights W of those that it orders well and badly, and the loss.
+// splitSums are sums over the pairs that a weak ranker splits by its threshold: the weights W of the pairs
+// it orders well and badly, and their loss.
 type splitSums struct{ well, badly, loss float64 }
 
-// NewFRank prepares boosting on a data set, which must not change during it. It returns
-// ErrNoPairs, or an error for an option that does not exist; of streamed data, those of [NewRankBoost]. Of these, a round
-// reads the order of one column after the other, a number a value, unless it goes by the gradient.
+// NewFRank prepares boosting on a data set, which must not change during it. The error is ErrNoPairs, or
+// names an undeclared option.
 func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 	if o.Search < ByGradient || o.Search > ByLoss || o.Alpha < FRankFormula || o.Alpha > FRankMinimum {
 		return nil, fmt.Errorf("found search %d and alpha %d, expected declared constants", o.Search, o.Alpha)
@@ -127,8 +126,8 @@ func (b *FRank) Next() (round Round, ok bool) {
 	return Round{Stump: b.stump(best), Weight: alpha, Edge: best.edge, Loss: b.loss}, true
 }
 
-// leastLoss returns the weak ranker whose step lowers the loss most, the first of
-// equals, among those that the search compares.
+// leastLoss returns the weak ranker whose step lowers the loss most among those compared, the first of
+// equals.
 func (b *FRank) leastLoss() candidate {
 	var best candidate
 	lowest := math.Inf(1)
@@ -157,12 +156,11 @@ func (b *FRank) step(c candidate) (alpha, change float64) {
 	return alpha, b.along(alpha).loss - at.loss
 }
 
-// farthest bounds the steps of FRankMinimum as leastRatio does those of the formula.
+// farthest bounds the steps of FRankMinimum, as leastRatio bounds the steps of the formula.
 const farthest = 14
 
-// minimum returns the α of a minimum of the loss along the weak ranker, searching from 0
-// in the direction of descent: it doubles the step until the slope changes sign, then
-// bisects.
+// minimum returns the α of a minimum of the loss along the weak ranker. From 0 in the direction of
+// descent, it doubles the step until the slope changes sign, then bisects.
 func (b *FRank) minimum(at splitSums) float64 {
 	sign := 1.0
 	if at.well < at.badly {
@@ -205,9 +203,8 @@ func (b *FRank) total() (t splitSums) {
 	return t
 }
 
-// splitQuery goes through the split pairs: each document of a level and those of the
-// lower levels on the other side of the threshold, whose factors are gathered level
-// by level.
+// splitQuery sums over the split pairs of a query. It pairs each document of a level with the documents of
+// lower levels on the other side of the threshold. Their factors are gathered level by level.
 func (b *FRank) splitQuery(q *query, alpha float64, buffer []float64) (s splitSums) {
 	n := b.documents.longest
 	not, are, row := buffer[:0:n], buffer[n:n:2*n], buffer[2*n:] // of lower levels
@@ -236,9 +233,8 @@ func (b *FRank) splitQuery(q *query, alpha float64, buffer []float64) (s splitSu
 	return s
 }
 
-// fidelity returns the sums of W/D and F over the pairs of a document with worse
-// ones, given factors of which the products are e^{−o}. With f = √σ(o) it is
-// F = 1 − f and W/D = e^{−o}·f³.
+// fidelity returns the sums of W/D and F over the pairs of a document with worse ones, given factors whose
+// products are e^{−o}. With f = √σ(o), F = 1 − f and W/D = e^{−o}·f³.
 func fidelity(first float64, rest []float64) (weight, loss float64) {
 	for _, v := range rest {
 		e := float64(first * v)
@@ -249,14 +245,14 @@ func fidelity(first float64, rest []float64) (weight, loss float64) {
 	return weight, loss
 }
 
-// farApart is the range of a query's scores up to which e^{−o} is the product of a
-// factor of each document, which together with e^{α} can then not overflow.
+// farApart is the largest range of a query's scores for which e^{−o} is computed as a product of two
+// factors. The products with e^{α} cannot overflow then.
 const farApart = 680
 
-// factors returns factors whose products are e^{−o}, o the difference of the scores
-// of document i and of worse ones, given what worse holds of these. Where scores lie
-// far apart the products are made one by one, in row; a difference below −farApart
-// then counts as that, which leaves the pair without any weight, as it should be.
+// factors returns factors whose products are e^{−o}, where o is the score of document i less the score of
+// a worse one. worse holds the factors of the worse documents. If scores lie far apart, row takes the
+// products one by one. Differences below −farApart count as −farApart, which leaves the pair without
+// weight, as it should.
 func (b *FRank) factors(q *query, i int, worse, row []float64) (first float64, rest []float64) {
 	if !q.far {
 		return b.better[i], worse
@@ -268,7 +264,7 @@ func (b *FRank) factors(q *query, i int, worse, row []float64) (first float64, r
 	return 1, row
 }
 
-// weigh sets the loss and the potentials to those of the scores.
+// weigh sets the loss and the potentials from the scores.
 func (b *FRank) weigh() {
 	parallel.For(len(b.sums), b.options.Workers, func(worker, i int) {
 		b.sums[i] = splitSums{loss: b.weighQuery(&b.queries[i], b.buffers[worker])}
@@ -307,8 +303,8 @@ func (b *FRank) prepare(q *query) {
 	}
 }
 
-// fidelityRow is fidelity, and takes the weights W from the potentials of the worse
-// documents. The weight it returns is that of W, too.
+// fidelityRow is fidelity, and also subtracts the weights W from the potentials of the worse documents.
+// The weight that it returns is the sum of W.
 func fidelityRow(first float64, rest, potential []float64, d float64) (weight, loss float64) {
 	potential = potential[:len(rest)]
 	for j, v := range rest {

@@ -132,7 +132,7 @@ func TestFRankRounds(t *testing.T) {
 			if o.Search == ByLoss && reached > candidates.leastLoss+1e-9 {
 				t.Fatalf("loss is %v, there is a weak ranker with %v", reached, candidates.leastLoss)
 			}
-			if size := b.search.size(candidate{edge: round.Edge}); o.Search == ByGradient && size < candidates.mostEdge-1e-9 {
+			if size := sizeOf(round.Edge, b.search.up); o.Search == ByGradient && size < candidates.mostEdge-1e-9 {
 				t.Fatalf("edge is %v, there is one of %v", size, candidates.mostEdge)
 			}
 			if o.Alpha == FRankFormula && !near(round.Weight, at, 1e-6) {
@@ -179,7 +179,7 @@ func bruteCandidates(b *FRank, d *dataset.Dataset, pairs []pair, h []float64) br
 		w[k] = p.weight * math.Sqrt(e) / math.Pow(1+e, 1.5)
 	}
 	for _, s := range everyStump(d) {
-		size := b.search.size(candidate{edge: edgeOf(d, pairs, w, s)})
+		size := sizeOf(edgeOf(d, pairs, w, s), b.search.up)
 		if size < 1e-9 {
 			continue
 		}

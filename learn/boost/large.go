@@ -1,7 +1,9 @@
 package boost
 
 import (
+	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/block"
@@ -10,24 +12,25 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// manyDocs is the number of documents from which RankBoost and FRank by gradients have a
-// largeSearch: fewer are searched faster than bounds are made.
+// manyDocs is the number of documents from which RankBoost and FRank by gradients use a largeSearch. Fewer
+// documents are searched faster than they are bounded.
 var manyDocs = 1 << 16
 
-// largeSearch finds what search.run finds, the same bits included, for many documents. It has a
-// byte a cell, the code of the value's bin, of at most 256 with about as many documents each, and
-// looks at the exact values only of the few columns that may have the best weak ranker.
+// largeSearch finds the same weak rankers as search.run, bit for bit, among many documents. A cell takes
+// one byte, the code of the value's bin. A feature has at most 256 bins with about as many documents each.
+// Exact values are read only of the few columns that may have the best weak ranker.
 //
-// A round adds up the potentials of every bin, and so knows the edges at the bins' ends. Within a
-// bin the edge rises above that of its upper end, and falls below it, by at most as much as when the bin was last
-// looked at, plus what the potentials of its documents have grown, or shrunk, by since, round by round: they
-// change little from one to the next. These ceilings say which columns cannot have the best weak
-// ranker. Of the others, the highest ceiling first, bins are looked at again (look.go), those that may reach highest before
-// others, which says what the best edge is not below; if a column then still has the highest ceiling, by a bin that was
-// looked at, it is searched as search does.
+// A round adds up the potentials of every bin, which gives the edges at the bins' ends. The edges within a
+// bin are bounded. They exceed the edge at its upper end by at most their excess at the last look, plus
+// the growth of its documents' potentials since. The lower bound is the same with what they have shrunk
+// by. Potentials change little from round to round, so the bounds are tight.
 //
-// What a document adds to its bins is a whole number, 40 bits for the potential and 24 for its
-// growth: one addition a cell, with the same sum in any order.
+// The ceilings exclude most columns. The others follow from the highest ceiling down. First the bins that
+// may reach highest are looked at again, which raises the lower bound of the best edge. If the column
+// still has the highest ceiling, by a bin that was looked at, it is searched as search does.
+//
+// A document adds an integer to its bins: 40 bits for the potential and 24 for its growth. This is one
+// addition a cell, and the sum does not depend on the order.
 type largeSearch struct {
 	data    *dataset.Dataset
 	rows    []int
@@ -43,21 +46,21 @@ type largeSearch struct {
 	fresh     bool      // all columns were searched for these potentials
 
 	sorter sorter
-	orders kept[uint32]
+	orders recent[uint32]
 	bin    []uint32     // order of a bin that is looked at
 	varied []int        // the columns that vary
 	bins   [][]fourBins // of a worker, of these columns
 }
 
-// loadedColumns is the number of columns whose values a worker holds while it sorts them: fewer read the
+// loadedColumns is the number of columns whose values a worker holds while it sorts them. Fewer read the
 // matrix more often, more take more memory.
 const loadedColumns = 3
 
-// loadedBytes are those of a document that a worker holds while it sorts: keys, as many to sort into, and loaded values.
+// loadedBytes are the bytes a document takes while a worker sorts: two keys and the loaded values.
 const loadedBytes = 2*8 + 4*loadedColumns
 
-// keptOrders is the number of columns whose orders are kept, four bytes a document each. They, the sorter and the
-// potentials of the round before are as much as two workers hold that sort.
+// keptOrders is the number of columns whose orders are kept, four bytes a document each. Together with the
+// sorter and the last potentials they take the memory of two sorting workers.
 const keptOrders = 8
 
 // newLargeSearch prepares a search that begins with the given potentials.
@@ -82,7 +85,7 @@ func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float
 	return s
 }
 
-// reuse makes what rounds need of the memory that columns were sorted in.
+// reuse gives the memory in which columns were sorted to the rounds.
 func (s *largeSearch) reuse(sorters []sorter, loaded [][]uint32) {
 	n := len(s.rows)
 	s.sorter = sorters[0]
@@ -124,7 +127,7 @@ func (s *largeSearch) keepOrders(memory []uint32, most int) {
 	}
 }
 
-// begin chooses the bins of some columns, as many as are loaded together, and searches them.
+// begin chooses the bins of loadedColumns columns and searches them.
 func (s *largeSearch) begin(from int, loaded []uint32, sort *sorter, cuts int) {
 	n, to := len(s.rows), min(from+loadedColumns, s.data.Features)
 	x, width := s.data.X(), s.data.Features
@@ -142,8 +145,9 @@ func (s *largeSearch) begin(from int, loaded []uint32, sort *sorter, cuts int) {
 // codesOf returns the codes of a column.
 func (s *largeSearch) codesOf(f int) []uint8 { return s.codes[f*len(s.rows):][:len(s.rows)] }
 
-// beginColumn chooses the bins of a column, given the bits of its values, sets order to its order and codes to the
-// documents' bins, and searches it. It returns false, and sets nothing, if all values are the same. Memory is as for sorter.sort.
+// beginColumn chooses the bins of a column, given the bits of its values, and searches it. It sets order
+// to the column's order and codes to the documents' bins. It returns false, and sets nothing, if all
+// values are the same. order and values share memory as in sorter.sort.
 func (s *largeSearch) beginColumn(f int, order, values []uint32, codes []uint8, sort *sorter, cuts int) bool {
 	c := &s.columns[f]
 	least, greatest := toKeys(values, nil)
@@ -167,7 +171,7 @@ func (s *largeSearch) value(f int, doc uint32) float32 {
 	return s.data.X()[s.rows[doc]*s.data.Features+f]
 }
 
-// run is search.run. The candidate's column is a feature, and its cut a place in that one's order.
+// run is search.run. The candidate's column is a feature, and its cut a place in the feature's order.
 func (s *largeSearch) run(potential []float64) (best candidate, ok bool) {
 	least := math.Inf(-1)
 	if !s.fresh {
@@ -196,8 +200,7 @@ func (s *largeSearch) run(potential []float64) (best candidate, ok bool) {
 	return best, sizeOf(best.edge, s.up) > leastEdge
 }
 
-// highest returns the column of the highest ceiling that is not done, if that is not below least,
-// or −1.
+// highest returns the column of the highest ceiling that is not done, or −1 if that is below least.
 func (s *largeSearch) highest(least float64) int {
 	highest := -1
 	for f := range s.columns {
@@ -222,8 +225,8 @@ func (s *largeSearch) order(f int) []uint32 {
 	return order
 }
 
-// search finds a column's best weak ranker as greatest does: the potentials of documents of one
-// value are added up in the order of documents, and these sums from the highest value down.
+// search finds a column's best weak ranker as greatest does. The potentials of documents of one value are
+// added in the order of documents, and these sums from the highest value down.
 func (s *largeSearch) search(f int, order []uint32, potential []float64) {
 	c := &s.columns[f]
 	c.rise, c.fall, c.best = [256]float64{}, [256]float64{}, candidate{column: f}
@@ -262,44 +265,41 @@ func (s *largeSearch) split(above []bool, c candidate) {
 
 func (s *largeSearch) stump(c candidate) scorer.Stump {
 	threshold := s.value(c.column, s.order(c.column)[c.cut-1]&^first)
-	if cuts := s.columns[c.column].cuts; cuts != nil { // of those that divide the documents alike, the lowest
+	if cuts := s.columns[c.column].cuts; cuts != nil { // of the thresholds that divide the documents alike, the lowest
 		threshold = cuts[interval(cuts, threshold)]
 	}
 	return scorer.Stump{Feature: c.column, Threshold: threshold}
 }
 
-// units are what the whole numbers count, and how far an edge from them may be below one from
-// the potentials, which are added up with rounding, too.
+// units are the values of 1 in the integers, and the largest error of an edge computed with them.
 type units struct {
 	potential, growth float64
 	error             float64
-	rounding          float64 // the part of the error that is not of whole numbers
+	rounding          float64 // the part of the error that does not come from integers
 	last              float64 // potential and rounding of the round before, for differences of rounds
 	lastRounding      float64
 }
 
-// difference returns how far the difference between the sums of so many documents' potentials in this round and in the one before
-// may be from the exact one.
+// difference bounds the error of a bin's change since the last round, for a bin of docs documents.
 func (u *units) difference(docs uint64) float64 {
 	return float64(1.01*float64(float64(docs)*(u.potential+u.last))) + u.rounding + u.lastRounding
 }
 
-// Bits of what a document adds. Sums of the potentials have a sign, those of the growth are the
-// lower bits.
+// Bits of a document's addend. Sums of potentials have a sign; the growth takes the lower bits.
 const (
 	potentialBits = 40
 	growthBits    = 64 - potentialBits
 )
 
-// addends sets what documents add, and takes over the potentials.
+// addends sets the documents' addends and keeps the potentials.
 func (s *largeSearch) addends(potential []float64) *units {
 	var mass, growth float64
 	for i, p := range potential {
 		mass += math.Abs(p)
 		growth += max(0, p-s.potential[i])
 	}
-	// Whole numbers are rounded towards 0 by less than 1 a document, so that no sum is greater
-	// than what they are parts of.
+	// Integers are rounded towards 0 by less than 1 a document, so that no sum exceeds the sum of its
+	// parts.
 	const least = 1e-290
 	u := units{
 		potential: max(mass/(1<<(potentialBits-2)), least),
@@ -319,10 +319,173 @@ func (s *largeSearch) addends(potential []float64) *units {
 	return &s.units
 }
 
-// sizeOf is what is maximised of an edge.
-func sizeOf(edge float64, up bool) float64 {
-	if up {
-		return edge
+// fourBins are sums by code of four columns. They are added up together, so that each document's addend is
+// loaded once for all four.
+type fourBins [4][256]uint64
+
+// add adds the documents' addends to the bins of their codes.
+func (b *fourBins) add(codes [4][]uint8, sums []uint64) {
+	c0, c1, c2, c3 := codes[0][:len(sums)], codes[1][:len(sums)], codes[2][:len(sums)], codes[3][:len(sums)]
+	for i, v := range sums {
+		b[0][c0[i]] += v
+		b[1][c1[i]] += v
+		b[2][c2[i]] += v
+		b[3][c3[i]] += v
 	}
-	return math.Abs(edge)
+}
+
+// bound sets the columns' ceilings and returns a lower bound of the best edge.
+func (s *largeSearch) bound(potential []float64) (least float64) {
+	u := s.addends(potential)
+	s.addBins(u)
+	for f := range s.columns {
+		for _, edge := range s.columns[f].edges[:s.columns[f].codes] {
+			least = max(least, sizeOf(edge, s.up)-u.error)
+		}
+	}
+	return least
+}
+
+// boundDocs is the number of documents that all columns add to their bins before the next ones. Their
+// addends stay in a core's cache.
+const boundDocs = 1 << 14
+
+// addBins adds up the bins of all columns and bounds these. Whole numbers have the same sum in any order.
+func (s *largeSearch) addBins(u *units) {
+	if s.bins == nil {
+		s.makeBins()
+	}
+	for _, bins := range s.bins {
+		clear(bins)
+	}
+	n := len(s.rows)
+	parallel.For((n+boundDocs-1)/boundDocs, len(s.bins), func(worker, i int) {
+		from, to := i*boundDocs, min((i+1)*boundDocs, n)
+		for q := range s.bins[worker] {
+			var codes [4][]uint8
+			for k := range codes {
+				f := s.varied[min(4*q+k, len(s.varied)-1)] // bins of no column take the last one's
+				codes[k] = s.codesOf(f)[from:to]
+			}
+			s.bins[worker][q].add(codes, s.sums[from:to])
+		}
+	})
+	parallel.For(len(s.varied), s.workers, func(_, i int) {
+		sums := s.bins[0][i/4][i%4]
+		for _, more := range s.bins[1:] {
+			for code, v := range &more[i/4][i%4] {
+				sums[code] += v
+			}
+		}
+		s.columns[s.varied[i]].bound(&sums, u, s.up)
+	})
+}
+
+// makeBins makes the bins of every worker.
+func (s *largeSearch) makeBins() {
+	for f := range s.columns {
+		if s.columns[f].varies {
+			s.varied = append(s.varied, f)
+		}
+	}
+	s.bins = make([][]fourBins, parallel.Workers(s.workers, (len(s.rows)+boundDocs-1)/boundDocs))
+	for w := range s.bins {
+		s.bins[w] = make([]fourBins, (len(s.varied)+3)/4)
+	}
+}
+
+// look looks at the documents of a column's bins whose ceilings lie in the upper half between least and
+// the column's ceiling, and lowers this ceiling. It returns false if searching the column is less work.
+func (s *largeSearch) look(f int, least float64, potential []float64) bool {
+	const part = 4 // of the documents are more work than that
+	c := &s.columns[f]
+	marks, docs := c.reaching(least+float64((c.ceiling-least)/2), s.up)
+	switch {
+	case s.orders.has(f):
+		order, _ := s.orders.of(f)
+		c.lookInOrder(&marks, order, potential)
+	case c.seenDocs+docs > len(s.rows)/part:
+		return false
+	default:
+		s.lookByCode(f, &marks, potential)
+	}
+	c.seenDocs += docs
+	c.raise(s.up)
+	return true
+}
+
+// lookByCode looks at the marked bins of a column whose order is not kept.
+func (s *largeSearch) lookByCode(f int, marks *[256]bool, potential []float64) {
+	c, keys := &s.columns[f], ascending(s.marked(f, marks), s.sorter.spare)
+	codes := s.codesOf(f)
+	for len(keys) > 0 {
+		code := codes[uint32(keys[0])]
+		n := int(c.docs[code])
+		s.bin = slices.Grow(s.bin[:0], n)[:n]
+		putOrder(s.bin, keys[:n])
+		c.look(int(code), s.bin, potential)
+		keys = keys[n:]
+	}
+}
+
+// marked returns the documents of a column's marked bins, with the keys of their values in the upper
+// halves. The memory is the sorter's.
+func (s *largeSearch) marked(f int, marks *[256]bool) (keys []uint64) {
+	var taken [256]uint8
+	for code, marked := range marks {
+		if marked {
+			taken[code] = 1
+		}
+	}
+	parts := make([][]uint64, parallel.Workers(s.workers, (len(s.rows)+markedPart-1)/markedPart))
+	parallel.For(len(parts), s.workers, func(_, i int) {
+		parts[i] = s.markedOf(f, &taken, i*len(s.rows)/len(parts), (i+1)*len(s.rows)/len(parts))
+	})
+	keys = parts[0]
+	for _, more := range parts[1:] {
+		keys = append(keys, more...) // in place: parts lie where their documents do, or further to the front
+	}
+	return keys
+}
+
+// markedPart is the number of documents that is worth a goroutine.
+const markedPart = 1 << 17
+
+// markedOf is marked for a range of documents. It first collects their numbers, then their values. Neither
+// loop has a branch that the processor mispredicts, so that it fetches many at a time.
+func (s *largeSearch) markedOf(f int, taken *[256]uint8, from, to int) []uint64 {
+	keys := putTaken(s.sorter.keys[from:to], s.codesOf(f)[from:to], taken, from)
+	x, width := s.data.X()[f:], s.data.Features
+	for i, doc := range keys {
+		keys[i] = uint64(kernel.AscendingKey(x[s.rows[doc]*width]))<<32 | doc
+	}
+	if cuts := s.columns[f].cuts; cuts != nil {
+		for i, key := range keys {
+			keys[i] = uint64(interval(cuts, kernel.OfAscendingKey(uint32(key>>32))))<<32 | uint64(uint32(key))
+		}
+	}
+	return keys
+}
+
+// putTaken collects the numbers, counted from from, of the codes for which taken is 1 (else 0). It returns
+// the part of keys that holds them. Few codes are taken, so it looks at eight together first.
+func putTaken(keys []uint64, codes []uint8, taken *[256]uint8, from int) []uint64 {
+	docs := 0
+	for len(codes) > 0 {
+		n := min(8, len(codes))
+		if n == 8 {
+			w := binary.LittleEndian.Uint64(codes)
+			if taken[uint8(w)]|taken[uint8(w>>8)]|taken[uint8(w>>16)]|taken[uint8(w>>24)]|
+				taken[uint8(w>>32)]|taken[uint8(w>>40)]|taken[uint8(w>>48)]|taken[uint8(w>>56)] == 0 {
+				codes, from = codes[8:], from+8
+				continue
+			}
+		}
+		for i, code := range codes[:n] {
+			keys[docs] = uint64(from + i)
+			docs += int(taken[code])
+		}
+		codes, from = codes[n:], from+n
+	}
+	return keys[:docs]
 }

@@ -3,9 +3,6 @@ package boost
 import (
 	"math"
 	"slices"
-
-	"github.com/listwise/listwise/internal/block"
-	"github.com/listwise/listwise/internal/kernel"
 )
 
 // largeColumn is a feature of a largeSearch.
@@ -19,8 +16,8 @@ type largeColumn struct {
 	docs  [256]uint32
 	parts [256]bool // thresholds lie within the bin
 
-	// By code: the edge at the bin's upper end in this round, and the sum of the bin's potentials; how far
-	// edges within the bin may be above and below that edge.
+	// By code: the edge at the bin's upper end and the sum of its potentials in this round; how far edges
+	// within the bin may be above and below that edge.
 	edges, sums, rise, fall [256]float64
 
 	error       float64   // of the edges
@@ -76,8 +73,8 @@ func (c *largeColumn) bound(sums *[256]uint64, u *units, up bool) {
 	c.raise(up)
 }
 
-// first marks, in an order of documents, those that are the first of a run: of equal values, or of
-// values between the same thresholds.
+// first marks the first document of a run in an order. A run has equal values, or values between the same
+// two thresholds.
 const first = 1 << 31
 
 // runEnd returns where the run ends that begins at from.
@@ -112,103 +109,69 @@ func interval(cuts []float32, v float32) int {
 	return below
 }
 
-// sorter sorts columns, in memory of its own: 16 bytes a document.
-type sorter struct{ keys, spare []uint64 }
-
-// Digits of keys.
-const (
-	digitBits = 11
-	digits    = 1 << digitBits
-)
-
-// room makes the memory for columns of n documents.
-func (s *sorter) room(n int) {
-	if len(s.keys) != n {
-		s.keys, s.spare = block.NewWords(n), block.NewWords(n)
-	}
-}
-
-// toKeys puts keys that ascend with the values, or the numbers of the thresholds below them, in place of the values'
-// bits, and returns the least and the greatest.
-func toKeys(values []uint32, cuts []float32) (least, greatest uint32) {
-	least = math.MaxUint32
-	for i, bits := range values {
-		v := math.Float32frombits(bits)
-		key := kernel.AscendingKey(v)
-		if cuts != nil {
-			key = uint32(interval(cuts, v))
-		}
-		values[i] = key
-		least, greatest = min(least, key), max(greatest, key)
-	}
-	return least, greatest
-}
-
-// sort sets order to the documents by key, those of equal keys in order. The memory of the keys may be that of
-// the order; it, and that of room, is overwritten.
-func (s *sorter) sort(order, keys []uint32) {
-	s.room(len(keys))
-	var counts [3][digits]uint32
-	for _, key := range keys {
-		counts[0][key%digits]++
-		counts[1][key>>digitBits%digits]++
-		counts[2][key>>(2*digitBits)]++
-	}
-	for pass := range counts {
-		at := uint32(0)
-		for d, n := range counts[pass] {
-			counts[pass][d], at = at, at+n
+// raise sets the ceiling to the highest of the bins' ceilings.
+func (c *largeColumn) raise(up bool) {
+	c.ceiling = math.Inf(-1)
+	for code := range c.codes {
+		if reach := c.reach(code, up); reach > c.ceiling {
+			c.ceiling, c.highestSeen = reach, c.seen[code] || !c.parts[code]
 		}
 	}
-	starts := &counts[0]
-	for i, key := range keys {
-		d := key % digits
-		s.keys[starts[d]] = uint64(key)<<32 | uint64(uint32(i))
-		starts[d]++
-	}
-	starts = &counts[1]
-	for _, key := range s.keys {
-		d := key >> (32 + digitBits) % digits
-		s.spare[starts[d]] = key
-		starts[d]++
-	}
-	s.finish(order, &counts[2])
 }
 
-// finish is sort's last pass. Before a document of a key come, of those with the same highest digit, the documents of
-// lesser keys and then those of the same, so that the one before says whether it is the first of a run.
-func (s *sorter) finish(order []uint32, starts *[digits]uint32) {
-	var before [digits]uint64
-	for d := range before {
-		before[d] = math.MaxUint64 // the key of no number
+// reach returns the ceiling of a bin.
+func (c *largeColumn) reach(code int, up bool) float64 {
+	edge, rise, fall := c.edges[code], 0.0, 0.0
+	if c.parts[code] {
+		rise, fall = c.rise[code], c.fall[code]
 	}
-	for _, key := range s.spare {
-		d := key >> (32 + 2*digitBits) % digits
-		doc := uint32(key)
-		if (key^before[d])>>32 != 0 {
-			doc |= first
-		}
-		before[d] = key
-		order[starts[d]] = doc
-		starts[d]++
+	if up {
+		return edge + rise + c.error
 	}
+	return max(edge+rise, fall-edge) + c.error
 }
 
-// resort is sort, after sort, by the numbers of the thresholds below the values.
-func (s *sorter) resort(order, keys []uint32, cuts []float32) {
-	for _, key := range s.spare {
-		order[uint32(key)] = uint32(interval(cuts, kernel.OfAscendingKey(uint32(key>>32))))
-	}
-	copy(keys, order)
-	s.sort(order, keys)
-}
-
-// putOrder keeps the documents of sorted keys.
-func putOrder(order []uint32, sorted []uint64) {
-	for i, key := range sorted {
-		order[i] = uint32(key)
-		if i == 0 || key>>32 != sorted[i-1]>>32 {
-			order[i] |= first
+// reaching marks the bins whose ceilings are at least high, and returns the number of their documents.
+// Bins without a threshold inside, or looked at in this round, are left out.
+func (c *largeColumn) reaching(high float64, up bool) (marks [256]bool, docs int) {
+	for code := range c.codes {
+		if c.parts[code] && !c.seen[code] && c.reach(code, up) >= high {
+			marks[code] = true
+			docs += int(c.docs[code])
 		}
 	}
+	return marks, docs
+}
+
+// attained returns a lower bound of the best edge, from the bins that were looked at in this round.
+func (c *largeColumn) attained(up bool) float64 {
+	least := math.Inf(-1)
+	for code := range c.codes {
+		if c.seen[code] {
+			least = max(least, c.reach(code, up))
+		}
+	}
+	return least - float64(2*c.error)
+}
+
+// lookInOrder looks at the marked bins, given the column's order.
+func (c *largeColumn) lookInOrder(marks *[256]bool, order []uint32, potential []float64) {
+	for code, n := range c.docs[:c.codes] {
+		if marks[code] {
+			c.look(code, order[:n], potential)
+		}
+		order = order[n:]
+	}
+}
+
+// look sets how far edges rise and fall within a bin, given the order of its documents.
+func (c *largeColumn) look(code int, order []uint32, potential []float64) {
+	var sum, rise, fall float64
+	for i := len(order) - 1; i > 0; i-- {
+		sum += potential[order[i]&^first]
+		if order[i] >= first {
+			rise, fall = max(rise, sum), max(fall, -sum)
+		}
+	}
+	c.rise[code], c.fall[code], c.seen[code] = rise, fall, true
 }

@@ -20,23 +20,24 @@ var ErrNoPairs = errors.New("found no query with documents of different grades, 
 //	Freund, Iyer, Schapire, Singer: An Efficient Boosting Algorithm for Combining
 //	Preferences, JMLR 4, 2003, Figure 1
 //
-// with weak rankers h that are 1 above a threshold of a feature and else 0. It
-// minimises the exponential loss over the pairs of a query's documents of different
-// grades, x₁ better than x₀, by one α·h after the other,
+// with weak rankers h that are 1 above a threshold of a feature and else 0. Adding one α·h a round, it
+// minimises the exponential loss over the pairs of a query's documents of different grades, x₁ better than
+// x₀:
 //
 //	L(H) = Σ D₁(x₀,x₁) exp(H(x₀) − H(x₁)).
 //
-// A round takes the h of the greatest edge r = Σ D(x₀,x₁)(h(x₁) − h(x₀)), in either
-// direction, where D is D₁·exp(H(x₀) − H(x₁)) divided by its sum Z (Section 3.2).
-// No loop over pairs is needed: with a query's documents arranged in levels of equal
-// grade, D is a product of a factor a document, and r = Σ_x π(x)h(x) with
+// A round takes the h of the greatest edge r = Σ D(x₀,x₁)(h(x₁) − h(x₀)), in either direction, where D is
+// D₁·exp(H(x₀) − H(x₁)) divided by its sum Z (Section 3.2). It needs no loop over pairs. Documents are
+// arranged in levels of equal grade, so that D is a product of a factor for each document, and r = Σ_x
+// π(x)h(x) with
 //
 //	π(x) = exp(−H(x))·Σ_{x' worse} exp(H(x')) − exp(H(x))·Σ_{x' better} exp(−H(x'))
 //
-// (their Section 3.3 for two levels). With weights w of the documents D₁ has the factor w(x₀)w(x₁), as
-// if H were log w more for the worse and less for the better document of a pair. This takes O(documents) a round for the potentials π, and
-// O(documents × features) for all edges. Sums are kept as logarithms, so that no
-// exponential overflows.
+// (their Section 3.3 for two levels). With weights w of the documents, D₁ has the factor w(x₀)w(x₁). This
+// is as if H were log w more for the worse document of a pair and log w less for the better one.
+//
+// A round takes O(documents) for the potentials π and O(documents × features) for all edges. Sums are kept
+// as logarithms, so that no exponential overflows.
 type RankBoost struct {
 	sum // whose potential is π/Z
 
@@ -47,11 +48,9 @@ type RankBoost struct {
 	others  []float64
 }
 
-// NewRankBoost prepares boosting on a data set, which must not change during it. Exact
-// takes for each weak ranker the α that minimises the loss,
-// ½ ln(W₊/W₋), with the weights of the pairs that it orders well and badly; else it
-// is the minimum of the paper's upper bound, ½ ln((1+r)/(1−r)). The error is
-// ErrNoPairs.
+// NewRankBoost prepares boosting on a data set, which must not change during it. With exact, α minimises
+// the loss: α = ½ ln(W₊/W₋), with the weights of the pairs that the weak ranker orders well and badly.
+// Otherwise α minimises the paper's upper bound: α = ½ ln((1+r)/(1−r)). The error is ErrNoPairs.
 func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error) {
 	s, err := newSum(d, o, 2)
 	if err != nil {
@@ -82,9 +81,8 @@ func (b *RankBoost) Next() (round Round, ok bool) {
 	return Round{Stump: b.stump(best), Weight: alpha, Edge: best.edge, Loss: b.Loss()}, true
 }
 
-// weigh sets the loss and the potentials to those of the scores. Weights are taken
-// relative to the loss before, so that their sum is the round's Z even if the loss is
-// tiny.
+// weigh sets the loss and the potentials from the scores. Weights are relative to the loss before, so that
+// their sum is the round's Z even if the loss is tiny.
 func (b *RankBoost) weigh() {
 	parallel.For(len(b.sums), b.workers, func(worker, i int) {
 		b.sums[i] = b.weighQuery(&b.documents.queries[i], b.buffers[worker])
@@ -125,8 +123,8 @@ func (b *RankBoost) weighQuery(q *levels, buffer []float64) (sum float64) {
 	return sum
 }
 
-// level returns the scores H of a level's documents plus sign times the logarithms of their weights.
-// It may use the first part of the buffer, of as many numbers as the longest query has documents.
+// level returns the scores H of a level's documents plus sign times the logarithms of their weights. It
+// may use the first longest numbers of the buffer.
 func (b *RankBoost) level(q *levels, k int, sign float64, buffer []float64) []float64 {
 	h := b.scores[q.start[k]:q.start[k+1]]
 	if b.documents.weights == nil {
@@ -139,8 +137,7 @@ func (b *RankBoost) level(q *levels, k int, sign float64, buffer []float64) []fl
 	return of
 }
 
-// ordered returns the weights of the pairs that the last weak ranker orders well
-// and badly.
+// ordered returns the weights of the pairs that the last weak ranker orders well and badly.
 func (b *RankBoost) ordered() (well, badly float64) {
 	parallel.For(len(b.sums), b.workers, func(worker, i int) {
 		b.sums[i], b.others[i] = b.orderedQuery(&b.documents.queries[i], b.buffers[worker])
@@ -166,8 +163,8 @@ func (b *RankBoost) orderedQuery(q *levels, buffer []float64) (well, badly float
 	return well, badly
 }
 
-// sides returns what level does, of the documents below and above the last weak ranker's threshold.
-// It uses the first two parts of the buffer.
+// sides is level for the documents below and above the last weak ranker's threshold. It uses the first
+// 2·longest numbers of the buffer.
 func (b *RankBoost) sides(q *levels, k int, sign float64, buffer []float64) (part [2][]float64) {
 	n := b.documents.longest
 	part = [2][]float64{buffer[:0:n], buffer[n : n : 2*n]}

@@ -10,12 +10,12 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Standings measure scores of a data set's documents that change a little from one
-// call to the next: every query's documents stay sorted, so that bringing them up to
-// date costs a comparison a document and as many moves as documents pass each other, and
-// a query in which none does keeps its value.
-// The value with ties is the mean over their orders (measure.TiesAverage), and the mean over
-// the queries is by their weights.
+// Standings measure scores of a data set's documents that change a little from one call to the next. Every
+// query's documents stay sorted. An update compares each document once and moves documents only where they
+// pass each other. A query whose order does not change keeps its value.
+//
+// With ties, the value is the mean over their orders (measure.TiesAverage). The mean over the queries is
+// weighted by the queries' weights.
 type Standings struct {
 	measure measure.Averager
 	workers int
@@ -31,7 +31,7 @@ type standing struct {
 	number int // of the query in the data set
 	from   int
 	grades []float64 // by document
-	order  []uint32  // documents by rank, of groups of the same score with first the first; without any before the first call
+	order  []uint32  // documents by rank; first marks the start of a group of equal scores; no marks before the first call
 }
 
 type place struct {
@@ -47,8 +47,8 @@ type scratch struct {
 	keys, docs, workKeys, workDocs []float64
 }
 
-// NewStandings returns the standings of the data set's queries that count for the
-// measure; those of weight 0 do not.
+// NewStandings returns the standings of the data set's queries that count for the measure. Queries of
+// weight 0 do not count.
 func NewStandings(d *dataset.Dataset, m measure.Averager, workers int) *Standings {
 	s := &Standings{measure: m, workers: workers}
 	weighted := d.QueryWeights() != nil
@@ -81,8 +81,8 @@ func (s *Standings) Queries() int { return len(s.queries) }
 // the data set, none NaN. The slice must not be changed, and is valid until the next call.
 func (s *Standings) Values(scores []float64) []float64 { return s.after(scores, nil) }
 
-// after is Values after a change of the scores of each query that counts, which are those of some rows. Several
-// goroutines call change, unless it is nil, while what they change is in the processor's cache for what follows.
+// after is Values after a change of the scores. Unless change is nil, several goroutines call it for the
+// rows of each query that counts, so that the query is sorted while it is in the processor's cache.
 func (s *Standings) after(scores []float64, change func(from, to int)) []float64 {
 	parallel.For(len(s.queries), s.workers, func(worker, i int) {
 		q := &s.queries[i]
@@ -117,9 +117,9 @@ func (s *Standings) weight(i int) float64 {
 	return s.weights[i]
 }
 
-// sort brings the order up to date and sets the grades by rank and the ends of groups of equal scores, documents of
-// which stand in the order of the data, so that the result depends on the scores alone. It returns false, and sets
-// nothing, if the value is what it was.
+// sort updates the order, and sets the grades by rank and the ends of groups of equal scores. Documents of
+// a group are in the order of the data, so that the result depends on the scores alone. It returns false,
+// and sets nothing, if the order is unchanged.
 func (q *standing) sort(scores []float64, tmp *scratch) bool {
 	if q.stands(scores) {
 		return false
@@ -152,7 +152,7 @@ func (t *scratch) rank(q *standing) {
 	t.ends = ends[:groups]
 }
 
-// stands reports whether the order and its groups are still those of the scores.
+// stands reports whether the order and its groups still match the scores.
 func (q *standing) stands(scores []float64) bool {
 	last := scores[q.order[0]&^first]
 	if q.order[0]&first == 0 {
@@ -168,7 +168,8 @@ func (q *standing) stands(scores []float64) bool {
 	return true
 }
 
-// insert sorts places by insertion from an order on, and gives up and returns false if that takes many moves.
+// insert sorts places by insertion, starting from an order. It gives up and returns false after many
+// moves.
 func (t *scratch) insert(order []uint32, scores []float64) bool {
 	t.places = slices.Grow(t.places[:0], len(order))[:len(order)]
 	p := t.places
@@ -187,7 +188,7 @@ func (t *scratch) insert(order []uint32, scores []float64) bool {
 	return true
 }
 
-// merge sorts places from the order of the data on.
+// merge sorts places, starting from the order of the data.
 func (t *scratch) merge(scores []float64) {
 	n := len(scores)
 	for _, of := range []*[]float64{&t.keys, &t.docs, &t.workKeys, &t.workDocs} {
@@ -203,7 +204,7 @@ func (t *scratch) merge(scores []float64) {
 	}
 }
 
-// above reports whether a place is to stand before another.
+// above reports whether a place comes before another.
 func (p *place) above(o place) bool {
 	return p.score > o.score || p.score == o.score && p.doc < o.doc
 }

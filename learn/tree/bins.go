@@ -9,18 +9,17 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// MaxBins is the largest number of bins of a feature, beside the one of missing values.
+// MaxBins is the largest number of bins of a feature, without the bin of missing values.
 const MaxBins = 255
 
 // missingCode is the code of missing values.
 const missingCode = 255
 
-// sampleRows is the number of rows, at most, by which bins are chosen: as many as LightGBM
-// takes by default.
+// sampleRows is the largest number of rows that bins are chosen from. It is LightGBM's default.
 const sampleRows = 200_000
 
-// Bins divide the values of each feature into intervals, or its categories, so that a value is
-// known by the number of its interval, its code: one byte. They are immutable.
+// Bins divide the values of each feature into intervals or categories. A value's code, one byte, is the
+// number of its interval. Bins are immutable.
 type Bins struct {
 	cuts       [][]float32 // by feature, increasing: code = number of cuts below the value
 	categories [][]float32 // by feature, increasing, code = place; nil for numbers
@@ -34,12 +33,11 @@ type BinOptions struct {
 	Workers     int       // goroutines; 0 means GOMAXPROCS
 }
 
-// NewBins chooses bins of about equal weight. x is the row-major matrix of that many features;
-// NaN is a missing value, and every other must be finite. A feature gets a bin a value if it
-// has Most values or fewer, and otherwise Most bins. Bounds lie halfway between neighbouring
-// values. Of a categorical feature the Most categories of the largest weight, the lower ones
-// of equals, have bins; the others are like missing values. Of more than 200,000 rows equally
-// spaced ones are looked at. The bins do not depend on the number of workers.
+// NewBins chooses bins of about equal weight. x is the row-major matrix of the features; NaN is a missing
+// value, and all other values must be finite. A feature with at most o.Most values gets a bin for each,
+// others get o.Most bins. Bounds lie halfway between neighbouring values. Of a categorical feature, the
+// o.Most categories of the largest weight have bins, the lower of equals; the others count as missing.
+// Above 200,000 rows, equally spaced rows are read. The bins do not depend on the number of workers.
 func NewBins(x []float32, features int, o BinOptions) (*Bins, error) {
 	if features < 1 || len(x)%features != 0 {
 		return nil, fmt.Errorf("found %d values, expected rows of %d", len(x), features)
@@ -52,12 +50,12 @@ func NewBins(x []float32, features int, o BinOptions) (*Bins, error) {
 	return b, err
 }
 
-// Step returns how far apart the rows are that NewBins looks at, of so many.
+// Step returns the distance between the rows that NewBins reads.
 func Step(rows int) int { return max(1, (rows+sampleRows-1)/sampleRows) }
 
-// NewBinsOf is NewBins for a matrix of so many rows that is not in memory: load is called for some features at a time,
-// at most so many, and sets x, row-major, to those from one up to another in the rows that are looked at, every
-// Step(rows)-th from the first on.
+// NewBinsOf is NewBins for a matrix that is not in memory. It calls load for up to most features at a
+// time. load sets x, row-major, to features from up to to of every Step(rows)-th row, beginning with the
+// first.
 func NewBinsOf(rows, features, most int, o BinOptions, load func(x []float32, from, to int)) (*Bins, error) {
 	b, err := newBins(rows, features, &o)
 	if err != nil {
@@ -81,8 +79,8 @@ func newBins(rows, features int, o *BinOptions) (*Bins, error) {
 	return &Bins{cuts: make([][]float32, features), categories: make([][]float32, features)}, nil
 }
 
-// chooseAll chooses the bins of the columns of x, the features from one on, by every stride-th row, which are every
-// step-th of the data.
+// chooseAll chooses the bins of the columns of x, which are the features from first on. It reads every
+// stride-th row of x, which is every step-th row of the data.
 func (b *Bins) chooseAll(x []float32, columns, first, stride, step int, o *BinOptions) {
 	groups := (columns + together - 1) / together
 	scratch := make([]column, parallel.Workers(o.Workers, groups))
@@ -97,7 +95,7 @@ func (b *Bins) chooseAll(x []float32, columns, first, stride, step int, o *BinOp
 	})
 }
 
-// choose chooses the bins of a feature with the values that are looked at.
+// choose chooses the bins of a feature from the values read.
 func (b *Bins) choose(f int, c *column, values []float32, o *BinOptions) {
 	all := c.read(values, o.Weights)
 	if o.Categorical != nil && o.Categorical[f] {
@@ -132,12 +130,11 @@ func (o *BinOptions) validate(rows, features int) error {
 // together is the number of features that are read in one pass over the rows.
 const together = 8
 
-// column has the different values of a feature, by their keys in ascending order, and their
-// weights.
+// column has the different values of a feature as ascending keys, and their weights.
 type column struct {
 	loaded   [together][]float32 // values of some features, of the rows that are looked at
 	step     int                 // from one of these rows to the next
-	keys     []uint32            // of what was read
+	keys     []uint32            // of the values read
 	spare    []uint32
 	weighted []uint64 // instead, with weights: the value's key, the row
 	values   []uint32
@@ -157,8 +154,8 @@ func (c *column) load(x []float32, features, from, to, stride int) {
 	}
 }
 
-// read takes the values of a feature that are looked at, and reports whether none is missing.
-// Zeros, of which there are often many, are counted and not sorted.
+// read collects the values of a feature and reports whether none is missing. Zeros are often frequent, so
+// they are counted and not sorted.
 func (c *column) read(values []float32, weights []float64) bool {
 	all, zeros, zero := true, 0, kernel.AscendingKey(0)
 	c.keys, c.weighted, c.values, c.weights = c.keys[:0], c.weighted[:0], c.values[:0], c.weights[:0]
@@ -217,8 +214,8 @@ func (c *column) cuts(most int) []float32 {
 		}
 		return cuts
 	}
-	// A bin is closed once it has its share of what is left; a value that has more than one
-	// share by itself is a bin of its own.
+	// A bin is closed when it has its share of the remaining weight. A value with more than one share is a
+	// bin of its own.
 	left, bins, in := 0.0, most, 0.0
 	for _, w := range weights {
 		left += w
@@ -237,15 +234,9 @@ func (c *column) cuts(most int) []float32 {
 	return cuts
 }
 
-// between returns a number that is at least the value of the first key and below that of
-// the second: their mean.
+// between returns the mean of two keys' values, or the lower one if the mean is not below the upper.
 func between(low, high uint32) float32 {
-	a, b := kernel.OfAscendingKey(low), kernel.OfAscendingKey(high)
-	m := float32((float64(a) + float64(b)) / 2)
-	if !(m >= a && m < b) {
-		return a
-	}
-	return m
+	return midway(kernel.OfAscendingKey(low), kernel.OfAscendingKey(high))
 }
 
 // Features returns the number of features.

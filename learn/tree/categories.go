@@ -7,8 +7,7 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// heaviest returns the values of the largest weight, the lower ones of equals, in ascending
-// order.
+// heaviest returns the values of the largest weight, the lower of equals, in ascending order.
 func (c *column) heaviest(most int) []float32 {
 	order := make([]int, len(c.values))
 	for i := range order {
@@ -24,7 +23,7 @@ func (c *column) heaviest(most int) []float32 {
 	return categories
 }
 
-// cutsBetween returns bounds that tell a feature's categories apart.
+// cutsBetween returns the bounds that separate a feature's categories.
 func (b *Bins) cutsBetween(feature int) []float32 {
 	var cuts []float32
 	categories := b.categories[feature]
@@ -41,10 +40,10 @@ func (s *codeSet) add(code uint8) { s[code>>6] |= 1 << (code & 63) }
 
 func (s *codeSet) has(code uint8) bool { return s[code>>6]>>(code&63)&1 != 0 }
 
-// byRatio sets order to the codes that have sums, in the order of gradient over curvature: the
-// best division into two sets is one of the order (Fisher, On Grouping for Maximum Homogeneity,
-// Journal of the American Statistical Association 53, 1958; Ke et al., LightGBM, has the ratio).
-// Smoothing is added to the curvature, so that categories of few documents are in the middle.
+// byRatio orders the codes that have sums by gradient over curvature. The best division into two sets is a
+// division of this order (Fisher, On Grouping for Maximum Homogeneity, Journal of the American Statistical
+// Association 53, 1958; Ke et al., LightGBM, has the ratio). Smoothing is added to the curvature, so that
+// categories with few documents are in the middle.
 func byRatio(order *[256]uint8, of *[256]sums, unit quanta, smoothing float64) []uint8 {
 	var ratios [256]float64
 	found := order[:0]
@@ -61,10 +60,10 @@ func byRatio(order *[256]uint8, of *[256]sums, unit quanta, smoothing float64) [
 	return found
 }
 
-// settle makes a division by the first codes of an order one by a set: those of the side that
-// missing values do not go to go left, and all others right, so that values never seen are like
+// bySet turns a division by the first codes of an order into a division by a set. The set has the codes of
+// the side without missing values and goes left; all others go right. So values never seen are like
 // missing ones.
-func (s *split) settle(order []uint8) {
+func (s *split) bySet(order []uint8) {
 	set := order[:int(s.cut)+1]
 	if s.missingLeft {
 		set = order[int(s.cut)+1:]
@@ -75,8 +74,8 @@ func (s *split) settle(order []uint8) {
 	}
 }
 
-// leftOf returns the sums of the documents that a split sends left, and their number by the
-// counts of the searcher.
+// leftOf returns the sums and the number of the documents that a split sends left. The number is 0 if the
+// searcher has no counts.
 func (s *searcher) leftOf(by *split, of *[256]sums) (left sums, docs uint32) {
 	for c := range of {
 		if by.left(uint8(c)) {

@@ -1,9 +1,9 @@
 package tree
 
-// choose gives a leaf the best of the splits, one a slot. Whether it leaves enough documents on
-// both sides is seen when the leaf is divided by it, as most are not: the best of those that do
-// has no larger gain, so that leaves come in the same order. It is seen at once where random
-// thresholds depend on what is counted, in the first tree, and after one in which many failed.
+// choose gives a leaf the best of the splits, one for each slot. Most leaves are never divided, so
+// documents on both sides are counted only when one is. If too few are left, the next best split has no
+// larger gain, so that the order of leaves stays the same. Documents are counted at once with random
+// thresholds, which depend on the counts, in the first tree, and after a tree in which many splits failed.
 func (g *Grower) choose(l *leaf, splits []split) {
 	if g.countAtOnce {
 		g.chooseCounted(l, splits)
@@ -12,8 +12,7 @@ func (g *Grower) choose(l *leaf, splits []split) {
 	}
 }
 
-// enough reports whether a leaf's best split, of which read has returned the codes, leaves enough
-// documents on both sides.
+// enough reports whether a leaf's best split leaves enough documents on both sides. codes come from read.
 func (g *Grower) enough(l *leaf, codes []uint8) bool {
 	if g.LeafDocuments < 2 {
 		return true
@@ -25,8 +24,8 @@ func (g *Grower) enough(l *leaf, codes []uint8) bool {
 	return min(left, len(codes)-left) >= g.LeafDocuments
 }
 
-// chooseCounted gives a leaf the best of the splits that leave enough documents on both sides.
-// Documents are counted for those alone that would otherwise be taken.
+// chooseCounted gives a leaf the best of the splits that leave enough documents on both sides. It counts
+// documents only for splits that would be chosen.
 func (g *Grower) chooseCounted(l *leaf, splits []split) {
 	l.counted = true
 	for {
@@ -41,15 +40,15 @@ func (g *Grower) chooseCounted(l *leaf, splits []split) {
 	}
 }
 
-// chooseAnew gives a leaf whose best split leaves too few documents another one.
-func (g *Grower) chooseAnew(l *leaf) {
+// chooseNext gives a leaf another split after its best one left too few documents.
+func (g *Grower) chooseNext(l *leaf) {
 	g.searchers[0] = g.searcher(l)
 	g.blocks(l.to-l.from, func(_ *gatherer, from, to int) { g.search(&g.searchers[0], from, to, l.sums, g.splits) })
 	g.chooseCounted(l, g.splits)
 }
 
-// searchBest returns the best split of a leaf. Only the slots are searched of which a bound
-// allows that they have it; the slot with the largest bound comes first.
+// searchBest returns the best split of a leaf. It searches only the slots whose bound allows the best
+// split, the slot with the largest bound first.
 func (g *Grower) searchBest(l *leaf, splits []split) *split {
 	most := &splits[0]
 	for i := range splits {
@@ -58,10 +57,10 @@ func (g *Grower) searchBest(l *leaf, splits []split) *split {
 		}
 	}
 	s := g.searcher(l)
-	best := g.settle(&s, l, most)
+	best := g.resolve(&s, l, most)
 	for i := range splits {
 		if found := &splits[i]; !best.found || found.gain >= best.gain {
-			if g.settle(&s, l, found).better(best) {
+			if g.resolve(&s, l, found).better(best) {
 				best = found
 			}
 		}
@@ -69,15 +68,15 @@ func (g *Grower) searchBest(l *leaf, splits []split) *split {
 	return best
 }
 
-// settle finds the best split of a slot of which there is a bound.
-func (g *Grower) settle(s *searcher, l *leaf, found *split) *split {
+// resolve finds the best split of a slot that has only a bound.
+func (g *Grower) resolve(s *searcher, l *leaf, found *split) *split {
 	if slot := found.slot; found.open {
 		*found = g.find(s, slot, &l.sums[slot/blockFeatures][slot%blockFeatures])
 	}
 	return found
 }
 
-// bestOf returns the best of splits, one a slot.
+// bestOf returns the best of splits, one for each slot.
 func bestOf(splits []split) *split {
 	best := &splits[0]
 	for i := range splits[1:] {
@@ -88,8 +87,8 @@ func bestOf(splits []split) *split {
 	return best
 }
 
-// count reports whether a split leaves enough documents on both sides; if not, it makes it the
-// best one of its slot that does.
+// count reports whether a split leaves enough documents on both sides. If not, it replaces the split by
+// the best one of its slot that does.
 func (g *Grower) count(l *leaf, b *split) bool {
 	if g.LeafDocuments < 2 || g.surelyEnough(l, b) {
 		return true
@@ -113,7 +112,7 @@ func (g *Grower) count(l *leaf, b *split) bool {
 	return false
 }
 
-// surelyEnough reports whether both sides have more curvature than fewer documents can have.
+// surelyEnough reports whether both sides have more curvature than too few documents can have.
 func (g *Grower) surelyEnough(l *leaf, b *split) bool {
 	of := &l.sums[b.slot/blockFeatures][b.slot%blockFeatures]
 	var left sums
@@ -126,8 +125,8 @@ func (g *Grower) surelyEnough(l *leaf, b *split) bool {
 	return uint64(left.curvature()) > fewer && uint64(right.curvature()) > fewer
 }
 
-// countCodes sets counts to the documents of a leaf by code of a slot. Four tables take turns:
-// where most documents have one code, an addition would wait for the one before.
+// countCodes counts a leaf's documents by code of a slot. It uses four tables in turn. If most documents
+// have one code, an addition to a single table would wait for the one before.
 func (g *Grower) countCodes(counts *[256]uint32, l *leaf, slot int) {
 	var others [3][256]uint32
 	*counts = [256]uint32{}

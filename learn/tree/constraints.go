@@ -38,7 +38,7 @@ func (o *Options) checkCategories(b *Bins) error {
 	return nil
 }
 
-// sign returns that of a feature.
+// sign returns the sign of a feature's monotone constraint.
 func (o *Options) sign(feature int) int8 {
 	if o.Monotone == nil {
 		return 0
@@ -51,16 +51,15 @@ func (o *Options) value(g, h float64, within bounds) float64 {
 	return within.clamp(o.Step(g, h))
 }
 
-// strengthAt is what a leaf of these sums takes off twice the objective's approximation with
-// a value: strength is that of the best.
+// strengthAt is twice the reduction of the objective's approximation by a leaf of value v. strength is its
+// maximum over v.
 func (o *Options) strengthAt(g, h, v float64) float64 {
 	return float64(2*g*v) - float64((h+o.L2)*v*v) - float64(2*o.L1*math.Abs(v))
 }
 
-// divided returns the bounds of the parts of a leaf that has these bounds, by the sign of the
-// feature that divides it and the parts' values: those of the whole, and where there is a sign
-// both sides keep to their side of the middle between the values, so that whatever is divided
-// below keeps the order (LightGBM's basic method).
+// divided returns the bounds of the two parts of a leaf. Without a sign, they are the bounds of the leaf.
+// With a sign, the middle between the parts' values bounds both, so that divisions below keep the order
+// (LightGBM's basic method).
 func (b bounds) divided(sign int8, leftValue, rightValue float64) (left, right bounds) {
 	left, right = b, b
 	middle := (leftValue + rightValue) / 2
@@ -73,26 +72,26 @@ func (b bounds) divided(sign int8, leftValue, rightValue float64) (left, right b
 	return left, right
 }
 
-// leafValue is the value of a leaf's sums within some bounds.
+// leafValue is the value of a leaf's sums within bounds.
 func (g *Grower) leafValue(l *leaf, within bounds) float64 {
 	return g.value(float64(float64(l.total.gradient())*g.unit.gradient), float64(float64(l.total.curvature())*g.unit.curvature), within)
 }
 
-// Clamp brings values of the leaves of the tree grown last to the nearest that keep the order
-// of constrained features. [Grower.Values] has done so.
+// Clamp moves the values of the leaves of the tree grown last into the bounds of monotone constraints.
+// [Grower.Values] has done so.
 func (g *Grower) Clamp(values []float64) {
 	for i := range values {
 		values[i] = g.leaves[i].clamp(values[i])
 	}
 }
 
-// interaction is what a path's features leave of the groups of features that may interact.
+// interaction is the remaining choice of features on a path, by the groups of features that may interact.
 type interaction struct {
-	groups []int  // those that have all of them
+	groups []int  // groups that have all features of the path
 	barred []bool // features that may not join them; nil for none
 }
 
-// after returns what is left when one of so many features joins the path.
+// after returns the remaining choice after a feature joins the path. features is the number of all.
 func (o *Options) after(above interaction, feature, features int) interaction {
 	if len(o.Interactions) == 0 {
 		return above

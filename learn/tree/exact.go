@@ -8,11 +8,10 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Exact grows trees as [Grower] does, but by every value of a feature, with sums in floating
-// point: in the order of the values, and of row numbers where these are equal, so that they do
-// not depend on the number of workers. It shares no code that finds splits with the histograms
-// and is a check on them. It takes some 12 bytes a cell, and each tree the time of a pass over all features' values a
-// level. Calls must not overlap.
+// Exact grows trees as [Grower] does, but considers every value of a feature and sums in floating point.
+// Sums are in the order of values and, among equals, of rows, so that they do not depend on the number of
+// workers. It shares no code for split search with the histograms and is a check on them. It takes 12
+// bytes a cell. A tree takes a pass over all features' values for each level. Calls must not overlap.
 type Exact struct {
 	Options
 
@@ -31,7 +30,7 @@ type Exact struct {
 	leaves  []exactLeaf
 	tree    *Tree
 	bag     []bool  // as in Grower
-	outside []int32 // where the documents that are not in it fall, by row, −1 − l for leaf l; nil if that is not known
+	outside []int32 // leaves of the documents outside the bag, by row, −1 − l for leaf l; nil if not known
 	barred  []bool
 	seed    uint64
 }
@@ -79,8 +78,8 @@ type valueSplit struct {
 	found       bool
 }
 
-// NewExact returns a grower of trees on the row-major matrix x of that many features, in which
-// NaN is a missing value and every other is finite. Symmetric growth is an error.
+// NewExact returns a grower of trees on the row-major matrix x of the given number of features. NaN is a
+// missing value, and all other values must be finite. Symmetric growth is an error.
 func NewExact(x []float32, features int, o Options) (*Exact, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -103,14 +102,14 @@ func NewExact(x []float32, features int, o Options) (*Exact, error) {
 	return g, nil
 }
 
-// Bar is that of [Grower].
+// Bar is as in [Grower].
 func (g *Exact) Bar(features []bool) { g.barred = features }
 
-// Seed is that of [Grower]. A random threshold is drawn evenly between the least and the
-// largest value in the leaf.
+// Seed is as in [Grower]. A random threshold is uniform between the least and the largest value in the
+// leaf.
 func (g *Exact) Seed(seed uint64) { g.seed = seed }
 
-// Grow is that of [Grower].
+// Grow is as in [Grower].
 func (g *Exact) Grow(lambda, second []float64, rows []uint32) *Tree {
 	g.tree, g.lambda, g.second = &Tree{Leaves: 1}, lambda, second
 	g.begin(rows)
@@ -191,20 +190,14 @@ func (g *Exact) sum(l *exactLeaf) {
 func (g *Exact) divide(at int) {
 	l := g.leaves[at]
 	b := l.best
-	g.tree.Nodes = append(g.tree.Nodes, Node{Feature: b.feature, Threshold: b.threshold, MissingLeft: b.missingLeft, Left: -1 - at, Right: -1 - len(g.leaves)})
-	number := len(g.tree.Nodes) - 1
-	if l.node >= 0 {
-		if above := &g.tree.Nodes[l.node]; l.isLeft {
-			above.Left = number
-		} else {
-			above.Right = number
-		}
-	}
+	node := Node{Feature: b.feature, Threshold: b.threshold, MissingLeft: b.missingLeft, Left: -1 - at, Right: -1 - len(g.leaves)}
+	number := g.tree.attach(node, l.node, l.isLeft)
 	for _, word := range g.columns.load(0, b.feature, &l) {
 		v := valueOf(word)
 		g.goLeft[uint32(word)] = v <= b.threshold || v != v && b.missingLeft
 	}
-	docs := g.partition(g.index[l.from:l.to])
+	docs, spare := partition(g.index[l.from:l.to], g.goLeft, g.spare)
+	g.spare = spare
 	left := exactLeaf{from: l.from, to: l.from + docs, depth: l.depth + 1, node: number, isLeft: true, key: mix(l.key + 1), bounds: l.bounds}
 	right := exactLeaf{from: l.from + docs, to: l.to, depth: l.depth + 1, node: number, key: mix(l.key + 2), bounds: l.bounds}
 	g.sum(&left)
@@ -239,11 +232,12 @@ func (g *Exact) searchBoth(parent, left, right *exactLeaf) {
 	right.choose(g.found[1])
 }
 
-// partition brings the rows that go left to the front and keeps the order otherwise. It returns their number.
-func (g *Exact) partition(rows []uint32) (left int) {
-	right := g.spare[:0]
+// partition moves the rows that go left to the front, and keeps the order otherwise. It returns their number
+// and the spare memory, grown if needed.
+func partition(rows []uint32, goLeft []bool, spare []uint32) (left int, right []uint32) {
+	right = spare[:0]
 	for _, r := range rows {
-		if g.goLeft[r] {
+		if goLeft[r] {
 			rows[left] = r
 			left++
 		} else {
@@ -251,11 +245,10 @@ func (g *Exact) partition(rows []uint32) (left int) {
 		}
 	}
 	copy(rows[left:], right)
-	g.spare = right
-	return left
+	return left, right
 }
 
-// Values is that of [Grower].
+// Values is as in [Grower].
 func (g *Exact) Values(lambda, second []float64) []float64 {
 	values := make([]float64, len(g.leaves))
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) {
@@ -265,17 +258,17 @@ func (g *Exact) Values(lambda, second []float64) []float64 {
 	return values
 }
 
-// Clamp is that of [Grower].
+// Clamp is as in [Grower].
 func (g *Exact) Clamp(values []float64) {
 	for i := range values {
 		values[i] = g.leaves[i].clamp(values[i])
 	}
 }
 
-// Rows is that of [Grower].
+// Rows is as in [Grower].
 func (g *Exact) Rows(leaf int) []uint32 { return g.index[g.leaves[leaf].from:g.leaves[leaf].to] }
 
-// Visit is that of [Grower].
+// Visit is as in [Grower].
 func (g *Exact) Visit(visit func(leaf int, rows []uint32)) {
 	for i := range g.leaves {
 		visit(i, g.Rows(i))
@@ -295,5 +288,5 @@ func (g *Exact) Visit(visit func(leaf int, rows []uint32)) {
 	}
 }
 
-// Add is that of [Grower].
+// Add is as in [Grower].
 func (g *Exact) Add(scores, values []float64) { g.Visit(adder(scores, values)) }

@@ -2,9 +2,10 @@ package tree
 
 import "github.com/listwise/listwise/internal/parallel"
 
-// exactColumns has every feature's rows in the order of their values, missing ones last, those of a leaf together. A value
-// is a word: its ascending key, missingKey if it is missing, and below that its row. Equal values are in the order of rows.
-// Workers, numbered from 0, may ask for different features at the same time. What they get is valid until they ask again.
+// exactColumns has every feature's rows in the order of their values, missing ones last, with the rows of
+// a leaf together. A word is a value's ascending key, or missingKey, above its row. Equal values are in
+// the order of rows. Workers, numbered from 0, may read different features at the same time. A result is
+// valid until the worker's next call.
 type exactColumns struct {
 	x        []float32 // row-major
 	features int
@@ -31,13 +32,14 @@ func newExactColumns(x []float32, features, workers int) *exactColumns {
 
 func (h *exactColumns) at(row uint32, f int) float32 { return h.x[int(row)*h.features+f] }
 
-// order returns the rows by a feature's value, nil if all are equal; memory has words for two columns.
+// order returns the rows by a feature's value, or nil if all values are equal. memory has words for two
+// columns.
 func (h *exactColumns) order(f int, memory []uint64) []uint32 {
-	words, sorted := memory[:h.rows], memory[h.rows:]
+	words := memory[:h.rows]
 	for i := range words {
 		words[i] = wordOf(h.at(uint32(i), f), uint32(i))
 	}
-	sortByKey(sorted, words)
+	sorted, _ := sortByKey(words, memory[h.rows:], 32)
 	if !differ(sorted) {
 		return nil
 	}
@@ -57,7 +59,7 @@ func differ(words []uint64) bool {
 // varies reports whether a feature has different values.
 func (h *exactColumns) varies(f int) bool { return h.orders[f] != nil }
 
-// begin makes all documents of a tree, or those in the bag, one leaf.
+// begin puts all documents of a tree, or all in the bag, into one leaf.
 func (h *exactColumns) begin(bag []bool, workers int) {
 	parallel.For(h.features, workers, func(_, f int) {
 		h.columns[f] = h.columns[f][:0]
@@ -82,20 +84,10 @@ func (h *exactColumns) load(worker, f int, l *exactLeaf) []uint64 {
 	return words
 }
 
-// divide brings the documents of a leaf that go left to its front, and keeps the order otherwise. It returns the
-// words of the leaf.
+// divide moves the documents of a leaf that go left to its front, and keeps the order otherwise. It
+// returns the words of the leaf.
 func (h *exactColumns) divide(worker, f int, l *exactLeaf, goLeft []bool) []uint64 {
-	rows, right, left := h.columns[f][l.from:l.to], h.spare[worker][:0], 0
-	for _, r := range rows {
-		if goLeft[r] {
-			rows[left] = r
-			left++
-		} else {
-			right = append(right, r)
-		}
-	}
-	copy(rows[left:], right)
-	h.spare[worker] = right
+	_, h.spare[worker] = partition(h.columns[f][l.from:l.to], goLeft, h.spare[worker])
 	return h.load(worker, f, l)
 }
 
@@ -108,27 +100,4 @@ func (h *exactColumns) outside(t *Tree, bag []bool) []int32 {
 		}
 	}
 	return leaves
-}
-
-// sortByKey sets sorted to words in the order of their upper halves, those of equals as they were, by three passes over
-// eleven bits. It overwrites the words.
-func sortByKey(sorted, words []uint64) {
-	const bits, digits = 11, 1 << 11
-	spare := sorted
-	for shift := 32; shift < 64; shift += bits {
-		var starts [digits]int
-		for _, w := range words {
-			starts[w>>shift%digits]++
-		}
-		at := 0
-		for d, n := range starts {
-			starts[d], at = at, at+n
-		}
-		for _, w := range words {
-			d := w >> shift % digits
-			spare[starts[d]] = w
-			starts[d]++
-		}
-		words, spare = spare, words
-	}
 }

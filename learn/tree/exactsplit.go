@@ -2,7 +2,7 @@ package tree
 
 import "math"
 
-// exactSums are those of some documents, and their number.
+// exactSums are the sums over some documents, and their number.
 type exactSums struct {
 	gradient, curvature float64
 	docs                int
@@ -20,7 +20,7 @@ func (s *exactSums) join(other exactSums) {
 	s.docs += other.docs
 }
 
-// exactScan goes through the values of a feature in a leaf.
+// exactScan considers the values of a feature in a leaf as thresholds.
 type exactScan struct {
 	*Exact
 	leaf    *exactLeaf
@@ -35,8 +35,8 @@ type exactScan struct {
 // exactSum is exactSums of documents whose number is known.
 type exactSum struct{ gradient, curvature float64 }
 
-// bestOf returns the best split of a leaf by a feature, given its words: of equals the lowest threshold, with
-// missing values on the right.
+// bestOf returns the best split of a leaf by a feature, given its words. Of equals it takes the lowest
+// threshold with missing values on the right.
 func (g *Exact) bestOf(l *exactLeaf, f int, column []uint64, worker int) valueSplit {
 	s := exactScan{Exact: g, leaf: l, feature: f}
 	present := len(column)
@@ -67,7 +67,7 @@ func (g *Exact) bestOf(l *exactLeaf, f int, column []uint64, worker int) valueSp
 	return s.best
 }
 
-// draw draws the threshold that is looked at, if only one is.
+// draw draws the threshold to consider if thresholds are random.
 func (s *exactScan) draw() {
 	low, high := valueOf(s.column[0]), valueOf(s.column[len(s.column)-1])
 	if !s.RandomThresholds || low == high {
@@ -86,8 +86,8 @@ func (s *exactScan) from(i int) exactSums {
 	return exactSums{s.after[i].gradient, s.after[i].curvature, len(s.column) - i}
 }
 
-// scan considers all thresholds with missing values on one side, and if that is the right one
-// also the division of all that have a value from those that have none.
+// scan considers all thresholds with missing values on one side. With missing values on the right, it also
+// considers to divide all present values from the missing ones.
 func (s *exactScan) scan(missingLeft bool) {
 	var left exactSums
 	if missingLeft {
@@ -115,7 +115,7 @@ func (s *exactScan) scan(missingLeft bool) {
 	}
 }
 
-// midway returns a number that is at least the first and below the second: their mean.
+// midway returns the mean of two numbers, or the lower one if the mean is not below the upper.
 func midway(low, high float32) float32 {
 	if m := float32((float64(low) + float64(high)) / 2); m >= low && m < high {
 		return m
@@ -126,7 +126,7 @@ func midway(low, high float32) float32 {
 // exactNoise is the part of the strengths of both sides below which a gain is rounding.
 const exactNoise = 1e-12
 
-// consider takes a division if it is allowed and better than what was found.
+// consider takes a division if it is allowed and better than the best so far.
 func (s *exactScan) consider(left, right exactSums, threshold float32, missingLeft bool) {
 	if min(left.docs, right.docs) < max(1, s.LeafDocuments) || min(left.curvature, right.curvature) < s.LeafCurvature {
 		return

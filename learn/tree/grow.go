@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Grower grows trees on one matrix. It keeps its memory from tree to tree; calls must not
-// overlap.
+// Grower grows trees on one matrix. It keeps its memory from tree to tree. Calls must not overlap.
 type Grower struct {
 	matrix *Matrix
 	Options
@@ -71,18 +70,22 @@ func NewGrower(m *Matrix, o Options) (*Grower, error) {
 	}, nil
 }
 
-// Bar lets the next trees have no splits by some features, marked in a list of all; nil allows
-// all.
+// Bar excludes the marked features from the splits of the next trees; nil allows all. The list has an
+// element for each feature.
 func (g *Grower) Bar(features []bool) { g.barred = features }
 
-// Grow returns a tree that approximates λ/second on the documents with the given row
-// numbers, in increasing order, or on all if rows is nil: of twice the approximation
+// Seed sets the random seed of the next trees' thresholds. The draw for a leaf depends only on the seed,
+// the path to the leaf and the feature.
+func (g *Grower) Seed(seed uint64) { g.seed = seed }
+
+// Grow returns a tree that approximates λ/second on the given rows, in increasing order, or on all rows if rows
+// is nil. Each split takes the most it can of
 //
 //	Σ_leaves G²/(H + L2),   G = Σλ and H = Σsecond of a leaf's documents,
 //
-// of what a Newton step takes off the objective, its splits take as much as they can, one
-// after the other (Chen and Guestrin, XGBoost, KDD 2016, eq. 7). lambda and second have an
-// element a row of the matrix; second is not negative, all are finite.
+// which is twice the approximate reduction of the objective by a Newton step (Chen and Guestrin, XGBoost, KDD
+// 2016, eq. 7). lambda and second have an element for each row of the matrix. All must be finite, and second
+// not negative.
 func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 	g.begin(lambda, second, rows)
 	if g.Growth == Symmetric {
@@ -97,7 +100,7 @@ func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 		g.restore(l)
 		codes := g.read(l, l.best.slot)
 		if !l.counted && !g.enough(l, codes) {
-			g.chooseAnew(l)
+			g.chooseNext(l)
 			continue
 		}
 		g.searchBoth(g.divide(at, codes))
@@ -110,7 +113,7 @@ func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 	return g.tree
 }
 
-// next returns the leaf to be divided first, −1 if there is none.
+// next returns the leaf to be divided first, or −1.
 func (g *Grower) next() int {
 	at := -1
 	for i := range g.leaves {
@@ -121,7 +124,7 @@ func (g *Grower) next() int {
 	return at
 }
 
-// before reports whether a leaf is divided before another one, which is before it in the list.
+// before reports whether a leaf is divided before an earlier one of the list.
 func (g *Grower) before(l, other *leaf) bool {
 	if g.Growth == DepthWise && l.depth != other.depth {
 		return l.depth < other.depth
@@ -168,9 +171,9 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	}
 }
 
-// divide divides a leaf by its best split, of which read has returned the codes: the left part
-// stays the leaf, the right one is a new leaf. It returns the leaf as it was, which is
-// valid until the next is divided, and both parts, which have no histograms yet.
+// divide divides a leaf by its best split, given its codes by read. The left part takes the leaf's place,
+// and the right one is a new leaf. It returns the leaf as it was, valid until the next division, and both
+// parts, which have no histograms yet.
 func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	l := &g.spare.parent
 	*l = g.leaves[at]
@@ -184,15 +187,7 @@ func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	} else if int(b.cut) < len(cuts) {
 		node.Threshold = cuts[b.cut]
 	}
-	g.tree.Nodes = append(g.tree.Nodes, node)
-	number := len(g.tree.Nodes) - 1
-	if l.node >= 0 {
-		if above := &g.tree.Nodes[l.node]; l.isLeft {
-			above.Left = number
-		} else {
-			above.Right = number
-		}
-	}
+	number := g.tree.attach(node, l.node, l.isLeft)
 	middle := l.from + g.partition(l, b, codes)
 	left := leaf{from: l.from, to: middle, depth: l.depth + 1, node: number, isLeft: true, key: mix(l.key + 1)}
 	right := leaf{from: middle, to: l.to, depth: l.depth + 1, node: number, key: mix(l.key + 2)}
@@ -214,8 +209,7 @@ func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	return l, smaller, larger
 }
 
-// searchBoth finds the best splits of two siblings. The larger one's histograms take the
-// place of their parent's.
+// searchBoth finds the best splits of two siblings. The larger one's histograms replace their parent's.
 func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 	if len(g.leaves) == g.Leaves || g.Depth > 0 && smaller.depth >= g.Depth {
 		g.release(parent)
@@ -239,8 +233,8 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 	g.choose(larger, g.second)
 }
 
-// searchLarger finds the best split of the larger sibling of a leaf that will not be divided,
-// whose documents are taken from the histograms one by one.
+// searchLarger finds the best split of the larger sibling of a leaf that will not be divided. It subtracts
+// the smaller one's documents from the histograms one by one.
 func (g *Grower) searchLarger(smaller, larger *leaf) {
 	g.searchers[1] = g.searcher(larger)
 	g.add(larger.sums, smaller, true, func(from, to int) {
@@ -266,8 +260,7 @@ func (g *Grower) searcher(l *leaf) searcher {
 	return s
 }
 
-// search bounds the gain of each feature of blocks from one up to another, and finds the best
-// split of categories.
+// search bounds the gain of each feature of blocks from up to to. For categories it finds the best split.
 func (g *Grower) search(s *searcher, from, to int, sums []histogram, found []split) {
 	for slot := from * blockFeatures; slot < min(len(g.matrix.slots), to*blockFeatures); slot++ {
 		f := g.matrix.slots[slot]

@@ -2,7 +2,7 @@ package tree
 
 import "github.com/listwise/listwise/internal/parallel"
 
-// read puts the codes of a leaf's documents in a slot into the spare memory, in their order.
+// read returns the codes of a leaf's documents in a slot, in their order, in spare memory.
 func (g *Grower) read(l *leaf, slot int) []uint8 {
 	docs := l.to - l.from
 	if cap(g.spare.codes) < docs {
@@ -30,8 +30,8 @@ func goesLeft(by *split) (goes [256]uint8) {
 	return goes
 }
 
-// partition brings the documents of a leaf that go left by a split to its front, and keeps the
-// order otherwise; codes are what read returned for it. It returns their number.
+// partition moves the documents of a leaf that go left by a split to its front, and keeps the order
+// otherwise. codes come from read. It returns their number.
 func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	index := g.index[l.from:l.to]
 	if cap(g.spare.index) < len(index) {
@@ -43,9 +43,9 @@ func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	}
 	counts, goes := g.spare.counts[:n+1], &g.spare.goes
 	*goes = goesLeft(by)
-	// Each chunk writes those that go left at its front of the spare memory, and the others
-	// behind them; then all are moved to where they belong. Every document is written to both
-	// places, and the place that it does not go to is written again: there is nothing to predict.
+	// Each chunk writes its left documents to the front of its spare memory and the others behind them.
+	// Then all are moved to their places. Every document is written to both places, and the wrong one is
+	// overwritten, so that there is no branch to predict.
 	parallel.For(n, g.Workers, func(_, c int) {
 		rows, of, to := chunkOf(index, c), chunkOf(codes, c), chunkOf(spare, c)
 		of = of[:len(rows)]
@@ -74,18 +74,18 @@ func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	return all
 }
 
-// chunks returns the number of parts of so many elements that are done by a worker at a time.
+// chunks returns the number of chunks that n elements are divided into for workers.
 func chunks(n int) int { return (n + chunk - 1) / chunk }
 
-// chunkOf returns one of them.
+// chunkOf returns a chunk.
 func chunkOf[T any](of []T, c int) []T { return of[c*chunk : min(len(of), (c+1)*chunk)] }
 
 // Values returns the Newton step of each leaf of the tree grown last,
 //
 //	v = soft(Σλ, L1)/(Σsecond + L2)
 //
-// summed without rounding to integers, and 0 where there is no second derivative; within the
-// bounds that constrained features set.
+// summed without rounding to integers, and within the bounds of monotone constraints. It is 0 where the
+// denominator is 0.
 func (g *Grower) Values(lambda, second []float64) []float64 {
 	values := make([]float64, len(g.leaves))
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) {
@@ -95,7 +95,7 @@ func (g *Grower) Values(lambda, second []float64) []float64 {
 	return values
 }
 
-// Step returns the Newton step of a leaf with those sums of λ and second derivatives.
+// Step returns the Newton step of a leaf with these sums of λ and second derivatives.
 func (o *Options) Step(gradient, curvature float64) float64 {
 	if h := curvature + o.L2; h > 0 {
 		return o.soft(gradient) / h
@@ -113,12 +113,12 @@ func (o *Options) newton(lambda, second []float64, rows []uint32) float64 {
 	return o.Step(gradient, curvature)
 }
 
-// Rows returns the documents of a leaf of the tree grown last, among those that it was grown
-// on. They are valid until the next tree.
+// Rows returns the documents of a leaf of the tree grown last, among the documents that it was grown on.
+// The slice is valid until the next tree.
 func (g *Grower) Rows(leaf int) []uint32 { return g.index[g.leaves[leaf].from:g.leaves[leaf].to] }
 
-// Visit calls visit with the leaves of the tree grown last and all documents of the matrix, by the leaf that they fall
-// into: several times for a leaf, and several at a time.
+// Visit calls visit with every leaf of the tree grown last and the documents of the matrix that fall into
+// it. Calls are concurrent, and a leaf may have several.
 func (g *Grower) Visit(visit func(leaf int, rows []uint32)) {
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) { visit(i, g.Rows(i)) })
 	if g.bag == nil {
@@ -135,8 +135,8 @@ func (g *Grower) Visit(visit func(leaf int, rows []uint32)) {
 	})
 }
 
-// Add adds to each score, one a row of the matrix, the value of the leaf of the tree grown
-// last that the document falls into.
+// Add adds to each score, one for each row of the matrix, the value of the document's leaf in the tree
+// grown last.
 func (g *Grower) Add(scores, values []float64) { g.Visit(adder(scores, values)) }
 
 // adder adds the values of leaves to the scores of their documents.

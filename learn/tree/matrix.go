@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 )
@@ -8,23 +9,23 @@ import (
 // blockFeatures is the number of features of a block: the bytes of a word.
 const blockFeatures = 8
 
-// Matrix holds the codes of a data set, one byte a cell, row by row: a document has a word a
-// block of eight features. Features of one bin are left out. It is immutable.
+// Matrix holds the codes of a data set, one byte a cell, row by row. A document has a word for each block
+// of eight features. Features of one bin are left out. A Matrix is immutable.
 type Matrix struct {
 	bins   *Bins
 	rows   int
-	slots  []int  // features that are in, in order; the k-th is byte k%8 of block k/8
+	slots  []int  // features of more than one bin, in order; the k-th is byte k%8 of block k/8
 	has    []bool // missing values, by slot
 	blocks int
 	words  []uint64 // of a row together
 	common []common // by block
 }
 
-// chunk is the number of rows that are coded, or scored, by one worker at a time.
+// chunk is the number of rows that a worker codes or scores at a time.
 const chunk = 4096
 
-// NewMatrix codes the row-major matrix x, of as many features as the bins. It is the same
-// for any number of workers.
+// NewMatrix codes the row-major matrix x, which has the features of the bins. The result does not depend
+// on the number of workers.
 func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	features := bins.Features()
 	rows := len(x) / features
@@ -36,8 +37,8 @@ func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	return c.Matrix()
 }
 
-// code sets words to those of the rows x, and marks the slots that have missing values. A part of a column is
-// brought together and coded at a time.
+// code sets words to the codes of the rows x, and marks the slots that have missing values. It gathers and
+// codes a part of a column at a time.
 func (m *Matrix) code(words []uint64, x []float32, missing []bool) {
 	const part = 256
 	var values [part]float32
@@ -61,7 +62,7 @@ func (m *Matrix) code(words []uint64, x []float32, missing []bool) {
 	}
 }
 
-// codes sets dst to the codes of values of a feature, and reports whether there is a missing one.
+// codes sets dst to the codes of a feature's values, and reports whether some value is missing.
 func (b *Bins) codes(dst []uint8, x []float32, feature int) (missing bool) {
 	kernel.Codes(dst, x, b.cuts[feature])
 	of := b.categories[feature]
@@ -76,8 +77,8 @@ func (b *Bins) codes(dst []uint8, x []float32, feature int) (missing bool) {
 // Rows returns the number of documents.
 func (m *Matrix) Rows() int { return m.rows }
 
-// column returns the words that have the codes of a slot, a row every m.blocks of them, and the
-// place of the code in the word.
+// column returns the words that have the codes of a slot, one every m.blocks words, and the code's place
+// in them.
 func (m *Matrix) column(slot int) (words []uint64, shift int) {
 	return m.words[slot/blockFeatures:], 8 * (slot % blockFeatures)
 }
@@ -85,4 +86,93 @@ func (m *Matrix) column(slot int) (words []uint64, shift int) {
 // codeAt returns the code of a row in a slot.
 func (m *Matrix) codeAt(slot int, row uint32) uint8 {
 	return uint8(m.words[int(row)*m.blocks+slot/blockFeatures] >> (8 * (slot % blockFeatures)))
+}
+
+// Coder makes a Matrix from rows that come in parts, in any order.
+type Coder struct {
+	matrix  *Matrix
+	missing [][]bool // by worker and slot: some value is missing
+}
+
+// NewCoder returns a coder of the given number of rows. Rows have the features of the bins.
+func NewCoder(bins *Bins, rows, workers int) *Coder {
+	m := &Matrix{bins: bins, rows: rows}
+	for f, cuts := range bins.cuts {
+		if len(cuts) > 0 {
+			m.slots = append(m.slots, f)
+		}
+	}
+	m.blocks = (len(m.slots) + blockFeatures - 1) / blockFeatures
+	m.words = block.NewWords(rows * m.blocks)
+	c := &Coder{matrix: m, missing: make([][]bool, workers)}
+	for w := range c.missing {
+		c.missing[w] = make([]bool, len(m.slots))
+	}
+	return c
+}
+
+// Code codes x, row-major, as the rows from row on. Workers, numbered from 0, may code different rows at
+// the same time.
+func (c *Coder) Code(worker, row int, x []float32) {
+	m := c.matrix
+	n := len(x) / m.bins.Features() * m.blocks
+	m.code(m.words[row*m.blocks:][:n], x, c.missing[worker])
+}
+
+// Matrix returns the matrix after all rows are coded. The coder must not be used afterwards.
+func (c *Coder) Matrix() *Matrix {
+	m := c.matrix
+	m.has = make([]bool, len(m.slots))
+	for _, seen := range c.missing {
+		for k, some := range seen {
+			m.has[k] = m.has[k] || some
+		}
+	}
+	m.findCommon()
+	return m
+}
+
+// common is the most frequent word of a block, if it is worth leaving out.
+type common struct {
+	word uint64
+	use  bool
+}
+
+// A block's most frequent word is left out of sums if at least a part leastCommon of commonRows rows have
+// it. Many features are 0 together, such as the features of an empty text field. The word's sums then take
+// one addition for each feature.
+const (
+	leastCommon = 0.15
+	commonRows  = 4096
+)
+
+// findCommon finds the common words.
+func (m *Matrix) findCommon() {
+	m.common = make([]common, m.blocks)
+	step := max(1, m.rows/commonRows)
+	for b := range m.common {
+		var counts [blockFeatures][256]int
+		for r := 0; r < m.rows; r += step {
+			for k, w := 0, m.words[r*m.blocks+b]; k < blockFeatures; k++ {
+				counts[k][uint8(w>>(8*k))]++
+			}
+		}
+		word := uint64(0)
+		for k := range counts {
+			most := 0
+			for code, n := range counts[k] {
+				if n > counts[k][most] {
+					most = code
+				}
+			}
+			word |= uint64(most) << (8 * k)
+		}
+		have, looked := 0, 0
+		for r := 0; r < m.rows; r += step {
+			if looked++; m.words[r*m.blocks+b] == word {
+				have++
+			}
+		}
+		m.common[b] = common{word, float64(have) >= leastCommon*float64(looked)}
+	}
 }

@@ -2,25 +2,24 @@ package tree
 
 import "math"
 
-// sums are those of the gradients and of the second derivatives of some documents, as
-// integers in one word: the gradient's, with a sign, in the upper half, the other in the
-// lower. They are added as words. The scales are such that the sums over all documents fit,
-// and with them those over any of them.
+// sums are the sums of gradients and second derivatives of some documents, as two integers in one word.
+// The upper half has the gradients', with a sign, the lower half the second derivatives'. They are added
+// as words. The scales ensure that the sums over all documents fit.
 type sums uint64
 
 func (s sums) gradient() int32   { return int32(s >> 32) }
 func (s sums) curvature() uint32 { return uint32(s) }
 
-// quanta are what a unit of the integers is worth, and the largest second derivative in units.
+// quanta are the values of a unit of the integers, and the largest second derivative in units.
 type quanta struct {
 	gradient, curvature float64
 	most                uint32
 }
 
-// quantise sets packed[r], for each of the rows, to the gradient lambda[r] and the second
-// derivative second[r], rounded to integers, and returns their units. The unit of gradients is
-// the sum of their absolute values divided by 2³¹ less what rounding can add, half a unit a
-// document: with a million documents the mean gradient is 2,147 units.
+// quantise sets packed[r] for each of the rows to the gradient lambda[r] and the second derivative
+// second[r], rounded to integers, and returns their units. The unit of gradients is the sum of their
+// absolute values divided by 2³¹ less the largest rounding, half a unit a document. With a million
+// documents the mean gradient is 2,147 units.
 func quantise(packed []sums, rows []uint32, lambda, second []float64) quanta {
 	var g, h float64
 	for _, r := range rows {
@@ -37,8 +36,7 @@ func quantise(packed []sums, rows []uint32, lambda, second []float64) quanta {
 	return q
 }
 
-// unit is sum/range, or 1 where there is nothing, or too little for a number that has an
-// inverse.
+// unit is sum/available, or 1 if that is too small to have an inverse.
 func unit(sum, available float64) float64 {
 	if u := sum / available; u > 1e-300 {
 		return u

@@ -1,14 +1,14 @@
 package tree
 
-// candidates are the divisions by a slot that are looked at: each sends the first codes of an
-// order left and the others right, from the first from+1 codes on to the first to.
+// candidates are the divisions of a slot to consider. Division k sends the first k+1 codes of an order
+// left and the others right; k is at least from and below to.
 type candidates struct {
 	order       []uint8
 	from, to    int
 	categorical bool
 }
 
-// identity is the order of numbers.
+// identity is the order of numeric codes.
 var identity = func() (order [256]uint8) {
 	for c := range order {
 		order[c] = uint8(c)
@@ -16,8 +16,8 @@ var identity = func() (order [256]uint8) {
 	return order
 }()
 
-// candidates returns those of a slot with these sums by code, in a node or a level that has the
-// key for what is drawn. The order of categories is put into memory.
+// candidates returns the candidates of a slot with these sums by code. key determines random draws for the
+// node or level. memory takes the order of categories.
 func (g *Grower) candidates(slot int, of *[256]sums, missing bool, key uint64, memory *[256]uint8) candidates {
 	f := g.matrix.slots[slot]
 	c := candidates{order: identity[:len(g.matrix.bins.cuts[f])+1], categorical: g.matrix.bins.categories[f] != nil}
@@ -31,13 +31,46 @@ func (g *Grower) candidates(slot int, of *[256]sums, missing bool, key uint64, m
 	return c
 }
 
+// draw keeps one of the candidates, uniform among those for which codes occur on both sides. With missing
+// values, the division of missing from present values is one of them. It keeps none if no candidate
+// divides.
+func (c *candidates) draw(key uint64, of *[256]sums, missing bool) {
+	lowest, highest := -1, 0
+	for k, code := range c.order {
+		if of[code] == 0 {
+			continue
+		}
+		if highest = k; lowest < 0 {
+			lowest = k
+		}
+	}
+	n := highest - lowest
+	if missing {
+		n++
+	}
+	if lowest < 0 || n == 0 {
+		c.from, c.to = 0, 0
+		return
+	}
+	c.from = lowest + int(key%uint64(n))
+	c.to = c.from + 1
+}
+
+// mix is the finaliser of SplitMix64: it maps neighbouring numbers to unrelated ones.
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
 // special reports whether the plain search of a feature, [searcher.best], is not enough.
 func (g *Grower) special(feature int) bool {
 	return g.RandomThresholds || g.bounded || g.matrix.bins.categories[feature] != nil
 }
 
-// bestAmong returns the best split of a slot among candidates: [searcher.best] is the same where
-// the order is that of numbers and all are looked at. Sign is the feature's.
+// bestAmong returns the best split of a slot among candidates. For the order of numbers and all
+// candidates, it equals [searcher.best]. sign is the feature's.
 func (s *searcher) bestAmong(slot int, of *[256]sums, c *candidates, sign int8) split {
 	found := split{slot: slot, gain: s.least}
 	some := s.someMissing(of) || s.others(c) > 0
@@ -56,7 +89,7 @@ func (s *searcher) bestAmong(slot int, of *[256]sums, c *candidates, sign int8) 
 		found.missingLeft = 2*uint64(left.curvature()) >= uint64(s.total.curvature())
 	}
 	if c.categorical {
-		found.settle(c.order)
+		found.bySet(c.order)
 	}
 	return found
 }
@@ -79,7 +112,7 @@ func (s *searcher) scanAmong(found *split, of *[256]sums, c *candidates, sign in
 	}
 }
 
-// withMissing returns what is on the left before the first code of the order.
+// withMissing returns the sums and documents on the left before the first code of the order.
 func (s *searcher) withMissing(of *[256]sums, c *candidates, missingLeft bool) (left sums, docs uint32) {
 	if !missingLeft {
 		return 0, 0
@@ -87,8 +120,8 @@ func (s *searcher) withMissing(of *[256]sums, c *candidates, missingLeft bool) (
 	return of[missingCode], s.count(missingCode) + s.others(c)
 }
 
-// others counts the documents of categories that are not in the order, since they have no sums:
-// they go where missing values go.
+// others counts the documents of categories that are not in the order because they have no sums. They go
+// where missing values go.
 func (s *searcher) others(c *candidates) uint32 {
 	if !c.categorical || s.counts == nil {
 		return 0
@@ -100,8 +133,8 @@ func (s *searcher) others(c *candidates) uint32 {
 	return others
 }
 
-// weigh returns the gain of a division, and whether it is allowed: if both sides have documents,
-// enough of them and of curvature, and values in the order of the feature's sign.
+// weigh returns the gain of a division and whether it is allowed. Both sides need documents, enough of
+// them and of curvature, and values in the order of the feature's sign.
 func (s *searcher) weigh(left sums, docs uint32, sign int8) (gain float64, ok bool) {
 	right := s.total - left
 	if left == 0 || right == 0 || s.counts != nil && (docs < s.leastDoc || s.all-docs < s.leastDoc) {

@@ -2,16 +2,22 @@ package tree
 
 import "slices"
 
-// sortKeys sorts keys, many of them by three passes over eleven bits each: comparing them takes
-// a pass a doubling. It returns the keys and spare memory, which may have changed places.
+// sortKeys sorts keys, by radix if there are many. It returns the keys and spare memory, which may have
+// changed places.
 func sortKeys(keys, spare []uint32) (sorted, other []uint32) {
-	const bits, digits, few = 11, 1 << 11, 4096
+	const few = 4096
 	if len(keys) < few {
 		slices.Sort(keys)
 		return keys, spare
 	}
-	spare = slices.Grow(spare[:0], len(keys))[:len(keys)]
-	for shift := 0; shift < 32; shift += bits {
+	return sortByKey(keys, slices.Grow(spare[:0], len(keys))[:len(keys)], 0)
+}
+
+// sortByKey sorts by 32 bits from shift on, in three passes over eleven bits. Equal keys keep their order.
+// The results are the sorted values and the spare memory, which have changed places.
+func sortByKey[K uint32 | uint64](keys, spare []K, shift int) (sorted, other []K) {
+	const bits, digits = 11, 1 << 11
+	for end := shift + 32; shift < end; shift += bits {
 		var starts [digits]int
 		for _, k := range keys {
 			starts[k>>shift%digits]++

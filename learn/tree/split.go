@@ -1,5 +1,11 @@
 package tree
 
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
 // split is a way to divide a node.
 type split struct {
 	gain        float64
@@ -7,13 +13,13 @@ type split struct {
 	cut         uint8
 	missingLeft bool
 	found       bool
-	open        bool // not found yet; gain is a bound on what will be
+	open        bool // not searched yet; gain is a bound
 
 	categorical bool // codes in set go left, and all others right
 	set         codeSet
 }
 
-// better reports whether s is to be taken before t: the larger gain, the lower slot of equals.
+// better reports whether s has a larger gain than t, or the same gain and a lower slot.
 func (s *split) better(t *split) bool {
 	return s.found && (!t.found || s.gain > t.gain || s.gain == t.gain && s.slot < t.slot)
 }
@@ -33,8 +39,8 @@ type searcher struct {
 	ceiling  ceiling
 }
 
-// strength is what a leaf of these sums takes off twice the objective's approximation,
-// G²/(H + L2), with the gradient pulled to 0 by L1.
+// strength is twice the reduction of the objective's approximation by a leaf of these sums: G²/(H + L2),
+// with the gradient shrunk towards 0 by L1.
 func (o *Options) strength(g, h float64) float64 {
 	h += o.L2
 	if h <= 0 {
@@ -44,7 +50,7 @@ func (o *Options) strength(g, h float64) float64 {
 	return g * g / h
 }
 
-// soft pulls a gradient to 0 by L1.
+// soft shrinks a gradient towards 0 by L1.
 func (o *Options) soft(g float64) float64 {
 	switch {
 	case g > o.L1:
@@ -55,10 +61,9 @@ func (o *Options) soft(g float64) float64 {
 	return 0
 }
 
-// best returns the best split of a slot whose sums by code are given; cuts is the number of
-// its thresholds. Missing values go to either side; where the node has none, to the side with
-// the larger curvature. Only cuts between codes that occur are looked at, and the lowest of
-// equals is taken.
+// best returns the best split of a slot with the given sums by code and number of thresholds. Missing
+// values go to either side; if the node has none, to the side with the larger curvature. Only cuts between
+// codes that occur are considered. Of equals it takes the lowest.
 func (s *searcher) best(slot int, of *[256]sums, cuts int) split {
 	found := split{slot: slot, gain: s.least}
 	missing, missingDocs := of[missingCode], s.count(missingCode)
@@ -76,13 +81,13 @@ func (s *searcher) best(slot int, of *[256]sums, cuts int) split {
 	return found
 }
 
-// scan considers the cuts from the lowest on, with what is on the left already.
+// scan considers the cuts from the lowest on, given the sums on the left before the first.
 func (s *searcher) scan(found *split, of *[256]sums, cuts int, left sums, docs uint32, missingLeft bool) {
 	for c := range cuts {
 		v := of[c]
 		docs += s.count(c)
 		if v == 0 && s.counts == nil && c > 0 {
-			continue // what counts is divided as at the cut before
+			continue // the same division as at the cut before
 		}
 		left += v
 		s.consider(found, left, docs, uint8(c), missingLeft)
@@ -96,7 +101,7 @@ func (s *searcher) count(code int) uint32 {
 	return s.counts[code]
 }
 
-// consider takes a cut if it is allowed and better than what was found.
+// consider takes a cut if it is allowed and better than the best so far.
 func (s *searcher) consider(found *split, left sums, docs uint32, cut uint8, missingLeft bool) {
 	if s.counts != nil && (docs < s.leastDoc || s.all-docs < s.leastDoc) {
 		return
@@ -113,12 +118,53 @@ func (s *searcher) consider(found *split, left sums, docs uint32, cut uint8, mis
 	}
 }
 
-// leftIsLarger reports whether the documents up to a cut have at least half of the node's
-// curvature.
+// leftIsLarger reports whether the documents up to a cut have at least half of the node's curvature.
 func (s *searcher) leftIsLarger(of *[256]sums, cut uint8) bool {
 	var left sums
 	for c := range int(cut) + 1 {
 		left += of[c]
 	}
 	return 2*uint64(left.curvature()) >= uint64(s.total.curvature())
+}
+
+// ceiling holds the arguments with which kernel.DivisionBound bounds gains from above, in units of the
+// integers.
+type ceiling struct {
+	l2, least float32 // least curvature, less what rounding may take
+	scale     float64 // of what it returns, with room for its rounding; 0 if it cannot be used
+}
+
+// ceiling returns no bound for constrained leaves without curvature, where the bound does not hold.
+func (o *Options) ceiling(unit quanta, bounded bool) ceiling {
+	l2, least := o.L2/unit.curvature, o.LeafCurvature/unit.curvature
+	scale := unit.gradient / unit.curvature * unit.gradient * (1 + 0x1p-18)
+	if l2 != 0 && l2 < 0x1p-20 || l2 > 0x1p40 || !(scale > 1e-200 && scale < 1e200) || bounded && l2 == 0 && least == 0 {
+		return ceiling{}
+	}
+	return ceiling{l2: float32(l2), least: float32(least * (1 - 0x1p-20)), scale: scale}
+}
+
+// open returns an open split of a slot with the given sums by code, or no split if no cut can have the
+// least gain. The bound ignores L1, bounds of the leaves' values and random thresholds, which only lower
+// gains.
+func (s *searcher) open(slot int, of *[256]sums, cuts int) split {
+	found := split{slot: slot, gain: math.Inf(1), open: true}
+	if s.ceiling.scale == 0 {
+		return found
+	}
+	n := min(len(of), (cuts+8)&^7)
+	ratio := s.boundFrom(of, n, 0)
+	if missing := of[missingCode]; missing != 0 {
+		of[missingCode] = 0 // not to count twice where n reaches it
+		ratio = max(ratio, s.boundFrom(of, n, missing))
+		of[missingCode] = missing
+	}
+	found.gain = float64(float64(ratio)*s.ceiling.scale) - s.parent
+	found.open = found.gain > s.least
+	return found
+}
+
+// boundFrom bounds the strengths of the cuts, given the sums on the left before the first.
+func (s *searcher) boundFrom(of *[256]sums, n int, left sums) float32 {
+	return kernel.DivisionBound(uint64s(of[:n]), uint64(left), uint64(s.total), s.ceiling.l2, s.ceiling.least)
 }

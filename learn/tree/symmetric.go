@@ -2,10 +2,10 @@ package tree
 
 import "math/bits"
 
-// levels grows a symmetric tree: each level divides all leaves by one split, that of the
-// largest sum of gains. A leaf of which the split would leave a side without documents, or with
-// too few or too little curvature, stays whole and takes part in the next level again. There are
-// as many levels as the leaves suffice for if none stays whole.
+// levels grows a symmetric tree. Each level divides all leaves by one split, the one with the largest sum
+// of gains. A leaf stays whole if the split would leave a side without documents, or with too few or too
+// little curvature. It takes part in the next level again. There are as many levels as Leaves allows if no
+// leaf stays whole.
 func (g *Grower) levels() {
 	most := bits.Len(uint(g.Leaves)) - 1
 	if g.Depth > 0 {
@@ -23,9 +23,8 @@ func (g *Grower) levels() {
 	}
 }
 
-// levelSplit returns the best split of all leaves, and the documents of each leaf by the codes
-// of its slot if a least number of them is asked for. They are counted for those slots alone
-// that would otherwise be taken.
+// levelSplit returns the best split of all leaves. If leaves must have a least number of documents, it
+// also returns each leaf's documents by code. Documents are counted only for slots that would be chosen.
 func (g *Grower) levelSplit() (split, [][256]uint32) {
 	g.blocks(len(g.index), func(_ *gatherer, from, to int) {
 		for slot := from * blockFeatures; slot < min(len(g.matrix.slots), to*blockFeatures); slot++ {
@@ -64,8 +63,8 @@ func (g *Grower) levelBars(feature int) bool {
 	return false
 }
 
-// levelBest returns the split of a slot with the largest sum of gains over the leaves that it
-// divides. Counts, of each leaf's documents by code, are nil where they do not matter.
+// levelBest returns the split of a slot with the largest sum of gains over the leaves that it divides.
+// counts has each leaf's documents by code, or is nil if they do not matter.
 func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 	var all [256]sums
 	var memory [256]uint8
@@ -113,7 +112,7 @@ func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 		found.missingLeft = 2*left >= of
 	}
 	if c.categorical {
-		found.settle(c.order)
+		found.bySet(c.order)
 	}
 	return found
 }
@@ -122,7 +121,7 @@ func (g *Grower) histogramOf(leaf, slot int) *[256]sums {
 	return &g.leaves[leaf].sums[slot/blockFeatures][slot%blockFeatures]
 }
 
-// levelKey is the key of what is drawn for a level, told from the others by the nodes above it.
+// levelKey is the key of a level's random draws. The number of nodes above distinguishes levels.
 func (g *Grower) levelKey() uint64 { return mix(g.seed + uint64(len(g.tree.Nodes))) }
 
 func (g *Grower) levelSearcher(leaf int, counts [][256]uint32) searcher {
@@ -147,8 +146,8 @@ func (s *searcher) addGains(gains *[256]float64, of *[256]sums, c *candidates, s
 	}
 }
 
-// divideLevel divides every leaf that the split divides. There are histograms of the parts if
-// there is another level.
+// divideLevel divides every leaf that the split can divide. It makes the parts' histograms if another
+// level follows.
 func (g *Grower) divideLevel(by *split, counts [][256]uint32, another bool) {
 	for at := range len(g.leaves) {
 		s := g.levelSearcher(at, counts)

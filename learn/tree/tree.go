@@ -1,14 +1,12 @@
-// Package tree grows regression trees on histograms of gradients: what a boosted learner
-// adds, a tree a round, to a sum.
+// Package tree grows regression trees on histograms of gradients. A boosted learner adds one tree a round.
 //
-// Start reading at [Grower], which grows a tree from the λ of a loss and its second
-// derivatives by score, on a [Matrix] of one byte a cell that [NewMatrix] makes by [Bins].
-// Gradients and second derivatives are integers while histograms are summed: sums of
-// integers do not depend on their order, so that a tree has the same bits on any number of
-// cores, and a histogram is its parent's less its sibling's, exactly.
+// Start reading at [Grower], which grows a tree from the λ of a loss and its second derivatives by score.
+// It reads a [Matrix] of one byte a cell, which [NewMatrix] makes with [Bins]. Gradients and second
+// derivatives are integers while histograms are summed. So a tree has the same bits on any number of
+// cores, and a histogram is exactly its parent's less its sibling's.
 //
-// The package must not know of queries, grades and losses, nor how trees are stored: a
-// [Tree] becomes part of a scorer.
+// The package must not know of queries, grades and losses, nor how trees are stored: a [Tree] becomes part
+// of a scorer.
 package tree
 
 import (
@@ -24,10 +22,9 @@ type Tree struct {
 	Leaves int
 }
 
-// Node is an inner node: a document goes left if its feature's value is at most the
-// threshold, and right if it is larger; if it is missing (NaN), where MissingLeft says. Where
-// there are categories, it goes left if the value is one of them, and right if it is anything
-// else or missing. Children are numbers of nodes, or −1 − l for leaf l.
+// Node is an inner node. A document goes left if its feature's value is at most the threshold, else right.
+// If the value is missing (NaN), MissingLeft decides. With categories, a document goes left if the value
+// is one of them, else right. Children are numbers of nodes, or −1 − l for leaf l.
 type Node struct {
 	Feature     int
 	Threshold   float32   // 0 with categories
@@ -50,7 +47,7 @@ const (
 	Symmetric               // all leaves of a level by one split, the one that gains most in sum (Kohavi and Li 1995, Oblivious Decision Trees)
 )
 
-// Options say how a tree grows. The zero value of each but Leaves is no limit.
+// Options say how a tree grows. The zero value of each field except Leaves sets no limit.
 type Options struct {
 	Growth        Growth
 	Leaves        int     // at most, 2 at least
@@ -62,28 +59,27 @@ type Options struct {
 	LeastGain     float64 // that a split reduces the objective's quadratic approximation by, at least
 	Workers       int     // goroutines; 0 means GOMAXPROCS
 
-	// RandomThresholds: of the thresholds of a feature that divide a leaf (a level, in symmetric
-	// growth) only one, drawn at random, is looked at (Geurts, Ernst and Wehenkel, Extremely
-	// randomized trees, Machine Learning 63, 2006); see [Grower.Seed].
+	// RandomThresholds considers one random threshold of a feature, among all that divide a leaf, or a
+	// level in symmetric growth. Source: Geurts, Ernst and Wehenkel, Extremely randomized trees, Machine
+	// Learning 63, 2006. See [Grower.Seed].
 	RandomThresholds bool
 
-	// CategorySmoothing is added to the curvature of categories by whose gradients over curvature
-	// they are ordered; those of few documents then lie in the middle.
+	// CategorySmoothing is added to the curvature of categories when they are ordered by gradient over
+	// curvature. Categories with few documents then lie in the middle.
 	CategorySmoothing float64
 
-	// Monotone has a sign a feature, or is nil: leaves' values do not fall (1) or rise (−1) as the
-	// feature's value grows and all others stay, or may do either (0). Where the feature is missing
-	// they are free.
+	// Monotone has a sign for each feature, or is nil. As the feature's value grows and all others are
+	// fixed, the tree's value does not fall (1), does not rise (−1), or is free (0). It is free where the
+	// feature is missing.
 	Monotone []int8
 
-	// Interactions are groups of features, from 0: features divide documents on one path only if
-	// some group has them all. A feature of no group is alone on its paths. No groups are no
-	// constraint.
+	// Interactions are groups of features, numbered from 0. Features divide documents on one path only if
+	// some group has them all. A feature of no group is alone on its paths. No groups are no constraint.
 	Interactions [][]int
 }
 
-// FeatureBytes returns the bytes that growing takes of each feature, whatever the number of documents: its bins, and
-// histograms of the leaves that may be divided.
+// FeatureBytes returns the bytes that growing takes for each feature, independent of the number of
+// documents: its bins, and histograms of the leaves that may be divided.
 func (o *Options) FeatureBytes() int64 {
 	leaves := int64(o.Leaves)
 	if o.Growth == LeafWise { // no more than can still be divided
@@ -115,6 +111,20 @@ func (o *Options) validate() error {
 	return nil
 }
 
+// attach adds a node as a child of the node above, unless that is negative, and returns its number.
+func (t *Tree) attach(n Node, above int, left bool) int {
+	number := len(t.Nodes)
+	t.Nodes = append(t.Nodes, n)
+	switch {
+	case above < 0:
+	case left:
+		t.Nodes[above].Left = number
+	default:
+		t.Nodes[above].Right = number
+	}
+	return number
+}
+
 // Leaf returns the leaf that a document falls into, given its features.
 func (t *Tree) Leaf(x []float32) int {
 	at := -1
@@ -128,7 +138,7 @@ func (t *Tree) Leaf(x []float32) int {
 	return -1 - at
 }
 
-// child returns where a document goes that has a value of the node's feature.
+// child returns the child for a value of the node's feature.
 func (n *Node) child(v float32) int {
 	left := v <= n.Threshold || v != v && n.MissingLeft
 	if n.Categories != nil {

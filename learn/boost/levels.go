@@ -8,10 +8,9 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// arrangement lists the documents of the queries that have pairs of different
-// grades, query by query and by increasing grade within each. The documents that a
-// document is better than are then a contiguous stretch, and so is each level, the
-// documents of one grade.
+// arrangement lists the documents of the queries that have pairs of different grades. It goes query by
+// query, and by increasing grade within each. So each level, the documents of one grade, is contiguous. So
+// are the documents that a document is better than.
 type arrangement struct {
 	rows    []int // of the data set, one a document
 	queries []levels
@@ -25,7 +24,7 @@ type arrangement struct {
 type levels struct {
 	start  []int
 	number int     // of the query in the data set
-	weight float64 // of each of its pairs, or what the documents' are multiplied with; the weights of all pairs add up to 1
+	weight float64 // of each of its pairs, or a factor of their documents' weights; the weights of all pairs add up to 1
 }
 
 func (q *levels) from() int  { return q.start[0] }
@@ -102,8 +101,8 @@ func (a *arrangement) pairs(q *levels) float64 {
 	return sum
 }
 
-// add appends the query's documents by increasing grade, those of a grade in the
-// order of the data, and returns the starts of its levels and the end.
+// add appends the query's documents by increasing grade and returns the starts of its levels and the end.
+// Documents of one grade keep the order of the data.
 func (a *arrangement) add(q *dataset.Query) []int {
 	from := len(a.rows)
 	for i := range q.Len() {

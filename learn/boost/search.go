@@ -35,17 +35,15 @@ func (c *column) bin(doc int) int {
 	return int(c.wide[doc])
 }
 
-// Bytes of a cell, its bin and a threshold, and of a document that a worker sorts, in columns whose documents all have
-// other values.
+// Bytes of a cell (its bin and a threshold) and of a document that a worker sorts, if all values differ.
 const (
 	binBytes = 4 + 4
 	keyBytes = 8
 )
 
-// newColumns returns the columns of the features that have different values. With
-// no cuts, or where a feature has no more values, the thresholds are all its values
-// but the highest; otherwise that many are equally spaced from the lowest value to
-// a step below the highest.
+// newColumns returns the columns of the features that have different values. The thresholds are all values
+// of a feature but the highest. With cuts, a feature that has more values gets that many thresholds,
+// equally spaced from the lowest value to a step below the highest.
 func newColumns(d *dataset.Dataset, rows []int, cuts, workers int) []column {
 	all := make([]column, d.Features)
 	keys := make([][]uint64, parallel.Workers(workers, d.Features))
@@ -100,8 +98,8 @@ func (c *column) allocate(docs int) func(doc, bin int) {
 	return func(doc, bin int) { c.wide[doc] = uint32(bin) }
 }
 
-// spaced returns cuts different thresholds from low up, equally spaced below high, fewer
-// if there are fewer float32 numbers between them.
+// spaced returns cuts different thresholds, equally spaced from low to below high. There are fewer if
+// float32 has fewer numbers between them.
 func spaced(low, high float32, cuts int) []float32 {
 	thresholds := make([]float32, 0, cuts)
 	step := (float64(high) - float64(low)) / float64(cuts)
@@ -114,8 +112,8 @@ func spaced(low, high float32, cuts int) []float32 {
 	return thresholds
 }
 
-// WeakRankers returns the number of thresholds, over all features, that boosting on the
-// data, whose features are in memory, has to choose from. It takes a sort of every feature.
+// WeakRankers returns the number of thresholds over all features that boosting chooses from. The features
+// must be in memory. Every feature is sorted.
 func WeakRankers(d *dataset.Dataset, o Options) int {
 	n := 0
 	for _, c := range newColumns(d, arrange(d, o.PerQuery).rows, o.Cuts, o.Workers) {
@@ -156,23 +154,22 @@ func newSearch(columns []column, up bool, workers int) *search {
 //
 //	Σ potential(document)   over the documents above the threshold
 //
-// in absolute value (the greatest, if up), of equals the one of the lowest
-// threshold, and returns the best of them all, of the first column of equals. ok is
-// false if there is no column or no edge beyond rounding.
+// in absolute value (the greatest, if up). Of equals it takes the lowest threshold. It returns the best of
+// all columns, the first column of equals. ok is false if no edge exceeds rounding.
 func (s *search) run(potential []float64) (best candidate, ok bool) {
 	parallel.For(len(s.columns), s.workers, func(worker, i int) {
 		s.best[i] = greatest(s.byBin(worker, i, potential), s.up)
 		s.best[i].column = i
 	})
 	for _, c := range s.best {
-		if s.size(c) > s.size(best) {
+		if sizeOf(c.edge, s.up) > sizeOf(best.edge, s.up) {
 			best = c
 		}
 	}
-	return best, s.size(best) > leastEdge
+	return best, sizeOf(best.edge, s.up) > leastEdge
 }
 
-// byBin returns the sums of a column's potentials by bin, in memory of the worker's.
+// byBin returns the sums of a column's potentials by bin, in memory of the worker.
 func (s *search) byBin(worker, column int, potential []float64) []float64 {
 	c := &s.columns[column]
 	sums := s.sums[worker][:len(c.thresholds)+1]
@@ -198,12 +195,12 @@ func (s *search) all(column int, potential []float64) []candidate {
 	return list
 }
 
-// size is what the search maximises.
-func (s *search) size(c candidate) float64 {
-	if s.up {
-		return c.edge
+// sizeOf returns the size of an edge, which the search maximises.
+func sizeOf(edge float64, up bool) float64 {
+	if up {
+		return edge
 	}
-	return math.Abs(c.edge)
+	return math.Abs(edge)
 }
 
 func scatter[B uint16 | uint32](sums []float64, bins []B, potential []float64) {
@@ -220,11 +217,7 @@ func greatest(sums []float64, up bool) candidate {
 	size := math.Inf(-1)
 	for cut := len(sums) - 2; cut >= 0; cut-- {
 		edge += sums[cut+1]
-		s := edge
-		if !up {
-			s = math.Abs(edge)
-		}
-		if s >= size {
+		if s := sizeOf(edge, up); s >= size {
 			size, best = s, candidate{cut: cut, edge: edge}
 		}
 	}

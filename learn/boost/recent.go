@@ -2,8 +2,8 @@ package boost
 
 import "slices"
 
-// kept has what was made of the columns that were used last, a number a document: boosting often returns to a column.
-type kept[T uint32 | float32] struct {
+// recent holds the columns that were used last, one number a document. Boosting often returns to a column.
+type recent[T uint32 | float32] struct {
 	slots []slot[T]
 	clock int
 }
@@ -15,15 +15,15 @@ type slot[T uint32 | float32] struct {
 }
 
 // add adds memory for one.
-func (o *kept[T]) add(memory []T) { o.slots = append(o.slots, slot[T]{column: -1, of: memory}) }
+func (o *recent[T]) add(memory []T) { o.slots = append(o.slots, slot[T]{column: -1, of: memory}) }
 
-// has reports whether a column's is there.
-func (o *kept[T]) has(column int) bool {
+// has reports whether a column is there.
+func (o *recent[T]) has(column int) bool {
 	return slices.ContainsFunc(o.slots, func(s slot[T]) bool { return s.column == column })
 }
 
-// of returns a column's, or the memory for it, in place of the one that was used least recently.
-func (o *kept[T]) of(column int) (of []T, there bool) {
+// of returns a column, or in its place the memory of the column that was used least recently.
+func (o *recent[T]) of(column int) (of []T, there bool) {
 	o.clock++
 	oldest := 0
 	for i := range o.slots {

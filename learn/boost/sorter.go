@@ -1,0 +1,142 @@
+package boost
+
+import (
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// sorter sorts columns, in memory of its own: 16 bytes a document.
+type sorter struct{ keys, spare []uint64 }
+
+// Digits of keys.
+const (
+	digitBits = 11
+	digits    = 1 << digitBits
+)
+
+// room makes the memory for columns of n documents.
+func (s *sorter) room(n int) {
+	if len(s.keys) != n {
+		s.keys, s.spare = block.NewWords(n), block.NewWords(n)
+	}
+}
+
+// toKeys replaces the bits of values by keys that ascend with the values, or with cuts by the number of
+// thresholds below them. It returns the least and the greatest key.
+func toKeys(values []uint32, cuts []float32) (least, greatest uint32) {
+	least = math.MaxUint32
+	for i, bits := range values {
+		v := math.Float32frombits(bits)
+		key := kernel.AscendingKey(v)
+		if cuts != nil {
+			key = uint32(interval(cuts, v))
+		}
+		values[i] = key
+		least, greatest = min(least, key), max(greatest, key)
+	}
+	return least, greatest
+}
+
+// sort sets order to the documents by key. Documents of equal keys keep their order. keys may share the
+// memory of order and is overwritten.
+func (s *sorter) sort(order, keys []uint32) {
+	s.room(len(keys))
+	var counts [3][digits]uint32
+	for _, key := range keys {
+		counts[0][key%digits]++
+		counts[1][key>>digitBits%digits]++
+		counts[2][key>>(2*digitBits)]++
+	}
+	for pass := range counts {
+		at := uint32(0)
+		for d, n := range counts[pass] {
+			counts[pass][d], at = at, at+n
+		}
+	}
+	starts := &counts[0]
+	for i, key := range keys {
+		d := key % digits
+		s.keys[starts[d]] = uint64(key)<<32 | uint64(uint32(i))
+		starts[d]++
+	}
+	starts = &counts[1]
+	for _, key := range s.keys {
+		d := key >> (32 + digitBits) % digits
+		s.spare[starts[d]] = key
+		starts[d]++
+	}
+	s.finish(order, &counts[2])
+}
+
+// finish is sort's last pass. Among keys of the same highest digit, equal keys are neighbours. So the key
+// before says whether a document is the first of a run.
+func (s *sorter) finish(order []uint32, starts *[digits]uint32) {
+	var before [digits]uint64
+	for d := range before {
+		before[d] = math.MaxUint64 // the key of no number
+	}
+	for _, key := range s.spare {
+		d := key >> (32 + 2*digitBits) % digits
+		doc := uint32(key)
+		if (key^before[d])>>32 != 0 {
+			doc |= first
+		}
+		before[d] = key
+		order[starts[d]] = doc
+		starts[d]++
+	}
+}
+
+// resort follows sort, and sorts by the number of thresholds below the values.
+func (s *sorter) resort(order, keys []uint32, cuts []float32) {
+	for _, key := range s.spare {
+		order[uint32(key)] = uint32(interval(cuts, kernel.OfAscendingKey(uint32(key>>32))))
+	}
+	copy(keys, order)
+	s.sort(order, keys)
+}
+
+// putOrder keeps the documents of sorted keys.
+func putOrder(order []uint32, sorted []uint64) {
+	for i, key := range sorted {
+		order[i] = uint32(key)
+		if i == 0 || key>>32 != sorted[i-1]>>32 {
+			order[i] |= first
+		}
+	}
+}
+
+// ascending sorts keys by their upper halves; the lower ones ascend already. The result may be in spare.
+func ascending(keys, spare []uint64) []uint64 {
+	const few = 2 * digits
+	if len(keys) < few {
+		slices.Sort(keys)
+		return keys
+	}
+	var counts [3][digits]uint32
+	for _, key := range keys {
+		counts[0][key>>32%digits]++
+		counts[1][key>>(32+digitBits)%digits]++
+		counts[2][key>>(32+2*digitBits)]++
+	}
+	other := spare[:len(keys)]
+	for pass := range counts {
+		starts, at, shift := &counts[pass], uint32(0), 32+pass*digitBits
+		if slices.Contains(starts[:], uint32(len(keys))) {
+			continue // all have the same digit
+		}
+		for d, n := range starts {
+			starts[d], at = at, at+n
+		}
+		for _, key := range keys {
+			d := key >> shift % digits
+			other[starts[d]] = key
+			starts[d]++
+		}
+		keys, other = other, keys
+	}
+	return keys
+}
