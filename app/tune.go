@@ -279,7 +279,7 @@ func (f *tuneFlags) config() (tune.Config, error) {
 		return c, err
 	}
 	for i := range c.Entries {
-		c.Entries[i].Own = &tune.Part{Scorer: f.scorers[c.Entries[i].Name], Views: c.Views, Seed: c.Seed}
+		c.Entries[i].Own = &tune.Variant{Scorer: f.scorers[c.Entries[i].Name], Views: c.Views, Seed: c.Seed}
 	}
 	return c, nil
 }

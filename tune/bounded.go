@@ -10,9 +10,9 @@ import (
 	"github.com/listwise/listwise/dataset/datafile"
 )
 
-// Bounded reads folds as [ReadFolds] and [ReadFiles] do, but holds no more than some features in memory: files whose
-// features would be more are streamed, as Options.Stream has it. Files are read one after the other, each with all
-// workers and up to half of Options.MaxBytes for what it takes meanwhile.
+// Bounded reads folds as [ReadFolds] and [ReadFiles] do, with a limit on the features in memory. It
+// streams files that exceed it, as with Options.Stream. It reads files one after the other, each with all
+// workers. Reading a file takes up to half of Options.MaxBytes.
 type Bounded struct {
 	Options  dataset.Options
 	Features int64 // bytes of features that all data together may hold
@@ -48,7 +48,7 @@ func (b *Bounded) openAll(sets []*dataset.Dataset, paths []string) error {
 	})
 }
 
-// open reads a file into memory where there is room for its features.
+// open reads a file into memory if there is room for its features.
 func (b *Bounded) open(path string, o dataset.Options) (*dataset.Dataset, error) {
 	rest := b.Features - b.held
 	o.Stream, o.Unheld = true, likelyBytes(path) > rest
@@ -70,8 +70,8 @@ func (b *Bounded) open(path string, o dataset.Options) (*dataset.Dataset, error)
 	return d, err
 }
 
-// openInTurn reads files that are not streamed, one after the other, unless their features take more than Options.MaxBytes
-// together. Those of caches are mapped, and take none.
+// openInTurn reads files one after the other without streaming. It returns an error if their features
+// together exceed Options.MaxBytes. Caches are mapped and count nothing.
 func openInTurn(sets []*dataset.Dataset, paths []string, opts dataset.Options) error {
 	observers := observeAll(paths, opts.Observe)
 	limit, held := dataset.MemoryLimit(opts.MaxBytes), make([]int64, len(paths))
@@ -116,7 +116,8 @@ func heldBytes(d *dataset.Dataset) int64 {
 	return 4 * int64(d.Docs()) * int64(d.Features)
 }
 
-// likelyBytes returns about how many bytes of features a file or a folder of shards has, by its size; 0 if it cannot be told.
+// likelyBytes estimates the bytes of features of a file or a folder of shards by its size. It returns 0 if
+// that is unknown.
 func likelyBytes(path string) (bytes int64) {
 	info, err := os.Stat(path)
 	if err != nil {

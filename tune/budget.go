@@ -10,15 +10,15 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// Budget bounds what is tried. The zero value tries everything.
+// Budget bounds the settings that are tried. The zero value tries all.
 type Budget struct {
-	// Settings is the number of settings of each entry that are tried, at most, drawn by the
-	// seed; 0: all. The result is the same for the same seed.
+	// Settings is the largest number of settings of each entry, drawn by the seed; 0 means all. The same
+	// seed gives the same result.
 	Settings int
 
-	// Time is how long further settings are begun, in an order that is drawn by the seed, each
-	// on all folds; 0: any time. One at least is tried. How many are depends on the machine, so
-	// that the result does, too.
+	// Time limits the start of new settings, which are tried on all folds in an order drawn by the seed; 0
+	// means no limit. At least one is tried. The number of settings, and so the result, depends on the
+	// machine.
 	Time time.Duration
 }
 
@@ -30,13 +30,13 @@ func (b *Budget) check() error {
 	return nil
 }
 
-// orderOf returns the settings of an entry, by number, in the order in which they are tried
-// where not all may be.
+// orderOf returns the settings of an entry, by number, in the order of their trials if not all may be
+// tried.
 func (c *Config) orderOf(e *Entry) []int {
 	return random.Stream(c.Seed, "order of settings", e.Name).Perm(len(e.Settings))
 }
 
-// keepSettings leaves an entry those settings, by number, in the order of its grid.
+// keepSettings keeps the given settings of an entry, by number, in the order of its grid.
 func (e *Entry) keepSettings(numbers []int) {
 	var kept []Setting
 	for _, i := range slices.Sorted(slices.Values(numbers)) {
@@ -45,7 +45,7 @@ func (e *Entry) keepSettings(numbers []int) {
 	e.Settings = kept
 }
 
-// draw leaves the entries as many settings as the budget has, and returns how many there were.
+// draw limits the entries to the settings of the budget, and returns how many there were.
 func (c *Config) draw() (grids []int) {
 	for i := range c.Entries {
 		e := &c.Entries[i]
@@ -57,8 +57,8 @@ func (c *Config) draw() (grids []int) {
 	return grids
 }
 
-// runWithin does jobs, all those of one setting of every entry after the other, until the time
-// is over, and leaves the entries the settings that were tried. It returns their jobs.
+// runWithin does jobs until the time is over: of every entry one setting on all folds, then the next. It
+// removes untried settings from the entries, and returns the jobs done.
 func (c *Config) runWithin(ctx context.Context, jobs []*job) ([]*job, error) {
 	begun := time.Now()
 	turns := make([][]*job, c.mostSettings())

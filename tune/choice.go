@@ -11,7 +11,7 @@ import (
 	"github.com/listwise/listwise/model/fuse"
 )
 
-// choice is the outcome of one fold's selection.
+// choice is the outcome of a fold's selection.
 type choice struct {
 	best       *job      // with the best validation value, the first of equals
 	averaged   []Setting // those of the models averaged, the best first; nil if the model is the best job's
@@ -20,8 +20,7 @@ type choice struct {
 	validation float64 // of the model
 }
 
-// choose returns the best job of a fold, or the average of as many as the configuration asks
-// for.
+// choose returns the best job of a fold, or the average of the c.Average best jobs.
 func (c *Config) choose(f Fold, jobs []*job) (choice, error) {
 	ranked := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.dropped })
 	slices.SortStableFunc(ranked, func(a, b *job) int { return cmp.Compare(b.validation, a.validation) })
@@ -50,9 +49,8 @@ func (c *Config) choose(f Fold, jobs []*job) (choice, error) {
 	return ch, err
 }
 
-// validate returns the mean of the measure of selection on the fold's validation data, in its
-// tie-neutral value: a model that ties documents must not be chosen for the order in which
-// they stand in the file.
+// validate returns the mean of the selection measure on the fold's validation data, in its tie-neutral
+// value. Otherwise a model with ties might be chosen for the order of documents in the file.
 func (c *Config) validate(m *model.Model, f *Fold) (float64, error) {
 	scores, err := m.Score(f.Valid)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// Entry is a way to learn with the settings to try: a method of the catalogue, or a loss
-// and a learner of the caller's own (see Own).
+// Entry is a way to learn with the settings to try. It is a method of the catalogue, or the caller's own
+// loss and learner (see Own).
 type Entry struct {
 	Name     string // of the row and, with Config.Dir, of the folder, so a plain file name then; unique among entries; empty: Method's
 	Settings []Setting
@@ -29,30 +29,30 @@ type Entry struct {
 	Method  *method.Method  // nil for the caller's own
 	Measure measure.Measure // the training measure, nil if there is none
 
-	// Own are what the entry has in place of what the configuration says; nil: nothing.
-	Own *Part
+	// Own, unless nil, replaces parts of the configuration.
+	Own *Variant
 
 	// Plan returns the loss and the learner of a setting, where Method is nil.
 	Plan func(settings map[string]any) (loss.Loss, train.Learner, error)
 }
 
-// Part is what an entry may have of its own.
-type Part struct {
+// Variant is the part of the configuration that an entry replaces.
+type Variant struct {
 	Scorer string // empty: the method's default
 	Views  dataset.Views
 	Seed   uint64
 }
 
-// part returns what an entry has of its own, or else the configuration's.
-func (c *Config) part(e *Entry) Part {
+// variant returns what the entry replaces, or else the configuration's values.
+func (c *Config) variant(e *Entry) Variant {
 	if e.Own != nil {
 		return *e.Own
 	}
-	return Part{Scorer: c.Scorer, Views: c.Views, Seed: c.Seed}
+	return Variant{Scorer: c.Scorer, Views: c.Views, Seed: c.Seed}
 }
 
-// Setting is hyperparameters by name. Of settings with the same validation value the
-// first is chosen. [method.Values] is a Setting.
+// Setting is hyperparameters by name. Of settings with the same validation value the first is chosen.
+// [method.Values] is a Setting.
 type Setting interface {
 	Names() []string            // in order
 	Text(name string) string    // of a value; the same for the same value
@@ -64,9 +64,9 @@ type Setting interface {
 
 var _ Setting = method.Values{}
 
-// NewEntry returns a method's entry with every combination of its grids for its
-// default scorer, those in override replacing its own. Its training measure is the method's
-// default, if it has one, under the default convention.
+// NewEntry returns a method's entry with every combination of its grids for its default scorer. Grids in
+// override replace the method's. The training measure is the method's default, if it has one, under the
+// default convention.
 func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
 	return NewEntryOf(m, "", override)
 }
@@ -98,14 +98,13 @@ func NewEntryOf(m *method.Method, kind string, override map[string][]string) (En
 	return e, nil
 }
 
-// Own returns the entry of a loss and a learner of the caller's own: plan makes them of
-// each of the settings, which are numbers, strings and booleans by name.
+// Own returns the entry of a loss and a learner of the caller's own. plan makes them from each of the
+// settings, which are numbers, strings and booleans by name.
 //
-// With [Config.Dir] a training that is recorded there is not done again. It is another one,
-// and done, if the name, the settings, or the types or fields of the loss and the learner
-// differ (see [train.IdentityOf]). It is taken for the same if only what these have behind
-// pointers, in lists or in functions differs (an Architecture, for instance), or the code of
-// a type or function: then give another name or folder.
+// With [Config.Dir], recorded trainings are not repeated. A training is recognised by the name, the
+// settings, and the types and fields of the loss and the learner (see [train.IdentityOf]). Data behind
+// pointers, in lists or in functions (an Architecture, for instance) are not compared, nor is the code. If
+// only these change, use another name or folder.
 func Own(name string, settings []map[string]any, plan func(settings map[string]any) (loss.Loss, train.Learner, error)) Entry {
 	e := Entry{Name: name, Plan: plan}
 	for _, s := range settings {
@@ -114,7 +113,7 @@ func Own(name string, settings []map[string]any, plan func(settings map[string]a
 	return e
 }
 
-// own is a Setting of the caller's own.
+// own is a Setting of the caller.
 type own map[string]any
 
 func (o own) Names() []string { return slices.Sorted(maps.Keys(o)) }
@@ -170,7 +169,7 @@ func (e *Entry) check(scorer string) error {
 	return nil
 }
 
-// checkOwn returns an error for settings that no record could keep.
+// checkOwn returns an error for settings that a record cannot store.
 func (e *Entry) checkOwn() error {
 	for _, s := range e.Settings {
 		if _, err := json.Marshal(s.Typed()); err != nil {
@@ -180,8 +179,8 @@ func (e *Entry) checkOwn() error {
 	return nil
 }
 
-// plan makes the loss and the learner of the job, if they are the caller's own. A plan that
-// takes a setting for a value of another type is an error.
+// plan makes the loss and the learner of the job, if they are the caller's own. It is an error if the plan
+// expects another type of value.
 func (j *job) plan() (err error) {
 	if j.entry.Method != nil {
 		return nil
@@ -199,7 +198,7 @@ func (j *job) plan() (err error) {
 	return err
 }
 
-// trainer names what trains the job, for its key.
+// trainer names the method or learner of the job, for its key.
 func (j *job) trainer() string {
 	if j.entry.Method == nil {
 		return "own: " + train.IdentityOf(j.entry.Name, j.loss, j.learner, j.values.Typed())
@@ -207,10 +206,10 @@ func (j *job) trainer() string {
 	return j.entry.Method.Name
 }
 
-// train learns what the job is, once it is planned.
+// train trains a planned job.
 func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
 	const workers = 1 // the other cores have jobs of their own
-	e, s, f, own := j.entry, j.values, j.fold, c.part(j.entry)
+	e, s, f, own := j.entry, j.values, j.fold, c.variant(j.entry)
 	var observe func(train.Iteration)
 	if f.Valid != nil {
 		observe = j.observe

@@ -6,7 +6,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// onlyFold is the name of a fold that has no folder of its own.
+// onlyFold is the name of a fold without a folder of its own.
 const onlyFold = "Fold1"
 
 // partNames are the names that the files of a fold's parts may have, without endings.
@@ -15,14 +15,13 @@ var partNames = [3][]string{{"train"}, {"vali", "valid", "validation"}, {"test"}
 // Files are the files of one fold; Test may be empty.
 type Files struct{ Train, Valid, Test string }
 
-// ReadFiles reads one fold, called Fold1, from files of any format. All parts get the
-// same number of features, the largest found. Without a test file the validation data
-// take its place, see [Fold.Tested].
+// ReadFiles reads one fold, called Fold1, from files of any format. All parts get the same number of
+// features, the largest found. Without a test file the validation data replace it, see [Fold.Tested].
 func ReadFiles(files Files, opts dataset.Options) ([]Fold, error) {
 	return readFiles(files, opener(opts))
 }
 
-// readFiles is ReadFiles with what opens files.
+// readFiles is ReadFiles with a function that opens files.
 func readFiles(files Files, open openFunc) ([]Fold, error) {
 	paths := []string{files.Train, files.Valid}
 	if files.Test != "" {
@@ -41,7 +40,7 @@ func ReadParts(paths []string, opts dataset.Options) ([]*dataset.Dataset, error)
 	return sets, openAll(sets, paths, opts)
 }
 
-// flat returns the files of a folder that is a fold itself.
+// flat returns the files of a folder that is a single fold.
 func flat(dir string) (files Files, ok bool) {
 	if hasFolds(dir) {
 		return files, false

@@ -1,8 +1,7 @@
-// Package tune chooses hyperparameters on validation data and measures what was
-// chosen on test data, fold by fold, as LETOR prescribes.
+// Package tune chooses hyperparameters on validation data and measures the chosen models on test data,
+// fold by fold, as LETOR prescribes.
 //
-// Start reading at [Run]; folds.go finds the data. The package must not depend on how any
-// method learns.
+// Start reading at [Run]; folds.go finds the data. The package must not depend on how any method learns.
 package tune
 
 import (
@@ -29,8 +28,8 @@ type Fold struct {
 	Test         *dataset.Dataset // nil: Valid
 }
 
-// Tested reports whether there are test data. Without them Test is Valid, and the data
-// measured are those that settings were chosen on.
+// Tested reports whether there are test data. Without them, Test is Valid, and settings are measured on
+// the data that chose them.
 func (f *Fold) Tested() bool { return f.Test != f.Valid }
 
 // LayoutError is the error of a folder that does not hold folds.
@@ -41,17 +40,15 @@ func (e *LayoutError) Error() string {
 	return fmt.Sprintf("%s: %s; expected Fold1, Fold2, … each with train.txt, vali.txt and test.txt, or one fold's files themselves", e.Dir, e.Problem)
 }
 
-// ReadFolds reads Fold1 … FoldK of a folder in LETOR's layout. The files may be
-// compressed (train.txt.gz, train.txt.zst) or binary caches (train.lwd, taken
-// before the others); vali may also be called valid or validation. All get the
-// same number of features, the largest found. A folder that holds train and vali
-// itself is one fold, called Fold1, whose test may be missing. A folder of another
-// layout is a *LayoutError.
+// ReadFolds reads Fold1 … FoldK of a folder in LETOR's layout. The files may be compressed (train.txt.gz,
+// train.txt.zst) or binary caches (train.lwd, which take precedence). vali may also be called valid or
+// validation. All get the same number of features, the largest found. A folder that holds train and vali
+// itself is one fold, called Fold1, whose test may be missing. Another layout is a *LayoutError.
 func ReadFolds(dir string, opts dataset.Options) ([]Fold, error) {
 	return readFolds(dir, opener(opts))
 }
 
-// opener returns what opens files side by side.
+// opener returns a function that opens files in parallel.
 func opener(opts dataset.Options) openFunc {
 	return func(sets []*dataset.Dataset, paths []string) error { return openAll(sets, paths, opts) }
 }
@@ -59,7 +56,7 @@ func opener(opts dataset.Options) openFunc {
 // openFunc opens the files of folds.
 type openFunc func(sets []*dataset.Dataset, paths []string) error
 
-// readFolds is ReadFolds with what opens files.
+// readFolds is ReadFolds with a function that opens files.
 func readFolds(dir string, open openFunc) ([]Fold, error) {
 	if files, ok := flat(dir); ok {
 		return readFiles(files, open)
@@ -87,7 +84,7 @@ func readFolds(dir string, open openFunc) ([]Fold, error) {
 	return folds, nil
 }
 
-// observeAll returns for every file what makes one observer see the sum of all.
+// observeAll returns an observer for every file. They report the sum over all files to one observer.
 func observeAll(paths []string, observe func(done, total int64)) []func(done, total int64) {
 	observers := make([]func(done, total int64), len(paths))
 	if observe == nil {
@@ -113,9 +110,9 @@ func observeAll(paths []string, observe func(done, total int64)) []func(done, to
 	return observers
 }
 
-// openAll reads the files side by side, all as wide and with all names; one after the other if they may be too large
-// together for MaxBytes, which is an error, or has them streamed, where that is allowed, if they and a copy of all would be. The
-// error is that of the first file that has one.
+// openAll reads the files with the same features and names. It reads them in parallel if they are small.
+// Otherwise it reads them one after the other: with opts.Stream it streams what exceeds half of MaxBytes,
+// without it that is an error. The error is that of the first file that has one.
 func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) error {
 	likely, most := int64(0), dataset.MemoryLimit(opts.MaxBytes)
 	for _, path := range paths {
@@ -147,8 +144,8 @@ func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) erro
 	})
 }
 
-// widen reads the files that turned out narrower than others, or with other names of features, again, as wide and with all
-// names; again closes a data set and opens its file with the options.
+// widen reads files again that have fewer features than others, or other names, with all features and
+// names. again closes a data set and opens its file with the options.
 func widen(sets []*dataset.Dataset, opts dataset.Options, again func(i int, o dataset.Options) (*dataset.Dataset, error)) error {
 	opts.FeatureNames = allNames(sets)
 	for _, d := range sets {
@@ -166,8 +163,8 @@ func widen(sets []*dataset.Dataset, opts dataset.Options, again func(i int, o da
 	return nil
 }
 
-// allNames returns the names of the features of all data sets, such as those of values of text
-// that not all have, in the order in which they first appear; nil if one has none.
+// allNames returns the names of the features of all data sets, in the order of their first appearance. It
+// returns nil if a data set has no names.
 func allNames(sets []*dataset.Dataset) []string {
 	var names []string
 	known := make(map[string]bool)

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	halvingFactor = 3 // a round has so many times the queries of the one before, and one in so many settings
+	halvingFactor = 3 // factor of the queries from round to round, and of the settings dropped
 	halvingRounds = 2 // before the last, at most: the first learns from a ninth of the queries
 	fewestQueries = 10
 )
 
-// shares returns of how many parts of the queries the rounds of successive halving learn from one,
-// for a number of settings and of queries: 9 and 3, 3 alone, or none.
+// shares returns the divisors of the training queries in the rounds of successive halving, given the
+// numbers of settings and queries: 9 and 3, only 3, or none.
 func shares(settings, queries int) []int {
 	const third, ninth = halvingFactor, halvingFactor * halvingFactor
 	switch {
@@ -29,10 +29,10 @@ func shares(settings, queries int) []int {
 	return nil
 }
 
-// halve drops jobs by successive halving (Jamieson and Talwalkar, AISTATS 2016), for every entry and
-// fold by itself, so that a fold's test data decide nothing: all settings learn from a share of the
-// training queries, drawn by the seed; the best third on the validation data learns from three times
-// as many; those that are left are trained on all.
+// halve drops jobs by successive halving (Jamieson and Talwalkar, AISTATS 2016). It treats each entry and
+// fold separately, so that a fold's test data decide nothing. All settings learn from a share of the
+// training queries, drawn by the seed. The best third on the validation data learns from three times as
+// many. The remaining ones are trained on all.
 func (c *Config) halve(ctx context.Context, jobs []*job) (left []*job, err error) {
 	next := 0
 	type race struct {
@@ -87,7 +87,7 @@ func (c *Config) halve(ctx context.Context, jobs []*job) (left []*job, err error
 	return left, nil
 }
 
-// shareOf returns a fold with one of so many parts of its training queries.
+// shareOf returns a fold with one part in parts of its training queries.
 func (c *Config) shareOf(f *Fold, parts int, drawn map[string]*dataset.Dataset) *Fold {
 	name := fmt.Sprintf("%s.1of%d", f.Name, parts)
 	if drawn[name] == nil {

@@ -46,7 +46,7 @@ func (j *job) name() string {
 	return strings.Join(parts, ", ")
 }
 
-// setting is the values of what is varied: "C=0.1, beta=1".
+// setting returns the varied hyperparameters: "C=0.1, beta=1".
 func (j *job) setting() string {
 	var parts []string
 	for _, h := range j.entry.varied() {
@@ -72,7 +72,7 @@ func (c *Config) jobs() []*job {
 	return jobs
 }
 
-// run trains and validates, or takes both from the record of an earlier run.
+// run trains and validates, or restores both from the record of an earlier run.
 func (j *job) run(ctx context.Context, c *Config) error {
 	if err := j.plan(); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (j *job) run(ctx context.Context, c *Config) error {
 
 // key identifies the job's inputs: a record with another key is another job's.
 func (j *job) key(c *Config) string {
-	training, convention, own := "", "", c.part(j.entry)
+	training, convention, own := "", "", c.variant(j.entry)
 	if m := j.entry.Measure; m != nil {
 		training, convention = m.Name(), measure.ConventionOf(m).Name()
 	}
@@ -124,7 +124,7 @@ func (j *job) paths(c *Config) (recordPath, modelPath string) {
 	return base + ".json", base + ".model.json"
 }
 
-// curvePath is the file of the curve that a record has the checksum of.
+// curvePath is the file of a record's learning curve.
 func curvePath(recordPath string) string {
 	return strings.TrimSuffix(recordPath, ".json") + curveEnding
 }
@@ -136,9 +136,8 @@ func (j *job) observe(it train.Iteration) {
 	}
 }
 
-// restore reads the job's outcome from its record. found is false if there is
-// none, or only half of it. What is there but is not what save wrote is an error:
-// somebody else's file is not overwritten.
+// restore reads the job's outcome from its record. found is false if there is none, or only half of it.
+// Any other content than save writes is an error, so that no other file is overwritten.
 func (j *job) restore(c *Config) (found bool, err error) {
 	recordPath, modelPath := j.paths(c)
 	text, err := os.ReadFile(recordPath)

@@ -9,12 +9,13 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// sharing is how trainings side by side share Config.MaxBytes: each has a part, and one to which that is too little
-// has all of it, alone. So what can be trained does not depend on how many there are.
+// sharing divides Config.MaxBytes among concurrent trainings. Each has a share. A training for which the
+// share is too small runs alone with all of it. So it does not depend on the number of jobs whether a
+// training is possible.
 type sharing struct{ alone sync.RWMutex }
 
-// within trains on a fold with a part of the memory, or with all of it. train is told the bytes that there are for the
-// features of the fold and what is learned beside them, 0 for as many as are usual.
+// within trains on a fold with a share of the memory, or with all of it. maxBytes limits the fold's
+// features and the memory of training; 0 means the default.
 func (c *Config) within(f *Fold, train func(maxBytes int64) (*model.Model, error)) (*model.Model, error) {
 	if c.MaxBytes == 0 {
 		return train(0)

@@ -6,8 +6,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// arrange puts the features of validation data in the order of the training data's, by their
-// names, once for all trainings, and checks that test data have the same ones.
+// arrange reorders the features of validation data by their names to the order of the training data, once
+// for all trainings. It checks that test data have the same features.
 func (c *Config) arrange() error {
 	for i := range c.Folds {
 		f := &c.Folds[i]

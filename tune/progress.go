@@ -1,6 +1,6 @@
 package tune
 
-// Progress is how far a run is, and the best setting so far of those that are done on all folds.
+// Progress is the progress of a run, with the best setting that is done on all folds.
 type Progress struct {
 	Done, Total int     // trainings
 	Name        string  // of the entry; empty if there is none yet
@@ -8,7 +8,7 @@ type Progress struct {
 	Best        float64 // the mean of its validation values over folds
 }
 
-// leader follows which setting is best; the zero value is ready to use.
+// leader tracks the best setting; the zero value is ready to use.
 type leader struct {
 	done map[leading]*standing
 	best Progress
@@ -24,7 +24,7 @@ type standing struct {
 	folds int
 }
 
-// finished takes down that a job is done, and returns the best so far of so many folds.
+// finished records a job and returns the best setting of all that are done on the given number of folds.
 func (l *leader) finished(j *job, folds int) Progress {
 	if l.done == nil {
 		l.done = make(map[leading]*standing)

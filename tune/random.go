@@ -11,11 +11,10 @@ import (
 	"github.com/listwise/listwise/learn/method"
 )
 
-// NewRandomEntryOf is NewEntryOf with so many settings drawn by the seed from the ranges of the grids
-// in place of their points: a number from the least to the largest value, by its logarithm where all
-// are positive, whole where the hyperparameter is; of anything else, one of the values. What has one
-// value keeps it. Settings that were drawn before are drawn again, and there are fewer where the
-// ranges have not so many.
+// NewRandomEntryOf is NewEntryOf with the given number of settings, drawn by the seed from the ranges of
+// the grids. A number is drawn between the least and the largest value, by its logarithm if all are
+// positive; integers are rounded. Other hyperparameters get one of their values. Equal settings are drawn
+// again, and there are fewer if the ranges have no more.
 func NewRandomEntryOf(m *method.Method, kind string, override map[string][]string, settings int, seed uint64) (Entry, error) {
 	e, err := NewEntryOf(m, kind, override)
 	if err != nil {

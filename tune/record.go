@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// record is the file of a finished job; its model lies beside it, and its learning curve if it has one. What was changed
-// since, in any of them, does not fit its checksums and is not believed.
+// record is the file of a finished job. Its model and its learning curve, if it has one, are in files with
+// the same base name. A change to any of them is detected by its checksum.
 type record struct {
 	Key        string         `json:"key"`
 	Settings   map[string]any `json:"settings"`
@@ -39,13 +39,13 @@ func checksum(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// fileChecksum is the checksum of what a file holds.
+// fileChecksum returns the checksum of a file.
 func fileChecksum(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	return checksum(text), err
 }
 
-// checkFile checks that a file holds what it held when it was trained.
+// checkFile returns an error if a file has changed since the training.
 func checkFile(path, sum string) error {
 	found, err := fileChecksum(path)
 	if err == nil && found != sum {
@@ -54,7 +54,7 @@ func checkFile(path, sum string) error {
 	return err
 }
 
-// sum is the checksum of all else in r.
+// sum returns the checksum of all other fields.
 func (r record) sum() (string, error) {
 	r.Sum = ""
 	text, err := json.Marshal(r)

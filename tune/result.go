@@ -17,7 +17,7 @@ type Result struct {
 	Threshold float64
 }
 
-// Row is what one method reached.
+// Row is the result of one entry.
 type Row struct {
 	Entry    Entry // with the settings that were tried
 	Grid     int   // settings that there were to try
@@ -25,7 +25,7 @@ type Row struct {
 	Measures []Summary // in the order of Config.Measures
 }
 
-// FoldResult is one fold's chosen model and what it does on the test data.
+// FoldResult is one fold's chosen model and its measures on the test data.
 type FoldResult struct {
 	Fold        string
 	Chosen      Setting   // the best on validation data
@@ -49,7 +49,7 @@ type Summary struct {
 	TieNeutral float64
 }
 
-// Summarise averages results, one a fold and all of the same measures.
+// Summarise averages the results of folds, all with the same measures.
 func Summarise(tests ...*measure.Result) []Summary {
 	pooled := measure.Pool(tests...)
 	all := make([]Summary, len(pooled.Measures()))
@@ -84,10 +84,9 @@ func (r *Row) Fixed() []string {
 	return fixed
 }
 
-// AtEdge returns the numeric hyperparameters whose chosen value is, in some
-// fold, the lowest or highest of those tried, so that a wider grid may do better.
-// Of two values one cannot but choose such a one, which says nothing; nor does the
-// least of numbers drawn from a range.
+// AtEdge returns the numeric hyperparameters whose chosen value in some fold is the lowest or highest
+// tried, so that a wider grid may do better. It ignores those with only two values, one of which is always
+// chosen, and settings drawn from ranges.
 func (r *Row) AtEdge() []string {
 	if r.Entry.Drawn {
 		return nil
@@ -122,7 +121,7 @@ func (r *Row) TiedQueries() int {
 	return n
 }
 
-// Trainings returns the number of trainings, and that of those which did not converge.
+// Trainings returns the number of trainings, and the number that did not converge.
 func (r *Row) Trainings() (all, unconverged int) {
 	for _, f := range r.Folds {
 		all += len(f.Tried)
@@ -131,8 +130,8 @@ func (r *Row) Trainings() (all, unconverged int) {
 	return all, unconverged
 }
 
-// ConstantFolds returns the names of the folds whose chosen model has no weight
-// but 0 and so ranks nothing.
+// ConstantFolds returns the names of the folds whose chosen model has only zero weights and so ranks
+// nothing.
 func (r *Row) ConstantFolds() []string {
 	var names []string
 	for _, f := range r.Folds {

@@ -14,7 +14,7 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// Config says what to tune and how to judge it. Folds and Entries are necessary.
+// Config is the configuration of a run. Folds and Entries are required.
 type Config struct {
 	Folds         []Fold
 	Entries       []Entry
@@ -31,34 +31,34 @@ type Config struct {
 	Jobs          int    // trainings side by side; 0 means GOMAXPROCS
 	Budget        Budget // of settings to try
 
-	// MaxBytes is the memory for what all trainings hold beside the folds, 0 for as much as is usual. One that needs
-	// more than its share of it is done alone; one that needs more than all is a *train.ProblemError whose cause is
-	// dataset.ErrTooLarge, or streams its features, as train.Problem.MaxBytes has it.
+	// MaxBytes limits the memory of all trainings, without the folds; 0 means the default. A training that
+	// exceeds its share is done alone. One that exceeds the limit streams its features, as with
+	// train.Problem.MaxBytes, or returns a *train.ProblemError whose cause is dataset.ErrTooLarge.
 	MaxBytes int64
 
-	// Average is the number of settings, those best on validation data, whose models make the
-	// chosen one: its score is the mean of theirs. 0 or 1 is the best alone; more than there
-	// are means all. Where validation queries are few, the best of many settings is best by luck.
+	// Average is the number of settings, the best on validation data, whose models are averaged: the score
+	// is the mean of theirs. 0 or 1 takes only the best. If there are fewer settings, all are averaged.
+	// Averaging reduces selection noise when validation queries are few.
 	Average int
 
-	// Dir, if not empty, holds one record for every finished training, so that
-	// a run that was killed goes on where it was, and in the end models, scores
-	// and per-query results. A record is taken for a training of the same method or own
-	// loss and learner, settings, seed, data and measures; see Own for what of a caller's
-	// own is not noticed. Names of entries and folds must be plain file names.
+	// Dir, if not empty, holds one record for every finished training, so that an interrupted run can be
+	// resumed. At the end it also holds models, scores and per-query results. A record is recognised by
+	// method or own loss and learner, settings, seed, data and measures; see Own for its limits. Names of
+	// entries and folds must be plain file names.
 	Dir string
 
-	// Halving has successive halving drop settings that do badly where they learn from a part of the
-	// queries, for every fold by itself: FoldResult.Tried is NaN for them. It goes with no Budget.Time.
+	// Halving drops settings by successive halving: those that do badly when they learn from a part of the
+	// queries. Every fold decides for itself. FoldResult.Tried is NaN for dropped settings. It excludes
+	// Budget.Time.
 	Halving bool
 
-	// KeepModels is whether the result has the models of all settings: FoldResult.Models.
+	// KeepModels keeps the models of all settings in FoldResult.Models.
 	KeepModels bool
 
 	// Observe, if not nil, is called from several goroutines as jobs end.
 	Observe func(done, total int)
 
-	// Tell, if not nil, is Observe with the best so far.
+	// Tell, if not nil, is like Observe, with the best setting so far.
 	Tell func(p Progress)
 
 	leader   *leader
@@ -66,10 +66,9 @@ type Config struct {
 	bindings *train.Bindings
 }
 
-// Run trains every setting of every entry on every fold, chooses on validation
-// data and measures the chosen models on test data. The result does not depend
-// on the number of jobs, nor on whether the run was interrupted before, unless the
-// time is limited.
+// Run trains every setting of every entry on every fold, chooses on validation data and measures the
+// chosen models on test data. Unless the time is limited, the result does not depend on the number of jobs
+// or on earlier interruptions.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := c.open(); err != nil {
 		return nil, err
@@ -134,7 +133,7 @@ func (c *Config) open() error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	c.settle()
+	c.setThreshold()
 	if err := c.checkSelection(); err != nil {
 		return err
 	}
@@ -174,7 +173,7 @@ func (c *Config) check() error {
 		if names[e.Name] {
 			return fmt.Errorf("two entries are named %q, expected different names", e.Name)
 		}
-		if err := e.check(c.part(e).Scorer); err != nil {
+		if err := e.check(c.variant(e).Scorer); err != nil {
 			return err
 		}
 		if err := c.checkFileName("entry", e.Name); err != nil {
@@ -185,8 +184,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// checkFolds returns an error for folds of one name or without data to learn from or to
-// choose on.
+// checkFolds returns an error for folds of equal names, or without training or validation data.
 func (c *Config) checkFolds() error {
 	names := make(map[string]bool)
 	for i := range c.Folds {
@@ -205,7 +203,7 @@ func (c *Config) checkFolds() error {
 	return nil
 }
 
-// runJobs does the jobs side by side, after so many of all, and stops at the first error.
+// runJobs does the jobs in parallel and stops at the first error. done jobs of all are done before.
 func (c *Config) runJobs(ctx context.Context, jobs []*job, done, all int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -18,7 +18,7 @@ func (e *SelectionError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SelectionError) Unwrap() error { return e.Err }
 
-// complete puts defaults in place.
+// complete sets the defaults.
 func (c *Config) complete() {
 	if c.Select == nil {
 		c.Select = measure.MustParse("map", c.Convention)
@@ -47,9 +47,9 @@ func (c *Config) complete() {
 	}
 }
 
-// settle gives all measures the relevance threshold for the data of all folds together,
-// so that a document is as relevant in one fold as in another.
-func (c *Config) settle() {
+// setThreshold gives all measures the relevance threshold for the data of all folds together, so that a
+// document is as relevant in one fold as in another.
+func (c *Config) setThreshold() {
 	var sets []*dataset.Dataset
 	for _, f := range c.Folds {
 		sets = append(sets, f.Train, f.Valid, f.Test)
@@ -101,9 +101,9 @@ func (c *Config) checkSelection() error {
 	return nil
 }
 
-// checkChoices returns an error if the measure is the same for all settings of an entry,
-// in every fold, though they rank the validation data differently: the first would be
-// taken for the best without a reason. Settings that are all perfect are not an error.
+// checkChoices returns an error if all settings of an entry have the same validation value in every fold,
+// though they rank the validation data differently. The first would be chosen without a reason. Settings
+// that are all perfect are no error.
 func (c *Config) checkChoices(jobs []*job) error {
 	next := 0
 	for i := range c.Entries {
@@ -167,7 +167,7 @@ func (c *Config) rankDifferently(jobs []*job, d *dataset.Dataset) (bool, error) 
 	return false, nil
 }
 
-// bestPossible returns the mean of the measure if every query is ranked ideally.
+// bestPossible returns the mean of the measure for ideal rankings.
 func (c *Config) bestPossible(d *dataset.Dataset) float64 {
 	var sum float64
 	counted := 0

@@ -12,12 +12,11 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// Session does the trainings of a configuration one by one, as they are asked for, with the
-// records of Config.Dir: one that is recorded there is not done again. It is safe for concurrent
-// use.
+// Session does single trainings of a configuration. Trainings recorded in Config.Dir are not repeated. It
+// is safe for concurrent use.
 type Session struct{ c Config }
 
-// Open checks a configuration and settles the relevance threshold of its measures, as Run does.
+// Open checks a configuration and sets the relevance threshold of its measures, as Run does.
 func Open(c Config) (*Session, error) {
 	if err := c.open(); err != nil {
 		return nil, err
@@ -37,8 +36,8 @@ type Trained struct {
 	Model      *model.Model
 	Validation float64
 
-	// Curve are the epochs, rounds or sweeps of a training with validation data, a line of JSON each
-	// ([train.CurveLine]); nil where there are none.
+	// Curve has the epochs, rounds or sweeps of a training with validation data, one line of JSON each
+	// ([train.CurveLine]). It is nil if there are none.
 	Curve []byte
 }
 
@@ -48,14 +47,14 @@ func (s *Session) Train(ctx context.Context, entry, fold int, v Setting) (*Train
 	return s.TrainOn(ctx, entry, f.Name, f.Train, f.Valid, v)
 }
 
-// TrainOn trains a setting of an entry, by number, on data of that name, a plain file name, with
-// others for validation.
+// TrainOn trains a setting of an entry, by number, on d, with valid for validation. The name of the data
+// must be a plain file name.
 func (s *Session) TrainOn(ctx context.Context, entry int, name string, d, valid *dataset.Dataset, v Setting) (*Trained, error) {
 	return s.train(ctx, &job{entry: &s.c.Entries[entry], fold: &Fold{Name: name, Train: d, Valid: valid}, values: v, train: d.Fingerprint(), valid: valid.Fingerprint()})
 }
 
-// Refit trains a setting of an entry, by number, on data without validation; the name, a plain file
-// name, is that of the data.
+// Refit trains a setting of an entry, by number, on data without validation. The name of the data must be
+// a plain file name.
 func (s *Session) Refit(ctx context.Context, entry int, name string, d *dataset.Dataset, v Setting) (*model.Model, error) {
 	t, err := s.train(ctx, &job{entry: &s.c.Entries[entry], fold: &Fold{Name: name, Train: d}, values: v, train: d.Fingerprint()})
 	if err != nil {
@@ -71,9 +70,9 @@ func (s *Session) train(ctx context.Context, j *job) (*Trained, error) {
 	return &Trained{j.model, j.validation, j.curve}, nil
 }
 
-// Refitted returns the setting that trains without validation data as long as the models, which
-// were trained by v with validation data, were on the mean: what [model.Training.Refit] says of
-// them, the mean of its numbers rounded. Where it says nothing the setting is v.
+// Refitted returns the setting that trains without validation data as long as the models did on average.
+// The models were trained by v with validation data. The numbers in [model.Training.Refit] are averaged
+// and rounded. If it is empty, the setting is v.
 func Refitted(m *method.Method, v method.Values, models []*model.Model) (method.Values, error) {
 	set, sums, counts := v.Map(), make(map[string]float64), make(map[string]float64)
 	for _, trained := range models {
@@ -98,10 +97,10 @@ func Refitted(m *method.Method, v method.Values, models []*model.Model) (method.
 	return refitted, nil
 }
 
-// Whole returns the data of which folds are divisions, to train on what was chosen by them: all
-// queries of several folds, which in LETOR's layout are those of the first one's three parts; of one
-// fold the queries for training and validation, so that its test data stay unseen. An error says
-// that parts share queries, or that a fold has others than the first one.
+// Whole returns the data that folds are divisions of, to train the chosen settings on. For several folds
+// it is all queries; in LETOR's layout these are the three parts of the first fold. For one fold it is the
+// queries for training and validation, so that its test data stay unseen. It is an error if parts share
+// queries, or if a fold has queries that the first lacks.
 func Whole(folds []Fold) (*dataset.Dataset, error) {
 	first := &folds[0]
 	if len(folds) == 1 || !first.Tested() {

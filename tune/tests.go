@@ -7,9 +7,8 @@ import (
 	"github.com/listwise/listwise/dataset/datafile"
 )
 
-// ReadTests is ReadFolds for those who only measure: of every fold only Test is
-// read, and the other parts need not exist. A folder that holds test itself is one
-// fold.
+// ReadTests is ReadFolds for measuring only. It reads only the test data of every fold; the other parts
+// need not exist. A folder that holds test itself is one fold.
 func ReadTests(dir string, opts dataset.Options) ([]Fold, error) {
 	if path, err := partPath(dir, partNames[2]); err == nil && !hasFolds(dir) {
 		test, err := datafile.Open(path, opts)

@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// Trial is one training of a configuration: what one of several machines may do.
+// Trial is one training of a configuration, which one of several machines may do.
 type Trial struct {
 	Entry, Fold string
 	Setting     string // what it tries of the hyperparameters that are tuned, as "C=0.1, beta=1"
 }
 
-// Trials returns the trainings that Run does, in its order. Where the time is limited or settings
-// are dropped, these depend on each other, which is an error.
+// Trials returns the trainings of Run, in its order. It is an error if the time is limited or settings are
+// dropped, since trainings then depend on each other.
 func Trials(c Config) ([]Trial, error) {
 	jobs, err := c.trials()
 	if err != nil {
@@ -26,9 +26,8 @@ func Trials(c Config) ([]Trial, error) {
 	return trials, nil
 }
 
-// RunTrial does one training, by number, and leaves its record in Config.Dir, where Run finds
-// it: a Run of the same configuration with the records of all trainings in its folder trains
-// nothing, and its result is that of doing them itself.
+// RunTrial does one training, by number, and writes its record to Config.Dir, where Run finds it. With the
+// records of all trainings in its folder, Run trains nothing and returns the same result.
 func RunTrial(ctx context.Context, c Config, trial int) error {
 	if c.Dir == "" {
 		return errors.New("found no folder for the record of a training, expected one")
@@ -46,7 +45,7 @@ func RunTrial(ctx context.Context, c Config, trial int) error {
 	return nil
 }
 
-// trials opens the configuration and returns its jobs.
+// trials checks the configuration and returns its jobs.
 func (c *Config) trials() ([]*job, error) {
 	if c.Budget.Time > 0 || c.Halving {
 		return nil, errors.New("found a time or successive halving, expected trainings that do not depend on each other")

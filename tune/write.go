@@ -13,14 +13,14 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// reportName is the file that the program's tune command writes beside the entries' folders.
+// reportName is the file that the program's tune command writes next to the entries' folders.
 const reportName = "results.json"
 
 // longestName leaves room for the endings of files within what file systems allow.
 const longestName = 200
 
-// checkFileName returns an error if results are to be written under a name that is no plain
-// file name or is another file's.
+// checkFileName returns an error if results would be written under a name that is not a plain file name,
+// or is taken by another file.
 func (c *Config) checkFileName(what, name string) error {
 	switch {
 	case c.Dir == "":
@@ -35,7 +35,7 @@ func (c *Config) checkFileName(what, name string) error {
 	return nil
 }
 
-// curveEnding is that of the files of learning curves.
+// curveEnding is the ending of files of learning curves.
 const curveEnding = ".curve"
 
 // writeText writes a file.
@@ -46,8 +46,8 @@ func writeText(path string, text []byte) error {
 	})
 }
 
-// write leaves the run's results in its folder: for every entry and fold the
-// chosen model, its learning curve, if there is one, its test scores in input order and its per-query measures.
+// write writes the results to the folder. For every entry and fold these are the chosen model, its
+// learning curve, if there is one, its test scores in input order and its per-query measures.
 func (c *Config) write(r *Result) error {
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -84,7 +84,7 @@ func (c *Config) writeFold(base string, f *Fold, r *FoldResult) error {
 	return atomicfile.Write(base+".queries.csv", r.Test.WriteCSV)
 }
 
-// writeCurve writes a learning curve; where there is none, that of another run is removed.
+// writeCurve writes a learning curve. If there is none, it removes the curve of an earlier run.
 func writeCurve(path string, curve []byte) error {
 	if len(curve) > 0 {
 		return writeText(path, curve)

@@ -1,14 +1,14 @@
-// Package ascent maximises a measure over linear combinations of columns, one
-// weight at a time: coordinate ascent as Metzler and Croft use it to learn
-// rankings (Linear feature-based models for information retrieval, Information
-// Retrieval 10, 2007).
+// Package ascent maximises a measure over linear combinations of columns, one weight at a time. This is
+// coordinate ascent as Metzler and Croft use it to learn rankings (Linear feature-based models for
+// information retrieval, Information Retrieval 10, 2007).
 //
-// A measure changes only where two documents' scores cross, so its gradient is 0 or
-// undefined; but along one weight it is a step function, which is evaluated at a few
-// points (line.go) or on all its steps, crossing by crossing (crossing.go), as Och does
-// for translation (Minimum Error Rate Training in Statistical Machine Translation, ACL
-// 2003). Start reading at [Climber]. The columns are features to the method coordascent
-// and systems to package ensemble; this package must not depend on which.
+// A measure changes only where two documents' scores cross, so its gradient is 0 or undefined. But along
+// one weight it is a step function. It is evaluated at a few points (line.go) or on all its steps,
+// crossing by crossing (crossing.go). The latter follows Och (Minimum Error Rate Training in Statistical
+// Machine Translation, ACL 2003).
+//
+// Start reading at [Climber]. The columns are features to the method coordascent and systems to package
+// ensemble; this package must not depend on which.
 package ascent
 
 import (
@@ -47,9 +47,8 @@ func ParseSearch(name string) (Search, error) {
 	return 0, fmt.Errorf("found the search %q, expected steps or exact", name)
 }
 
-// Climber says how to maximise the mean of a [Data]'s measure, in which documents
-// of equal score count as standing in the worst order. The zero value is ready to
-// use.
+// Climber maximises the mean of a [Data]'s measure. Documents of equal score count as in the worst order.
+// The zero value is ready to use.
 type Climber struct {
 	Search      Search
 	MaxSweeps   int     // passes over all weights; 0 means 100
@@ -80,8 +79,8 @@ type Result struct {
 	Converged bool // the last sweep gained no more than the tolerance
 }
 
-// Climb starts at the weights w, one a column, which it does not change. The
-// result depends on the arguments alone. An error is that of ctx or of Observe.
+// Climb starts at the weights w, one for each column, which it does not change. The result depends only on
+// the arguments. The error is that of ctx or of Observe.
 func (c *Climber) Climb(ctx context.Context, d *Data, w []float64) (*Result, error) {
 	if len(w) != d.columns {
 		panic(fmt.Sprintf("ascent: %d weights for %d columns", len(w), d.columns))
@@ -197,8 +196,7 @@ func (s *state) rescore() {
 	})
 }
 
-// value returns the mean of the measure at the weights and brings the orders up to
-// date.
+// value returns the mean of the measure at the weights and updates the orders.
 func (s *state) value() float64 {
 	s.each(func(l *line, i int) {
 		q := &s.data.queries[i]
@@ -222,8 +220,8 @@ func (s *state) take(j int) {
 	})
 }
 
-// improve moves weight j to the best place that the search finds and returns the
-// value there; if that is not above the present value, it leaves the weight.
+// improve moves weight j to the best value that the search finds and returns the measure there. It leaves
+// the weight if that does not exceed the present measure.
 func (s *state) improve(j int, value float64) float64 {
 	s.take(j)
 	spread := s.spread()
@@ -244,7 +242,7 @@ func (s *state) improve(j int, value float64) float64 {
 	if after := s.value(); after > value {
 		return after
 	}
-	// Crossings were closer than floating point can distinguish. The scores are those of before.
+	// Crossings were closer than floating point can distinguish. before has the scores at the old weight.
 	s.w[j] = old
 	s.scores, s.before = s.before, s.scores
 	return s.value()

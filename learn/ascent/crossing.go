@@ -37,12 +37,12 @@ type change struct {
 	by   float64
 }
 
-// narrow is the width, in units of the spread, up to which an interval between crossings
-// is skipped: scores that differ by less are likely to tie or cross on other data.
+// narrow is the width, in units of the spread, up to which an interval between crossings is skipped.
+// Scores that differ by less are likely to tie or cross on other data.
 const narrow = 1e-4
 
-// best returns the change of weight j in the middle of the interval with the highest
-// mean, and that mean; of equals, the widest.
+// best returns the change of weight j in the middle of the interval with the highest mean, and that mean.
+// Of equals, it takes the widest.
 func (c *crossings) best(s *state, j int, spread float64) (t, found float64) {
 	c.changes = c.changes[:0]
 	total := s.data.settled
@@ -98,11 +98,10 @@ func (c *crossings) query(s *state, i int) float64 {
 // meet sets events to all crossings of documents of different classes, in order of
 // time.
 //
-// Several documents may cross at one point. Their order is reversed by exchanges of
-// neighbours if each, in order of ascending x, passes all of smaller x, the smallest
-// first (and of equal x the lowest first): the order in which events are made here and
-// which the stable sort keeps. Times are rounded to float32 so that crossings at one
-// point have the same time in spite of rounding errors of the quotients.
+// Several documents may cross at one point. Exchanges of neighbours reverse their order if each document,
+// by ascending x, passes all documents of smaller x. It must pass the smallest x first, and of equal x the
+// lowest document first. Events are made in this order, and the stable sort keeps it. Times are rounded to
+// float32, so that crossings at one point have the same time in spite of rounding errors of the quotients.
 func (c *crossings) meet(class []int32, x []float32, scores []float64) {
 	c.events = c.events[:0]
 	for _, b := range c.docs {

@@ -6,8 +6,8 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// Data are judged queries, whose documents have a number in every column, and the
-// measure to maximise. After the last Add several climbs may use a Data at the same time.
+// Data are judged queries, whose documents have a number in every column, and the measure to maximise.
+// After the last Add several climbs may use a Data at the same time.
 type Data struct {
 	columns int
 	measure measure.Measure
@@ -68,7 +68,7 @@ func (d *Data) AddWeighted(grades []float64, x []float32, weight float64) {
 	}
 }
 
-// Bytes returns how much memory a query and a climb take at most, beside the grades and rows that are given.
+// Bytes returns the most memory that a query and a climb take, without the grades and rows.
 func Bytes(grades []float64, exact bool) float64 {
 	const (
 		document = 4 + 2*8 + 2*4      // class, score, the one before a move, column, and place

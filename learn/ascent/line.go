@@ -7,9 +7,9 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// The search in steps tries changes of the weight by spread·4^k for k from lowest to
-// highest in both directions, the change that makes the weight 0, and then as many as
-// refinements between the best of them and its neighbours.
+// The search in steps first tries changes of the weight by spread·4^k, for k from lowestStep to
+// highestStep in both directions, and the change that makes the weight 0. Then it tries refinements points
+// between the best change and its neighbours.
 const (
 	lowestStep  = -3
 	highestStep = 1
@@ -33,8 +33,7 @@ type line struct {
 	ranked []float64
 }
 
-// best returns the change of weight j with the highest mean, and that mean; value
-// is the present one, that of no change.
+// best returns the change of weight j with the highest mean, and that mean. value is the present mean.
 func (l *points) best(s *state, j int, spread, value float64) (t, found float64) {
 	l.coarse(s, s.w[j], spread)
 	l.evaluate(s)
@@ -118,8 +117,8 @@ func (l *points) evaluate(s *state) {
 	}
 }
 
-// follow sets values to those of query i at the points, of which those from positive on are
-// above 0, outwards from the present order.
+// follow sets values to those of query i at the points, outwards from the present order. Points from index
+// positive on are above 0.
 func (l *line) follow(s *state, i int, present float64, at, values []float64, positive int) {
 	q, scores := &s.data.queries[i], s.scores[i]
 	l.x = l.x[:0]
@@ -144,9 +143,9 @@ func (l *line) follow(s *state, i int, present float64, at, values []float64, po
 	}
 }
 
-// highest returns the point with the highest mean, and that mean, if it is above
-// found, the mean at t; else these. Of equals it takes the middle of the longest run
-// of neighbours, which is the farthest from where the measure falls.
+// highest returns the point with the highest mean, and that mean, if it exceeds found, the mean at t; else
+// it returns t and found. Of equals it takes the middle of the longest run of neighbours, which is
+// farthest from where the measure falls.
 func (l *points) highest(d *Data, t, found float64) (float64, float64) {
 	if len(l.totals) == 0 {
 		return t, found
@@ -169,9 +168,8 @@ func (l *points) highest(d *Data, t, found float64) (float64, float64) {
 	return t, d.mean(best)
 }
 
-// sort orders the documents by scores + t·x, highest first, those of equal score by grade,
-// lowest first, and reports whether that changed their order. It is quick if they are
-// nearly in order.
+// sort orders the documents by scores + t·x, highest first, and documents of equal score by grade, lowest
+// first. It reports whether the order changed. It is fast if they are nearly in order.
 func (l *line) sort(q *query, scores, x []float64, t float64, order []int32) (changed bool) {
 	if len(order) > cap(l.keys) {
 		l.keys = make([]float64, len(order))

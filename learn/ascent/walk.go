@@ -12,9 +12,9 @@ type pattern struct {
 	class   []int32 // of each document, from 0
 	classes int
 
-	// Where the measure is a sum over relevant documents, class 1, terms has the
-	// sum's terms by relevant (less one) and irrelevant documents above, in rows of
-	// that width; else it is nil, and there is a class for every grade.
+	// If the measure is a sum over relevant documents (class 1), terms has the sum's terms in rows of that
+	// width. The row is the number of relevant documents above (less one), the column that of irrelevant
+	// ones. Otherwise terms is nil, and every grade is a class.
 	terms []float64
 	width int
 }
@@ -37,9 +37,8 @@ func newPattern(m measure.Measure, grades []float64, t *tables) pattern {
 	return p
 }
 
-// newSum returns the pattern of a sum over relevant documents. ok is false if the measure
-// distinguishes more than two classes of these grades: then the sum is not the value of
-// some orders.
+// newSum returns the pattern of a sum over relevant documents. ok is false if the measure distinguishes
+// more than two classes of these grades. Then the sum is not the value of some orders.
 func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool) {
 	p = pattern{class: make([]int32, len(grades)), classes: 2}
 	good := 0
@@ -152,9 +151,9 @@ func interleaved(list []float64) []float64 {
 	return out
 }
 
-// walk updates the value of one query from one order of its documents to the next, by
-// exchanges of neighbours of different classes. Exchanges within a class change nothing:
-// the value depends on the classes by rank only.
+// walk updates the value of one query from one order of its documents to the next, by exchanges of
+// neighbours of different classes. The value depends only on the classes by rank, so that exchanges within
+// a class change nothing.
 type walk struct {
 	*pattern
 	measure measure.Measure
@@ -201,8 +200,8 @@ func (w *walk) cross(a, b int32) float64 {
 	return by
 }
 
-// rank returns the number of documents above both a and b, the next below: those of
-// a's class as b sees them, without a, and the others as a sees them.
+// rank returns the number of documents above both a and b, which are neighbours. It adds the documents of
+// a's class above b, without a, and the other documents above a.
 func rank(aboveA, aboveB []int32, ca int) int {
 	n := int(aboveB[ca]) - 1
 	for c, above := range aboveA {

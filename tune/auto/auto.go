@@ -1,16 +1,16 @@
-// Package auto makes one ranker of judged queries by a recipe that looks at validation data alone:
+// Package auto makes one ranker from judged queries. Only validation data decide:
 //
-//  1. trials: every method of the catalogue, with each of its kinds of scorer, over two views of the
-//     features, in a fixed order and within a budget (catalogue.go, trials.go);
-//  2. the views by which the methods do best on validation data, over all methods; of each method and
-//     scorer on these views the best trial, and of these the best, at most 20 and at most half of
-//     them: all their settings and seeds are members (choose.go);
-//  3. what members learn from training and validation data together, in turn but for a part that
-//     decides when to stop (refit.go);
-//  4. the mean of their scores, standardised within the query: a fusion, which is a model.
+//  1. Trials: every method of the catalogue, with each kind of scorer and two views of the features, in a fixed order
+//     and within a budget (catalogue.go, trials.go).
+//  2. Choice: the views with the best mean validation value over all methods. On these views, the best trial of each
+//     method and scorer is a candidate. At most 20 and at most half of the candidates are chosen; all their settings
+//     and seeds become members (choose.go).
+//  3. Refitting: members learn from training and validation data, except for a part that decides when to stop
+//     (refit.go).
+//  4. Fusion: the mean of the members' scores, standardised within the query. The fusion is a model.
 //
-// Start reading at [Run]. Trainings, their records and their validation are those of package tune,
-// fusions those of package model. The package must not depend on how any method learns.
+// Start reading at [Run]. Package tune has the trainings, their records and their validation; package
+// model has the fusions. The package must not depend on how any method learns.
 package auto
 
 import (
@@ -25,21 +25,20 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// DefaultMembers is of how many methods, each with a scorer, a fusion has members at most.
+// DefaultMembers is the default of Config.Members.
 const DefaultMembers = 20
 
-// Config says what to learn from. Tune has the folds, by whose validation data members are chosen,
-// the measure that chooses, the seed, and the folder of the journal; its entries are the package's own.
+// Config is the configuration of a run. Tune has the folds, whose validation data choose the members, the
+// measure, the seed, and the folder of the journal. Its entries must be nil.
 type Config struct {
 	Tune  tune.Config
 	Whole *dataset.Dataset // what the last model learns from; nil: tune.Whole of the folds
 	Views []dataset.Views  // that every method is trained with; nil: DefaultViews
 
-	// Trials is how many are done, 0: all; Without are numbers of some, from 0, that are left out.
-	// Budget, if positive, ends them early enough for all that follows to be done about that long after
-	// Begun; what is trained then depends on the machine, and Result.Trials of Trials and
-	// Result.Without of Without give the same result anywhere. If both are given, the first to be
-	// reached ends the trials.
+	// Trials is the number of trials; 0 means all. Without has numbers of trials, from 0, that are left
+	// out. Budget, if positive, ends the trials early enough for the whole run to end about that long after
+	// Begun. The trials done then depend on the machine; a run with Trials and Without set from the Result
+	// reproduces it anywhere. If Trials and Budget are both given, the first limit ends the trials.
 	Trials  int
 	Without []int
 	Budget  time.Duration
@@ -48,8 +47,7 @@ type Config struct {
 	Refit   Refit // empty: the first of Refits
 	Members int   // methods with a scorer that a fusion has members of, at most; 0: DefaultMembers
 
-	// Observe, if not nil, is called as trainings end, with what is done (such as "trials") and the
-	// best validation value so far, 0 if there is none yet. It is called from several goroutines.
+	// Observe, if not nil, is called as trainings end, from several goroutines.
 	Observe func(p Progress)
 }
 
@@ -61,8 +59,8 @@ type Progress struct {
 	Name        string // of the entry that is best
 }
 
-// Rule is how the members of a fusion are put together: the mean of their scores, each standardised
-// over the query's documents.
+// Rule is the rule of fusions: the mean of the members' scores, each standardised over the query's
+// documents.
 func Rule() fuse.Rule { return fuse.Rule{Kind: fuse.CombSUM, Scale: fuse.ZScore} }
 
 // Member is a trial that was chosen, or the best trial of a candidate.
@@ -73,26 +71,26 @@ type Member struct {
 	Validation float64      // of the trial, the mean over folds for Result.Final
 	Tried      *model.Model // of the trial; nil for Result.Final
 	Curve      []byte       // of the trial, as in tune.Trained; nil for Result.Final
-	Learned    []Learned    // what it has learned from training and validation data; nil where it has not
+	Learned    []Learned    // its models of training and validation data; nil if there are none
 
 	tried   []*model.Model // of the trial, on the folds by which it is judged
 	outcome int            // of the trial, by number
 }
 
-// Fused are the members for some data and their fusion: all trials of the best candidate first, best
-// first, then those of the next one.
+// Fused are the members for some data and their fusion. Members are in the order of their candidates, best
+// first, and within a candidate best first.
 type Fused struct {
 	Name    string // of the fold; "all" for Result.Final
 	Members []Member
-	Model   *model.Model // of what the members have learned; nil where they have not
+	Model   *model.Model // of the members' learned models; nil if there are none
 
-	// Candidates are, of each method, scorer and views, the best trial, best first; Chosen is of how many of
-	// them the trials are members.
+	// Candidates are the best trials of each method, scorer and views, best first. Chosen is the number of
+	// candidates whose trials are members.
 	Candidates []Member
 	Chosen     int
 }
 
-// Result is what came of a run.
+// Result is the result of a run.
 type Result struct {
 	Trials   int   // the first trials of the list, that were done
 	Without  []int // of them, by number from 0: left out, or not ended in time
@@ -105,8 +103,8 @@ type Result struct {
 	Whole    *dataset.Dataset
 }
 
-// Run does the trials, chooses, trains anew and fuses. Its result is a function of the configuration
-// alone unless the time is limited, whether or not a run with the same folder was interrupted before.
+// Run does the trials, chooses, refits and fuses. Unless the time is limited, the result depends only on
+// the configuration, even if a run with the same folder was interrupted before.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Begun.IsZero() {
 		c.Begun = time.Now()

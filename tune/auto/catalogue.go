@@ -12,8 +12,8 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// DefaultViews are the views that every method is trained with: the raw features alone, and these
-// with their ranks and z-scores within the query.
+// DefaultViews are the default views: the raw features, and the raw features with their ranks and z-scores
+// within the query.
 func DefaultViews() []dataset.Views {
 	return []dataset.Views{nil, {dataset.RawView, dataset.RankView, dataset.ZScoreView}}
 }
@@ -21,16 +21,17 @@ func DefaultViews() []dataset.Views {
 // baselines are in the catalogue to be compared with, not to rank.
 var baselines = []string{"singlefeature", "random"}
 
-// stages say in which order a method's scorers are tried: linear functions, which are cheap and whose
-// losses are mostly convex; what a method has in their place, such as trees; networks.
+// stages are the order in which scorers are tried. Linear functions come first: they are cheap, and their
+// losses are mostly convex. Then come the scorers of methods without linear ones, such as trees, then
+// networks.
 var stages = []func(m *method.Method, kind string) bool{
 	func(_ *method.Method, kind string) bool { return kind == "linear" },
 	func(m *method.Method, kind string) bool { return kind == m.Scorers()[0] && kind != "linear" },
 	func(_ *method.Method, kind string) bool { return kind == "net" },
 }
 
-// soonest are tried before all others, so that a short time, or many documents, still gives a ranker:
-// one pass over the data, and trees, to which scales of features are nothing.
+// soonest are tried before all others, so that a short time or many documents still give a ranker.
+// Regression takes one pass over the data, and trees do not depend on the scales of features.
 var soonest = []string{"regression", "lambdamart"}
 
 const (
@@ -38,16 +39,16 @@ const (
 	reseeds    = 2 // further seeds of what the seed decides most
 )
 
-// Trial is a training on all folds: a setting of an entry. Trials are numbered from 0 in the order
-// in which they are done, which depends on the seed alone.
+// Trial is a training of a setting of an entry on all folds. Trials are numbered from 0 in their order,
+// which depends only on the seed.
 type Trial struct {
 	Entry   int
 	Setting method.Values
 }
 
-// catalogue returns the entries, one for each method, scorer and views, and the trials: the default
-// settings of the soonest and of all stages, stage by stage, then the second settings, and so on; last the further
-// seeds of networks.
+// catalogue returns the trials and their entries, one for each method, scorer and views. The default
+// settings of soonest and of all stages come first, then the second settings of all stages, and so on.
+// Further seeds of networks come last.
 func (c *Config) catalogue() ([]tune.Entry, []Trial, error) {
 	b := builder{config: c}
 	var lists [][]int // of entries, a stage each
@@ -59,7 +60,7 @@ func (c *Config) catalogue() ([]tune.Entry, []Trial, error) {
 					continue
 				}
 				for _, views := range c.Views {
-					if err := b.add(m, tune.Part{Scorer: kind, Views: views, Seed: c.Tune.Seed}); err != nil {
+					if err := b.add(m, tune.Variant{Scorer: kind, Views: views, Seed: c.Tune.Seed}); err != nil {
 						return nil, nil, err
 					}
 					list = append(list, len(b.entries)-1)
@@ -98,8 +99,8 @@ type builder struct {
 	trials  []Trial
 }
 
-// add adds an entry with its settings in the order in which they are tried.
-func (b *builder) add(m *method.Method, own tune.Part) error {
+// add adds an entry with its settings in the order of their trials.
+func (b *builder) add(m *method.Method, own tune.Variant) error {
 	of, err := m.For(own.Scorer)
 	if err != nil {
 		return err
@@ -141,8 +142,7 @@ func (b *builder) turn(entries []int, setting int) {
 	}
 }
 
-// inOrder returns the lists of entries with the soonest, whose scorer is not a network, in a list
-// before them.
+// inOrder moves the soonest entries, except networks, to a list before the others.
 func (b *builder) inOrder(lists [][]int) [][]int {
 	var first []int
 	soon := func(i int) bool { return slices.Contains(soonest, b.entries[i].Method.Name) }
@@ -164,7 +164,7 @@ func (b *builder) inOrder(lists [][]int) [][]int {
 }
 
 // nameOf returns the name of an entry, a plain file name such as ranknet.net.raw-rank-zscore.
-func nameOf(m *method.Method, own tune.Part, seed uint64) string {
+func nameOf(m *method.Method, own tune.Variant, seed uint64) string {
 	name := m.Name + "." + own.Scorer + "." + strings.Join(own.Views.Texts(), "-")
 	if own.Seed != seed {
 		name += fmt.Sprintf(".seed%d", own.Seed)

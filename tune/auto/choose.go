@@ -10,8 +10,8 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// group returns the name by which trials are of one candidate: the method, its scorer and its views,
-// whatever the setting and the seed.
+// group returns the name of an entry's candidate: the method, its scorer and its views. Its trials differ
+// in settings and seeds.
 func group(e *tune.Entry) string {
 	name, _, _ := strings.Cut(e.Name, ".seed")
 	return name
@@ -20,10 +20,9 @@ func group(e *tune.Entry) string {
 // Candidate returns the name of the candidate that a member is a trial of.
 func (m *Member) Candidate() string { return group(m.Entry) }
 
-// members returns the trials that a fusion is made of, a list a candidate, and, of each method, scorer
-// and views, the best trial; all are best first by a value, and of equals the first counts. Members are
-// all trials of the best candidates, of the views that suit the data, at most as many candidates as the configuration has
-// and at most half of them.
+// members returns the trials of the chosen candidates, a list for each, and all candidates' best trials.
+// All are best first by value, the first of equals. At most r.Members and at most half of the candidates
+// on the suited views are chosen.
 func (r *run) members(outcomes []Outcome, value func(o *Outcome) float64) (chosen [][]int, candidates []int) {
 	trials := make(map[string][]int) // of each candidate, best first
 	var names []string
@@ -52,10 +51,9 @@ func (r *run) members(outcomes []Outcome, value func(o *Outcome) float64) (chose
 	return chosen, candidates
 }
 
-// suited returns the candidates of the views that suit the data: those of which the mean value is
-// highest, over the methods and scorers that were tried with all views. Over many methods the mean
-// tells what a comparison of two candidates does not. All candidates are returned if nothing was tried
-// with all views.
+// suited returns the candidates on the views with the highest mean value. The mean is over the methods and
+// scorers tried with all views, since it is more reliable than a comparison of two candidates. It returns
+// all candidates if nothing was tried with all views.
 func (r *run) suited(outcomes []Outcome, candidates []int, value func(o *Outcome) float64) []int {
 	type system struct{ method, scorer string }
 	of := func(i int) (system, string) {
@@ -109,7 +107,7 @@ func (r *run) choose(result *Result) error {
 	return nil
 }
 
-// refusal is the error of trials that were all refused.
+// refusal is the error if all trials were refused.
 func (r *run) refusal(result *Result) error {
 	for i := range result.Outcomes {
 		if o := &result.Outcomes[i]; o.Refused != "" {
@@ -126,8 +124,8 @@ func pointers(folds []Fused) (p []*Fused) {
 	return p
 }
 
-// fused returns the members that are best by a value, and the candidates, with what is known of the
-// trials on some folds.
+// fused returns the members and candidates that are best by a value, with the models of their trials on
+// some folds.
 func (r *run) fused(result *Result, name string, value func(o *Outcome) float64, folds []int) Fused {
 	f := Fused{Name: name}
 	chosen, candidates := r.members(result.Outcomes, value)

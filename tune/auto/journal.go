@@ -15,16 +15,14 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// journalName is the file, in the folder of a run, of how long trainings took, and
-// decisionName that of how many trials count, once that is decided. What was trained is in the
-// records of package tune.
+// journalName is the file, in the folder of a run, with the times of trainings. decisionName is the file
+// with the trials that count, once that is decided. The records of package tune have the trainings.
 const (
 	journalName  = "journal.jsonl"
 	decisionName = "trials.json"
 )
 
-// journal remembers what a run that is called again must know beside its trainings. Without a folder
-// it keeps nothing.
+// journal keeps what a resumed run needs in addition to its trainings. Without a folder it keeps nothing.
 type journal struct {
 	dir, key string
 
@@ -48,7 +46,8 @@ type decision struct {
 	Without []int  `json:"without,omitempty"`
 }
 
-// key identifies a run: its data, seed, budget and whatever trials and their choice depend on.
+// key identifies a run by everything that trials and their choice depend on, such as data, seed and
+// budget.
 func (r *run) key() string {
 	c := &r.config
 	parts := []any{r.Budget, r.Refit, r.Trials, r.Without, r.Members, c.Seed, c.Select.Name(), c.Convention.Name(), c.Convention.Threshold(), r.Whole.Fingerprint(), c.Normalization.String(), c.Missing.String()}
@@ -69,7 +68,7 @@ func (r *run) key() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// openJournal reads the lines of this run. One that was cut off by the end of a process is left out.
+// openJournal reads the lines of this run. It skips a line that was cut off when a process ended.
 func openJournal(dir, key string) (*journal, error) {
 	j := &journal{dir: dir, key: key, known: make(map[[2]int]float64)}
 	if dir == "" {
@@ -94,8 +93,8 @@ func openJournal(dir, key string) (*journal, error) {
 	return j, nil
 }
 
-// took notes how long a training took and returns it, or what was noted when it was done: one that is
-// restored from its record takes no time.
+// took records the time of a training and returns it. If a time is recorded already, it returns that: a
+// training that is restored from its record takes no time.
 func (j *journal) took(trial, fold int, seconds float64) (float64, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -113,7 +112,7 @@ func (j *journal) took(trial, fold int, seconds float64) (float64, error) {
 	return seconds, err
 }
 
-// decided returns which trials count, if that was decided.
+// decided returns the recorded decision, if there is one.
 func (j *journal) decided() (d decision, ok bool) {
 	if j.dir == "" {
 		return d, false
@@ -125,7 +124,7 @@ func (j *journal) decided() (d decision, ok bool) {
 	return d, true
 }
 
-// decide notes which trials count.
+// decide records which trials count.
 func (j *journal) decide(trials int, without []int) error {
 	if j.file == nil {
 		return nil

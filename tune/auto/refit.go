@@ -17,25 +17,25 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// Refit is how the members, which were chosen by trials on the training data, learn from the
-// validation data too.
+// Refit is the way in which members learn from the validation data, too. Trials learn only from the
+// training data.
 type Refit string
 
 const (
-	// Once trains a member on all data, as long as was best by the validation data.
+	// Once trains a member on all data, as long as was best on the validation data.
 	Once Refit = "once"
-	// Committee divides all data into parts and trains a member once a part, on the others: this one
+	// Committee divides all data into parts. It trains a member once for each part, on the others; the part
 	// decides when to stop. All these models are fused.
 	Committee Refit = "committee"
-	// Turns keeps the model of the trial and adds one that learns from all parts but one, which decides when
-	// to stop: the parts take turns. Where the trial had other data it adds two such models.
+	// Turns keeps the model of the trial and adds one that learns from all parts except one, which decides
+	// when to stop. The parts take turns. If the trial had other data, Turns adds two such models instead.
 	Turns Refit = "turns"
 )
 
-// Refits are all of them, the default first.
+// Refits returns all values, the default first.
 func Refits() []Refit { return []Refit{Turns, Committee, Once} }
 
-// ParseRefit returns the one of that name.
+// ParseRefit returns the Refit with that name.
 func ParseRefit(name string) (Refit, error) {
 	if r := Refit(name); slices.Contains(Refits(), r) {
 		return r, nil
@@ -47,30 +47,30 @@ func ParseRefit(name string) (Refit, error) {
 	return "", fmt.Errorf("found %q, expected one of %s", name, strings.Join(names, ", "))
 }
 
-// Learned is a model of a fusion: what a member has learned from the data, whole or but for a part.
+// Learned is a model of a fusion, trained by a member on the data or on all parts except one.
 type Learned struct {
 	Setting tune.Setting
 	Tried   bool // the model is that of the trial, and Part is 0
 
-	// Part of Parts, from 1, is what was held out for validation, as [tune.HoldOut] divides all data by
-	// the seed of the configuration. Both are 0 where none was; unless Tried, the setting says how long to train.
+	// Part of Parts, from 1, was held out for validation, as [tune.HoldOut] divides all data by the seed of
+	// the configuration. Both are 0 if no part was; then Setting says how long to train, unless Tried.
 	Part, Parts int
 
 	Model *model.Model
 }
 
-// mostParts is into how many parts the data are divided at most where every part costs a training.
+// mostParts is the largest number of parts if every part costs a training.
 const mostParts = 10
 
-// partsOf returns into how many parts the training and validation data of a fold are divided: as many as
-// make each about as large as the validation data.
+// partsOf returns the number of parts for the training and validation data of a fold. Each part is about
+// as large as the validation data.
 func partsOf(f *tune.Fold) int {
 	all, valid := len(f.Train.Queries)+len(f.Valid.Queries), len(f.Valid.Queries)
 	return min(max(int(math.Round(float64(all)/float64(valid))), 2), mostParts)
 }
 
-// partsOfAll returns into how many parts the data of the last model are divided: those of the folds, if
-// there are several.
+// partsOfAll returns the number of parts for the data of the last model, that of the folds if there are
+// several.
 func (r *run) partsOfAll() int {
 	switch n := len(r.config.Folds); {
 	case n == 1 && r.divided: // as tune.Divide did
@@ -84,12 +84,12 @@ func (r *run) partsOfAll() int {
 	}
 }
 
-// refitsFolds reports whether every fold gets a fusion trained on its training and validation data,
-// to be measured on its test data. A single fold's is the last model.
+// refitsFolds reports whether every fold gets a fusion trained on its training and validation data, for a
+// measurement on its test data. The fusion of a single fold is the last model.
 func (r *run) refitsFolds() bool { return len(r.config.Folds) > 1 && r.config.Folds[0].Tested() }
 
-// plan sets what the members are to learn from data that are divided into parts; fold is whose training and
-// validation data these are, -1 if no fold's.
+// plan sets the trainings of the members on data that are divided into parts. fold is the fold whose
+// training and validation data these are, or −1.
 func (r *run) plan(f *Fused, all []division, fold int) error {
 	parts := len(all) - 1
 	tried := slices.IndexFunc(all, func(d division) bool { return fold >= 0 && d.fold == fold }) // a part, or -1
@@ -121,13 +121,14 @@ func (r *run) plan(f *Fused, all []division, fold int) error {
 	return nil
 }
 
-// division is what a training learns from, and what decides when to stop, nil if nothing does.
+// division has the data of a training and the data that decide when to stop, or nil.
 type division struct {
 	train, valid *dataset.Dataset
-	fold         int // whose trials had these data, -1 if no fold's
+	fold         int // the fold whose trials had these data, −1 if none
 }
 
-// divisions returns how data are divided by each part held out, from 1 on, and with none held out.
+// divisions returns the division without a part held out, then, by part from 1, the divisions with that
+// part held out.
 func (r *run) divisions(d *dataset.Dataset, parts int) ([]division, error) {
 	all := []division{{d, nil, -1}}
 	for part := 1; r.Refit != Once && part <= parts; part++ {
@@ -147,8 +148,8 @@ func (r *run) divisions(d *dataset.Dataset, parts int) ([]division, error) {
 	return all, nil
 }
 
-// goal is a fusion that is to learn from data in parts, and the fold whose training and validation data these are,
-// -1 if no fold's.
+// goal is a fusion to train on data in parts. fold is the fold whose training and validation data these
+// are, or −1.
 type goal struct {
 	of    *Fused
 	data  []*dataset.Dataset // taken together
@@ -156,7 +157,7 @@ type goal struct {
 	fold  int
 }
 
-// goals returns what is to be learned.
+// goals returns the fusions to train.
 func (r *run) goals(result *Result) (all []goal) {
 	if r.refitsFolds() {
 		for k := range result.Folds {
@@ -171,7 +172,7 @@ func (r *run) goals(result *Result) (all []goal) {
 	return append(all, last)
 }
 
-// learning is a training that is to be done.
+// learning is a training to do.
 type learning struct {
 	of     *Fused
 	member *Member
@@ -179,7 +180,7 @@ type learning struct {
 	from   division
 }
 
-// tasks plans what is to be learned for a goal.
+// tasks plans the trainings of a goal.
 func (r *run) tasks(g *goal) (tasks []learning, err error) {
 	d := g.data[0]
 	if len(g.data) > 1 {
@@ -207,8 +208,8 @@ func (r *run) tasks(g *goal) (tasks []learning, err error) {
 	return tasks, nil
 }
 
-// refit trains what the members of all fusions are to learn, and fuses them: one fusion after the other, since
-// the divisions of its data are copies of them.
+// refit trains the members of all fusions and fuses them. It does one fusion after the other, since the
+// divisions copy its data.
 func (r *run) refit(ctx context.Context, result *Result) error {
 	goals := r.goals(result)
 	done, total := 0, 0
@@ -233,12 +234,12 @@ func (r *run) refit(ctx context.Context, result *Result) error {
 	return fuseAll(append(pointers(result.Folds), &result.Final))
 }
 
-// models returns how many a member has, of data in parts.
+// models returns the number of models of a member for data in parts.
 func (r *run) models(parts int) int {
 	return map[Refit]int{Once: 1, Turns: 2, Committee: parts}[r.Refit]
 }
 
-// learnAll does trainings side by side and calls a function, never at the same time, as each ends.
+// learnAll does trainings in parallel and calls ended after each, never concurrently.
 func (r *run) learnAll(ctx context.Context, result *Result, tasks []learning, ended func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -263,9 +264,8 @@ func (r *run) learnAll(ctx context.Context, result *Result, tasks []learning, en
 	return nil
 }
 
-// learn does a training, or takes the trial that was the same. It returns nil if the method cannot learn from
-// what is left without the part held out, or stop by that part: other models stand for the member then, or
-// other members for it.
+// learn does a training, or takes an equal trial. It returns nil if the method cannot learn without the
+// part held out, or cannot stop by that part. The member's other models, or other members, are fused then.
 func (r *run) learn(ctx context.Context, result *Result, t *learning) (*model.Model, error) {
 	if k := t.from.fold; k >= 0 {
 		return result.Outcomes[t.member.outcome].Folds[k].Model, nil
@@ -284,7 +284,7 @@ func (r *run) learn(ctx context.Context, result *Result, t *learning) (*model.Mo
 	return trained.Model, nil
 }
 
-// fuseAll sets the fusions of what members have learned. A member that could learn nothing is none.
+// fuseAll sets the fusions of the members' models. It removes members without any model.
 func fuseAll(all []*Fused) (err error) {
 	for _, f := range all {
 		if len(f.Members[0].Learned) == 0 { // measured on validation data alone
@@ -305,7 +305,7 @@ func fuseAll(all []*Fused) (err error) {
 	return nil
 }
 
-// modelsOf returns what members have learned.
+// modelsOf returns the learned models of members.
 func modelsOf(members []Member) (models []*model.Model) {
 	for i := range members {
 		for _, l := range members[i].Learned {
@@ -318,7 +318,7 @@ func modelsOf(members []Member) (models []*model.Model) {
 // Model returns the member alone, or the fusion of its models.
 func (m *Member) Model() (*model.Model, error) { return fusion(modelsOf([]Member{*m})) }
 
-// Untrained returns the fusion of some members as they were tried, without the validation data.
+// Untrained returns the fusion of the members' trials, which did not learn from the validation data.
 func Untrained(members []Member) (*model.Model, error) {
 	var models []*model.Model
 	for i := range members {

@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// Outcome is what came of a trial.
+// Outcome is the outcome of a trial.
 type Outcome struct {
 	Trial
 	Folds   []tune.Trained // one a fold; nil if the trial was refused
@@ -33,7 +33,7 @@ func (o *Outcome) mean() float64 {
 	return sum / float64(len(o.Folds))
 }
 
-// trying does trials side by side, in their order, until all are done or the time is over.
+// trying does trials in parallel, in order, until all are done or the time is over.
 type trying struct {
 	*run
 	mu       sync.Mutex
@@ -42,8 +42,8 @@ type trying struct {
 	best     int // trial, of those that are done, -1 for none
 }
 
-// try does the trials. Those that count are the first ones up to the last that is done, but for any
-// that were under way when the time was over.
+// try does the trials. The trials up to the last finished one count, except those still running when the
+// time was over.
 func (r *run) try(ctx context.Context) error {
 	if d, ok := r.journal.decided(); ok { // of a run that was interrupted when its trials were over
 		n := min(d.Trials, len(r.trials))
@@ -138,7 +138,7 @@ func (t *trying) train(ctx context.Context, trial, fold int) error {
 	return nil
 }
 
-// tell calls the observer.
+// tell calls Observe.
 func (t *trying) tell() {
 	if t.Observe == nil {
 		return
@@ -151,7 +151,7 @@ func (t *trying) tell() {
 	t.Observe(p)
 }
 
-// watch ends the trials when what is left of the time is needed for what follows.
+// watch ends the trials when the remaining time is needed for the steps that follow.
 func (t *trying) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 	const pause = 50 * time.Millisecond
 	ticker := time.NewTicker(pause)
@@ -172,8 +172,8 @@ func (t *trying) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// afterwards estimates how long it takes to train the members anew and to report on them: what their
-// trials took, for as many more documents as they will learn from.
+// afterwards estimates the time to refit the members and to report. It scales the times of their trials by
+// the number of documents.
 func (t *trying) afterwards() time.Duration {
 	var done []Outcome
 	for i := range t.outcomes {
@@ -201,8 +201,8 @@ func (t *trying) afterwards() time.Duration {
 	return time.Duration((float64(seconds*margin) + reportSeconds(t.config.Folds)) * float64(time.Second))
 }
 
-// learned returns of how many documents the trainings are that make a member of as many, in parts; anew says
-// that its trial had other data.
+// learned returns the total number of documents in the trainings of a member on docs documents in parts.
+// anew means that its trial had other data.
 func (r *run) learned(docs float64, parts int, anew bool) float64 {
 	rest := docs * float64(parts-1) / float64(parts)
 	switch {

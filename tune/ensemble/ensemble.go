@@ -1,9 +1,8 @@
-// Package ensemble fuses what several models, or score files of any origin, say
-// about the same data: on one test set, or fold by fold, with rules and weights
-// chosen on validation data.
+// Package ensemble fuses the scores of several models, or score files of any origin, on the same data: on
+// one test set, or fold by fold. Rules and weights are chosen on validation data.
 //
-// Start reading at [Config.Run]; systems.go reads systems from files. The package must not
-// depend on how any model was trained.
+// Start reading at [Config.Run]; systems.go reads systems from files. The package must not depend on how
+// any model was trained.
 package ensemble
 
 import (
@@ -27,27 +26,26 @@ type System struct {
 	Test  []float64    // one a row of the division's test data; dataset.NotRetrieved where a run has none
 	Valid []float64    // likewise of its validation data; nil without
 
-	// Places are those of the documents of the test data in the run, for [measure.TiesInput];
-	// nil for the order of the data.
+	// Places are the places of the test documents in the run, for [measure.TiesInput]; nil means the order
+	// of the data.
 	Places []uint32
 
 	Unjudged []float64 // as Test, of the division's unjudged queries
 
-	Notes []string // what was assumed of a model file of another system
+	Notes []string // assumptions about a model file of another system
 
-	Warnings []string // of what was left out when its runs were joined with the data
+	Warnings []string // about documents left out when its runs were joined with the data
 }
 
-// Division is data to measure on, and to choose on, and what all systems say about
-// them.
+// Division has data to measure on and to choose on, with the scores of all systems for them.
 type Division struct {
 	Name    string
 	Valid   *dataset.Dataset // nil if nothing is chosen
 	Test    *dataset.Dataset
 	Systems []System
 
-	// Unjudged has the queries of the runs that the judgements lack; nil if there are none,
-	// or Options.Unjudged did not ask for them.
+	// Unjudged has the queries of the runs that the judgements lack. It is nil if there are none, or if
+	// Options.Unjudged is false.
 	Unjudged *dataset.Dataset
 }
 
@@ -87,8 +85,8 @@ func (d *Division) places(ties measure.TiePolicy) []uint32 {
 	return places
 }
 
-// Config says how to fuse and how to judge it. The zero value fuses by reciprocal ranks, with
-// equal weights, and measures MAP.
+// Config is the configuration of fusions and their evaluation. The zero value fuses by reciprocal ranks,
+// with equal weights, and measures MAP.
 type Config struct {
 	Rules    []fuse.Rule       // none: the zero Rule
 	Weights  []float64         // one a system; nil: equal ones or, where there are validation data and Tuned is set, tuned ones
@@ -97,8 +95,8 @@ type Config struct {
 	Measures []measure.Measure // of the test data; none: Tuning.Measure
 	Ties     measure.TiePolicy
 
-	// Observe, if not nil, is called with the number of steps done and the total. A rule on a
-	// division takes as many as there are samples to tune weights on, and one.
+	// Observe, if not nil, is called with the number of steps done and the total. A rule on a division
+	// takes one step for each sample that weights are tuned on, and one more.
 	Observe func(done, total int)
 }
 
@@ -111,18 +109,18 @@ type Fusion struct {
 	Test    *measure.Result
 }
 
-// Row is a system alone, a rule, or what was chosen of all rules, on every division.
+// Row is a system alone, a rule, or the chosen rule, on every division.
 type Row struct {
 	Name    string
 	Tests   []*measure.Result
 	Fusions []*Fusion // nil for a system alone
 }
 
-// Result has the systems' rows, then the rules', then that of the rule chosen on
-// each division's validation data, if there are such and several rules.
+// Result has the systems' rows and the rules' rows. Chosen is the row of the rule chosen on each
+// division's validation data.
 type Result struct {
 	Systems, Rules []Row
-	Chosen         *Row // a rule's where there is but one; nil where there was nothing to choose by
+	Chosen         *Row // the only rule's row; nil if there are several rules and no validation data
 }
 
 // Run fuses every division.
@@ -157,8 +155,8 @@ func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error)
 	return r, nil
 }
 
-// settled returns the configuration with its defaults and with the relevance threshold for
-// the data of all divisions, unless one is chosen; an error if it does not fit them.
+// settled returns the configuration with its defaults and, unless one is chosen, the relevance threshold
+// for the data of all divisions. It returns an error if the configuration does not fit them.
 func (c *Config) settled(divisions []Division) (*Config, error) {
 	s := *c
 	if len(s.Rules) == 0 {
@@ -185,8 +183,7 @@ func (c *Config) settled(divisions []Division) (*Config, error) {
 	return &s, nil
 }
 
-// check returns an error for rules that make no sense, and for divisions whose systems have
-// not all a score for every document.
+// check returns an error for invalid rules, and for divisions whose systems lack scores.
 func (c *Config) check(divisions []Division) error {
 	if len(divisions) == 0 {
 		return errors.New("found no division of data, expected at least one")
@@ -221,8 +218,7 @@ func (r *Row) add(f *Fusion) {
 	r.Fusions, r.Tests = append(r.Fusions, f), append(r.Tests, f.Test)
 }
 
-// choose returns the row of each division's best rule on its validation data, the
-// first of equals.
+// choose returns the row of each division's best rule on its validation data, the first of equals.
 func choose(rules []Row, divisions []Division) *Row {
 	if len(rules) == 1 {
 		return &rules[0]
@@ -243,8 +239,7 @@ func choose(rules []Row, divisions []Division) *Row {
 	return chosen
 }
 
-// fuse applies one rule to one division. For Observe it is fusion number, from 0, of of
-// fusions.
+// fuse applies one rule to one division. For Observe it is the given number, from 0, of all fusions.
 func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division, number, of int) (*Fusion, error) {
 	steps := 1
 	if c.Weights == nil && c.Tuned && d.Valid != nil {

@@ -20,20 +20,19 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// systemFiles are those of one system: of a model, or of what it says of test and validation data.
+// systemFiles are the files of one system: a model, or the scores of test and validation data.
 type systemFiles struct{ name, model, test, valid string }
 
-// Read returns the division of test and validation data, which may be nil, with the
-// systems of the given arguments: each a model file, or a file of test scores with, after
-// a colon, that of validation scores. A file of scores may be a run of TREC, which is joined
-// by query and document. observe, unless nil, is called with the number of
-// systems read and the total.
+// Read returns the division of test and validation data, either of which may be nil, with the systems of
+// args. An argument is a model file, or a file of test scores, optionally with a colon and a file of
+// validation scores. A file of scores may be a TREC run, which is joined by query and document. observe,
+// unless nil, is called with the number of systems read and the total.
 //
-// Data without features, such as TREC's judgements, need runs, and the division's data are
-// then the pool of both ([trec.Pool]): all that was judged or retrieved.
+// Data without features, such as TREC's judgements, need runs. The division's data are then the pool of
+// both ([trec.Pool]): all documents that were judged or retrieved.
 //
-// What the files and the pool take is counted beside the data; if all take more than
-// MaxBytes, the error's cause is [dataset.ErrTooLarge].
+// The memory of the files and the pool counts in addition to the data. If the total exceeds MaxBytes, the
+// error's cause is [dataset.ErrTooLarge].
 func Read(args []string, valid, test *dataset.Dataset, o Options, observe func(done, total int)) (*Division, error) {
 	d := &Division{Valid: valid, Test: test}
 	all := make([]systemFiles, len(args))
@@ -60,7 +59,7 @@ func ReadScores(path string, test *dataset.Dataset, o Options) (*Division, error
 	return d, d.read([]systemFiles{{name: path, test: path}}, o.reading(test), func(int) {})
 }
 
-// Options say how the files of systems are read.
+// Options say how to read the files of systems.
 type Options struct {
 	Context   context.Context // ends the reading; may be nil
 	MaxBytes  int64           // of memory that the data and all files may take; see [dataset.Options]
@@ -74,7 +73,7 @@ func (o Options) ascending(f systemFiles) bool {
 	return slices.Contains(o.Ascending, f.name) || slices.Contains(o.Ascending, f.test)
 }
 
-// check returns an error if Ascending names what is no system with scores.
+// check returns an error if Ascending names a path that is not a system with scores.
 func (o Options) check(all []systemFiles) error {
 	for _, path := range o.Ascending {
 		one := Options{Ascending: []string{path}}
@@ -106,8 +105,7 @@ func ReadRuns(paths []string, o Options, observe func(done, total int)) (*Divisi
 	return d, d.keepUnjudged(nil, runs, r)
 }
 
-// keepUnjudged sets what the division knows of the queries that the judgements, which may be
-// nil, lack.
+// keepUnjudged sets the queries that the judgements, which may be nil, lack, with their scores.
 func (d *Division) keepUnjudged(judged *dataset.Dataset, r rankings, state *reading) error {
 	runs := r.runs()
 	most, left := trec.PoolBytes(nil, runs...)
@@ -146,7 +144,7 @@ func (o Options) reading(sets ...*dataset.Dataset) *reading {
 	return r
 }
 
-// rest returns the bytes that are not taken.
+// rest returns the number of bytes that are left.
 func (r *reading) rest() int64 { return max(1, r.mem.Limit()-r.mem.Taken()) }
 
 // ReadFolds returns the divisions of folds. Each folder holds, for every fold,
@@ -216,14 +214,14 @@ func looksLikeModel(path string) (bool, error) {
 	return bytes.HasPrefix(bytes.TrimSpace(start[:n]), []byte("{")) || interchange.Recognise(start[:n]) != "", nil
 }
 
-// rankings are what the files of systems without a model say of one data set.
+// rankings are the rankings of one data set by the systems without a model.
 type rankings []datafile.Ranking
 
-// scoreBytes are what a system's scores of a document take, with its places.
+// scoreBytes are the bytes of a system's score of a document, with its place.
 const scoreBytes = 8 + 4
 
-// workBytes are what measuring and fusing take for a document beside: grades and scores in
-// the order of the measures, or a fusion.
+// workBytes are the further bytes that measuring and fusing take for a document: grades and scores in the
+// order of the measures, or a fusion.
 const workBytes = 24
 
 // read adds the systems to the division. observe is called with the index of each before it
@@ -363,8 +361,8 @@ func (s *System) warn(path string, warnings []string) {
 	}
 }
 
-// join returns a system's scores of d's documents and, if d is a pool, their places in the
-// run. It warns of what found no place.
+// join returns a system's scores of d's documents and, if d is a pool, their places in the run. It warns
+// of documents without a place.
 func (s *System) join(path string, r datafile.Ranking, d *dataset.Dataset) (scores []float64, places []uint32, err error) {
 	joined, err := r.Of(d)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/listwise/listwise/model/fuse"
 )
 
-// Tuning says how weights are chosen. The zero value chooses them once, by MAP.
+// Tuning is the way weights are chosen. The zero value chooses them once, by MAP.
 type Tuning struct {
 	Measure measure.Measure // an Averager; nil: map
 	Draws   int             // samples of the queries whose best weights are averaged; 0: the queries themselves, once
@@ -33,13 +33,11 @@ func (t Tuning) measure() measure.Measure {
 // tolerance is the gain of the measure below which a climb ends.
 const tolerance = 1e-4
 
-// Weights chooses weights, none below 0 and summing to 1, on validation data, to
-// which systems gave these scores, and returns them with the tie-neutral mean of the
-// measure there. They are the mean of what coordinate ascent, from equal weights,
-// ends at on samples of as many queries, drawn with replacement: systems that do
-// alike get like weights, while one ascent on few queries picks some of them by
-// chance (bagging; Breiman, Machine Learning 24, 1996). Queries' weights are those of the
-// means. Data on which no order matters are an error.
+// Weights chooses non-negative weights of sum 1 on validation data, given the systems' scores. It returns
+// them with the tie-neutral mean of the measure. The weights are the mean of the results of coordinate
+// ascent, from equal weights, on bootstrap samples of the queries (bagging; Breiman, Machine Learning 24,
+// 1996). So similar systems get similar weights, while one ascent on few queries picks some of them by
+// chance. Means use the queries' weights. It is an error if no order matters on the data.
 func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset, systems [][]float64) (weights []float64, value float64, err error) {
 	t.Measure = measure.For(t.measure(), valid)
 	if _, ok := t.Measure.(measure.Averager); !ok {
