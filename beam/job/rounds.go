@@ -63,7 +63,7 @@ type part struct {
 	number int
 }
 
-// Eval implements objective.Part. Of a round that failed one part tells.
+// Eval implements objective.PartialRisk. Of a round that failed one part tells.
 func (p part) Eval(w, grad []float64) (float64, error) {
 	r, err := p.rounds.evaluate(floats(nil, w...), 8*(len(w)+1))
 	if r == nil {

@@ -237,7 +237,7 @@ func minimise(ctx context.Context, w *workspace, j *Job, run func(ctx context.Co
 		if err != nil {
 			return err
 		}
-		d.Models, d.Parts = append(d.Models, own), append(d.Parts, objective.Part(part{rounds, i}))
+		d.Models, d.Parts = append(d.Models, own), append(d.Parts, objective.PartialRisk(part{rounds, i}))
 	}
 	trained, err := d.Learn(ctx)
 	if err != nil {

@@ -8,21 +8,21 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 )
 
-// Bindings keep losses that were bound to the queries of a data set, for other functions of equal
-// loss, data and seed: trainings that differ in the penalty alone draw their rankings once. The
-// zero value is ready to use, by several goroutines. It changes no bit of the functions.
+// Bindings keep losses that were bound to the queries of a data set, for other functions of equal loss,
+// data and seed. For example, trainings that differ only in the penalty draw their rankings once. The zero
+// value is ready to use, by several goroutines. Bindings change no bit of the functions.
 //
-// Losses are equal by [reflect.DeepEqual], which takes no functions for equal. They keep the few
-// that were asked for last.
+// Losses are equal by [reflect.DeepEqual]; losses with functions never are. Only the losses used last are
+// kept.
 type Bindings struct {
 	mu   sync.Mutex
 	kept []*boundLosses // the last asked for at the end
 }
 
-// mostBound is the number of losses kept: of trainings side by side each has one.
+// mostBound is the number of losses kept, one for each concurrent training.
 const mostBound = 4
 
-// boundLosses are those of the queries of a data set.
+// boundLosses are a loss bound to the queries of a data set.
 type boundLosses struct {
 	loss loss.Loss
 	data string // fingerprint
@@ -32,7 +32,7 @@ type boundLosses struct {
 	queries []loss.QueryLoss
 }
 
-// of returns the losses of a function, which may not be bound yet.
+// of returns the bound losses of a function, which may still be empty.
 func (b *Bindings) of(l loss.Loss, d *dataset.Dataset, seed uint64) *boundLosses {
 	data := d.Fingerprint()
 	b.mu.Lock()
@@ -48,8 +48,8 @@ func (b *Bindings) of(l loss.Loss, d *dataset.Dataset, seed uint64) *boundLosses
 	return k
 }
 
-// bindFrom is bind with what b has; b may be nil. The data have no weights of documents, which
-// losses are bound to, too, or nothing is taken.
+// bindFrom is bind, but takes the losses from b if b has them. b may be nil. It takes nothing from b if
+// the data have weights of documents, since losses are bound to these, too.
 func (f *Functional) bindFrom(b *Bindings, d *dataset.Dataset, workers int, done <-chan struct{}) (query int, err error) {
 	const purpose = "bind"
 	if b == nil || d.Weights() != nil {

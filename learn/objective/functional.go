@@ -19,11 +19,12 @@ import (
 //
 //	L(s) = Σ_q w_q loss_q(s_q),   λ = −∂L/∂s,
 //
-// with the weights w of the queries (1 unless the data have others),
-// for learners that have no parameters but scores, such as boosted trees; a [Risk]
-// puts a scorer before it. Scores, and what comes back for them, are slices of
-// Rows() numbers, one a document: those of the data set's first query, then those of
-// its second, and so on, as in [dataset.Dataset.Grades].
+// with the weights w of the queries (default 1). Learners without parameters use it, such as boosted
+// trees; a [Risk] puts a scorer before it. Scores and derivatives are slices of Rows() numbers, one for
+// each document in the order of the data set.
+//
+// Values and derivatives have the same bits for any number of workers. Evaluations allocate nothing after
+// the first. Calls must not overlap.
 //
 // Values and derivatives are the same, bit for bit, whatever the number of workers.
 // After the first call with as many of them, evaluations allocate nothing. Calls must
@@ -94,8 +95,8 @@ func functionalOf(
 	return f, nil
 }
 
-// bindAll binds the loss to the queries in parallel, each with a stream keyed by its
-// content, and keeps those whose loss is not Nothing.
+// bindAll binds the loss to the queries in parallel, each with a random stream keyed by its content. It
+// keeps the queries whose loss is not Nothing.
 func bindAll(d *dataset.Dataset, l loss.Loss, bindings *Bindings, seed uint64, workers int, done <-chan struct{}) (*Functional, error) {
 	if d.Weights() != nil && !loss.WeighsDocuments(l) {
 		return nil, fmt.Errorf("found weights of documents, expected none: the loss %T does not take them", l)
@@ -122,8 +123,8 @@ func bindAll(d *dataset.Dataset, l loss.Loss, bindings *Bindings, seed uint64, w
 	return f, nil
 }
 
-// bind binds the loss to all queries with the random streams of a purpose, and
-// returns the first error and the number of its query; done ends it.
+// bind binds the loss to all queries with the random streams of a purpose. It returns the first error and
+// the number of its query. Closing done ends it.
 func (f *Functional) bind(purpose string, workers int, done <-chan struct{}) (query int, err error) {
 	errs := make([]error, len(f.queries))
 	parallel.For(len(f.queries), workers, func(_, i int) {
@@ -164,8 +165,8 @@ func (f *Functional) newSums(dim int) *parallel.Sums {
 	return parallel.NewSums(dim, parallel.Split(docs, parallel.DefaultBlocks))
 }
 
-// each returns a function that adds up the term of every query of a range, in order, and
-// returns NaN once done is closed. It is the only loop over queries of this package.
+// each returns a function that adds up the terms of a range of queries in order, or returns NaN once done
+// is closed. It is the only loop over queries in this package.
 func (f *Functional) each(term func(worker, query int, down []float64) float64) rangeFunc {
 	return func(worker, from, to int, down []float64) float64 {
 		var value float64
@@ -179,8 +180,9 @@ func (f *Functional) each(term func(worker, query int, down []float64) float64) 
 	}
 }
 
-// Weigh gives documents weights in pairs, one a row, which must not change afterwards. It is an
-// error if the loss is no [loss.PairWeighted], or the weights do not fit; f must then not be used.
+// Weigh sets the weights of documents in pairs, one for each row, which must not change afterwards. The
+// error says that the loss is no [loss.PairWeighted] or that the weights do not fit; f must then not be
+// used.
 func (f *Functional) Weigh(w loss.PairWeights) error {
 	if _, ok := f.loss.(loss.PairWeighted); !ok {
 		return fmt.Errorf("the loss %T takes no weights of documents in pairs, expected a loss.PairWeighted", f.loss)
@@ -198,8 +200,7 @@ func (f *Functional) Weigh(w loss.PairWeights) error {
 // Queries returns the number of queries whose loss is not [loss.Nothing].
 func (f *Functional) Queries() int { return len(f.queries) }
 
-// Rows returns the number of documents of the data set, those of queries that are left
-// out included.
+// Rows returns the number of documents of the data set, including queries that are left out.
 func (f *Functional) Rows() int { return f.rows }
 
 // Eval returns L(scores), and overwrites lambda, if it is not nil, with λ.
@@ -212,8 +213,7 @@ func (f *Functional) Eval(scores, lambda []float64) float64 {
 	return f.run(f.plain, point{scores: scores, lambda: lambda})
 }
 
-// Diagonal returns an error if the loss has no second derivatives, so that EvalSecond
-// must not be called.
+// Diagonal returns an error if the loss has no second derivatives. EvalSecond must then not be called.
 func (f *Functional) Diagonal() error {
 	for i := range f.queries {
 		if _, ok := f.queries[i].loss.(loss.Diagonal); !ok {
@@ -223,9 +223,8 @@ func (f *Functional) Diagonal() error {
 	return nil
 }
 
-// EvalSecond is Eval, and overwrites second with the second derivative of the loss by
-// each score, ∂²L/∂s_i² ([loss.Diagonal]). Neither slice is nil. It panics if
-// Diagonal returns an error.
+// EvalSecond is Eval, and overwrites second with the second derivative of the loss by each score,
+// ∂²L/∂s_i² ([loss.Diagonal]). Neither slice may be nil. It panics if Diagonal returns an error.
 func (f *Functional) EvalSecond(scores, lambda, second []float64) float64 {
 	f.mustHaveRows("scores", scores)
 	f.mustHaveRows("lambda", lambda)
@@ -235,8 +234,8 @@ func (f *Functional) EvalSecond(scores, lambda, second []float64) float64 {
 	return f.run(f.second, point{scores, lambda, second})
 }
 
-// Mark overwrites rows with 1 for the documents of queries whose loss is not [loss.Nothing],
-// times their queries' weights and their own, and 0 for the others.
+// Mark sets rows to the weight of the query times the weight of the document. It sets 0 for queries whose
+// loss is [loss.Nothing].
 func (f *Functional) Mark(rows []float64) {
 	f.mustHaveRows("marks", rows)
 	clear(rows)
@@ -293,9 +292,9 @@ func (q *boundQuery) of(rows []float64) []float64 {
 	return rows[q.row : q.row+q.docs : q.row+q.docs]
 }
 
-// Redraw binds the loss again, with other random numbers in every round. Round 0 has those of
-// [NewFunctional]. What is drawn depends on the seed, the round and the query's
-// content alone. After an error, which names the query, f must not be used.
+// Redraw binds the loss again with new random numbers. They depend only on the seed, the round and the
+// query's content; round 0 has those of [NewFunctional]. After an error, which names the query, f must not
+// be used.
 func (f *Functional) Redraw(round int) error {
 	purpose := "bind"
 	if round != 0 {

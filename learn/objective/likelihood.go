@@ -14,10 +14,9 @@ import (
 //
 //	−Σ v log P(class) + ‖w‖²/C,
 //
-// with v the weight of a document's query times its own, 1 unless the data have others,
-// a function of the parameters w of a scorer.Classes to be minimised; with an order of the
-// classes P(class) is the product over k of P(class ≥ k) or P(class < k), as it is. It is
-// convex. It must not be evaluated concurrently.
+// where v is the weight of the document's query times its own (default 1). It is a convex function of the
+// parameters w of a scorer.Classes. With ordered classes, P(class) is the product over k > 0 of P(class ≥
+// k) if it holds and else P(class < k). It must not be evaluated concurrently.
 type Likelihood struct {
 	scorer  scorer.Classes
 	d       *dataset.Dataset
@@ -33,9 +32,9 @@ type Likelihood struct {
 	weights []float64            // v, of all documents; nil: all 1
 }
 
-// NewLikelihood returns the likelihood of the documents of d, whose classes are numbers
-// from 0 in the order of its rows; c is C, above 0, and workers the number of goroutines, 0
-// for GOMAXPROCS. Neither d nor classes may change.
+// NewLikelihood returns the likelihood of the documents of d. classes are numbers from 0, one for each
+// row; c > 0 is C; workers is the number of goroutines, 0 for GOMAXPROCS. Neither d nor classes may
+// change.
 func NewLikelihood(d *dataset.Dataset, s scorer.Classes, classes []int, c float64, workers int) *Likelihood {
 	l := &Likelihood{scorer: s, d: d, classes: classes, inverse: 1 / c, weights: d.RowWeights()}
 	docs, row, most := make([]int, len(d.Queries)), 0, 0
@@ -73,7 +72,7 @@ func (l *Likelihood) Eval(w, grad []float64) float64 {
 	return value + float64(l.inverse*kernel.Dot(w, w))
 }
 
-// queries returns the sum over some queries and adds minus its gradient to down.
+// queries returns the sum over a range of queries and subtracts its gradient from down.
 func (l *Likelihood) queries(worker, from, to int, down []float64) float64 {
 	var sum float64
 	for q := from; q < to; q++ {
@@ -95,9 +94,9 @@ func (l *Likelihood) queries(worker, from, to int, down []float64) float64 {
 	return sum
 }
 
-// categorical returns −Σ log P(class) of documents under the softmax of the functions'
-// values u, a row of documents each, and overwrites these with minus their derivatives. Both are
-// multiplied by the documents' weights, nil for 1.
+// categorical returns −Σ v log P(class) under the softmax of the functions' values u, one row of documents
+// for each function. It overwrites u with the negative derivatives. weights has v for each document; nil
+// means 1.
 func categorical(u []float64, classes []int, weights []float64) (sum float64) {
 	docs := len(classes)
 	for i, class := range classes {

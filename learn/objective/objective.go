@@ -1,10 +1,9 @@
-// Package objective puts a loss and a scorer together over a data set: the
-// regularised empirical risk, a function of the scorer's parameters that an
-// optimiser can minimise.
+// Package objective combines a loss and a scorer over a data set. The result is the regularised empirical
+// risk, a function of the scorer's parameters that an optimiser can minimise.
 //
-// Start reading at [Functional], the loss of a data set as a function of its documents'
-// scores, and at [Risk], the same as a function of a scorer's parameters. The package must
-// not know which loss or scorer it holds, nor how the function is minimised.
+// Start reading at [Functional], the loss of a data set as a function of its documents' scores. [Risk] is
+// the same as a function of a scorer's parameters. The package must not know which loss or scorer it has,
+// nor how the function is minimised.
 package objective
 
 import (
@@ -24,10 +23,9 @@ import (
 //
 //	F(w) = Σ_q v_q loss_q(scores_q(w)) + ‖w‖²/C
 //
-// summed (not averaged) over the queries of a data set, as LogRank has it
-// (Section 2.1; no ½, no bias), with their weights v, 1 unless the data have others. Its values and gradients are the same, bit for
-// bit, whatever the number of workers. A Risk may not be used by several
-// goroutines at once, except for [Risk.EvalTerm].
+// summed (not averaged) over the queries of a data set, as in LogRank (Section 2.1; no ½, no bias). v is
+// the weight of a query, 1 by default. Values and gradients have the same bits for any number of workers.
+// A Risk may not be used by several goroutines at once, except for [Risk.EvalTerm].
 type Risk struct {
 	functional *Functional
 	queries    []boundQuery // the functional's
@@ -49,24 +47,24 @@ type Risk struct {
 	next       []float32       // of the term announced last; nil if there is none or the data are streamed
 }
 
-// Options are what a Risk takes beside data, scorer and loss.
+// Options are the options of a Risk.
 type Options struct {
 	C       float64 // of ‖w‖²/C; 0 or +Inf means no regularisation
 	Seed    uint64  // of everything the loss draws
 	Workers int     // goroutines; 0 means GOMAXPROCS
 
-	// Done, a context's channel or nil, interrupts once it is closed: [New] returns
-	// ErrInterrupted, and sums over all queries end before their next query as NaN.
+	// Done is a context's channel, or nil. When it is closed, [New] returns ErrInterrupted, and sums over
+	// all queries end as NaN.
 	Done <-chan struct{}
 
-	// Bindings, if not nil, keep what the loss was bound to for other risks.
+	// Bindings, if not nil, shares the bound loss with other risks.
 	Bindings *Bindings
 }
 
 // ErrInterrupted is returned after [Options.Done] was closed.
 var ErrInterrupted = errors.New("interrupted")
 
-// closed reports whether a channel that nothing is sent on is closed.
+// closed reports whether a channel is closed. Nothing may be sent on the channel.
 func closed(done <-chan struct{}) bool {
 	select {
 	case <-done:
@@ -105,10 +103,13 @@ func (r *Risk) newWorkspace(docs int) workspace {
 	return w
 }
 
-// New binds the loss to every query of d, which must not change afterwards.
-// Queries whose loss is [loss.Nothing], or whose weight is 0, are left out. It is an error if the
-// scorer takes another number of features than d has, if C is negative or NaN,
-// or if the loss does not fit a query, or takes no weights of documents where there are some.
+// New binds the loss to every query of d, which must not change afterwards. Queries whose loss is
+// [loss.Nothing] or whose weight is 0 are left out. It is an error if
+//
+// - the scorer takes another number of features than d has,
+// - C is negative or NaN,
+// - the loss does not fit a query,
+// - documents have weights that the loss does not take.
 func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk, error) {
 	if s.NumFeatures() != d.Features {
 		return nil, fmt.Errorf("the scorer takes %d features, the data have %d", s.NumFeatures(), d.Features)
@@ -145,7 +146,7 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	return r, nil
 }
 
-// stream has the features of streamed data read query by query.
+// stream sets up reading the features of streamed data query by query.
 func (r *Risk) stream(d *dataset.Dataset) {
 	if !d.Streamed() {
 		return
@@ -158,11 +159,11 @@ func (r *Risk) stream(d *dataset.Dataset) {
 	r.announcer, r.window = r.rows(), d.Window() // one goroutine announces for all that evaluate
 }
 
-// Window returns how many terms ahead of their evaluation it is worth calling Soon; where the
-// features are in memory, 1 if terms come [Risk.InTurn] and else 0.
+// Window returns the number of terms by which a call of Soon should precede their evaluation. If the
+// features are in memory, it is 1 with [Risk.InTurn] and else 0.
 func (r *Risk) Window() int { return r.window }
 
-// Soon announces that terms will be evaluated, so that their features are read meanwhile.
+// Soon announces that terms will be evaluated, so that their features are read in the meantime.
 func (r *Risk) Soon(terms []int) {
 	switch {
 	case r.announcer != nil:
@@ -188,7 +189,7 @@ func (r *Risk) Eval(w, grad []float64) float64 {
 	return r.penalize(r.sum(r.run, w, grad), w, grad)
 }
 
-// sum returns what run adds up over the queries, with its gradient.
+// sum returns the sum over the queries by run, and its gradient.
 func (r *Risk) sum(run rangeFunc, w, grad []float64) float64 {
 	r.params = w
 	value := r.sums.Run(r.workers, run)
@@ -203,12 +204,12 @@ func (r *Risk) penalize(value float64, w, grad []float64) float64 {
 	return addPenalty(r.inverse, value, w, grad)
 }
 
-// lossOf evaluates a query's loss at some scores. It overwrites lambda with the vector
-// that is propagated back through the scorer.
+// lossOf evaluates a query's loss at the given scores. It overwrites lambda with the vector to propagate
+// back through the scorer.
 type lossOf func(query int, scores, lambda []float64, scratch *loss.Scratch) float64
 
-// through returns the term of a query in a sum: its documents are scored, the loss is
-// evaluated, and lambda is propagated back to the parameters.
+// through returns a query's term of a sum. The term scores the documents, evaluates the loss, and
+// propagates lambda back to the parameters.
 func (r *Risk) through(eval lossOf) func(worker, query int, down []float64) float64 {
 	return func(worker, query int, down []float64) float64 {
 		ws := &r.work[worker]
@@ -217,8 +218,8 @@ func (r *Risk) through(eval lossOf) func(worker, query int, down []float64) floa
 	}
 }
 
-// term returns the value of eval for a query at params, times its weight, and adds sign times its
-// lambda, likewise weighed and propagated back, to down.
+// term returns the weighted value of eval for a query at params. It adds sign times the weighted lambda,
+// propagated back, to down.
 func (r *Risk) term(eval lossOf, query int, params, down []float64, sign float64, ws *workspace) float64 {
 	q := &r.queries[query]
 	scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
@@ -239,7 +240,7 @@ func (r *Risk) evalQuery(query int, scores, lambda []float64, scratch *loss.Scra
 	return r.queries[query].loss.Eval(scores, lambda, scratch)
 }
 
-// after returns the features of the query after the i-th, nil after the last.
+// after returns the features of the query after the i-th, or nil after the last.
 func (r *Risk) after(i int) []float32 {
 	if i+1 < len(r.queries) {
 		return r.queries[i+1].x
@@ -271,9 +272,9 @@ func (r *Risk) Terms() int { return len(r.queries) }
 // QueryID returns the id of the query of term i.
 func (r *Risk) QueryID(i int) string { return r.queries[i].id }
 
-// InTurn says that terms are evaluated one after the other, each in the turn in which [Risk.Soon] announces it, and
-// lends a team (nil for none) among which the scorer may divide the work on a query, if that is found
-// to be the faster way. EvalTerm may then be called by one goroutine at a time. It changes no bit of the results.
+// InTurn declares that terms are evaluated one after the other, in the order in which [Risk.Soon]
+// announces them. Only one goroutine at a time may then call EvalTerm. The scorer may divide a query among
+// the team, unless team is nil, if that proves faster. Results have the same bits.
 func (r *Risk) InTurn(team *parallel.Team) {
 	r.inTurn, r.team = true, team
 	if r.announcer == nil {
@@ -281,12 +282,12 @@ func (r *Risk) InTurn(team *parallel.Team) {
 	}
 }
 
-// EvalTerm returns the loss of the query of term i, 0 ≤ i < Terms(), times its weight, at w and adds its
-// gradient to grad; both slices have Dim elements. The penalty ‖w‖²/C is no part of it.
-// Where λ is no gradient, what is added is −λ propagated back to the parameters.
+// EvalTerm returns the loss at w of the query of term i, 0 ≤ i < Terms(), times its weight, and adds its
+// gradient to grad. Both slices have Dim elements. The penalty ‖w‖²/C is left out. If λ is no gradient, −λ
+// propagated back to the parameters is added.
 //
-// The result depends on i and w alone, and several goroutines may call it at once,
-// each with a grad of its own, unless terms come [Risk.InTurn]. Working memory is pooled.
+// The result depends only on i and w. Several goroutines may call it at once, each with its own grad,
+// unless terms come [Risk.InTurn]. Working memory is pooled.
 func (r *Risk) EvalTerm(i int, w, grad []float64) float64 {
 	ws := r.terms.Get().(*workspace)
 	defer r.terms.Put(ws)
@@ -323,9 +324,9 @@ func (e *TooMuchWork) Error() string {
 		e.Query, e.Documents, e.Cost.Operations/1e9, memory, e.Cost.Work(), e.Limit)
 }
 
-// CheckWork returns a [*TooMuchWork] if the loss or the scorer take more work than the
-// limit for a query, in the unit of [loss.Cost.Work]: that of the query that takes
-// most. A scorer or coster of nil takes none. It takes about as long as sorting the grades.
+// CheckWork returns a [*TooMuchWork] if the loss and the scorer take more work than the limit for some
+// query. It names the query with the most work. The unit is that of [loss.Cost.Work]. A nil scorer or
+// coster takes none. The check takes about as long as sorting the grades.
 func CheckWork(d *dataset.Dataset, s scorer.Scorer, coster loss.Coster, limit float64) error {
 	pairs, _ := s.(scorer.Coster)
 	if coster == nil && pairs == nil {
@@ -351,9 +352,8 @@ func CheckWork(d *dataset.Dataset, s scorer.Scorer, coster loss.Coster, limit fl
 	return worst
 }
 
-// Redraw binds the loss anew, with other random numbers in every round, and those of
-// [New] in round 0. What is drawn depends on the seed, the round and the query alone. The
-// risk is then another function: no method of r may run at the same time, nor an
-// optimiser that compares values from before and after. After an error, which names the
-// query, r must not be used.
+// Redraw binds the loss again with new random numbers. They depend only on the seed, the round and the
+// query; round 0 has those of [New]. The risk is then another function. No other method of r may run at
+// the same time, and an optimiser must not compare values from before and after. After an error, which
+// names the query, r must not be used.
 func (r *Risk) Redraw(round int) error { return r.functional.Redraw(round) }

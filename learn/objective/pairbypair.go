@@ -10,14 +10,13 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// PairByPair is the risk of [loss.RankNet], query by query, computed as it was
-// before section 5 of Burges, Ragno and Le (NIPS 2006), "V1" there: for each pair
-// of differently graded documents both are scored, and the pair's λ is propagated
-// back through the scorer for both, which adds to the gradient of the query. For n
-// documents with p pairs this takes 2p passes through the scorer where [Risk] takes n.
-// It serves to test Risk and to measure what that form gains; no method trains with it.
+// PairByPair is the risk of [loss.RankNet], query by query, in the form "V1" that precedes section 5 of
+// Burges, Ragno and Le (NIPS 2006). For each pair of differently graded documents, both are scored, and
+// the pair's λ is propagated back through the scorer for both. For n documents with p pairs this takes 2p
+// passes through the scorer, and [Risk] takes n. It serves to test Risk and to measure its gain; no method
+// trains with it.
 //
-// It has the methods of a sum of terms that a descent needs. Calls must not overlap.
+// It implements the sum of terms of a descent. Calls must not overlap.
 type PairByPair struct {
 	pairTerms
 	better document
@@ -25,11 +24,11 @@ type PairByPair struct {
 	grad   []float64 // of a pair, for DescendTerm
 }
 
-// PerDocument is the same risk in the form that section 5 prints, "V2": a query's documents
-// are scored, the λ of all pairs are added up per document, and every document is scored
-// again and propagated back once. It differs from PairByPair by the order of the sum alone, so
-// that their times compare the orders. [Risk] also keeps activations and exponentials, as
-// footnote 3 of the paper proposes, and passes over several documents at once.
+// PerDocument is the same risk in the form "V2" of section 5. A query's documents are scored, the λ of all
+// pairs are added up by document, and every document is scored again and propagated back once. Only the
+// order of the sum differs from PairByPair, so that their times compare the orders. [Risk] also keeps
+// activations and exponentials, as footnote 3 of the paper proposes, and passes over several documents at
+// once.
 type PerDocument struct {
 	pairTerms
 	one            document
@@ -43,8 +42,7 @@ type pairTerms struct {
 	queries []pairQuery
 }
 
-// document is the memory of one side of a pair: its activations are kept until its λ
-// is known.
+// document is the memory of one side of a pair. It keeps the activations until λ is known.
 type document struct {
 	score, down [1]float64
 	scorer      scorer.Workspace
@@ -55,10 +53,9 @@ type pairQuery struct {
 	weight float64 // of a pair
 }
 
-// NewPairByPair returns the risk over the queries of d, which must not change
-// afterwards, without those that have no pair. It is an error if the scorer takes
-// another number of features than d has, if the loss's options are not valid,
-// or if the data have weights.
+// NewPairByPair returns the risk over the queries of d that have pairs; d must not change afterwards. It
+// is an error if the scorer takes another number of features than d has, if the loss's options are
+// invalid, or if the data have weights.
 func NewPairByPair(d *dataset.Dataset, s scorer.Scorer, l loss.RankNet) (*PairByPair, error) {
 	terms, err := newPairTerms(d, s, l)
 	if err != nil {
@@ -130,9 +127,8 @@ func (p *PairByPair) EvalTerm(i int, w, grad []float64) float64 {
 	return q.weight * total
 }
 
-// DescendTerm makes a step of the rate down the gradient of every pair of the i-th query,
-// one after the other: the update a pair that RankNet had before. It returns the query's
-// loss, each pair's at the w that its step began with.
+// DescendTerm descends along the gradient of every pair of the i-th query, one after the other, as RankNet
+// first did. It returns the query's loss, with each pair's loss at the w before its step.
 func (p *PairByPair) DescendTerm(i int, rate float64, w []float64) float64 {
 	q, total := &p.queries[i], 0.0
 	for i, j := range loss.Pairs(q.Grades) {

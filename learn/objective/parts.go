@@ -9,9 +9,9 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Part is the sum of a loss over a part of the queries, without a penalty: that of a shard, which
-// may lie on another machine. It returns the value at w and overwrites grad with the gradient.
-type Part interface {
+// PartialRisk is the sum of a loss over a part of the queries, without a penalty, such as a shard on
+// another machine. Eval returns the value at w and overwrites grad with the gradient.
+type PartialRisk interface {
 	Eval(w, grad []float64) (float64, error)
 }
 
@@ -19,14 +19,16 @@ type Part interface {
 //
 //	F(w) = Σ_parts Σ_q v_q loss_q(scores_q(w)) + ‖w‖²/C,
 //
-// for an optimiser that sees one objective. The parts are evaluated side by side and added in
-// their order: the same division gives the same bits, whichever part is done first. Another
-// division, or none, gives the same up to rounding.
+// for an optimiser that sees one objective. The parts are evaluated concurrently and added in order, so
+// that the same division gives the same bits. Other divisions give the same up to rounding.
+//
+// If a part fails, the value is NaN, at which solvers end; Err returns the cause. A Parts may not be used
+// by several goroutines at once.
 //
 // A part that fails makes the value NaN, at which solvers end; Err tells why. A Parts may not be
 // used by several goroutines at once.
 type Parts struct {
-	parts   []Part
+	parts   []PartialRisk
 	dim     int
 	inverse float64
 	values  []float64
@@ -34,9 +36,8 @@ type Parts struct {
 	err     error
 }
 
-// NewParts puts parts together that take dim parameters, with the penalty of the options; their
-// other fields are the parts' own.
-func NewParts(dim int, parts []Part, opts Options) (*Parts, error) {
+// NewParts combines parts of dim parameters with the penalty of opts. The other options are ignored.
+func NewParts(dim int, parts []PartialRisk, opts Options) (*Parts, error) {
 	inverse, err := opts.regularization()
 	if err != nil {
 		return nil, err
@@ -80,12 +81,12 @@ func (p *Parts) Eval(w, grad []float64) float64 {
 	return addPenalty(p.inverse, value, w, grad)
 }
 
-// Err returns why a part failed, nil if none did.
+// Err returns the error of the parts that failed, or nil.
 func (p *Parts) Err() error { return p.err }
 
-// Part returns the risk as a part of a larger one. It is an error if it has a penalty, which would
-// count once a part.
-func (r *Risk) Part() (Part, error) {
+// Part returns the risk as a part of a larger one. A risk with a penalty is an error, since each part
+// would count it.
+func (r *Risk) Part() (PartialRisk, error) {
 	if r.inverse != 0 {
 		return nil, fmt.Errorf("regularisation C = %v of a part, expected none: the whole has it", r.c)
 	}

@@ -18,18 +18,18 @@ import (
 
 // late is a part that answers after a while, so that parts end in another order than they stand in.
 type late struct {
-	objective.Part
+	objective.PartialRisk
 	after time.Duration
 }
 
 func (l late) Eval(w, grad []float64) (float64, error) {
 	time.Sleep(l.after)
-	return l.Part.Eval(w, grad)
+	return l.PartialRisk.Eval(w, grad)
 }
 
 // failing fails from the given call on.
 type failing struct {
-	objective.Part
+	objective.PartialRisk
 	calls *int
 	from  int
 }
@@ -40,7 +40,7 @@ func (f failing) Eval(w, grad []float64) (float64, error) {
 	if *f.calls++; *f.calls >= f.from {
 		return 0, errLost
 	}
-	return f.Part.Eval(w, grad)
+	return f.PartialRisk.Eval(w, grad)
 }
 
 func ohsumedLike(t *testing.T) *dataset.Dataset {
@@ -59,9 +59,9 @@ func ohsumedLike(t *testing.T) *dataset.Dataset {
 }
 
 // shards divides the data as a folder of shards would: query i is in shard i mod n.
-func shards(t *testing.T, d *dataset.Dataset, n int) []objective.Part {
+func shards(t *testing.T, d *dataset.Dataset, n int) []objective.PartialRisk {
 	t.Helper()
-	var parts []objective.Part
+	var parts []objective.PartialRisk
 	for k := range n {
 		place := -1
 		shard := d.Filter(func(*dataset.Query) bool { place++; return place%n == k })

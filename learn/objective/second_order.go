@@ -8,13 +8,13 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// SecondOrder is a Risk whose Hessian can be multiplied with vectors: for w·x under a
-// loss with second derivatives B_q with respect to the scores it is
+// SecondOrder is a Risk whose Hessian can be multiplied with vectors. For w·x under a loss with second
+// derivatives B_q with respect to the scores, the Hessian is
 //
-//	H = Σ_q X_qᵀ B_q X_q + (2/C)·1,
+//	H = Σ_q X_qᵀ B_q X_q + (2/C)·1.
 //
-// so a product costs two passes over the features, as a gradient does, and no
-// matrix is made. Its values and gradients are the Risk's.
+// A product costs two passes over the features, as a gradient does, and no matrix is made. Values and
+// gradients are the Risk's.
 type SecondOrder struct {
 	*Risk
 	curvature []loss.Curvature // one a query
@@ -63,10 +63,10 @@ func (c *SecondOrder) timesQuery(query int, scores, product []float64, _ *loss.S
 	return 0
 }
 
-// Support returns c and overwrites grad such that the sum of the losses, or of those that
-// they approximate, is at least c + grad·v at every v: the sum of the cutting planes of
-// [loss.CuttingPlane] at the scores of w. The penalty is no part of it. It is an error if
-// a loss has no cutting planes or the scorer is not linear.
+// Support returns c and overwrites grad such that the sum of the losses is at least c + grad·v at every v.
+// For a loss that approximates another one, this bounds the latter. It is the sum of the cutting planes of
+// [loss.CuttingPlane] at the scores of w, without the penalty. It is an error if a loss has no cutting
+// planes or the scorer is not linear.
 func (r *Risk) Support(w, grad []float64) (c float64, err error) {
 	if err := r.CheckSupport(); err != nil {
 		return 0, err
@@ -74,7 +74,7 @@ func (r *Risk) Support(w, grad []float64) (c float64, err error) {
 	return r.sum(r.functional.each(r.through(r.supportQuery)), w, grad), nil
 }
 
-// CheckSupport returns the error of Support if there is one at all w.
+// CheckSupport returns the error that Support would return at any w.
 func (r *Risk) CheckSupport() error {
 	if _, ok := r.scorer.(scorer.Linear); !ok {
 		return errors.New("the risk has cutting planes for linear scorers only")

@@ -13,8 +13,8 @@ import (
 	"github.com/listwise/listwise/internal/binarystate"
 )
 
-// State is all that the further course of a solver's run depends on, as it is at one of
-// the points where the run can be interrupted.
+// State is everything that determines the further course of a solver's run, at a point where it can be
+// interrupted.
 type State interface {
 	// Kind names the solver whose state it is.
 	Kind() string
@@ -22,13 +22,13 @@ type State interface {
 	// AppendBinary appends the state to b, every bit of it. The error is always nil.
 	encoding.BinaryAppender
 
-	// UnmarshalBinary sets the state to what AppendBinary wrote. Anything but the complete
-	// form of a possible state is an error and leaves the state unchanged.
+	// UnmarshalBinary sets the state from the form that AppendBinary writes. It returns an error, and
+	// leaves the state unchanged, for any other data or an impossible state.
 	encoding.BinaryUnmarshaler
 }
 
-// StateError is the error of a state from which a run cannot go on: it is damaged, or
-// that of another problem, solver or size.
+// StateError is the error of a state from which a run cannot be resumed. It is damaged, or belongs to
+// another problem, solver or size.
 type StateError struct{ Err error }
 
 // Error implements error.
@@ -40,7 +40,7 @@ func (e *StateError) Unwrap() error { return e.Err }
 // unfit returns a *StateError of a formatted message.
 func unfit(format string, args ...any) error { return &StateError{fmt.Errorf(format, args...)} }
 
-// A checkpoint is a state of any solver as it is kept in a file, numbers little-endian:
+// A checkpoint is a solver's state in a file. Numbers are little-endian:
 //
 //	magic, 20 bytes · version, uint32
 //	length, uint32 · fingerprint of the problem
@@ -58,9 +58,9 @@ const (
 
 var checkpointSums = crc64.MakeTable(crc64.ECMA)
 
-// AppendCheckpoint appends to b a state with a checksum and the fingerprint of its
-// problem: words NAME=VALUE for anything that changes the course of the run, such as
-// data, loss, settings and seeds.
+// AppendCheckpoint appends to b a state with a checksum and the fingerprint of its problem. The
+// fingerprint has words NAME=VALUE for everything that changes the course of the run, such as data, loss,
+// settings and seeds.
 func AppendCheckpoint(b []byte, fingerprint string, s State) ([]byte, error) {
 	start := len(b)
 	b = append(b, checkpointMagic...)
@@ -76,10 +76,9 @@ func AppendCheckpoint(b []byte, fingerprint string, s State) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, crc64.Checksum(b[start:], checkpointSums)), nil
 }
 
-// ReadCheckpoint sets s to the state of a checkpoint. It returns a *StateError, and leaves
-// s unchanged, if data are not the complete and undamaged checkpoint of a possible state
-// of this kind, of a problem with this fingerprint; words in which the fingerprints
-// differ are named.
+// ReadCheckpoint sets s to the state of a checkpoint. It returns a *StateError, and leaves s unchanged, if
+// data are damaged, if the kind of state differs, or if the fingerprint differs. The error names the words
+// in which fingerprints differ.
 func ReadCheckpoint(data []byte, fingerprint string, s State) error {
 	rest, err := undamaged(data)
 	if err != nil {
@@ -101,7 +100,7 @@ func ReadCheckpoint(data []byte, fingerprint string, s State) error {
 	return nil
 }
 
-// undamaged returns what stands between the version and the checksum.
+// undamaged returns the data between the version and the checksum.
 func undamaged(data []byte) ([]byte, error) {
 	le, header := binary.LittleEndian, len(checkpointMagic)+4
 	switch {
@@ -122,7 +121,7 @@ func undamaged(data []byte) ([]byte, error) {
 	return data[header:end], nil
 }
 
-// prefixed takes a text with its length before it from the front of data.
+// prefixed splits a text, preceded by its length, from the front of data.
 func prefixed(data []byte) (text string, rest []byte, ok bool) {
 	if len(data) < 4 {
 		return "", nil, false
@@ -134,7 +133,7 @@ func prefixed(data []byte) (text string, rest []byte, ok bool) {
 	return string(data[:n]), data[n:], true
 }
 
-// differences tells the words of each fingerprint that are not in the other.
+// differences names the words of each fingerprint that are missing in the other.
 func differences(found, expected string) string {
 	without := func(a, b string) string {
 		other := strings.Fields(b)
@@ -148,5 +147,44 @@ func differences(found, expected string) string {
 		return fmt.Sprintf("(without %s), expected one with it", missing)
 	default:
 		return fmt.Sprintf("(%s), expected %s", more, missing)
+	}
+}
+
+// coded is implemented by all states.
+type coded interface {
+	// code goes through all numbers of the state.
+	code(c *binarystate.Codec)
+
+	// validate returns an error if the state is impossible as that of a run.
+	validate() error
+}
+
+// readState sets st from its binary form. It returns an error, and leaves st unchanged, for any other
+// data.
+func readState[S any, P interface {
+	*S
+	coded
+}](data []byte, st P) error {
+	read := P(new(S))
+	if err := binarystate.Read(data, read.code); err != nil {
+		return err
+	}
+	if err := read.validate(); err != nil {
+		return err
+	}
+	*st = *read
+	return nil
+}
+
+// codePairs goes through m pairs of vectors of n elements each.
+func codePairs(c *binarystate.Codec, m, n int, s, y *[][]float64) {
+	if c.Reading() && m != 0 && n < 1 {
+		c.Fail(fmt.Errorf("found %d correction pairs of %d variables, expected some variables", m, n))
+	}
+	for i := 0; i < m && c.Err() == nil; i++ {
+		if c.Reading() {
+			*s, *y = append(*s, nil), append(*y, nil)
+		}
+		c.Vectors(n, &(*s)[i], &(*y)[i])
 	}
 }

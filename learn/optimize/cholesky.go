@@ -5,11 +5,9 @@ import (
 	"math"
 )
 
-// SolveDefinite solves A·x = b for a symmetric positive definite A by Cholesky's
-// decomposition A = L·Lᵀ. a holds A's rows one after the other, of which only the
-// lower triangle is read; it is overwritten by L, and b by x. An A that is not
-// definite, or so nearly singular that nothing would be left of x's digits, is an
-// error.
+// SolveDefinite solves A·x = b for a symmetric positive definite A by Cholesky's decomposition A = L·Lᵀ. a
+// holds A's rows one after the other; only the lower triangle is read. It overwrites a by L, and b by x.
+// It returns an error if A is not definite, or so nearly singular that x would have no accurate digits.
 func SolveDefinite(a, b []float64) error {
 	n := len(b)
 	if len(a) != n*n {

@@ -12,29 +12,27 @@ import (
 //
 //	F(x) = ½‖x‖² + C·R(x)
 //
-// for a convex R that may have kinks, such as the structured hinge of SVMmap or
-// the pairwise hinge of RankSVM, of which it asks the value and one subgradient at
-// a point ([Objective]). Each of these is a plane below R; the largest of the
-// planes is a model of R, whose minimum with ½‖x‖² is found exactly by its dual
-// problem, in as many variables as there are planes:
+// for a convex R that may have kinks, such as the structured hinge of SVMmap or the pairwise hinge of
+// RankSVM. It asks for the value and one subgradient at a point ([Objective]). Each is a plane below R.
+// The maximum of the planes is a model of R. Its minimum with ½‖x‖² is found exactly by the dual problem,
+// which has a variable for each plane:
 //
 //	maximise  C·Σ_k α_k b_k − ½‖C·Σ_k α_k a_k‖²   over  α ≥ 0, Σα = 1,   x = −C·Σ_k α_k a_k
 //
-// (the one-slack formulation of T. Joachims, T. Finley, C.-N. J. Yu, Cutting-Plane
-// Training of Structural SVMs, Machine Learning 77, 2009, algorithm 3; C. H. Teo et
-// al., Bundle Methods for Regularized Risk Minimization, JMLR 11, 2010). The dual
-// value is a lower bound on the minimum, so the run ends with a certificate. As in
-// V. Franc and S. Sonnenburg, Optimized Cutting Plane Algorithm (ICML 2008), F is
-// searched along the segment from the best point so far to the model's minimum,
-// so that F falls monotonically; every point evaluated adds its plane.
+// This is the one-slack formulation of T. Joachims, T. Finley, C.-N. J. Yu, Cutting-Plane Training of
+// Structural SVMs, Machine Learning 77, 2009, algorithm 3. See also C. H. Teo et al., Bundle Methods for
+// Regularized Risk Minimization, JMLR 11, 2010. The dual value is a lower bound on the minimum, so the run
+// ends with a certificate. As in V. Franc and S. Sonnenburg, Optimized Cutting Plane Algorithm (ICML
+// 2008), F is searched along the segment from the best point so far to the model's minimum. So F falls
+// monotonically, and every point evaluated adds its plane.
 //
 // The same function, settings and start give the same bits.
 type CuttingPlane struct {
 	C             float64 // of C·R; 0 means 1
 	MaxIterations int     // minima of models; 0 means 10000
 
-	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1, |F|) of
-	// the minimum. 0 means 1e-6; a negative number means never.
+	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1, |F|) of the minimum. 0
+	// means 1e-6; a negative number disables it.
 	GapTolerance float64
 
 	// Patience is the number of iterations after which a plane that had no part in
@@ -47,13 +45,12 @@ type CuttingPlane struct {
 	Observe func(Iteration) error
 }
 
-// Minimize looks for a minimum of ½‖x‖² + C·risk from x0, which has risk.Dim()
-// elements and is left unchanged. It returns an error if settings or start do not
-// fit, if the risk is not finite, if the observer failed, or if ctx was cancelled;
-// in the last two cases the result is that of the last complete iteration,
-// otherwise nil. Not reaching the tolerance is not an error: see Result.Status.
-// Result.GradNorm is the norm of the aggregate subgradient, −C·Σ α_k a_k − x, by
-// which the best point is away from the last model's minimum.
+// Minimize looks for a minimum of ½‖x‖² + C·risk from x0, which has risk.Dim() elements and is left
+// unchanged. It returns an error if settings or start do not fit, if the risk is not finite, if the
+// observer failed, or if ctx was cancelled. In the last two cases the result is that of the last complete
+// iteration, otherwise nil. Missing the tolerance is no error: see Result.Status. Result.GradNorm is the
+// norm of the aggregate subgradient, −C·Σ α_k a_k − x. It is the distance from the best point to the last
+// model's minimum.
 func (c CuttingPlane) Minimize(ctx context.Context, risk Objective, x0 []float64) (*Result, error) {
 	if err := c.setDefaults(); err != nil {
 		return nil, fmt.Errorf("optimize: %w", err)
@@ -101,15 +98,14 @@ type sighting struct {
 	x       []float64
 	f       float64   // F(x)
 	grad    []float64 // a subgradient of F
-	rounded float64   // what rounding may have added to f or taken from it
+	rounded float64   // bound on the rounding error of f
 }
 
 // most is the largest that F(x) may be.
 func (s *sighting) most() float64 { return s.f + s.rounded }
 
-// rounding bounds what rounding does to a value that was found at x with the slope
-// a there, and to the height value − a·x of its plane at 0: far from 0 both a·x and
-// the value are large, and their difference is what is left of their digits.
+// rounding bounds the rounding error of a value at x with the slope a, and of its plane's height at 0,
+// value − a·x. Far from 0 both terms are large, and cancellation leaves few digits of their difference.
 func rounding(value float64, a, x []float64) float64 {
 	size := math.Abs(value)
 	for j, v := range x {
@@ -134,7 +130,7 @@ type bundle struct {
 	stall       stall
 }
 
-// stall notices a gap that no longer closes.
+// stall detects that the gap no longer closes.
 type stall struct {
 	mark float64 // the gap when it last had closed notably
 	idle int     // iterations since
@@ -143,10 +139,9 @@ type stall struct {
 // worthwhile is the part of a gap that is worth the iterations that it takes to close.
 const worthwhile = 1e-3
 
-// gone records the gap before an iteration and reports whether the iterations no longer
-// help: in maxIdleModels of them the gap did not close by a thousandth. Then rounding is
-// all that is left, or the planes are of scales so different that their minimum is out of
-// the reach of rounded numbers.
+// gone records the gap before an iteration and reports whether the run has stalled. It has if the gap did
+// not close by a thousandth in maxIdleModels iterations. Then only rounding is left, or the planes have so
+// different scales that their minimum is beyond floating-point precision.
 func (s *stall) gone(gap float64) bool {
 	s.idle++
 	if s.mark == 0 || gap < s.mark*(1-worthwhile) {
@@ -198,7 +193,7 @@ func (b *bundle) evaluate() error {
 	return nil
 }
 
-// minimizeModel finds the minimum of the model and what it says about that of F.
+// minimizeModel finds the minimum of the model and the bound on the minimum of F.
 func (b *bundle) minimizeModel() {
 	b.qp.solve(b.modelTolerance())
 	clear(b.model)
@@ -220,8 +215,8 @@ func (b *bundle) minimizeModel() {
 	b.forget()
 }
 
-// modelTolerance is how exactly the model's minimum is worth knowing: to a small
-// part of the gap that is left, or of the one that is tolerated.
+// modelTolerance is the tolerance of the model's minimum: a small part of the remaining gap, or of the
+// tolerated gap.
 func (b *bundle) modelTolerance() float64 {
 	scale := math.Max(1, math.Abs(b.best.f))
 	least := math.Max(b.set.GapTolerance, 1e-10) * scale
@@ -249,13 +244,12 @@ func (b *bundle) forget() {
 	}
 }
 
-// gap bounds how far the best value is above the minimum. Less than the rounding
-// of F itself is not claimed.
+// gap bounds how far the best value is above the minimum. It is never less than the rounding of F.
 func (b *bundle) gap() float64 {
 	return math.Max(b.best.most()-b.lower, 0x1p-52*math.Abs(b.best.f))
 }
 
-// distance is that of the best point from the model's minimum.
+// distance is the distance of the best point from the model's minimum.
 func (b *bundle) distance() float64 {
 	copy(b.dir, b.model)
 	kernel.Axpy(-1, b.best.x, b.dir)
@@ -310,8 +304,7 @@ func (b *bundle) search() error {
 // the search is given up.
 const maxIdleModels = 20
 
-// ended returns why a run ends before its next iteration, and with which error; 0 if it goes
-// on.
+// ended returns the status and error with which a run ends before its next iteration, or 0 to continue.
 func (c *CuttingPlane) ended(ctx context.Context, gap, f float64, iteration int, s *stall) (Status, error) {
 	switch {
 	case gap <= c.GapTolerance*math.Max(1, math.Abs(f)):

@@ -11,8 +11,7 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Terms is a finite sum Σᵢ fᵢ(x) whose terms can be evaluated one by one: a
-// query's loss each, for instance.
+// Terms is a finite sum Σᵢ fᵢ(x) whose terms can be evaluated one by one, such as the losses of queries.
 type Terms interface {
 	// Dim is the number of variables.
 	Dim() int
@@ -20,12 +19,10 @@ type Terms interface {
 	// Terms is the number of terms.
 	Terms() int
 
-	// EvalTerm returns the value of term i, 0 ≤ i < Terms(), at x and adds its
-	// gradient to grad, which may hold other terms' already; both slices have
-	// Dim elements. What it adds may be another field that leads uphill than
-	// the gradient of the value (LambdaRank's −λ). It must be deterministic,
-	// leave x unchanged and keep neither slice. If [Descent.Batch] is above 1 it
-	// is called from several goroutines at once, with a grad of each one's own.
+	// EvalTerm returns the value at x of term i, 0 ≤ i < Terms(), and adds its gradient to grad. Both
+	// slices have Dim elements. It may add another ascent direction than the gradient (LambdaRank's −λ). It
+	// must be deterministic, leave x unchanged and keep neither slice. If [Descent.Batch] is above 1,
+	// several goroutines call it at once, each with its own grad.
 	EvalTerm(i int, x, grad []float64) float64
 }
 
@@ -33,14 +30,16 @@ type Terms interface {
 //
 //	F(x) = Σᵢ fᵢ(x) + ‖x‖²/C
 //
-// by stochastic gradient descent. An epoch is a pass over all terms in random
-// order; each batch of b of the N terms makes one update, along the sum (not the
-// mean) of its gradients and its share b/N of the penalty's. The schedule is that
-// of C. Burges, R. Ragno and Q. Le, Learning to Rank with Nonsmooth Cost Functions
-// (NIPS 2006), Sections 5 and 6: the rate is multiplied by Decay after an epoch
-// whose training cost rose, the descent restarts from new random weights after
-// Patience epochs without reduction, and the epoch with the best validation value
-// is kept.
+// by stochastic gradient descent. An epoch is a pass over all terms in random order. Each batch of b of
+// the N terms makes one update, along the sum (not the mean) of its gradients and the share b/N of the
+// penalty's. The schedule is that of C. Burges, R. Ragno and Q. Le, Learning to Rank with Nonsmooth Cost
+// Functions (NIPS 2006), Sections 5 and 6. After an epoch whose training cost rose, the rate is multiplied
+// by Decay. After Patience epochs without reduction, the descent restarts from new random weights. The
+// epoch with the best validation value is kept.
+//
+// The zero value is ready to use: 300 epochs of plain steps of rate 1e-3, one term at a time in order, no
+// penalty, no restarts. The same terms, settings and start give the same bits for any number of workers.
+// After the start, only the terms, the callbacks and, once an epoch, the shuffle allocate memory.
 //
 // The zero value is ready to use: 300 epochs of plain steps of rate 1e-3, a term at a time
 // in the terms' order, no penalty, no restarts. The same terms, settings and start give
@@ -60,9 +59,9 @@ type Descent struct {
 	// Beta2 and Epsilon are Adam's β₂, below 1, and ε; 0 means 0.999 and 1e-8.
 	Beta2, Epsilon float64
 
-	// C is that of the penalty ‖x‖²/C, which an epoch's updates add up to; +Inf means
-	// none, 0 that of the terms if they are [Penalized] and else none. Terms with another
-	// penalty than C are an error, as it would be left out.
+	// C is the C of the penalty ‖x‖²/C, which the updates of an epoch add up to; +Inf means none. 0 means
+	// the C of the terms if they are [Penalized], else none. Another C than that of the terms is an error,
+	// since theirs would be lost.
 	C float64
 
 	// Batch is the number of terms an update is made of, at most all of them; 0
@@ -73,20 +72,19 @@ type Descent struct {
 	// GOMAXPROCS.
 	Workers int
 
-	// MaxEpochs bounds the epochs, those of all restarts and those before a
-	// resumed state included; 0 means 300.
+	// MaxEpochs bounds the epochs, including all restarts and the epochs before a resumed state; 0 means
+	// 300.
 	MaxEpochs int
 
-	// Decay multiplies the rate after every epoch whose training cost is above
-	// that of the epoch before it (since the restart); at most 1, which leaves
-	// the rate alone. 0 means 0.8. Momentum and Adam overshoot, so that the cost
-	// rises now and then on a good way too: they may want a Decay nearer 1.
+	// Decay multiplies the rate after every epoch whose training cost is above that of the epoch before it
+	// (since the restart). It is at most 1, which leaves the rate unchanged; 0 means 0.8. Momentum and Adam
+	// overshoot, so that the cost rises now and then even in a good descent. They may need a Decay nearer
+	// 1.
 	Decay float64
 
-	// Patience is the number of epochs in which the training cost does not fall below its
-	// lowest since the (re)start before the descent restarts: from Init, with the first Rate
-	// and no memory of past gradients. 0 means 50, a negative number means never. Without Init
-	// there are no restarts.
+	// Patience is the number of epochs without a lower training cost after which the descent restarts. It
+	// restarts from Init, with the first Rate and no memory of past gradients. 0 means 50, a negative
+	// number means never. Without Init there are no restarts.
 	Patience int
 
 	// Stall ends the run after this number of epochs, across restarts, without a better one
@@ -97,38 +95,35 @@ type Descent struct {
 	// a run without x0, 1 the first restart. It must be deterministic.
 	Init func(restart int, x []float64)
 
-	// Shuffle returns a random stream for the order of an epoch's terms. It is
-	// called once at the beginning of every epoch (from 1, counting on over
-	// restarts) and must return equal streams for equal epochs; nil leaves the
-	// terms in their order.
+	// Shuffle returns a random stream for the order of an epoch's terms. It is called once at the beginning
+	// of every epoch, numbered from 1 across restarts. Equal epochs must have equal streams. nil keeps the
+	// order of the terms.
 	Shuffle func(epoch int) *rand.Rand
 
-	// Begin, if not nil, is called at the beginning of every epoch (counted as for
-	// Shuffle): the place to let terms draw anew what is random about them. What
-	// they are in an epoch must depend on its number alone. An error ends the run.
+	// Begin, if not nil, is called at the beginning of every epoch, numbered as for Shuffle, so that terms
+	// can draw new random numbers. The terms of an epoch must depend only on its number. An error ends the
+	// run.
 	Begin func(epoch int) error
 
-	// Cost, if not nil, returns the training cost at the x that an epoch ended
-	// with. Without it the training cost of an epoch is the sum of the values
-	// that its updates met, each at the x of its time, penalty included.
+	// Cost, if not nil, returns the training cost at the x at the end of an epoch. By default the training
+	// cost is the sum of the values in the epoch's updates, each at its own x, with the penalty.
 	Cost func(x []float64) (float64, error)
 
-	// Validate, if not nil, returns a value, higher for better, of the x that an
-	// epoch ended with. The result is the first epoch with the highest value, or
-	// without Validate with the lowest training cost. An error ends the run.
+	// Validate, if not nil, returns a value, higher for better, of the x at the end of an epoch. The result
+	// is the first epoch with the highest value, or without Validate with the lowest training cost. An
+	// error ends the run.
 	Validate func(epoch int, x []float64) (float64, error)
 
-	// KeepLast makes the last epoch the result instead: with MaxEpochs at the epoch
-	// that a run with Validate kept, this is that run's result, bit for bit, as
-	// validation does not change the course.
+	// KeepLast returns the last epoch instead. Validation does not change the course of a run. So a run
+	// with MaxEpochs set to the epoch that Validate chose has the same result, bit for bit.
 	KeepLast bool
 
 	// Observe, if not nil, is called after every epoch. An error ends the run and
 	// is returned by Minimize, except for ErrStop.
 	Observe func(Epoch) error
 
-	// Resumption says how the run is interrupted and resumed, between two epochs. There is
-	// no state before the first is complete.
+	// Resumption defines how the run is interrupted and resumed, between two epochs. No state exists before
+	// the first epoch ends.
 	Resumption[DescentState]
 }
 
@@ -156,12 +151,10 @@ type DescentResult struct {
 	Status   Status
 }
 
-// Minimize descends from x0, which has terms.Dim() elements and is left unchanged
-// (nil to start from Init, or if a state is resumed). It returns an error if
-// settings, start or state do not fit; if a number became infinite or NaN, an
-// error that is a [*NotFinite]; and if a callback failed or ctx was cancelled. In
-// the last three cases the result is that of the epochs completed before,
-// otherwise it is nil.
+// Minimize descends from x0, which has terms.Dim() elements and is left unchanged. x0 is nil to start from
+// Init or from a resumed state. It returns an error if settings, start or state do not fit; then the
+// result is nil. It also returns an error if a number became infinite or NaN (a [*NotFinite]), if a
+// callback failed, or if ctx was cancelled. Then the result is that of the complete epochs.
 func (d Descent) Minimize(ctx context.Context, terms Terms, x0 []float64) (*DescentResult, error) {
 	r, err := d.start(ctx, terms, x0)
 	if err != nil {
@@ -182,22 +175,21 @@ func (d Descent) Minimize(ctx context.Context, terms Terms, x0 []float64) (*Desc
 	}, err
 }
 
-// Announced are Terms that read what they are evaluated from, and do so ahead of it: Soon announces
-// the evaluation of some terms, in their order, Window says how many evaluations before, 0 for never.
+// Announced are Terms that read their data ahead of the evaluation. Soon announces the evaluation of
+// terms, in order. Window is the number of evaluations by which Soon should precede it, 0 for never.
 type Announced interface {
 	Terms
 	Window() int
 	Soon(terms []int)
 }
 
-// Penalized are Terms of a sum that has a penalty ‖x‖²/c besides, which EvalTerm leaves
-// out; c is 0 if there is none.
+// Penalized are Terms with a penalty ‖x‖²/c, which EvalTerm leaves out; c is 0 if there is none.
 type Penalized interface {
 	Terms
 	Penalty() (c float64)
 }
 
-// setPenalty takes over the penalty of the terms.
+// setPenalty adopts the penalty of the terms.
 func (d *Descent) setPenalty(terms Terms) error {
 	p, ok := terms.(Penalized)
 	if !ok || p.Penalty() == 0 {
@@ -295,7 +287,7 @@ func (r *descentRun) failed(err error) (Status, error) {
 	return Stopped, err
 }
 
-// finished applies the stopping rules to the state; 0 means to go on.
+// finished applies the stopping rules to the state; 0 means to continue.
 func (r *descentRun) finished() Status {
 	switch {
 	case r.set.Stall > 0 && r.st.Epoch-r.st.Best.Epoch >= r.set.Stall:
@@ -306,21 +298,20 @@ func (r *descentRun) finished() Status {
 	return 0
 }
 
-// Rule says how the gradient g of an update becomes a step of the rate α.
+// Rule determines the step of rate α from the gradient g of an update.
 type Rule int
 
 const (
 	// Plain is steepest descent: x ← x − αg.
 	Plain Rule = iota
 
-	// Momentum goes on along past steps: v ← μv − αg, x ← x + v. I. Sutskever,
-	// J. Martens, G. Dahl and G. Hinton, On the importance of initialization and
-	// momentum in deep learning (ICML 2013), equations 1 and 2.
+	// Momentum continues along past steps: v ← μv − αg, x ← x + v. Source: I. Sutskever, J. Martens, G.
+	// Dahl and G. Hinton, On the importance of initialization and momentum in deep learning (ICML 2013),
+	// equations 1 and 2.
 	Momentum
 
-	// Adam divides the mean of past gradients by the root of the mean of their
-	// squares, variable by variable, both corrected for their start at 0, with t
-	// the number of the update since the (re)start:
+	// Adam divides the mean of past gradients by the root of the mean of their squares, for each variable.
+	// Both are corrected for their start at 0, where t is the number of the update since the (re)start:
 	//
 	//	m ← β₁m + (1−β₁)g     v ← β₂v + (1−β₂)g²
 	//	x ← x − α · m/(1−β₁ᵗ) / (√(v/(1−β₂ᵗ)) + ε)
@@ -343,7 +334,7 @@ func (r Rule) String() string {
 	return fmt.Sprintf("rule %d", int(r))
 }
 
-// moments is the number of vectors that the rule remembers beside x.
+// moments is the number of vectors that the rule remembers.
 func (r Rule) moments() int { return int(r) }
 
 // move makes the step of the gradient r.grad from r.at.
@@ -363,8 +354,8 @@ func (r *descentRun) move() {
 	}
 }
 
-// adam moves by α√(1−β₂ᵗ)/(1−β₁ᵗ) · m/(√v + ε√(1−β₂ᵗ)), the same with one division
-// less a variable.
+// adam moves by α√(1−β₂ᵗ)/(1−β₁ᵗ) · m/(√v + ε√(1−β₂ᵗ)). This is the same with one division less for each
+// variable.
 func (r *descentRun) adam() {
 	at, beta1, beta2 := &r.at, r.set.Beta1, r.set.Beta2
 	t := float64(at.updates)
@@ -401,8 +392,8 @@ func (r *descentRun) notFinite(term int, what string, found float64) *NotFinite 
 	return &NotFinite{Epoch: r.st.Epoch + 1, Restart: r.at.restart, Term: term, What: what, Found: found}
 }
 
-// culprit evaluates the batch's terms again, one by one, to find which of them
-// made its sum infinite or NaN.
+// culprit evaluates the batch's terms again, one by one, to find the term that made the sum infinite or
+// NaN.
 func (r *descentRun) culprit() *NotFinite {
 	grad := make([]float64, len(r.at.x))
 	for _, term := range r.batch {

@@ -10,8 +10,8 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// descentRun is one run of a Descent. Between epochs, st is all that the further
-// course depends on; within an epoch, at goes ahead of it.
+// descentRun is one run of a Descent. Between epochs, st determines the further course. Within an epoch,
+// at is the current place.
 type descentRun struct {
 	ctx     context.Context
 	set     Descent // with defaults filled in
@@ -30,7 +30,7 @@ type descentRun struct {
 	eval  func(worker, from, to int, grad []float64) float64
 }
 
-// place is where an epoch under way has got to.
+// place is the current place within an epoch.
 type place struct {
 	x       []float64
 	moments [][]float64
@@ -91,7 +91,7 @@ func checkStart(x []float64) error {
 	return nil
 }
 
-// resume takes over a state after checking that it fits.
+// resume adopts a state after checking that it fits.
 func (r *descentRun) resume(from *DescentState) error {
 	if err := from.validate(); err != nil {
 		return unfit("resumed state: %w", err)
@@ -188,9 +188,8 @@ func (r *descentRun) pass() (float64, error) {
 	return cost, nil
 }
 
-// announce tells terms that are read which of them come next, up to a window of them after the batch from
-// a place of the order on, and returns up to where it has. It does so half a window at a time, so that many
-// are read at once.
+// announce announces the terms within a window after the batch that begins at from, and returns the end of
+// those announced. It announces half a window at a time, so that many are read at once.
 func (r *descentRun) announce(from, announced int) int {
 	terms, ok := r.terms.(Announced)
 	if !ok || terms.Window() == 0 {
@@ -222,8 +221,7 @@ func (r *descentRun) evalBatch() float64 {
 	return value
 }
 
-// evalBlock adds up some of a batch's terms. The last batch of an epoch may end
-// before them.
+// evalBlock adds up some of a batch's terms. The last batch of an epoch may be shorter.
 func (r *descentRun) evalBlock(_, from, to int, grad []float64) float64 {
 	var value float64
 	for _, i := range r.batch[min(from, len(r.batch)):min(to, len(r.batch))] {
@@ -232,7 +230,7 @@ func (r *descentRun) evalBlock(_, from, to int, grad []float64) float64 {
 	return value
 }
 
-// judge fills in what is known at the end of an epoch.
+// judge sets the costs and the step of an epoch at its end.
 func (r *descentRun) judge(e *Epoch) (err error) {
 	if r.set.Cost != nil {
 		if e.TrainingCost, err = r.set.Cost(r.at.x); err != nil {

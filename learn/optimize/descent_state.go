@@ -7,9 +7,8 @@ import (
 	"github.com/listwise/listwise/internal/binarystate"
 )
 
-// DescentState is the [State] of a [Descent] between two epochs. MaxEpochs, Patience,
-// Stall, Decay and the like may be others where the run goes on; another Rate takes
-// effect at the next restart.
+// DescentState is the [State] of a [Descent] between two epochs. MaxEpochs, Patience, Stall, Decay and the
+// like may be changed before the run is resumed. Another Rate takes effect at the next restart.
 type DescentState struct {
 	Rule  Rule
 	Terms int // of the sum

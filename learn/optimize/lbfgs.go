@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,15 +11,13 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// LBFGS minimises with the limited-memory BFGS method: J. Nocedal and S. J.
-// Wright, Numerical Optimization (2nd ed., 2006), algorithms 7.4 and 7.5, with
-// the strong-Wolfe line search of algorithms 3.5 and 3.6. The zero value is
-// ready to use. The first step has length 1, later ones are scaled by γ =
-// sᵀy/yᵀy of the newest pair (eq. 7.20).
+// LBFGS minimises with the limited-memory BFGS method: J. Nocedal and S. J. Wright, Numerical Optimization
+// (2nd ed., 2006), algorithms 7.4 and 7.5. The strong-Wolfe line search is algorithms 3.5 and 3.6. The
+// zero value is ready to use. The first step has length 1; later ones are scaled by γ = sᵀy/yᵀy of the
+// newest pair (eq. 7.20).
 //
-// The same objective, settings and start give the same bits. No memory is
-// allocated between the first iteration and the result, other than by the
-// objective and the callbacks.
+// The same objective, settings and start give the same bits. Between the first iteration and the result,
+// only the objective and the callbacks allocate memory.
 type LBFGS struct {
 	// Memory is the number of correction pairs; 0 means 10. The solver holds
 	// 2·Memory+7 vectors.
@@ -28,31 +27,30 @@ type LBFGS struct {
 	// state; 0 means 1000.
 	MaxIterations int
 
-	// GradientTolerance ends the run when ‖∇f‖ ≤ GradientTolerance·max(1, |f|). 0 means 1e-8;
-	// a negative number means never, but a gradient of zero always ends the run.
+	// GradientTolerance ends the run when ‖∇f‖ ≤ GradientTolerance·max(1, |f|). 0 means 1e-8; a negative
+	// number disables it. A gradient of zero always ends the run.
 	GradientTolerance float64
 
-	// FunctionTolerance ends the run when the last 5 iterations together lowered f by no more
-	// than FunctionTolerance·max(1, |f|). 0 means 1e-9, or never if StrongConvexity is given,
-	// as the gap then is the better rule; a negative number means never.
+	// FunctionTolerance ends the run when the last 5 iterations together lowered f by no more than
+	// FunctionTolerance·max(1, |f|). 0 means 1e-9, or disabled if StrongConvexity is given, since the gap
+	// is the better rule. A negative number disables it.
 	FunctionTolerance float64
 
-	// StrongConvexity is a number μ > 0 such that f(x) − ½μ‖x‖² is convex: 2/C
-	// for a convex loss plus ‖x‖²/C, 1 for one plus ½‖x‖². Then f* ≥ f(x) −
-	// ‖∇f(x)‖²/(2μ) at any x (S. Boyd and L. Vandenberghe, Convex Optimization,
-	// eq. 9.9), and the largest of these bounds over the iterates certifies how
-	// far f is above the minimum. 0 means unknown.
+	// StrongConvexity is a number μ > 0 such that f(x) − ½μ‖x‖² is convex. For a convex loss plus ‖x‖²/C it
+	// is 2/C; plus ½‖x‖², it is 1. Then f* ≥ f(x) − ‖∇f(x)‖²/(2μ) at any x (S. Boyd and L. Vandenberghe,
+	// Convex Optimization, eq. 9.9). The largest of these bounds over the iterates certifies how far f is
+	// above the minimum. 0 means unknown.
 	StrongConvexity float64
 
-	// GapTolerance ends the run when that certificate is at most GapTolerance·max(1, |f|). 0
-	// means 1e-6; a negative number means never.
+	// GapTolerance ends the run when that certificate is at most GapTolerance·max(1, |f|). 0 means 1e-6; a
+	// negative number disables it.
 	GapTolerance float64
 
 	// Observe, if not nil, is called with the start and after every iteration.
 	// An error ends the run and is returned by Minimize, except for ErrStop.
 	Observe func(Iteration) error
 
-	// Resumption says how the run is interrupted and resumed, between two iterations.
+	// Resumption defines how the run is interrupted and resumed, between two iterations.
 	Resumption[LBFGSState]
 }
 
@@ -62,17 +60,16 @@ const (
 	minCurvature = 0x1p-52 // pairs with sᵀy ≤ minCurvature·yᵀy are skipped
 )
 
-// Minimize looks for a minimum of obj from x0, which has obj.Dim() elements and
-// is left unchanged (nil if a state is resumed). It returns an error if settings,
-// start or state do not fit, if the objective is not finite at the start, if a
-// callback failed, or if ctx was cancelled; in the last two cases the result is
-// that of the last complete iteration, otherwise nil. Not reaching a tolerance is
-// not an error: see Result.Status.
+// Minimize looks for a minimum of obj from x0, which has obj.Dim() elements and is left unchanged. x0 is
+// nil if a state is resumed. It returns an error if settings, start or state do not fit, if the objective
+// is not finite at the start, if a callback failed, or if ctx was cancelled. In the last two cases the
+// result is that of the last complete iteration, otherwise nil. Missing a tolerance is no error: see
+// Result.Status.
 func (l LBFGS) Minimize(ctx context.Context, obj Objective, x0 []float64) (*Result, error) {
 	if err := l.setDefaults(); err != nil {
 		return nil, fmt.Errorf("optimize: %w", err)
 	}
-	r := newRun(ctx, l, obj)
+	r := newLBFGSRun(ctx, l, obj)
 	var err error
 	if l.Resume != nil {
 		err = r.resume(l.Resume)
@@ -119,9 +116,8 @@ func (l *LBFGS) setDefaults() error {
 	return nil
 }
 
-// iterate runs until there is a reason to end. The state is complete whenever
-// it returns.
-func (r *run) iterate() (Status, error) {
+// iterate runs until the run ends. The state is complete when it returns.
+func (r *lbfgsRun) iterate() (Status, error) {
 	if r.set.Resume == nil {
 		if stop, err := r.observe(); stop {
 			return Stopped, err
@@ -150,8 +146,8 @@ func (r *run) iterate() (Status, error) {
 	}
 }
 
-// finished applies the stopping rules to the state; 0 means to go on.
-func (r *run) finished() Status {
+// finished applies the stopping rules to the state; 0 means to continue.
+func (r *lbfgsRun) finished() Status {
 	scale := math.Max(1, math.Abs(r.st.F))
 	recent, tolerance := r.st.recent, r.set.FunctionTolerance
 	switch {
@@ -170,7 +166,7 @@ func (r *run) finished() Status {
 }
 
 // observe passes the current iterate to the observer and returns whether it wants to stop.
-func (r *run) observe() (stop bool, err error) {
+func (r *lbfgsRun) observe() (stop bool, err error) {
 	return observed(r.set.Observe, Iteration{
 		Number:      r.st.Iteration,
 		F:           r.st.F,
@@ -182,8 +178,8 @@ func (r *run) observe() (stop bool, err error) {
 	})
 }
 
-// LBFGSState is the [State] of an [LBFGS] between two iterations. Tolerances, Memory and
-// MaxIterations may be others where the run goes on.
+// LBFGSState is the [State] of an [LBFGS] between two iterations. Tolerances, Memory and MaxIterations may
+// be changed before the run is resumed.
 type LBFGSState struct {
 	Iteration   int // iterations completed
 	Evaluations int // of the objective
@@ -284,4 +280,286 @@ func (st *LBFGSState) validatePairs() error {
 		}
 	}
 	return nil
+}
+
+// lbfgsRun is one minimisation by LBFGS. All its memory is allocated before the first iteration. st determines
+// the next iteration and is complete between iterations. The other fields are derived from it or are
+// working memory.
+type lbfgsRun struct {
+	ctx context.Context
+	set LBFGS // with defaults filled in
+	obj Objective
+	st  LBFGSState
+
+	gradNorm float64   // ‖st.Grad‖
+	rho      []float64 // rho[i] = 1/sᵢᵀyᵢ of pair i
+	alpha    []float64 // of the two-loop recursion
+	dir      []float64 // the search direction
+	step     float64   // the multiple of dir last taken
+	keep     keeper[LBFGSState]
+
+	// The point last evaluated in the line search, st.X + trial.step·dir.
+	trial     point
+	trialX    []float64
+	trialGrad []float64
+	trialNorm float64 // ‖trialGrad‖
+	trials    int     // evaluations in this search
+
+	interrupted bool // the context ended in mid-search
+}
+
+func newLBFGSRun(ctx context.Context, set LBFGS, obj Objective) *lbfgsRun {
+	n, m := obj.Dim(), set.Memory
+	vectors := make([]float64, (2*m+7)*n)
+	next := func() []float64 {
+		v := vectors[:n:n]
+		vectors = vectors[n:]
+		return v
+	}
+	r := &lbfgsRun{ctx: ctx, set: set, obj: obj}
+	r.keep = keeper[LBFGSState]{set.Resumption, &r.st, -1}
+	r.st.X, r.st.Grad = next(), next()
+	r.dir, r.trialX, r.trialGrad = next(), next(), next()
+	// The pairs beyond the slices' lengths are memory for those to come; there
+	// is one more than pairs to be kept.
+	r.st.s, r.st.y = make([][]float64, m+1), make([][]float64, m+1)
+	for i := range m + 1 {
+		r.st.s[i], r.st.y[i] = next(), next()
+	}
+	r.st.s, r.st.y = r.st.s[:0], r.st.y[:0]
+	r.rho, r.alpha = make([]float64, 0, m+1), make([]float64, m)
+	r.st.recent = make([]float64, 0, window+1)
+	r.st.strongConvexity = set.StrongConvexity
+	r.st.lower, r.st.bestF, r.st.bestGrad = math.Inf(-1), math.Inf(1), math.Inf(1)
+	return r
+}
+
+// begin evaluates the objective at x0.
+func (r *lbfgsRun) begin(x0 []float64) error {
+	if err := takeStart(r.st.X, x0); err != nil {
+		return err
+	}
+	f := r.obj.Eval(r.st.X, r.st.Grad)
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return fmt.Errorf("the objective is %v at the start, expected a finite number", f)
+	}
+	if i := notFinite(r.st.Grad); i >= 0 {
+		return fmt.Errorf("gradient[%d] is %v at the start, expected a finite number", i, r.st.Grad[i])
+	}
+	r.gradNorm = norm(r.st.Grad)
+	if math.IsInf(r.gradNorm, 1) {
+		return errors.New("the gradient at the start is so long that its square overflows")
+	}
+	r.st.F = f
+	r.st.Evaluations = 1
+	r.arrived()
+	return nil
+}
+
+// resume adopts a state after checking that it fits.
+func (r *lbfgsRun) resume(from *LBFGSState) error {
+	if err := from.validate(); err != nil {
+		return unfit("resumed state: %w", err)
+	}
+	if err := sameSize(from.X, r.st.X); err != nil {
+		return err
+	}
+	if from.strongConvexity != r.set.StrongConvexity {
+		return unfit("resumed state is for strong convexity %v, expected %v", from.strongConvexity, r.set.StrongConvexity)
+	}
+	st := &r.st
+	copy(st.X, from.X)
+	copy(st.Grad, from.Grad)
+	st.F, st.Iteration, st.Evaluations, st.lower = from.F, from.Iteration, from.Evaluations, from.lower
+	st.bestF, st.bestGrad, st.idle = from.bestF, from.bestGrad, from.idle
+	st.recent = append(st.recent, from.recent...)
+	for i := max(0, len(from.s)-r.set.Memory); i < len(from.s); i++ {
+		s, y := r.spare()
+		copy(s, from.s[i])
+		copy(y, from.y[i])
+		st.s, st.y = append(st.s, s), append(st.y, y)
+		r.rho = append(r.rho, 1/kernel.Dot(s, y))
+	}
+	r.gradNorm = norm(st.Grad)
+	r.keep.saved = st.Iteration
+	return nil
+}
+
+// advance does one iteration and returns 0. If no better point is found, or the context ended, it returns
+// the status and leaves the state's point and pairs unchanged.
+func (r *lbfgsRun) advance() Status {
+	evaluations := r.st.Evaluations
+	slope := r.direction()
+	first := 1.0
+	if len(r.st.s) == 0 {
+		first = 1 / r.gradNorm
+	}
+	found := slope < 0 && r.searched(first, slope)
+	if !found && len(r.st.s) > 0 && !r.interrupted {
+		// The pairs mislead, by rounding or by kinks they bridge.
+		slope = r.steepest()
+		if found = r.searched(1/r.gradNorm, slope); found {
+			r.forget()
+		}
+	}
+	switch {
+	case r.interrupted:
+		r.st.Evaluations = evaluations // as the resumed run will count them
+		return Cancelled
+	case !found:
+		return SearchStalled
+	}
+	r.accept()
+	return 0
+}
+
+// searched is search, but returns false if the context ended, since the objective may then be incomplete.
+func (r *lbfgsRun) searched(first, slope float64) bool {
+	found := r.search(first, slope)
+	if r.ctx.Err() != nil {
+		r.interrupted = true
+	}
+	return found && !r.interrupted
+}
+
+// accept moves to the trial point.
+func (r *lbfgsRun) accept() {
+	r.remember()
+	st := &r.st
+	st.X, r.trialX = r.trialX, st.X
+	st.Grad, r.trialGrad = r.trialGrad, st.Grad
+	st.F, r.gradNorm, r.step = r.trial.f, r.trialNorm, r.trial.step
+	st.Iteration++
+	r.arrived()
+}
+
+// arrived updates the progress and the lower bound on the minimum at a new iterate.
+func (r *lbfgsRun) arrived() {
+	st := &r.st
+	scale := math.Max(1, math.Abs(st.F))
+	if st.F < st.bestF-float64(noise*scale) || r.gradNorm < 0.9*st.bestGrad {
+		st.bestF, st.bestGrad = math.Min(st.bestF, st.F), math.Min(st.bestGrad, r.gradNorm)
+		st.idle = 0
+	} else {
+		st.idle++
+	}
+	if len(st.recent) == window+1 {
+		copy(st.recent, st.recent[1:])
+		st.recent = st.recent[:window]
+	}
+	st.recent = append(st.recent, st.F)
+	if mu := r.set.StrongConvexity; mu > 0 {
+		st.lower = math.Max(st.lower, st.F-r.gradNorm*r.gradNorm/(2*mu))
+	}
+}
+
+// gap bounds how far st.F is above the minimum. It is never less than the rounding of F.
+func (r *lbfgsRun) gap() float64 {
+	return math.Max(r.st.F-r.st.lower, 0x1p-52*math.Abs(r.st.F))
+}
+
+// norm returns ‖x‖, +Inf if its square overflows.
+func norm(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }
+
+// notFinite returns the index of the first element that is not finite, or −1.
+func notFinite(x []float64) int {
+	for i, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return i
+		}
+	}
+	return -1
+}
+
+// The correction pairs approximate the inverse Hessian H. With pairs
+//
+//	s = xₖ₊₁ − xₖ,  y = ∇f(xₖ₊₁) − ∇f(xₖ),  ρ = 1/sᵀy,  γ = sᵀy/yᵀy (newest pair)
+//
+// H starts from γI and takes up the pairs from the oldest to the newest by
+//
+//	H ← (I − ρsyᵀ) H (I − ρysᵀ) + ρssᵀ
+//
+// (Nocedal and Wright, eqs. 7.16, 7.17 and 7.20).
+
+// direction sets r.dir to −H∇f by the two-loop recursion (algorithm 7.4) and
+// returns its slope, dirᵀ∇f.
+func (r *lbfgsRun) direction() float64 {
+	s, y := r.st.s, r.st.y
+	newest := len(s) - 1
+	if newest < 0 {
+		return r.steepest()
+	}
+	negate(r.dir, r.st.Grad)
+	for i := newest; i >= 0; i-- {
+		r.alpha[i] = float64(r.rho[i] * kernel.Dot(s[i], r.dir))
+		kernel.Axpy(-r.alpha[i], y[i], r.dir)
+	}
+	gamma := 1 / (r.rho[newest] * kernel.Dot(y[newest], y[newest]))
+	for i := range r.dir {
+		r.dir[i] *= gamma
+	}
+	for i := range s {
+		beta := float64(r.rho[i] * kernel.Dot(y[i], r.dir))
+		kernel.Axpy(r.alpha[i]-beta, s[i], r.dir)
+	}
+	return kernel.Dot(r.dir, r.st.Grad)
+}
+
+// steepest sets r.dir to −∇f and returns its slope.
+func (r *lbfgsRun) steepest() float64 {
+	negate(r.dir, r.st.Grad)
+	return kernel.Dot(r.dir, r.st.Grad)
+}
+
+// remember adds the pair of the step from the state's point to the trial point,
+// unless its curvature is not clearly positive: H must stay positive definite.
+func (r *lbfgsRun) remember() {
+	st := &r.st
+	n := len(st.s)
+	s, y := r.spare()
+	for i, x := range r.trialX {
+		s[i] = x - st.X[i]
+		y[i] = r.trialGrad[i] - st.Grad[i]
+	}
+	sy := kernel.Dot(s, y)
+	if !usable(sy, kernel.Dot(y, y)) {
+		return
+	}
+	st.s, st.y, r.rho = st.s[:n+1], st.y[:n+1], append(r.rho, 1/sy)
+	if n == r.set.Memory {
+		dropOldest(&st.s)
+		dropOldest(&st.y)
+		copy(r.rho, r.rho[1:])
+		r.rho = r.rho[:n]
+	}
+}
+
+// spare returns the memory of the next pair, which follows the others.
+func (r *lbfgsRun) spare() (s, y []float64) {
+	n := len(r.st.s)
+	return r.st.s[:n+1][n], r.st.y[:n+1][n]
+}
+
+// dropOldest removes the first vector and makes it the spare one.
+func dropOldest(v *[][]float64) {
+	old, last := (*v)[0], len(*v)-1
+	copy(*v, (*v)[1:])
+	(*v)[last] = old
+	*v = (*v)[:last]
+}
+
+// forget removes all pairs.
+func (r *lbfgsRun) forget() {
+	r.st.s, r.st.y, r.rho = r.st.s[:0], r.st.y[:0], r.rho[:0]
+}
+
+// usable reports whether a pair has enough curvature to be kept.
+func usable(sy, yy float64) bool {
+	return sy > minCurvature*yy && !math.IsInf(1/sy, 0) && !math.IsInf(sy, 0)
+}
+
+func negate(dst, x []float64) {
+	for i, v := range x {
+		dst[i] = -v
+	}
 }

@@ -10,10 +10,10 @@ import (
 //
 //	Σᵢ vᵢ (yᵢ − b − w·xᵢ)² + ‖w‖²/C
 //
-// in closed form (ridge regression), with an intercept b for each group of rows at its best value. It holds the normal
-// equations, which are the moments of rows about the means of their groups: features² numbers. What is not yet
-// centered is about the group's first row, which keeps the digits of features whose mean is large
-// against their spread. It is for one goroutine.
+// in closed form (ridge regression), where b is an intercept for each group of rows, at its best value. It
+// holds the normal equations, features² numbers, which are the moments of rows about the means of their
+// groups. Before a group ends, its moments are about its first row. This keeps the digits of features
+// whose mean is large against their spread. It is for one goroutine.
 type LeastSquares struct {
 	features, workers int
 
@@ -32,12 +32,12 @@ type LeastSquares struct {
 }
 
 const (
-	heldRows   = 128 // until they are added together: they stay in a core's cache
+	heldRows   = 128 // pending rows that are added together: they stay in a core's cache
 	rowsAtOnce = 4   // of xx that a worker takes
 )
 
-// NewLeastSquares returns the problem of no rows of so many features. Sums are computed by so many goroutines, 0 for
-// GOMAXPROCS; the result does not depend on it.
+// NewLeastSquares returns a problem without rows. workers is the number of goroutines, 0 for GOMAXPROCS;
+// the result does not depend on it.
 func NewLeastSquares(features, workers int) *LeastSquares {
 	return &LeastSquares{
 		features: features,
@@ -49,14 +49,13 @@ func NewLeastSquares(features, workers int) *LeastSquares {
 	}
 }
 
-// LeastSquaresBytes returns the bytes that the problem of so many features takes until it is solved, which holds the sums a
-// second time.
+// LeastSquaresBytes returns the bytes that a problem takes until it is solved. Solving copies the sums.
 func LeastSquaresBytes(features int) float64 {
 	n := float64(features)
 	return 8 * float64(n*(2*n+heldRows+5))
 }
 
-// Add adds a row of as many features as there are, with a weight v ≥ 0, to the group. It panics if there are fewer.
+// Add adds a row x, with a weight ≥ 0, to the group. It panics if x has fewer elements than features.
 func (e *LeastSquares) Add(x []float32, y, weight float64) {
 	if e.total == 0 {
 		e.flush() // rows without weight
@@ -76,8 +75,8 @@ func (e *LeastSquares) Add(x []float32, y, weight float64) {
 	}
 }
 
-// flush adds the rows that are held to the sums. Rows of these are independent, and each adds the
-// others in their order: the sums depend neither on the workers nor on what is held.
+// flush adds the pending rows to the sums. Rows of xx are independent, and each adds the pending rows in
+// order. So the sums depend neither on the workers nor on the number of pending rows.
 func (e *LeastSquares) flush() {
 	if len(e.weight) == 0 {
 		return
@@ -92,7 +91,7 @@ func (e *LeastSquares) flush() {
 	e.x, e.weight, e.score = e.x[:0], e.weight[:0], e.score[:0]
 }
 
-// addRow adds the rows that are held to the sums with feature j.
+// addRow adds the pending rows to the sums with feature j.
 func (e *LeastSquares) addRow(j int) {
 	row := e.xx[j*e.features : j*e.features+j+1]
 	one := func(i int) []float64 { return e.x[i*e.features : i*e.features+j+1] }
@@ -118,7 +117,7 @@ func (e *LeastSquares) addRow(j int) {
 	}
 }
 
-// addFour adds four vectors, each times a number, one after the other.
+// addFour adds multiples of four vectors, one after the other.
 func addFour(row, p, q, r, s []float64, a, b, c, d float64) {
 	p, q, r, s = p[:len(row)], q[:len(row)], r[:len(row)], s[:len(row)]
 	for k := range row {
@@ -129,7 +128,7 @@ func addFour(row, p, q, r, s []float64, a, b, c, d float64) {
 	}
 }
 
-// EndGroup ends a group: it subtracts what its means explain.
+// EndGroup ends a group: it centers the group's sums about its means.
 func (e *LeastSquares) EndGroup() {
 	e.flush()
 	if e.total == 0 {
@@ -148,8 +147,8 @@ func (e *LeastSquares) EndGroup() {
 	e.sumY, e.total = 0, 0
 }
 
-// Solve returns (XᵀVX + I/C)⁻¹ XᵀVy of the groups that were ended, or an error if the matrix is singular to
-// working precision.
+// Solve returns (XᵀVX + I/C)⁻¹ XᵀVy of the groups that have ended, or an error if the matrix is singular
+// to working precision.
 func (e *LeastSquares) Solve(c float64) ([]float64, error) {
 	a, w := append([]float64(nil), e.xx...), append([]float64(nil), e.xy...)
 	for j := range w {

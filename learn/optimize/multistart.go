@@ -9,29 +9,27 @@ import (
 	"github.com/listwise/listwise/internal/binarystate"
 )
 
-// Multistart minimises a function that may have several minima by [LBFGS] from one start
-// after the other, and keeps the lowest result, the first of equals.
+// Multistart minimises a function that may have several minima. It runs [LBFGS] from one start after the
+// other, and keeps the lowest result, the first of equals.
 //
-// The same objective, settings and starts give the same bits, with or without
-// interruptions.
+// The same objective, settings and starts give the same bits, with or without interruptions.
 type Multistart struct {
-	// Solver goes through every start. Its callbacks and its state to resume from are set
-	// by Multistart.
+	// Solver runs from every start. Multistart sets its callbacks and its state to resume.
 	Solver LBFGS
 
 	// Starts is the number of starts; 0 means 1.
 	Starts int
 
-	// Init sets x, all 0, to the point of a start, from 0. It must be deterministic. nil
-	// leaves x at 0.
+	// Init sets x, all 0, to the point of a start, numbered from 0. It must be deterministic. nil leaves x
+	// at 0.
 	Init func(start int, x []float64)
 
-	// Observe, if not nil, is called with the beginning of every start and after every
-	// iteration; lowest is whether no value before it, of any start, was as low. An error
-	// ends the run and is returned by Minimize, except for ErrStop.
+	// Observe, if not nil, is called at the beginning of every start and after every iteration. lowest
+	// reports whether the value is the lowest so far, over all starts. An error ends the run and is
+	// returned by Minimize, except for ErrStop.
 	Observe func(start int, it Iteration, lowest bool) error
 
-	// Resumption says how the run is interrupted and resumed, between two iterations.
+	// Resumption defines how the run is interrupted and resumed, between two iterations.
 	Resumption[MultistartState]
 }
 
@@ -44,10 +42,10 @@ type MultistartState struct {
 	lowest float64 // value so far
 }
 
-// Minimize looks for the lowest minimum of obj. It returns an error if the settings, a
-// start or the state do not fit, if the objective is not finite at a start, if a callback
-// failed, or if ctx was cancelled. Not reaching a tolerance is not an error: see
-// Result.Status. Iterations and evaluations are those of the start that was kept.
+// Minimize looks for the lowest minimum of obj. It returns an error if the settings, a start or the state
+// do not fit, if the objective is not finite at a start, if a callback failed, or if ctx was cancelled.
+// Missing a tolerance is no error: see Result.Status. Iterations and evaluations are those of the best
+// start.
 func (m Multistart) Minimize(ctx context.Context, obj Objective) (*Result, error) {
 	if m.Starts < 0 {
 		return nil, fmt.Errorf("optimize: %d starts, expected a positive number or 0 for one", m.Starts)
@@ -77,7 +75,7 @@ func (m Multistart) Minimize(ctx context.Context, obj Objective) (*Result, error
 	return st.best, nil
 }
 
-// start goes through the start under way, from its beginning or from the state.
+// start runs the current start, from its beginning or from the state.
 func (m *Multistart) start(ctx context.Context, obj Objective, st *MultistartState, resume bool) (*Result, error) {
 	solver, x0 := m.Solver, []float64(nil)
 	if resume {
@@ -130,7 +128,7 @@ func (st *MultistartState) AppendBinary(b []byte) ([]byte, error) {
 // UnmarshalBinary implements [State].
 func (st *MultistartState) UnmarshalBinary(data []byte) error { return readState(data, st) }
 
-// code is that of the start under way after what is known of those before it.
+// code writes or reads the best result so far, then the state of the current start.
 func (st *MultistartState) code(c *binarystate.Codec) {
 	known := 0
 	if st.best != nil {

@@ -12,22 +12,20 @@ import (
 type SecondOrder interface {
 	Objective
 
-	// HessianTimes overwrites dst with H·v, H being the Hessian at the point of the
-	// last Eval, or a generalised one where the gradient has a kink: symmetric and
-	// positive semidefinite. Both slices have Dim elements and do not overlap.
+	// HessianTimes overwrites dst with H·v, where H is the Hessian at the point of the last Eval. Where the
+	// gradient has a kink, H is a generalised one. It is symmetric and positive semidefinite. Both slices
+	// have Dim elements and do not overlap.
 	HessianTimes(dst, v []float64)
 }
 
-// Newton minimises a convex function with a truncated Newton method: the direction
-// is what conjugate gradients make of the Newton equations H·d = −∇f before they
-// are solved exactly (J. Nocedal and S. J. Wright, Numerical Optimization, 2nd ed.,
-// algorithm 7.1; O. Chapelle and S. S. Keerthi, Efficient Algorithms for Ranking
-// with SVMs, 2010, for the squared hinge), followed by a backtracking line search
-// from the full step. The equations are solved to min(0.1, √(‖∇f‖/‖∇f_0‖)) of
-// the gradient, loosely while far away. The zero value is ready to use.
+// Newton minimises a convex function with a truncated Newton method. Conjugate gradients solve the Newton
+// equations H·d = −∇f up to min(0.1, √(‖∇f‖/‖∇f_0‖)) of the gradient, so loosely while far away. A
+// backtracking line search from the full step follows. Sources: J. Nocedal and S. J. Wright, Numerical
+// Optimization, 2nd ed., algorithm 7.1; O. Chapelle and S. S. Keerthi, Efficient Algorithms for Ranking
+// with SVMs, 2010, for the squared hinge. The zero value is ready to use.
 //
-// The same objective, settings and start give the same bits. No memory is allocated
-// between the first iteration and the result.
+// The same objective, settings and start give the same bits. No memory is allocated between the first
+// iteration and the result.
 type Newton struct {
 	MaxIterations int // 0 means 200
 	MaxProducts   int // Hessian times vector, in one iteration; 0 means 250
@@ -49,12 +47,11 @@ type Newton struct {
 	Observe func(Iteration) error
 }
 
-// Minimize looks for the minimum of obj from x0, which has obj.Dim() elements and is
-// left unchanged. It returns an error if settings or start do not fit, if the
-// objective is not finite at the start, if the observer failed, or if ctx was
-// cancelled; in the last two cases the result is that of the last complete
-// iteration, otherwise nil. Not reaching a tolerance is not an error: see
-// Result.Status. Result.Evaluations counts values and gradients, not products.
+// Minimize looks for the minimum of obj from x0, which has obj.Dim() elements and is left unchanged. It
+// returns an error if settings or start do not fit, if the objective is not finite at the start, if the
+// observer failed, or if ctx was cancelled. In the last two cases the result is that of the last complete
+// iteration, otherwise nil. Missing a tolerance is no error: see Result.Status. Result.Evaluations counts
+// values and gradients, not products.
 func (n Newton) Minimize(ctx context.Context, obj SecondOrder, x0 []float64) (*Result, error) {
 	if err := n.setDefaults(); err != nil {
 		return nil, fmt.Errorf("optimize: %w", err)
@@ -188,8 +185,8 @@ func (r *newtonRun) iterate(ctx context.Context) (Status, error) {
 	}
 }
 
-// direction solves the Newton equations by conjugate gradients, as far as is worth
-// it. Every iterate is a direction of descent.
+// direction solves the Newton equations by conjugate gradients, as accurately as needed. Every iterate is
+// a descent direction.
 func (r *newtonRun) direction() {
 	clear(r.dir)
 	for i, g := range r.grad {
@@ -219,8 +216,8 @@ func (r *newtonRun) direction() {
 	}
 }
 
-// sufficient is the part of the decrease that the slope promises which a step must
-// bring, and maxHalvings how often a step is made shorter.
+// sufficient is the part of the decrease predicted by the slope that a step must bring. maxHalvings limits
+// the number of times that a step is shortened.
 const (
 	sufficient  = 1e-4
 	maxHalvings = 60
@@ -243,7 +240,7 @@ func (r *newtonRun) search() bool {
 			return true
 		}
 		rise := f - r.f - float64(r.step*slope) // f above its tangent
-		// The minimum of the parabola through what is known, within bounds.
+		// Step to the minimum of the parabola through the known values and slope, within bounds.
 		part := 0.5
 		if finite(rise) && rise > 0 {
 			part = math.Min(math.Max(-r.step*slope/(2*rise), 0.1), 0.5)

@@ -13,26 +13,22 @@ import (
 //
 //	F(x) = ½‖x‖² + C·Σ_i R_i(x)
 //
-// for convex R_i that may have kinks, with cutting planes for each R_i, where
-// [CuttingPlane] has them for the sum: the n-slack formulation of I. Tsochantaridis, T.
-// Joachims, T. Hofmann, Y. Altun, Large Margin Methods for Structured and Interdependent
-// Output Variables, JMLR 6, 2005. An iteration evaluates all terms at the minimum of the
-// model,
+// for convex R_i that may have kinks, with cutting planes for each R_i instead of for the sum as in
+// [CuttingPlane]. This is the n-slack formulation of I. Tsochantaridis, T. Joachims, T. Hofmann, Y. Altun,
+// Large Margin Methods for Structured and Interdependent Output Variables, JMLR 6, 2005. An iteration
+// evaluates all terms at the minimum of the model,
 //
 //	M(x) = ½‖x‖² + C·Σ_i max_k (a_ik·x + b_ik),
 //
-// and adds a plane to every term that is above its model there. M is a function of
-// the kind that CuttingPlane minimises, and evaluated in no time; so that is how its
-// minimum is found, to a part of the gap that is left. The bundle is kept from one
-// model to the next: models only grow, so what is below one is below all later ones,
-// and below F. Its dual variables, shared out over the planes that were the highest,
-// are feasible in the dual of the n-slack program,
+// and adds a plane to every term that is above its model there. CuttingPlane minimises M, which is cheap
+// to evaluate, to a part of the remaining gap. Models only grow, so a plane below one model is below all
+// later ones, and below F. So the bundle is kept from one model to the next. Its dual variables,
+// distributed over the planes that were highest, are feasible in the dual of the n-slack program,
 //
 //	maximise  C·Σ_ik α_ik b_ik − ½‖C·Σ_ik α_ik a_ik‖²   over  α_ik ≥ 0, Σ_k α_ik = 1,
 //
-// whose value bounds the minimum of F from below, so the run ends with a certificate.
-// It needs fewer evaluations than the one-slack formulation, and more memory and time
-// between them.
+// whose value bounds the minimum of F from below, so the run ends with a certificate. It needs fewer
+// evaluations than the one-slack formulation, and more memory and time between them.
 //
 // The same terms, settings and start give the same bits for any number of workers.
 type NSlack struct {
@@ -50,13 +46,12 @@ type NSlack struct {
 	// Workers is the number of goroutines that evaluate terms; 0 means GOMAXPROCS.
 	Workers int
 
-	// Observe is as that of CuttingPlane.
+	// Observe is as in CuttingPlane.
 	Observe func(Iteration) error
 }
 
-// Minimize looks for a minimum of ½‖x‖² + C·Σ terms from x0, which has terms.Dim()
-// elements and is left unchanged. Errors and result are those of
-// [CuttingPlane.Minimize].
+// Minimize looks for a minimum of ½‖x‖² + C·Σ terms from x0, which has terms.Dim() elements and is left
+// unchanged. Errors and result are as in [CuttingPlane.Minimize].
 func (s NSlack) Minimize(ctx context.Context, terms Terms, x0 []float64) (*Result, error) {
 	settings := CuttingPlane{C: s.C, MaxIterations: s.MaxIterations, GapTolerance: s.GapTolerance, Patience: s.Patience, Observe: s.Observe}
 	if err := settings.setDefaults(); err != nil {
@@ -85,7 +80,7 @@ type models struct {
 // Dim implements Objective.
 func (m *models) Dim() int { return m.dim }
 
-// Eval implements Objective, and notes which planes are in use.
+// Eval implements Objective, and marks the planes in use.
 func (m *models) Eval(x, grad []float64) float64 {
 	clear(grad)
 	var sum float64
@@ -98,7 +93,7 @@ func (m *models) Eval(x, grad []float64) float64 {
 	return sum
 }
 
-// highest returns the largest of the planes at x, and which it is.
+// highest returns the largest value of the planes at x, and the number of its plane.
 func highest(planes []plane, x []float64) (value float64, k int) {
 	value = math.Inf(-1)
 	for i := range planes {
@@ -185,8 +180,8 @@ func (b *modelled) add(i int, x []float64) {
 	b.models.terms[i] = append(b.models.terms[i], plane{a: a, b: b.values[i] - kernel.Dot(a, x) - rounding(b.values[i], a, x)})
 }
 
-// grow adds planes at x to the terms that are above their models there, by more than
-// their share of the tolerance, and drops planes that have been idle for long.
+// grow adds planes at x to the terms that exceed their models there by more than their share of the
+// tolerance. It drops planes that have been idle for long.
 func (b *modelled) grow(x []float64) {
 	least := 1e-3 * b.tolerance() / (b.set.C * float64(len(b.values)))
 	for i, v := range b.values {
@@ -232,7 +227,7 @@ func (b *modelled) minimizeModel(ctx context.Context, x []float64) error {
 	return nil
 }
 
-// restart goes on after the risk has grown.
+// restart continues after the risk has grown.
 func (b *bundle) restart() error {
 	copy(b.trial.x, b.best.x)
 	if err := b.evaluate(); err != nil {

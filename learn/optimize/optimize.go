@@ -1,15 +1,14 @@
 // Package optimize minimises functions of many variables.
 //
-// A solver here sees an [Objective], its value and its gradient, and nothing of
-// the queries, losses and scorers behind it; so any of them can be trained with
-// any solver. Start reading at [LBFGS], the workhorse for smooth objectives, and
-// [Multistart], which goes through several starts with it; [Newton] is faster where there is
-// a Hessian, and [CuttingPlane], [NSlack] and [Smoothing] minimise what has kinks. [Descent]
-// follows the gradients (or other λ) of the [Terms] of a sum one after the other, as
-// the papers on networks do. Runs of L-BFGS and descent can be interrupted and resumed to
-// the same bits ([Resumption]), from a [State] that has one form in files, whosever it is
-// ([AppendCheckpoint], [ReadCheckpoint]). The package must not depend on queries, losses,
-// scorers or files.
+// A solver sees an [Objective], its value and its gradient. It does not see queries, losses and scorers,
+// so that any solver can train any of them. Start reading at [LBFGS], the standard solver for smooth
+// objectives, and [Multistart], which runs it from several starts. [Newton] is faster if there is a
+// Hessian. [CuttingPlane], [NSlack] and [Smoothing] minimise functions with kinks. [Descent] follows the
+// gradients (or other λ) of the [Terms] of a sum one after the other, as the papers on networks do. Runs
+// of L-BFGS and descent can be interrupted and resumed to the same bits ([Resumption]). The [State] of any
+// solver has one file format ([AppendCheckpoint], [ReadCheckpoint]).
+//
+// The package must not depend on queries, losses, scorers or files.
 package optimize
 
 import (
@@ -22,17 +21,16 @@ type Objective interface {
 	// Dim is the number of variables.
 	Dim() int
 
-	// Eval returns the value at x and overwrites grad with the gradient there
-	// (any subgradient where the function has a kink); both have Dim elements.
-	// It must be deterministic, leave x unchanged and keep neither slice. At a
-	// point outside the domain it may return ±Inf or NaN: the solvers step back.
+	// Eval returns the value at x and overwrites grad with the gradient there, or with any subgradient at a
+	// kink. Both slices have Dim elements. It must be deterministic, leave x unchanged and keep neither
+	// slice. Outside the domain it may return ±Inf or NaN; the solvers then step back.
 	Eval(x, grad []float64) float64
 }
 
-// ErrStop is returned by an observer that wants the run to end without an error.
+// ErrStop is returned by an observer to end the run without an error.
 var ErrStop = errors.New("stop")
 
-// Iteration is what an observer learns of an iterate.
+// Iteration describes an iterate to an observer.
 type Iteration struct {
 	Number      int       // 0 is the start
 	F           float64   // the value
@@ -49,8 +47,7 @@ type Result struct {
 	F        float64   // its value
 	GradNorm float64   // the Euclidean norm of the gradient there
 
-	// Gap bounds how far F is above the minimum; +Inf where nothing is known,
-	// that is, if the solver was not told a modulus of strong convexity.
+	// Gap bounds how far F is above the minimum. It is +Inf without a modulus of strong convexity.
 	Gap float64
 
 	Iterations  int // including those before a resumed state
@@ -72,10 +69,9 @@ const (
 	DecreaseSmall
 	// IterationLimit: the allowed number of iterations is used up.
 	IterationLimit
-	// SearchStalled: no step along the search direction nor along the negative
-	// gradient lowers the value, or many in a row lowered it by no more than
-	// rounding. Smooth objectives end so when the tolerances ask for more than
-	// rounding leaves; objectives with kinks usually end so.
+	// SearchStalled: no step along the search direction or the negative gradient lowers the value, or many
+	// in a row lowered it only by rounding. Smooth objectives end so if the tolerances are below the
+	// rounding. Objectives with kinks usually end so.
 	SearchStalled
 	// Stopped: a callback returned an error, [ErrStop] for instance.
 	Stopped

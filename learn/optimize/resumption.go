@@ -6,33 +6,31 @@ import (
 	"fmt"
 )
 
-// Resumption is how a run of a solver whose state is an S can be interrupted and go on
-// later: with the bits that the run would have given without interruption, as long as the
-// problem, the settings and the callbacks are the same. (Limits, tolerances and the like
-// may be changed; the run is then a different one from there on.)
+// Resumption defines how a solver's run is interrupted and resumed; S is the solver's state. The resumed
+// run has the same bits as one without interruption if the problem, the settings and the callbacks are the
+// same. Limits, tolerances and the like may be changed; the run then differs from there on.
 type Resumption[S any] struct {
-	// Checkpoint, if not nil, is called after every CheckpointEvery iterations or epochs
-	// (0 means 1) with the state from which the run can be resumed, and once more when the
-	// context is cancelled. The state is the solver's own memory: to be read (with
-	// [AppendCheckpoint], or cloned) before returning, and not to be changed. Write it to a
-	// temporary file that is synced and renamed, so that a crash leaves either the old
-	// state or the new one. An error ends the run.
+	// Checkpoint, if not nil, is called after every CheckpointEvery iterations or epochs (0 means 1), and
+	// once more when the context is cancelled. The argument is the state to resume from. It is the solver's
+	// own memory and must not be changed, nor used after the call returns; write it with
+	// [AppendCheckpoint], or clone it. Write it to a temporary file that is synced and renamed, so that a
+	// crash leaves either the old state or the new one. An error ends the run.
 	Checkpoint      func(*S) error
 	CheckpointEvery int
 
-	// Resume, if not nil, is the state to go on from in place of a start. It is left
-	// unchanged. One that does not fit is a [*StateError].
+	// Resume, if not nil, is the state to resume from instead of a start. It is left unchanged. The error
+	// for a state that does not fit is a [*StateError].
 	Resume *S
 }
 
-// keeper hands out the state of one run.
+// keeper passes the states of one run to Checkpoint.
 type keeper[S any] struct {
 	Resumption[S]
 	state *S
-	saved int // the iteration or epoch whose state was handed out, or resumed from, last
+	saved int // the iteration or epoch last saved or resumed from
 }
 
-// after hands out the state after an iteration or epoch for which that is asked.
+// after saves the state after an iteration or epoch if CheckpointEvery says so.
 func (k *keeper[S]) after(number int) error {
 	if k.Checkpoint == nil || number%k.CheckpointEvery != 0 {
 		return nil
@@ -48,7 +46,7 @@ func (k *keeper[S]) save(number int) error {
 	return nil
 }
 
-// cancelled hands out what has not been and returns why the context ended.
+// cancelled saves the state if that is due and returns the cause of the cancellation.
 func (k *keeper[S]) cancelled(ctx context.Context, number int) error {
 	cause := context.Cause(ctx)
 	if k.Checkpoint != nil && k.saved != number {

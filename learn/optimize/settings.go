@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -11,7 +12,7 @@ type setting[T int | float64] struct {
 	value T
 }
 
-// checkCounts returns an error for a number of things that is below 0.
+// checkCounts returns an error if a count is negative.
 func checkCounts(counts ...setting[int]) error {
 	for _, c := range counts {
 		if c.value < 0 {
@@ -21,7 +22,7 @@ func checkCounts(counts ...setting[int]) error {
 	return nil
 }
 
-// checkTolerances returns an error for a tolerance, which may be negative, that is NaN.
+// checkTolerances returns an error if a tolerance is NaN. It may be negative.
 func checkTolerances(tolerances ...setting[float64]) error {
 	for _, v := range tolerances {
 		if math.IsNaN(v.value) {
@@ -31,13 +32,12 @@ func checkTolerances(tolerances ...setting[float64]) error {
 	return nil
 }
 
-// checkConvexity returns an error for what is no modulus of strong convexity.
+// checkConvexity returns an error unless mu is a modulus of strong convexity, or 0 for unknown.
 func checkConvexity(mu float64) error {
 	return checkFactor("strong convexity", mu, "unknown")
 }
 
-// checkFactor returns an error for what is neither a finite positive number nor 0, which
-// stands for otherwise.
+// checkFactor returns an error unless value is a finite positive number or 0. otherwise says what 0 means.
 func checkFactor(name string, value float64, otherwise string) error {
 	if !(value >= 0) || !finite(value) {
 		return fmt.Errorf("%s %v, expected a finite positive number or 0 for %s", name, value, otherwise)
@@ -49,4 +49,32 @@ func defaultTo[T int | float64](v *T, value T) {
 	if *v == 0 {
 		*v = value
 	}
+}
+
+// takeStart copies the start x0 to dst, which has an element for every variable.
+func takeStart(dst, x0 []float64) error {
+	if len(x0) != len(dst) {
+		return fmt.Errorf("start of %d variables, expected the objective's %d", len(x0), len(dst))
+	}
+	copy(dst, x0)
+	return finiteStart(dst)
+}
+
+func finiteStart(x []float64) error {
+	if i := notFinite(x); i >= 0 {
+		return fmt.Errorf("start: x[%d] is %v, expected a finite number", i, x[i])
+	}
+	return nil
+}
+
+// observed passes news to an observer, if there is one. It returns whether the run ends, and the error.
+func observed[T any](observe func(T) error, news T) (stop bool, err error) {
+	if observe == nil {
+		return false, nil
+	}
+	err = observe(news)
+	if errors.Is(err, ErrStop) {
+		return true, nil
+	}
+	return err != nil, err
 }

@@ -10,13 +10,15 @@ import (
 //
 //	maximise  D(α) = b·α − ½ αᵀQα   over  α ≥ 0, Σα = 1,
 //
-// Q being positive semidefinite, to which variables are added and from which they
-// are removed again. It is solved by the primal active-set method (J. Nocedal and
-// S. J. Wright, Numerical Optimization, 2nd ed., algorithm 16.3): the variables
-// above 0 are the free ones, for which the equations of the equality-constrained
-// problem are solved by a Cholesky factor that grows and shrinks with them. It
-// starts from the last solution, so that after one more variable few steps are
-// needed.
+// where Q is positive semidefinite and variables can be added and removed. It is solved by the primal
+// active-set method (J. Nocedal and S. J. Wright, Numerical Optimization, 2nd ed., algorithm 16.3). The
+// variables above 0 are free. A Cholesky factor, which grows and shrinks with them, solves their
+// equality-constrained problem. The method starts from the last solution, so that few steps are needed
+// after one more variable.
+//
+// Many variables may be linearly dependent, so a ridge of a rounding's size relative to each variable's
+// own Q_kk is added. The returned point is feasible in spite of rounding, so D is a lower bound on its
+// maximum. The maximum exceeds it by at most max_k ∂D/∂α_k − Σ α_k ∂D/∂α_k, which is the stopping rule.
 //
 // Many variables may be linearly dependent, so a ridge of a rounding's size relative to
 // each variable's own Q_kk is added. The returned point is feasible in spite of rounding,
@@ -57,7 +59,7 @@ func (p *simplexQP) add(row []float64, b float64) {
 	}
 }
 
-// remove takes away the variables for which drop says so; they must be at 0.
+// remove removes the marked variables, which must be 0.
 func (p *simplexQP) remove(drop []bool) {
 	to, place := 0, make([]int, p.size())
 	for k := range p.b {
@@ -82,12 +84,11 @@ func (p *simplexQP) remove(drop []bool) {
 	}
 }
 
-// maxIdleEntries is the number of variables that may become free without a notable
-// rise of D, before rounding is taken to be all that moves them in and out.
+// maxIdleEntries is the number of variables that may become free without a notable rise of D. After that,
+// only rounding is assumed to move them in and out.
 const maxIdleEntries = 20
 
-// solve moves alpha to where D is within tolerance of its maximum, or as near as
-// rounding allows.
+// solve moves alpha until D is within tolerance of its maximum, or as near as rounding allows.
 func (p *simplexQP) solve(tolerance float64) {
 	p.factor()
 	mark, idle := math.Inf(-1), 0
@@ -106,8 +107,8 @@ func (p *simplexQP) solve(tolerance float64) {
 	}
 }
 
-// factor computes the whole factor, with a shift of the size of Q where it counts,
-// or elsewhere if it is 0 there.
+// factor computes the whole factor. The shift has the size of Q on the free variables, or elsewhere if Q
+// is 0 there.
 func (p *simplexQP) factor() {
 	p.shift = 0
 	for _, k := range p.free {
@@ -124,13 +125,12 @@ func (p *simplexQP) factor() {
 	}
 }
 
-// advance moves to the maximum over the free variables and returns true. If one of
-// them would become negative it goes as far as to its bound, where that variable is
-// fixed, and returns false.
+// advance moves to the maximum over the free variables and returns true. If a variable would become
+// negative, it moves until that variable is 0, fixes it, and returns false.
 //
-// The step solves the equations for the change of alpha, with the gradient of D about
-// its mean on the right: the mean moves nothing on the simplex. Solved for alpha
-// itself, they lose all digits where Q is tiny against b.
+// The step solves the equations for the change of alpha, with the deviation of D's gradient from its mean
+// on the right. The mean moves nothing on the simplex. Solved for alpha itself, the equations lose all
+// digits if Q is tiny against b.
 func (p *simplexQP) advance() bool {
 	p.newtonStep()
 	length, blocking := 1.0, -1
@@ -160,8 +160,8 @@ func (p *simplexQP) advance() bool {
 	return blocking < 0
 }
 
-// newtonStep sets step to the change of the free variables that leads to the maximum over
-// them, of sum 0 in spite of rounding, or to 0 if it has no finite numbers.
+// newtonStep sets step to the change of the free variables that leads to their maximum. Its sum is 0 in
+// spite of rounding. It is 0 if the change is not finite.
 func (p *simplexQP) newtonStep() {
 	n := len(p.free)
 	u, v, step := p.u[:n], p.v[:n], p.step[:n]
@@ -198,8 +198,8 @@ func (p *simplexQP) gain(k int) float64 {
 	return g
 }
 
-// entering returns the variable whose increase raises D most, −1 if no change can
-// raise it by more than the tolerance, and D.
+// entering returns the variable whose increase raises D most, and D. The variable is −1 if no change can
+// raise D by more than the tolerance.
 func (p *simplexQP) entering(tolerance float64) (best int, value float64) {
 	most, mean := 0.0, 0.0
 	best = -1

@@ -8,8 +8,7 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Rounded is a smooth stand-in for F(x) = ½‖x‖² + R(x), where R is convex with
-// kinks: ½‖x‖² + R_δ(x).
+// Rounded is a smooth approximation ½‖x‖² + R_δ(x) of F(x) = ½‖x‖² + R(x), where R is convex with kinks.
 type Rounded interface {
 	SecondOrder
 
@@ -18,25 +17,23 @@ type Rounded interface {
 	Support(x, grad []float64) (c float64, err error)
 }
 
-// Smoothing minimises F(x) = ½‖x‖² + R(x) for a convex R with kinks, by [Newton] on
-// smooth stand-ins that come ever closer to it: the kinks are rounded off over a
-// width δ, and the minimum for one δ is where the next, smaller one begins. The
-// gradient a of a stand-in belongs to a plane below R, c + a·v ≤ R(v), so that
+// Smoothing minimises F(x) = ½‖x‖² + R(x) for a convex R with kinks. [Newton] minimises smooth
+// approximations that round off the kinks over a width δ. The minimum for one δ is the start for the next,
+// smaller one. The gradient a of an approximation belongs to a plane below R, c + a·v ≤ R(v), so that
 //
 //	min F ≥ min_v ½‖v‖² + c + a·v = c − ½‖a‖²,
 //
-// which is the dual objective at the point that the stand-in amounts to. At the
-// stand-in's minimum this bound is below F by what the rounding changes there. For a
-// sum of many hinges that is about a sixth of δ² times their density at the kink, so
-// a thousandth of a margin certifies a millionth of F, while many hinges are still
-// being rounded and the Hessian is regular.
+// which is the dual objective. At the approximation's minimum this bound differs from F by the change due
+// to rounding. For a sum of many hinges the change is about a sixth of δ² times their density at the kink.
+// So a thousandth of a margin certifies a millionth of F. Many hinges are then still rounded, and the
+// Hessian is regular.
 type Smoothing struct {
 	Width         float64 // δ to begin with; 0 means 1
 	MaxStages     int     // different δ; 0 means 40
 	MaxIterations int     // of Newton's method, altogether; 0 means 1000
 
-	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1, |F|) of
-	// the minimum. 0 means 1e-6; a negative number means never.
+	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1, |F|) of the minimum. 0
+	// means 1e-6; a negative number disables it.
 	GapTolerance float64
 
 	// Observe, if not nil, is called after every stage with the best point so far;
@@ -45,12 +42,11 @@ type Smoothing struct {
 	Observe func(Iteration) error
 }
 
-// Minimize looks for a minimum of F from x0, which has exact.Dim() elements and is
-// left unchanged. exact is F, its gradient one of its subgradients; rounded returns
-// the stand-in of a width. It returns an error if settings or start do not fit, if a
-// value is not finite, if a callback failed, or if ctx was cancelled; in the last
-// two cases the result is that of the last complete stage, or nil. Result.GradNorm is
-// that of the last stand-in's gradient.
+// Minimize looks for a minimum of F from x0, which has exact.Dim() elements and is left unchanged. exact
+// is F with a subgradient; rounded returns the approximation of a width. It returns an error if settings
+// or start do not fit, if a value is not finite, if a callback failed, or if ctx was cancelled. In the
+// last two cases the result is that of the last complete stage, or nil. Result.GradNorm is the norm of the
+// last approximation's gradient.
 func (s Smoothing) Minimize(ctx context.Context, exact Objective, rounded func(width float64) (Rounded, error), x0 []float64) (*Result, error) {
 	if err := s.setDefaults(); err != nil {
 		return nil, fmt.Errorf("optimize: %w", err)
@@ -98,7 +94,7 @@ type smoothingRun struct {
 	rounded func(width float64) (Rounded, error)
 
 	width     float64
-	tolerance float64 // to which the stage's stand-in is minimised, relative to F
+	tolerance float64 // of the stage's minimum, relative to F
 	x         []float64
 	grad      []float64
 	best      Result
@@ -129,8 +125,8 @@ func (r *smoothingRun) iterate(ctx context.Context) (Status, error) {
 	return IterationLimit, nil
 }
 
-// stage minimises the stand-in of the present width from where the last ended. It
-// returns what the rounding changes there.
+// stage minimises the approximation of the present width from the last minimum. It returns the change due
+// to rounding.
 func (r *smoothingRun) stage(ctx context.Context) (change float64, status Status, err error) {
 	smooth, err := r.rounded(r.width)
 	if err != nil {
@@ -168,9 +164,8 @@ func (r *smoothingRun) stage(ctx context.Context) (change float64, status Status
 	return f - half - plane, 0, nil
 }
 
-// narrow chooses the next width so that the rounding, whose square it is in, changes
-// half of what is tolerated, but no more than tenfold: then Newton's method has
-// little to do.
+// narrow chooses the next width so that the change due to rounding, proportional to its square, is half
+// the tolerance. The width shrinks at most tenfold, so that Newton's method has little to do.
 func (r *smoothingRun) narrow(change float64) {
 	goal := math.Max(r.set.GapTolerance, 0)
 	factor := math.Min(math.Max(math.Sqrt(goal/2/change), 0.1), 0.5)

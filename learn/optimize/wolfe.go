@@ -11,10 +11,9 @@ import (
 //
 //	φ(α) ≤ φ(0) + c₁αφ′(0)  and  |φ′(α)| ≤ c₂|φ′(0)|
 //
-// Near a minimum rounding hides how φ changes long before φ′ loses its meaning.
-// Where φ(α) and φ(0) differ by no more than noise·|φ(0)|, the first condition is
-// therefore also met if φ′(α) ≤ (2c₁ − 1)φ′(0), the same thing on a parabola (W.
-// Hager and H. Zhang, SIAM J. Optim. 16:170–192, 2005, eq. 4.1).
+// Near a minimum rounding hides how φ changes long before φ′ loses its meaning. So if φ(α) and φ(0) differ
+// by no more than noise·|φ(0)|, the first condition is also met by φ′(α) ≤ (2c₁ − 1)φ′(0). On a parabola
+// this is the same (W. Hager and H. Zhang, SIAM J. Optim. 16:170–192, 2005, eq. 4.1).
 const (
 	c1    = 1e-4
 	c2    = 0.9
@@ -29,11 +28,11 @@ const (
 // finite has f = +Inf.
 type point struct{ step, f, slope float64 }
 
-// search looks for an acceptable step, trying first first, and reports whether it found
-// one; it is then the trial point. slope is φ′(0) < 0.
+// search looks for an acceptable step, beginning with first, and reports whether it found one, as the
+// trial point. slope is φ′(0) < 0.
 //
-// It is algorithm 3.5: lo moves out until a minimum is known to be bracketed.
-func (r *run) search(first, slope float64) bool {
+// It is algorithm 3.5: lo moves out until a minimum is bracketed.
+func (r *lbfgsRun) search(first, slope float64) bool {
 	w := wolfe{origin: point{0, r.st.F, slope}, noise: noise * math.Abs(r.st.F)}
 	r.trials = 0
 	lo, step := w.origin, first
@@ -54,9 +53,9 @@ func (r *run) search(first, slope float64) bool {
 	return r.settle(&w, lo)
 }
 
-// zoom is algorithm 3.6: of the bracket's ends, lo is the best point so far and
-// φ falls from it towards hi.
-func (r *run) zoom(w *wolfe, lo, hi point) bool {
+// zoom is algorithm 3.6. lo, one end of the bracket, is the best point so far, and φ falls from it towards
+// hi.
+func (r *lbfgsRun) zoom(w *wolfe, lo, hi point) bool {
 	for enough := r.trials + patience; r.more(); {
 		if r.trials >= enough && (w.fallback(lo).step > 0 || w.hopeless(hi)) {
 			break
@@ -86,8 +85,8 @@ func (r *run) zoom(w *wolfe, lo, hi point) bool {
 	return r.settle(w, lo)
 }
 
-// settle takes the best that a search without a strong-Wolfe point has found.
-func (r *run) settle(w *wolfe, lo point) bool {
+// settle accepts the best point of a search that found no strong-Wolfe point.
+func (r *lbfgsRun) settle(w *wolfe, lo point) bool {
 	p := w.fallback(lo)
 	if r.interrupted || p.step == 0 {
 		return false
@@ -99,7 +98,7 @@ func (r *run) settle(w *wolfe, lo point) bool {
 }
 
 // more reports whether the search may evaluate again.
-func (r *run) more() bool {
+func (r *lbfgsRun) more() bool {
 	if r.ctx.Err() != nil {
 		r.interrupted = true
 	}
@@ -107,7 +106,7 @@ func (r *run) more() bool {
 }
 
 // probe evaluates the objective at a step and makes it the trial point.
-func (r *run) probe(w *wolfe, step float64) point {
+func (r *lbfgsRun) probe(w *wolfe, step float64) point {
 	copy(r.trialX, r.st.X)
 	kernel.Axpy(step, r.dir, r.trialX)
 	f := r.obj.Eval(r.trialX, r.trialGrad)
@@ -146,18 +145,17 @@ func (w *wolfe) tooHigh(p, lo point) bool {
 	return !w.decreases(p) || p.f > lo.f+w.noise
 }
 
-// note keeps a point that lies beyond a minimum and is lower than the origin. At a kink
-// there may be no strong-Wolfe point; yet stepping just over it gives a pair that reflects
-// the kink and has positive curvature (A. Lewis and M. Overton, Math. Program.
-// 141:135–163, 2013).
+// note keeps a point that lies beyond a minimum and is lower than the origin. At a kink there may be no
+// strong-Wolfe point. A step just over the kink still gives a pair that reflects it and has positive
+// curvature (A. Lewis and M. Overton, Math. Program. 141:135–163, 2013).
 func (w *wolfe) note(p point) {
 	if w.decreases(p) && p.slope >= c2*w.origin.slope && (w.beyond.step == 0 || p.f < w.beyond.f) {
 		w.beyond = p
 	}
 }
 
-// fallback returns the point to take if there is no better one: one beyond the
-// minimum, or else lo, which is the origin if nothing was found.
+// fallback returns the point to take without a better one: one beyond the minimum, or else lo, which may
+// be the origin.
 func (w *wolfe) fallback(lo point) point {
 	if w.beyond.step > 0 {
 		return w.beyond
@@ -165,7 +163,7 @@ func (w *wolfe) fallback(lo point) point {
 	return lo
 }
 
-// hopeless reports whether nothing but rounding can be gained between the origin and hi.
+// hopeless reports whether only rounding can be gained between the origin and hi.
 func (w *wolfe) hopeless(hi point) bool { return hi.step*-w.origin.slope <= w.noise }
 
 // cubicMinimum returns the minimiser of the cubic that has the values and slopes

@@ -110,7 +110,7 @@ func TestDirectionAgainstMatrix(t *testing.T) {
 		rng := drawRand(t)
 		n, m := rapid.IntRange(1, 6).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "m")
 		count := rapid.IntRange(1, 9).Draw(t, "pairs")
-		r := newRun(context.Background(), LBFGS{Memory: m}, rosenbrock(n))
+		r := newLBFGSRun(context.Background(), LBFGS{Memory: m}, rosenbrock(n))
 		var s, y [][]float64
 		for range count {
 			for i := range n {

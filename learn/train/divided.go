@@ -43,10 +43,10 @@ func (p *Problem) Divisible() error {
 	return nil
 }
 
-// Part is the training data of a problem as a part of larger ones. It is an objective.Part; it
+// Part is the training data of a problem as a part of larger ones. It is an objective.PartialRisk; it
 // may not be used by several goroutines at once.
 type Part struct {
-	objective.Part
+	objective.PartialRisk
 
 	problem *Problem
 	learner LBFGS
@@ -81,7 +81,7 @@ func NewPart(ctx context.Context, p *Problem) (*Part, error) {
 func (p *Part) Model(ctx context.Context, share float64) (*model.Model, error) {
 	learned := &Learned{Scorer: p.scorer, Params: make([]float64, p.scorer.NumParams()), Used: p.used}
 	if share > 0 && p.used > 0 {
-		alone, err := objective.NewParts(p.scorer.NumParams(), []objective.Part{p.Part}, objective.Options{C: p.learner.C / share})
+		alone, err := objective.NewParts(p.scorer.NumParams(), []objective.PartialRisk{p.PartialRisk}, objective.Options{C: p.learner.C / share})
 		if err != nil {
 			return nil, err
 		}
@@ -98,9 +98,9 @@ func (p *Part) Model(ctx context.Context, share float64) (*model.Model, error) {
 
 // Divided is a training over parts, which lie anywhere.
 type Divided struct {
-	Problem *Problem         // that of any part, or of data like theirs: what it learns by
-	Models  []*model.Model   // what [Part.Model] returned of every part, in their order
-	Parts   []objective.Part // the same parts
+	Problem *Problem                // that of any part, or of data like theirs: what it learns by
+	Models  []*model.Model          // what [Part.Model] returned of every part, in their order
+	Parts   []objective.PartialRisk // the same parts
 
 	// Average begins with the average of the weights of Models, weighed by the queries that each could learn from: the
 	// risk is a sum over these. Else training begins with 0, as on one machine.

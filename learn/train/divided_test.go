@@ -191,7 +191,7 @@ func TestDividedRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	two := train.Divided{Problem: &p, Models: []*model.Model{m, m}, Parts: []objective.Part{part, lost{}}}
+	two := train.Divided{Problem: &p, Models: []*model.Model{m, m}, Parts: []objective.PartialRisk{part, lost{}}}
 	if _, err := two.Learn(t.Context()); !errors.Is(err, errLost) {
 		t.Errorf("found the error %v, expected %v", err, errLost)
 	}
