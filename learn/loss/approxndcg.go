@@ -12,19 +12,18 @@ import (
 //	L(s) = 1 − Σ_i g_i D(π_i),   π_i = 1 + Σ_{j≠i} σ(α(s_j − s_i)),   σ(t) = 1/(1 + e⁻ᵗ)
 //	λ_k = α Σ_j σ'(α(s_j − s_k)) (c_j − c_k),   c_i = g_i D'(π_i)
 //
-// (Qin, Liu and Li, A General Approximation Framework for Direct Optimization of
-// Information Retrieval Measures, Information Retrieval 13, 2010), where g_i is
-// the gain of document i over the ideal DCG and D the discount, continued to real
-// ranks as 1/log2(1 + π), or as 1/log2 max(π, 2) for LETOR's. It lies between 0
-// and 1, tends to 1 − NDCG as α grows, and is not convex. Documents without gain
-// have no term, so that it takes O(n⁺n) for n⁺ documents with gain.
+// (Qin, Liu and Li, A General Approximation Framework for Direct Optimization of Information Retrieval
+// Measures, Information Retrieval 13, 2010). g_i is the gain of document i over the ideal DCG. D is the
+// discount, continued to real ranks as 1/log2(1 + π), or as 1/log2 max(π, 2) for LETOR's. The loss lies
+// between 0 and 1, tends to 1 − NDCG as α grows, and is not convex. Documents without gain have no term,
+// so that it takes O(n⁺n) for n⁺ documents with gain.
 //
 // The loss of a query whose documents all have one grade is [Nothing].
 type ApproxNDCG struct {
-	// Convention settles gain and discount; its other rules are not used.
+	// Convention determines gain and discount; its other rules are ignored.
 	Convention measure.Convention
 
-	// Alpha is the steepness α, a positive number; 0 stands for 10.
+	// Alpha is the steepness α, a positive number; 0 means 10.
 	Alpha float64
 }
 

@@ -8,13 +8,12 @@ import "math"
 //
 //	profit(r, j) = weight_r·x_j − price_r·y_j,  price_r = 0 from some r on,
 //
-// with both weight and x in descending order. Without prices the diagonal is best, by
-// rearrangement, and it has dual variables in closed form: v_j − v_{j−1} = weight_j
-// (x_j − x_{j−1}), u_r = weight_r·x_r − v_r. From there on only the rows with prices
-// are assigned anew, each along a shortest augmenting path (R. Jonker and A. Volgenant,
-// A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment Problems,
-// Computing 38, 1987). With k prices that takes O(k·n·m), m being the number of rows on
-// the paths, which is small where the prices are small against the weights.
+// with both weight and x in descending order. Without prices the diagonal is best, by rearrangement. It
+// has dual variables in closed form: v_j − v_{j−1} = weight_j (x_j − x_{j−1}), u_r = weight_r·x_r − v_r.
+// Then only the rows with prices are assigned again, each along a shortest augmenting path (R. Jonker and
+// A. Volgenant, A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment Problems,
+// Computing 38, 1987). With k prices this takes O(k·n·m), where m is the number of rows on the paths. m is
+// small if the prices are small against the weights.
 type assignment struct {
 	weight, x []float64 // n numbers
 	price     []float64 // of the first rows

@@ -8,16 +8,15 @@ import (
 	"github.com/listwise/listwise/internal/logspace"
 )
 
-// AtLeast is the logistic loss of every document by itself: does its grade reach a threshold?
+// AtLeast is the logistic loss of each document's own question: does its grade reach a threshold?
 //
 //	L(s) = Σ_i log(1 + exp(−y_i s_i)),   y_i = 1 if l_i ≥ Grade, else −1
 //	λ_i = [l_i ≥ Grade] − p_i,   ∂²L/∂s_i² = p_i(1 − p_i),   p_i = 1/(1 + exp(−s_i))
 //
-// all multiplied by the weight of document i, 1 unless it has another.
+// All are multiplied by the weight of document i, 1 by default.
 //
-// McRank's ordinal classification is one such function for every grade but the lowest (Li,
-// Burges, Wu, McRank: Learning to Rank Using Multiple Classification and Gradient Boosting, NIPS
-// 2007, section 3.3).
+// McRank's ordinal classification has one such function for every grade except the lowest (Li, Burges, Wu,
+// McRank: Learning to Rank Using Multiple Classification and Gradient Boosting, NIPS 2007, section 3.3).
 type AtLeast struct{ Grade float64 }
 
 var _ Loss = AtLeast{}

@@ -31,8 +31,8 @@ import (
 //
 //	e_j = a·[(r_j − (m+1)/2) − (r′_j − (n_j+1)/2)],   a = 2α/P,
 //
-// where r′_j is the rank among the n_j documents of j's grade: pairs of one grade are taken
-// away. So all energies are one matrix-vector product, and the derivatives another:
+// where r′_j is the rank among the n_j documents of j's grade, which removes pairs of one grade. So all
+// energies are one matrix-vector product, and the derivatives another:
 //
 //	∂loss/∂s_j = Σ_R [λ p_R(N_R − ⟨N⟩) + (1−λ)(P_R − p_R)] e_j(R).
 //
@@ -49,7 +49,7 @@ type BoltzRank struct {
 	// Energy is the function g.
 	Energy Energy
 
-	// Alpha is the scale α > 0 of g; 0 stands for 1. With a linear g and α = 1, e_j
+	// Alpha is the scale α > 0 of g; 0 means 1. With a linear g and α = 1, e_j
 	// goes from −1 to 1.
 	Alpha float64
 
@@ -60,13 +60,13 @@ type BoltzRank struct {
 	// Sampler says how R_q is drawn from the grades.
 	Sampler PermutationOptions
 
-	// Negatives, if not 0, is the number of irrelevant documents kept for each
-	// relevant one, drawn once a query; those left out are in no ranking and have
-	// λ = 0. The paper does this for TD2004's queries of a thousand documents.
+	// Negatives, if not 0, is the number of irrelevant documents kept for each relevant one, drawn once for
+	// each query. Other irrelevant documents are in no ranking and have λ = 0. The paper does this for
+	// TD2004's queries of a thousand documents.
 	Negatives float64
 
 	// Threshold is the lowest grade of documents that are never left out; 0
-	// stands for 1.
+	// means 1.
 	Threshold float64
 }
 
@@ -118,7 +118,7 @@ func (b BoltzRank) Validate() error {
 	return nil
 }
 
-// maxAlpha bounds the scale of energies so that those of grades stay finite.
+// maxAlpha bounds the scale of energies, so that the grades' energies stay finite.
 const maxAlpha = 1e100
 
 // Traits implements [Loss].

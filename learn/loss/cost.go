@@ -84,7 +84,7 @@ func (l RankNet) Cost(grades []float64) Cost {
 	return Cost{Operations: 2 * differentPairs(grades)}
 }
 
-// Cost implements [Coster]: O(Tn) swaps, each in O(1) or by computing the measure anew.
+// Cost implements [Coster]: O(Tn) swaps, each in O(1) or by computing the measure again.
 func (l LambdaRank) Cost(grades []float64) Cost {
 	n := float64(len(grades))
 	ranks := float64(measure.CountingRanks(l.Measure, len(grades)))
@@ -138,8 +138,8 @@ func (l GradedHinge) Cost(grades []float64) Cost {
 	return Cost{Operations: 10 * ranks * n}
 }
 
-// Cost implements [Coster]: Bind computes every term of the gain, and keeps those
-// that are not 0, unless the gain is known to be convex.
+// Cost implements [Coster]: Bind computes every term of the gain and keeps the nonzero ones, unless the
+// gain is known to be convex.
 func (l StructuredHinge) Cost(grades []float64) Cost {
 	if l.Gain != nil && knownConvex(l.Gain) {
 		return Cost{}

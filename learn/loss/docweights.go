@@ -6,14 +6,13 @@ import (
 	"math/rand/v2"
 )
 
-// DocumentWeighted is a Loss that weighs documents: a document of weight 2 counts as two that
-// are alike and have equal scores. In a sum over documents that multiplies its term; in one over
-// pairs, a pair by the product of both weights; where documents have shares in a distribution or
-// components in a vector, the formula of the loss says what becomes of them.
+// DocumentWeighted is a Loss that weighs documents. A document of weight 2 counts as two alike documents
+// of equal score. In a sum over documents, the weight multiplies the document's term; in a sum over pairs,
+// both weights multiply the pair's term. For distributions and vectors of documents, see the formula of
+// the loss.
 //
-// Losses that are not DocumentWeighted have no such weights: those of whole rankings or of
-// measures at ranks, in which a document cannot stand twice at one rank, or of which a
-// published form with weights is not known.
+// Losses of whole rankings or of measures at ranks have no such weights, since one rank has one document.
+// Nor have losses without a published form with weights.
 type DocumentWeighted interface {
 	Loss
 

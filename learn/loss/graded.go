@@ -71,8 +71,7 @@ func (d realDiscount) at(x float64) (value, slope float64) {
 	return value, -value * value / (x * math.Ln2)
 }
 
-// positiveOrZero returns an error for a scale that is neither positive nor 0, which
-// stands for its default.
+// positiveOrZero returns an error unless a scale is positive or 0, its default.
 func positiveOrZero(name string, v float64) error {
 	if !(v >= 0) || math.IsInf(v, 1) {
 		return fmt.Errorf("%s %v, expected a positive finite number", name, v)

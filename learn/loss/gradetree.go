@@ -4,20 +4,18 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// gradeTree holds all pairs of differently graded documents of a query so that sums
-// over the pairs whose scores are in the wrong order, or in the right order by less
-// than a margin, take O(n log n) for n documents whatever the number of grades.
+// gradeTree holds all pairs of differently graded documents of a query. Sums over the pairs whose scores
+// are in the wrong order, or in the right order by less than a margin, take O(n log n) for n documents and
+// any number of grades.
 //
-// The documents stand in descending order of their grades. Each node splits a run
-// of neighbouring levels in two, so that every document of the upper part is better
-// than every one of the lower part; all pairs of two levels are those of the one
-// node that separates them. Nodes come after those of their parts, so that the
-// scores of both parts are sorted when their node is reached: it walks through the
-// two sorted lists once, then merges them for the node above, as merge sort does
-// when it counts inversions. (C.-P. Lee and C.-J. Lin, Large-Scale Linear RankSVM,
-// Neural Computation 26, 2014, use order-statistic trees for the same sums.)
-// A run of levels is split where its two parts are nearest in size, so a document
-// belongs to at most log₂ n + 2 nodes.
+// The documents are in descending order of their grades. Each node splits a run of neighbouring levels in
+// two, so that every document of the upper part is better than every one of the lower part. One node
+// separates each two levels and so has all their pairs. Nodes come after the nodes of their parts, so that
+// both parts are already sorted by score. A node walks through the two sorted lists once, then merges them
+// for the node above, as merge sort does when it counts inversions. (C.-P. Lee and C.-J. Lin, Large-Scale
+// Linear RankSVM, Neural Computation 26, 2014, use order-statistic trees for the same sums.) A run of
+// levels is split where its two parts are nearest in size. So a document belongs to at most log₂ n + 2
+// nodes.
 type gradeTree struct {
 	order  []int32 // the documents
 	levels []int   // where each level ends in order
@@ -91,9 +89,8 @@ func (t *gradeTree) size() int {
 type sweep struct {
 	tree *gradeTree
 
-	// By place in the tree's order, with + for the better and − for the worse
-	// document of a pair: the number of a document's active pairs, and Σ t_ij over
-	// them, both by the weights of the other documents.
+	// By place in the tree's order, with + for the better and − for the worse document of a pair: the
+	// number of a document's active pairs, and Σ t_ij over them. Both are weighted by the other documents.
 	count, first []float64
 
 	keys, places         []float64 // the scores in descending order, part by part, and their places
@@ -143,12 +140,10 @@ func (s *sweep) run(scores []float64, margin float64, keep *activePairs) moments
 	return sums
 }
 
-// better adds the active pairs of a node to count and first of their better documents,
-// and returns Σ t². It visits the documents in descending order of score, so that active
-// pairs stay active and all t of a document are those of the one before it plus the
-// difference of their scores: nothing is ever subtracted, and no rounding error
-// exceeds that of a sum over pairs. If active is not nil, it is set to the number of
-// active pairs of each.
+// better adds the active pairs of a node to count and first of their better documents, and returns Σ t².
+// It visits the documents in descending order of score, so that active pairs stay active. A document's t
+// are those before plus the difference of scores. Nothing is subtracted, so that no rounding error exceeds
+// that of a sum over pairs. Unless active is nil, it is set to each document's number of active pairs.
 func (s *sweep) better(n gradeNode, margin float64, active []int32) (sum float64) {
 	upper, lower, places := s.keys[n.from:n.mid], s.keys[n.mid:n.to], s.places[n.from:n.mid]
 	var count, first, second, last float64
@@ -230,10 +225,9 @@ func (s *sweep) scatter(lambda, byPlace []float64, scale float64) {
 	}
 }
 
-// activePairs stores which pairs were active at some scores: for each node its
-// documents in descending order of score, part by part, and for each document of the
-// upper part the number of its active pairs, which are those with the first documents
-// of the lower part. A nil *activePairs stores nothing.
+// activePairs stores which pairs were active at some scores. For each node it has the documents in
+// descending order of score, part by part. For each document of the upper part it has the number of active
+// pairs; they are pairs with the first documents of the lower part. A nil *activePairs stores nothing.
 type activePairs struct {
 	tree   *gradeTree
 	docs   []int32

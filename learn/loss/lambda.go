@@ -12,13 +12,11 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Lambda is a λ function, the rule that gives every document of a ranking its λ
-// (Burges, Ragno and Le, Learning to Rank with Nonsmooth Cost Functions, NIPS
-// 2006, sections 4 and 6.2). In all but LambdaDifference the λ of a document is a sum
-// over pairs of documents: the change of the measure if the two are swapped, times a
-// function of the difference of their scores. Of the ten functions that the paper
-// tried it prints one formula, that of LambdaLogistic; the others follow its
-// descriptions.
+// Lambda is a λ function, which gives every document of a ranking its λ (Burges, Ragno and Le, Learning to
+// Rank with Nonsmooth Cost Functions, NIPS 2006, sections 4 and 6.2). Except for LambdaDifference, the λ
+// of a document is a sum over pairs of documents. A term is the change of the measure if the two are
+// swapped, times a function of the difference of their scores. The paper tried ten functions and prints
+// the formula of one, LambdaLogistic. The others follow its descriptions.
 type Lambda int
 
 // The λ functions.
@@ -86,7 +84,7 @@ func Lambdas() []LambdaInfo {
 	return list
 }
 
-// ParseLambda reads a λ function's name, one of those that [Lambdas] lists.
+// ParseLambda returns the λ function with a name from [Lambdas].
 func ParseLambda(name string) (Lambda, error) {
 	i := slices.IndexFunc(lambdas[:], func(e lambdaEntry) bool { return e.Name == name })
 	if i < 0 {
@@ -182,9 +180,11 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 //
 //	λ_i = (M(s + εe_i) − M(s − εe_i))/2ε − mean,
 //
-// e_i being the unit vector of document i. The mean over the documents is subtracted
-// because λ must sum to zero (section 4 of the paper). M is constant between jumps,
-// so ε is of the size of the gaps between scores: their mean unless given.
+// where e_i is the unit vector of document i. The mean over the documents is subtracted because λ must sum
+// to zero (section 4 of the paper). M is constant between jumps, so ε has the size of the gaps between
+// scores: by default their mean.
+//
+// The measure is computed again for each document that changes its rank: O(n²) at worst.
 //
 // The measure is computed anew for each document that changes its rank: O(n²) at
 // worst.
@@ -234,7 +234,7 @@ func (f *differenceField) after(ranked []float64, p, q int, now float64) float64
 	return value
 }
 
-// move takes the element at p out of x and inserts it so that it stands at q.
+// move moves the element at p of x to q.
 func move(x []float64, p, q int) {
 	v := x[p]
 	if q < p {
@@ -439,7 +439,7 @@ func (r *normRun) weigh(loss, scores []float64, a, to int) {
 	}
 }
 
-// gather moves what was added of rank a and those below to λ.
+// gather moves the sums of rank a and the ranks below to λ.
 func (r *normRun) gather(lambda []float64, a, to int) {
 	if !r.sum {
 		return

@@ -9,14 +9,13 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// FieldDiagnosis shows whether λ is the negative gradient of some function near a
-// point (Burges, Ragno and Le 2006, section 4): it is if the Jacobian J of −λ is
-// symmetric (eq. 5, Poincaré's lemma), and that function is convex if J is positive
-// semidefinite too.
+// FieldDiagnosis tests whether λ is the negative gradient of some function near a point (Burges, Ragno and
+// Le 2006, section 4). It is if the Jacobian J of −λ is symmetric (eq. 5, Poincaré's lemma). The function
+// is convex if J is also positive semidefinite.
 type FieldDiagnosis struct {
 	// Asymmetry is ‖J − Jᵀ‖/‖J‖ in the maximum norm of row sums, 0 where J is.
 	Asymmetry float64
-	// SmallestEigenvalue is that of (J + Jᵀ)/2.
+	// SmallestEigenvalue is the smallest eigenvalue of (J + Jᵀ)/2.
 	SmallestEigenvalue float64
 	// LambdaSum is Σλ, which moves the mean of the scores.
 	LambdaSum float64
@@ -101,7 +100,7 @@ func RandomCircle(center []float64, radius float64, rng *rand.Rand) Circle {
 		c.U[i], c.V[i] = random.Normal(rng), random.Normal(rng)
 	}
 	normalise(c.U)
-	// Twice is enough to make what is left orthogonal to rounding.
+	// Two passes make the rest orthogonal up to rounding.
 	for range 2 {
 		along := dot(c.U, c.V)
 		for i, u := range c.U {

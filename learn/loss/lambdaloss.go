@@ -15,19 +15,21 @@ import (
 //
 //	L(s) = Σ_{l_i > l_j} w_ij log2(1 + exp(−σ(s_i − s_j))),   λ_i = Σ_j w_ij (σ/ln 2)/(1 + exp(σ(s_i − s_j)))
 //
-// and minus each term to λ_j (Wang, Li, Golbandi, Bendersky and Najork, The LambdaLoss
-// Framework for Ranking Metric Optimization, CIKM 2018). With g_i the gain of
-// document i over the ideal DCG, D the discount and r_i the rank by score, the
-// weights are
+// and minus each term to λ_j (Wang, Li, Golbandi, Bendersky and Najork, The LambdaLoss Framework for
+// Ranking Metric Optimization, CIKM 2018). g_i is the gain of document i over the ideal DCG, D the
+// discount and r_i the rank by score. The weights are
 //
 //	ndcg1       w_ij = g_i D(r_i)
 //	ndcg2       w_ij = (g_i − g_j) δ_ij,             δ_ij = D(|r_i − r_j|) − D(|r_i − r_j| + 1)
 //	lambdarank  w_ij = (g_i − g_j) ρ_ij,             ρ_ij = |D(r_i) − D(r_j)|
 //	ndcg2++     w_ij = (g_i − g_j) (ρ_ij + μ δ_ij)
 //
-// λ takes the weights as constants. It is thus the negative gradient of the value as
-// long as no two documents change places, but the value jumps where they do, so that a
-// line search on it fails ([Traits].NonGradient).
+// λ takes the weights as constants. So it is the negative gradient of the value while no two documents
+// change places. The value jumps where they do, so that a line search on it fails ([Traits].NonGradient).
+//
+// Documents of equal score rank by ascending grade, which makes the loss largest. Among documents of equal
+// score and grade, λ is the mean over all orders. It takes a sort and O(n⁺n) for n⁺ documents with gain.
+// Bind returns a [Diagonal].
 //
 // Documents of equal score rank by ascending grade, which makes the loss largest;
 // among those of equal score and grade, λ is the mean over all orders.
@@ -35,15 +37,15 @@ import (
 //
 // The loss of a query whose documents all have one grade is [Nothing].
 type LambdaLoss struct {
-	// Convention settles gain and discount; its other rules are not used.
+	// Convention determines gain and discount; its other rules are ignored.
 	Convention measure.Convention
 
 	Weights LambdaWeights
 
-	// Sigma is the slope σ of the logistic loss; 0 stands for 1.
+	// Sigma is the slope σ of the logistic loss; 0 means 1.
 	Sigma float64
 
-	// Mu is the share μ of δ in ndcg2++; 0 stands for 10, the paper's (lambdarank
+	// Mu is the share μ of δ in ndcg2++; 0 means 10, the paper's (lambdarank
 	// is the weight without it).
 	Mu float64
 }
@@ -217,8 +219,8 @@ func (b boundLambdaLoss) rank(x, place, gains, scores []float64, scratch *Scratc
 	}
 }
 
-// pairWeights sets w[q] to the weight of the pair of the document at rank r
-// (counted from 0) with the one at q, if that is worse, and else to 0.
+// pairWeights sets w[q] to the weight of the pair of the documents at ranks r and q, counted from 0. It is
+// 0 unless the document at q is worse.
 func (b boundLambdaLoss) pairWeights(w, gains []float64, r int) {
 	g, d := gains[r], b.discount[r]
 	w = w[:len(gains)]
@@ -261,8 +263,7 @@ func addCurvature(curvature, w, slope []float64, r int) {
 	curvature[r] += own
 }
 
-// averageAlike replaces what documents of equal score and gain, which stand at adjacent
-// ranks, have by its mean.
+// averageAlike replaces λ of documents of equal score and gain, at adjacent ranks, by its mean.
 func averageAlike(lambda, x, gains []float64) {
 	for from := 0; from < len(x); {
 		to := from + 1

@@ -16,12 +16,15 @@ import (
 //	value = 1 − M(ranking),   λ_i += λ_ij and λ_j −= λ_ij for all l_i > l_j,
 //	λ_ij = |ΔM_ij| σ/(1 + exp(σ(s_i − s_j)))
 //
-// where l are grades and ΔM_ij is the change of the measure M if documents i and j
-// change places (Burges, Ragno and Le, Learning to Rank with Nonsmooth Cost
-// Functions, NIPS 2006, eq. 9, with M = NDCG@10; section 6.2 for the others). The
-// paper's learning rate schedule watches the value; λ is not its negative gradient,
-// which is zero or undefined everywhere. With Alpha above 0, ½Σα_i s_i² is added to the value
-// and its negative gradient −α_i s_i to λ (section 4 there).
+// where l are grades and ΔM_ij is the change of the measure M if documents i and j change places (Burges,
+// Ragno and Le, Learning to Rank with Nonsmooth Cost Functions, NIPS 2006, eq. 9, with M = NDCG@10;
+// section 6.2 for the others). The paper's learning rate schedule watches the value. λ is not its negative
+// gradient, which is zero or undefined everywhere. With Alpha above 0, ½Σα_i s_i² is added to the value
+// and −α_i s_i to λ (section 4 there).
+//
+// M is any measure, under its own convention. NDCG, AP, MRR and ERR take O(1) a pair; other measures are
+// computed again for each pair. The loss is [Nothing] if the measure is the same for all rankings (without
+// relevant documents, say). Documents of equal score are in a random order that Bind draws once.
 //
 // M is any measure, under its own convention: NDCG, AP, MRR and ERR take O(1)
 // a pair, others compute the measure anew for each. The loss of a query whose measure
@@ -40,10 +43,10 @@ type LambdaRank struct {
 	// is O(Tn) with T the smaller of the two. LambdaDifference does not have it.
 	Truncation int
 
-	// Sigma is the slope σ of the logistic kinds; 0 stands for the paper's 1.
+	// Sigma is the slope σ of the logistic kinds; 0 means the paper's 1.
 	Sigma float64
 
-	// Margin is a difference of scores. 0 stands for the λ function's default: 0
+	// Margin is a difference of scores. 0 means the λ function's default: 0
 	// for the logistic kinds, 1 for steps and springs, and for LambdaDifference,
 	// whose step it is, the mean gap between neighbouring scores.
 	Margin float64
@@ -69,7 +72,7 @@ type LambdaRank struct {
 	Alpha float64
 
 	// AlphaRatio gives each document an α_i of its own, as that section has it: that of a
-	// document of grade g is Alpha·AlphaRatio^g. 0 stands for 1, the same α for all. An α of a
+	// document of grade g is Alpha·AlphaRatio^g. 0 means 1, the same α for all. An α of a
 	// rank would not do: λ would jump where documents change places.
 	AlphaRatio float64
 }

@@ -8,17 +8,15 @@ import (
 	"github.com/listwise/listwise/internal/logspace"
 )
 
-// staircase holds all pairs of differently graded documents of a query, whatever
-// the number of grades. The documents stand in the order of their grades, in one
-// direction or the other; a document makes a row, and those of all later grades,
-// which are neighbours, are the columns it is paired with:
+// staircase holds all pairs of differently graded documents of a query, for any number of grades. The
+// documents are in the order of their grades, in one direction or the other. A row is a document; its
+// columns are the documents of all later grades, which are neighbours:
 //
 //	grades   3 2 2 1 0 0 0          rows     3 2 2 1
 //	                                columns    2 2 1 0 0 0     row 3 from 0, rows 2 from 2, row 1 from 3
 //
-// Of the two directions it takes the one with fewer rows, that is the one that
-// ends with the larger of the lowest and the highest level. With two grades it is
-// the rectangle of all pairs.
+// Of the two directions it takes the one with fewer rows, which ends with the larger of the lowest and the
+// highest level. With two grades it is the rectangle of all pairs.
 type staircase struct {
 	rows, cols         []int32
 	from               []int32 // from[r] is the first column that row r is paired with

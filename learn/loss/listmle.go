@@ -9,9 +9,9 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// ListMLE is the negative log likelihood of the ideal permutation y under the
-// Plackett–Luce model, in which the documents are picked one after the other,
-// each with a probability proportional to exp(s) among those that are left,
+// ListMLE is the negative log likelihood of the ideal permutation y under the Plackett–Luce model. The
+// model picks documents one after the other, each with a probability proportional to exp(s) among the
+// remaining ones:
 //
 //	L(s) = −log P(y|s) = Σ_i [log Σ_{k≥i} exp(s_y(k)) − s_y(i)]
 //	λ_y(k) = 1 − Σ_{i≤k} exp(s_y(k)) / Σ_{m≥i} exp(s_y(m))
@@ -20,13 +20,13 @@ import (
 // and Algorithm, ICML 2008), in O(n). It is convex, smooth and the same after a
 // constant is added to all scores.
 //
-// Grades leave the order of equally graded documents open; Ties settles it. The loss of
-// a query whose documents all have one grade is [Nothing].
+// Grades do not order equally graded documents; Ties does. The loss of a query whose documents all have
+// one grade is [Nothing].
 type ListMLE struct {
 	Ties MLETies
 
 	// Draws is the number of permutations that MLETiesAverage takes the mean over;
-	// 0 stands for 10.
+	// 0 means 10.
 	Draws int
 }
 

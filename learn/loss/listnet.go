@@ -16,17 +16,19 @@ import (
 //
 //	L(s) = −Σ_y P(y|ψ) log P(y|s),   P(y|s) = Π_{t≤k} exp(s_y(t)) / Σ_{j∉{y(1)…y(t−1)}} exp(s_j)
 //
-// over the n!/(n−k)! sequences y of k documents, with ψ_i the mapped grade of
-// document i (Cao, Qin, Liu, Tsai and Li, Learning to Rank: From Pairwise Approach
-// to Listwise Approach, ICML 2007; k = 1 is the one the paper uses, and k = n the
-// loss it starts from). A sequence enters only through the sets A of documents
-// picked before each pick, so that
+// over the n!/(n−k)! sequences y of k documents, where ψ_i is the mapped grade of document i (Cao, Qin,
+// Liu, Tsai and Li, Learning to Rank: From Pairwise Approach to Listwise Approach, ICML 2007). The paper
+// uses k = 1, and starts from k = n. A sequence enters only through the sets A of documents picked before
+// each pick, so that
 //
 //	L(s) = Σ_{|A|<k} q_A log Σ_{i∉A} exp(s_i) − Σ_i m_i s_i,   λ_i = m_i − Σ_{A∌i} q_A exp(s_i)/Σ_{j∉A} exp(s_j)
 //
-// with q_A the probability under ψ that the first |A| picks are A and m_i that
-// document i is among the first k. The loss is convex, smooth, and does not change when
-// a constant is added to all scores.
+// where q_A is the probability under ψ that the first |A| picks are A, and m_i the probability that
+// document i is among the first k. The loss is convex, smooth, and does not change when a constant is
+// added to all scores.
+//
+// With k = 1 a document of weight w takes w times its part of both laws. Other k have no weights, since
+// they could pick copies of a document one after the other.
 //
 // With k = 1 a document of weight w takes w times its part of both laws; with other k, by which
 // copies of a document could be picked one after the other, there are no weights.
@@ -37,7 +39,7 @@ type ListNet struct {
 	// error of Bind.
 	Mapping Mapping
 
-	// Top is k, the number of first documents compared; 0 stands for 1. An
+	// Top is k, the number of first documents compared; 0 means 1. An
 	// evaluation takes O(n) for k of 1 and 2, O(n²) for 3; beyond that, O(2ⁿ) for
 	// lists of up to 12 documents, and longer ones are an error of Bind. From n−1
 	// on, whole permutations are compared: the n! form.
@@ -110,7 +112,11 @@ func (ListNet) Traits() Traits { return Traits{Convex: true, ShiftInvariant: tru
 //
 //	q_{} = 1,  q_{a} = p_a,  q_{a,b} = p_a p_b/(1−p_a) + p_b p_a/(1−p_b),  p = softmax(ψ),
 //
-// of the logarithms of what is left, S_A = Σ_{i∉A} exp(s_i) = S − Σ_{a∈A} exp(s_a).
+// of the logarithms of the remaining sums, S_A = Σ_{i∉A} exp(s_i) = S − Σ_{a∈A} exp(s_a).
+//
+// The difference does not cancel while the document t of the highest score is not in A, since it is at
+// least exp(s_t). The sets with t are sets with one document less, from the documents without t, whose
+// scores are exponentiated again. So one recursion suffices; its depth is the size of the sets.
 //
 // The difference does not cancel as long as the document t of the highest score is
 // not in A: it is at least exp(s_t). The sets with t are sets of one document
@@ -328,13 +334,13 @@ func (l *remaining) withoutOne(weights, grad []float64) float64 {
 	return value
 }
 
-// subsetCrossEntropy is ListNet for the first k documents, whole permutations
-// included, of a query with few documents. A set of documents is a number whose bit i stands for
-// document i. The logarithms of the sums of all 2ⁿ sets follow from each other,
+// subsetCrossEntropy is ListNet for the first k documents of a query with few documents, including whole
+// permutations. A set of documents is a number whose bit i means document i. The logarithms of the sums of
+// all 2ⁿ sets follow from each other:
 //
 //	log Σ_{i∈M} exp(s_i) = log(exp(s_b) + Σ_{i∈M∖b} exp(s_i)),   b the lowest of M,
 //
-// and so do their derivatives, backwards.
+// Their derivatives follow likewise, backwards.
 type subsetCrossEntropy struct {
 	docs   int
 	weight []float64 // of every set M: q_A of its complement A

@@ -15,7 +15,7 @@ import (
 // PermutationOptions say how a set of rankings of all of a query's documents is
 // drawn from their grades. The zero value asks for BoltzRank's 100 rankings.
 type PermutationOptions struct {
-	// Rankings is the largest size N of the set; 0 stands for 100, beyond which
+	// Rankings is the largest size N of the set; 0 means 100, beyond which
 	// the paper found nothing gained.
 	Rankings int
 

@@ -28,7 +28,7 @@ import (
 // proposes, with one exponential a document: 1/(1 + exp(s_i − s_j)) =
 // E_j/(E_i + E_j), E = exp(s). [RankNet.PairLoss] is the form before it.
 type RankNet struct {
-	// Sigma is the slope σ; 0 stands for the papers' 1.
+	// Sigma is the slope σ; 0 means the papers' 1.
 	Sigma float64
 
 	// Mean divides the loss of a query by its number of pairs, or by the sum of their weights, so

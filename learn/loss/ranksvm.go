@@ -30,7 +30,7 @@ type RankSVM struct {
 	// Squared chooses L2.
 	Squared bool
 
-	// Weight multiplies the loss; 0 stands for 1.
+	// Weight multiplies the loss; 0 means 1.
 	Weight float64
 
 	// Mean divides the loss of a query by its number of pairs, or by the sum of their weights, so

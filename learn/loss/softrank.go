@@ -17,29 +17,28 @@ import (
 //
 //	p_ij = P(S_i > S_j) = Φ((s_i − s_j)/(σ√2)),
 //
-// and the rank of j is approximated by one plus a Poisson-binomial variable R_j, as if
-// the p_ij of different i were independent:
+// The rank of j is approximated by one plus a Poisson-binomial variable R_j, as if the p_ij of different i
+// were independent:
 //
 //	L(s) = 1 − Σ_j g_j E[D(1 + R_j)],   ∂E/∂p_ij = Σ_r P(R_j − X_ij = r) (D(r+2) − D(r+1))
 //
-// (Taylor, Guiver, Robertson and Minka, SoftRank: Optimizing Non-Smooth Rank
-// Metrics, WSDM 2008), g_j being the gain of document j over the ideal DCG, D the
-// discount and X_ij whether i stands above j. The laws of R_j − X_ij are computed from
-// two partial laws, of the documents before i and after it, and not by dividing X_ij
-// out, so that no sum cancels. L lies between 0 and 1, is smooth and not convex.
+// (Taylor, Guiver, Robertson and Minka, SoftRank: Optimizing Non-Smooth Rank Metrics, WSDM 2008). g_j is
+// the gain of document j over the ideal DCG, D the discount, and X_ij is 1 if i is above j. The law of R_j
+// − X_ij comes from two partial laws, of the documents before i and after it. Since X_ij is not divided
+// out, no sum cancels. L lies between 0 and 1, is smooth and not convex.
 //
 // It takes O(n⁺nk) for n⁺ documents with gain and k ranks that count (n without a
 // cutoff), and nk numbers of working memory.
 //
 // The loss of a query whose documents all have one grade is [Nothing].
 type SoftRank struct {
-	// Convention settles gain and discount; its other rules are not used.
+	// Convention determines gain and discount; its other rules are ignored.
 	Convention measure.Convention
 
-	// Sigma is the standard deviation σ of the scores; 0 stands for 1.
+	// Sigma is the standard deviation σ of the scores; 0 means 1.
 	Sigma float64
 
-	// Cutoff is the last rank that counts; 0 stands for all.
+	// Cutoff is the last rank that counts; 0 means all.
 	Cutoff int
 }
 
@@ -126,8 +125,8 @@ func (b boundSoftRank) Eval(scores, lambda []float64, scratch *Scratch) float64 
 	return 1 - ndcg
 }
 
-// beats sets above to the probabilities p_ij that the other documents i stand
-// above j, in the order of the list, below to 1 − p_ij, and slope to ∂p_ij/∂s_i.
+// beats sets above to the probabilities p_ij that the other documents i are above j, in the order of the
+// list. It sets below to 1 − p_ij, and slope to ∂p_ij/∂s_i.
 func (b boundSoftRank) beats(above, below, slope, scores []float64, j int) {
 	scale := 1 / (2 * b.sigma)
 	o := 0

@@ -6,8 +6,8 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// byScore is a query's documents in the order of their scores, best first.
-// Documents of equal score stand in the order of a fixed permutation.
+// byScore is a query's documents in the order of their scores, best first. Documents of equal score are in
+// the order of a fixed permutation.
 type byScore struct {
 	scores []float64 // by rank
 	places []float64 // by rank, the document's place in the permutation

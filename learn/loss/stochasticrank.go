@@ -17,11 +17,15 @@ import (
 //	L(s) = 1 − E M(s + σε),   λ_i = ∂E M/∂s_i
 //	     = E Σ_k [M(i at k, o_k at k+1) − M(o_k at k, i at k+1)] φ((z_k − s_i)/σ)/σ
 //
-// (Ustimenko, Prokhorenkova, StochasticRank: Global Optimization of Scale-Free Discrete
-// Functions, ICML 2020, section 4: the coordinate conditional sampling estimate). ε is drawn
-// for all documents; for each, the noise of the others is held fixed, whose noisy scores are z_0 >
-// z_1 > … in the order o, and the expectation over its own is taken exactly: M jumps where it
-// passes another. M is any measure; NDCG takes O(1) a jump, others compute the measure anew.
+// (Ustimenko, Prokhorenkova, StochasticRank: Global Optimization of Scale-Free Discrete Functions, ICML
+// 2020, section 4: the coordinate conditional sampling estimate). ε is drawn for all documents. For each
+// document, the noise of the others is held fixed; their noisy scores are z_0 > z_1 > … in the order o.
+// The expectation over its own noise is exact, since M jumps where it passes another document. M is any
+// measure. NDCG takes O(1) a jump; other measures are computed again.
+//
+// λ has mean 0, as its expectation has. The noise is drawn in Bind. The value is the mean of 1 − M over
+// the draws, whose gradient is 0 or undefined everywhere, so λ is not its gradient ([Traits].NonGradient).
+// To follow the paper, bind the loss again before each step.
 //
 // λ has the mean 0 that its expectation has. The noise is drawn in Bind, and the value is the
 // mean of 1 − M over the draws, whose gradient is 0 or undefined everywhere: λ is not that
@@ -31,10 +35,10 @@ import (
 type StochasticRank struct {
 	Measure measure.Measure // M
 
-	// Sigma is the standard deviation σ of the noise; 0 stands for 1.
+	// Sigma is the standard deviation σ of the noise; 0 means 1.
 	Sigma float64
 
-	// Draws of the noise are averaged; 0 stands for 1.
+	// Draws of the noise are averaged; 0 means 1.
 	Draws int
 
 	// Mu, times σ and its grade, is taken off a document's score before noise is added, so that
@@ -203,7 +207,7 @@ func normal(x []float64, source *rand.PCG) {
 
 // jumps are what a measure gains when a document passes the one above it.
 type jumps interface {
-	// counts returns by what a document counts, in the order of the query's documents.
+	// counts returns the documents' contributions, in the order of the query.
 	counts() []float64
 
 	// at sets jump[k], for all its elements, to the measure with the document at rank p moved
@@ -212,7 +216,7 @@ type jumps interface {
 	at(jump, ranked, work []float64, p int)
 }
 
-// gainJumps are those of NDCG: differences of gains times differences of discounts.
+// gainJumps are the jumps of NDCG: differences of gains times differences of discounts.
 type gainJumps struct{ gains, falls []float64 }
 
 func newGainJumps(m measure.Measure, grades []float64, places int) gainJumps {
@@ -240,7 +244,7 @@ func (j gainJumps) at(jump, ranked, _ []float64, p int) {
 	}
 }
 
-// anyJumps compute a measure anew at every rank.
+// anyJumps computes any measure again at every rank.
 type anyJumps struct {
 	measure measure.Measure
 	grades  []float64

@@ -12,20 +12,22 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// StructuredHinge is the margin-rescaled structured hinge of SVMmap and similar methods:
-// the largest violation of the margin Δ(y) over all rankings y of a query's good
-// against its bad documents, y* being the ideal one,
+// StructuredHinge is the margin-rescaled structured hinge of SVMmap and similar methods. It is the largest
+// violation of the margin Δ(y) over all rankings y of a query's good against its bad documents, where y*
+// is the ideal one:
 //
 //	L(s) = max_y Δ(y) − w·δφ(y),   w·δφ(y) = 2κ Σ_{(g,b) inverted in y} (s_g − s_b),
 //
-// where Δ(y) = G(y*) − G(y) is the loss of the gain G. With average precision it is
-// SVMmap (Y. Yue, T. Finley, F. Radlinski, T. Joachims, A Support Vector
-// Method for Optimizing Average Precision, SIGIR 2007), with NDCG@k and the reciprocal
-// rank SVM-NDCG and SVM-MRR (S. Chakrabarti, R. Khanna, U. Sawant, C. Bhattacharyya,
-// Structured Learning for Non-Smooth Ranking Losses, KDD 2008), with AUC a sum of pairwise
-// hinges (T. Joachims, A Support Vector Method for Multivariate Performance Measures,
-// ICML 2005). It is convex and piecewise linear, and at least the Δ of the ranking by
-// score.
+// Δ(y) = G(y*) − G(y) is the loss of the gain G. With average precision it is SVMmap (Y. Yue, T. Finley,
+// F. Radlinski, T. Joachims, A Support Vector Method for Optimizing Average Precision, SIGIR 2007). With
+// NDCG@k and the reciprocal rank it is SVM-NDCG and SVM-MRR (S. Chakrabarti, R. Khanna, U. Sawant, C.
+// Bhattacharyya, Structured Learning for Non-Smooth Ranking Losses, KDD 2008). With AUC it is a sum of
+// pairwise hinges (T. Joachims, A Support Vector Method for Multivariate Performance Measures, ICML 2005).
+// It is convex and piecewise linear, and at least the Δ of the ranking by score.
+//
+// The maximum is exact. It is attained by a y with both goods and bads in the order of their scores, one
+// of the paths of LogRank's lattice form. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, and j_i bads above the
+// i-th good,
 //
 // The maximum is exact. It is attained by a y in which the goods stand in the order of
 // their scores, and the bads too: one of the paths that LogRank's lattice form sums
@@ -37,9 +39,13 @@ import (
 // (c_i and γ_i of latticeLaw). There are two searches, for different measures:
 // columnSearch and rowSearch.
 //
-// Where several rankings are the worst, λ is that of one of them, averaged over
-// documents of one class that tie: a subgradient that does not depend on the order
-// of documents in a file.
+// If several rankings are the worst, λ belongs to one of them, averaged over documents of one class that
+// tie. It is a subgradient that does not depend on the order of documents in a file.
+//
+// With a cutoff k far below n⁻, a ranking with any k bads above all goods has Δ = G(y*). L is then below
+// G(y*), its value at w = 0, only if the mean score of the goods exceeds that of the k highest bads. If no
+// w achieves that for the sum over queries, as on OHSUMED with NDCG@10, the minimum is at w = 0. NDCG
+// without a cutoff does not have this problem.
 //
 // With a cutoff k far below n⁻, a ranking with any k bads above all goods has Δ = G(y*).
 // L is then below G(y*), its value at w = 0, only if the mean score of the goods is above
@@ -53,10 +59,10 @@ type StructuredHinge struct {
 	// Kappa is the scale κ of the feature map. SVMmap's is [bipartite.KappaPairs].
 	Kappa bipartite.Kappa
 
-	// Threshold is the lowest grade of a good document; 0 stands for 1.
+	// Threshold is the lowest grade of a good document; 0 means 1.
 	Threshold float64
 
-	// Weight multiplies the loss; 0 stands for 1.
+	// Weight multiplies the loss; 0 means 1.
 	Weight float64
 }
 
@@ -185,18 +191,16 @@ func countBelow(above []float64, bad int, scratch *Scratch) []float64 {
 //
 //	F_i(j) = c_i(j) − γ_i(j) + max_{j'≤j} F_{i−1}(j').
 //
-// It needs only the cells with a gain: those of row i left of width_i, which does not
-// grow with i. A path that reaches a column j ≥ width_i has no gain in the rows from i
-// on, where it is best for every good to have above it the bads with higher scores, or
-// j bads if that is more. Let p_i bads score more than the i-th good. The terms of the
-// rows from m on are then a sum of two parts,
+// It needs only the cells with a gain: in row i the cells left of width_i, which does not grow with i. A
+// path that reaches a column j ≥ width_i has no gain in the rows from i on. There it is best for every
+// good to have the bads with higher scores above it, or j bads if that is more. Let p_i bads score more
+// than the i-th good. The terms of the rows from m on are then a sum of two parts,
 //
 //	T_m(j) = Σ_{i≥m} c_i(max(j, p_i)) = Σ_{m≤i<t} (S_j − j·s_gi) + Σ_{i≥t} c_i(p_i),
 //
-// t being the first row from m on with p_i ≥ j, and S_j = Σ_{l≤j} s_bl, which takes
-// constant time. So NDCG@k takes k(k+1)/2 cells, the reciprocal rank n⁻ + 1, and the
-// rest is O(n⁺ + n⁻) after sorting; a gain to which every rank contributes takes all
-// n⁺(n⁻+1) cells.
+// where t is the first row from m on with p_i ≥ j, and S_j = Σ_{l≤j} s_bl. This takes constant time. So
+// NDCG@k takes k(k+1)/2 cells, the reciprocal rank n⁻ + 1, and the rest is O(n⁺ + n⁻) after sorting. A
+// gain to which every rank contributes takes all n⁺(n⁻+1) cells.
 type rowSearch struct {
 	gains *bipartite.GainTable
 	width []int // of the rows with gains
@@ -268,7 +272,7 @@ func (r *rowSearch) widthOf(i int) int {
 	return 0
 }
 
-// row goes on by one row.
+// row continues by one row.
 func (w *rowWork) row(i int, from []float64) {
 	g, gains := w.good[i], w.gains.Rows[i]
 	best, at := math.Inf(-1), 0
@@ -365,19 +369,17 @@ func (t *tail) at(m, j int) float64 {
 	return float64(float64(first-m)*t.sums[j]) - float64(float64(j)*(t.goods[first]-t.goods[m])) + t.best[first]
 }
 
-// columnSearch finds the worst ranking for a gain whose terms γ_i(a) are convex in a:
-// one more bad above a good costs less, the more there are already. AP and AUC have such
-// terms. It places the bads in descending order of their scores. If the l-th bad stands
-// above the goods from i on, it adds
+// columnSearch finds the worst ranking for a gain whose terms γ_i(a) are convex in a, such as AP and AUC:
+// one more bad above a good costs less, the more there are already. It places the bads in descending order
+// of their scores. If the l-th bad is above the goods from i on, it adds
 //
 //	V_l(i) = Σ_{k≥i} 2κ(s_bl − s_gk) + γ_k(l−1) − γ_k(l),
 //
-// to the value of the ranking, which is Σ_l V_l(i_l). Each term of V_l falls with l, so
-// if V_l(i') ≥ V_l(i) for an i' > i, the same holds for all later bads: the best i of
-// the bads, each on its own (the last of equals), ascend and are a path (Yue et al.,
-// SIGIR 2007, Section 4, where this makes the greedy algorithm exact). Because they
-// ascend, the best i of a bad lies between those of its neighbours: taken by halves, all
-// of them take O(n⁺ + n⁻ log n⁻) steps instead of the n⁺n⁻ cells of the lattice.
+// to the value of the ranking, which is Σ_l V_l(i_l). Each term of V_l falls with l. So if V_l(i') ≥
+// V_l(i) for an i' > i, the same holds for all later bads. The best i of each bad alone (the last of
+// equals) therefore ascend and are a path (Yue et al., SIGIR 2007, Section 4, where this makes the greedy
+// algorithm exact). Since they ascend, the best i of a bad lies between those of its neighbours. Found by
+// halving, they take O(n⁺ + n⁻ log n⁻) steps instead of the n⁺n⁻ cells of the lattice.
 type columnSearch struct {
 	gain  func(i, a int) float64 // γ_i(a)
 	falls [][]float64            // falls[l][i] = γ_i(l) − γ_i(l+1); nil for large queries

@@ -12,39 +12,38 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// GradedHinge is the structured hinge for NDCG@k with grades as they are, over all
-// orders π of a query's documents, π_i being the rank of document i,
+// GradedHinge is the structured hinge for NDCG@k with the original grades, over all orders π of a query's
+// documents, where π_i is the rank of document i:
 //
 //	L(s) = max_π Δ(π) + Σ_i (c(π_i) − c*_i) s_i,   Δ(π) = 1 − Σ_i g_i D(π_i),
 //
-// g being the gains relative to the ideal DCG@k and D the discount (Q. V. Le and A. J.
-// Smola, Direct Optimization of Ranking Measures, arXiv:0704.3359, 2007). The weights
-// c of the ranks descend, so that the order by score has the largest Σ_i c(π_i) s_i.
-// The reference c*_i is the mean of c over the ranks that documents of i's grade have
-// in an ideal order; with a single ideal order instead, training would keep documents of
-// equal grade in that order. L is convex, piecewise linear, not negative, and at least
-// the Δ of the order by score.
+// g are the gains relative to the ideal DCG@k and D the discount (Q. V. Le and A. J. Smola, Direct
+// Optimization of Ranking Measures, arXiv:0704.3359, 2007). The weights c of the ranks descend, so that
+// the order by score has the largest Σ_i c(π_i) s_i. The reference c*_i is the mean of c over the ranks of
+// i's grade in an ideal order. With a single ideal order instead, training would keep documents of equal
+// grade in that order. L is convex, piecewise linear, not negative, and at least the Δ of the order by
+// score.
 //
 // The maximum is a linear assignment of documents to ranks, solved exactly: see
 // assignment. Only k ranks have a discount; for the others, sorting is best.
 //
-// Where several orders are the worst, λ is that of one of them, averaged over
-// documents of equal score and grade.
+// If several orders are the worst, λ belongs to one of them, averaged over documents of equal score and
+// grade.
 //
 // Unlike the feature map of [StructuredHinge], this one depends on the order among
 // documents of equal grade, and the loss grows with the spread of their scores. Where
 // grades overlap as much as in OHSUMED or MQ2008 the minimum over w is at w = 0.
 type GradedHinge struct {
-	// Convention settles gain and discount; its other rules are not used.
+	// Convention determines gain and discount; its other rules are ignored.
 	Convention measure.Convention
 
-	// Cutoff is the k of NDCG@k; 0 stands for all ranks.
+	// Cutoff is the k of NDCG@k; 0 means all ranks.
 	Cutoff int
 
 	// Ranks chooses the weights c.
 	Ranks RankWeights
 
-	// Weight multiplies the loss; 0 stands for 1.
+	// Weight multiplies the loss; 0 means 1.
 	Weight float64
 }
 

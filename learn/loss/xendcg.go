@@ -12,15 +12,14 @@ import (
 //
 //	L(s) = −Σ_i t_i log softmax(s)_i,   t_i = (2^l_i − γ_i)/Σ_j (2^l_j − γ_j),   λ = t − softmax(s)
 //
-// (Bruch, An Alternative Cross Entropy Loss for Learning-to-Rank, WWW 2021). The
-// γ_i are uniform random numbers between 0 and 1. The paper draws them anew in
-// every iteration; here they are drawn once for each query, in Bind, so that the
-// loss is a function and every optimiser can minimise it. Convex; O(n).
+// (Bruch, An Alternative Cross Entropy Loss for Learning-to-Rank, WWW 2021). The γ_i are uniform random
+// numbers between 0 and 1. The paper draws them in every iteration. Here Bind draws them once for each
+// query, so that the loss is a function and every optimiser can minimise it. Convex; O(n).
 //
 // A document of weight w takes w times its part of t and of the softmax.
 //
-// The loss of a query whose documents all have one grade is [Nothing]: t would depend on
-// the random γ alone.
+// The loss of a query whose documents all have one grade is [Nothing], since t would depend only on the
+// random γ.
 type XENDCG struct{}
 
 var _ Loss = XENDCG{}

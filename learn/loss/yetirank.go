@@ -27,24 +27,23 @@ import (
 //	                              places (Lyzhin, Ustimenko, Gulin, Prokhorenkova, Which
 //	                              Tricks Are Important for Learning to Rank?, ICML 2023)
 //
-// λ takes the weights as constants, as does the second derivative w_ij ρ_ij (1 − ρ_ij), and the
-// value jumps where documents change places ([Traits].NonGradient). The noise is drawn in Bind;
-// whoever binds the loss anew before each step follows the papers. An evaluation takes a sort
-// and O(n) a draw.
+// λ takes the weights as constants, as does the second derivative w_ij ρ_ij (1 − ρ_ij). The value jumps
+// where documents change places ([Traits].NonGradient). The noise is drawn in Bind; to follow the papers,
+// bind the loss again before each step. An evaluation takes a sort and O(n) for each draw.
 //
 // The loss of a query whose documents all have one grade, or whose measure is the same for
 // all rankings, is [Nothing].
 type YetiRank struct {
-	// Measure is YetiLoss's M, any; nil stands for YetiRank.
+	// Measure is YetiLoss's M, any; nil means YetiRank.
 	Measure measure.Measure
 
-	// Decay is YetiRank's δ, at most 1; 0 stands for CatBoost's 0.99.
+	// Decay is YetiRank's δ, at most 1; 0 means CatBoost's 0.99.
 	Decay float64
 
-	// Neighbours is how many ranks apart YetiLoss's pairs are at most; 0 stands for 1.
+	// Neighbours is how many ranks apart YetiLoss's pairs are at most; 0 means 1.
 	Neighbours int
 
-	// Draws of the noise are averaged; 0 stands for CatBoost's 10.
+	// Draws of the noise are averaged; 0 means CatBoost's 10.
 	Draws int
 
 	Noise Noise

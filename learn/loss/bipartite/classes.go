@@ -1,7 +1,6 @@
-// Package bipartite holds what the losses on bipartite rankings share, those of a query's
-// good (relevant) against its bad (irrelevant) documents: the two classes, the scale of
-// the feature map on their pairs, and the terms of a measure that depends on the two
-// classes alone.
+// Package bipartite has the common parts of losses on bipartite rankings, of a query's good (relevant)
+// documents against its bad (irrelevant) ones. These are the two classes, the scale of the feature map on
+// their pairs, and the terms of a measure that depends only on the classes.
 //
 // Start reading at [Classes]. The package must not know of any loss.
 package bipartite

@@ -12,7 +12,7 @@ import (
 //
 //	G(y) = Σ_i γ_i(a_i),   0 ≤ i < n⁺,  0 ≤ a_i ≤ n⁻,
 //
-// a_i being the number of bads above the i-th good from the top.
+// where a_i is the number of bads above the i-th good from the top.
 //
 // Row i stops after its last term that is not zero and equal rows are stored
 // once, so that NDCG@k takes k(k+1)/2 numbers and AUC n⁻; average precision

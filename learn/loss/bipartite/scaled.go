@@ -12,8 +12,8 @@ type Scaled struct {
 // Memory returns working memory of unspecified content, as a loss.Scratch does.
 type Memory interface{ Floats(n int) []float64 }
 
-// Sorted returns the scores of some documents, those of one class, times the
-// slope in descending order, and the places within docs that they came from.
+// Sorted returns the scores of the documents of one class times the slope, in descending order, and their
+// places within docs.
 func (c Scaled) Sorted(docs []int32, s []float64, memory Memory) (scores, at []float64) {
 	n := len(docs)
 	scores, at = memory.Floats(n), memory.Floats(n)

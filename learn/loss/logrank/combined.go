@@ -31,7 +31,7 @@ type Combined struct {
 
 // Term is one of the losses that are combined.
 type Term struct {
-	Gain      measure.Additive // nil stands for MLE, whatever the objective
+	Gain      measure.Additive // nil means MLE, whatever the objective
 	Weight    float64          // c, at least 0
 	Objective Objective
 }

@@ -184,9 +184,9 @@ func (l *orderLaw) logRareBackward(value float64, w *rareWork) {
 	}
 }
 
-// orderLaw is the factored law with any additive gain. A labeling of the pairs
-// need not be a ranking; its gain is that of the numbers a_g of bads above each
-// good, in ascending order, which is the same thing where it is one.
+// orderLaw is the factored law with any additive gain. A labeling of the pairs need not be a ranking. Its
+// gain is that of the numbers a_g of bads above each good, in ascending order. For a ranking this is its
+// gain.
 //
 // The a_g are independent Poisson-binomial variables with p_gb = σ(−z_gb). Let
 // N_t = #{g : a_g ≤ t}, again Poisson-binomial, with c_g(t) = P(a_g ≤ t). The
@@ -195,9 +195,9 @@ func (l *orderLaw) logRareBackward(value float64, w *rareWork) {
 //	E[G] = Σ_i γ_i(n⁻) + Σ_{t<T} E[h_t(N_t)],   h_t(m) = Σ_{i<m} δ_i(t),
 //	δ_i(t) = γ_i(t) − γ_i(t+1) ≥ 0,
 //
-// where δ_i(t) = 0 for all t ≥ T: T = k for NDCG@k. Differentiating twice by
-// [poissonbinomial.LeaveOneOut]'s rule, for the N_t with respect to c_g(t) and for the a_g with
-// respect to p_gb, gives the gradient, without a subtraction on the way.
+// where δ_i(t) = 0 for all t ≥ T: T = k for NDCG@k. The gradient follows by differentiating twice by
+// [poissonbinomial.LeaveOneOut]'s rule, for the N_t with respect to c_g(t) and for the a_g with respect to
+// p_gb. It needs no subtraction.
 //
 // Time is O(n⁺n⁻T + n⁺ Σ_t K_t) with K_t the number of δ_i(t) that are not zero
 // (k − t for NDCG@k), memory O(n⁺(n⁻+T) + n⁻T): for average precision and MRR
@@ -247,9 +247,8 @@ func (l *orderLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 	return p.softplusSum(0, s, grad, scratch)
 }
 
-// Distributions of the a_g are computed times lift, because far from a good
-// ranking their first T values are as small as 2^−n⁻ (at scores of 0 with NDCG@10
-// and a thousand documents, say).
+// Distributions of the a_g are multiplied by lift, because far from a good ranking their first T values
+// are as small as 2^−n⁻ (for example at scores of 0 with NDCG@10 and a thousand documents).
 const (
 	liftBits = 900
 	lift     = 0x1p900

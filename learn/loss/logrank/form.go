@@ -23,8 +23,8 @@ const (
 	// in the order of their scores. It is this project's, not the paper's. These are
 	// the rankings over which structured SVMs maximise.
 	Lattice
-	// Shell sums over the ideal ranking and the n⁺n⁻ rankings that invert a single
-	// pair of it: those that walks of one step from the ideal ranking reach.
+	// Shell sums over the ideal ranking and the n⁺n⁻ rankings that invert one of its pairs. Walks of one
+	// step from the ideal ranking reach these.
 	Shell
 )
 

@@ -10,10 +10,10 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// latticeLaw is the law over the C(n, n⁺) rankings in which the goods stand in
-// the order of their scores, and so do the bads: the paths 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤
-// n⁻ of a lattice, j_i being the number of bads above the i-th good. With s_g1 ≥
-// s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, a path's energy and gain are sums over its steps,
+// latticeLaw is the law over the C(n, n⁺) rankings in which both the goods and the bads are in the order
+// of their scores. These are the paths 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤ n⁻ of a lattice, where j_i is the number of
+// bads above the i-th good. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, a path's energy and gain are sums
+// over its steps,
 //
 //	−w·δφ(y) = Σ_i c_i(j_i),  c_i(j) = 2κ Σ_{l≤j} (s_bl − s_gi),  G(y) = Σ_i γ_i(j_i),
 //
@@ -26,12 +26,11 @@ import (
 // P(j_i ≥ l). log E[G] and its gradient carry along the derivative of all sums
 // with respect to u in the direction γ.
 //
-// A(β) is convex in the scores in spite of the sorting: by rearrangement a path's
-// weight is largest when both classes are in order, so that it is the maximum
-// over all assignments of log-sum-exps of linear functions. It is continuous, with
-// kinks where two documents of a class tie; there the result is the mean of the
-// gradients of all orders of the tied documents, a subgradient that does not
-// depend on the order of documents in a file.
+// A(β) is convex in the scores in spite of the sorting. By rearrangement a path's weight is largest when
+// both classes are in order, so A(β) is the maximum over all assignments of log-sum-exps of linear
+// functions. It is continuous, with kinks where two documents of a class tie. There the result is the mean
+// of the gradients of all orders of the tied documents, a subgradient that does not depend on the order of
+// documents in a file.
 //
 // Time is O(n⁺n⁻ + n log n); memory is O(n) for a value and two or three numbers
 // a cell for a gradient.
@@ -58,13 +57,12 @@ func logChoose(n, k int) float64 {
 	return all - in - out
 }
 
-// Cells are computed relative to the best path: c_i(j) less its maximum over j.
-// The best steps of all goods form a path, so every cell's factor is at most 1,
-// partial sums are at most the number of paths, and what is lost to underflow
-// below exp(−700) is at most that number times exp(−700). A sum over paths is thus
-// precise when it is exp(smallPath) or more per path; otherwise the sums are done
-// in logarithms, which happens for long lists of as many goods as bads, and for
-// E[G] of a ranking whose gain is almost surely 0.
+// Cells are computed relative to the best path: c_i(j) less its maximum over j. The best steps of all
+// goods form a path, so every cell's factor is at most 1, and partial sums are at most the number of
+// paths. Underflow below exp(−700) loses at most that number times exp(−700). So a sum over paths is
+// precise if it is exp(smallPath) or more per path. Otherwise the sums are done in logarithms. This
+// happens for long lists of as many goods and bads, and for E[G] of a ranking whose gain is almost surely
+// 0.
 const smallPath = -660
 
 func (l *latticeLaw) logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64 {

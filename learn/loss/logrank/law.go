@@ -17,16 +17,15 @@ import "github.com/listwise/listwise/learn/loss"
 //	L2 = β(1 − E[G])      L3 = L1 + L2         ExpGain = −log E[G]
 //	ExpLoss = A(β) − A(0)     LogLoss = log(1 − E[G])
 //
-// so a form (which rankings, which weights ω) implements these two and no
-// objective, and an objective knows no form.
+// So a form (which rankings, which weights ω) implements these two and knows no objective, and an
+// objective knows no form.
 type law interface {
 	// logPartition returns A(beta) at the query's scores s. If grad is not nil
 	// it is overwritten with ∂A/∂s.
 	logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64
 
-	// logGain returns log E[G] at the scores s. If grad is not nil it is
-	// overwritten with ∂ log E[G]/∂s. Where G is 0 for all rankings of the law, as
-	// it may be for those of a sample, it is −Inf, and the derivative is 0.
+	// logGain returns log E[G] at the scores s. If grad is not nil it is overwritten with ∂ log E[G]/∂s. If
+	// G is 0 for all rankings of the law, as is possible for a sample, it is −Inf, and the derivative is 0.
 	logGain(s, grad []float64, scratch *loss.Scratch) float64
 }
 
@@ -34,7 +33,7 @@ type law interface {
 //
 //	∂²A/∂s_i² = Σ_y p_y (∂e_y/∂s_i)² − (∂A/∂s_i)²,   e_y = −w·δφ(y),
 //
-// the variances of what the scores are multiplied with.
+// the variances of the scores' factors.
 type curved interface {
 	law
 

@@ -1,9 +1,9 @@
-// Package logrank holds the seven objectives of LogRank and the four forms of the
-// law over a query's rankings that they are functions of.
+// Package logrank has the seven objectives of LogRank and the four forms of the law over a query's
+// rankings.
 //
-// Start reading at [Options] and at law.go: an objective (mle.go, expgain.go, …)
-// knows two quantities of a law and no form; a form (factored.go, sampled.go,
-// lattice.go, shell.go) implements them and knows no objective.
+// Start reading at [Options] and at law.go. An objective (mle.go, expgain.go, …) knows two quantities of a
+// law and no form. A form (factored.go, sampled.go, lattice.go, shell.go) implements them and knows no
+// objective.
 package logrank
 
 import (
@@ -18,21 +18,20 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/sample"
 )
 
-// Options are what the objectives of LogRank (Dubey, Machchhar,
-// Bhattacharyya, Chakrabarti, Conditional Models for Non-smooth Ranking Loss
-// Functions, ICDM 2009) have in common: the law over a query's rankings
+// Options are the common options of the objectives of LogRank (Dubey, Machchhar, Bhattacharyya,
+// Chakrabarti, Conditional Models for Non-smooth Ranking Loss Functions, ICDM 2009). They define the law
+// over a query's rankings
 //
 //	p(y) ∝ ω_y exp(w·φ(y)),   w·φ(y) = κ Σ_gb y_gb (s_g − s_b)       (eqs. 2, 3)
 //
-// and the gain G(y), whose complement Δ(y) = 1 − G(y) is the loss of a ranking.
-// y_gb is +1 if the good document g stands above the bad b and −1 otherwise. The
-// objectives are [MLE], [ExpGain], [L2], [L3], [ConvexLoss], [ExpLoss] and [LogLoss], and
-// [Combined] combines them for several measures.
+// and the gain G(y), whose complement Δ(y) = 1 − G(y) is the loss of a ranking. y_gb is +1 if the good
+// document g is above the bad document b and −1 otherwise. The objectives are [MLE], [ExpGain], [L2],
+// [L3], [ConvexLoss], [ExpLoss] and [LogLoss]. [Combined] combines them for several measures.
 //
-// Section 1.2 names another feature map as an example: the documents at ranks 1 to 10 less
-// all others. It is not offered. It depends on the order within a class, which y does not
-// contain, so that φ(y*) and with it MLE and ConvexLoss are not defined; the likelihood of
-// all ideal rankings together is not convex. Section 1.6 asks for a map without this fault.
+// Section 1.2 names another feature map as an example: the documents at ranks 1 to 10 less all others. It
+// is not offered, since it depends on the order within a class, which y does not contain. So φ(y*), MLE
+// and ConvexLoss are not defined, and the likelihood of all ideal rankings together is not convex. Section
+// 1.6 asks for a map without this fault.
 //
 // The zero value, with a Gain for all but MLE, is ready to use: the factored
 // form with κ = 1, β = 1 and grades of at least 1 good.
@@ -52,7 +51,7 @@ type Options struct {
 	// Kappa is the scale κ of the scores' differences.
 	Kappa bipartite.Kappa
 
-	// Threshold is the lowest grade of a good document; 0 stands for 1.
+	// Threshold is the lowest grade of a good document; 0 means 1.
 	Threshold float64
 
 	// Sampler are the options of the sampled form; the zero value stands for
@@ -79,7 +78,7 @@ func (c Options) Validate() error {
 	return c.Kappa.Validate()
 }
 
-// quantities are those of a law that an objective needs.
+// quantities are the quantities of a law that an objective needs.
 type quantities int
 
 const (
@@ -148,9 +147,8 @@ func (c Options) beta() float64 {
 	return c.Beta
 }
 
-// traits returns the properties of an objective under the form: all are
-// functions of differences of scores, and the lattice, which sorts each class by score,
-// has kinks where two documents of a class tie.
+// traits returns the properties of an objective under the form. All are functions of differences of
+// scores. The lattice, which sorts each class by score, has kinks where two documents of a class tie.
 func (c Options) traits(convex bool) loss.Traits {
 	return loss.Traits{Convex: convex, ShiftInvariant: true, Smooth: c.Form != Lattice}
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// pairs walks over all n⁺n⁻ pairs of a query. The log odds of an inversion are
-// −z_gb = 2κ(s_b − s_g), a sum of a term of each document; so the smaller class
-// makes the rows and the larger the columns of the inner, vectorised loop,
-// whichever of them is good.
+// pairs walks over all n⁺n⁻ pairs of a query. The log odds of an inversion, −z_gb = 2κ(s_b − s_g), are a
+// sum of a term of each document. So the smaller class, good or bad, makes the rows, and the larger one
+// the columns of the inner, vectorised loop.
 type pairs struct {
 	rows, cols         []int32
 	rowSlope, colSlope float64 // −2κ for goods, 2κ for bads
@@ -33,10 +32,10 @@ func (p *pairs) logOdds(s []float64, scratch *loss.Scratch) (rows, cols []float6
 	return rows, cols
 }
 
-// factors prepares the fast loops: it sets e[c] = exp(cols[c] − top), with top
-// the largest of cols, replaces rows[r] by rows[r] + top + margin, the largest
-// log odds of row r, and sets a[r] to its exponential, so that the odds of pair
-// (r, c) are a[r]·e[c]. For rows beyond [kernel.MaxLogOdds] a[r] is not valid.
+// factors prepares the fast loops. It sets e[c] = exp(cols[c] − top), where top is the largest of cols. It
+// replaces rows[r] by rows[r] + top + margin, the largest log odds of row r, and sets a[r] to its
+// exponential. The odds of pair (r, c) are then a[r]·e[c]. For rows beyond [kernel.MaxLogOdds], a[r] is
+// not valid.
 func factors(rows, cols []float64, margin float64, scratch *loss.Scratch) (a, e []float64, top float64) {
 	a, e = scratch.Floats(len(rows)), scratch.Floats(len(cols))
 	top = kernel.Max(cols)

@@ -1,9 +1,8 @@
 package ranking
 
-// Inversions sets dst[i], for every document i of the query, to the number of
-// documents of the other class on its wrong side: for a good document A_g, the
-// bads above it; for a bad one B_b, the goods below it. dst has Docs() elements.
-// These counts determine a valid ranking.
+// Inversions sets dst[i], for every document i of the query, to the number of documents of the other class
+// on its wrong side. For a good document this is A_g, the bads above it; for a bad one B_b, the goods
+// below it. dst has Docs() elements. These counts determine a valid ranking.
 func (o *Order) Inversions(dst []int32) {
 	_ = dst[:len(o.docs)]
 	for k := range o.Blocks() {

@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Gain is a measure of a ranking that is a sum over the good documents of a term
-// depending only on which of them it is and on how many bads stand above it.
-// AUC, AP, NDCG, MRR and precision are of this kind.
+// Gain is a measure of a ranking that is a sum over the good documents. A term depends only on the
+// document's number among the goods and on the number of bads above it. AUC, AP, NDCG, MRR and precision
+// are such measures.
 type Gain interface {
 	// GoodGain returns the term of the i-th good from the top (from 0) with a
 	// bads above it, of good goods and bad bads in all.
