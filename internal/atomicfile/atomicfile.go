@@ -1,12 +1,11 @@
-// Package atomicfile writes files that are either complete or not there at all.
+// Package atomicfile writes files that are either complete or absent.
 //
-// What is being written has a temporary name and is locked by its process. A
-// process that is about to end without the functions' own ends calls [Abandon];
-// what a killed process left is removed by the next one that writes beside it.
+// A file has a temporary name while it is written, and its process holds a lock on it. A process that ends
+// without finishing its writes calls [Abandon]. Temporary files of a killed process are removed by the
+// next process that writes to the same directory.
 //
-// The package must not depend on what is written; start reading at [Write].
-// pending.go keeps account of what is being written, remains.go tells the
-// remains of dead processes from the files of living ones.
+// Start reading at [Write]. pending.go tracks unfinished files; remains.go distinguishes files of dead
+// processes from files of living ones. The package must not depend on the content.
 package atomicfile
 
 import (
@@ -21,16 +20,14 @@ import (
 	"runtime"
 )
 
-// Write makes fn write the file at path. The bytes go to a temporary file in the
-// same directory, which is synced and renamed to path once fn has returned nil,
-// so that a reader sees either the old file or the whole new one; on an error,
-// or a panic of fn, the temporary file is removed and path is left as it was.
+// Write makes fn write the file at path. The bytes go to a temporary file in the same directory. When fn
+// has returned nil, it is synced and renamed to path. So a reader sees either the old file or the whole
+// new one. On an error, or a panic of fn, the temporary file is removed and path is unchanged.
 //
-// A new file gets the permissions 0644 less the umask, a replaced one keeps its
-// own. A symbolic link stays and its target is replaced, or made where there is
-// none. What exists but is no regular file (a terminal, a pipe, /dev/null) cannot
-// be renamed over and is written directly, as are /dev/stdout and /dev/stderr
-// whatever they lead to. The writer is buffered.
+// A new file gets the permissions 0644 less the umask; a replaced one keeps its own. A symbolic link
+// stays, and its target is replaced or created. A path that is no regular file (a terminal, a pipe,
+// /dev/null) cannot be renamed over and is written directly. So are /dev/stdout and /dev/stderr in any
+// case. The writer is buffered.
 func Write(path string, fn func(io.Writer) error) error {
 	return write(path, func(f *os.File) error { return buffered(f, fn) }, fn)
 }
@@ -93,8 +90,8 @@ func write(path string, fill func(*os.File) error, send func(io.Writer) error) e
 	return replace(path, perm, fill)
 }
 
-// standard returns the open file that a name stands for. Where it was redirected
-// to a regular file, a rename would take that away from who holds it.
+// standard returns the open file of a name. If it was redirected to a regular file, a rename would take
+// the file away from its other users.
 func standard(path string) *os.File {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -170,8 +167,8 @@ func Probe(dir string) error {
 	return nil
 }
 
-// create opens a new locked file beside path, with the permissions it will keep: a
-// replaced file's whatever the umask, 0644 less the umask otherwise.
+// create opens a new locked file in the directory of path. It sets the permissions of the file that it
+// replaces, or 0644 less the umask.
 func create(path string, perm fs.FileMode) (*temporary, error) {
 	dir, base := filepath.Split(path)
 	for {

@@ -47,7 +47,7 @@ func begin(open func() (*os.File, error)) (*temporary, error) {
 	return t, nil
 }
 
-// named tells whether the file is still there under its name.
+// named reports whether the file still exists under its name.
 func named(f *os.File) bool {
 	own, err := f.Stat()
 	if err != nil {
@@ -98,9 +98,8 @@ func (t *temporary) remove() {
 	_ = t.Close()
 }
 
-// Abandon removes all that this process is writing and has not finished, and lets
-// nobody begin or finish a file any more: calls of Write and Folder in other
-// goroutines do not return. It is for a process that ends at once.
+// Abandon removes all unfinished files of this process and blocks further writes: calls of Write and
+// Folder in other goroutines do not return. It is for a process that ends at once.
 func Abandon() {
 	pending.Lock() // for good
 	for len(pending.all) > 0 {

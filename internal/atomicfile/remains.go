@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// The names of what is being written: those of files begin with their later name.
+// The names of unfinished files begin with their final names.
 var temporaryFile, temporaryFolder = regexp.MustCompile(`^\..+\.[0-9a-f]{8}\.tmp$`), regexp.MustCompile(`^\.parts-[0-9a-f]+$`)
 
 // searched has the directories whose remains were removed.
 var searched sync.Map
 
-// removeRemains removes, the first time this process writes to a directory, the
-// temporary files and folders there whose processes are gone. Those of a living
-// process are locked; its end, of whatever kind, takes the lock off.
+// removeRemains removes the temporary files and folders of dead processes, the first time that this
+// process writes to a directory. A living process holds a lock on its files, which any end of the process
+// releases.
 func removeRemains(dir string) {
 	if dir == "" {
 		dir = "."

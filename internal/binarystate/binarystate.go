@@ -70,7 +70,7 @@ func (c *Codec) Fail(err error) {
 	}
 }
 
-// word passes 8 bytes on, or returns those that are read.
+// word writes or reads 8 bytes.
 func (c *Codec) word(v uint64) uint64 {
 	switch c.mode {
 	case counting:
@@ -88,8 +88,8 @@ func (c *Codec) word(v uint64) uint64 {
 	return v
 }
 
-// Ints goes through numbers that are not negative: those that fit no int, and in a state that
-// was written negative ones, are read as −1, which is not a count.
+// Ints writes or reads non-negative numbers. Numbers that do not fit an int, or were negative when
+// written, are read as −1, which is no count.
 func (c *Codec) Ints(values ...*int) {
 	for _, v := range values {
 		word := c.word(uint64(*v))

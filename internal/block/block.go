@@ -1,6 +1,5 @@
-// Package block has the memory that data sets lie in: large blocks of feature
-// vectors, files mapped into memory together with what follows when they change, and
-// numbers as the bytes of a file.
+// Package block has the memory of data sets: large blocks of feature vectors, files mapped into memory,
+// with errors if they change, and numbers as the bytes of a file.
 //
 // Start reading at [New] and [File].
 package block
@@ -12,9 +11,9 @@ import "unsafe"
 // block starts.
 const Huge = 1 << 20
 
-// New returns n zeros for feature vectors. A pass over a large matrix with
-// small pages spends much of its time on looking up their addresses, so the system
-// is asked for large ones before the first of them is touched.
+// New returns n zeros for feature vectors. It asks the system for large pages before the first page is
+// touched. With small pages, a pass over a large matrix spends much of its time on looking up their
+// addresses.
 func New(n int) []float32 { return zeros[float32](n) }
 
 // NewWords returns n zeros for words, likewise.

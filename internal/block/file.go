@@ -96,10 +96,9 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns the error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Guard makes the caller's goroutine turn a fault of the memory, its own or
-// one in a goroutine of internal/parallel that it waits for, into an error if it is
-// at an address that a file is mapped to: the file was cut while it was used. The
-// error wraps [ErrChanged]. The panic of a [*Failure] becomes its error. Other panics go on. It is called as
+// Guard turns a fault at an address of a mapped file into an error that wraps [ErrChanged]: the file was
+// truncated while in use. It covers the caller's goroutine and the goroutines of internal/parallel that it
+// waits for. The panic of a [*Failure] becomes its error. Other panics continue. Use it as
 //
 //	defer block.Guard(&err)()
 func Guard(err *error) (end func()) {

@@ -16,8 +16,8 @@ const noReserve = syscall.MAP_NORESERVE
 // madvCollapse is Linux's MADV_COLLAPSE, from version 6.1 on.
 const madvCollapse = 25
 
-// soonBytes is how much of a file the system is told of at a time: Linux reads no more ahead at once than a disk's
-// read_ahead_kb, which is this by default.
+// soonBytes is the part of a file announced to the system at a time. Linux reads at most a disk's
+// read_ahead_kb ahead at once, which has this default.
 const soonBytes = 128 << 10
 
 // AdviseSoon tells the system that a part of a mapped file will be read soon.
@@ -29,8 +29,8 @@ func AdviseSoon(part []byte) {
 	}
 }
 
-// Forget takes the pages within a part of a mapped file that was not written to from this process, so that the
-// system need not look who uses them when it needs their memory. They are read again when they are touched.
+// Forget removes the unchanged pages of a part of a mapped file from this process. The system can then
+// reuse their memory without a search for users. They are read again when touched.
 func Forget(part []byte) {
 	inner := fromPage(part)
 	inner = inner[:len(inner)&^(os.Getpagesize()-1)] // whole pages

@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// MachineMemory returns the bytes of memory that this process may have: the machine's, its
-// control groups' (containers') or the process's own limit, whichever is least; 0 if nothing is known.
+// MachineMemory returns the bytes of memory available to this process: the least of the machine's memory,
+// the limits of its control groups (containers), and the process's own limit. It returns 0 if nothing is
+// known.
 func MachineMemory() int64 {
 	least := uint64(math.MaxInt64)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -41,9 +42,9 @@ func MachineMemory() int64 {
 	return int64(least)
 }
 
-// limitFiles returns the files that hold the limits of the control groups that the text of
-// /proc/self/cgroup names, and of those that these are in: of version 2 lines 0::PATH, of version 1
-// NUMBER:CONTROLLERS:PATH. A container may see its own group as the root.
+// limitFiles returns the files with the limits of the control groups in the text of /proc/self/cgroup, and
+// of their parents. Version 2 has lines 0::PATH, version 1 NUMBER:CONTROLLERS:PATH. A container may see
+// its own group as the root.
 func limitFiles(groups string) []string {
 	files := []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 	for line := range strings.Lines(groups) {

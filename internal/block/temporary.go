@@ -13,8 +13,8 @@ type Temporary struct {
 	left string // name to remove in the end, empty if it is removed
 }
 
-// NewTemporary makes a file of a size in a folder, the system's for temporary files if there is no name, and has
-// its room on the disk reserved where the system can do that.
+// NewTemporary creates a file of the given size in a folder; an empty name means the system's folder for
+// temporary files. It reserves the disk space if the system supports that.
 func NewTemporary(folder string, size int64) (*Temporary, error) {
 	f, err := os.CreateTemp(folder, "listwise-*.tmp")
 	if err != nil {
@@ -37,8 +37,8 @@ func NewTemporary(folder string, size int64) (*Temporary, error) {
 // File returns the file, to write to and to read.
 func (t *Temporary) File() *os.File { return t.file }
 
-// Map maps the file into memory and takes it over: closing the mapping removes it. The name is that of what the
-// bytes are, for errors. It returns nil, and takes nothing, where the system refuses.
+// Map maps the file into memory; closing the mapping removes the file. name appears in errors. It returns
+// nil, and leaves the file, if the system refuses.
 func (t *Temporary) Map(name string) *File {
 	info, err := t.file.Stat()
 	if err != nil {

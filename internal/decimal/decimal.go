@@ -25,16 +25,15 @@ const asciiZeros = 0x3030303030303030
 // Load8 returns the eight bytes from b[p] on, the first as the lowest.
 func Load8(b []byte, p int) uint64 { return binary.LittleEndian.Uint64(b[p : p+8]) }
 
-// leadingDigits returns how many of the eight bytes from the lowest are digits
-// 0 … 9. Adding 0x76 carries a byte above 9 into its top bit; a carry out of a
-// byte can only disturb those above it, after the first that is no digit.
+// leadingDigits returns how many of the eight bytes, from the lowest, are digits 0 … 9. Adding 0x76
+// carries a byte above 9 into its top bit. A carry out of a byte only disturbs higher bytes, after the
+// first that is no digit.
 func leadingDigits(x uint64) int {
 	return bits.TrailingZeros64((x+0x7676767676767676|x)&0x8080808080808080) >> 3
 }
 
-// eightDigits returns the number whose digits are the bytes of x, the lowest
-// byte being the most significant digit: pairs, fours and all eight are put
-// together by one multiplication each.
+// eightDigits returns the number whose digits are the bytes of x, the lowest byte first. One
+// multiplication each combines pairs, fours and all eight.
 func eightDigits(x uint64) uint64 {
 	x = x * (10<<8 + 1) >> 8 & 0x00ff00ff00ff00ff
 	x = x * (100<<16 + 1) >> 16 & 0x0000ffff0000ffff
@@ -56,9 +55,8 @@ type Number struct {
 	truncated bool
 }
 
-// Scan reads a decimal number from b[p:], which must end with a byte that
-// belongs to no number, and returns the position behind it, or p if there is
-// none.
+// Scan reads a decimal number from b[p:], which must end with a byte that cannot be part of a number. It
+// returns the position after the number, or p if there is none.
 func Scan(b []byte, p int) (d Number, next int) {
 	i := p
 	if b[i] == '+' || b[i] == '-' {
@@ -125,10 +123,9 @@ func (d *Number) power(b []byte, i int) int {
 	return p
 }
 
-// approximate returns the number's magnitude with a relative error of less than
-// 2^-51 (a rounding each of the mantissa, the power's product and the digits cut
-// off); exact means that the mantissa and the power were exact, so that the
-// result is correctly rounded. ok is false where powersOf10 does not reach.
+// approximate returns the number's magnitude with a relative error below 2^-51: a rounding each of the
+// mantissa, the product with the power and the truncated digits. exact means that mantissa and power were
+// exact, so that the result is correctly rounded. ok is false outside the range of powersOf10.
 func (d Number) approximate() (value float64, exact, ok bool) {
 	value = float64(d.mantissa)
 	exact = d.mantissa < 1<<53 && !d.truncated

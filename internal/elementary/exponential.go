@@ -10,10 +10,9 @@ import "math"
 //
 //	eˣ = 2^k·(1 + (r + r²·p(r))),
 //
-// p being expPolynomial. Adding expMagic leaves k + 2046 in the low bits of t; its
-// halves become the exponents of two factors, so that a result too small for one
-// normal factor is rounded once. At expLow both factors are 0, which takes the
-// processor less time than a product that underflows.
+// where p is expPolynomial. Adding expMagic leaves k + 2046 in the low bits of t. Its halves become the
+// exponents of two factors, so that a result too small for one normal factor is rounded once. At expLow
+// both factors are 0, which is faster than a product that underflows.
 func Exp(x float64) float64 {
 	if x > expHigh {
 		x = expHigh
@@ -34,7 +33,7 @@ func lessOne(r float64) float64 {
 	return math.FMA(evenOdd(&expPolynomial, r, r2), r2, r)
 }
 
-// scale returns p·2^k, where the low bits of t are those of k + 2046.
+// scale returns p·2^k, where t has the low bits of k + 2046.
 func scale(p, t float64) float64 {
 	bits := math.Float64bits(t)
 	half := bits >> 1

@@ -49,8 +49,8 @@ func positivePower(x, y float64) float64 {
 	return math.FMA(e, rest, e)
 }
 
-// logParts returns log x of a positive finite number as a sum of which the first term has 53
-// bits and the whole about 58, by log(1+f) = 2s + s³·p(s²) with s = f/(2+f) in two parts.
+// logParts returns log x of a positive finite number as a sum. The first term has 53 bits, the whole about
+// 58. It uses log(1+f) = 2s + s³·p(s²) with s = f/(2+f) in two parts.
 func logParts(x float64) (high, low float64) {
 	k, f := split(x)
 	d := 2 + f

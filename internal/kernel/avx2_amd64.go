@@ -247,8 +247,8 @@ func expSumAVX512(dst []float64, x []float64, shift float64) float64
 //go:noescape
 func sumExpAVX512(x []float64, shift float64) float64
 
-// expWalksAVX512 sets e to what Pairs.ExpWalks does, of two rows at least; the indices are in range, and there is room for
-// eight more of them, in range too, after the last.
+// expWalksAVX512 is Pairs.ExpWalks for at least two rows. The indices must be in range. Eight more
+// indices, also in range, must follow the last.
 //
 //go:noescape
 func expWalksAVX512(e []float64, a float64, s []float64, plus []uint16, minus []uint16, b float64, y []float64, kept []uint8, width int)

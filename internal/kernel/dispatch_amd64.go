@@ -47,8 +47,8 @@ func gemvT(grad []float64, x []float32, lambda []float64, next *float32) {
 	gemvTGo(grad, x, lambda)
 }
 
-// gemm takes two or three vectors at a time past all rows, or for a single row as
-// many as there are registers for.
+// gemm passes all rows with two or three vectors at a time. For a single row it takes one vector for each
+// free register.
 func gemm(dst []float64, x []float32, w []float64, rows, columns int) {
 	if !haveAVX2 {
 		gemmGo(dst, x, w, rows, columns)
@@ -289,7 +289,7 @@ func suffixRows(e []float64, width int) {
 	suffixRowsGo(e, width)
 }
 
-// manyCuts are as many as searching takes less time than comparing with all.
+// manyCuts is the number of cuts from which a search is faster than comparing with all.
 const manyCuts = 80
 
 func codes(dst []uint8, x, cuts []float32) {

@@ -19,9 +19,9 @@ func Dot32(x []float32, w []float64) float64 {
 	return dot32(x, w)
 }
 
-// dot32Go has eight lanes, so that four rows of a matrix fit the registers: eight
-// elements at a time go to all of them; of the rest four to the first four lanes,
-// and what is left to the last four, filled up with zeros.
+// dot32Go has eight lanes, so that four rows of a matrix fit the registers. Eight elements at a time go to
+// all lanes. Of the rest, four go to the first four lanes, and the remaining ones, padded with zeros, to
+// the last four.
 func dot32Go(x []float32, w []float64) float64 {
 	var s [8]float64
 	for len(x) >= 8 {

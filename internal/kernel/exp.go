@@ -21,9 +21,8 @@ func expGo(dst, x []float64) {
 	}
 }
 
-// ExpPlus sets dst[i] = exp(x[i] + a·y[i]), the exponent with one rounding; the
-// slices have the same length and may be the same. The bits are those of [Axpy] and
-// [Exp].
+// ExpPlus sets dst[i] = exp(x[i] + a·y[i]), the exponent with one rounding. The slices have the same
+// length and may be the same. It has the bits of [Axpy] and [Exp].
 func ExpPlus(dst, x []float64, a float64, y []float64) {
 	mustMatch(len(dst), len(x))
 	mustMatch(len(y), len(x))
@@ -37,8 +36,8 @@ func expPlusGo(dst, x []float64, a float64, y []float64) {
 	}
 }
 
-// ExpSum sets dst[i] = exp(x[i] − shift) and returns their sum; the slices have
-// the same length and may be the same. The bits are those of [Exp] and [Sum].
+// ExpSum sets dst[i] = exp(x[i] − shift) and returns their sum. The slices have the same length and may be
+// the same. It has the bits of [Exp] and [Sum].
 func ExpSum(dst, x []float64, shift float64) float64 {
 	mustMatch(len(dst), len(x))
 	return expSum(dst, x, shift)

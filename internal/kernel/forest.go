@@ -24,21 +24,21 @@ type Split struct {
 	Above, At, To uint8
 }
 
-// DecisionTree sends all documents to leaf First and then does its splits in order. A split's
-// To is a leaf that no document has come to before.
+// DecisionTree sends all documents to leaf First and then does its splits in order. A split's To must be
+// an unused leaf.
 //
-// A binary tree is one if At is the first leaf below a node, going left always, and To the
-// first below its right child: documents are at First of a subtree while they are at its root.
+// A binary tree is one if At is the first leaf below a node, always going left, and To the first leaf
+// below its right child. Documents at the root of a subtree are then at its first leaf.
 type DecisionTree struct {
 	Leaves int // 1 to 256
 	First  uint8
 	Splits []Split
 }
 
-// Forest is a sum of decision trees on columns of codes, one byte each, in a form that does a
-// split for many documents at once: their leaves, a byte each, stay in registers while the
-// splits pass (after Lucchese and others, Exploiting CPU SIMD extensions to speed-up document
-// scoring with tree ensembles, SIGIR 2016, whose bits of leaves become one number).
+// Forest is a sum of decision trees on columns of codes, one byte each. A split is done for many documents
+// at once. Their leaves, a byte each, stay in registers during all splits. It follows Lucchese and others,
+// Exploiting CPU SIMD extensions to speed-up document scoring with tree ensembles, SIGIR 2016, but their
+// bits of leaves become one number.
 type Forest struct {
 	heights []int
 	places  []int32 // of each column among the bits of all

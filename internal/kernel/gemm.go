@@ -1,9 +1,8 @@
 package kernel
 
-// Gemm sets dst to the products of the row-major matrix x, of rows × columns, with
-// several vectors of columns elements, which stand in w one after the other: for
-// each vector rows results, of which dst is as long a row. It is what [Gemv] gives
-// for one vector after the other, with its bits, in less time.
+// Gemm sets dst to the products of the row-major matrix x, rows × columns, with several vectors. w has the
+// vectors, of columns elements each, one after the other; dst gets a row of rows results for each. It
+// equals [Gemv] for one vector after the other, bit for bit, but is faster.
 func Gemm(dst []float64, x []float32, w []float64, rows, columns int) {
 	mustMatch(len(x), rows*columns)
 	if checkUnits(len(dst), rows, len(w), columns) {
@@ -18,9 +17,9 @@ func gemmGo(dst []float64, x []float32, w []float64, rows, columns int) {
 	}
 }
 
-// GemmT adds Xᵀ·δ to grad for several vectors δ of rows elements, which stand in
-// delta one after the other as the sums, of columns elements each, do in grad. It
-// is what [GemvT] gives for one vector after the other, with its bits.
+// GemmT adds Xᵀ·δ to grad for several vectors δ. delta has the vectors, of rows elements each, and grad
+// the sums, of columns elements each, one after the other. It equals [GemvT] for one vector after the
+// other, bit for bit.
 func GemmT(grad []float64, x []float32, delta []float64, rows, columns int) {
 	mustMatch(len(x), rows*columns)
 	if checkUnits(len(delta), rows, len(grad), columns) {

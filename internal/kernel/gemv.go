@@ -18,10 +18,9 @@ func gemvGo(dst []float64, x []float32, w []float64) {
 	}
 }
 
-// GemvT adds Xᵀ·lambda to grad, for the row-major matrix x of len(grad) columns
-// and len(lambda) rows: the way back from documents to weights. Every element of
-// grad takes its products in the order of the rows, each with one rounding, so
-// that calls for parts of the rows one after the other give the same bits.
+// GemvT adds Xᵀ·lambda to grad, for the row-major matrix x of len(grad) columns and len(lambda) rows. It
+// leads back from documents to weights. Every element of grad adds its products in the order of the rows,
+// each with one rounding. So calls for consecutive parts of the rows give the same bits.
 func GemvT(grad []float64, x []float32, lambda []float64) { GemvTBefore(grad, x, lambda, nil) }
 
 // GemvTBefore is [GemvT] that also prefetches next, the matrix that will be read next:

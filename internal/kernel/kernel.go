@@ -1,20 +1,18 @@
-// Package kernel holds the vector loops that take most of the time of training, and of
-// scoring with trees. Every function exists as portable Go, the reference, and on amd64 with
-// AVX2 (those of trees, exponentials and logarithms with AVX-512 too) as generated assembly chosen when the program
-// starts, most on arm64 with NEON; all give the same bits, for any alignment of the slices, so that a
-// model does not depend on the machine. (Only the payload of a NaN is unspecified.) The build tag noasm leaves the
-// assembly out, noavx512 what needs AVX-512.
+// Package kernel has the vector loops that take most of the time of training, and of scoring with trees.
+// The reference of every function is portable Go. On amd64, generated assembly for AVX2 is chosen when the
+// program starts; functions for trees, exponentials and logarithms also have AVX-512. Most functions have
+// NEON on arm64. All give the same bits for any alignment of the slices, so that a model does not depend
+// on the machine. (Only the payload of a NaN is unspecified.) The build tag noasm excludes the assembly,
+// noavx512 the assembly for AVX-512.
 //
-// Start reading at dot.go: the other files follow its pattern of an exported
-// function that checks shapes, a reference whose name ends in Go, and a choice
-// between it and the assembly in dispatch_amd64.go. The assembly comes from
-// tools/kernelgen.
+// Start reading at dot.go. The other files follow its pattern: an exported function that checks shapes, a
+// reference whose name ends in Go, and a choice between it and the assembly in dispatch_amd64.go. The
+// assembly comes from tools/kernelgen.
 //
-// The package works on slices only and must not know of queries, losses or scorers.
-// Lengths that do not match and indices out of range are a programmer's mistake and panic
-// before anything is written. Slices that are written must not overlap others, except
-// where a comment allows the same slice. Nothing but [NewPairs] allocates, and everything
-// may be called concurrently on different memory.
+// The package works only on slices and must not know of queries, losses or scorers. Lengths that do not
+// match and indices out of range are a programmer's mistake and panic before anything is written. Slices
+// that are written must not overlap others, unless a comment allows the same slice. Only [NewPairs]
+// allocates. Everything may be called concurrently on different memory.
 package kernel
 
 import "fmt"

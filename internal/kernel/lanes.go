@@ -2,10 +2,9 @@ package kernel
 
 import "math"
 
-// lanes are the accumulators of the sums of float64. Sixteen elements at a time go to the
-// sixteen lanes; of the rest, eight go to the first eight lanes, four to the next
-// four, and what is left to the last four, filled up with zeros. That is four AVX2
-// registers, and two of AVX-512.
+// lanes are the accumulators of sums of float64. Sixteen elements at a time go to the sixteen lanes. Of
+// the rest, eight go to the first eight lanes, four to the next four, and the remaining ones, padded with
+// zeros, to the last four. This takes four registers of AVX2 or two of AVX-512.
 type lanes [16]float64
 
 // sum adds the lanes up: registers by halves, then lanes by halves.

@@ -2,12 +2,11 @@ package kernel
 
 import "slices"
 
-// lists are lists of places in a slice whose elements are to be added up, one sum
-// a list. Eight lists of about the same length form a group, which is added up in
-// lockstep: eight independent chains of additions hide each other's latency, and
-// because groups are ordered by length the processor predicts where each ends. The
-// places are in a slice of their own: group after group, step after step, the next place
-// of each of the eight lists; where a list has ended, a place that holds 0.
+// lists are lists of places in a slice whose elements are added up, one sum for each list. Eight lists of
+// about the same length form a group, which is added up in lockstep. Eight independent chains of additions
+// hide each other's latency. Groups are ordered by length, so that the processor predicts where each ends.
+// The places are in one slice: group after group, step after step, the next place of each of the eight
+// lists. After the end of a list they refer to a place with 0.
 type lists struct {
 	// steps is the length of the longest list of each group, the largest first.
 	steps []int32
@@ -25,7 +24,7 @@ const longest = 32
 // cut is a part of a list whose sum is added to that of the list's first part.
 type cut struct{ from, to int32 }
 
-// sums is the number of sums, those of empty lists that fill up a group included.
+// sums is the number of sums, including those of empty lists that fill up a group.
 func (l *lists) sums() int { return lockstep * len(l.steps) }
 
 // join adds the sums of the parts of lists that were cut to their first's.

@@ -45,16 +45,14 @@ func logisticGo(dst, x []float64) {
 	}
 }
 
-// LogisticRow computes one good document's part of the pairwise logistic loss
-// against many bad ones. With r_b = a·e[b] (a = exp(−z_g), e[b] = exp(z_b), so r_b
-// = exp(z_b − z_g)), it returns Σ_b log(1 + r_b) and Σ_b p_b, p_b = r_b/(1 + r_b),
-// and adds p_b to grad[b]. All r_b must be at most 2^100; a and e finite and
-// non-negative; grad as long as e.
+// LogisticRow computes one good document's part of the pairwise logistic loss against many bad ones. Let
+// r_b = a·e[b] = exp(z_b − z_g), where a = exp(−z_g) and e[b] = exp(z_b). It returns Σ_b log(1 + r_b) and
+// Σ_b p_b with p_b = r_b/(1 + r_b), and adds p_b to grad[b]. All r_b must be at most 2^100, a and e finite
+// and non-negative, and grad as long as e.
 //
-// It takes one division a pair and one logarithm a row, and keeps the product of
-// the 1 + r_b less one, so that rows of tiny r_b lose nothing: the relative error
-// of the logarithm's sum is below (len(e)/4 + 10)·2⁻⁵², 1e-13 for 1700 pairs, and
-// that of every p_b below 2⁻⁵¹.
+// It takes one division a pair and one logarithm a row. It keeps the product of the 1 + r_b less one, so
+// that rows of tiny r_b lose nothing. The relative error of the logarithms' sum is below (len(e)/4 +
+// 10)·2⁻⁵², 1e-13 for 1700 pairs. The relative error of every p_b is below 2⁻⁵¹.
 func LogisticRow(a float64, e, grad []float64) (logSum, probSum float64) {
 	mustMatch(len(grad), len(e))
 	u, k, probSum := logisticRow(a, e, grad)
@@ -84,9 +82,8 @@ func logisticRowGo(a float64, e, grad []float64) (u float64, k int64, probSum fl
 	return u, k, o.probSum()
 }
 
-// SlopeRow adds c·p_b(1 − p_b) to grad[b] and returns Σ_b p_b(1 − p_b): the slopes of the
-// logistic function. The p_b, and what the arguments must be, are those of [LogisticRow]. It
-// takes one division a pair.
+// SlopeRow adds c·p_b(1 − p_b) to grad[b] and returns Σ_b p_b(1 − p_b), the slopes of the logistic
+// function. p_b and the conditions are as in [LogisticRow]. It takes one division a pair.
 func SlopeRow(a, c float64, e, grad []float64) (sum float64) {
 	mustMatch(len(grad), len(e))
 	return slopeRow(a, c, e, grad)

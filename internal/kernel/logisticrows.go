@@ -10,15 +10,13 @@ import (
 // works on.
 const RowPadding = 7
 
-// LogisticRows is [LogisticRow] for many good documents, of which the r-th is
-// paired with the bad ones from the from[r]-th on: a[r], which is exp(−z_g) before,
-// is the sum of the row's p_b afterwards, with LogisticRow's bits, as are those of
-// grad. The sum over all pairs of log(1 + r_b) takes one logarithm for some
-// thousand pairs; its relative error is below 1e-12 and as a rule near 1e-15.
+// LogisticRows is [LogisticRow] for many good documents. The r-th is paired with the bad documents from
+// number from[r] on. a[r] is exp(−z_g) on entry and the sum of the row's p_b on return. a and grad have
+// the bits of LogisticRow. The sum of log(1 + r_b) over all pairs takes one logarithm for some thousand
+// pairs. Its relative error is below 1e-12, usually near 1e-15.
 //
-// e and grad are longer than their columns by RowPadding elements, which are 0 in e;
-// so no row has a rest to be treated on its own, but for the number of its vectors.
-// from has the length of a, and no element above the number of columns.
+// e and grad are longer than their columns by RowPadding elements, which are 0 in e. So rows need no
+// special treatment of their rest. from has the length of a, and no element above the number of columns.
 func LogisticRows(a, e, grad []float64, from []int32) (logSum float64) {
 	mustMatch(len(grad), len(e))
 	mustMatch(len(from), len(a))
@@ -56,10 +54,9 @@ func fewRows(from []int32, columns int) int {
 // factorsAtOnce is how many factors a product takes until it is normalised.
 const factorsAtOnce = 8
 
-// logisticRowsGo returns the product of all 1 + r_b as 2^k·(1 + u), 0 ≤ u < 2^8. A
-// row goes to the lanes as in [logisticRowGo]: of what is left after the eights,
-// five and more are an eight with the padding, four go to the first four lanes and
-// fewer to the last.
+// logisticRowsGo returns the product of all 1 + r_b as 2^k·(1 + u), 0 ≤ u < 2^8. A row goes to the lanes
+// as in [logisticRowGo]. After the eights, a rest of five or more is padded to an eight, four go to the
+// first four lanes, and fewer to the last four.
 func logisticRowsGo(a, e, grad []float64, from []int32) (u float64, k int64) {
 	var o odds
 	left := factorsAtOnce

@@ -5,16 +5,14 @@ import (
 	"math"
 )
 
-// Pairs are pairs of documents of one query, the steps of random walks over its
-// rankings: in pair i document plus[i] rises above document minus[i]. They stand
-// for the matrix D of one row a pair, D·s = (s[plus[i]] − s[minus[i]])ᵢ, whose
-// products with a vector and whose transpose's they compute.
+// Pairs are pairs of documents of one query, the steps of random walks over its rankings: in pair i
+// document plus[i] rises above document minus[i]. They represent the matrix D with one row a pair, D·s =
+// (s[plus[i]] − s[minus[i]])ᵢ. Methods compute products of D and of its transpose.
 //
-// The indices are checked once, by [NewPairs]. The transpose is stored too: to add
-// up a document's pairs where they stand takes half as long as to go through the
-// pairs and add to two documents' sums in memory each time. A pair takes 8 bytes and
-// a little for what fills up lists, or 16 where there are more pairs or documents
-// than 16 bits can number. Pairs are immutable and may be used concurrently.
+// The indices are checked once, by [NewPairs]. The transpose is stored, too. Adding up each document's
+// pairs takes half as long as adding every pair to the sums of two documents in memory. A pair takes 8
+// bytes and some padding of lists, or 16 if there are more pairs or documents than 16 bits can number.
+// Pairs are immutable and may be used concurrently.
 type Pairs struct {
 	documents, count int
 	lists            lists
@@ -26,8 +24,7 @@ type Pairs struct {
 type pairNumbers[I uint16 | int32] struct {
 	plus, minus []I // documents
 	at          []I // places of the lists
-	// up and down say which list's sum, of those that rise and those that fall, is
-	// each document's.
+	// up and down have, for each document, the list of its rises and of its falls.
 	up, down []I
 }
 
@@ -102,9 +99,9 @@ func prefixDiffGo[I uint16 | int32](e []float64, a float64, s []float64, plus, m
 	}
 }
 
-// AddSquares adds to dst what the squares of running sums change by down a column of the rows
-// of [Pairs.PrefixDiff], each change times its pair's factor: for the pairs of the column, in
-// order,
+// AddSquares adds to dst the changes of the squares of running sums down a column of the rows of
+// [Pairs.PrefixDiff]. Each change is multiplied by its pair's factor. For the pairs of the column, in
+// order, it computes
 //
 //	dst[plus] += factor·((sum[plus]+1)² − sum[plus]²),    sum[plus] += 1
 //	dst[minus] += factor·((sum[minus]−1)² − sum[minus]²), sum[minus] −= 1

@@ -2,19 +2,18 @@ package kernel
 
 import "math"
 
-// SwapLaw is what λ of pairs of documents under a swap's loss is computed with: one document, the
-// upper, stands above all others. With E the exponentials exp(σs) of their scores, up to a common
-// factor, and D what the measure loses by the swap of the two, positive if the upper one is the
-// better,
+// SwapLaw has the factors of λ of pairs of documents under a swap's loss. One document, the upper, is
+// above all others. E are the exponentials exp(σs) of their scores, up to a common factor. D is the
+// measure's loss by the swap of the two, positive if the upper one is better. Then
 //
 //	ρ = Ease·E_worse/(E_better + Ease·E_worse),    f = Sigma·D·ρ
 //
-// is λ of the upper document (LambdaRank's, with Ease = exp(σ·margin)).
+// is λ of the upper document (LambdaRank's, where Ease = exp(σ·margin)).
 type SwapLaw struct{ Sigma, Ease, Upper float64 }
 
-// Add adds the pairs of the upper document with others to their sums: with losses D and
-// exponentials e, f is subtracted from lambda and Sigma·|f|·(1 − ρ) added to second. It returns the
-// sums of both, added one after the other. All have the same length.
+// Add adds the pairs of the upper document with others to their sums, given losses D and exponentials e.
+// It subtracts f from lambda and adds Sigma·|f|·(1 − ρ) to second. It returns both sums, added in order.
+// All slices have the same length.
 func (l SwapLaw) Add(lambda, second, losses, e []float64) (f, curvature float64) {
 	mustMatch(len(second), len(lambda))
 	mustMatch(len(losses), len(lambda))

@@ -31,13 +31,15 @@ func (k Kept) Drop(e []float64, v float64) {
 	}
 }
 
-// ExpWalks turns a row-major matrix whose first row is given into exponentials of the running sums that [Pairs.PrefixDiff]
-// makes of it, plus b times as many other numbers, and of what does not count into 0:
+// ExpWalks computes exponentials of the running sums of [Pairs.PrefixDiff], from a row-major matrix with
+// the given first row. It adds b times further numbers y to the exponents, and sets the exponentials that
+// kept excludes to 0:
 //
 //	e[i] = exp(sum[i] + b·y[i])
 //
-// The bits are those of PrefixDiff and [ExpPlus], which take longer one after the other: loads bound one and arithmetic
-// the other. e has width more elements than there are pairs, y as many and kept a bit for each.
+// The bits are those of PrefixDiff and [ExpPlus]. Together they are faster, since loads bound one and
+// arithmetic the other. e has width more elements than there are pairs, y one for each pair, and kept a
+// bit for each pair.
 func (p *Pairs) ExpWalks(e []float64, a float64, s []float64, b float64, y []float64, kept Kept) {
 	width := kept.width
 	mustMatch(len(s), p.documents)

@@ -14,8 +14,8 @@ func withoutGo(words, kept, values []uint64, word uint64) (left int, dropped uin
 	return withoutFrom(0, 0, words, kept, values, word)
 }
 
-// withoutFrom looks at the words from one on, with so many kept of those before it. It writes
-// every word, and again where it is not kept: there is nothing to predict.
+// withoutFrom processes the words from index from on, after kept words before it. It writes every word and
+// overwrites it if it is not kept, so that there is no branch to predict.
 func withoutFrom(from, left int, words, kept, values []uint64, word uint64) (all int, dropped uint64) {
 	kept, values = kept[:len(words)], values[:len(words)]
 	for i := from; i < len(words); i++ {

@@ -2,11 +2,11 @@ package parallel
 
 import "time"
 
-// Choice finds out which of two ways of doing many pieces of work is the faster one, while it is done. Whether a
-// [Team] pays depends on the machine and on what else runs there: on how far apart its processors are, and on
-// whether there is more than one to be had. Every way is tried for some pieces, the faster one (by the least
-// time a unit) is kept for many, and so on: not many at first, since the first pieces may take longer for
-// other reasons, such as data that are read from a file. The zero value is ready to use; it serves one goroutine.
+// Choice finds the faster of two ways of doing many pieces of work, while they are done. Whether a [Team]
+// is faster depends on the machine and its load: on the distance of its processors and on how many are
+// free. Each way is tried for some pieces, and the faster one (by the least time a unit) is kept for many,
+// then both are tried again. The first periods are short, since early pieces may be slow for other
+// reasons, such as reading from a file. The zero value is ready to use; it serves one goroutine.
 type Choice struct {
 	now    func() time.Time // nil: time.Now
 	block  int              // under way

@@ -1,10 +1,9 @@
-// Package parallel spreads independent items over goroutines and adds up their results
-// in a fixed order, so that the number of cores changes the time a computation takes and
-// never a bit of its result.
+// Package parallel distributes independent items over goroutines and adds up their results in a fixed
+// order. So the number of cores changes the time of a computation, but no bit of its result.
 //
-// Start reading at [For], which runs a function for every item, and at [Sums], the
-// reduction of an empirical risk: the losses and gradients of many queries are added to
-// one value and one vector. The package must not know what it adds.
+// Start reading at [For], which runs a function for every item. [Sums] is the reduction of an empirical
+// risk: it adds the losses and gradients of many queries to one value and one vector. The package must not
+// know what it adds.
 package parallel
 
 import (
@@ -31,12 +30,11 @@ func For(n, workers int, fn func(worker, i int)) {
 	crews.Put(c)
 }
 
-// crews are those that no call of For uses: calls that are many leave no memory behind.
+// crews are idle crews, kept so that many calls of For allocate no memory.
 var crews = sync.Pool{New: func() any { return new(crew) }}
 
-// Workers returns the number of workers that a call with the given workers
-// argument uses for n items: workers, or GOMAXPROCS (without what [Spare] added) if it is not positive, but
-// no more than there are items and at least one.
+// Workers returns the number of workers that a call uses for n items: workers, or GOMAXPROCS (without the
+// addition of [Spare]) if that is not positive. It is at least one and at most n.
 func Workers(workers, n int) int {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0) - int(spare.Load())
@@ -47,9 +45,9 @@ func Workers(workers, n int) int {
 // spare is what Spare has added to GOMAXPROCS.
 var spare atomic.Int64
 
-// Spare raises GOMAXPROCS by n, once, while the number of workers stays as it is. It is for programs whose workers
-// compute what other goroutines read from a disk: these would begin to read only when a worker stops, as for want of
-// what they are to read.
+// Spare raises GOMAXPROCS by n, once; the number of workers stays the same. It is for programs whose
+// workers compute data that other goroutines read from a disk. Without spare processors, these start to
+// read only when a worker waits.
 func Spare(n int) {
 	if spare.CompareAndSwap(0, int64(n)) {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)

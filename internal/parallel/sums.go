@@ -7,10 +7,9 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Sums adds up a value and a vector over many items in parallel with the same bits for any
-// number of workers: items are grouped into blocks that do not depend on it, a block's
-// items are added in order to a value and a vector of the block's own, and the blocks are
-// added in order.
+// Sums adds up a value and a vector over many items in parallel, with the same bits for any number of
+// workers. Items are grouped into blocks that do not depend on the workers. A block adds its items in
+// order to a value and a vector of its own. The blocks are added in order.
 //
 // It is meant for a regularised empirical risk, whose items are queries:
 //
@@ -25,8 +24,8 @@ import (
 //	})
 //	// sums.Total now holds the gradient.
 //
-// To avoid allocating a closure at every Run, keep the function (a method value,
-// say) beside the Sums. A Sums serves one Run at a time.
+// To avoid allocating a closure at every Run, keep the function (such as a method value) with the Sums. A
+// Sums serves one Run at a time.
 type Sums struct {
 	// Total is the sum of all blocks' vectors in the last Run. The caller may
 	// change it; Run overwrites it.
@@ -73,12 +72,11 @@ func NewSums(dim int, cuts []int) *Sums {
 // Blocks returns the number of blocks.
 func (s *Sums) Blocks() int { return len(s.value) / line }
 
-// Run calls fn once for every block, from at most workers goroutines (GOMAXPROCS
-// if workers ≤ 0; worker 0 is the caller, and calls that get the same worker
-// number do not overlap). fn returns the sum of the values of the items from ≤ i
-// < to and adds their vectors to grad, which starts at zero and has length dim.
-// Run sets s.Total to the sum of the vectors and returns the sum of the values.
-// If fn panics, so does Run, with a [*Panic]; s can be used again.
+// Run calls fn once for every block, from at most workers goroutines (GOMAXPROCS if workers ≤ 0). Worker 0
+// is the caller. Calls with the same worker number do not overlap. fn returns the sum of the values of the
+// items from ≤ i < to and adds their vectors to grad, which starts at zero and has length dim. Run sets
+// s.Total to the sum of the vectors and returns the sum of the values. If fn panics, so does Run, with a
+// [*Panic]; s can be used again.
 //
 // After the first call with as many workers, Run allocates nothing.
 func (s *Sums) Run(workers int, fn func(worker, from, to int, grad []float64) float64) float64 {
@@ -108,11 +106,10 @@ func (s *Sums) vector(b int) []float64 {
 	return s.block[from:to:to]
 }
 
-// Split cuts len(costs) items into at most the given number of contiguous blocks
-// of about equal cost and returns where: block b is made of the items cuts[b] ≤ i
-// < cuts[b+1], none is empty, the first cut is 0 and the last len(costs). costs
-// are in any unit (a query's number of documents, say); one below 1 counts as 1.
-// The result depends on the arguments alone. No items give the single cut 0.
+// Split cuts len(costs) items into at most the given number of contiguous blocks of about equal cost.
+// Block b has the items cuts[b] ≤ i < cuts[b+1]. No block is empty; the first cut is 0 and the last
+// len(costs). costs may have any unit, such as a query's documents; a cost below 1 counts as 1. The result
+// depends only on the arguments. No items give the single cut 0.
 func Split(costs []int, blocks int) []int {
 	if blocks < 1 {
 		panic(fmt.Sprintf("parallel: %d blocks", blocks))
@@ -127,8 +124,8 @@ func Split(costs []int, blocks int) []int {
 	cuts := make([]int, 1, blocks+1)
 	i := 0
 	for b := range blocks {
-		// The block takes about its share of what is left (one item more if
-		// that is nearer), leaving an item to each block after it.
+		// The block takes its share of the rest, to the nearest item, and leaves an item to each block after
+		// it.
 		share := left / float64(blocks-b)
 		last := n - (blocks - b - 1)
 		for sum := 0.0; i < last; i++ {

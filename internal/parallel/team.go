@@ -7,13 +7,13 @@ import (
 	"sync/atomic"
 )
 
-// Team divides pieces of work of some microseconds, one after the other, among goroutines that wait for the next
-// of them without going to sleep: a handoff takes a fraction of a microsecond, where starting a goroutine, or
-// waking one, takes several. A goroutine that has waited for some 50 microseconds does go to sleep, and is woken.
+// Team divides pieces of work of some microseconds, one after the other, among goroutines that wait
+// without going to sleep. A handoff takes a fraction of a microsecond; starting or waking a goroutine
+// takes several. After about 50 microseconds a waiting goroutine does go to sleep and must be woken.
 //
-// The parts of a piece are fixed, so that what is computed need not depend on who does them. A part that its
-// goroutine has not begun when the caller has done its own is done by the caller, so that a piece never waits
-// for a goroutine that the operating system does not let run, unless that was in the middle of its part.
+// The parts of a piece are fixed, so that the computation need not depend on who does them. After its own
+// part, the caller does the parts that no goroutine has begun. So a piece never waits for a goroutine that
+// the operating system does not run, unless that goroutine was in its part.
 //
 // A Team serves one goroutine at a time. Its goroutines end with [Team.Close].
 type Team struct {
@@ -177,8 +177,8 @@ func (m *member) run(do func(part int), part int) {
 	finished = true
 }
 
-// touch reads a number of every cache line until there is a round after this one. A fault ends it: who needs the
-// memory will meet that, too.
+// touch reads a number of every cache line until the next round begins. It ends on a fault, which the user
+// of the memory will meet, too.
 func (t *Team) touch(m *member, x []float32, round uint64) {
 	const line, atOnce = 16, 8
 	defer func() {

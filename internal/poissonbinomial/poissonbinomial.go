@@ -44,9 +44,9 @@ func withEvent(next, f []float64, p, q float64) {
 	}
 }
 
-// LeaveOneOut sets dst[j] to unit·Σ_t P(t of the events but j happen)·d[t]. This
-// is the derivative with respect to p[j] of unit·E[h] for a function h of the
-// number of events with h(t+1) − h(t) = d[t]; values beyond len(d) count 0.
+// LeaveOneOut sets dst[j] to unit·Σ_t P(t of the events except j happen)·d[t]. This is the derivative with
+// respect to p[j] of unit·E[h], where h is a function of the number of events with h(t+1) − h(t) = d[t].
+// Values beyond len(d) count 0.
 //
 // It multiplies the distribution before j with the expectation of d over the
 // events after j, in O(nT) time; work has LeaveOneOutWork(n, T) elements.

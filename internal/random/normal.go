@@ -7,12 +7,11 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// Layers of equal area under a falling density, by which a draw is made without computing the
-// density in all but about a hundredth of cases (G. Marsaglia and W. W. Tsang, The Ziggurat
-// Method for Generating Random Variables, Journal of Statistical Software 5(8), 2000). The
-// numbers of layers, the tables in float32 and the bits that are drawn are those of package
-// math/rand/v2, whose draws these are, but for the last digit of the rare ones from the
-// tail: there the standard library's logarithm depends on the architecture.
+// Layers of equal area under a falling density. A draw computes the density in only about a hundredth of
+// cases (G. Marsaglia and W. W. Tsang, The Ziggurat Method for Generating Random Variables, Journal of
+// Statistical Software 5(8), 2000). The draws are those of package math/rand/v2, with its numbers of
+// layers, its float32 tables and its random bits. Only rare draws from the tail differ in the last digit,
+// since the standard library's logarithm depends on the architecture.
 type ziggurat struct {
 	within  []uint32  // a draw below is inside the layer
 	width   []float32 // of the layer, for a draw of 1

@@ -1,11 +1,9 @@
-// Package random gives every purpose and every query a random stream of its
-// own, derived from one seed.
+// Package random gives every purpose and every query a random stream of its own, derived from one seed.
 //
-// Start reading at [Stream]; the package must not know what is drawn. A stream depends on
-// the seed, the purpose and the key alone: never on how many
-// numbers another stream has used, on the order in which queries are visited, or
-// on the number of cores. Keying by a query's content makes its draws the same
-// in every fold that holds it, whatever its name is.
+// Start reading at [Stream]. A stream depends only on the seed, the purpose and the key. It does not
+// depend on the use of other streams, the order of queries or the number of cores. A query's stream is
+// keyed by its content, so that its draws are the same in every fold and under every name. The package
+// must not know what is drawn.
 package random
 
 import "math/rand/v2"

@@ -1,6 +1,5 @@
-// Package rows writes tables of mixed cells as CSV: those that commands print and those
-// that experiments write to files. Start reading at [WriteCSV]. The package must not know
-// what the cells mean.
+// Package rows writes tables of mixed cells as CSV, for commands and experiments. Start reading at
+// [WriteCSV]. The package must not know what the cells mean.
 package rows
 
 import (
@@ -12,8 +11,8 @@ import (
 	"strings"
 )
 
-// ID is a cell that programs join with other files by: the identifier of a query or document. It
-// stays as it is, whatever a spreadsheet makes of it.
+// ID is a cell that programs join with other files: the identifier of a query or document. It is written
+// unchanged, even if a spreadsheet would interpret it.
 type ID string
 
 // WriteCSV writes a header and rows of cells: strings, whole numbers, float64s with
