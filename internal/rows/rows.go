@@ -52,9 +52,9 @@ func plain(cell any) string {
 // number is text that a spreadsheet takes for a number.
 var number = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 
-// Text returns text as a cell that a spreadsheet shows. One that begins with =, +, -,
-// @, a tab or a line end, and is no number, would be run as a formula; it gets an
-// apostrophe in front, which spreadsheets take for "this is text".
+// Text returns text as a cell that a spreadsheet shows. Text that begins with =, +, -, @, a tab or a line
+// end, and is no number, would be run as a formula. It gets a leading apostrophe, which spreadsheets read
+// as "this is text".
 func Text(cell string) string {
 	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) && !number.MatchString(cell) {
 		return "'" + cell

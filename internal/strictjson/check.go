@@ -1,11 +1,9 @@
-// Package strictjson reads and writes JSON text that may be large and may come from
-// anywhere. [Scanner] reads values one by one: tables, requests and model files all have it. In
-// files a key that stands twice in an object is an error instead of one of its values,
-// names differ by case, nesting is bounded, and lists of ten million numbers take a second.
+// Package strictjson reads and writes JSON text that may be large and of any origin. [Scanner] reads
+// values one by one, for tables, requests and model files. In files a repeated key in an object is an
+// error, names are case-sensitive, and nesting is bounded. Lists of ten million numbers take a second.
 //
-// Start reading at [Check], which sees a text once, and [Object.Decode], which then
-// takes it apart; [Indent] and [AppendNumbers] write. The package knows nothing of what
-// the texts mean.
+// Start reading at [Check], which sees a text once, and [Object.Decode], which then takes it apart.
+// [Indent] and [AppendNumbers] write. The package must not know what the texts mean.
 package strictjson
 
 import (
@@ -34,10 +32,10 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Check reads the whole text, which must be one JSON value. What is no JSON is a
-// *json.SyntaxError. A repeated key, more than MaxDepth levels or MaxKeys keys, and a string that
-// is not UTF-8 or has half a surrogate pair, of which encoding/json makes U+FFFD, are an *Error.
-// Check takes memory for keys and for strings with escapes only.
+// Check reads the whole text, which must be one JSON value. Invalid JSON is a *json.SyntaxError. A
+// repeated key, more than MaxDepth levels or MaxKeys keys, and an invalid string are an *Error. A string
+// is invalid if it is not UTF-8 or has half a surrogate pair, which encoding/json replaces by U+FFFD.
+// Check allocates memory only for keys and for strings with escapes.
 func Check(text []byte) error {
 	s := Scanner{Text: text, unique: true}
 	p, err := s.Skip(s.Blanks(0))

@@ -319,8 +319,7 @@ func decodeNumbers[T float64 | float32 | int](v Value, dst *[]T, name string, nu
 	return nil
 }
 
-// double, single and integer return a number of a list. What is none is an error that
-// decodeNumbers words.
+// double, single and integer return a number of a list. decodeNumbers words the error for anything else.
 func (v Value) double() (float64, error) {
 	x, err := strconv.ParseFloat(v.shared(), 64)
 	return x, v.inRange(err, reflect.TypeFor[float64])

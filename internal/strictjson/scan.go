@@ -88,8 +88,8 @@ func behindSpaces(text []byte, at int) int {
 
 func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
 
-// ordinary marks the bytes that stand for themselves in a string: ASCII without controls,
-// quotes and backslashes.
+// ordinary marks the bytes of a string that need no escape: ASCII without controls, quotes and
+// backslashes.
 var ordinary = func() (t [256]bool) {
 	for c := ' '; c < 0x80; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -97,8 +97,7 @@ var ordinary = func() (t [256]bool) {
 	return t
 }()
 
-// String reads the string whose first quote stands at p. Without escapes the result is a part of
-// the text.
+// String reads the string whose first quote is at p. Without escapes the result is a part of the text.
 func (s *Scanner) String(p int) (text []byte, next int, err error) {
 	end := p + 1
 	for end < len(s.Text) && ordinary[s.Text[end]] {
@@ -147,7 +146,7 @@ func invalid(text []byte) int {
 	return len(text)
 }
 
-// unescape resolves the escapes of the string that stands at a place.
+// unescape resolves the escapes of the string at a place.
 func (s *Scanner) unescape(at int, raw []byte) ([]byte, error) {
 	start := len(s.memory)
 	for i := 0; i < len(raw); i++ {
@@ -212,8 +211,8 @@ func (s *Scanner) Key(p int) (key []byte, next int, err error) {
 	return key, s.Blanks(next + 1), nil
 }
 
-// Object reads an object; value reads the value at p of a key that stands at at. The word what is
-// for messages.
+// Object reads an object and calls value for the value at p of a key at at. what names the object in
+// messages.
 func (s *Scanner) Object(p int, what string, value func(key []byte, at, p int) (next int, err error)) (next int, err error) {
 	if s.byte(p) != '{' {
 		return p, s.fault(p, s.Token(p), what+" as an object, {…}")
@@ -326,7 +325,7 @@ func (s *Scanner) numbers(p int) int {
 	}
 }
 
-// Token describes what stands at p.
+// Token describes the token at p.
 func (s *Scanner) Token(p int) string {
 	b := s.Text
 	if p >= len(b) {
@@ -352,8 +351,8 @@ func (s *Scanner) Token(p int) string {
 	return suggest.Quote(b[p:end])
 }
 
-// endsToken marks the bytes that end a number or a word, endsValue those that may stand behind one
-// in a valid text, or in zeros behind a text.
+// endsToken marks the bytes that end a number or a word. endsValue marks those that may follow a value in
+// a valid text or in zeros after a text.
 var (
 	endsToken = [256]bool{0: true, ' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true, ':': true, '"': true, '{': true, '[': true}
 	endsValue = [256]bool{0: true, ' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true}

@@ -55,8 +55,7 @@ func appendNumber(dst []byte, x float64) []byte {
 	return dst
 }
 
-// Marshal returns the JSON form of v without white space; <, > and & stand for
-// themselves.
+// Marshal returns the JSON form of v without white space. It does not escape <, > and &.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -67,9 +66,8 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Indent writes a JSON value that has no white space between its parts with a line
-// for each of them, indented by two spaces a level, as encoding/json does, and a
-// newline at the end.
+// Indent writes a JSON value without white space with a line for each part, indented by two spaces a level
+// as encoding/json does, and a newline at the end.
 func Indent(w io.Writer, text []byte) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	depth := 0

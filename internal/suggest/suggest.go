@@ -41,8 +41,8 @@ func Nearest(word string, known []string) []string {
 	return near
 }
 
-// Unknown is the error about a word that is none of the known names of something: it
-// asks whether a near one was meant or, if none is near, lists all.
+// Unknown is the error about a word that is no known name of something. It suggests a similar name or, if
+// there is none, lists all.
 func Unknown(what, word string, known []string) error {
 	return fmt.Errorf("unknown %s %q%s", what, word, Or(word, known, "; known are "+strings.Join(known, ", ")))
 }
@@ -70,9 +70,8 @@ func slips(word string) int {
 	return 3
 }
 
-// distance is the number of insertions, deletions, substitutions and exchanges of
-// neighbours that make b of a, no character taking part in two of them: the optimal
-// string alignment distance.
+// distance is the optimal string alignment distance: the number of insertions, deletions, substitutions
+// and exchanges of neighbours that turn a into b, where no character takes part in two of them.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)

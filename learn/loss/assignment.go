@@ -2,9 +2,8 @@ package loss
 
 import "math"
 
-// assignment is a linear assignment problem, maximise Σ_r profit(r, column of r) over
-// all ways to give each of n rows a column of its own, for profits that are products
-// but for the first rows,
+// assignment is a linear assignment problem: maximise Σ_r profit(r, column of r) over all ways to give
+// each of n rows a column of its own. Profits are products, except in the first rows:
 //
 //	profit(r, j) = weight_r·x_j − price_r·y_j,  price_r = 0 from some r on,
 //

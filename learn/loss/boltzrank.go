@@ -49,8 +49,7 @@ type BoltzRank struct {
 	// Energy is the function g.
 	Energy Energy
 
-	// Alpha is the scale α > 0 of g; 0 means 1. With a linear g and α = 1, e_j
-	// goes from −1 to 1.
+	// Alpha is the scale α > 0 of g; 0 means 1. With a linear g and α = 1, e_j goes from −1 to 1.
 	Alpha float64
 
 	// Growing multiplies α by (m−1)/2, so that with a linear g and α = 1 a step in

@@ -118,10 +118,9 @@ type pairLaw interface {
 	// which has the scores' length.
 	prepare(scores, memory []float64) []float64
 
-	// add adds λ_ij of the pairs of ranks a and b, a < b < to, to lambda: with a plus
-	// for the better and a minus for the worse document. loss[b] is what the measure
-	// loses if the two are swapped: it is positive if the document at a is the better
-	// one, and its size is a factor of λ_ij.
+	// add adds λ_ij of the pairs of ranks a and b, a < b < to, to lambda, with a plus for the better and a
+	// minus for the worse document. loss[b] is the measure's loss if the two are swapped. It is positive if
+	// the document at a is the better one, and its size is a factor of λ_ij.
 	add(lambda, loss, scores, prepared []float64, a, to int)
 }
 
@@ -185,9 +184,6 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 // scores: by default their mean.
 //
 // The measure is computed again for each document that changes its rank: O(n²) at worst.
-//
-// The measure is computed anew for each document that changes its rank: O(n²) at
-// worst.
 type differenceField struct {
 	measure measure.Measure
 	step    float64 // ε; 0 for the mean gap

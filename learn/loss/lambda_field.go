@@ -111,9 +111,9 @@ func RandomCircle(center []float64, radius float64, rng *rand.Rand) Circle {
 	return c
 }
 
-// TieCircle returns the circle around the point at which three documents tie at
-// the mean of their scores, on which the scores of the first two go around while
-// all others stay. All six orders of the three lie on it.
+// TieCircle returns the circle around the point at which three documents tie at the mean of their scores.
+// On it the scores of the first two go around while all others stay. All six orders of the three lie on
+// it.
 //
 // (Were the mean to stay instead, each order would have an equal part of the
 // circle. There LambdaRank's circulation under NDCG is 0 too, because the

@@ -31,10 +31,6 @@ import (
 // score and grade, λ is the mean over all orders. It takes a sort and O(n⁺n) for n⁺ documents with gain.
 // Bind returns a [Diagonal].
 //
-// Documents of equal score rank by ascending grade, which makes the loss largest;
-// among those of equal score and grade, λ is the mean over all orders.
-// It takes O(n⁺n) for n⁺ documents with gain, and a sort. What Bind returns is a [Diagonal].
-//
 // The loss of a query whose documents all have one grade is [Nothing].
 type LambdaLoss struct {
 	// Convention determines gain and discount; its other rules are ignored.

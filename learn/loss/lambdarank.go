@@ -25,11 +25,6 @@ import (
 // M is any measure, under its own convention. NDCG, AP, MRR and ERR take O(1) a pair; other measures are
 // computed again for each pair. The loss is [Nothing] if the measure is the same for all rankings (without
 // relevant documents, say). Documents of equal score are in a random order that Bind draws once.
-//
-// M is any measure, under its own convention: NDCG, AP, MRR and ERR take O(1)
-// a pair, others compute the measure anew for each. The loss of a query whose measure
-// is the same for all rankings (one without relevant documents, say) is [Nothing].
-// Documents of equal score stand in a random order that is drawn once, in Bind.
 type LambdaRank struct {
 	// Measure is M. It must have a value between 0 and 1 if the loss is to lie
 	// there, and must not grow when a worse document moves up.
@@ -64,11 +59,10 @@ type LambdaRank struct {
 	// and divide by as constants (XGBoost's are twice as large). LambdaDifference has neither.
 	GapNorm, SumNorm bool
 
-	// Alpha is the α of the regularisation of section 4: λ_i becomes λ_i − αs_i. (The
-	// paper writes λ_i + α_i s_i and has −λ for the cost's gradient in its eq. 3, λ in
-	// eq. 4: the sign that makes the Jacobian of −λ positive definite is the latter's.)
-	// It adds α to every eigenvalue of that Jacobian's symmetric part, and pulls every
-	// score to 0, so that Σλ is no longer 0.
+	// Alpha is the α of the regularisation of section 4: λ_i becomes λ_i − αs_i. (The paper writes λ_i +
+	// α_i s_i. It has −λ for the cost's gradient in eq. 3 and λ in eq. 4; with the latter the Jacobian of
+	// −λ is positive definite.) It adds α to every eigenvalue of that Jacobian's symmetric part, and pulls
+	// every score to 0, so that Σλ is no longer 0.
 	Alpha float64
 
 	// AlphaRatio gives each document an α_i of its own, as that section has it: that of a

@@ -41,21 +41,19 @@ const (
 	MLETiesAverage
 	// MLETiesInput keeps equally graded documents in the order of the input.
 	MLETiesInput
-	// MLETiesGroup stands for the likelihood that each grade's documents G are
-	// picked, in any order, before the documents R of the lower grades,
+	// MLETiesGroup is the likelihood that each grade's documents G are picked, in any order, before the
+	// documents R of the lower grades,
 	//
 	//	P(G before R) = Σ_orders of G Π_i exp(s_i)/(what is left before i),
 	//
-	// which has no closed form short of 2^|G| terms, and for which it takes the
-	// approximation that Breslow (Biometrics 30, 1974) made for tied events in
-	// Cox's model: the denominator stays that of the first pick,
+	// It has no closed form short of 2^|G| terms. The approximation that Breslow (Biometrics 30, 1974) made
+	// for tied events in Cox's model keeps the denominator of the first pick:
 	//
 	//	L(s) = Σ_G Σ_{i∈G} [log Σ_{k∈G∪R} exp(s_k) − s_i],
 	//
-	// without the lowest grade, whose documents come last with certainty. It needs
-	// no random numbers, and is the largest of all: L is at least the loss of any
-	// permutation that agrees with the grades, up to the terms of the lowest grade,
-	// and at least −log P + Σ_G log |G|!.
+	// The lowest grade is left out, since its documents come last with certainty. It needs no random
+	// numbers, and is the largest of all. L is at least the loss of any permutation that agrees with the
+	// grades, up to the terms of the lowest grade. It is at least −log P + Σ_G log |G|!.
 	MLETiesGroup
 )
 

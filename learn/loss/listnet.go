@@ -30,19 +30,15 @@ import (
 // With k = 1 a document of weight w takes w times its part of both laws. Other k have no weights, since
 // they could pick copies of a document one after the other.
 //
-// With k = 1 a document of weight w takes w times its part of both laws; with other k, by which
-// copies of a document could be picked one after the other, there are no weights.
-//
 // The loss of a query whose documents all have one grade is [Nothing].
 type ListNet struct {
 	// Mapping is ψ. A grade whose score overflows (from 710 on under exp) is an
 	// error of Bind.
 	Mapping Mapping
 
-	// Top is k, the number of first documents compared; 0 means 1. An
-	// evaluation takes O(n) for k of 1 and 2, O(n²) for 3; beyond that, O(2ⁿ) for
-	// lists of up to 12 documents, and longer ones are an error of Bind. From n−1
-	// on, whole permutations are compared: the n! form.
+	// Top is k, the number of first documents compared; 0 means 1. An evaluation takes O(n) for k of 1 and
+	// 2, and O(n²) for 3. Beyond that it takes O(2ⁿ) for lists of up to 12 documents; longer ones are an
+	// error of Bind. From n−1 on, whole permutations are compared: the n! form.
 	Top int
 }
 
@@ -117,11 +113,6 @@ func (ListNet) Traits() Traits { return Traits{Convex: true, ShiftInvariant: tru
 // The difference does not cancel while the document t of the highest score is not in A, since it is at
 // least exp(s_t). The sets with t are sets with one document less, from the documents without t, whose
 // scores are exponentiated again. So one recursion suffices; its depth is the size of the sets.
-//
-// The difference does not cancel as long as the document t of the highest score is
-// not in A: it is at least exp(s_t). The sets with t are sets of one document
-// less, taken from the documents without t, whose scores are exponentiated anew. That
-// is one recursion, whose depth is the size of the sets.
 type topCrossEntropy struct {
 	top   int       // k
 	among []float64 // m_i

@@ -1,16 +1,15 @@
 // Package loss holds the losses of learning to rank, each a function of one query's
 // scores, to be minimised.
 //
-// A ranking loss sees a document only through its score, so a loss here knows
-// neither features nor models: [Loss.Bind] looks at a query's grades once (and
-// samples or precomputes what it needs), and [QueryLoss.Eval] then maps scores to a
-// value and to λ, the negative derivative per document. Any loss can therefore
-// train any scorer. Every loss has a file of its own, headed by its formula and source;
-// LogRank's are in the package logrank.
+// A ranking loss sees a document only through its score, so a loss knows neither features nor models.
+// [Loss.Bind] looks at a query's grades once, and samples or precomputes what it needs. [QueryLoss.Eval]
+// then maps scores to a value and to λ, the negative derivative per document. So any loss can train any
+// scorer. Every loss has a file of its own, headed by its formula and source; LogRank's are in the package
+// logrank.
 //
-// Start reading at [Loss]; what a loss offers beside λ is in second_order.go (second
-// derivatives, cutting planes) and cost.go (the time and memory that it takes). The
-// package must not know of features, scorers, optimisers or sums over queries.
+// Start reading at [Loss]. Optional properties are in second_order.go (second derivatives, cutting planes)
+// and cost.go (time and memory). The package must not know of features, scorers, optimisers or sums over
+// queries.
 package loss
 
 import "math/rand/v2"
@@ -48,9 +47,8 @@ type Traits struct {
 	ShiftInvariant bool
 	// Smooth: the gradient is continuous.
 	Smooth bool
-	// NonGradient: λ is not the negative gradient of the value that Eval returns
-	// (LambdaRank's, for instance), so only optimisers that take steps along λ
-	// without a line search on the value can train it.
+	// NonGradient: λ is not the negative gradient of the value that Eval returns (as in LambdaRank). Only
+	// optimisers that step along λ without a line search on the value can train it.
 	NonGradient bool
 }
 

@@ -58,7 +58,7 @@ func (w PairWeights) Part(from, to int) PairWeights {
 	return PairWeights{part(w.Better), part(w.Worse)}
 }
 
-// Times returns the weights multiplied by those of the documents themselves, one each or nil.
+// Times returns the weights multiplied by the documents' own weights, one each or nil.
 func (w PairWeights) Times(documents []float64) PairWeights {
 	if documents == nil {
 		return w

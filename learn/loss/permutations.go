@@ -19,9 +19,9 @@ type PermutationOptions struct {
 	// the paper found nothing gained.
 	Rankings int
 
-	// Sharpness holds the factors τ of the grades from which every draw takes one
-	// at random: the larger, the nearer rankings are to perfect ones, and +Inf
-	// makes them so. None stand for ½, 1, 2, 4 and +Inf.
+	// Sharpness holds the factors τ of the grades from which every draw takes one at random. The larger τ
+	// is, the nearer rankings are to perfect ones; +Inf makes them perfect. The default is ½, 1, 2, 4 and
+	// +Inf.
 	Sharpness []float64
 }
 
@@ -69,18 +69,16 @@ func (p *Permutations) Len() int { return len(p.Ranks) / p.Docs }
 // Row returns the ranks of the documents in ranking i.
 func (p *Permutations) Row(i int) []int32 { return p.Ranks[i*p.Docs : (i+1)*p.Docs] }
 
-// DrawPermutations draws R_q, the set of rankings over which BoltzRank sums in place of
-// all rankings (Volkovs and Zemel, ICML 2009, who say of it only "use relevance levels
-// to pre-compute"; the procedure is this project's choice). A draw takes a τ at random
-// and sorts the documents by
+// DrawPermutations draws R_q, the set of rankings over which BoltzRank sums instead of all rankings.
+// Volkovs and Zemel, ICML 2009, say only "use relevance levels to pre-compute"; the procedure is this
+// project's choice. A draw takes a τ at random and sorts the documents by
 //
 //	τ·grade + G,   G ~ Gumbel: P(G ≤ x) = exp(−exp(−x)),
 //
-// which is a draw from the Plackett-Luce law of weights exp(τ·grade), uniform
-// within a grade. A perfect ranking comes first; then draws that bring a ranking
-// not yet in the set are added until there are N, or 10·N draws have been made: a
-// query with few documents may have fewer. Grades are finite and non-negative. It is an
-// error if the options are out of range.
+// which is a draw from the Plackett-Luce law of weights exp(τ·grade), uniform within a grade. A perfect
+// ranking comes first. Then draws that are not yet in the set are added until there are N, or 10·N draws
+// have been made. So a query with few documents may have fewer. Grades are finite and non-negative. It is
+// an error if the options are out of range.
 func DrawPermutations(grades []float64, o PermutationOptions, rng *rand.Rand) (*Permutations, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -120,8 +118,8 @@ type noisyGrade struct {
 	doc               int32
 }
 
-// compare puts the larger key first. Keys are equal for τ = +Inf, and where noise is
-// lost in rounding beside a large grade.
+// compare puts the larger key first. Keys are equal for τ = +Inf, and where rounding next to a large grade
+// loses the noise.
 func (d noisyGrade) compare(e noisyGrade) int {
 	switch {
 	case d.key != e.key:
@@ -154,10 +152,9 @@ func (p *permuter) draw(tau float64, rng *rand.Rand) []int32 {
 	return p.ranks
 }
 
-// Negatives draws the documents to train with where most are irrelevant: all whose
-// grade is at least the threshold, and a uniform sample of the others, ratio times as
-// many, rounded up. It returns their numbers in ascending order, or nil if that is all
-// documents, or if none is relevant.
+// Negatives draws the training documents of a query with many irrelevant ones. It takes all whose grade is
+// at least the threshold, and a uniform sample of the others, ratio times as many, rounded up. It returns
+// their numbers in ascending order, or nil if that is all documents, or if none is relevant.
 func Negatives(grades []float64, threshold, ratio float64, rng *rand.Rand) []int32 {
 	var kept, bad []int32
 	for i, g := range grades {

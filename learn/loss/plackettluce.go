@@ -6,15 +6,15 @@ import (
 	"github.com/listwise/listwise/internal/logspace"
 )
 
-// picks is a sequence of picks from one query's documents, each by the softmax of
-// the scores among those that are left. Its negative log likelihood is
+// picks is a sequence of picks from one query's documents, each by the softmax of the scores of the
+// remaining ones. Its negative log likelihood is
 //
 //	L(s) = Σ_i c_i L_i − Σ_{i<m} x_i,   L_i = log Σ_{k≥i} exp(x_k),   x_i = s_order(i)
 //	λ_k = [k < m] − Σ_{i≤k} c_i p_ik,   p_ik = exp(x_k − L_i)
 //	∂²L/∂x_k² = Σ_{i≤k} c_i p_ik (1 − p_ik)
 //
-// where m is the number of documents counted and c_i the number of picks from among
-// the documents from i on; c_i = 0 for i ≥ m, and the c_i sum to m.
+// where m is the number of documents counted and c_i the number of picks from among the documents from i
+// on. c_i = 0 for i ≥ m, and the c_i sum to m.
 type picks struct {
 	order   []int32
 	repeat  []float64 // c; nil for one each

@@ -19,9 +19,8 @@ import (
 // 1, takes O(n), and depends on the direction of s alone. It is not convex, and it
 // changes when a constant is added to all scores, so that a mapping's zero matters.
 //
-// At s = 0 the loss has no limit. There the value is ½, the mean of its ends, and λ =
-// û/2, the direction in which the loss is 0, as if ‖s‖ were 1, so that an optimiser can
-// start at zero scores.
+// At s = 0 the loss has no limit. There the value is ½, the mean of its ends, and λ = û/2, the direction
+// in which the loss is 0, as if ‖s‖ were 1. So an optimiser can start at zero scores.
 //
 // A document of weight w is w components alike of both vectors: its product counts w times in
 // ψ·s and in both norms.

@@ -23,10 +23,9 @@ import (
 // non-negative numbers; only their order counts. It is convex, and on two grades
 // it is LogRank's MLE in the factored form with 2κ = σ.
 //
-// This is the accelerated form of the NIPS paper's section 5: the λ_ij are summed up
-// per document before anything is propagated back, and as its footnote 3
-// proposes, with one exponential a document: 1/(1 + exp(s_i − s_j)) =
-// E_j/(E_i + E_j), E = exp(s). [RankNet.PairLoss] is the form before it.
+// This is the accelerated form of the NIPS paper's section 5: the λ_ij are summed up per document before
+// they are propagated back. As its footnote 3 proposes, it takes one exponential a document: 1/(1 +
+// exp(s_i − s_j)) = E_j/(E_i + E_j), E = exp(s). [RankNet.PairLoss] is the earlier form.
 type RankNet struct {
 	// Sigma is the slope σ; 0 means the papers' 1.
 	Sigma float64
@@ -116,12 +115,10 @@ func (b *boundRankNet) EvalSecond(scores, lambda, second []float64, scratch *Scr
 	return value
 }
 
-// Pairs yields the pairs (i, j) of documents with grades[i] > grades[j], for every
-// i in ascending order all j in ascending order. Together with [RankNet.PairLoss]
-// it is RankNet as it was before section 5 of Burges, Ragno and Le (NIPS 2006),
-// "V1" there: each pair by itself, with a forward and a backward pass through the
-// scorer for both of its documents. The accelerated form is tested against it and its
-// gain in speed is measured by it.
+// Pairs yields the pairs (i, j) of documents with grades[i] > grades[j], in ascending order of i, then j.
+// With [RankNet.PairLoss] it is RankNet as it was before section 5 of Burges, Ragno and Le (NIPS 2006),
+// "V1" there. Each pair alone takes a forward and a backward pass through the scorer for both of its
+// documents. It serves to test the accelerated form and to measure its speed.
 func Pairs(grades []float64) iter.Seq2[int, int] {
 	return func(yield func(i, j int) bool) {
 		for i, better := range grades {
@@ -134,10 +131,9 @@ func Pairs(grades []float64) iter.Seq2[int, int] {
 	}
 }
 
-// PairLoss returns the loss of one pair, log(1 + exp(−σ(better − worse))), of the
-// scores of its better and its worse document, and the λ of the better one,
-// λ_ij = σ/(1 + exp(σ(better − worse))); that of the worse is −λ_ij. It ignores Mean,
-// which depends on the number of pairs.
+// PairLoss returns the loss of one pair, log(1 + exp(−σ(better − worse))), given the scores of its
+// documents. It also returns the λ of the better one, λ_ij = σ/(1 + exp(σ(better − worse))); that of the
+// worse is −λ_ij. It ignores Mean, which depends on the number of pairs.
 func (l RankNet) PairLoss(better, worse float64) (value, lambda float64) {
 	sigma := sigmaOr1(l.Sigma)
 	t := sigma * (worse - better)

@@ -182,8 +182,7 @@ func (b *boundSmoothHinge) Eval(scores, lambda []float64, scratch *Scratch) floa
 }
 
 // Support implements [CuttingPlane]: with α_ij = h'(t_ij) at the given scores, which
-// is between 0 and 1, Σ α_ij t_ij is a linear lower bound of the hinge that h
-// approximates.
+// is between 0 and 1, Σ α_ij t_ij is a linear lower bound of the hinge that h approximates.
 func (b *boundSmoothHinge) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, slopes := b.eval(scores, lambda, nil, nil, scratch)
 	return slopes

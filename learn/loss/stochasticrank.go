@@ -27,10 +27,6 @@ import (
 // the draws, whose gradient is 0 or undefined everywhere, so λ is not its gradient ([Traits].NonGradient).
 // To follow the paper, bind the loss again before each step.
 //
-// λ has the mean 0 that its expectation has. The noise is drawn in Bind, and the value is the
-// mean of 1 − M over the draws, whose gradient is 0 or undefined everywhere: λ is not that
-// ([Traits].NonGradient). Whoever binds the loss anew before each step follows the paper.
-//
 // The loss of a query whose measure is the same for all rankings is [Nothing].
 type StochasticRank struct {
 	Measure measure.Measure // M
@@ -41,8 +37,8 @@ type StochasticRank struct {
 	// Draws of the noise are averaged; 0 means 1.
 	Draws int
 
-	// Mu, times σ and its grade, is taken off a document's score before noise is added, so that
-	// documents of equal score count as if the worse ones stood above (section 3 there).
+	// Mu, times σ and its grade, is subtracted from a document's score before noise is added, so that
+	// documents of equal score count as if the worse ones were above (section 3 there).
 	Mu float64
 
 	// ScaleFree takes the part along the scores off λ: their scale changes no ranking, only
@@ -210,9 +206,8 @@ type jumps interface {
 	// counts returns the documents' contributions, in the order of the query.
 	counts() []float64
 
-	// at sets jump[k], for all its elements, to the measure with the document at rank p moved
-	// to rank k less that with it at rank k + 1; ranked are the counts by rank, work has their
-	// length.
+	// at sets jump[k], for all its elements, to the measure with the document at rank p moved to rank k
+	// less that with it at rank k + 1. ranked are the counts by rank; work has their length.
 	at(jump, ranked, work []float64, p int)
 }
 

@@ -29,10 +29,6 @@ import (
 // of the paths of LogRank's lattice form. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, and j_i bads above the
 // i-th good,
 //
-// The maximum is exact. It is attained by a y in which the goods stand in the order of
-// their scores, and the bads too: one of the paths that LogRank's lattice form sums
-// over. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, and j_i bads above the i-th good,
-//
 //	L(s) = G(y*) + max over 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤ n⁻ of Σ_i c_i(j_i) − γ_i(j_i),
 //	c_i(j) = 2κ Σ_{l≤j} (s_bl − s_gi),   G(y) = Σ_i γ_i(j_i)
 //
@@ -46,12 +42,6 @@ import (
 // G(y*), its value at w = 0, only if the mean score of the goods exceeds that of the k highest bads. If no
 // w achieves that for the sum over queries, as on OHSUMED with NDCG@10, the minimum is at w = 0. NDCG
 // without a cutoff does not have this problem.
-//
-// With a cutoff k far below n⁻, a ranking with any k bads above all goods has Δ = G(y*).
-// L is then below G(y*), its value at w = 0, only if the mean score of the goods is above
-// that of the k bads with the highest scores. Where no w achieves that for the sum over
-// queries, as on OHSUMED with NDCG@10, the minimum is at w = 0. NDCG without a cutoff
-// does not have this problem.
 type StructuredHinge struct {
 	// Gain is the measure G, on grades made binary.
 	Gain measure.Additive
@@ -233,8 +223,8 @@ type rowWork struct {
 	from []float64 // of all rows: the j' where that is
 }
 
-// path is a candidate: up to row exit−1 it goes through cells with gains, ending at
-// the best column up to start; from row exit on it is the tail from column start.
+// path is a candidate. Up to row exit−1 it goes through cells with gains, ending at the best column up to
+// start. From row exit on it is the tail from column start.
 type path struct {
 	value       float64
 	exit, start int

@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// YetiRank is the pairwise logistic loss over documents that stand next to each other when
-// noise ε is added to the scores,
+// YetiRank is the pairwise logistic loss over documents that are neighbours when noise ε is added to the
+// scores,
 //
 //	L(s) = mean over draws of ε of Σ_ij w_ij log(1 + exp(−(s_i − s_j))),   l_i > l_j,
 //	λ_i += w_ij ρ_ij,   λ_j −= w_ij ρ_ij,   ρ_ij = 1/(1 + exp(s_i − s_j))
@@ -131,8 +131,8 @@ func (l YetiRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 // Traits implements [Loss].
 func (YetiRank) Traits() Traits { return Traits{ShiftInvariant: true, NonGradient: true} }
 
-// Cost implements [Coster]: a sort a draw, and swaps that compute the measure anew if it has
-// no formula.
+// Cost implements [Coster]: a sort for each draw, and swaps that compute the measure again if it has no
+// formula.
 func (l YetiRank) Cost(grades []float64) Cost {
 	n := float64(len(grades))
 	draws := float64(max(l.Draws, 1))

@@ -25,10 +25,6 @@ import (
 //
 // Values and derivatives have the same bits for any number of workers. Evaluations allocate nothing after
 // the first. Calls must not overlap.
-//
-// Values and derivatives are the same, bit for bit, whatever the number of workers.
-// After the first call with as many of them, evaluations allocate nothing. Calls must
-// not overlap.
 type Functional struct {
 	loss    loss.Loss
 	seed    uint64

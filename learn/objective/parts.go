@@ -24,9 +24,6 @@ type PartialRisk interface {
 //
 // If a part fails, the value is NaN, at which solvers end; Err returns the cause. A Parts may not be used
 // by several goroutines at once.
-//
-// A part that fails makes the value NaN, at which solvers end; Err tells why. A Parts may not be
-// used by several goroutines at once.
 type Parts struct {
 	parts   []PartialRisk
 	dim     int

@@ -40,11 +40,6 @@ type Terms interface {
 // The zero value is ready to use: 300 epochs of plain steps of rate 1e-3, one term at a time in order, no
 // penalty, no restarts. The same terms, settings and start give the same bits for any number of workers.
 // After the start, only the terms, the callbacks and, once an epoch, the shuffle allocate memory.
-//
-// The zero value is ready to use: 300 epochs of plain steps of rate 1e-3, a term at a time
-// in the terms' order, no penalty, no restarts. The same terms, settings and start give
-// the same bits for any number of workers. After the start, memory is allocated only by
-// the terms, the callbacks and, once an epoch, for the shuffle.
 type Descent struct {
 	// Rule makes a step of a gradient; the zero value is Plain.
 	Rule Rule

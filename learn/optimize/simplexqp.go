@@ -19,11 +19,6 @@ import (
 // Many variables may be linearly dependent, so a ridge of a rounding's size relative to each variable's
 // own Q_kk is added. The returned point is feasible in spite of rounding, so D is a lower bound on its
 // maximum. The maximum exceeds it by at most max_k ∂D/∂α_k − Σ α_k ∂D/∂α_k, which is the stopping rule.
-//
-// Many variables may be linearly dependent, so a ridge of a rounding's size relative to
-// each variable's own Q_kk is added. The returned point is feasible in spite of rounding,
-// so D is a lower bound on its maximum, and the maximum is above it by no more than max_k
-// ∂D/∂α_k − Σ α_k ∂D/∂α_k, by which the solver stops.
 type simplexQP struct {
 	q     [][]float64 // the rows of Q
 	b     []float64

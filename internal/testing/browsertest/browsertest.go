@@ -1,6 +1,6 @@
-// Package browsertest opens pages in a headless Chromium, for the tests of pages: Open gives a tab, which
-// notes whatever the page says on the console and asks of the network. Tests are skipped where there is
-// no Chromium. A package that uses it ends the browser in its TestMain, by Stop.
+// Package browsertest opens pages in a headless Chromium, for tests of pages. Open returns a tab, which
+// records console messages and network requests. Tests are skipped without Chromium. A package that uses
+// it ends the browser in its TestMain, by Stop.
 //
 // Start reading at [Open]. It must not know any page.
 package browsertest
@@ -69,8 +69,8 @@ func Needed(t *testing.T) {
 	}
 }
 
-// Open shows the page of a URL in a window of the given width, and waits until an element, given by
-// a selector, is there. Requests other than those that begin with own are problems.
+// Open shows the page of a URL in a window of the given width, and waits for an element, given by a
+// selector. Requests that do not begin with own are problems.
 func Open(t *testing.T, url, own, element string, width int64, features ...*emulation.MediaFeature) *Tab {
 	t.Helper()
 	Needed(t)

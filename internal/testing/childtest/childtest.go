@@ -16,8 +16,8 @@ import (
 // variable of the environment holds a child's arguments, a line each.
 const variable = "LISTWISE_TEST_CHILD"
 
-// Main is what the TestMain of a package with children calls: in a process that [Start]
-// began it runs child with the arguments and ends the process, in any other the tests.
+// Main must be called by the TestMain of a package with children. In a process that [Start] began, it runs
+// child with the arguments and ends the process; in any other it runs the tests.
 func Main(m *testing.M, child func(args []string) error) {
 	args, ok := os.LookupEnv(variable)
 	if !ok {

@@ -1,8 +1,8 @@
-// Package sessions runs the commands that a document shows and compares what they print with
-// what the document says. It is for tests.
+// Package sessions runs the commands in a document and compares their output with the document. It is for
+// tests.
 //
-// A session is a block of code marked console: commands after "$ ", and below each what it
-// prints on standard output, or if it fails its last message, which begins with "listwise: ".
+// A session is a block of code marked console. It has commands after "$ ", and below each the standard
+// output or, if the command fails, its last message, which begins with "listwise: ".
 package sessions
 
 import (

@@ -14,9 +14,9 @@ import (
 // least the structured hinge loss max_y (βΔ(y) − w·δφ(y)). It is convex in every form. The sampled form is
 // a [loss.Diagonal].
 //
-// In the factored form under AUC it is Σ_gb log(1 + exp(−2κ(s_g − s_b) +
-// β/(n⁺n⁻))); under other measures that form exists only for queries with a
-// single good or a single bad document, and Bind returns an error for others.
+// In the factored form under AUC it is Σ_gb log(1 + exp(−2κ(s_g − s_b) + β/(n⁺n⁻))). Under other measures
+// that form exists only for queries with a single good or a single bad document. Bind returns an error for
+// others.
 type ConvexLoss struct{ Options }
 
 var _ loss.Loss = ConvexLoss{}

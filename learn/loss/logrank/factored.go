@@ -21,9 +21,8 @@ import (
 //	n⁺ = 1 or n⁻ = 1          n            n·T             n·T            [countLaw]
 //	otherwise                 n⁺n⁻         none known      n⁺n⁻T          [orderLaw]
 //
-// in time, where T ≤ n⁻ is the number of irrelevant documents above a relevant
-// one from which on its gain no longer changes: k for NDCG@k, n⁻ for average
-// precision and MRR.
+// in time. T ≤ n⁻ is the number of irrelevant documents above a relevant one from which on its gain no
+// longer changes: k for NDCG@k, n⁻ for average precision and MRR.
 func newFactoredLaw(docs bipartite.Scaled, gains *bipartite.GainTable, need quantities) (law, error) {
 	pairs := newPairs(docs)
 	if need == onlyPartition {
@@ -199,9 +198,8 @@ func (l *orderLaw) logRareBackward(value float64, w *rareWork) {
 // [poissonbinomial.LeaveOneOut]'s rule, for the N_t with respect to c_g(t) and for the a_g with respect to
 // p_gb. It needs no subtraction.
 //
-// Time is O(n⁺n⁻T + n⁺ Σ_t K_t) with K_t the number of δ_i(t) that are not zero
-// (k − t for NDCG@k), memory O(n⁺(n⁻+T) + n⁻T): for average precision and MRR
-// cubic and quadratic in n.
+// Time is O(n⁺n⁻T + n⁺ Σ_t K_t), where K_t is the number of nonzero δ_i(t) (k − t for NDCG@k). Memory is
+// O(n⁺(n⁻+T) + n⁻T). For average precision and MRR these are cubic and quadratic in n.
 type orderLaw struct {
 	bipartite.Scaled
 	gains *bipartite.GainTable

@@ -44,8 +44,8 @@ type Options struct {
 	// may depend on it.
 	Gain measure.Additive
 
-	// Beta is the scale β of Δ in L2, L3, ConvexLoss and ExpLoss, from 0 to 500; 0 stands
-	// for the paper's 1. MLE, ExpGain and LogLoss do not have it.
+	// Beta is the scale β of Δ in L2, L3, ConvexLoss and ExpLoss, from 0 to 500; 0 means the paper's 1.
+	// MLE, ExpGain and LogLoss do not have it.
 	Beta float64
 
 	// Kappa is the scale κ of the scores' differences.
@@ -54,8 +54,7 @@ type Options struct {
 	// Threshold is the lowest grade of a good document; 0 means 1.
 	Threshold float64
 
-	// Sampler are the options of the sampled form; the zero value stands for
-	// [sample.DefaultOptions].
+	// Sampler are the options of the sampled form; the zero value means [sample.DefaultOptions].
 	Sampler sample.Options
 }
 
@@ -87,8 +86,8 @@ const (
 	lossPartition                   // A(β)
 )
 
-// bind returns the law of a query with the given grades, or nil if nothing can
-// be learned from it because all its documents are good or all are bad.
+// bind returns the law of a query with the given grades. It returns nil if all documents are good or all
+// are bad, since there is then no pair to learn from.
 func (c Options) bind(grades []float64, rng *rand.Rand, need quantities) (law, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -24,10 +24,9 @@ import (
 // With p_y = ω_y exp(e_y + βΔ_y)/exp A(β), ∂A/∂s = Σ_y p_y ∂e_y/∂s; with p^G_y ∝
 // ω_y exp(e_y) G_y, ∂ log E[G]/∂s = Σ_y (p^G_y − p_y) ∂e_y/∂s.
 //
-// A walk's states differ in one pair a step, so all e_y are running sums of
-// score differences and the derivatives the same sums backwards: one pass over
-// the steps for the sums and their exponentials, and two for the derivatives. The law is
-// immutable and may be used concurrently.
+// A walk's states differ in one pair a step, so all e_y are running sums of score differences. The
+// derivatives are the same sums backwards. One pass over the steps computes the sums and their
+// exponentials, and two compute the derivatives. The law is immutable and may be used concurrently.
 type sampledLaw struct {
 	set      *sample.Set   // without Plus and Minus, which flips hold, and without LogWeight if kept has it
 	flips    *kernel.Pairs // the steps of all walks
@@ -301,7 +300,7 @@ func (l *sampledLaw) energies(s []float64, scratch *loss.Scratch) (e []float64, 
 	return e, shift
 }
 
-// begin returns such a slice whose rows are those of all walks and steps, and of these the first.
+// begin returns such a slice with the rows of all walks and steps, and the first of these rows.
 func (l *sampledLaw) begin(s []float64, scratch *loss.Scratch) (e, rows []float64, shift float64) {
 	w := l.set.Walks
 	e = scratch.Floats((l.set.Steps+1)*w + 1)
@@ -332,8 +331,8 @@ func (l *sampledLaw) start(row, s []float64, scratch *loss.Scratch) (shift float
 	return shift
 }
 
-// suffixSums turns the numbers c_y of all states, with which e begins, into the sums
-// of those that a step, or a restart state, is part of, and returns the sum of all.
+// suffixSums replaces the numbers c_y of all states, at the front of e, by their sums over the states that
+// a step, or a restart state, is part of. It returns the sum of all.
 func (l *sampledLaw) suffixSums(e []float64) float64 {
 	set, w := l.set, l.set.Walks
 	rows := e[:(set.Steps+1)*w]

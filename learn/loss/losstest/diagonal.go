@@ -8,9 +8,8 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 )
 
-// testDiagonal: second derivatives are differences of λ (where λ is no gradient, as long
-// as no two documents change places), come with Eval's value and λ, and cost no
-// allocation.
+// testDiagonal: second derivatives are differences of λ, come with Eval's value and λ, and cost no
+// allocation. If λ is no gradient, they are differences as long as no two documents change places.
 func (s *suite) testDiagonal(t *testing.T) {
 	b, ok := s.bound.(loss.Diagonal)
 	if s.bound == loss.Nothing {

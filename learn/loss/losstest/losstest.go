@@ -1,6 +1,6 @@
-// Package losstest is the conformance suite that every loss of this project passes:
-// [Run], where to start reading, checks the contracts of [loss.Loss] and
-// [loss.QueryLoss] and the properties that the loss claims in its [loss.Traits].
+// Package losstest is the conformance suite that every loss of this project passes. Start reading at
+// [Run]. It checks the contracts of [loss.Loss] and [loss.QueryLoss] and the properties that the loss
+// claims in its [loss.Traits].
 //
 // The suite compares values of a loss with each other; a loss's own tests compare them
 // with an independent computation. The package must not know of any particular loss.
@@ -27,17 +27,17 @@ type Case struct {
 	// Refuses, if not nil, reports whether Bind is to return an error for the grades.
 	Refuses func(grades []float64) bool
 
-	// OneGrade says that the loss has something to learn from documents of one grade, as
-	// losses on single documents do. Such queries are then tested as others are; without
-	// OneGrade their loss and λ are to be 0, as those of [loss.Nothing] are.
+	// OneGrade says that the loss learns from documents of one grade, as losses on single documents do.
+	// Such queries are then tested as others are. Without OneGrade their loss and λ must be 0, as for
+	// [loss.Nothing].
 	OneGrade bool
 
 	// MaxGrade, if not 0, bounds the grades to test with, which go from 0 to 4.
 	MaxGrade float64
 
-	// Kinks, if not nil, are differences of two scores at which the loss or its
-	// gradient may have a kink, so that differences of the loss near them do not
-	// approximate the gradient. Points with such differences are left out; 0 leaves out ties.
+	// Kinks, if not nil, are differences of two scores at which the loss or its gradient may have a kink.
+	// Near them, differences of the loss do not approximate the gradient. Points with such differences are
+	// left out; 0 leaves out ties.
 	Kinks []float64
 
 	// Diagonal requires that Bind returns a [loss.Diagonal]. A Diagonal is checked with

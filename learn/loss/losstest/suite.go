@@ -79,7 +79,7 @@ func (s *suite) tied(rng *rand.Rand) []float64 {
 	return scores
 }
 
-// step is that of the differences that stand for derivatives.
+// step is the step of differences that approximate derivatives.
 const step = 1e-3
 
 // kinked reports whether differences of the loss at x meet a kink.
@@ -184,8 +184,8 @@ func (s *suite) testSlopes(t *testing.T) {
 	}
 }
 
-// testLambdaSum: a λ that is no gradient, of a loss that knows no origin of scores, sums
-// to zero, at ties too, so that it does not move their mean.
+// testLambdaSum: a λ that is no gradient, of a shift-invariant loss, sums to zero, at ties too, so that it
+// does not move the scores' mean.
 func (s *suite) testLambdaSum(t *testing.T) {
 	rng := newRand()
 	for _, x := range [][]float64{s.apart(rng, 1), s.apart(rng, 8), make([]float64, len(s.grades)), s.tied(rng)} {

@@ -29,8 +29,8 @@ func (s *suite) testOnes(t *testing.T) {
 	}
 }
 
-// testCopies: a document of weight w counts as w documents alike. Where λ is no gradient, that
-// of a ranking, copies of a document would stand at several ranks.
+// testCopies: a document of weight w counts as w documents alike. It does not apply if λ is no gradient
+// but that of a ranking, where copies of a document have several ranks.
 func (s *suite) testCopies(t *testing.T) {
 	if s.Sampled || s.traits.NonGradient {
 		return

@@ -51,9 +51,9 @@ func (o *Order) Gain(g Gain) float64 {
 // Tracker keeps the gain of an Order up to date over flips, in constant time
 // each.
 //
-// It sums in fixed point, in units of 2⁻⁶⁰, so that the gain of a ranking does not
-// depend on the flips that led to it, and a gain of zero is exactly zero: log E[G] of a
-// rounding error of 10⁻¹⁷ is finite where it should be −Inf.
+// It sums in fixed point, in units of 2⁻⁶⁰. So the gain of a ranking does not depend on the flips that led
+// to it, and a gain of zero is exactly zero. With a rounding error of 10⁻¹⁷, log E[G] would be finite
+// instead of −Inf.
 type Tracker struct {
 	gain      Gain
 	good, bad int

@@ -1,6 +1,6 @@
-// Package ranking represents rankings of one query's good (relevant) documents
-// against its bad (irrelevant) ones, the only rankings that LogRank's losses
-// distinguish: exchanging two documents of the same class changes nothing.
+// Package ranking represents rankings of one query's good (relevant) documents against its bad
+// (irrelevant) ones. LogRank's losses distinguish no others: exchanging two documents of the same class
+// changes nothing.
 //
 // Start reading at [Order], a ranking of the two classes as alternating blocks
 // that is changed one pair at a time. The package must not know of features,
@@ -19,15 +19,13 @@ import (
 // are exactly the valid y ∈ {±1}^(n⁺n⁻) of LogRank (section 4): the labelings of
 // good–bad pairs that some total order induces.
 //
-// One pair (g, b) can be flipped without leaving the valid rankings if and only
-// if g and b lie in adjacent blocks: reordering within the two blocks makes them
-// neighbours, which then change places. Blocks X, Y thus become X∖x, {y}, {x},
-// Y∖y, the one-document blocks joining neighbours of their class where X∖x or
-// Y∖y is empty.
+// One pair (g, b) can be flipped without leaving the valid rankings if and only if g and b lie in adjacent
+// blocks. Reordering within the two blocks makes them neighbours, which then change places. Blocks X, Y
+// thus become X∖x, {y}, {x}, Y∖y. The one-document blocks join neighbours of their class where X∖x or Y∖y
+// is empty.
 //
-// All documents stand in one array and the blocks' boundaries in another, so a flip
-// takes two swaps and a change of at most three neighbouring boundaries. An Order is not
-// safe for concurrent use.
+// All documents are in one array and the blocks' boundaries in another, so a flip takes two swaps and a
+// change of at most three neighbouring boundaries. An Order is not safe for concurrent use.
 type Order struct {
 	pairs bipartite.Classes
 	docs  []int32
@@ -149,10 +147,9 @@ func (o *Order) Flip(k, x, y int) Flip {
 	return f
 }
 
-// moveCuts replaces the boundary below block k by the three around a flip there.
-// The outer two appear only where their block keeps documents (left, right);
-// otherwise they coincide with the neighbouring boundary, which vanishes because
-// both its sides are of one class now, unless it is an end of the ranking.
+// moveCuts replaces the boundary below block k by the three around a flip there. The outer two appear only
+// if their block keeps documents (left, right). Otherwise they coincide with the neighbouring boundary.
+// That boundary vanishes, since both its sides are now of one class, unless it is an end of the ranking.
 func (o *Order) moveCuts(k int, around [3]cut, left, right bool) {
 	from, to := k+1, k+2
 	first, end := 0, 3

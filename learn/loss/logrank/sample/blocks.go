@@ -8,10 +8,9 @@ import (
 
 // blockWalk makes the transitions of Figure 2 without ever rejecting one.
 //
-// Figure 2 proposes a uniformly random pair (g, b), flips it with probability θ
-// and starts again unless the result is a valid ranking, so the next state is
-// reached with probability ∝ θ over the valid flips. Those are the pairs of
-// adjacent blocks, and θ is the same for all pairs of two blocks:
+// Figure 2 proposes a uniformly random pair (g, b), flips it with probability θ and starts again unless
+// the result is a valid ranking. So the next state is reached with probability ∝ θ over the valid flips.
+// These are the pairs of adjacent blocks, and θ is the same for all pairs of two blocks:
 //
 //	g above b: (2+n)θ = n⁻ − n_g + n_b + 1 = bads above g  + goods below b + 1
 //	b above g: (2+n)θ = n⁺ + n_g − n_b + 1 = goods above b + bads below g  + 1

@@ -77,9 +77,9 @@ func (w *literalWalk) step(rng *rand.Rand) ranking.Flip {
 	}
 }
 
-// valid reports whether flipping the pair leaves a ranking, that is, whether the
-// two stand in adjacent blocks. If g is above b, all bads below g must then be in
-// b's block or below it: n_g = #{b': n_b' ≤ n_b}; and likewise if b is above g.
+// valid reports whether flipping the pair leaves a ranking, that is, whether the two are in adjacent
+// blocks. If g is above b, all bads below g must then be in b's block or below it: n_g = #{b': n_b' ≤
+// n_b}. If b is above g, the same holds with the roles exchanged.
 func (w *literalWalk) valid(g, b int) bool {
 	if w.above[g*len(w.nb)+b] {
 		return w.ng[g] == atMost(w.nb, w.nb[b])

@@ -10,8 +10,7 @@ package sample
 
 import "fmt"
 
-// Options say how many rankings are drawn and where the walks start. The zero value stands
-// for [DefaultOptions], to which changes are best made.
+// Options set the number of rankings and the start of the walks. The zero value means [DefaultOptions].
 type Options struct {
 	// Samples is the number m of draws for a query, at least 1. It is rounded up to a
 	// multiple of the number of walks, because the memory layout needs walks of equal
@@ -30,10 +29,10 @@ type Options struct {
 	// is 0.
 	Mix float64
 
-	// Levels, if not 0, is the number of restart states, at least 2, in place of
-	// the two of Mix: state l puts round(f·n⁻) randomly chosen bads on top, then
-	// all goods, then the other bads, with f = l/(Levels−1). A walk starts at
-	// state y with probability ∝ exp(Skew·Δ(y)), Δ being the loss in training.
+	// Levels, if not 0, is the number of restart states, at least 2, instead of the two of Mix. State l
+	// puts round(f·n⁻) randomly chosen bads on top, then all goods, then the other bads, with f =
+	// l/(Levels−1). A walk starts at state y with probability ∝ exp(Skew·Δ(y)), where Δ is the training
+	// loss.
 	Levels int
 	Skew   float64
 
@@ -58,7 +57,7 @@ func DefaultOptions() Options {
 	return Options{Samples: 1000, Steps: 20, Thin: 1, Mix: 1, Unique: true, IncludeIdeal: true}
 }
 
-// orDefault returns the options that the zero value stands for.
+// orDefault returns the options, or the defaults for the zero value.
 func (o Options) orDefault() Options {
 	if o == (Options{}) {
 		return DefaultOptions()

@@ -26,10 +26,9 @@ type Set struct {
 	// Plus and Minus are the documents that rise and fall, Steps × Walks.
 	Plus, Minus []int32
 
-	// Start has one restart state a walk, an index into Restarts. Restarts[0] is
-	// the ideal ranking, for which it holds nil; the others hold one coefficient
-	// for every document of the query: −A_g (bads above) of a good one, B_b
-	// (goods below) of a bad one.
+	// Start has one restart state for each walk, an index into Restarts. Restarts[0] is the ideal ranking
+	// and nil. The others hold one coefficient for every document of the query: −A_g (bads above) of a good
+	// one, B_b (goods below) of a bad one.
 	Start    []int32
 	Restarts [][]float64
 
@@ -40,8 +39,7 @@ type Set struct {
 	// More holds the same of each further gain that was asked for.
 	More [][]float64
 
-	// Ideal: the ideal ranking counts as one more state, after those of the
-	// walks; its e is 0.
+	// Ideal: the ideal ranking counts as one more state, after the walks' states; its e is 0.
 	Ideal bool
 
 	// LogWeight holds log ω of the states in the order of Gain: 0 for a state
