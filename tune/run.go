@@ -271,3 +271,71 @@ func (c *Config) finish(f Fold, ch choice) (*FoldResult, error) {
 
 // entryDir is the folder of an entry's results.
 func (c *Config) entryDir(e *Entry) string { return filepath.Join(c.Dir, e.Name) }
+
+// arrange reorders the features of validation data by their names to the order of the training data, once
+// for all trainings. It checks that test data have the same features.
+func (c *Config) arrange() error {
+	for i := range c.Folds {
+		f := &c.Folds[i]
+		tested := f.Tested()
+		names := f.Train.FeatureNames
+		columns, err := dataset.MatchNames(names, f.Valid.FeatureNames, f.Valid.IgnoreOthers)
+		if err != nil {
+			return fmt.Errorf("%s, validation data, for models of the training data's features: %w", f.Name, err)
+		}
+		if columns != nil {
+			f.Valid = f.Valid.KeepFeatures(columns)
+		}
+		if !tested {
+			f.Test = f.Valid
+		}
+		if _, err := dataset.MatchNames(names, f.Test.FeatureNames, f.Test.IgnoreOthers); err != nil {
+			return fmt.Errorf("%s, test data, for models of the training data's features: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// Progress is the progress of a run, with the best setting that is done on all folds.
+type Progress struct {
+	Done, Total int     // trainings
+	Name        string  // of the entry; empty if there is none yet
+	Setting     Setting // likewise
+	Best        float64 // the mean of its validation values over folds
+}
+
+// leader tracks the best setting; the zero value is ready to use.
+type leader struct {
+	done map[leading]*standing
+	best Progress
+}
+
+type leading struct {
+	entry   *Entry
+	setting string
+}
+
+type standing struct {
+	sum   float64
+	folds int
+}
+
+// finished records a job and returns the best setting of all that are done on the given number of folds.
+func (l *leader) finished(j *job, folds int) Progress {
+	if l.done == nil {
+		l.done = make(map[leading]*standing)
+	}
+	key := leading{j.entry, j.values.String()}
+	s := l.done[key]
+	if s == nil {
+		s = new(standing)
+		l.done[key] = s
+	}
+	s.sum += j.validation
+	if s.folds++; s.folds == folds {
+		if mean := s.sum / float64(folds); l.best.Name == "" || mean > l.best.Best {
+			l.best = Progress{Name: j.entry.Name, Setting: j.values, Best: mean}
+		}
+	}
+	return l.best
+}
