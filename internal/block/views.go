@@ -8,61 +8,42 @@ import (
 
 // Files hold numbers in little-endian order.
 
-// Float32s returns the little-endian numbers in b: the same memory where the
-// processor is little-endian too and b aligned, else a copy.
+// Float32s returns the little-endian numbers in b: the same memory if the processor is little-endian and b
+// aligned, else a copy.
 func Float32s(b []byte) []float32 {
-	n := len(b) / 4
-	if native(b, unsafe.Alignof(float32(0))) {
-		return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b))), n)
-	}
-	x := New(n)
-	for i := range x {
-		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return x
+	return view(b, New, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) })
 }
 
 // Float64s is Float32s for float64.
 func Float64s(b []byte) []float64 {
-	n := len(b) / 8
-	if native(b, unsafe.Alignof(float64(0))) {
-		return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), n)
-	}
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-	}
-	return x
+	return view(b, heap, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) })
 }
 
-// Uint32s is Float32s for whole numbers.
-func Uint32s(b []byte) []uint32 {
-	n := len(b) / 4
-	if native(b, unsafe.Alignof(uint32(0))) {
-		return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), n)
+// Uint32s is Float32s for 32-bit integers.
+func Uint32s(b []byte) []uint32 { return view(b, heap, binary.LittleEndian.Uint32) }
+
+// Words is Float32s for 64-bit words.
+func Words(b []byte) []uint64 { return view(b, heap, binary.LittleEndian.Uint64) }
+
+func heap[T any](n int) []T { return make([]T, n) }
+
+// view returns the numbers in b, or in new memory the numbers that one decodes from their bytes.
+func view[T any](b []byte, memory func(n int) []T, one func([]byte) T) []T {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	n := len(b) / size
+	if native(b, unsafe.Alignof(zero)) {
+		return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 	}
-	x := make([]uint32, n)
+	x := memory(n)
 	for i := range x {
-		x[i] = binary.LittleEndian.Uint32(b[4*i:])
+		x[i] = one(b[size*i:])
 	}
 	return x
 }
 
 // Text returns bytes that do not change as a string in the same memory.
 func Text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// Words returns the 64-bit little-endian words in b, as Float64s does.
-func Words(b []byte) []uint64 {
-	n := len(b) / 8
-	if native(b, unsafe.Alignof(uint64(0))) {
-		return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), n)
-	}
-	x := make([]uint64, n)
-	for i := range x {
-		x[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-	return x
-}
 
 func native(b []byte, align uintptr) bool {
 	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
