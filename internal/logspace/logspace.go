@@ -50,29 +50,17 @@ func AddExp(a, b float64) float64 {
 	return a + elementary.Log1p(elementary.Exp(b-a))
 }
 
-// PrefixLogSumExp sets dst[j] = log Σ_{l≤j} exp(x[l]); dst and x may be the same
-// slice, and elements of x may be −Inf.
-func PrefixLogSumExp(dst, x []float64) {
-	dst = dst[:len(x)]
-	top, sum := math.Inf(-1), 0.0
-	for j, v := range x {
-		switch {
-		case v > top:
-			sum = float64(sum*elementary.Exp(top-v)) + 1
-			top = v
-		case !math.IsInf(v, -1):
-			sum += elementary.Exp(v - top)
-		}
-		dst[j] = top + elementary.Log(sum)
-	}
-}
+// PrefixLogSumExp sets dst[j] = log Σ_{l≤j} exp(x[l]). dst and x may be the same slice, and elements of x may
+// be −Inf.
+func PrefixLogSumExp(dst, x []float64) { runningLogSumExp(dst[:len(x)], x, 0, 1) }
 
-// SuffixLogSumExp sets dst[j] = log Σ_{l≥j} exp(x[l]), otherwise like
-// PrefixLogSumExp.
-func SuffixLogSumExp(dst, x []float64) {
-	dst = dst[:len(x)]
+// SuffixLogSumExp sets dst[j] = log Σ_{l≥j} exp(x[l]), otherwise like PrefixLogSumExp.
+func SuffixLogSumExp(dst, x []float64) { runningLogSumExp(dst[:len(x)], x, len(x)-1, -1) }
+
+// runningLogSumExp sums from an element on, upwards or downwards.
+func runningLogSumExp(dst, x []float64, from, step int) {
 	top, sum := math.Inf(-1), 0.0
-	for j := len(x) - 1; j >= 0; j-- {
+	for j := from; uint(j) < uint(len(x)); j += step {
 		switch v := x[j]; {
 		case v > top:
 			sum = float64(sum*elementary.Exp(top-v)) + 1

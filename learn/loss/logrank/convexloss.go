@@ -23,14 +23,7 @@ var _ loss.Loss = ConvexLoss{}
 
 // Bind implements [loss.Loss].
 func (l ConvexLoss) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
-	law, err := l.bind(grades, rng, lossPartition)
-	if err != nil {
-		return nil, err
-	}
-	if law == nil {
-		return loss.Nothing, nil
-	}
-	return bindPartition(law, l.beta()), nil
+	return l.bindTo(grades, rng, lossPartition, func(law law) loss.QueryLoss { return bindPartition(law, l.beta()) })
 }
 
 // Traits implements [loss.Loss].

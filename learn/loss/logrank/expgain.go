@@ -22,14 +22,12 @@ var _ loss.Loss = ExpGain{}
 
 // Bind implements [loss.Loss].
 func (l ExpGain) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
-	law, err := l.bind(grades, rng, expectedGain)
-	if err != nil {
-		return nil, err
-	}
-	if sampled, ok := law.(*sampledLaw); law == nil || ok && sampled.gainless {
-		return loss.Nothing, nil
-	}
-	return boundExpGain{law}, nil
+	return l.bindTo(grades, rng, expectedGain, func(law law) loss.QueryLoss {
+		if sampled, ok := law.(*sampledLaw); ok && sampled.gainless {
+			return loss.Nothing
+		}
+		return boundExpGain{law}
+	})
 }
 
 // Traits implements [loss.Loss].

@@ -20,14 +20,7 @@ var _ loss.Loss = ExpLoss{}
 
 // Bind implements [loss.Loss].
 func (l ExpLoss) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
-	law, err := l.bind(grades, rng, lossPartition)
-	if err != nil {
-		return nil, err
-	}
-	if law == nil {
-		return loss.Nothing, nil
-	}
-	return boundExpLoss{law, l.beta()}, nil
+	return l.bindTo(grades, rng, lossPartition, func(law law) loss.QueryLoss { return boundExpLoss{law, l.beta()} })
 }
 
 // Traits implements [loss.Loss].

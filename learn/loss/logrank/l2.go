@@ -21,14 +21,7 @@ var _ loss.Loss = L2{}
 
 // Bind implements [loss.Loss].
 func (l L2) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
-	law, err := l.bind(grades, rng, expectedGain)
-	if err != nil {
-		return nil, err
-	}
-	if law == nil {
-		return loss.Nothing, nil
-	}
-	return boundL2{law, l.beta()}, nil
+	return l.bindTo(grades, rng, expectedGain, func(law law) loss.QueryLoss { return boundL2{law, l.beta()} })
 }
 
 // Traits implements [loss.Loss].

@@ -25,14 +25,7 @@ const leastLoss = 1e-5
 
 // Bind implements [loss.Loss].
 func (l LogLoss) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
-	law, err := l.bind(grades, rng, expectedGain)
-	if err != nil {
-		return nil, err
-	}
-	if law == nil {
-		return loss.Nothing, nil
-	}
-	return boundLogLoss{law}, nil
+	return l.bindTo(grades, rng, expectedGain, func(law law) loss.QueryLoss { return boundLogLoss{law} })
 }
 
 // Traits implements [loss.Loss].

@@ -86,6 +86,18 @@ const (
 	lossPartition                   // A(β)
 )
 
+// bindTo returns the objective of a query's law, or loss.Nothing for a query without a pair.
+func (c Options) bindTo(grades []float64, rng *rand.Rand, need quantities, objective func(law) loss.QueryLoss) (loss.QueryLoss, error) {
+	law, err := c.bind(grades, rng, need)
+	if err != nil {
+		return nil, err
+	}
+	if law == nil {
+		return loss.Nothing, nil
+	}
+	return objective(law), nil
+}
+
 // bind returns the law of a query with the given grades. It returns nil if all documents are good or all
 // are bad, since there is then no pair to learn from.
 func (c Options) bind(grades []float64, rng *rand.Rand, need quantities) (law, error) {

@@ -22,17 +22,12 @@ var _ loss.Loss = MLE{}
 
 // Bind implements [loss.Loss].
 func (l MLE) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
-	law, err := l.bind(grades, rng, onlyPartition)
-	if err != nil {
-		return nil, err
-	}
-	if law == nil {
-		return loss.Nothing, nil
-	}
-	if pairwise, ok := law.(*pairwiseLaw); ok {
-		return boundPairwiseMLE{boundPartition{law, 0}, &pairwise.pairs}, nil
-	}
-	return bindPartition(law, 0), nil
+	return l.bindTo(grades, rng, onlyPartition, func(law law) loss.QueryLoss {
+		if pairwise, ok := law.(*pairwiseLaw); ok {
+			return boundPairwiseMLE{boundPartition{law, 0}, &pairwise.pairs}
+		}
+		return bindPartition(law, 0)
+	})
 }
 
 // Traits implements [loss.Loss].

@@ -30,15 +30,6 @@ func (o *Order) goods() iter.Seq2[int, int] {
 	}
 }
 
-// BadsAbove appends to dst the number a_(i) of bads above the i-th good from the
-// top, for every i: an ascending list of len(Good) numbers from 0 to len(Bad).
-func (o *Order) BadsAbove(dst []int) []int {
-	for _, a := range o.goods() {
-		dst = append(dst, a)
-	}
-	return dst
-}
-
 // Gain returns G(y), the gain of the ranking; Δ(y) = 1 − G(y).
 func (o *Order) Gain(g Gain) float64 {
 	var sum float64

@@ -201,7 +201,7 @@ func checkFlip(t interface {
 			}
 		}
 	}
-	was, is := before.BadsAbove(nil), after.BadsAbove(nil)
+	was, is := badsAbove(before), badsAbove(after)
 	for i := range was {
 		want := was[i]
 		if i == int(f.Rank) {
@@ -308,4 +308,12 @@ func TestSplit(t *testing.T) {
 	if p := bipartite.Split([]float64{0, 0}, 1); p.Pairs() != 0 {
 		t.Errorf("%d pairs without goods", p.Pairs())
 	}
+}
+
+// badsAbove returns the number of bads above the i-th good from the top, for every i.
+func badsAbove(o *Order) (list []int) {
+	for _, a := range o.goods() {
+		list = append(list, a)
+	}
+	return list
 }
