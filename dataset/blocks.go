@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Blocks are the parts of a Dataset as a reader of files fills them. [FromBlocks] neither
-// checks nor copies them: the rows of a query must be contiguous, grades finite and
-// non-negative, features finite except for missing ones, and ids of queries distinct. A
-// [Builder], for generated data, checks them.
+// Blocks are the parts of a Dataset as a reader of files fills them. [FromBlocks] neither checks nor copies
+// them. The rows of a query must be contiguous, and ids of queries distinct. Grades must be finite and
+// non-negative, and features finite or NaN. A [Builder], for generated data, checks them.
 type Blocks struct {
 	Features     int      // columns of X
 	FeatureNames []string // one a column, or nil
@@ -35,8 +34,7 @@ type Blocks struct {
 	IDs    []string // of the queries
 	Counts []int    // their numbers of documents, each at least 1
 
-	// InputRow[r] is the place among the input's documents of row r; nil when rows
-	// stand in input order.
+	// InputRow[r] is the place of row r among the input's documents; nil if rows keep the input's order.
 	InputRow []int
 
 	Missing int // number of NaN in X
@@ -120,9 +118,9 @@ func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 	}
 }
 
-// InputRows returns the place among the input's documents of every row, or nil when
-// rows stand in input order. A file format that stores the rows stores it too. It must
-// not be changed; see [Dataset.ToInputOrder] for its use.
+// InputRows returns the place of every row among the input's documents, or nil if rows keep the input's order. A
+// file format that stores the rows stores it too. It must not be changed; see [Dataset.ToInputOrder] for its
+// use.
 func (d *Dataset) InputRows() []int { return d.inputRow }
 
 // KeepsDocIDs reports whether the input had identifiers of documents, even if all that
@@ -131,9 +129,8 @@ func (d *Dataset) KeepsDocIDs() bool {
 	return slices.ContainsFunc(d.Queries, func(q Query) bool { return q.docs.End != nil })
 }
 
-// DocIDs are a query's document identifiers: document i's is
-// Text[End[i-1]:End[i]] (counted from base for the first), so that a million of
-// them cost a few bytes each and no pointers. The zero value has none.
+// DocIDs are the identifiers of a query's documents. Document i has Text[End[i-1]:End[i]], the first from base
+// on. So a million of them cost a few bytes each and no pointers. The zero value has none.
 type DocIDs struct {
 	Text string
 	End  []uint32 // nil if there are no identifiers

@@ -22,7 +22,7 @@ type Categories struct {
 	numbers map[float32]float32 // the codes of numbers
 }
 
-// maxCategories bounds codes to those that float32 holds.
+// maxCategories bounds codes to whole numbers that float32 represents exactly.
 const maxCategories = 1 << 24
 
 // NewTextCategories returns the categories of a feature whose values are texts.
@@ -43,7 +43,7 @@ func NewTextCategories(values []string) (*Categories, error) {
 // plainNumber is a number as JSON has it.
 var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// readNumbers lets the numbers that texts are stand for these, if float32 tells them apart.
+// readNumbers maps texts that are numbers to their codes, if float32 distinguishes them.
 func (c *Categories) readNumbers() {
 	numbers := make(map[float32]float32, len(c.Texts))
 	for code, text := range c.Texts {
@@ -60,8 +60,8 @@ func (c *Categories) readNumbers() {
 	}
 }
 
-// NewNumberCategories returns the categories of a feature whose values are numbers. Numbers that
-// float32, in which features are held, does not tell apart are an error.
+// NewNumberCategories returns the categories of a feature whose values are numbers. Numbers that are equal as
+// float32, the type of features, are an error.
 func NewNumberCategories(values []float64) (*Categories, error) {
 	c := &Categories{Numbers: values, numbers: make(map[float32]float32, len(values))}
 	for code, v := range values {

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// ConflictPolicy says which documents are removed when copies of one document contradict
-// each other: copies in the same query, of which one is good (its grade reaches the
-// threshold) and another bad. The LogRank paper (Dubey et al., ICDM 2009) removed contradictory
-// documents before training and testing, but does not say which; the policies are the
-// possible readings of that sentence, named R0 to R3 on the command line.
+// ConflictPolicy says which documents are removed when copies of one document contradict each other. Such copies
+// are in the same query; one is good (its grade reaches the threshold) and another bad. The LogRank paper (Dubey
+// et al., ICDM 2009) removed contradictory documents before training and testing, but does not say which. The
+// policies are the possible readings of that sentence. The command line calls them R0 to R3.
 type ConflictPolicy uint8
 
 const (

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// Content returns a key of what the query holds: its grades and its feature vectors, in
-// order. Names do not count, neither the query's nor its documents'. Training draws by it, so
-// that renamed queries give the same model. Two different queries have the same key with
-// probability 2^-64. The features must be in memory; see [Dataset.Contents].
+// Content returns a key of the query's content: its grades and its feature vectors, in order. Names do not
+// count, neither the query's nor its documents'. Training draws by it, so that renamed queries give the same
+// model. Two different queries have the same key with probability 2^-64. The features must be in memory; see
+// [Dataset.Contents].
 func (q *Query) Content() string { return contentKey(q.content(q.X)) }
 
 // content is the number that Content spells, of a query with the features x.

@@ -16,9 +16,9 @@ import (
 
 // Dataset is a list of judged queries over a common set of features.
 //
-// All feature vectors lie in one contiguous row-major float32 block, of which
-// each Query holds a slice; the rows of query i follow those of query i−1. A
-// Dataset that is no longer changed may be read by any number of goroutines.
+// All feature vectors lie in one contiguous row-major float32 block, and each Query has a slice of it. The rows
+// of query i follow the rows of query i−1. A Dataset that is no longer changed may be read by any number of
+// goroutines.
 type Dataset struct {
 	// Features is the number of columns of every feature matrix. Column j is
 	// the feature that LETOR text calls j+1.
@@ -30,15 +30,15 @@ type Dataset struct {
 	// AttributeNames are the names of the queries' Attributes, nil if they have none.
 	AttributeNames []string
 
-	// IgnoreOthers says that a model that knows its features by name leaves out those that it
-	// does not know; otherwise data that have any are an error.
+	// IgnoreOthers makes a model with named features ignore features that it does not know. Otherwise such
+	// features are an error.
 	IgnoreOthers bool
 
 	// AbsentMissing is how the data were read: see [Options]. A model learns it from its
 	// training data.
 	AbsentMissing bool
 
-	// Queries stand in the order in which their ids first appeared.
+	// Queries are in the order in which their ids first appeared.
 	Queries []Query
 
 	// Warnings are sentences for the user about what a reader merged, mapped or left
@@ -49,8 +49,7 @@ type Dataset struct {
 	grades  []float64 // the block of grades, len = documents
 	weights []float64 // the block of documents' weights, nil if all are 1
 
-	// inputRow[r] is the place among the input's documents of row r; nil when
-	// rows stand in input order.
+	// inputRow[r] is the place of row r among the input's documents; nil if rows keep the input's order.
 	inputRow []int
 
 	missing int // number of NaN in x

@@ -11,11 +11,10 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Fingerprint returns 32 hexadecimal digits that identify the data a model was
-// trained on: the number of features and every query's id, grades and feature
-// vectors, in order, and the weights of queries and documents unless all are 1. Names of features and documents do not count, nor does the
-// file's format. It is half of a SHA-256 over the SHA-256 of blocks, which are
-// computed in parallel; so it depends on neither machine nor number of cores.
+// Fingerprint returns 32 hexadecimal digits that identify training data. They depend on the number of features,
+// on every query's id, grades and feature vectors, in order, and on weights other than 1. Names of features and
+// documents do not count, nor does the file's format. It is half of a SHA-256 over the SHA-256 of blocks, which
+// are computed in parallel; so it depends on neither machine nor number of cores.
 //
 // It is computed once and then kept, and a cache file stores it; see
 // [Dataset.Modified].
@@ -35,7 +34,7 @@ func (d *Dataset) Fingerprint() string {
 // functions that change data call it themselves.
 func (d *Dataset) Modified() { d.remember("") }
 
-// fingerprints guards the fingerprints of all data sets; it is held only to copy one.
+// fingerprints guards the fingerprints of all data sets; it is locked only to copy one.
 var fingerprints sync.Mutex
 
 // remembered is a fingerprint, or "", and the shape of the data it is of.
@@ -91,8 +90,8 @@ func (d *Dataset) computeFingerprint() string {
 	return f.Sum()
 }
 
-// hashStreamed tells the fingerprint of features that are read query by query, of which it holds none: they
-// come from a disk at about the speed of one core's SHA-256.
+// hashStreamed hashes features that are read query by query, and keeps none. A disk delivers them at about the
+// speed of SHA-256 on one core.
 func (d *Dataset) hashStreamed(f *Fingerprinter) {
 	rows, h, left := d.Reader(), sha256.New(), FingerprintBlock
 	end := func() {
@@ -117,9 +116,8 @@ func (d *Dataset) hashStreamed(f *Fingerprinter) {
 // FingerprintBlock is the number of values of X under one SHA-256.
 const FingerprintBlock = 1 << 18
 
-// Fingerprinter computes what [Dataset.Fingerprint] returns of a data set that is not in
-// memory. It is told of all queries in order, then of all grades, of the weights, and of
-// the blocks of X.
+// Fingerprinter computes what [Dataset.Fingerprint] returns of a data set that is not in memory. It takes all
+// queries in order, then all grades, the weights, and the blocks of X.
 type Fingerprinter struct{ h hash.Hash }
 
 // NewFingerprinter returns the fingerprint of a data set with a number of features, to be
@@ -157,7 +155,7 @@ func (f *Fingerprinter) Weights(queries, documents []float64) {
 	}
 }
 
-// WeightsOf begins the weights of queries or documents, which Numbers are told of.
+// WeightsOf begins the weights of queries or documents, which Numbers adds.
 func (f *Fingerprinter) WeightsOf(what string) { fmt.Fprintf(f.h, "weights of %s\n", what) }
 
 // Block adds the SHA-256 of the bytes, little-endian, of the next [FingerprintBlock] values

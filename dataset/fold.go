@@ -54,15 +54,14 @@ func (d Division) Validate() error {
 	return nil
 }
 
-// Rotate makes K folds of K parts as LETOR does of its five: fold f trains on
-// parts f, f+1, …, f+K−3, validates on part f+K−2 and tests on part f+K−1, counted
-// around. Every part is the test part of one fold. A train part lists its parts
-// one after the other, each in its own order. K is at least MinFolds.
+// Rotate makes K folds of K parts as LETOR does of its five. Fold f trains on parts f, f+1, …, f+K−3, validates
+// on part f+K−2 and tests on part f+K−1, modulo K. Every part is the test part of one fold. A train part lists
+// its parts one after the other, each in its own order. K is at least MinFolds.
 func Rotate(parts [][]int) []Fold { return LETORDivision(len(parts)).Rotate(parts) }
 
-// Rotate makes folds of d.Parts() parts: each trains on the first parts, validates on the
-// next and tests on the last, and every further fold begins d.Test parts later, counted
-// around. A list of several parts has them one after the other.
+// Rotate makes folds of d.Parts() parts. Each trains on the first parts, validates on the next and tests on the
+// last. Every further fold begins d.Test parts later, modulo the number of parts. A list of several parts has
+// them one after the other.
 func (d Division) Rotate(parts [][]int) []Fold {
 	if err := d.Validate(); err != nil || d.Parts() != len(parts) {
 		panic(fmt.Sprintf("dataset: division %+v of %d parts: %v", d, len(parts), err))

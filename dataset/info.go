@@ -11,7 +11,7 @@ type Info struct {
 	Documents int `json:"documents"`
 	Features  int `json:"features"`
 
-	// FeatureNames are those of the features in their order; nil without.
+	// FeatureNames are the names of the features in their order, or nil.
 	FeatureNames []string `json:"feature_names,omitempty"`
 
 	Grades Grades `json:"grades"`

@@ -56,7 +56,7 @@ func (f *featureFacts) add(q *Query, first []float32, threshold float64, find *c
 	f.duplicates.add(q, threshold, find)
 }
 
-// join adds what is known of other queries.
+// join adds the summary of other queries.
 func (f *featureFacts) join(o *featureFacts) {
 	for j := range f.missing {
 		f.missing[j] += o.missing[j]
@@ -85,7 +85,7 @@ func (f *featureFacts) constant() (whole, within []int) {
 	return whole, within
 }
 
-// differ tells whether two values are different, two missing ones being the same.
+// differ reports whether two values are different; two missing values are equal.
 func differ(a, b float32) bool { return a != b && !(isNaN(a) && isNaN(b)) }
 
 // add adds the copies among a query's documents.

@@ -2,20 +2,18 @@ package dataset
 
 import "github.com/listwise/listwise/internal/block"
 
-// GuardFaults turns a memory fault of the caller's goroutine, or of one in
-// internal/parallel that it waits for, into an error if its address belongs to a mapped
-// cache: the file was truncated while it was used. The error wraps [ErrChanged]. Other
-// panics are passed on. It is called as
+// GuardFaults turns a memory fault into an error if its address belongs to a mapped cache, whose file was
+// truncated while it was used. The fault is one of the caller's goroutine, or of a goroutine in
+// internal/parallel that it waits for. The error wraps [ErrChanged]. Other panics are passed on. It is called as
 //
 //	defer dataset.GuardFaults(&err)()
 func GuardFaults(err *error) (end func()) { return block.Guard(err) }
 
-// Changed returns an error, which wraps [ErrChanged], if the data set is a view of a
-// file that was written to, truncated or replaced since it was opened, by the file's
-// size, time of modification and inode. Functions that compute results from data call it
-// before they return them: Model.Score, Method.Train, measure.Evaluate and the writers of
-// files. A file that was deleted counts as unchanged. For any other data set Changed
-// returns nil.
+// Changed returns an error, which wraps [ErrChanged], if the data set is a view of a file that was written to,
+// truncated or replaced since it was opened. It compares the file's size, time of modification and inode.
+// Functions that compute results from data call it before they return them: Model.Score, Method.Train,
+// measure.Evaluate and the writers of files. A file that was deleted counts as unchanged. For any other data set
+// Changed returns nil.
 func (d *Dataset) Changed() error {
 	for _, s := range d.sources {
 		if err := s.Changed(); err != nil {

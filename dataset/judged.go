@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Judged documents and retrieved ones need not be the same, where systems searched a
-// collection of which a part was judged, as at TREC. A Dataset then holds both: those that
-// nobody judged have the grade [Unjudged], and a system's scores are [NotRetrieved] for
-// those that it did not return.
+// Judged documents and retrieved ones need not be the same, where systems searched a collection of which a part
+// was judged, as at TREC. A Dataset then holds both. Documents that nobody judged have the grade [Unjudged], and
+// documents that a system did not return have the score [NotRetrieved].
 
 // Unjudged is the grade of a document that nobody judged. It is −0, the number 0 to all
 // arithmetic and comparisons, so that such a document counts as irrelevant except where
@@ -34,8 +33,8 @@ func (d *Dataset) AllJudged() bool {
 	return true
 }
 
-// ByDocID returns the documents in descending order of their identifiers as bytes compare,
-// those of the same in the order of the rows.
+// ByDocID returns the documents in descending order of the bytes of their identifiers. Documents of equal
+// identifiers keep the order of the rows.
 func (q *Query) ByDocID() []int {
 	order := make([]int, q.Len())
 	for i := range order {

@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// Missing is what an explicitly missing feature value (nan or NULL, in any case)
-// becomes. A feature that is absent from its line is not missing but 0, which is
-// the rule of the svmlight format, unless [Options] say otherwise; an infinite one is always an error. Its text form,
-// which model files hold, is its name.
+// Missing is what an explicitly missing feature value (nan or NULL, in any case) becomes. A feature that is
+// absent from its line is not missing but 0, as in the svmlight format, unless [Options] say otherwise. An
+// infinite feature is always an error. Its text form, which model files hold, is its name.
 type Missing int
 
 const (
@@ -25,9 +24,8 @@ const (
 	// research on learning to rank for information retrieval", 2010, section 3).
 	MissingMin
 
-	// MissingKeep leaves it a NaN: for data that models will score, each of which replaces
-	// the missing values by its own policy, and for models that learn from what is missing,
-	// as trees do. See [Dataset.Missing].
+	// MissingKeep leaves it a NaN. It is for data that models score, as each model replaces missing values by
+	// its own policy. It is also for models that learn from missing values, as trees do. See [Dataset.Missing].
 	MissingKeep
 )
 

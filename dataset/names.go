@@ -18,7 +18,7 @@ type NamesError struct {
 // mostNames is how many names an error lists.
 const mostNames = 5
 
-// Error names the features, with what may be meant by those that are missing.
+// Error names the features, and suggests similar names for missing ones.
 func (e *NamesError) Error() string {
 	var parts []string
 	if len(e.Missing) > 0 {
@@ -32,7 +32,7 @@ func (e *NamesError) Error() string {
 	return "found features other than the model's: " + strings.Join(parts, "; ")
 }
 
-// listed joins the first names and tells how many more there are.
+// listed joins the first names and the number of the others.
 func listed(names []string, as func(string) string) string {
 	texts := make([]string, 0, mostNames)
 	for _, name := range names[:min(len(names), mostNames)] {
@@ -45,12 +45,11 @@ func listed(names []string, as func(string) string) string {
 	return text
 }
 
-// MatchNames returns, for every feature of a model or of other data, the column of data that
-// has its name; nil if they have the same names in the same order or if one of them has no
-// names, so that features go by position. A name that is not there is a *NamesError, and so is a
-// further one unless others is set; a name that stands twice, where the order differs, is an
-// error too. So are numbers as names of data where nothing is known but positions: they say
-// other positions than their own.
+// MatchNames returns, for every feature of a model or of other data, the column of data that has its name. It
+// returns nil if the names and their order are the same. It also returns nil if one side has no names; then
+// features are matched by position. A missing name is a *NamesError. So is an additional name unless others is
+// set. A name that occurs twice is an error where the order differs. So are numbers as names of data where
+// nothing is known but positions: they say other positions than their own.
 func MatchNames(want, have []string, others bool) ([]int, error) {
 	if want == nil && slices.ContainsFunc(have, isNumber) {
 		return nil, fmt.Errorf("found the names of features %s, expected 1, 2, … without a gap, or no numbers: the model knows its features by position", listed(have, strconv.Quote))
@@ -90,9 +89,9 @@ func MatchNames(want, have []string, others bool) ([]int, error) {
 	return columns, nil
 }
 
-// Reordering returns, for every feature of some data, the column of others that has its name; nil
-// where features go by position: the names and their order are the same, or have are none. Other
-// names are an error.
+// Reordering returns, for every feature of some data, the column of others that has its name. It returns nil
+// where features are matched by position: the names and their order are the same, or have is nil. Other names
+// are an error.
 func Reordering(want, have []string) ([]int, error) {
 	err := sameNames(want, have)
 	if err == nil || len(want) != len(have) {

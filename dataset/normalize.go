@@ -180,7 +180,7 @@ func (s rescaling) sum(x []float32) {
 	}
 }
 
-// sumSquares adds to span the squares of what the rows of x differ from shift by.
+// sumSquares adds to span the squares of the differences between the rows of x and shift.
 func (s rescaling) sumSquares(x []float32) {
 	sums, means := s.span, s.shift[:len(s.span)]
 	for len(x) >= 4*len(sums) {

@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// ExactWhole is the largest number up to which float32, as features are held, has all whole
-// numbers: 2²⁴.
+// ExactWhole is 2²⁴: float32, the type of features, represents all whole numbers up to it.
 const ExactWhole = 1 << 24
 
 // Rounds reports whether float32 changes a number by half or more: whole numbers beyond

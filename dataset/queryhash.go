@@ -11,10 +11,9 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Hash returns a number that identifies the query: its id, its number of documents and
-// the feature values of its first and last documents. Grades do not count, so that a
-// query that was judged anew is the same; missing values do not either. Two different
-// queries have the same hash with probability 2^-64.
+// Hash returns a number that identifies the query: its id, its number of documents and the feature values of its
+// first and last documents. Grades do not count, so a query with new judgements stays the same; missing values
+// do not count either. Two different queries have the same hash with probability 2^-64.
 func (q *Query) Hash() uint64 { return q.hash(nil) }
 
 // hash is Hash of the given columns in their order, of all if nil.
@@ -114,8 +113,8 @@ func (d *Dataset) CommonQueries(other *Dataset) int {
 	return n
 }
 
-// alike returns the queries of either data set that have the id and number of documents of one of the other: no
-// others have the hash of one, so that the features of most need not be read.
+// alike returns the queries of either data set that have the id and number of documents of a query of the other.
+// No other queries can have equal hashes, so the features of most need not be read.
 func alike(a, b *Dataset) (ofA, ofB []int) {
 	if len(a.Queries) > len(b.Queries) {
 		ofB, ofA = alike(b, a)
@@ -143,9 +142,8 @@ func alike(a, b *Dataset) (ofA, ofB []int) {
 	return ofA, ofB
 }
 
-// QuerySet is the set of queries that a model was trained on, by their hashes: all of them
-// up to QuerySetSize, of more those with the smallest hashes, which are a random sample.
-// It is immutable.
+// QuerySet is the set of queries that a model was trained on, by their hashes. Beyond QuerySetSize queries it
+// keeps the smallest hashes, which are a random sample. It is immutable.
 type QuerySet struct {
 	hashes []uint64 // ascending
 	all    bool     // there were no more
@@ -195,9 +193,9 @@ func (s *QuerySet) Equal(other *QuerySet) bool {
 	return s.all == other.all && slices.Equal(s.hashes, other.hashes)
 }
 
-// Common returns how many queries of d are in the set, and of how many that is known: of
-// all, or of those whose hashes are in the sample's range. columns are those that the data of
-// the set had, in their order, or nil for all of d's; see [MatchNames].
+// Common returns how many queries of d are in the set, and for how many queries this is known: for all, or for
+// queries whose hashes are in the sample's range. columns are the columns that the data of the set had, in their
+// order, or nil for all of d's; see [MatchNames].
 func (s *QuerySet) Common(d *Dataset, columns []int) (common, known int) {
 	for _, h := range d.hashes(columns) {
 		if !s.all && h > s.hashes[len(s.hashes)-1] {

@@ -33,10 +33,10 @@ type Rows struct {
 	QueryWeights []float64
 }
 
-// FromRows makes a Dataset of documents in memory, of which X is not copied unless the documents
-// of a query stand in several places: they are then put together, with a warning. Missing values
-// become what the policy says; where that is MissingZero or MissingMin, X is copied too, so that it
-// stays as it is. Errors are of type [*SyntaxError], whose lines are the documents', from 1.
+// FromRows makes a Dataset of documents in memory. It copies X only if the documents of a query are scattered;
+// it then puts them together, with a warning. Missing values become what the policy says; where that is
+// MissingZero or MissingMin, X is copied too, so that it stays as it is. Errors are of type [*SyntaxError],
+// whose lines are the documents', from 1.
 func FromRows(r Rows, m Missing) (*Dataset, error) {
 	if err := r.checkShapes(); err != nil {
 		return nil, err

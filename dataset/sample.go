@@ -8,10 +8,10 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// SampleQueries returns which queries are in a sample: about the share of all, 0 < share ≤ 1, by
-// a draw of the query's own stream, which its id and the seed alone decide. So a query is in it or not whatever other queries
-// there are, files of one query set have the same sample, and a sample of a smaller share is a
-// part of that of a larger. The function is safe for concurrent use.
+// SampleQueries returns which queries are in a sample of about the given share, 0 < share ≤ 1. A query's id and
+// the seed alone decide whether it is in. So other queries do not matter, and files of one query set have the
+// same sample. A sample of a smaller share is a part of the sample of a larger share. The function is safe for
+// concurrent use.
 func SampleQueries(share float64, seed uint64) func(id string) bool {
 	if share >= 1 {
 		return func(string) bool { return true }
@@ -20,8 +20,9 @@ func SampleQueries(share float64, seed uint64) func(id string) bool {
 	return func(id string) bool { return draw(id, seed) < least }
 }
 
-// Sampled reports whether the data are a sample by a seed of other data: whether the largest of their draws is so small as that
-// of as many queries is but once in a million. Another sample by that seed would have more of them than its share.
+// Sampled reports whether the data are a sample by a seed of other data. It compares the largest draw of their
+// queries with its distribution; it is wrong once in a million data sets. Another sample by that seed would have
+// more of them than its share.
 func (d *Dataset) Sampled(seed uint64) bool {
 	largest := uint64(0)
 	for i := range d.Queries {
@@ -42,8 +43,9 @@ func draw(id string, seed uint64) uint64 {
 	return random.Stream(seed, "sample of queries", id).Uint64()
 }
 
-// CheckKept returns a [*SampleError] if a sample of the queries of so many, 0 if that is not known, is nothing to learn
-// from: has none of them, or none with a weight above 0. weights are the queries', or nil if all are 1.
+// CheckKept returns a [*SampleError] if a sample of the queries has nothing to learn from: no query, or none
+// with a weight above 0. The total number of queries is 0 if it is not known. weights are the queries', or nil
+// if all are 1.
 func CheckKept(kept, of int, weights []float64) error {
 	switch {
 	case kept == 0 && of == 0:

@@ -7,17 +7,16 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// A data set may be streamed: its features stay in a mapped file, or are made of another data set's as
-// they are asked for, and are never in memory as a whole. X of it and of its queries is then nil;
-// [RowReader] reads one query after the other, of any data set. What
-// is made of a streamed data set (Subset, Filter, KeepDocs, KeepFeatures, View, …) is streamed, too.
+// A data set may be streamed: its features are never in memory as a whole. They stay in a mapped file, or are
+// computed from another data set on request. X of the data set and of its queries is then nil; [RowReader] reads
+// any data set query by query. Data sets derived from a streamed one (by Subset, Filter, KeepDocs, KeepFeatures,
+// View, …) are streamed, too.
 
-// Matrix is the features of the queries of a mapped file, in which a query is known by its number. Any
-// number of goroutines may read it.
+// Matrix is the features of the queries of a mapped file, by number of the query. Any number of goroutines may
+// read it.
 type Matrix interface {
-	// Rows returns the feature vectors of a query, a view of the file, which must not be changed.
-	// If they are damaged it panics with a value that [GuardFaults] makes an error of, as it does of
-	// a fault of the mapping.
+	// Rows returns the feature vectors of a query, a view of the file, which must not be changed. It panics if
+	// they are damaged or the mapping faults; [GuardFaults] makes an error of that.
 	Rows(query int) []float32
 
 	// Soon tells the system that the queries from one up to another will be read soon.
@@ -27,17 +26,16 @@ type Matrix interface {
 	Done(from, to int)
 }
 
-// Lens is what is done to the feature vectors of a query as they are read.
+// Lens transforms the feature vectors of a query as they are read.
 type Lens struct {
 	Features int // columns of what it makes
 
-	// Append appends what becomes of a query's row-major matrix to dst. Several goroutines may
-	// call it.
+	// Append appends the transform of a query's row-major matrix to dst. Several goroutines may call it.
 	Append func(dst, x []float32) []float32
 }
 
-// origin is where the features of a query of a streamed data set come from: a matrix or, if that
-// is nil, another query.
+// origin is the source of the features of a query of a streamed data set: a matrix or, if that is nil, another
+// query.
 type origin struct {
 	matrix Matrix
 	place  int // of the query in it
@@ -107,7 +105,7 @@ func (s *span) done() {
 	}
 }
 
-// mostDone is the number of queries after which the system is told that they were read.
+// mostDone is the number of queries that are read before the system is notified.
 const mostDone = 32
 
 // Reader returns a reader of the data set's features.
@@ -120,13 +118,13 @@ func (d *Dataset) ReaderOf(queries []int) *RowReader {
 	return &RowReader{d: d, order: queries, n: len(queries), last: -2, window: d.Window()}
 }
 
-// Quiet makes the reader announce nothing, for one whose queries are announced by others, and returns it.
+// Quiet makes the reader announce nothing and returns it. It is for queries that others announce.
 func (r *RowReader) Quiet() *RowReader {
 	r.window = 0
 	return r
 }
 
-// readAhead is about how many bytes a reader announces at a time: enough to keep a disk busy.
+// readAhead is about the number of bytes that a reader announces at a time: enough to keep a disk busy.
 const readAhead = 8 << 20
 
 // Window returns the number of queries to announce at a time, 0 unless the data set is streamed.
@@ -145,10 +143,9 @@ func (r *RowReader) query(i int) *Query {
 	return &r.d.Queries[i]
 }
 
-// At returns the row-major matrix of a query's feature vectors, its X unless the data set is
-// streamed. It must not be changed, and may be overwritten by the next call. Of a streamed data set it
-// panics if reading fails, with a value that [GuardFaults] makes an error of. Queries that are read
-// in order are announced to the system before.
+// At returns the row-major matrix of a query's feature vectors, its X unless the data set is streamed. It must
+// not be changed, and may be overwritten by the next call. For a streamed data set it panics if reading fails;
+// [GuardFaults] makes an error of that. Queries that are read in order are announced to the system before.
 func (r *RowReader) At(i int) []float32 {
 	q := r.query(i)
 	if q.from == nil {
@@ -171,11 +168,12 @@ func (r *RowReader) Query(i int) *Query {
 	return &r.reading
 }
 
-// near is how far the next query is where several goroutines share queries that are read in order.
+// near is the largest step between successive queries of a reader where several goroutines share queries in
+// order.
 const near = 8
 
-// announce announces query i and, if queries are read in order, a window of those after it, when half of what was
-// announced before has been read.
+// announce announces query i. If queries are read in order, it also announces a window of the next ones, as soon
+// as half of the last window has been read.
 func (r *RowReader) announce(i int) {
 	to := i + 1
 	if step := i - r.last; 0 < step && step <= near {
@@ -195,7 +193,7 @@ func (r *RowReader) Soon(queries []int) {
 	r.soon(len(queries), func(k int) *Query { return r.query(queries[k]) })
 }
 
-// soon announces n queries, those that follow each other in a file together.
+// soon announces n queries, adjacent ones of a file together.
 func (r *RowReader) soon(n int, query func(k int) *Query) {
 	var next span
 	for k := range n {
@@ -264,7 +262,7 @@ func (d *Dataset) LongestQuery() int {
 	return most
 }
 
-// columnsLens picks columns, 0 where one is negative.
+// columnsLens selects columns; a negative one is 0.
 func columnsLens(columns []int, features int) Lens {
 	return Lens{Features: len(columns), Append: func(dst, x []float32) []float32 {
 		for row := range slices.Chunk(x, max(features, 1)) {
@@ -280,7 +278,7 @@ func columnsLens(columns []int, features int) Lens {
 	}}
 }
 
-// inPlaceLens does what change does to a query in place.
+// inPlaceLens applies change to a query in place.
 func inPlaceLens(features int, change func(x []float32)) Lens {
 	return Lens{Features: features, Append: func(dst, x []float32) []float32 {
 		from := len(dst)

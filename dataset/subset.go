@@ -7,11 +7,11 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// A data set made from another, by Subset, Filter, KeepDocs, KeepFeatures, Widen, Concat and the functions that
-// use them, has blocks of its own, so that changing one does not change the other, and a
-// cache may be closed after a data set was made from it. Its rows are in input order even
-// where the documents of a query were not contiguous in the source's file. It keeps
-// feature names, weights and attributes, but not Warnings, which are about the reading of a file.
+// Subset, Filter, KeepDocs, KeepFeatures, Widen, Concat and the functions that use them return a data set with
+// blocks of its own. So changing one does not change the other, and a cache may be closed after a data set was
+// made from it. Its rows are in input order even where the documents of a query were not contiguous in the
+// source's file. It keeps feature names, weights and attributes, but not Warnings, which are about the reading
+// of a file.
 
 // pick is one query of a data set in the making: the documents docs of query,
 // in that order, or all of them if docs is nil.
@@ -207,8 +207,8 @@ func (d *Dataset) KeepFeatures(columns []int) *Dataset {
 	return kept
 }
 
-// Widen returns a copy of d with the given number of columns, at least its own: those that
-// it lacks are 0. Since these have no names, the copy has none.
+// Widen returns a copy of d with the given number of columns, at least its own. The added columns are 0. Since
+// these have no names, the copy has none.
 func (d *Dataset) Widen(features int) *Dataset {
 	columns := make([]int, features)
 	for j := range columns {
@@ -245,9 +245,9 @@ func (d *Dataset) withColumns(columns []int) *Dataset {
 	return kept
 }
 
-// Concat returns the queries of all data sets, one set after the other. The sets
-// must have the same number of features, the same names where both name them, in
-// the order of the first that does or another, the same attributes, and no query id in common.
+// Concat returns the queries of all data sets, one set after the other. The sets must have the same number of
+// features, the same attributes and no query id in common. Where both name their features, the names must be the
+// same; their order is that of the first set with names.
 func Concat(sets ...*Dataset) (*Dataset, error) {
 	if len(sets) == 0 {
 		return nil, fmt.Errorf("no data sets to put together")

@@ -138,8 +138,8 @@ func (s *Summary) Bin(j int, v float32) int {
 // be changed.
 func (s *Summary) Bounds(j int) []float32 { return s.features[j].bounds }
 
-// Share returns the share of a bin in the values of feature j that are not missing, 0 if all are; or,
-// of bin −1, the share of missing values in all documents.
+// Share returns the share of a bin among the values of feature j that are not missing, 0 if all are missing. For
+// bin −1 it returns the share of missing values among all documents.
 func (s *Summary) Share(j, bin int) float64 {
 	f := &s.features[j]
 	if bin < 0 {

@@ -4,9 +4,9 @@ package dataset
 // finds query, grade and document by the usual names, and takes all other columns for
 // features.
 type TableOptions struct {
-	// Query, Grade and Doc are the names of the columns with the query ids, the grades and
-	// the document ids; "" for the first with a usual name, whatever its case. There may
-	// be no column of document ids.
+	// Query, Grade and Doc are the names of the columns with the query ids, the grades and the document ids; ""
+	// selects the first column with a usual name, in upper or lower case. There may be no column of document
+	// ids.
 	Query, Grade, Doc string
 
 	// Weight and QueryWeight are the names of the columns with weights of documents and of
@@ -19,15 +19,15 @@ type TableOptions struct {
 	Features []string
 	Except   []string
 
-	// OneHot are columns of text, each of whose values becomes a feature COLUMN=VALUE that
-	// is 1 where the value stands and else 0. The values stand in sorted order, in the
-	// place of the column. OneHotAuto makes them of all columns with text in them.
+	// OneHot are columns of text, each of whose values becomes a feature COLUMN=VALUE that is 1 where the value
+	// stands and else 0. The features replace the column and are sorted by value. OneHotAuto makes them of all
+	// columns with text in them.
 	OneHot     []string
 	OneHotAuto bool
 
-	// Attributes are columns of what queries are, such as their country, in which all rows of a
-	// query say the same; an empty cell says nothing. They are read beside what else is made of
-	// them: that a column is an attribute makes it no feature, nor leaves it out of the features.
+	// Attributes are columns that describe queries, such as their country. All rows of a query have the same
+	// value; an empty cell means none. An attribute may have another use as well: naming a column here does not
+	// change whether it is a feature.
 	Attributes []string
 
 	// Ungraded allows a table without grades, or without some: they are 0.

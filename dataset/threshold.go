@@ -13,10 +13,9 @@ func (q *Query) Relevant(threshold float64) int {
 	return n
 }
 
-// Threshold returns the default of the lowest grade that counts as relevant among the
-// given grades: whole where all grades are whole numbers, as those of judges are;
-// otherwise, as with click rates, the smallest positive grade. It returns whole if no
-// grade is positive.
+// Threshold returns the default lowest grade that counts as relevant. It is whole if all grades are whole
+// numbers, as grades by judges are. Otherwise, as with click rates, it is the smallest positive grade. It
+// returns whole if no grade is positive.
 func Threshold(whole float64, lists ...[]float64) float64 {
 	smallest, fractions := math.Inf(1), false
 	for _, grades := range lists {

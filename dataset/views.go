@@ -20,9 +20,9 @@ const (
 	// RawView is the feature itself; "raw".
 	RawView View = iota
 
-	// RankView is where a document stands among those of its query by the feature, from 0 for
-	// the least value to 1 for the largest; "rank". Of m documents that have a value, l less than
-	// the document's and e equal to it, itself included, it is
+	// RankView is the rank of a document among the documents of its query by the feature, from 0 for the least
+	// value to 1 for the largest; "rank". Of m documents that have a value, l less than the document's and e
+	// equal to it, itself included, it is
 	//
 	//	(l + (e − 1)/2)/(m − 1)
 	//
@@ -46,8 +46,8 @@ func (v View) String() string {
 	return viewNames[v]
 }
 
-// Views are the forms in which a scorer sees all features: those of the first view, then those
-// of the second, and so on. No views are the raw features alone.
+// Views are the forms in which a scorer sees the features: all features in the first view, then all in the
+// second, and so on. No views are the raw features alone.
 type Views []View
 
 // ParseViews reads names of views, separated by commas; "raw" alone is nil.
@@ -151,9 +151,9 @@ type ViewMemory struct {
 	present     []int
 }
 
-// Append appends the views of one query: x is the row-major matrix of its documents, of the given
-// number of features, and what is appended has Count times as many columns. x may not be a part
-// of dst. It allocates nothing once dst and the memory are large enough.
+// Append appends the views of one query. x is the row-major matrix of its documents, with the given number of
+// features. The result has Count times as many columns. x may not be a part of dst. It allocates nothing once
+// dst and the memory are large enough.
 func (v Views) Append(dst, x []float32, features int, m *ViewMemory) []float32 {
 	if v.Raw() {
 		return append(dst, x...)

@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// Queries and documents may have weights. What a query's weight multiplies is its share in
-// sums over queries: the loss of a training, and the mean of a measure. A document's weight
-// multiplies its share in a loss that is a sum over documents, and of a pair the product of
-// both weights; measures do not look at it. A weight of 2 counts as two queries, or
-// documents, that are alike; one of 0 as none.
+// Queries and documents may have weights. What a query's weight multiplies is its share in sums over queries:
+// the loss of a training, and the mean of a measure. A document's weight multiplies its share in a loss that is
+// a sum over documents. A pair's share is multiplied by both weights. Measures ignore the weights of documents.
+// A weight of 2 counts as two queries, or documents, that are alike; one of 0 as none.
 
 // CheckWeight returns an error unless a weight is finite and not negative.
 func CheckWeight(w float64) error {
@@ -21,10 +20,9 @@ func CheckWeight(w float64) error {
 	return nil
 }
 
-// Weigh gives all queries, in their order, and all documents, in the order of the rows of
-// X, weights, which are copied; nil is 1 for all, and weights that are all 1 are the same as nil.
-// It is an error if their number does not fit, if one is negative or not finite, or if all
-// queries' or all documents' are 0.
+// Weigh sets the weights of all queries, in their order, and of all documents, in the order of the rows of X. It
+// copies them. nil stands for weights of 1. It is an error if their number does not fit, if one is negative or
+// not finite, or if all queries' or all documents' are 0.
 func (d *Dataset) Weigh(queries, documents []float64) error {
 	if err := checkWeights(queries, len(d.Queries), "queries"); err != nil {
 		return err
@@ -106,8 +104,8 @@ func (d *Dataset) cutWeights() {
 
 func notOne(w float64) bool { return w != 1 }
 
-// Weights returns the weights of all documents, in the order of the rows of X, or nil if all
-// are 1. They must not be changed.
+// Weights returns the weights of the documents, or nil if all documents of the data set have the weight 1. They
+// must not be changed.
 func (d *Dataset) Weights() []float64 { return d.weights }
 
 // QueryWeights returns the weights of the queries, in their order, or nil if all are 1.
@@ -122,8 +120,8 @@ func (d *Dataset) QueryWeights() []float64 {
 	return weights
 }
 
-// RowWeights returns the weight of each document times that of its query, in the order of the rows
-// of X, or nil if all are 1: what a document counts in a sum over all documents.
+// RowWeights returns the product of the weights of each document and of its query, in the order of the rows of
+// X, or nil if all are 1. It is the document's factor in a sum over all documents.
 func (d *Dataset) RowWeights() []float64 {
 	if !d.Weighted() {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// Conversion is files that are written as one.
+// Conversion describes files that are written as one.
 type Conversion struct {
 	Inputs []string      // files, "-" for Stdin
 	Stdin  io.Reader     // what "-" stands for among the inputs
@@ -24,22 +24,20 @@ type Conversion struct {
 	Stdout io.Writer
 	As     string // a name whose end tells the format of what goes to Stdout; "" for LETOR text
 
-	// Options say how the inputs are read. Observe is not called; MaxBytes bounds what is
-	// known of queries, long lines and, of formats that cannot be streamed, all else.
+	// Options say how the inputs are read. Observe is not called. MaxBytes bounds the memory for queries and
+	// long lines; for formats that cannot be streamed, it bounds all memory.
 	Options dataset.Options
 
-	// Refuse makes a query whose documents stand in several places an error; otherwise
-	// they are put together, with a warning.
+	// Refuse makes a query with scattered documents an error; otherwise they are put together, with a warning.
 	Refuse bool
 
 	Text TextOptions // of text that is written; Observe is called for every format
 
-	// Reading, unless nil, is called when an input is about to be surveyed. What it returns
-	// is called with the bytes read so far and their number, and at the end.
+	// Reading, unless nil, is called before an input is surveyed. It returns a function to call with the bytes
+	// read so far and the total, and one to call at the end.
 	Reading func(name string) (observe func(done, total int64), end func())
 
-	// Fault, unless nil, is given the errors of opening and surveying an input, and
-	// returns what to report.
+	// Fault, unless nil, maps errors of opening and surveying an input to errors to report.
 	Fault func(path string, err error) error
 
 	some   bool                           // an input may have none of the queries that Options.Keep asks for
@@ -47,17 +45,17 @@ type Conversion struct {
 	chunk  int64                          // bytes of text parsed at a time, the usual number if 0
 }
 
-// Converted is what was written.
+// Converted describes the file that was written.
 type Converted struct {
 	Queries, Documents, Features int
 	Warnings                     []string // of the readers, as [dataset.Dataset] has them
 }
 
-// Convert writes files of any format as one, in the format that [Write] would write, without
-// holding their features in memory: it surveys all inputs, to know where their documents go,
-// and then copies them there. A stream is first written to a temporary file beside the
-// output, and so are the documents where text is written whose order is not the input's.
-// The result is that of [Open], [dataset.Concat] and [Write], byte by byte.
+// Convert writes files of any format as one, in the format that [Write] would write, without holding their
+// features in memory. It surveys all inputs, which gives every document its place. Then it copies the documents
+// there. A stream is first written to a temporary file beside the output. So are documents that are written as
+// text in another order than the input's. The result is that of [Open], [dataset.Concat] and [Write], byte by
+// byte.
 func Convert(c Conversion) (*Converted, error) {
 	var done *Converted
 	if err := c.expand(); err != nil {
@@ -110,7 +108,7 @@ func (c *Conversion) expand() error {
 	return nil
 }
 
-// madeName is the name of what is made in errors.
+// madeName names generated data in errors.
 const madeName = "the data to make"
 
 // JoinError says why files do not make one data set.
@@ -149,7 +147,7 @@ func (c *Conversion) survey(paths []string, files []*stream.Surveyed, use func([
 	return err
 }
 
-// source returns an input of any format as a source.
+// source opens an input of any format.
 func (c *Conversion) source(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	f, err := recognise(in, opts)
 	if err != nil {
@@ -172,7 +170,7 @@ func (c *Conversion) source(in *input.Input, opts dataset.Options) (stream.Sourc
 	return stream.Of(d), nil
 }
 
-// kept returns the source of the queries that are asked for.
+// kept returns a source of the queries in the sample.
 func (c *Conversion) kept(src stream.Source, keep func(id string) bool) stream.Source {
 	if c.some {
 		return stream.KeptSome(src, keep)
@@ -180,8 +178,7 @@ func (c *Conversion) kept(src stream.Source, keep func(id string) bool) stream.S
 	return stream.Kept(src, keep)
 }
 
-// open makes use of an input as something that can be read again; end ends the showing of
-// how far reading it is.
+// open opens an input for use, so that it can be read again. Calling end ends the display of progress.
 func (c *Conversion) open(path string, use func(in *input.Input, opts dataset.Options, end func()) error) error {
 	name, opts, end := path, c.Options, func() {}
 	if path == "-" {
@@ -209,16 +206,16 @@ func (c *Conversion) open(path string, use func(in *input.Input, opts dataset.Op
 	return withFile(path, opts, nil, used)
 }
 
-// firstBytes is how much of a stream is looked at before the rest is read. A stream that has
-// no more stays in memory.
+// firstBytes is the length of the beginning of a stream that is checked before the rest is read. A shorter
+// stream stays in memory.
 const firstBytes = 1 << 18
 
-// spool makes use of a stream, of which no more than its beginning stays in memory.
+// spool opens a stream for use, and holds only its beginning in memory.
 func (c *Conversion) spool(r io.Reader, name string, opts dataset.Options, use func(in *input.Input) error) error {
 	return input.Spool(r, name, opts, beginning(opts), firstBytes, c.folder(), use)
 }
 
-// folder is where temporary files go: the output's, which has room for it.
+// folder returns the folder for temporary files: the output's, which has room for them.
 func (c *Conversion) folder() string {
 	if c.Out == "-" {
 		return os.TempDir()
@@ -244,8 +241,8 @@ func (c *Conversion) write(p *stream.Plan) error {
 	return c.writeText(p)
 }
 
-// writeOrdered writes, through a cache, text of documents that are not visited in the order
-// in which they are written, or not without a look at the others of their query.
+// writeOrdered writes text through a temporary cache. It is for documents that are not visited in the order of
+// the output, and for values that depend on the other documents of the query.
 func (c *Conversion) writeOrdered(p *stream.Plan) error {
 	return atomicfile.Scratch(c.folder(), func(f *os.File) error {
 		if err := cache.BuildStream(f, p, nil); err != nil {

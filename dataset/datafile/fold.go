@@ -15,10 +15,9 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// Files of folds are made of the lines of the files they come from, not of the
-// parsed data: numbers keep their digits, comments and missing values stay, and
-// LETOR's own parts give LETOR's own folds byte for byte. Only a cache, which has
-// no lines, is printed.
+// Files of folds are copies of lines of their source, not of the parsed data. So numbers keep their digits,
+// comments and missing values stay, and LETOR's own parts give LETOR's own folds byte for byte. Only a cache,
+// which has no lines, is printed.
 
 // Size is a number of queries and of their documents.
 type Size struct {
@@ -35,13 +34,12 @@ type FoldSize struct {
 	Test  Size `json:"test"`
 }
 
-// Rotate rotates K part files, K at least MinFolds, into the files
-// Fold1/train.txt, vali.txt and test.txt to FoldK/… below dir, which it makes, or, of
-// tables, train.csv and so on;
-// see [dataset.Rotate]. Parts are of any format that [Open] reads; what is compressed is
-// decompressed, and what is no LETOR text is read with the options and printed. No query may be
-// in two of them. They are regular files, for each is read several times. Every file appears complete or not at all; cancelling
-// ctx ends the work before the next file. observe, unless nil, is called with its progress.
+// Rotate rotates K part files, K at least MinFolds, into the files Fold1/train.txt, vali.txt and test.txt to
+// FoldK/… below dir, which it makes. Parts that are tables give train.csv and so on. See [dataset.Rotate]. Parts
+// are of any format that [Open] reads. Compressed parts are decompressed. Parts that are not LETOR text are read
+// with the options and printed. No query may be in two parts. Parts are regular files, as each is read several
+// times. Every file appears complete or not at all. Cancelling ctx stops before the next file. observe, unless
+// nil, is called with its progress.
 func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	if err := dataset.CheckFolds(len(parts)); err != nil {
 		return nil, err
@@ -69,10 +67,9 @@ func RotateBy(ctx context.Context, dir string, parts []string, division dataset.
 	return writeFolds(dir, parts, sizes, division, opts, observe)
 }
 
-// Fold divides the queries of a regular file, of any format that [Open]
-// reads, at random into k parts and rotates them as Rotate does. A query's
-// documents are put into the same part wherever they stand, in their order. Lines
-// without a document are left out. What is no LETOR text is read with the options.
+// Fold divides the queries of a regular file, of any format that [Open] reads, at random into k parts and
+// rotates them as Rotate does. A query's documents are put into the same part wherever they stand, in their
+// order. Lines without a document are left out. A file that is not LETOR text is read with the options.
 func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	if err := dataset.CheckFolds(k); err != nil {
 		return nil, err
@@ -118,8 +115,8 @@ func Divide(ctx context.Context, dir, path string, division dataset.Division, se
 	return writeFolds(dir, parts, sizes, division, opts, observe)
 }
 
-// FoldObserver is called with the progress of a stage of the work, in bytes or in what the stage's
-// name says; a total of 0 is not known. It may be called from several goroutines.
+// FoldObserver is called with the progress of a stage, in bytes or in the unit that the stage's name gives. A
+// total of 0 is unknown. It may be called from several goroutines.
 type FoldObserver func(stage string, done, total int64, bytes bool)
 
 func (o FoldObserver) call(stage string, done, total int64) {
@@ -128,8 +125,7 @@ func (o FoldObserver) call(stage string, done, total int64) {
 	}
 }
 
-// FoldNames returns the names that the files of K folds below dir may have that are made of a
-// file.
+// FoldNames returns all names that the files of K folds of a file may have below dir.
 func FoldNames(dir string, k int, path string) []string {
 	endings := []string{"", wholeEnding(path, false), wholeEnding(path, true)}
 	var names []string
@@ -151,7 +147,7 @@ var foldParts = [...]string{"train.txt", "vali.txt", "test.txt"}
 // foldDir is the folder of fold f, which counts from 0.
 func foldDir(dir string, f int) string { return filepath.Join(dir, fmt.Sprintf("Fold%d", f+1)) }
 
-// anyText accepts all that is well-formed: missing values are copied, not used.
+// anyText returns options that accept all valid text. Missing values are copied, not used.
 func anyText(path string, opts dataset.Options, observe FoldObserver) dataset.Options {
 	opts.Missing = dataset.MissingKeep
 	if observe != nil {
@@ -221,8 +217,7 @@ func checkParts(parts []string, opts dataset.Options, observe FoldObserver) (siz
 	return sizes, weighted, nil
 }
 
-// removeEmpty returns what removes, after an error, the folders of folds that were not there
-// before and in which nothing was written.
+// removeEmpty returns a function that, after an error, removes new folders in which nothing was written.
 func removeEmpty(dir string, k int, err *error) func() {
 	var made []string
 	for f := range k {

@@ -11,11 +11,10 @@ import (
 	"github.com/listwise/listwise/dataset/internal/letor"
 )
 
-// Some folds are written as a whole, from memory: those of data with weights, for which text
-// has no place, as caches, train.lwd, vali.lwd and test.lwd; and those of tables, whose ids may
-// have none either, as tables of the same kind.
+// Some folds are written as a whole, from memory. Data with weights, which text cannot represent, become caches:
+// train.lwd, vali.lwd and test.lwd. Tables, whose ids may not be valid in text, become tables of the same kind.
 
-// wholeEnding returns the ending of the names of such files, "" if lines are copied.
+// wholeEnding returns the ending of the names of such files, or "" if lines are copied.
 func wholeEnding(path string, weighted bool) string {
 	switch {
 	case weighted:

@@ -19,42 +19,40 @@ import (
 	"github.com/listwise/listwise/dataset/trec"
 )
 
-// format is a way in which a file holds judged queries.
+// format is a file format of judged queries.
 type format struct {
-	// name is what Options.Input calls it.
+	// name is the value of Options.Input.
 	name string
 
-	// magic is what a file in the format, and no other, begins with; "" for text.
+	// magic is the beginning of every file in the format, and of no other; "" for text.
 	magic string
 
-	// endings are those of the names of files that hold the format, unless they begin with
-	// another's magic; endings of compression may follow.
+	// endings are the endings of names of files in the format, unless the file begins with another's magic.
+	// Endings of compression may follow.
 	endings []string
 
-	// looks recognises text by the beginning of a file, where the name does not tell.
+	// looks recognises text by the beginning of a file, where the name does not decide.
 	looks func(head []byte, opts dataset.Options) bool
 
 	// read makes a Dataset of an input in this format.
 	read func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error)
 
-	// stream, if not nil, returns an input in this format as a source of documents, so
-	// that it is converted without its features being in memory; files of formats without
-	// are read.
+	// stream, if not nil, returns an input in this format as a source of documents, which is converted without
+	// holding its features. Files of formats without it are read.
 	stream func(in *input.Input, opts dataset.Options) (stream.Source, error)
 
-	// write, if not nil, returns what writes documents in this format.
+	// write, if not nil, returns a writer of documents in this format.
 	write func(w io.Writer, c stream.Contents) (stream.Writer, error)
 
-	// look, if not nil, returns what is wrong with the first bytes of a stream.
+	// look, if not nil, returns an error in the first bytes of a stream.
 	look func(first []byte, name string, opts dataset.Options) error
 
-	// each, if not nil, visits the format's lines in order, which are documents as
-	// in LETOR text; files of formats without are printed.
+	// each, if not nil, visits the lines of the format in order, which are documents as in LETOR text. Files of
+	// formats without it are printed.
 	each func(in *input.Input, opts dataset.Options, visit func(text []byte) error) error
 }
 
-// formats are the formats that files are compared with, in this order. The last is
-// what any other file is taken for.
+// formats are the formats in the order in which they are tried. The last is the default.
 var formats = []format{
 	{name: "lwd", magic: cache.Magic, read: cache.Read, stream: cache.Stream},
 	{name: "qrels", endings: []string{".qrels"}, looks: func(head []byte, _ dataset.Options) bool { return trec.IsQrels(head) }, read: readQrels},
@@ -74,7 +72,7 @@ func Formats() []string {
 	return names
 }
 
-// Endings returns the endings that names of files of data have, those of compression included.
+// Endings returns the endings of names of data files, compressed ones included.
 func Endings() []string {
 	endings := []string{".lwd", ".txt", ".txt.gz", ".txt.zst"}
 	for _, f := range formats {
@@ -92,7 +90,7 @@ func readQrels(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) 
 	return trec.ReadQrels(in.R, in.Size, in.Name, in.Mem, opts)
 }
 
-// readTable returns what reads tables with a delimiter.
+// readTable returns a reader of tables with a delimiter.
 func readTable(delimiter byte) func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 		return table.ReadCSV(in, opts, delimiter)
@@ -113,9 +111,9 @@ const headSize = 1 << 12
 // magicSize is the length of the longest magic.
 const magicSize = 8
 
-// formatOf returns the format that the options name or, without, that of a file by its name
-// and the beginning of its content. Judgements under a header are recognised before the
-// name, which ends in .tsv as a table's does.
+// formatOf returns the format that the options name. Without a name it decides by the name of the file and the
+// beginning of its content. Judgements under a header are recognised before the name, which ends in .tsv as a
+// table's does.
 func formatOf(head []byte, name string, opts dataset.Options) (*format, error) {
 	if opts.Input != "" {
 		if f := byFormat(opts.Input); f != nil {
@@ -139,7 +137,7 @@ func formatOf(head []byte, name string, opts dataset.Options) (*format, error) {
 	return &formats[len(formats)-1], nil
 }
 
-// byMagic returns the format by what a file begins with, nil if it is text.
+// byMagic returns the format by the beginning of a file, nil for text.
 func byMagic(head []byte) *format {
 	for i := range formats {
 		if f := &formats[i]; f.magic != "" && bytes.HasPrefix(head, []byte(f.magic)) {
@@ -149,7 +147,7 @@ func byMagic(head []byte) *format {
 	return nil
 }
 
-// byFormat returns the format of a name, nil if there is none.
+// byFormat returns the format of a name, or nil.
 func byFormat(name string) *format {
 	if i := slices.IndexFunc(formats, func(f format) bool { return f.name == name }); i >= 0 {
 		return &formats[i]
@@ -157,7 +155,7 @@ func byFormat(name string) *format {
 	return nil
 }
 
-// byName returns the format by the end of a file's name, nil if it tells of none.
+// byName returns the format by the ending of a file's name, or nil.
 func byName(name string) *format {
 	name = strings.ToLower(name)
 	if kind := compress.ByName(name); kind != compress.Plain {
@@ -202,7 +200,7 @@ func beginningOf(in *input.Input, kind compress.Encoding) []byte {
 	return head[:n]
 }
 
-// beginning returns what looks at the beginning of a stream before the rest is read.
+// beginning returns a check of the beginning of a stream before the rest is read.
 func beginning(opts dataset.Options) input.Look {
 	return func(first []byte, name string) error {
 		if f, err := formatOf(first, name, opts); err != nil {

@@ -18,11 +18,11 @@ import (
 	"github.com/listwise/listwise/dataset/internal/input"
 )
 
-// LightGBM and XGBoost read text without qid:ID. A second file, of the same name with .query or .group
-// behind it, has the number of documents of each query, one a line. Such text is read as if each line
-// had an id: the name of the file and the number of the query. Ids of two files thus differ.
+// LightGBM and XGBoost read text without qid:ID. A second file, of the same name with .query or .group behind
+// it, has the number of documents of each query, one a line. It is read as if each line had an id made of the
+// name of the file and the number of the query. So ids of two files differ.
 
-// withFile is input.WithParts for judged documents, whose queries may be in a second file.
+// withFile is input.WithParts for judged documents. Their queries may be in a second file.
 func withFile(path string, opts dataset.Options, look input.Look, use func(in *input.Input) error) error {
 	return input.WithParts(path, opts, look, func(in *input.Input) error {
 		groups, err := groupsOf(in, opts)
@@ -44,7 +44,7 @@ func withFile(path string, opts dataset.Options, look input.Look, use func(in *i
 	})
 }
 
-// groupsOf returns the name of the file that has the queries of a text, "" if the text has them.
+// groupsOf returns the name of the file with the queries of a text, or "" if the text has them.
 func groupsOf(in *input.Input, opts dataset.Options) (string, error) {
 	if in.Parts != nil {
 		return "", nil
@@ -106,7 +106,7 @@ type groupedText struct {
 	err   error
 }
 
-// grouped returns the text of an input with queries by the numbers in a file.
+// grouped returns the text of an input with the queries of a file in its lines.
 func grouped(in *input.Input, groups string) (*groupedText, error) {
 	head, err := in.Head(compress.HeadSize)
 	if err != nil {
@@ -195,7 +195,7 @@ func (g *groupedText) next() (more bool, err error) {
 	return false, g.groups.Err()
 }
 
-// rest returns an error if there are queries left behind the text.
+// rest returns an error if there are more queries than documents.
 func (g *groupedText) rest() error {
 	left := g.left
 	for {

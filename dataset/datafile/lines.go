@@ -27,9 +27,8 @@ func copyText(w io.Writer, path string, opts dataset.Options) error {
 	})
 }
 
-// splitFile copies the lines of a file, which must be right, to new files: those
-// of query id's documents to parts[part[id]], others nowhere but the names of features,
-// which each part begins with. There must be as many documents as given.
+// splitFile copies the lines of a valid file to new files. Documents of query id go to parts[part[id]]. Only the
+// names of features go to all parts, which begin with them. There must be exactly docs documents.
 func splitFile(path string, part map[string]int, names []string, docs int, parts []string, opts dataset.Options) (err error) {
 	ctx := input.Context(opts)
 	s := splitter{part: part, out: make([]*bufio.Writer, len(parts))}
@@ -83,9 +82,8 @@ func (s *splitter) split(text []byte) error {
 	return nil
 }
 
-// eachText calls visit with all of a file's text in order, some whole lines at a
-// time, each with its line feed. A file's that is no text are those that letor.Write
-// prints.
+// eachText calls visit with all of a file's text in order, some whole lines at a time, each with its line feed.
+// A file that is not text is printed as letor.Write does.
 func eachText(path string, opts dataset.Options, visit func(text []byte) error) error {
 	opts.Missing = dataset.MissingKeep
 	files, err := Files(input.Context(opts), path)

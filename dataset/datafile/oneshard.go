@@ -9,8 +9,8 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// OpenShard reads one shard of a manifest, which is what that says, with the features that it has among all: as many,
-// under their names and in their order.
+// OpenShard reads one shard of a manifest, which must match it. It has the features of the data set: their
+// number, names and order.
 func OpenShard(m *shards.Manifest, shard int, opts dataset.Options) (*dataset.Dataset, error) {
 	if err := m.Verify(shard); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func OpenShard(m *shards.Manifest, shard int, opts dataset.Options) (*dataset.Da
 	return arranged, nil
 }
 
-// admitted returns an opened shard arranged as among all, if the manifest is true of it.
+// admitted checks an opened shard against the manifest and arranges its features as in the data set.
 func admitted(m *shards.Manifest, shard int, d *dataset.Dataset, opts dataset.Options) (*dataset.Dataset, error) {
 	if err := m.Admit(shard, d); err != nil {
 		return nil, err
@@ -48,13 +48,13 @@ func admitted(m *shards.Manifest, shard int, d *dataset.Dataset, opts dataset.Op
 	return d, nil
 }
 
-// unlikeFeatures is the error about a shard of so many features.
+// unlikeFeatures is the error about the number of features of a shard.
 func unlikeFeatures(m *shards.Manifest, shard, features int) error {
 	return &dataset.SyntaxError{File: m.Path(shard), Found: fmt.Sprintf("%d features", features), Expected: fmt.Sprintf("the %d that the manifest says all shards have", m.Features)}
 }
 
-// ConvertShard writes one shard of a manifest, which is what that says, as Convert does, with the features that it has
-// among all: as many, under their names and in their order. Inputs are not used.
+// ConvertShard writes one shard of a manifest, which must match it, as Convert does. It has the features of the
+// data set: their number, names and order. Inputs are not used.
 func ConvertShard(c Conversion, m *shards.Manifest, shard int) (*Converted, error) {
 	if err := m.Verify(shard); err != nil {
 		return nil, err

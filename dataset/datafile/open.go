@@ -1,6 +1,5 @@
-// Package datafile opens, writes and divides files of judged queries of any format: it
-// recognises formats by content when reading and by the file's name when writing, and
-// leaves the rest to the package of the format.
+// Package datafile opens, writes and divides files of judged queries of any format. When reading it recognises
+// formats by content, when writing by the file's name. It leaves all else to the packages of the formats.
 //
 // Start reading at [Open]; formats.go has the list of formats.
 package datafile
@@ -16,30 +15,28 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// Open reads a file of judged documents: LETOR/svmlight text, a table, which package
-// table describes, or TREC's judgements, all of them plain or compressed by gzip or zstandard, or the binary
-// cache that package cache writes. Options name the format, or it is recognised by what the
-// file begins with and, if that is text, by the end of its name. "-" is the standard input.
-// A folder of shards, or its manifest, is read as the one data set that they are, see [Shard].
-// A folder of Parquet parts, as Spark and others write them, is read as one table.
+// Open reads a file of judged documents: LETOR or svmlight text, a table (see package table), or TREC
+// judgements, plain or compressed by gzip or zstandard, or a binary cache. Options name the format. Otherwise
+// the beginning of the file decides or, for text, the ending of its name. "-" is the standard input. A
+// folder of shards, or its manifest, is read as one data set, see [Shard]. A folder of Parquet parts, as Spark
+// and others write them, is read as one table.
 //
 // A line of LETOR text is
 //
 //	GRADE qid:ID INDEX:VALUE INDEX:VALUE … # comment
 //
-// with a finite non-negative grade, any UTF-8 text without blanks, # and control
-// characters as query id, and feature indices that start from 1 and ascend; features
-// left out are 0. Options read features from 0 and in any order. Without qid:ID, a file
-// of the same name with .query or .group behind it has the queries. A comment "docid = X …" names the document. Blank lines and lines that
-// begin with # are skipped. Lines end in LF or CR LF. The documents of a query may stand
-// in several places; they are put together, with a warning.
+// with a finite non-negative grade, any UTF-8 text without blanks, # and control characters as query id, and
+// feature indices that start from 1 and ascend; features left out are 0. Options read features from 0 and in any
+// order. Without qid:ID, a file of the same name with .query or .group behind it has the queries. A comment
+// "docid = X …" names the document. Blank lines and lines that begin with # are skipped. Lines end in LF or CR
+// LF. The documents of a query may be scattered; they are put together, with a warning.
 //
 // Errors in the content are of type [*dataset.SyntaxError]; the first in the file is
 // reported. The Dataset of a cache is a view of the file and must be closed;
 // closing others does no harm.
 //
-// The text of a regular file is read twice, so that the matrix is allocated once,
-// at its size; a pipe's is kept in memory meanwhile.
+// The text of a regular file is read twice, so that the matrix is allocated once, at its size. A pipe's text is
+// kept in memory meanwhile.
 func Open(path string, opts dataset.Options) (*dataset.Dataset, error) {
 	if m, err := manifestOf(input.Context(opts), path); err != nil {
 		return nil, err
@@ -54,8 +51,8 @@ func Open(path string, opts dataset.Options) (*dataset.Dataset, error) {
 	return d, err
 }
 
-// Read is Open for a stream, whose bytes it keeps in memory until they are
-// parsed; with Options.Stream, where there are many, in a temporary file. The name stands for the file's in errors.
+// Read is Open for a stream, whose bytes it keeps in memory until they are parsed; with Options.Stream, where
+// there are many, in a temporary file. Errors have the name in place of a file's.
 func Read(r io.Reader, name string, opts dataset.Options) (d *dataset.Dataset, err error) {
 	err = input.Stream(r, name, opts, beginning(opts), func(in *input.Input) error {
 		d, err = open(in, opts)
@@ -64,8 +61,8 @@ func Read(r io.Reader, name string, opts dataset.Options) (d *dataset.Dataset, e
 	return d, err
 }
 
-// readKept reads the queries that Options.Keep asks for, or those of Options.Unheld, without the features of others being in
-// memory: they are dropped as they come.
+// readKept reads the queries of a sample, or with Options.Unheld all queries. The features of other queries are
+// dropped as they are read.
 func (f *format) readKept(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	switch {
 	case opts.Keep == nil && (!opts.Unheld || !f.spills(opts)):
@@ -83,7 +80,7 @@ func (f *format) readKept(in *input.Input, opts dataset.Options) (*dataset.Datas
 	return kept, input.Named(in.Name, err)
 }
 
-// plan visits an input once, those queries that Options.Keep asks for, and makes use of the plan of a data set.
+// plan surveys an input and passes the plan of its data set to use.
 func (f *format) plan(in *input.Input, opts dataset.Options, use func(p *stream.Plan) error) (err error) {
 	src, err := f.stream(in, opts)
 	if err != nil {
@@ -126,11 +123,11 @@ func collect(p *stream.Plan, mem *memory.Account, name string, opts dataset.Opti
 	return d, err
 }
 
-// errUnheld is why data that would fit into memory are put in a file.
+// errUnheld is the reason why data that would fit into memory are put in a file.
 var errUnheld = errors.New("there is too little memory to hold the features and what else is needed; raise the limit")
 
-// spills reports whether reading that fails for want of memory is tried by way of a temporary file. What is kept
-// of an input was, and a cache is one.
+// spills reports whether data that do not fit into memory may be put in a temporary file. A sample has been
+// tried that way already, and a cache is a file.
 func (f *format) spills(opts dataset.Options) bool {
 	return opts.Stream && opts.Keep == nil && f.stream != nil && f.magic != cache.Magic
 }

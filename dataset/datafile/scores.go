@@ -14,11 +14,10 @@ import (
 	"github.com/listwise/listwise/dataset/trec"
 )
 
-// ReadScores reads the scores of the documents of a file in their order, one a line: finite decimal numbers, or
-// -inf for a document that was not retrieved. want is the expected number of scores, or
-// negative for any number. Blank lines may stand only at the end. The file
-// may be compressed as a data set's; "-" is the standard input. Errors in the
-// content are of type [*dataset.SyntaxError].
+// ReadScores reads the scores of the documents of a file in their order, one a line. They are finite decimal
+// numbers, or -inf for a document that was not retrieved. want is the expected number of scores, or negative for
+// any number. Blank lines may stand only at the end. The file may be compressed as a data set's; "-" is the
+// standard input. Errors in the content are of type [*dataset.SyntaxError].
 //
 // The file is read once, and no further than the first score too many. Of the
 // options, Context and MaxBytes count.
@@ -31,7 +30,7 @@ func ReadScores(path string, want int, opts dataset.Options) ([]float64, error) 
 	return scores, err
 }
 
-// Ranking is what a file says of documents: scores in the order of the data, or a run.
+// Ranking is the content of a file: scores in the order of the data, or a run.
 type Ranking struct {
 	Scores []float64 // nil if there is a run
 	Run    *trec.Run // nil if there are scores
@@ -62,7 +61,7 @@ func ReadRanking(path string, want int, opts dataset.Options) (Ranking, error) {
 	return f, err
 }
 
-// peek returns the beginning of a stream, as much as tells a run from scores.
+// peek returns enough of the beginning of a stream to distinguish a run from scores.
 func peek(b *bufio.Reader, name string) ([]byte, error) {
 	start, err := b.Peek(compress.HeadSize)
 	if err == nil {
@@ -87,7 +86,7 @@ func (f Ranking) Of(d *dataset.Dataset) (*trec.Joined, error) {
 	return &trec.Joined{Scores: scores}, nil
 }
 
-// MemoryBytes returns about what the ranking takes.
+// MemoryBytes returns about the memory that the ranking takes.
 func (f Ranking) MemoryBytes() int64 {
 	if f.Run != nil {
 		return f.Run.MemoryBytes()

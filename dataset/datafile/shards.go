@@ -20,8 +20,8 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Files returns the files that a path stands for: the shards, whose checksums it checks, of a
-// folder with a manifest or of a manifest, or the path itself.
+// Files returns the files of a path. For a manifest or a folder with one they are the shards, whose checksums it
+// checks; otherwise the path itself.
 func Files(ctx context.Context, path string) ([]string, error) {
 	m, err := manifestOf(ctx, path)
 	if err != nil || m == nil {
@@ -46,8 +46,7 @@ func IsSharded(path string) bool {
 	return ok || parts != nil || err != nil
 }
 
-// manifestOf returns the manifest that a path stands for, nil if it stands for none. The shards
-// are what it says.
+// manifestOf returns the manifest of a path, nil if there is none. It checks the shards.
 func manifestOf(ctx context.Context, path string) (*shards.Manifest, error) {
 	at, ok := shards.Find(path)
 	if !ok {
@@ -123,7 +122,7 @@ func observeShards(m *shards.Manifest, observe func(done, total int64)) func(str
 	}
 }
 
-// whole reports whether options read every document.
+// whole reports whether the options read every document.
 func whole(opts dataset.Options) bool {
 	return opts.Keep == nil && opts.Negative != dataset.NegativeDrop
 }
@@ -148,7 +147,7 @@ func checkShards(m *shards.Manifest, files []*stream.Surveyed, opts dataset.Opti
 	return nil
 }
 
-// CheckEnding returns an error unless an ending is that of a format that is written.
+// CheckEnding returns an error unless an ending is that of a format that can be written.
 func CheckEnding(ending string) error {
 	if f := byName("x" + ending); !slices.Contains(Endings(), ending) || f != nil && f.write == nil {
 		return fmt.Errorf("found the ending %q, expected one of a format that is written, such as .lwd, .txt.gz or .parquet", ending)
@@ -156,14 +155,14 @@ func CheckEnding(ending string) error {
 	return nil
 }
 
-// shardTail is what every name of a shard has before its ending.
+// shardTail is the end of the name of every shard, before its ending.
 const shardTail = "part-%05d%s"
 
-// Shard writes the inputs of a conversion as n files of about as many documents each, of the format
-// of an ending such as .lwd, into a folder, which it makes, and then their manifest. The
-// queries stay in their order, and whole. Options of the output, c.Out and c.Text, are not used.
-// The features go through a temporary cache in the folder, or beside it as long as there is none; those of one shard are in
-// memory unless all take more than Options.MaxBytes. Shards that are in the folder already stay until all new ones are written.
+// Shard writes the inputs of a conversion as n files with about equal numbers of documents. ending, such as
+// .lwd, sets their format. The files and their manifest go into a folder, which it makes. The queries stay in
+// their order, and whole. Options of the output, c.Out and c.Text, are not used. The features go through a
+// temporary cache in the folder, or beside it if it is new. The features of one shard are in memory unless all
+// features take more than Options.MaxBytes. Existing shards stay until all new ones are written.
 func Shard(c Conversion, dir, ending string, n int) (*shards.Manifest, error) {
 	if err := CheckEnding(ending); err != nil {
 		return nil, input.Named(dir, err)
@@ -201,8 +200,7 @@ func Shard(c Conversion, dir, ending string, n int) (*shards.Manifest, error) {
 	return m, placeShards(m, folder, dir)
 }
 
-// placeShards takes the shards that are written from a folder to that of the data set, in place of those that are
-// there, and writes the manifest.
+// placeShards moves new shards into the folder of the data set, replaces the old ones, and writes the manifest.
 func placeShards(m *shards.Manifest, from, dir string) (err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -229,8 +227,8 @@ func removeShards(list []shards.Shard, dir string) (err error) {
 	return err
 }
 
-// discardShards takes the manifest of an earlier data set from a folder, and then its shards, so
-// that what is there while others are written is not taken for one.
+// discardShards removes the manifest of an earlier data set and then its shards. So an interrupted replacement
+// does not look like a data set.
 func discardShards(dir string) error {
 	at := filepath.Join(dir, shards.FileName)
 	m, err := shards.Load(at)
@@ -284,8 +282,8 @@ func writeShards(o dataset.Options, d *dataset.Dataset, folder, dir, ending stri
 	return m, nil
 }
 
-// endOfShard returns behind which query shard k of n ends that begins at a query: where about as
-// many documents are behind as k+1 shards should have, and a query left for each of the others.
+// endOfShard returns the index after the last query of shard k of n, which begins at query from. The shards up
+// to it have about (k+1)/n of all documents, and each later shard keeps at least one query.
 func endOfShard(d *dataset.Dataset, from, k, n int) int {
 	last := len(d.Queries) - (n - k - 1)
 	if k == n-1 {
@@ -299,8 +297,7 @@ func endOfShard(d *dataset.Dataset, from, k, n int) int {
 	return to
 }
 
-// Index writes the manifest of files that are shards already, below its own folder, as the
-// options read them.
+// Index writes the manifest of existing files below its folder. The options say how they are read.
 func Index(path string, files []string, opts dataset.Options) (*shards.Manifest, error) {
 	m := new(shards.Manifest)
 	c := Conversion{Inputs: files, Options: opts}

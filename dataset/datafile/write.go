@@ -16,7 +16,7 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// TextOptions say how text is written.
+// TextOptions are options of writing text.
 type TextOptions = letor.Options
 
 // WriteText writes the data set as LETOR text.
@@ -27,18 +27,17 @@ func WriteText(w io.Writer, d *dataset.Dataset, opts TextOptions) error {
 // WriteScores writes scores, one a line, as [ReadScores] reads them.
 func WriteScores(w io.Writer, scores []float64) error { return letor.WriteScores(w, scores) }
 
-// WriteCache writes a cache, whatever its name.
+// WriteCache writes a cache to a file of any name.
 func WriteCache(path string, d *dataset.Dataset) error { return cache.Write(path, d) }
 
-// IsCache reports whether Write would write a cache under this name: those
-// end in .lwd.
+// IsCache reports whether Write would write a cache under this name, which ends in .lwd.
 func IsCache(path string) bool { return strings.HasSuffix(path, ".lwd") }
 
-// Write writes the data set in the format that the end of the name asks for: .lwd means a
-// cache, .csv, .tsv, .jsonl and .parquet a table, anything else LETOR text, for which the options hold;
-// Observe holds for all. Behind the ending of text, .gz and .zst mean that it is compressed.
-// The file appears when it is complete. [Open] reads it. Documents without features, as those
-// of TREC's judgements, are an error: none of these formats is read without features.
+// Write writes the data set in the format that the ending of the name selects. .lwd is a cache; .csv, .tsv,
+// .jsonl and .parquet are tables; anything else is LETOR text, to which the options apply; Observe holds for
+// all. Behind the ending of text, .gz and .zst mean that it is compressed. The file appears when it is complete.
+// [Open] reads it. Documents without features, such as TREC judgements, are an error: none of these formats can
+// represent them.
 func Write(path string, d *dataset.Dataset, opts TextOptions) error {
 	if d.Features == 0 {
 		return noFeatures(path)
@@ -84,7 +83,7 @@ func noFeatures(out string) error {
 	return &dataset.SyntaxError{File: out, Found: "documents without features to write", Expected: "at least one feature: judgements alone have no format but TREC's"}
 }
 
-// newWriter returns what writes text in the format that the end of a name asks for.
+// newWriter returns a writer of text in the format that the ending of a name selects.
 func newWriter(w io.Writer, path string, c stream.Contents, opts TextOptions) (stream.Writer, error) {
 	if f := byName(path); f != nil && f.write != nil {
 		if f.magic != "" && compress.ByName(path) != compress.Plain {
@@ -102,7 +101,7 @@ func IsTable(path string) bool {
 	return f != nil && f.write != nil
 }
 
-// compressed has fn write text through the compressor that the end of a name asks for.
+// compressed has fn write text through the compressor that the ending of a name selects.
 func compressed(w io.Writer, name string, fn func(io.Writer) error) error {
 	kind := compress.ByName(name)
 	if kind == compress.Plain {

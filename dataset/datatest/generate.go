@@ -1,6 +1,5 @@
-// Package datatest has what the tests of the packages of data share: data sets and texts,
-// drawn at random or of the shape of real ones, a reader that is slow and simple, and
-// comparisons.
+// Package datatest has helpers for the tests of packages that read data: random and realistic data sets and
+// texts, a slow and simple reader, and comparisons.
 package datatest
 
 import (

@@ -57,17 +57,17 @@ func (m *Account) Held(n int64) { m.taken.Add(n) }
 // Give takes back what Take counted.
 func (m *Account) Give(n int64) { m.taken.Add(-n) }
 
-// tooLarge returns the error, whose end the command line goes on from.
+// tooLarge returns the error, to whose end the command line adds a hint.
 func (m *Account) tooLarge(found, expected string) error {
 	return &dataset.SyntaxError{File: m.name, Found: found, Expected: expected + ", or raise the limit", Err: dataset.ErrTooLarge}
 }
 
-// RowBytes is what it takes for each document to put the documents of queries
-// together: its place, whether it is there, the end of its identifier.
+// RowBytes is the memory for each document while the documents of queries are put together: its place, whether
+// it is there, the end of its identifier.
 const RowBytes = 8 + 1 + 4
 
-// Bytes that are taken for each document beside its features, for each query, and
-// for each of those that a worker knows by name.
+// Bytes that are counted for each document without its features, for each query, and for each name that a worker
+// keeps.
 const (
 	DocumentBytes  = 8 + 4 // grade, end of the identifier
 	QueryBytes     = 640   // the Query, its id, its numbers, its place in a map, and what is known of it, such as values of measures
@@ -111,9 +111,8 @@ func (m *Account) tooManyDocuments(docs, features int, whole bool) error {
 // are drawn, and as they are written.
 const madeCopies = 4
 
-// CheckMade returns an error whose cause is [dataset.ErrTooLarge] if queries that are made one at a
-// time, of docs documents of the given features each, take more than MaxBytes, with an estimate of the
-// memory.
+// CheckMade returns an error, which wraps [dataset.ErrTooLarge], if generated queries take more than MaxBytes.
+// Queries are generated one at a time and have docs documents. The error has an estimate of the memory.
 func CheckMade(o dataset.Options, queries, docs, features int) error {
 	limit := float64(New("", o).limit)
 	need := float64(float64(queries)*QueryBytes) + float64(madeCopies*float64(docs)*(float64(4*float64(features))+DocumentBytes+buildIDBytes))

@@ -27,8 +27,7 @@ type Options struct {
 	// Format is one of [Formats], "" for the first.
 	Format string
 
-	// BestFirst orders a query's documents by descending score; otherwise all documents
-	// stand in the order of the input.
+	// BestFirst orders a query's documents by descending score; otherwise documents keep the order of the input.
 	BestFirst bool
 
 	// Top, if positive, leaves out documents of a lower rank.
@@ -71,15 +70,14 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// Write writes scores of d's documents, one a row. Documents without an identifier are called
-// by their number within the query, from 1. Documents of equal score have different ranks, in
-// the order of the input; in a run, whose readers do not look at ranks, in descending order
-// of what they are called, as bytes compare, as trec_eval takes them. Scores are the shortest decimals from which
-// the same bits are read.
+// Write writes scores of d's documents, one a row. Documents without an identifier are called by their number
+// within the query, from 1. Documents of equal score have different ranks, in the order of the input. In a run
+// they follow the descending order of the bytes of their ids, as trec_eval ignores the ranks and sorts this way.
+// Scores are the shortest decimals from which the same bits are read.
 //
-// Documents that were not retrieved ([dataset.NotRetrieved]) are left out. Any other score
-// that is not finite is an error, and so is an identifier that the format has no way to write,
-// and in a run a document that a query has twice.
+// Documents that were not retrieved ([dataset.NotRetrieved]) are left out. Any other score that is not finite is
+// an error. So is an identifier that the format cannot represent, and in a run a document that occurs twice in a
+// query.
 func Write(w io.Writer, d *dataset.Dataset, scores []float64, o Options) error {
 	if err := o.Check(); err != nil {
 		return err
@@ -197,7 +195,7 @@ func (out *writer) inInputOrder(d *dataset.Dataset, scores []float64, ranks []in
 	return nil
 }
 
-// order returns a query's documents, best first, as many as are asked for.
+// order returns the requested number of a query's documents, best first.
 func (out *writer) order(q *dataset.Query, scores []float64, top int) ([]int, error) {
 	order := make([]int, len(scores))
 	for i := range order {

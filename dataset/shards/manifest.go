@@ -33,8 +33,7 @@ const (
 	version    = 1
 )
 
-// Manifest describes a data set of several files. Its queries are those of the shards, one
-// shard behind the other.
+// Manifest describes a data set of several files. Its queries are the queries of the shards, shard after shard.
 type Manifest struct {
 	Format    string `json:"format"`
 	Version   int    `json:"version"`
@@ -43,7 +42,7 @@ type Manifest struct {
 	Features  int    `json:"features"`
 	Grades    Grades `json:"grades"`
 
-	// Names are those of the features, in the order of the data set, which is not every shard's; nil if there are none.
+	// Names are the names of the features, in the order of the data set, or nil. A shard's own order may differ.
 	Names []string `json:"names,omitempty"`
 
 	Shards []Shard `json:"shards"`
@@ -98,8 +97,8 @@ func GradesOf(d *dataset.Dataset) (g Grades) {
 	return g
 }
 
-// Find returns the manifest that a path stands for: that of a folder of shards, or a manifest
-// itself. ok is false for anything else.
+// Find returns the path of a manifest: the one in a folder of shards, or the path itself. ok is false for
+// anything else.
 func Find(path string) (manifest string, ok bool) {
 	info, err := os.Stat(path)
 	switch {
@@ -277,11 +276,11 @@ func (m *Manifest) CheckCounts(shard, queries, documents int) error {
 	return &dataset.SyntaxError{File: m.Path(shard), Found: fmt.Sprintf("%d queries and %d documents", queries, documents), Expected: fmt.Sprintf("%d and %d, as %s has them of shard %d", s.Queries, s.Documents, m.path, shard)}
 }
 
-// anew ends the error of a manifest that is not true.
+// anew is the end of the error about a manifest that does not match its shards.
 const anew = "; \"data shard --parts\" writes it anew, with the flags that the data are read with"
 
-// Admit returns an error if the data of a shard, as they are read, have grades that the manifest's leave out: the
-// threshold of relevance would be another than that of all data.
+// Admit returns an error if a shard, as the options read it, has grades that the manifest lacks. Otherwise the
+// shard would have another threshold of relevance than all data.
 func (m *Manifest) Admit(shard int, d *dataset.Dataset) error {
 	g, all := GradesOf(d), m.Grades
 	var found string
@@ -303,8 +302,8 @@ func (m *Manifest) Admit(shard int, d *dataset.Dataset) error {
 	return &dataset.SyntaxError{File: m.Path(shard), Found: found, Expected: expected + ", as " + m.path + " says of all shards" + anew}
 }
 
-// Check returns an error if the manifest is not true of all shards, as the options read them, which keep every query: of
-// their grades, and of their features but for those that options leave out or add.
+// Check returns an error if the manifest does not match the grades and features of all shards, as the options
+// read them. The options must keep every query. Features that options add or leave out are not compared.
 func (m *Manifest) Check(d *dataset.Dataset, opts dataset.Options) error {
 	var found, expected string
 	g := GradesOf(d)
@@ -323,7 +322,7 @@ func (m *Manifest) Check(d *dataset.Dataset, opts dataset.Options) error {
 	return &dataset.SyntaxError{File: m.path, Found: found + " in the shards", Expected: expected + ", as it says of them" + anew}
 }
 
-// describe returns what is known of grades in words.
+// describe describes grades in words.
 func describe(g Grades) string {
 	what := "whole grades"
 	if g.Fractions {

@@ -29,8 +29,8 @@ func (m *Manifest) Arrange(shard int, d *dataset.Dataset) (*dataset.Dataset, err
 	return d.KeepFeatures(columns), nil
 }
 
-// Order returns the names of a shard's features, of which some may have been left out, in the order that they have among
-// all, nil if the shard or the manifest has none. It is an error if the manifest does not name one of them.
+// Order returns the names of a shard's features in the order of the data set, nil if the shard or the manifest
+// has no names. Some features may have been left out. It is an error if the manifest does not name one of them.
 func (m *Manifest) Order(shard int, names []string) (order []string, err error) {
 	if m.Names == nil || names == nil {
 		return nil, nil

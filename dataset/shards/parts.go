@@ -13,9 +13,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// partName is the name of a part of a table, as Spark, pyarrow, Dask, fastparquet and DuckDB write them,
-// in the groups before the number, the number and what Spark adds; or as polars does, eight hexadecimal
-// digits.
+// partName matches the name of a part of a table. Spark, pyarrow, Dask, fastparquet and DuckDB write a prefix, a
+// number and sometimes a suffix, which are the groups. polars writes eight hexadecimal digits.
 var partName = regexp.MustCompile(`^(?:(part[-.]|data_|[0-9a-f]{32}-)([0-9]+)(-.*)?|[0-9a-f]{8})\.parquet$`)
 
 // Parts returns the files of a folder that holds one table as Parquet, in the order of their numbers,

@@ -2,8 +2,8 @@ package stream
 
 import "github.com/listwise/listwise/dataset"
 
-// Of returns a source of the documents of a data set, which it closes. Missing values are
-// visited as they are. Of one that is streamed it holds the features of one query.
+// Of returns a source of the documents of a data set, which the source does not hold as a whole if the data set
+// is streamed. Missing values stay.
 func Of(d *dataset.Dataset) Source { return &datasetSource{d, d.KeepsDocIDs()} }
 
 type datasetSource struct {
@@ -68,11 +68,11 @@ func (s *datasetSource) Each(columns int, visit func(b *Batch) error) (err error
 	return s.Changed()
 }
 
-// mostText is how many bytes of identifiers a batch has at most, but for those of its last document.
+// mostText bounds the bytes of identifiers in a batch, except for those of its last document.
 const mostText = 1 << 18
 
-// add appends documents of a query to a batch, from one to before another or to where there is no room for their
-// identifiers, and returns where.
+// add appends documents of a query to a batch, up to the given end or until there is no room for their
+// identifiers. It returns the end.
 func (s *datasetSource) add(b *Batch, q *dataset.Query, from, to int, pad []float32) (end int) {
 	for j, n := from, len(b.DocText); s.docIDs && j < to; j++ {
 		if n += len(q.DocID(j)); n >= mostText {

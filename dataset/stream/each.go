@@ -23,8 +23,8 @@ type Part struct {
 // Query returns the number in the Plan of a run's query.
 func (r *Run) Query() int { return r.query }
 
-// Each visits the documents of all files in their order, and tells where they go.
-// Documents that differ from those surveyed are an error that wraps [dataset.ErrChanged].
+// Each visits the documents of all files in their order, with their places. Documents that differ from those
+// surveyed are an error that wraps [dataset.ErrChanged].
 func (p *Plan) Each(visit func(part *Part) error) error {
 	row, text, end := starts(p.Counts), starts(p.bytes), starts(p.bytes)
 	for q, n := range p.bytes {
@@ -170,7 +170,7 @@ func (v *visitor) fill(b *Batch) (left bool) {
 	return n > 0
 }
 
-// cut returns the documents from one to another of a batch, which are whole runs.
+// cut returns documents of a batch, which are whole runs.
 func (v *visitor) cut(b *Batch, run, toRun, from, to int) *Part {
 	f := v.plan.Features
 	part := &Part{Batch: Batch{Runs: b.Runs[run:toRun], Grades: b.Grades[from:to], X: b.X[from*f : to*f]}}

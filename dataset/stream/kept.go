@@ -6,12 +6,11 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Kept returns the source of the documents of those queries of src that keep is true of. Surveying it is an
-// error if there is none ([dataset.CheckKept]). It has all features of src, and closes it. Documents that src has in another order than its input
-// are in the order of src.
+// Kept returns a source of the queries of src that keep selects. Surveying it is an error if there are none
+// ([dataset.CheckKept]). It has all features of src, and closes it. Documents keep the order of src.
 func Kept(src Source, keep func(id string) bool) Source { return &keptSource{src, keep, false} }
 
-// KeptSome is [Kept] for one source of several: that none of its queries is kept is no error.
+// KeptSome is [Kept] without the error if there are none. It is for one source of several.
 func KeptSome(src Source, keep func(id string) bool) Source { return &keptSource{src, keep, true} }
 
 type keptSource struct {

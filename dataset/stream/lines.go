@@ -41,13 +41,12 @@ type lines struct {
 // linesValues is how many values of features are put into text at a time, or as many bytes of identifiers as they have.
 const linesValues = 1 << 15
 
-// NewLines returns what writes lines that line appends to a text. It is called concurrently.
+// NewLines returns a writer of lines, which line appends to a text. It is called concurrently.
 func NewLines(w io.Writer, line func(text []byte, d *Doc) []byte) *Lines {
 	return &Lines{w: w, line: line, ring: make([]lines, 2*parallel.Workers(0, 16))}
 }
 
-// Add writes a document, of which nothing is held when it returns. An error may be that of
-// writing a document before.
+// Add writes a document, and keeps no part of it when it returns. An error may be about an earlier document.
 func (l *Lines) Add(d Doc) error {
 	if l.err == nil {
 		l.add(d)
@@ -106,7 +105,7 @@ func (l *Lines) write(b *lines) {
 	b.docs, b.x, b.ids, b.text, b.made = b.docs[:0], b.x[:0], 0, b.text[:0], nil
 }
 
-// End writes what is left. An error that Add returned is not returned again.
+// End writes the remaining lines. An error that Add returned is not returned again.
 func (l *Lines) End() error {
 	if len(l.ring[l.at].docs) > 0 {
 		l.next()

@@ -10,9 +10,8 @@ import (
 	"github.com/listwise/listwise/dataset/memory"
 )
 
-// A Plan says where the documents of some sources go in the data set that they make
-// together. It holds the ids of queries and where their documents stand, nothing of
-// documents.
+// A Plan gives the documents of some sources their places in the data set that they make together. It holds the
+// ids of queries and the places of their documents, but no documents.
 type Plan struct {
 	Features     int
 	FeatureNames []string // or nil
@@ -74,16 +73,15 @@ func (s *Surveyed) Docs() int { return s.docs }
 // run is a Run in few bytes.
 type run struct{ query, docs uint32 }
 
-// queryBytes are about what a query takes besides its id, runBytes what a run does.
+// queryBytes is about the memory for a query without its id; runBytes is that of a run.
 const (
 	queryBytes = 160
 	runBytes   = 8
 )
 
-// Join lays out the data set that sources make, the queries of one file behind those of
-// another. As [dataset.Concat] does, it refuses a query in two of them and names of
-// features that differ other than in their order; the narrower ones get columns of zeros, unless they are fixed. The
-// context ends Each.
+// Join plans the data set that sources make, the queries of one file after those of the file before. As
+// [dataset.Concat] does, it refuses a query in two sources and different names of features; their order may
+// differ. Narrower sources get columns of zeros, unless their width is fixed. The context ends Each.
 func Join(ctx context.Context, files []*Surveyed, missing dataset.Missing) (*Plan, error) {
 	p := &Plan{files: files, missing: missing, ctx: ctx}
 	for _, s := range files {
@@ -95,8 +93,7 @@ func Join(ctx context.Context, files []*Surveyed, missing dataset.Missing) (*Pla
 	return p, nil
 }
 
-// Survey surveys a source. With refuse, a query whose documents stand in several places is
-// an error.
+// Survey surveys a source. With refuse, a query with scattered documents is an error.
 func Survey(f File, refuse bool) (*Surveyed, error) {
 	s := &Surveyed{File: f}
 	numbers := make(map[string]uint32)
@@ -139,9 +136,8 @@ func Survey(f File, refuse bool) (*Surveyed, error) {
 	return s, err
 }
 
-// ScatteredError is the error about a query whose documents stand in several places: of the
-// runs that were visited, the first that is not the query's first. A source that knows its
-// line says so.
+// ScatteredError is the error about a query with scattered documents. Run is the first visited run that is not
+// the first of its query. A source that knows its line says so.
 type ScatteredError struct {
 	*dataset.SyntaxError
 
@@ -203,7 +199,7 @@ func (p *Plan) join() error {
 	return nil
 }
 
-// joinAttributes adds what a file says of its queries.
+// joinAttributes adds the attributes of a file's queries.
 func (p *Plan) joinAttributes(k int, s *Surveyed) error {
 	if k == 0 {
 		p.AttributeNames = s.shape.AttributeNames
@@ -214,7 +210,7 @@ func (p *Plan) joinAttributes(k int, s *Surveyed) error {
 	return nil
 }
 
-// width returns the number of features that the source has among sources of so many.
+// width returns the number of features of the source in a data set with the given number.
 func (s *Surveyed) width(features int) int {
 	if s.shape.Fixed {
 		return s.shape.Features
@@ -222,15 +218,15 @@ func (s *Surveyed) width(features int) int {
 	return features
 }
 
-// NameFeatures gives the features of a source that has no names of them those of the data set that it is a part of.
+// NameFeatures sets the names of the features of a source without names.
 func (s *Surveyed) NameFeatures(features []string) {
 	if s.shape.FeatureNames == nil {
 		s.shape.FeatureNames = features
 	}
 }
 
-// OrderFeatures makes the features of the source stand in an order of their names, unless it is nil, where the source is
-// the first of its data set that has names.
+// OrderFeatures sets the order of the data set's features by name, if the source is the first with names. nil
+// keeps the order of the source.
 func (s *Surveyed) OrderFeatures(names []string) { s.order = names }
 
 // FeatureNames returns the names of features that the source has, or nil. They must not be changed.
@@ -239,7 +235,7 @@ func (s *Surveyed) FeatureNames() []string { return s.shape.FeatureNames }
 // Features returns the number of features.
 func (s *Surveyed) Features() int { return s.shape.Features }
 
-// names returns the names of so many features, those that are added named by their numbers.
+// names returns the names of the given number of features. Added features are named by their numbers.
 func (s *Surveyed) names(features int) []string {
 	if s.shape.FeatureNames == nil {
 		return nil
@@ -263,7 +259,7 @@ func (p *Plan) DocBytes() int {
 // Weighted reports whether any query or document has a weight other than 1.
 func (p *Plan) Weighted() bool { return p.DocWeights || p.QueryWeights != nil }
 
-// Missing returns what missing values become.
+// Missing returns the policy for missing values.
 func (p *Plan) Missing() dataset.Missing { return p.missing }
 
 // Holes returns the numbers of missing values and of zeros for features that the input left out, known after Each.
@@ -274,7 +270,7 @@ func (p *Plan) Holes() (missing, absent int) {
 	return missing, absent
 }
 
-// Warnings says what was put together and, after Each, what was rounded and filled in.
+// Warnings returns warnings about scattered queries and, after Each, about rounded and missing values.
 func (p *Plan) Warnings() []string {
 	var all []string
 	for _, s := range p.files {

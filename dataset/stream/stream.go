@@ -1,27 +1,26 @@
-// Package stream has judged queries that are visited some documents at a time, so that a
-// file can be converted without its features ever being in memory as a whole.
+// Package stream visits judged queries some documents at a time. So a file is converted without having all its
+// features in memory.
 //
-// Start reading at [Source], which a format implements, and at [Plan], which says where the
-// documents of several sources go in the data set that they make.
+// Start reading at [Source], which a format implements, and at [Plan], which joins sources. The package must not
+// know any format.
 package stream
 
-// Source is an input of judged documents that can be visited any number of times, in the
-// order in which they stand there. It is used by one goroutine at a time.
+// Source is an input of judged documents that can be visited any number of times, in the order of the input. It
+// is used by one goroutine at a time.
 type Source interface {
-	// Survey visits the documents without their features: it tells the queries that
-	// successive documents belong to, and in the end what is known of all. A mistake in
-	// the input that Survey does not meet, Each does.
+	// Survey visits the runs of documents without their features, and returns what all of them have in common.
+	// Each finds mistakes that Survey passes over.
 	Survey(visit func(runs []Run) error) (Shape, error)
 
-	// Each visits the documents with so many columns of features, no fewer than the
-	// Shape's; those added are zeros. An error of visit ends it and is returned.
+	// Each visits the documents with the given number of columns, at least the Shape's; added columns are 0. An
+	// error of visit ends it and is returned.
 	Each(columns int, visit func(b *Batch) error) error
 
 	// Close releases what the source holds.
 	Close() error
 }
 
-// Shape is what a source knows of its documents when all were surveyed.
+// Shape describes all documents of a source after a survey.
 type Shape struct {
 	Features     int
 	FeatureNames []string  // one a feature, or nil
@@ -47,8 +46,7 @@ type Run struct {
 	query int // its number in a Plan
 }
 
-// Batch is some successive documents. It may be changed, but is valid only during the call
-// that it is given to.
+// Batch is some successive documents. It may be changed, but is valid only during the call of visit.
 type Batch struct {
 	Runs   []Run     // the queries of the documents, in order
 	Grades []float64 // finite and non-negative
@@ -78,9 +76,8 @@ func (b *Batch) DocID(i int) string {
 	return string(b.DocText[from:b.DocEnd[i]])
 }
 
-// BatchBytes is about what the features of a Batch take at most, unless one document takes
-// more.
+// BatchBytes is about the largest size of the features of a Batch, unless one document takes more.
 const BatchBytes = 4 << 20
 
-// BatchDocs returns how many documents of so many columns a Batch should have at most.
+// BatchDocs returns the largest number of documents that a Batch with the given number of columns should have.
 func BatchDocs(columns int) int { return max(1, BatchBytes/(4*columns+16)) }

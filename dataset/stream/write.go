@@ -6,21 +6,20 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// A Writer writes documents in the order in which they are given, those of a query one after
-// the other. Close ends what it writes, and leaves open what that is written to.
+// A Writer writes documents in the order of the calls; the documents of a query are adjacent. Close ends the
+// output, but does not close the underlying writer.
 type Writer interface {
 	Document(query, id string, grade float64, row []float32) error
 	Close() error
 }
 
-// A WeightWriter writes weights, too: where the Contents are Weighted, Weigh tells those of every
-// document before it.
+// A WeightWriter writes weights, too. If the Contents are Weighted, Weigh is called before each document.
 type WeightWriter interface {
 	Writer
 	Weigh(query, document float64)
 }
 
-// weigh returns what to call with the weights of a document before it.
+// weigh returns a function to call with the weights of a document before it.
 func weigh(w Writer, c Contents) func(query, document float64) {
 	if z, ok := w.(WeightWriter); ok && c.Weighted {
 		return z.Weigh
@@ -28,7 +27,7 @@ func weigh(w Writer, c Contents) func(query, document float64) {
 	return func(float64, float64) {}
 }
 
-// Contents are what a writer knows of the documents before they come.
+// Contents describe the documents before they are written.
 type Contents struct {
 	Features     int
 	Docs         int      // number of documents, 0 if that is not known
@@ -36,16 +35,16 @@ type Contents struct {
 	DocIDs       bool     // documents may have identifiers
 	Weighted     bool     // queries or documents have weights
 
-	// MaxBytes is the memory of which a writer may hold a part for what it has not written yet, 0 for as much as helps.
+	// MaxBytes is the memory limit, of which a writer may use a part for pending output; 0 is no limit.
 	MaxBytes int64
 }
 
-// ContentsOf returns those of a data set.
+// ContentsOf returns the contents of a data set.
 func ContentsOf(d *dataset.Dataset) Contents {
 	return Contents{Features: d.Features, Docs: d.Docs(), FeatureNames: d.FeatureNames, DocIDs: d.KeepsDocIDs(), Weighted: d.Weighted()}
 }
 
-// Contents returns what a writer knows of a plan's documents.
+// Contents returns the contents of a plan.
 func (p *Plan) Contents() Contents {
 	return Contents{Features: p.Features, Docs: p.Docs, FeatureNames: p.FeatureNames, DocIDs: p.KeepsDocIDs, Weighted: p.Weighted()}
 }
@@ -58,8 +57,8 @@ func of(weights []float64, i int) float64 {
 	return weights[i]
 }
 
-// Write gives all documents of a data set to a writer, which it closes. observe, unless nil,
-// is called after every query with the number of those written and the total.
+// Write passes all documents of a data set to a writer, which it closes. observe, unless nil, is called after
+// every query with the number of queries written and the total.
 func Write(w Writer, d *dataset.Dataset, observe func(done, total int)) (err error) {
 	defer func() { err = errors.Join(err, w.Close()) }()
 	defer dataset.GuardFaults(&err)()
@@ -79,9 +78,8 @@ func Write(w Writer, d *dataset.Dataset, observe func(done, total int)) (err err
 	return d.Changed()
 }
 
-// Write gives the documents of a plan to a writer, which it closes, as [Write] does those of a
-// data set, in the order in which they are visited: the documents of a query must stand
-// together, and values must not be left missing by a policy that takes whole queries.
+// Write passes the documents of a plan to a writer, which it closes, in the order of the visit. The documents of
+// a query must be adjacent. The policy for missing values must not depend on whole queries.
 func (p *Plan) Write(w Writer, observe func(done, total int)) (err error) {
 	defer func() { err = errors.Join(err, w.Close()) }()
 	tell := weigh(w, p.Contents())

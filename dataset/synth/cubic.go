@@ -22,9 +22,8 @@ import (
 // its mean and divided by its standard deviation over all data. Grades cut the
 // target's distribution into the given shares.
 //
-// Means, deviations and cuts are those of the polynomial's population and not of
-// the data at hand: training and test data made with one Polynomial and different
-// seeds are graded alike.
+// Means, deviations and cuts describe the population of the polynomial, not one data set. So training and test
+// data made with one Polynomial and different seeds are graded alike.
 type Cubic struct {
 	Queries  int // number of queries, at least 1
 	Docs     int // documents of every query, at least 2

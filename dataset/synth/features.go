@@ -10,12 +10,10 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// A document has five hidden properties: how well each of four fields (as it were title,
-// body, anchors and address) matches the query, and its authority, which does not depend
-// on the query. The matches of a document are correlated, and a field
-// may be empty. The features are noisy statistics of one property each, as
-// LETOR's are statistics of one field each; relevance is a function of all
-// properties, mostly but not wholly linear.
+// A document has five hidden properties. Four say how well a field (such as title, body, anchors or address)
+// matches the query. The fifth is its authority, which does not depend on the query. The matches of a document
+// are correlated, and a field may be empty. The features are noisy statistics of one property each, as LETOR's
+// are statistics of one field each; relevance is a function of all properties, mostly but not wholly linear.
 const (
 	fields     = 4
 	properties = fields + 1
@@ -23,7 +21,7 @@ const (
 )
 
 var (
-	// weights are those of the properties in the relevance.
+	// weights are the weights of the properties in the relevance.
 	weights = [properties]float64{0.7, 1, 0.6, 0.3, 0.5}
 
 	// empty is the share of documents where the field has no match at all.

@@ -51,8 +51,8 @@ var mq2008 = Shape{
 	copies: 0.004,
 }
 
-// intranet has the published size and number of grades of a set that is not public, and the
-// level of NDCG that the paper's figure shows; the shares of its grades are not published.
+// intranet has the published size and number of grades of a set that is not public. Its level of NDCG is read
+// from the paper's figure. The shares of its grades are not published.
 var intranet = Shape{
 	Name:     "intranet",
 	About:    "intranet search with four grades (LambdaRank's paper, 6.3.2)",

@@ -1,12 +1,11 @@
-// Package synth generates data sets: such as resemble LETOR's, for tests, demonstrations
-// and benchmarks where the real ones are not available ([Shape]), and the artificial data
-// of the papers on RankNet and LambdaRank ([Cubic]) and on ListMLE ([Square]).
+// Package synth generates data sets. [Shape] resembles the LETOR collections, for tests, demonstrations and
+// benchmarks without the real data. [Cubic] makes the artificial data of the papers on RankNet and LambdaRank,
+// [Square] the data of the paper on ListMLE.
 //
-// A [Shape] imitates one collection: its numbers of queries, documents and features, the
-// distribution of its grades and its difficulty. Start reading at [Shape.Generate];
-// features.go has the model of documents and features. All data of one shape have the
-// same relation of features and grades, so that a model trained on data of one seed can be
-// tested on data of another. The package must not know of measures, losses or models.
+// A [Shape] imitates one collection: its numbers of queries, documents and features, the distribution of its
+// grades and its difficulty. Start reading at [Shape.Generate]; features.go has the model of documents and
+// features. All data of one shape have the same relation of features and grades. So a model trained with one
+// seed can be tested with another. The package must not know of measures, losses or models.
 package synth
 
 import (
@@ -29,9 +28,8 @@ type Options struct {
 	// on average; for the shape gov1 it is exact. 1 ≤ Relevant < Docs.
 	Relevant int
 
-	// Noise is the standard deviation of the part of relevance that is independent of
-	// all features, in units of that of the other part: 0 makes grades a function of
-	// the documents' hidden properties.
+	// Noise is the standard deviation of the part of relevance that is independent of all features. Its unit is
+	// the standard deviation of the other part. 0 makes grades a function of the documents' hidden properties.
 	Noise float64
 
 	Seed uint64

@@ -9,20 +9,19 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Learn works out the steps on training data, which are not changed: in their order, each on
-// what those before it have left; quantiles are interpolated linearly between documents
-// (type 7 of R. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American
-// Statistician 50, 1996), deviations are the population's, and missing values count for
-// nothing. All documents count alike. It takes 4 bytes for every document and core, and a
-// few passes over each feature.
+// Learn learns the steps in order from training data, which it does not change. Each step sees the output of the
+// steps before it. Quantiles are interpolated linearly between documents (type 7 of R. Hyndman and Y. Fan,
+// "Sample quantiles in statistical packages", The American Statistician 50, 1996), deviations are the
+// population's, and missing values count for nothing. All documents count alike. It takes 4 bytes for every
+// document and core, and a few passes over each feature.
 //
 // An error is about features that the data have not, or more than MaxSteps specs.
 func Learn(specs []Spec, d *dataset.Dataset) (*Pipeline, error) {
 	return LearnWithin(specs, d, gatheredBytes)
 }
 
-// LearnWithin is Learn with a limit of the memory for features of streamed data, at least those of one feature, which are
-// read at once. What is learned does not depend on it.
+// LearnWithin is Learn with a memory limit for features of streamed data. One feature of all documents is read
+// at once, even if it exceeds the limit. What is learned does not depend on it.
 func LearnWithin(specs []Spec, d *dataset.Dataset, memory int64) (*Pipeline, error) {
 	if len(specs) > MaxSteps {
 		return nil, fmt.Errorf("found %d transforms, expected at most %d", len(specs), MaxSteps)
@@ -104,7 +103,7 @@ func (s source) appendTo(values []float32, feature int) []float32 {
 	return values
 }
 
-// column are the values of one feature, those of all documents, once they are taken.
+// column are the values of one feature for all documents, once they are read.
 type column struct {
 	values  []float32
 	taken   bool
@@ -219,8 +218,8 @@ func (c *column) present() int {
 	return n
 }
 
-// ranked returns the value of a rank, from 0, in ascending order of those that are not
-// missing: by the upper half of the bits that order them, then by the lower one.
+// ranked returns the value of a rank, from 0, in ascending order of the values that are not missing. It looks at
+// the upper half of the bits that order them, then at the lower one.
 func (c *column) ranked(rank int) float32 {
 	clear(c.counts[:])
 	for _, x := range c.values {

@@ -64,7 +64,7 @@ func (p *Pipeline) Equal(other *Pipeline) bool {
 		slices.EqualFunc(p.chains, other.chains, slices.Equal[Chain])
 }
 
-// Fills reports whether missing values of the first so many features all become numbers.
+// Fills reports whether missing values of the first n features all become numbers.
 func (p *Pipeline) Fills(features int) bool {
 	if p == nil || len(p.features) < features || features < 1 || p.features[features-1] != features-1 {
 		return false

@@ -164,8 +164,7 @@ func (b bound) String() string {
 	return ""
 }
 
-// features returns the features that the step is for, from 0, of data with so many; names
-// may be nil.
+// features returns the numbers from 0 of the features that the step changes; names may be nil.
 func (s Spec) features(count int, names []string) ([]bool, error) {
 	in := make([]bool, count)
 	if s.columns == nil {

@@ -1,6 +1,5 @@
-// Package transform has what is done to features one by one before a query is normalized:
-// steps that are learned from training data, stored as numbers in the model, and applied
-// the same way wherever it scores.
+// Package transform changes features one by one before a query is normalized. Steps are learned from training
+// data, stored as numbers in the model, and applied the same way wherever the model scores.
 //
 //	fill      a missing value (NaN) becomes a number
 //	clip      min(max(x, low), high)
@@ -10,10 +9,9 @@
 // Start reading at [Step] and [Pipeline]; [Spec] is a step that is yet to be learned, by
 // [Learn]. The package must not know of models or of files.
 //
-// Every step takes a float32 to a float32, the nearest one to the exact result, so that two
-// steps give the same bits as the one applied to what the other left. No step decreases: of
-// two numbers the larger one does not become the smaller one, which is why a tree's
-// threshold on a transformed feature is one on the feature itself ([Chain.Largest]).
+// Every step maps a float32 to the float32 nearest to the exact result. So two steps in one chain give the same
+// bits as one after the other. No step is decreasing: a larger number stays at least as large. So a tree's
+// threshold on a transformed feature is a threshold on the feature itself ([Chain.Largest]).
 package transform
 
 import (
@@ -55,8 +53,7 @@ type Log1p struct{}
 // in the data that Mean and Deviation are of.
 type Standard struct{ Mean, Deviation float64 }
 
-// leastDeviation is the smallest deviation that one can divide by; those of float32s are
-// larger.
+// leastDeviation is the smallest deviation that one can divide by; deviations of float32 values are larger.
 const leastDeviation = 1e-300
 
 // Unbounded is the bound that no float32 exceeds.
@@ -212,8 +209,8 @@ func (c Chain) Apply(x float32) float32 {
 	return x
 }
 
-// Affine reports whether, up to rounding, the chain makes slope·x + intercept of every x
-// from low to high, which may be infinite. What it makes of a missing value is not asked.
+// Affine reports whether, up to rounding, the chain makes slope·x + intercept of every x from low to high, which
+// may be infinite. Missing values are not asked about.
 func (c Chain) Affine(low, high float64) (slope, intercept float64, ok bool) {
 	slope = 1
 	for _, s := range c {

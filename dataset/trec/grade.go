@@ -43,10 +43,10 @@ type Graded struct {
 	Queries  int // queries of the data without any judged document
 }
 
-// Grade returns the data with the grades of the judgements, by query and document, in place
-// of their own, which are written over. It is an error if documents of the data cannot be told by query and
-// identifier, if none of them is judged, or, under UnjudgedError, if one of them is not.
-// A query of which UnjudgedDrop leaves nothing is left out.
+// Grade returns the data with the grades of the judgements, by query and document, in place of their own, which
+// are written over. It is an error if query and identifier do not identify the documents, or if none of them is
+// judged. Under UnjudgedError one unjudged document is an error. A query of which UnjudgedDrop leaves nothing is
+// left out.
 func Grade(data, judged *dataset.Dataset, unjudged Unjudged) (*dataset.Dataset, Graded, error) {
 	if err := joinable(data); err != nil {
 		return nil, Graded{}, err
@@ -85,8 +85,8 @@ func Grade(data, judged *dataset.Dataset, unjudged Unjudged) (*dataset.Dataset, 
 	return d, n, nil
 }
 
-// gradesOf returns the grades of a query's documents, dataset.Unjudged where judged, which
-// may be nil, has none, and the number of those that it has.
+// gradesOf returns the grades of a query's documents and the number of judged ones. Documents that judged, which
+// may be nil, lacks have the grade dataset.Unjudged.
 func gradesOf(q, judged *dataset.Query, unjudged Unjudged) (grades []float64, found int, err error) {
 	of := make(map[string]float64)
 	if judged != nil {

@@ -31,7 +31,7 @@ type table struct {
 	textBytes int64 // that are counted for text
 }
 
-// tableBytes are what a document takes in a table beside its identifier.
+// tableBytes is the memory of a document in a table, without its identifier.
 const tableBytes = 4 + 4 + 8 + 4
 
 func newTable(in *input.Input) *table {

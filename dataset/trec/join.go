@@ -12,11 +12,11 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Pool returns a data set for measuring runs: for every query of the judgements, which have
-// no features, its judged documents and, with the grade [dataset.Unjudged], all others that
-// a run has for it. Documents stand in descending order of their identifiers, as trec_eval
-// puts those of equal score. Runs may be nil, and their queries without judgements are left
-// out. Queries keep their weights; those of documents, which no measure looks at, are gone.
+// Pool returns a data set for measuring runs, without features. Each query of the judgements has its judged
+// documents and all others that a run has for it; these have the grade [dataset.Unjudged]. Documents are in
+// descending order of their identifiers, the order in which trec_eval ranks documents of equal score. Runs may
+// be nil, and their queries without judgements are left out. Queries keep their weights. Weights of documents
+// are dropped, as no measure uses them.
 func Pool(judged *dataset.Dataset, runs ...*Run) (*dataset.Dataset, error) {
 	if err := joinable(judged); err != nil {
 		return nil, err
@@ -28,9 +28,9 @@ func Pool(judged *dataset.Dataset, runs ...*Run) (*dataset.Dataset, error) {
 	return gather(b, judged.Queries, runs)
 }
 
-// UnjudgedQueries returns the data set of the queries that runs have and judged, which may be nil,
-// does not: all documents that a run has for them, with the grade [dataset.Unjudged].
-// Queries stand in the order of the runs. It returns nil if there is none.
+// UnjudgedQueries returns the data set of the queries that runs have and judged, which may be nil, lacks. It has
+// all documents of the runs for them, with the grade [dataset.Unjudged]. Queries are in the order of the runs.
+// It returns nil if there is none.
 func UnjudgedQueries(judged *dataset.Dataset, runs ...*Run) (*dataset.Dataset, error) {
 	known := make(map[string]bool)
 	if judged != nil {
@@ -82,7 +82,7 @@ type pooled struct {
 	grade float64
 }
 
-// pool returns a query's judged documents and those of runs, each once.
+// pool returns the judged documents of a query and the documents of runs, each once.
 func pool(id string, q *dataset.Query, runs []*Run) []pooled {
 	n := q.Len()
 	for _, r := range runs {
@@ -128,8 +128,8 @@ func joinable(d *dataset.Dataset) error {
 	return nil
 }
 
-// descending reports whether a query's identifiers strictly descend, as those of Pool do;
-// none of them is then empty but the last.
+// descending reports whether a query's identifiers strictly descend, as in the result of Pool. Then only the
+// last can be empty.
 func descending(q *dataset.Query) bool {
 	for j := 1; j < q.Len(); j++ {
 		if q.DocID(j-1) <= q.DocID(j) {
@@ -230,8 +230,8 @@ func (r *Run) MemoryBytes() int64 {
 	return int64(len(r.docs.Text))*5/4 + int64(len(r.scores))*(4+8) + int64(len(r.queries))*memory.QueryBytes
 }
 
-// PoolBytes returns about what [Pool] takes at most, and what its result does. Without
-// judgements they are those of [UnjudgedQueries].
+// PoolBytes returns about what [Pool] takes at most, and what its result does. Without judgements it returns
+// [UnjudgedQueries].
 func PoolBytes(judged *dataset.Dataset, runs ...*Run) (most, left int64) {
 	var docs, text, queries int64
 	if judged != nil {

@@ -28,10 +28,9 @@ const qrelsFields = "QUERY ITERATION DOCUMENT GRADE"
 //
 //	QUERY DOCUMENT GRADE
 //
-// Fields are separated by blanks or tabs; ids may have blanks where tabs separate all
-// fields. The iteration is not looked at. Grades are finite numbers; what negative ones
-// become is the option Negative. The lines of a query may stand in several places; its
-// documents stand where the first of them does.
+// Fields are separated by blanks or tabs; ids may have blanks where tabs separate all fields. The iteration is
+// not looked at. Grades are finite numbers; what negative ones become is the option Negative. The lines of a
+// query may be scattered; its place is that of its first line.
 //
 // What it takes is counted by mem. Errors in the content are of type [*dataset.SyntaxError]: another number of fields, a grade
 // that is no number, a document that a query has twice.

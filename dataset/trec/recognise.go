@@ -10,9 +10,8 @@ import (
 	"github.com/listwise/listwise/dataset/internal/compress"
 )
 
-// HeadSize returns the number of bytes at the beginning of a file by which its content is
-// recognised, given its first [compress.HeadSize]: more of a compressed one, whose first
-// block must be complete.
+// HeadSize returns how many bytes at the beginning of a file recognise its content, given its first
+// [compress.HeadSize]. A compressed file needs more, as its first block must be complete.
 func HeadSize(start []byte) int {
 	if compress.Detect(start, "") == compress.Plain {
 		return 1 << 12

@@ -47,8 +47,8 @@ var runFields = map[int]string{6: "QUERY Q0 DOCUMENT RANK SCORE TAG", 5: "QUERY 
 // [Run.Warnings] name ranks that contradict the scores, and documents that the option
 // DropSelf left out.
 //
-// Errors in the content are of type [*dataset.SyntaxError]: another number of fields, a rank
-// that is no whole number, a score that is no finite one, a document that a query has twice.
+// Errors in the content are of type [*dataset.SyntaxError]: a wrong number of fields, a rank that is not a whole
+// number, a score that is not finite, a document that occurs twice in a query.
 func ReadRun(r io.Reader, name string, opts dataset.Options) (*Run, error) {
 	in, err := input.Hold(r, name, opts, nil)
 	if err != nil {

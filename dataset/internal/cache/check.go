@@ -76,10 +76,9 @@ func (c *file) incomplete() bool {
 	return binary.LittleEndian.Uint32(c.data[offVersion:]) == incomplete
 }
 
-// sumPiece returns the checksum of a piece of a matrix, and the place among its
-// values of the first that is not finite, or -1: if values may be missing, the first that is
-// infinite, and the number of those that are missing. All read a part while it is in
-// the processor's nearest cache.
+// sumPiece returns the checksum of a piece of a matrix, the place of its first value that is not valid, or -1,
+// and the number of missing values. Infinities are not valid. NaN is valid if values may be missing. All read a
+// part while it is in the processor's nearest cache.
 func sumPiece(piece []byte, mayMiss bool) (sum uint32, bad, missing int) {
 	const part = 1 << 14
 	bad = -1

@@ -19,9 +19,9 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Stream returns a cache as a source. It stays mapped until the source is closed, the
-// identifiers of its documents too, so that little of it takes memory of this process's
-// own; the matrix of one that is larger than Options.MaxBytes is read query by query. Missing values are visited as they are, unless the policy is that there be none.
+// Stream returns a cache as a source. It stays mapped until the source is closed, with the identifiers of its
+// documents, so it takes little memory of the process. A matrix larger than Options.MaxBytes is read query by
+// query. Missing values are visited as they are, unless the policy is that there be none.
 func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	if opts.Missing != dataset.MissingError {
 		opts.Missing = dataset.MissingKeep
@@ -34,9 +34,8 @@ func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	return stream.Of(d), nil
 }
 
-// WriteStream writes the documents of a plan as [Write] does those of a data set, byte by
-// byte the same, without holding them: every document's bytes go to their place in the
-// file, which is read once more for its checksums. observe, unless
+// WriteStream writes the documents of a plan in the bytes that [Write] would write, without holding them. Each
+// document is written to its place in the file. Then the file is read once for its checksums. observe, unless
 // nil, is called with the number of queries written and the total.
 func WriteStream(path string, p *stream.Plan, observe func(done, total int)) error {
 	return atomicfile.WriteFile(path, func(f *os.File) error { return BuildStream(f, p, observe) })
@@ -255,7 +254,7 @@ func (b *builder) finish() error {
 	return errors.Join(err, b.err)
 }
 
-// numbers tells the fingerprint of grades and weights, and writes those of queries.
+// numbers adds grades and weights to the fingerprint, and writes the weights of queries.
 func (b *builder) numbers(f *dataset.Fingerprinter) error {
 	p := b.plan
 	at, size := b.at[blockGrades], 8*int64(p.Docs)
@@ -320,7 +319,7 @@ func (b *builder) sums() (crc []byte, sha [][sha256.Size]byte, missing bool, err
 // The checksums of a cache and of a fingerprint are of the same pieces.
 var _ = [1]struct{}{}[matrixPiece-4*dataset.FingerprintBlock]
 
-// fill replaces what is missing by the least value within the query.
+// fill replaces missing values by the least value within the query.
 func (b *builder) fill() error {
 	if len(b.holes) == 0 {
 		return nil
@@ -337,7 +336,7 @@ func (b *builder) fill() error {
 	return nil
 }
 
-// fillQuery fills the query of so many documents from a row on, some documents at a time.
+// fillQuery fills the query of n documents from a row on, some documents at a time.
 func (b *builder) fillQuery(row, docs int) error {
 	f := b.plan.Features
 	least := slices.Repeat([]float32{float32(math.Inf(1))}, f)

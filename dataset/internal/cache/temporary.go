@@ -11,9 +11,9 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// Streamed returns the documents of a plan as a streamed data set of that name, which is the one that
-// [stream.Plan.Collect] makes, without holding their features: it writes them to a cache in a temporary file,
-// which closing the data set removes. tooLarge is why Collect does not make it; an error about the file tells that, too.
+// Streamed returns the data set of [stream.Plan.Collect] as a streamed one, without holding the features. It
+// writes the documents to a cache in a temporary file, which closing the data set removes. tooLarge is why
+// Collect does not make it; an error about the file tells that, too.
 func Streamed(p *stream.Plan, name string, opts dataset.Options, tooLarge error) (*dataset.Dataset, error) {
 	b, err := newBuilder(p)
 	if err != nil {

@@ -52,12 +52,10 @@ import (
 // and then, again at a multiple of 64, up to the end of the file the matrix,
 // float32, documents × features, row-major. Warnings are not kept.
 //
-// So a checksum covers every byte but the first twelve, where any other value is
-// no cache or none of this version; and a CRC finds every single changed bit. All
-// of it is checked on opening, the matrix in parallel, piece by piece, together
-// with the values' being finite, or in version 3 finite or NaN, which is a missing value
-// and which there is at least one of. Files of version 1, whose matrix had one checksum
-// that took one core and was not looked at on opening, are refused.
+// So a checksum covers every byte but the first twelve, where any other value makes the file invalid. A CRC
+// detects every changed bit. Opening a file checks all of it, the matrix in parallel, piece by piece. All values
+// must be finite. In version 3 some are NaN, which is a missing value. Files of version 1, whose matrix had one
+// checksum that took one core and was not looked at on opening, are refused.
 
 // Magic is what a cache begins with.
 const Magic = "\x89LWDATA\n"
@@ -70,9 +68,8 @@ const (
 	alignment  = 64
 )
 
-// matrixPiece is the number of bytes of the matrix under one checksum: enough for
-// the checksum to run at full speed, and little enough for the pieces to keep
-// several cores equally busy. Fingerprint's blocks are as large.
+// matrixPiece is the number of bytes of the matrix under one checksum. It is large enough for the checksum to
+// run at full speed, and small enough to keep several cores equally busy. Fingerprint's blocks are as large.
 const matrixPiece = 1 << 20
 
 // Offsets in the header.

@@ -25,7 +25,7 @@ const (
 	Gzip
 	Zstandard
 
-	// Those that Reader refuses:
+	// Reader refuses these:
 	XZ
 	Bzip2
 	LZ4
@@ -77,21 +77,22 @@ type decompressor struct {
 	err    error
 }
 
-// Windows of zstandard that are read whatever the memory is, which RFC 8878 expects of every decoder, and the largest that
-// is read in much memory, which is the largest that the zstd command makes and reads unless told otherwise.
+// leastWindow is read with any amount of memory, as RFC 8878 expects of every decoder. mostWindow is the largest
+// window that the zstd command writes and reads by default.
 const (
 	leastWindow = 8 << 20
 	mostWindow  = 128 << 20
 )
 
-// windowIn returns the largest window that is read in so many bytes of memory. Reading holds one and a half; they are a
-// quarter of the memory at most, since what else is read is not counted with them.
+// windowIn returns the largest window that is read within a memory limit in bytes. Reading holds one and a half;
+// they are a quarter of the memory at most, since what else is read is not counted with them.
 func windowIn(memory int64) uint64 {
 	return uint64(max(leastWindow, min(mostWindow, memory/6)))
 }
 
-// Reader returns the text of a file of the encoding, of which a window may take a part of so many bytes of
-// memory. Errors about damaged data and too large a window are of type [*dataset.SyntaxError], without the file's name.
+// Reader returns the text of a file of the encoding. memory is the limit in bytes, of which a window may take a
+// part. Errors about damaged data and too large a window are of type [*dataset.SyntaxError], without the file's
+// name.
 func Reader(r io.Reader, e Encoding, memory int64) (io.ReadCloser, error) {
 	if e == Plain {
 		return io.NopCloser(r), nil

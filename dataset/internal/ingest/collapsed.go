@@ -8,18 +8,16 @@ import (
 	"github.com/listwise/listwise/internal/decimal"
 )
 
-// Different decimals may be one float32. A sketch of each feature keeps the float32 values with the
-// smallest hashes, and the least and the largest decimal of each. It is a sample of the distinct
-// values, the same for any order of them and any number of workers. Values that it does not keep cost
-// a comparison.
+// Different decimals may be one float32. A sketch of each feature keeps the float32 values with the smallest
+// hashes, with the least and the largest decimal of each. It is a sample of the distinct values, the same for
+// any order of them and any number of workers. Other values cost a comparison.
 
 const (
 	// sketchSize values of a feature are kept, of at most maxWatched features.
 	sketchSize = 16
 	maxWatched = 1 << 14
 
-	// LongNumber is the least length of the text of a number that Watches should be asked about:
-	// shorter ones have at most seven digits.
+	// LongNumber is the least length of a number to call Watches for; shorter ones have at most seven digits.
 	LongNumber = 9
 
 	// noise is the relative difference of decimals that the arithmetic of doubles makes.
@@ -30,7 +28,7 @@ const (
 	manyValues = 1 << 16
 )
 
-// sketched is a value with the decimals that are read as it.
+// sketched is a value with the decimals that are rounded to it.
 type sketched struct {
 	hash           uint32 // which tells the value
 	least, largest float64

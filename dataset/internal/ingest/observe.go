@@ -8,7 +8,7 @@ import (
 // passes is how often text is read.
 const passes = 2
 
-// observedReader observes how much of a text was read in all its passes.
+// observedReader reports how much of a text was read in all passes.
 type observedReader struct {
 	io.ReaderAt
 
@@ -17,7 +17,7 @@ type observedReader struct {
 	observe func(done, total int64)
 }
 
-// observed returns r; observe, unless nil, is called with what is read of it.
+// observed returns r with calls of observe, unless that is nil.
 func observed(r io.ReaderAt, size int64, observe func(done, total int64)) io.ReaderAt {
 	if observe == nil {
 		return r
@@ -25,8 +25,7 @@ func observed(r io.ReaderAt, size int64, observe func(done, total int64)) io.Rea
 	return &observedReader{ReaderAt: r, total: passes * size, observe: observe}
 }
 
-// ReadAt implements io.ReaderAt. What chunks read twice, their first line's end, may
-// exceed the total.
+// ReadAt implements io.ReaderAt. Chunks overlap by the end of a line, so the sum may exceed the total.
 func (o *observedReader) ReadAt(b []byte, at int64) (int, error) {
 	n, err := o.ReaderAt.ReadAt(b, at)
 	o.observe(min(o.done.Add(int64(n)), o.total), o.total)

@@ -16,15 +16,13 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// A Source is a text cut into chunks of whole records: lines, or rows of a table whose
-// quoted cells may hold line feeds. Chunk i holds the records that begin within bytes
-// [i·size, (i+1)·size) of the text, for any kind of source and the number of workers; a
-// chunk in which no record begins is empty.
+// A Source is a text cut into chunks of whole records: lines, or rows of a table whose quoted cells may hold
+// line feeds. Chunk i has the records that begin within bytes [i·size, (i+1)·size) of the text, for every kind
+// of source and number of workers. It is empty if no record begins there.
 type Source interface {
-	// Each calls visit for every chunk, concurrently but never twice at a time
-	// for the same worker, until all are visited or stop holds an index below
-	// the next chunk's: chunks up to that index are visited all the same, unless
-	// the context is cancelled. The chunk's text is valid only during the call.
+	// Each calls visit for every chunk, concurrently but never twice at a time for the same worker. It ends when
+	// all chunks are visited, or when stop is less than the index of the next chunk. Chunks up to stop are
+	// visited, unless the context is cancelled. The chunk's text is valid only during the call.
 	Each(stop *atomic.Int64, visit func(worker int, c Chunk))
 
 	// Workers is the number of workers that Each will use.
@@ -33,8 +31,8 @@ type Source interface {
 	// Chunks is the number of chunks, math.MaxInt if that is not known before reading.
 	Chunks() int
 
-	// quote makes the source cut outside quotes; odd says of every chunk of lines whether
-	// an odd number of quotes stand before it. It returns false if it does so anyway.
+	// quote makes the source cut outside quotes. odd says for each chunk of lines whether an odd number of
+	// quotes precede it. It returns false if the source does so already.
 	quote(odd []bool) bool
 }
 
@@ -98,7 +96,7 @@ func TextOf(in *input.Input, opts dataset.Options, quotes bool) (Source, error) 
 	return Stream(reopen, c), nil
 }
 
-// tooLong is the error about a line.
+// tooLong is the error about a line that is too long.
 func (c *Cutting) tooLong() error {
 	return &dataset.SyntaxError{Found: "a line longer than " + memory.Bytes(float64(c.Line)), Expected: "text"}
 }
@@ -184,8 +182,8 @@ type recordEnd struct {
 	odd    bool // an odd number of quotes stand in it
 }
 
-// find returns the place of the first line feed from a place on that ends a record, or a
-// negative number. The text may have grown since the call before.
+// find returns the place of the first line feed at or after from that ends a record, or a negative number. The
+// text may have grown since the call before.
 func (e *recordEnd) find(text []byte, from int) int {
 	if !e.quotes {
 		if n := bytes.IndexByte(text[from:], '\n'); n >= 0 {
@@ -247,7 +245,7 @@ func (c *Cutting) withRoom(buf []byte, n int) ([]byte, error) {
 	return moved, nil
 }
 
-// counted is how much of a buffer's memory counts: none unless a line is long.
+// counted returns how much of a buffer's memory counts: none unless a line is long.
 func counted(size int) int64 {
 	if size <= freeBuffer {
 		return 0

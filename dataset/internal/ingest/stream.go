@@ -11,16 +11,14 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// streamSource is a text that can be read only from its beginning, such as a
-// compressed file's: one goroutine reads and cuts it while others visit its
-// chunks. It is opened anew whenever it is read again.
+// streamSource is a text that must be read from its beginning, such as a compressed file. One goroutine reads
+// and cuts it while others visit its chunks. It is reopened for each pass.
 type streamSource struct {
 	open func() (io.ReadCloser, error)
 	Cutting
 }
 
-// Stream returns the text of a stream as a source; open is called whenever the text is
-// read from its beginning.
+// Stream returns the text of a stream as a source. It calls open for each pass.
 func Stream(open func() (io.ReadCloser, error), c Cutting) Source { return &streamSource{open, c} }
 
 func (s *streamSource) quote([]bool) bool { return false }
@@ -56,8 +54,8 @@ func (s *streamSource) Each(stop *atomic.Int64, visit func(worker int, c Chunk))
 	}
 }
 
-// cut reads the text into buffers that it gets from next and hands each chunk to
-// emit with its buffer, the last with the error that ended the text, if any.
+// cut reads the text into buffers from next, and passes each chunk to emit with its buffer. The last chunk has
+// the error that ended the text, if any.
 func (s *streamSource) cut(stop *atomic.Int64, next func() []byte, emit func(c Chunk, buffer []byte)) {
 	buf := next()
 	r, err := s.open()
@@ -93,9 +91,8 @@ func (s *streamSource) cut(stop *atomic.Int64, next func() []byte, emit func(c C
 	_ = r.Close() // everything wanted has been read and checked
 }
 
-// readChunk reads on behind buf, which begins with a line, up to the end of the
-// last line that begins within its first size bytes. It returns all it has read
-// and the chunk; at the end of the text the error is io.EOF.
+// readChunk reads on after buf, which begins with a line, to the end of the last line that begins within its
+// first size bytes. It returns all it has read and the chunk; at the end of the text the error is io.EOF.
 func (s *streamSource) readChunk(r io.Reader, buf []byte, size int) (all, text []byte, err error) {
 	ends := recordEnd{quotes: s.Quotes}
 	searched, longest := size-1, size+s.Line // longest is where the last line may end

@@ -8,9 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// inOrder calls prepare for every chunk of a source as Each does, and finish with each
-// chunk when those before it are finished, by the same worker, while its text is valid. The
-// first error of finish ends it.
+// inOrder calls prepare for every chunk of a source as Each does. Then the same worker calls finish, chunk by
+// chunk in order, while the text is valid. The first error of finish ends it.
 func inOrder(ctx context.Context, src Source, prepare func(worker int, c Chunk), finish func(worker int, c Chunk) error) error {
 	t := &turns{ctx: ctx}
 	t.moved.L = &t.mu

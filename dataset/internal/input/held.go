@@ -8,8 +8,7 @@ import (
 	"slices"
 )
 
-// held are bytes kept in memory in blocks of heldBlock bytes (the last may be
-// shorter), which grow without being copied.
+// held is bytes in memory, in blocks of heldBlock bytes; the last may be shorter. It grows without copying.
 type held struct {
 	blocks [][]byte
 	size   int64
@@ -17,8 +16,8 @@ type held struct {
 
 const heldBlock = 1 << 18
 
-// readAll reads r to its end or, if there is more than that, some block behind so many bytes. look, if
-// not nil, sees the first block, and its error ends the reading.
+// readAll reads r to its end, or until it has at least most bytes; more reports whether bytes are left. look, if
+// not nil, checks the first block, and its error ends the reading.
 func readAll(ctx context.Context, r io.Reader, mem *memory.Account, most int64, look func(first []byte) error) (m *held, more bool, err error) {
 	m = new(held)
 	for {

@@ -1,6 +1,5 @@
-// Package input has what the readers of all formats have in common: bytes that can be
-// read at any place, be they a file's or a stream's, counted memory, and reading that
-// ends with its context. Start reading at [Input].
+// Package input opens the inputs of the readers of all formats. An input can be read at any place, counts
+// memory, and ends with its context. It must not know any format. Start reading at [Input].
 package input
 
 import (
@@ -16,8 +15,7 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// Input is bytes that can be read at any place: a regular file's, or those of a
-// stream that were read into memory.
+// Input is bytes that can be read at any place, of a regular file or of a stream that was read into memory.
 type Input struct {
 	R    io.ReaderAt
 	Size int64
@@ -37,12 +35,11 @@ type Input struct {
 	temporary *block.Temporary // that the bytes are in, nil for none
 }
 
-// Look is given the first bytes of a stream, before the rest is read; its error ends the
-// reading.
+// Look checks the first bytes of a stream, before the rest is read. Its error ends the reading.
 type Look func(first []byte, name string) error
 
-// With opens a file for use, or reads what is none as Stream does. "-" is the
-// standard input. A file that changes meanwhile is an error.
+// With opens a file for use; other inputs are read as by Stream. "-" is the standard input. A file that changes
+// meanwhile is an error.
 func With(path string, opts dataset.Options, look Look, use func(in *Input) error) error {
 	if path == "-" {
 		return Stream(os.Stdin, "standard input", opts, look, use)
@@ -70,15 +67,13 @@ func With(path string, opts dataset.Options, look Look, use func(in *Input) erro
 	return err
 }
 
-// Hold reads a stream to its end. look, which may be nil, sees its beginning before
-// the rest is read.
+// Hold reads a stream to its end. look, which may be nil, checks its beginning before the rest is read.
 func Hold(r io.Reader, name string, opts dataset.Options, look Look) (*Input, error) {
 	in, _, err := hold(r, name, opts, look, math.MaxInt64, memory.New(name, opts))
 	return in, err
 }
 
-// hold is Hold for a stream that may be longer than so many bytes: then there is more, and what was read so
-// far is in memory.
+// hold is Hold with a limit of most bytes; more reports whether bytes are left.
 func hold(r io.Reader, name string, opts dataset.Options, look Look, most int64, mem *memory.Account) (in *Input, more bool, err error) {
 	see := func(first []byte) error {
 		if look == nil {
@@ -96,7 +91,8 @@ func hold(r io.Reader, name string, opts dataset.Options, look Look, most int64,
 	return &Input{R: m, Size: m.size, Name: name, Mem: mem}, more, nil
 }
 
-// Afresh makes the input count memory anew, for another way to read it: all that is taken is what it holds.
+// Afresh restarts the count of memory, for another way to read the input. Only bytes that the input holds stay
+// counted.
 func (in *Input) Afresh(opts dataset.Options) {
 	in.Mem = memory.New(in.Name, opts)
 	for _, part := range in.Parts {
@@ -168,7 +164,7 @@ func (in *Input) Map() *block.File {
 	return f
 }
 
-// Context returns the options' context, which is never nil.
+// Context returns the options' context, or the background context.
 func Context(o dataset.Options) context.Context {
 	if o.Context == nil {
 		return context.Background()
@@ -176,8 +172,8 @@ func Context(o dataset.Options) context.Context {
 	return o.Context
 }
 
-// Await returns what do returns, or ctx's error as soon as that is cancelled; do
-// then goes on by itself, as a read from a pipe with nothing to say must.
+// Await returns the result of do, or ctx's error as soon as that is cancelled. do then continues by itself, as a
+// read from a silent pipe must.
 func Await[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	if ctx.Done() == nil {
 		return do()

@@ -9,7 +9,7 @@ import (
 	"github.com/listwise/listwise/dataset/shards"
 )
 
-// WithParts is With for a file, or for a folder of parts as one input.
+// WithParts is With for a file, or for a folder of parts that form one input.
 func WithParts(path string, opts dataset.Options, look Look, use func(in *Input) error) (err error) {
 	parts, err := shards.Parts(path)
 	if err != nil {

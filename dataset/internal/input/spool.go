@@ -8,12 +8,12 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// heldShare is the share of the memory that the bytes of a stream may take where it can be put in a file:
-// text takes at least twice the memory of its features as a rule.
+// heldShare is the inverse share of the memory that the bytes of a stream may take if they can be put in a file.
+// Text usually takes at least twice the memory of its features.
 const heldShare = 4
 
-// Stream reads a stream to its end for use, and holds it in memory. With Options.Stream one that takes more than a
-// part of the memory is put in a temporary file instead. look is as Hold's.
+// Stream reads a stream to its end for use, and holds it in memory. With Options.Stream a long one is put in a
+// temporary file instead. look is as for Hold.
 func Stream(r io.Reader, name string, opts dataset.Options, look Look, use func(in *Input) error) error {
 	if opts.Stream {
 		return Spool(r, name, opts, look, dataset.MemoryLimit(opts.MaxBytes)/heldShare, "", use)
@@ -25,8 +25,8 @@ func Stream(r io.Reader, name string, opts dataset.Options, look Look, use func(
 	return use(in)
 }
 
-// Spool reads a stream to its end for use. Where it is longer than so many bytes it is not held in memory,
-// but put in a temporary file in a folder, that of the system if there is no name. look is as Hold's.
+// Spool reads a stream to its end for use. A stream of more than most bytes is put in a temporary file in
+// folder, or in the system's folder if that is "". look is as for Hold.
 func Spool(r io.Reader, name string, opts dataset.Options, look Look, most int64, folder string, use func(in *Input) error) error {
 	in, more, err := hold(r, name, opts, look, most, memory.Unlimited()) // most is the limit
 	if err != nil {
@@ -42,7 +42,7 @@ func Spool(r io.Reader, name string, opts dataset.Options, look Look, most int64
 	return use(in)
 }
 
-// spooled puts what was read of a stream, and the rest, in a temporary file.
+// spooled copies the beginning of a stream and the rest to a temporary file.
 func spooled(first *Input, rest io.Reader, opts dataset.Options, folder string) (*Input, error) {
 	t, err := block.NewTemporary(folder, first.Size)
 	if err != nil {

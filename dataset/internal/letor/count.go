@@ -6,10 +6,9 @@ import (
 	"github.com/listwise/listwise/dataset/internal/ingest"
 )
 
-// count returns the number of documents and of lines in a chunk and the
-// largest number of a feature of its documents, from 1. As indices ascend, that is a line's
-// last, the digits before its last colon; of lines that are wrong in some way
-// the number found means nothing, but parsing will refuse them.
+// count returns the number of documents and of lines in a chunk and the largest number of a feature of its
+// documents, from 1. As indices ascend, it is the last index of a line, the digits before the last colon. The
+// number found in an invalid line means nothing, but parsing refuses the line.
 func (f *format) count(c ingest.Chunk) (size ingest.Size) {
 	n := c.Lines()
 	comment := -1 // the next # from p, or n; sought only when passed

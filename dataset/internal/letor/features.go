@@ -14,9 +14,8 @@ import (
 // features parses the pairs from p, where the query id ended, to the comment or
 // the line's end.
 //
-// In files of dense rows the next thing is a blank and the next column's index,
-// which takes one comparison, and then one of three shapes of value; everything
-// else is left to pair.
+// In files of dense rows a blank and the next column's index follow, which takes one comparison. Then comes one
+// of three shapes of value. Everything else is left to pair.
 func (z *parser) features(b []byte, p int, row []float32) (next int, err error) {
 	column := 0 // the columns before have been passed
 	for {
@@ -152,7 +151,7 @@ func (z *parser) pair(b []byte, p, column int, row []float32) (passed, next int,
 	return index, next, nil
 }
 
-// badIndex says what is wrong with the index from p to end of the pair at p.
+// badIndex returns the error about the index from p to end of the pair at p.
 func (z *parser) badIndex(b []byte, p, end, index, column int) error {
 	e := &dataset.SyntaxError{Found: quoteToken(b, p)}
 	switch {
@@ -172,7 +171,7 @@ func (z *parser) badIndex(b []byte, p, end, index, column int) error {
 	return e
 }
 
-// standsIn ends an error about a number that may stand for a missing value.
+// standsIn ends an error about a number that may represent a missing value.
 const standsIn = " (or --missing-value for one that stands for a missing value)"
 
 // value parses a value of any form, from p, in the pair that begins at pair.

@@ -41,8 +41,8 @@ func parseNames(line []byte) (names []string, err error) {
 	return names, nil
 }
 
-// wholeText reports whether names are what a line says: encoding/json puts U+FFFD in place of what is
-// not UTF-8 and of half a surrogate pair.
+// wholeText reports whether names are exactly the text of a line. encoding/json puts U+FFFD in place of invalid
+// UTF-8 and of half a surrogate pair.
 func wholeText(line []byte, names []string) bool {
 	if !utf8.Valid(line) {
 		return false
@@ -58,7 +58,7 @@ func (f *format) named() int {
 	return len(f.names)
 }
 
-// found notes the names in a chunk, those of the first chunk that has some.
+// found notes the names in a chunk. The first chunk with names wins.
 func (f *format) found(chunk int, names []string) {
 	if names == nil {
 		return
@@ -70,8 +70,8 @@ func (f *format) found(chunk int, names []string) {
 	}
 }
 
-// checkNames checks a comment line: names may stand in several places, as in files that were
-// put together, but must be the same.
+// checkNames checks a comment line. Names may occur several times, as in concatenated files, but must be the
+// same.
 func (f *format) checkNames(line []byte) error {
 	if !bytes.HasPrefix(line, namesMark) {
 		return nil

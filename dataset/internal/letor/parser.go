@@ -191,7 +191,7 @@ func groupsHint(b []byte, p int) string {
 	return " (or a file of the same name with .query behind it, of the number of documents of each query)"
 }
 
-// checkQuery returns what is wrong with a query id.
+// checkQuery returns the error about an invalid query id, or nil.
 func checkQuery(id []byte) error {
 	expected := "qid:ID"
 	if len(id) > 0 {

@@ -18,10 +18,10 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// ReadScores reads scores, one a line, from a stream of the encoding: finite decimal numbers, or -inf for a document
-// that was not retrieved. want is the expected number of scores, or negative for any number. Blank lines may stand
-// only at the end. The name stands for the file's in errors; those in the content are of
-// type [*dataset.SyntaxError].
+// ReadScores reads scores, one a line, from a stream of the encoding: finite decimal numbers, or -inf for a
+// document that was not retrieved. want is the expected number of scores, or negative for any number. Blank
+// lines may stand only at the end. Errors have the name of the file; errors in the content are of type
+// [*dataset.SyntaxError].
 //
 // It reads no further than the first score too many. Of the options, Context and
 // MaxBytes count.
@@ -127,10 +127,9 @@ func (s *scoreReader) grow(n int) error {
 	return nil
 }
 
-// WriteScores writes one number a line: the shortest decimal from which
-// [ReadScores] gets the same bits. The scores stand in the order of the input's
-// documents, see [dataset.Dataset.ToInputOrder]; if one is not finite, that is an error and nothing is written.
-// The decimals are found on all cores.
+// WriteScores writes one number a line: the shortest decimal from which [ReadScores] gets the same bits. The
+// scores are in the order of the input's documents, see [dataset.Dataset.ToInputOrder]. If one is not finite,
+// that is an error and nothing is written. The decimals are found on all cores.
 func WriteScores(w io.Writer, scores []float64) error {
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 0) {

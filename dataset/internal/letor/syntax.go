@@ -34,9 +34,8 @@ func skipBlanks(b []byte, p int) int {
 	return p
 }
 
-// goodLines returns the length of the whole lines at the beginning of a text before
-// the first that has a carriage return anywhere but at its end: of a file whose
-// lines end in carriage returns alone, most would be taken for one long comment.
+// goodLines returns the length of the whole lines before the first line that has a carriage return anywhere but
+// at its end. A file whose lines end in carriage returns alone would otherwise look like one long comment.
 func goodLines(text []byte) int {
 	for p := 0; ; {
 		i := bytes.IndexByte(text[p:], '\r')

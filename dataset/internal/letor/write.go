@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// Options are those of Write.
+// Options are the options of Write.
 type Options struct {
 	// Sparse leaves out features that are 0, except the last of the first
 	// document, by which a reader knows the number of features.
@@ -23,15 +23,14 @@ type Options struct {
 	// written and the total.
 	Observe func(done, total int)
 
-	// MaxBytes is the memory that a writer of another format may hold of what it has not written yet, 0 for as much as
-	// helps: a part of it, beyond which that is in a temporary file.
+	// MaxBytes is the memory limit of a writer of another format, 0 for none. The writer holds a part of it and
+	// puts the rest of its pending output in a temporary file.
 	MaxBytes int64
 }
 
-// Write writes the data set as LETOR text, one document a line, query after
-// query: documents that stood in several places of the input stand together.
-// Numbers are the shortest decimals from which [Read] gets the same bits. Names of features
-// stand in a comment before.
+// Write writes the data set as LETOR text, one document a line, query after query: documents that stood in
+// several places of the input stand together. Numbers are the shortest decimals from which [Read] gets the same
+// bits. Names of features precede the documents, in a comment.
 //
 // Warnings have no place in the format. Weights have none either, so that
 // data with weights are an error, as is an identifier that holds blanks or control

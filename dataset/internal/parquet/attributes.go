@@ -11,7 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset/internal/table"
 )
 
-// attribute is a column of attributes of queries, whatever else it is.
+// attribute is a column of attributes of queries; it may have another use, too.
 type attribute struct {
 	*cursor
 

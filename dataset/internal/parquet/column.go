@@ -34,8 +34,8 @@ type column struct {
 
 var errSchema = errors.New("found a schema whose columns do not fit")
 
-// columnsOf returns the columns of the table that a schema describes, or what it is that cannot
-// be read of each, and the number of columns of values, those within others included.
+// columnsOf returns the columns of the table that a schema describes, or for each column the reason why it
+// cannot be read. It also returns the number of columns of values, nested ones included.
 func columnsOf(schema []format.SchemaElement) (columns []*column, found []string, leaves int, err error) {
 	for i := 1; i < len(schema); {
 		e := &schema[i]
@@ -105,8 +105,7 @@ func (c *column) describe(e *format.SchemaElement) (found string) {
 // maxDecimal is the number of bytes of the largest decimal numbers, of 76 digits.
 const maxDecimal = 32
 
-// annotate takes in what a column's numbers or bytes stand for; found says what cannot be
-// read.
+// annotate sets the type that a column's numbers or bytes represent; found describes an unsupported type.
 func (c *column) annotate(t format.LogicalTypeValue) (found string) {
 	switch t := t.(type) {
 	case *format.StringType, *format.EnumType, *format.JsonType, *format.NullType:
@@ -164,7 +163,7 @@ func (c *column) String() string {
 	return s
 }
 
-// text reports whether the values stand in the file as text.
+// text reports whether the file stores the values as text.
 func (c *column) text() bool { return c.kind == format.ByteArray }
 
 // words reports whether the values are no numbers.

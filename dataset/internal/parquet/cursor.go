@@ -117,7 +117,7 @@ func (c *cursor) forget() {
 	c.known, c.counted = values{}, 0
 }
 
-// need returns an error if so many bytes more are too many.
+// need returns an error if n more bytes are too many.
 func (p *pages) need(n int64, mem *memory.Account) error {
 	err := mem.Take(n, "a page's values")
 	mem.Give(n)
@@ -226,7 +226,7 @@ func (c *cursor) view(n int) ([]float32, error) {
 	return x, c.pass(n)
 }
 
-// pass goes on by n rows.
+// pass advances by n rows.
 func (c *cursor) pass(n int) error {
 	if c.row += n; c.row == c.rows && !c.coded {
 		return c.column.exact(c.plain, c.at)

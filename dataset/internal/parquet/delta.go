@@ -8,8 +8,8 @@ import (
 
 var errDifferences = errors.New("found differences that end too soon")
 
-// differences returns numbers that are encoded as differences (DELTA_BINARY_PACKED), at most so
-// many, and what follows them.
+// differences returns at most n numbers that are encoded as differences (DELTA_BINARY_PACKED), and the bytes
+// after them.
 func differences(text []byte, most int) (numbers []int64, rest []byte, err error) {
 	var head [4]uint64 // numbers of a block, its parts, all numbers, the first of them
 	for i := range head {
@@ -84,9 +84,9 @@ func bitsAt(text []byte, at, width uint) (v uint64) {
 
 func zigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// differenceTexts returns texts whose lengths are differences (DELTA_LENGTH_BYTE_ARRAY), or,
-// with shared, what they have beyond the beginnings that they share with the one before
-// (DELTA_BYTE_ARRAY). room counts the memory of all.
+// differenceTexts returns texts whose lengths are differences (DELTA_LENGTH_BYTE_ARRAY). With shared it returns
+// the suffixes of texts that share a prefix with the text before (DELTA_BYTE_ARRAY). room counts the memory of
+// all.
 func differenceTexts(text []byte, most int, shared bool, room func(n int64) error) (v values, err error) {
 	var begin []int64
 	if shared {

@@ -6,7 +6,7 @@ import (
 
 // Values in encodings that are seldom are turned into plain ones.
 
-// plainBits returns true and false that are encoded in runs as bits, at most so many.
+// plainBits returns at most n booleans that are encoded in runs, as bits.
 func plainBits(text []byte, most int) ([]byte, error) {
 	_, _, err := splitLevels(text) // their length stands before them, as before levels
 	if err != nil {
@@ -32,8 +32,7 @@ func plainBits(text []byte, most int) ([]byte, error) {
 	return plain[:(n+7)/8], nil
 }
 
-// plainDifferences returns whole numbers of so many bytes that are encoded as differences, at
-// most so many.
+// plainDifferences returns at most n integers of the given width that are encoded as differences.
 func plainDifferences(text []byte, most, width int) ([]byte, error) {
 	numbers, _, err := differences(text, most)
 	if err != nil {
@@ -50,8 +49,8 @@ func plainDifferences(text []byte, most, width int) ([]byte, error) {
 	return plain, nil
 }
 
-// joinStreams returns values of so many bytes whose first bytes, second bytes and so on stand
-// together.
+// joinStreams returns values of a number of bytes that are stored as a stream of all first bytes, one of all
+// second bytes, and so on.
 func joinStreams(text []byte, width int) []byte {
 	n := len(text) / width
 	plain := make([]byte, n*width)

@@ -17,7 +17,7 @@ import (
 // Magic is what a Parquet file begins with, and ends.
 const Magic = "PAR1"
 
-// describe reads the description of a file that stands at its end. What it takes is counted.
+// describe reads the description at the end of a file. What it takes is counted.
 func describe(in *input.Input) (*format.FileMetaData, error) {
 	end := make([]byte, 8)
 	if in.Size < 12 {
@@ -59,8 +59,8 @@ func describe(in *input.Input) (*format.FileMetaData, error) {
 	return m, nil
 }
 
-// writerName is who files of this package say they are by, and schemaKey the name under which they have a
-// checksum of the schema: the description has none, so that damage could rename features.
+// writerName names this package as the writer of its files. schemaKey is the key of the schema's checksum. The
+// description itself has none, so damage could rename features.
 const (
 	writerName = "listwise"
 	schemaKey  = "listwise.schema"
@@ -76,8 +76,8 @@ func schemaSum(schema []format.SchemaElement) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// checkSchema checks the checksum of the schema of a file that has one. Other writers copy it to what
-// they make of such a file.
+// checkSchema checks the checksum of the schema of a file that has one. Other writers copy it to files that they
+// derive from such a file.
 func checkSchema(m *format.FileMetaData) error {
 	for _, kv := range m.KeyValueMetadata {
 		if kv.Key == schemaKey && m.CreatedBy == writerName && kv.Value != schemaSum(m.Schema) {
@@ -189,8 +189,8 @@ func (w *walker) list(depth int) error {
 	return nil
 }
 
-// elementSize returns the most that an element of a list takes: the large structures stand in
-// the description itself and in row groups.
+// elementSize returns the largest size of an element of a list. The large structures occur in the description
+// itself and in row groups.
 func elementSize(kind byte, depth int) int64 {
 	if kind == thriftStruct && depth <= 2 {
 		return int64(unsafe.Sizeof(format.ColumnChunk{}))

@@ -117,8 +117,8 @@ func empty(g *format.RowGroup) bool {
 	return g.NumRows == 0 && !slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.MetaData.NumValues != 0 })
 }
 
-// apart reports whether no column of a row group begins within another, as where a place in the
-// description, which has no checksum, is damaged; at is where one does.
+// apart reports whether no column of a row group begins within another. Otherwise a place in the description,
+// which has no checksum, is damaged; at is the place of such a column.
 func apart(g *format.RowGroup) (at int64, ok bool) {
 	type place struct{ from, to int64 }
 	places := make([]place, 0, len(g.Columns))
@@ -192,7 +192,7 @@ func (f *file) fit(c *table.Column, col *column) error {
 	return nil
 }
 
-// numberOf says what is expected of the numbers that are no features.
+// numberOf describes the expected numbers of columns that are not features.
 var numberOf = map[table.Role]string{
 	table.Grade:       "a grade, a finite non-negative number",
 	table.Weight:      "a weight, a finite non-negative number",

@@ -8,8 +8,8 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// pagesOfGroup holds the pages of a row group, of all columns, until they are written column by column: as many bytes as it
-// may in memory, and the others in a temporary file. Several goroutines may keep pages.
+// pagesOfGroup holds the pages of all columns of a row group until they are written column by column. Pages
+// beyond the memory limit are in a temporary file. Several goroutines may keep pages.
 type pagesOfGroup struct {
 	most int64 // bytes in memory; 0: any number
 
@@ -26,7 +26,7 @@ type keptPage struct {
 	at, size int64
 }
 
-// keep adds a page to those of a column.
+// keep adds a page to the pages of a column.
 func (p *pagesOfGroup) keep(pages []keptPage, b []byte) ([]keptPage, error) {
 	file, at, err := p.place(int64(len(b)))
 	switch {
@@ -41,7 +41,8 @@ func (p *pagesOfGroup) keep(pages []keptPage, b []byte) ([]keptPage, error) {
 	return append(pages, keptPage{at: at, size: int64(len(b))}), nil
 }
 
-// place says where so many bytes go: in the file, from a place on, or in memory, for which the file is nil.
+// place returns where to store n bytes: in the file, from a place on, or in memory, in which case the file is
+// nil.
 func (p *pagesOfGroup) place(size int64) (file *os.File, at int64, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

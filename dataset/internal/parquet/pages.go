@@ -257,8 +257,8 @@ func (d *decompressor) release() {
 	}
 }
 
-// read reads a page and decompresses it to text, which it must fill. The page's checksum goes on
-// with that of what is in the file.
+// read reads a page and decompresses it to text, which it must fill. The checksum continues over the bytes of
+// the page that are still in the file.
 func (d *decompressor) read(r io.ReaderAt, g *page, text []byte) (err error) {
 	data := text
 	if g.codec != format.Uncompressed {

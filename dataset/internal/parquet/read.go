@@ -1,6 +1,6 @@
-// Package parquet reads and writes judged queries as flat Parquet tables: a row is a document,
-// and columns hold the query's identifier, the grade, the document's identifier and the
-// features. Which is which, package dataset/internal/table says.
+// Package parquet reads and writes judged queries as flat Parquet tables. A row is a document. Columns have the
+// query's identifier, the grade, the document's identifier and the features. Which is which, package
+// dataset/internal/table says.
 //
 // Headers are decoded by parquet-go's packages for them, which are small. Pages are decoded here, some
 // rows at a time and straight to float32: parquet-go allocates what a page claims, and does not read
@@ -152,8 +152,8 @@ func (g *group) inColumn(c *cursor, err error) error {
 	return damaged(g.in.Name, fmt.Errorf("column %s: %w", c.column.name, err))
 }
 
-// settle numbers the features, for which it collects the values of columns of text, and of those
-// that may number the rows.
+// settle numbers the features. It first collects the values of text columns and of columns that may number the
+// rows.
 func (f *file) settle() (err error) {
 	defer guard(f.in.Name, &err)
 	if !f.choice.NeedsSurvey() {

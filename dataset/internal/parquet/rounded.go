@@ -11,9 +11,8 @@ import (
 	"github.com/listwise/listwise/dataset/internal/table"
 )
 
-// roundedWarning says which columns of features float32 rounds whole numbers of, "" if none. It
-// goes by the least and the largest values that the file states of every row group, which cost
-// no look at the pages; a file may state none.
+// roundedWarning says which columns of features float32 rounds whole numbers of, "" if none. It uses the least
+// and the largest values that the file states for each row group, so it reads no pages. A file may state none.
 func (f *file) roundedWarning() string {
 	var names []string
 	var example float64

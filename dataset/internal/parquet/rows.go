@@ -16,8 +16,8 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// A batch has so many rows that the numbers that are decoded for it and the rows that are made of
-// them stay in the processor's cache: this many bytes of each, unless those are too few rows.
+// The decoded numbers and the rows of a batch should stay in the processor's cache. So a batch has at most this
+// many bytes of each, unless that gives too few rows.
 const (
 	batchBytes = 1 << 19
 	batchRows  = 256
@@ -69,7 +69,7 @@ type oneHot struct {
 	column *table.Column
 }
 
-// reader returns what reads so many columns of features.
+// reader returns a reader of the given number of columns of features.
 func (f *file) reader(columns int) *reader {
 	r := &reader{file: f, in: f.in, columns: columns, own: decompressor{buffer: buffer{mem: f.in.Mem}}}
 	for i := range f.choice.List {

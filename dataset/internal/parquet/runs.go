@@ -6,9 +6,8 @@ import (
 	"math/bits"
 )
 
-// Places in a dictionary, levels and true and false are numbers of a few bits, encoded as runs
-// of one number and groups of eight packed ones. A few bytes can stand for any number of them, so
-// that they are taken some at a time.
+// Places in a dictionary, levels and true and false are numbers of a few bits, encoded as runs of one number and
+// groups of eight packed ones. A few bytes can encode any number of values, so they are decoded some at a time.
 
 // runs are such numbers.
 type runs struct {

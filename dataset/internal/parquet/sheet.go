@@ -51,7 +51,7 @@ type packer struct {
 	body []byte // room for a page
 }
 
-// pageValues are those of a page, or what makes them.
+// pageValues are the values of a page.
 type pageValues struct {
 	rows    int
 	present []uint32 // of the rows, 1 or 0 for null; nil if none is null
@@ -228,7 +228,7 @@ func (s *sheet) endColumn(c *sheetColumn) (*format.ColumnMetaData, error) {
 	return m, nil
 }
 
-// close writes what is left, and the description.
+// close writes the last row group and the description.
 func (s *sheet) close() (err error) {
 	defer func() { err = errors.Join(err, s.pagesOfGroup.close()) }()
 	if err := s.endGroup(); err != nil {

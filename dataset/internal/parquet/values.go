@@ -16,7 +16,7 @@ import (
 
 const inRange = "one within the range of float32, ±3.4e38 (or --missing-value for one that stands for a missing value)"
 
-// values are those of a page or a dictionary, without nulls.
+// values are the values of a page or a dictionary, without nulls.
 type values struct {
 	n       int
 	nan     bool // some floats are NaN
@@ -77,7 +77,7 @@ func (c *column) decode(plain []byte, n int) (v values, err error) {
 	return v, err
 }
 
-// holds reports whether so many plain values are there.
+// holds reports whether at least n plain values are present.
 func (c *column) holds(plain []byte, n int) bool {
 	if w := c.width(); w > 0 {
 		return n <= len(plain)/w
@@ -147,8 +147,8 @@ func (c *column) floats(dst []float32, plain []byte, from int) (missing bool, er
 	return none || stood, err
 }
 
-// standIns writes NaN where a number stands for a missing value, and reports whether one does. It
-// looks at the values as they are stored, for as float32 others may be equal.
+// standIns writes NaN for numbers that represent missing values, and reports whether there are any. It looks at
+// the values as they are stored, for as float32 others may be equal.
 func (c *column) standIns(dst []float32, plain []byte, from int) (found bool, err error) {
 	if c.missing == nil {
 		return false, nil
@@ -358,8 +358,8 @@ func plainASCII(text []byte) bool {
 	const high, ones = 0x8080808080808080, 0x0101010101010101
 	bad := uint64(0)
 	for ; len(text) >= 8; text = text[8:] {
-		// The high bit of a byte of low is 0 if it is below the space, and of del if it is 0x7f;
-		// a byte that is not ASCII, which could borrow or carry, is bad by itself.
+		// The high bit of a byte of low is 0 if the byte is below the space, and that of del if it is 0x7f. A
+		// byte that is not ASCII could borrow or carry, and is bad itself.
 		w := binary.LittleEndian.Uint64(text)
 		low, del := (w|high)-' '*ones, (w&^high)+ones
 		bad |= w | ^low | del

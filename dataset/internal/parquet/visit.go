@@ -43,7 +43,7 @@ func (r *reader) each(visit func(b *stream.Batch) error) error {
 	return fault
 }
 
-// held returns the bytes that are held whatever is in the columns, of which a few MB are not counted.
+// held returns the memory for columns of any content. A few MB are not counted.
 func (r *reader) held() int64 {
 	const few = 4 << 20
 	bytes := int64(unsafe.Sizeof(cursor{}))*int64(len(r.cursors)) + 3*4*int64(r.most)*int64(r.columns) // of two batches, and of one column by column
@@ -97,7 +97,7 @@ func (r *reader) release() {
 	r.own.release()
 }
 
-// observe tells that so many rows were read: half of all in a survey.
+// observe reports progress in rows; a survey is half of the total.
 func (r *reader) observe(rows int64) {
 	if r.opts.Observe == nil {
 		return

@@ -61,8 +61,8 @@ func (c *cursor) number(d *decompressor) (float64, error) {
 	return from.doubles[i], nil
 }
 
-// doubles returns the numbers of some of the next rows, at most so many, nil if they must be taken one
-// by one, of a column whose numbers are wanted as float64.
+// doubles returns the numbers of at most n of the next rows, of a column that is decoded as float64. It returns
+// nil if they must be taken one by one.
 func (c *cursor) doubles(most int, d *decompressor) ([]float64, error) {
 	if err := c.fill(d); err != nil || c.present != nil || c.coded {
 		return nil, err
@@ -72,7 +72,7 @@ func (c *cursor) doubles(most int, d *decompressor) ([]float64, error) {
 	return c.values.doubles[c.at-n : c.at], nil
 }
 
-// back goes back by rows of those that were taken together.
+// back returns by rows that were taken together.
 func (c *cursor) back(rows int) { c.row, c.at = c.row-rows, c.at-rows }
 
 // text returns the text of the next row, which is valid until the next call, and whether it
@@ -85,8 +85,8 @@ func (c *cursor) text(d *decompressor) (text []byte, ok bool, err error) {
 	return from.text(i), true, nil
 }
 
-// texts returns the text of the next row, nil if it has none, and how many of the next rows
-// have the same: at least one, at most so many, and perhaps not all that do.
+// texts returns the text of the next row, nil if it has none, and how many of the next rows share it. The number
+// is at least one and at most most; more rows may share the text.
 func (c *cursor) texts(most int, d *decompressor) (text []byte, rows int, err error) {
 	text, _, err = c.text(d)
 	rows = 1
@@ -107,9 +107,8 @@ func (c *cursor) texts(most int, d *decompressor) (text []byte, rows int, err er
 	return text, rows, nil
 }
 
-// ascii returns the text of some of the next rows, at most so many, one behind the other, and
-// where each ends behind where the first begins; nil if they must be taken one by one. The
-// text is ASCII without control characters.
+// ascii returns the texts of at most n of the next rows, concatenated, and the end of each relative to the start
+// of the first. It returns nil if they must be taken one by one. The text is ASCII without control characters.
 func (c *cursor) ascii(most int, d *decompressor) (ends []uint32, text []byte, err error) {
 	if err := c.fill(d); err != nil || c.present != nil || c.coded || !c.values.ascii {
 		return nil, nil, err

@@ -15,12 +15,11 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// A file has the columns query (text), grade (double), doc (text, if documents have
-// identifiers), query_weight and document_weight (double, if there are weights) and one for each
-// feature (float, null where missing), compressed by zstandard.
+// A file has the columns query (text), grade (double) and one for each feature (float, null where missing),
+// compressed by zstandard. It has the column doc (text) if documents have identifiers. It has query_weight and
+// document_weight (double) if there are weights.
 
-// groupBytes is about how much memory the features of a row group take, pageBytes those of a page
-// of every column.
+// groupBytes is about the memory of the features of a row group; pageBytes is that of a page of every column.
 const (
 	groupBytes = 64 << 20
 	pageBytes  = 4 << 20
@@ -32,8 +31,8 @@ const (
 	idBytes         = 2 << 20
 )
 
-// columnBytes are held of a column whatever is in it: where its pages are; and chunkBytes of its part of each row group,
-// until the file's end.
+// columnBytes is the memory for the places of the pages of a column; chunkBytes is the memory for its part of
+// each row group, until the file's end.
 const (
 	columnBytes = 1500
 	chunkBytes  = 640
@@ -79,7 +78,7 @@ func newWriter(w io.Writer, c stream.Contents, codec format.CompressionCodec) (*
 	return z, nil
 }
 
-// checkColumns returns an error if what is held of columns takes more than the memory.
+// checkColumns returns an error if the columns take more than the memory.
 func (z *writer) checkColumns(c stream.Contents, columns []*sheetColumn) error {
 	held, names := columnBytes+chunkBytes*int64((c.Docs+z.group-1)/z.group), 0
 	for _, column := range columns {
@@ -96,7 +95,7 @@ func (z *writer) checkColumns(c stream.Contents, columns []*sheetColumn) error {
 	}
 }
 
-// writer writes documents, which it gathers until there are as many as a page has.
+// writer writes documents, a page at a time.
 type writer struct {
 	sheet    *sheet
 	fills    []func(v *pageValues) // of the columns before the features

@@ -52,7 +52,7 @@ type Column struct {
 	// whether it is a feature. Settle clears it.
 	Numbering bool
 
-	// Categories are those of a feature, nil if it is a number.
+	// Categories are the categories of a feature, nil if it is a number.
 	Categories *dataset.Categories
 
 	// Values are the features of the values of a OneHot column; others are unknown. Before
@@ -60,20 +60,20 @@ type Column struct {
 	Values map[string]int
 }
 
-// Columns is what becomes of the columns of a table. It is made by [Choose], and may be used
-// by several goroutines once it is settled.
+// Columns is what becomes of the columns of a table. [Choose] makes it. After Settle several goroutines may use
+// it.
 type Columns struct {
 	// List has an entry for every field, in the order of the table.
 	List []Column
 
-	// Names are those of the features.
+	// Names are the names of the features.
 	Names []string
 
-	// Auto says that columns of text become OneHot, which [Columns.Survey] is told of.
+	// Auto turns text columns into OneHot columns; [Columns.Survey] finds them.
 	Auto bool
 
-	// Attributes are the places in List of the columns of queries' attributes, which have roles of
-	// their own beside.
+	// Attributes are the places in List of the columns of queries' attributes. Such a column may have a role,
+	// too.
 	Attributes []int
 
 	rowNumbers []Column // left out, as they number the rows
@@ -191,9 +191,9 @@ func (c *Columns) others(o dataset.TableOptions) []other {
 	}
 }
 
-// identify finds the columns of queries, grades and documents, and of weights: at best those
-// whose names are given for no other use, then those that are to be no features, and where there must
-// be one, even one of the features wanted, which is an error then.
+// identify finds the columns of queries, grades, documents and weights. It prefers names that options use for
+// nothing else, then columns excluded from the features. A required column may even be a requested feature,
+// which is then an error.
 func (c *Columns) identify(fields []Field, o dataset.TableOptions, features []string) error {
 	for _, w := range c.others(o) {
 		names := usual[w.role]
@@ -473,7 +473,7 @@ func (c *Columns) noteWords(name string, opts dataset.Options) {
 	c.words = nil
 }
 
-// Warnings are sentences about what was read by the columns from a table of that name.
+// Warnings returns sentences about values of the columns of a table of that name.
 func (c *Columns) Warnings(name string) []string {
 	if n := c.unknown.Load(); n > 0 {
 		return []string{fmt.Sprintf("%s: %d values of text columns are not among those that the features were made of; their features are all 0", name, n)}

@@ -157,8 +157,8 @@ func readRecord(r *bufio.Reader, mem *memory.Account) (record []byte, err error)
 	}
 }
 
-// sortNumbers brings columns that are called 1, 2, … into the order of these numbers: they are
-// those of features, so that a table means the same in whatever order its columns stand.
+// sortNumbers sorts columns of features named 1, 2, … by number. So the order of the columns of a table does not
+// matter.
 func (c *Columns) sortNumbers() {
 	place := make([]int, len(c.order))
 	for _, i := range c.order {
@@ -181,8 +181,8 @@ func Numbered(names []string) []string {
 	return nil
 }
 
-// LooksLike returns what recognises a table with that delimiter by the beginning of a file:
-// its first line has the name of the queries' column, which the options say or is usual.
+// LooksLike returns a function that recognises a table with that delimiter by the beginning of a file. Its first
+// line has the name of the query column, from the options or a usual one.
 func LooksLike(delimiter byte) func(head []byte, opts dataset.Options) bool {
 	return func(head []byte, opts dataset.Options) bool {
 		separator := string(delimiter)

@@ -17,7 +17,7 @@ type jsonLine struct {
 
 	chunk []byte // the text that the line is in, for [strictjson.ShortNumber]
 
-	// value reads what stands at p for a column.
+	// value reads the value of a column at p.
 	value func(p, column int) (next int, err error)
 
 	grows  bool        // names that are not known become columns; else they are errors
@@ -42,7 +42,7 @@ type expectedName struct {
 	inside bool
 }
 
-// allFeatures stands for the column of the member that holds all features.
+// allFeatures is the column number of the member that has all features.
 const allFeatures = -1
 
 func newJSONLine(fields []jsonField, value func(p, column int) (next int, err error)) *jsonLine {

@@ -24,8 +24,8 @@ func numbersRows(name string) bool {
 	return ok && allDigits(rest)
 }
 
-// mayNumberRows reports whether a column may be one of row numbers by its name, such as those of
-// pandas' reset_index. Features have such names, too.
+// mayNumberRows reports whether a column may number the rows by its name. pandas' reset_index writes such names.
+// Features have such names, too.
 func mayNumberRows(name string) bool {
 	name = plainName(name)
 	if level, ok := strings.CutPrefix(name, "level"); ok {

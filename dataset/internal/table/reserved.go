@@ -35,7 +35,8 @@ func (c *Columns) checkReserved(fields []Field, o dataset.TableOptions) error {
 	return nil
 }
 
-// settled notes which features nobody named have a usual name of what an option names a column for.
+// settled notes features that nobody named and that have a usual name of a role for which an option names a
+// column.
 func (c *Columns) settled(name string, opts dataset.Options) {
 	if opts.Table.Features != nil || opts.FeatureNames != nil {
 		return

@@ -17,8 +17,8 @@ type splitter struct {
 // reset makes room for the cells of another row.
 func (s *splitter) reset() { s.text = s.text[:0] }
 
-// cell returns the text of the cell that begins at p, without the blanks around it or the
-// quotes, and the place of what ends it: a delimiter or a line feed. b ends with a line feed.
+// cell returns the text of the cell that begins at p, without blanks around it and quotes. end is the place of
+// the delimiter or line feed after it. b ends with a line feed.
 func (s *splitter) cell(b []byte, p int) (cell []byte, end int, err error) {
 	s.lines = 0
 	if b[p] == '"' {

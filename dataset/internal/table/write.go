@@ -15,15 +15,15 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// Tables are written with the columns query, grade and doc before those of the features, and of
-// weights, if there are any, query_weight and document_weight. Features without names are numbered from 1 on. Numbers are the shortest decimals that give the same
-// bits; a missing value is an empty cell, in JSON null.
+// Tables begin with the columns query, grade and doc. If there are weights, query_weight and document_weight
+// follow. The other columns are the features. Features without names are numbered from 1 on. Numbers are the
+// shortest decimals that give the same bits; a missing value is an empty cell, in JSON null.
 
 // written are the names of the columns that are no features, the last two only where there are
 // weights.
 var written = []string{"query", "grade", "doc", "query_weight", "document_weight"}
 
-// notFeatures returns the names of columns before those of features.
+// notFeatures returns the names of the columns that precede the features.
 func notFeatures(c stream.Contents) []string {
 	if c.Weighted {
 		return written
@@ -50,7 +50,7 @@ func ColumnNames(c stream.Contents) ([]string, error) {
 	return c.FeatureNames, nil
 }
 
-// CheckIDs returns what is wrong with the identifiers of a document.
+// CheckIDs returns an error if an identifier of a document is not valid.
 func CheckIDs(query, id string) error {
 	if fault := ingest.Identifier([]byte(query)); fault != "" || query == "" {
 		return &dataset.FormatError{Found: fmt.Sprintf("the query id %q", query), Expected: "UTF-8 without control characters, to be written"}
