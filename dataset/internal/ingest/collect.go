@@ -11,7 +11,7 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// Blocks are the arrays that the parsers of all parts fill, each its own rows.
+// Blocks are the arrays that a worker fills.
 type Blocks struct {
 	Width  int
 	X      []float32 // documents × Width, row-major; zero where nothing was written yet
@@ -33,37 +33,14 @@ func (b *Blocks) Allocate(docs int) {
 // Row returns the features of a row.
 func (b *Blocks) Row(r int) []float32 { return b.X[r*b.Width : (r+1)*b.Width : (r+1)*b.Width] }
 
-// Part is what is known of a part of an input, such as a chunk of a text.
-type Part struct {
-	Docs  int // documents in it
-	Lines int // of text
-	Row   int // documents in the parts before
-	Line  int // lines in the parts before
-
-	kept     int         // documents left: the first rows of the part
-	worker   int         // whose query numbers the runs use
-	runs     []run       // the queries of the documents, in order
-	weights  []runWeight // what the runs' first documents say of their queries, or nil
-	texts    []runTexts  // likewise
-	docText  []byte      // the identifiers of the documents
-	missing  int         // number of missing values
-	absent   int         // number of features left out
-	negative int         // number of negative grades
-}
-
-// run is a number of successive documents of one query.
-type run struct {
-	query, docs uint32
-}
-
-// runWeight is the weight of a run's query by its first document, and that one's line.
+// runWeight is the weight of a run's query, from its first document, and the line of that.
 type runWeight struct {
 	weight float64
 	line   int
 }
 
-// A Collector notes the queries, grades and identifiers of the documents of one part after
-// the other. Each worker has its own.
+// A Collector notes the queries, grades and identifiers of the documents of successive chunks. Each worker has
+// its own.
 type Collector struct {
 	*Blocks
 
@@ -86,9 +63,8 @@ type Collector struct {
 	missing   int
 	absent    int
 	negatives int
-	newNames  int64 // bytes of query ids seen first here, as memory counts them
-	row       int   // of the next document
-	drop      bool  // the current document is to be left out
+	row       int  // of the next document
+	drop      bool // the current document is to be left out
 }
 
 // NewCollector returns a collector of a worker that fills blocks.
@@ -97,17 +73,17 @@ func NewCollector(b *Blocks, opts dataset.Options, mem *memory.Account) *Collect
 	return &Collector{Blocks: b, limits: limits, sketches: make([][]sketched, len(limits)), negative: opts.Negative, standIns: opts.MissingValues, mem: mem, ids: make(map[string]uint32)}
 }
 
-// Begin begins a part whose documents have room in the rows from the given one on.
+// Begin begins a chunk whose documents fill the rows from the given one on.
 func (c *Collector) Begin(row int) {
 	c.runs, c.docText, c.missing, c.negatives, c.last = c.runs[:0], c.docText[:0], 0, 0, ""
-	c.newNames, c.row, c.drop, c.weights, c.texts, c.absent = 0, row, false, c.weights[:0], c.texts[:0], 0
+	c.row, c.drop, c.weights, c.texts, c.absent = row, false, c.weights[:0], c.texts[:0], 0
 }
 
 // Next returns the row of the next document.
 func (c *Collector) Next() int { return c.row }
 
-// Grade sets the grade of the next document and returns false if it is one that may not
-// be: neither finite nor, unless the options map them, non-negative.
+// Grade sets the grade of the next document. It returns false if the grade is not finite, or is negative and the
+// options have no policy for that.
 func (c *Collector) Grade(v float64) bool {
 	switch {
 	case v < 0 && v >= -math.MaxFloat64 && c.negative != dataset.NegativeError:
@@ -121,17 +97,17 @@ func (c *Collector) Grade(v float64) bool {
 	return true
 }
 
-// NegativeHint goes behind what is said of a negative grade.
+// NegativeHint is the end of an error about a negative grade.
 const NegativeHint = " (or --negative-grades zero or drop)"
 
-// StandIns reports whether the options name numbers that stand for missing values.
+// StandIns reports whether the options name numbers that represent missing values.
 func (c *Collector) StandIns() bool { return len(c.standIns) > 0 }
 
-// StandsIn reports whether a number of a feature stands for a missing value.
+// StandsIn reports whether a number represents a missing value.
 func (c *Collector) StandsIn(v float64) bool { return slices.Contains(c.standIns, v) }
 
-// Query counts the next document for a query. It returns what check says of an id that is
-// seen first.
+// Query counts the next document for a query. It returns the error of check about an id that is new to the
+// chunk.
 func (c *Collector) Query(id []byte, check func(id []byte) error) error {
 	if c.drop {
 		return nil
@@ -146,7 +122,6 @@ func (c *Collector) Query(id []byte, check func(id []byte) error) error {
 			return err
 		}
 		number = uint32(len(c.names))
-		c.newNames += memory.KnownBytes + int64(len(id))
 		c.names = append(c.names, string(id))
 		c.ids[c.names[number]] = number
 	}
@@ -162,8 +137,8 @@ func (c *Collector) Weight(w float64) {
 	}
 }
 
-// QueryWeight notes what the next document, on that line, says is the weight of its query, which
-// Query was called for. All documents of a query must say the same.
+// QueryWeight sets the weight of the query of the next document, which is on the given line, after a call of
+// Query. All documents of a query must have the same.
 func (c *Collector) QueryWeight(w float64, line int) error {
 	if c.drop {
 		return nil
@@ -185,7 +160,7 @@ func (c *Collector) Doc(id []byte) {
 	}
 }
 
-// Absent counts features that the next document leaves out, which are 0.
+// Absent counts features that the next document omits, which are 0.
 func (c *Collector) Absent(features int) {
 	if !c.drop {
 		c.absent += features
@@ -206,18 +181,7 @@ func (c *Collector) Done(missing int) {
 	c.row++
 }
 
-// End ends a part and notes in it what goes elsewhere than to the blocks.
-func (c *Collector) End(part *Part, first int) error {
-	if err := c.mem.Take(c.newNames+8*int64(len(c.runs))+16*int64(len(c.weights))+int64(len(c.docText)), "query and document ids"); err != nil {
-		return err
-	}
-	part.kept = c.row - first
-	part.runs, part.docText, part.missing, part.negative = slices.Clone(c.runs), slices.Clone(c.docText), c.missing, c.negatives
-	part.weights, part.texts, part.absent = slices.Clone(c.weights), slices.Clone(c.texts), c.absent
-	return nil
-}
-
-// Identifier says in one word what an identifier must not hold, "" if nothing is wrong.
+// Identifier returns the property that an invalid identifier lacks, "" if it is valid.
 func Identifier(id []byte) string {
 	switch {
 	case !utf8.Valid(id):

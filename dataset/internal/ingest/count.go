@@ -1,43 +1,32 @@
 package ingest
 
 import (
-	"github.com/listwise/listwise/dataset/memory"
 	"math"
+	"sync/atomic"
+
+	"github.com/listwise/listwise/dataset/memory"
 )
 
-// countAll is the first pass, which is repeated where quotes turn out to stand.
-func (r *textReader) countAll() error {
-	if err := r.count(); err != nil || r.seen.Quotes == 0 || !r.format.Quotes() {
+// countAll is the first pass over the text. Where it finds quotes, the text is cut outside them and
+// counted again.
+func (s *documents) countAll() error {
+	quoted, ok := s.format.(Quoted)
+	if err := s.count(); err != nil || s.seen.Quotes == 0 || !ok {
 		return err
 	}
-	quotes := make([]int, len(r.sizes))
-	for i, size := range r.sizes {
+	quotes := make([]int, len(s.sizes))
+	for i, size := range s.sizes {
 		quotes[i] = size.Quotes
 	}
-	if !r.src.quote(oddBefore(quotes)) {
+	if !s.src.quote(oddBefore(quotes)) {
 		return nil
 	}
-	return r.recount()
+	s.mem.Give(ChunkBytes * int64(len(s.sizes)))
+	quoted.Recount()
+	return s.count()
 }
 
-// recount forgets what was counted and repeats it.
-func (r *textReader) recount() error {
-	for _, c := range r.chunks {
-		if c != nil {
-			r.mem.Give(ChunkBytes)
-		}
-	}
-	r.chunks, r.sizes, r.seen, r.broken, r.cut = nil, nil, Size{}, nil, false
-	r.format.Recount()
-	return r.count()
-}
-
-// exceeds reports whether the documents so far take too much memory.
-func (r *textReader) exceeds() bool {
-	return r.mem.Exceeds(memory.DocumentsNeed(r.seen.Docs, r.format.Width(r.seen.Feature)))
-}
-
-// oddBefore reports of each chunk whether those before have an odd number of quotes.
+// oddBefore reports for each chunk whether an odd number of quotes precede it.
 func oddBefore(quotes []int) []bool {
 	odd, sum := make([]bool, len(quotes)), 0
 	for i, n := range quotes {
@@ -47,113 +36,68 @@ func oddBefore(quotes []int) []bool {
 	return odd
 }
 
-// count goes over all chunks. It ends early where the documents so far take too much
-// memory, or where an index is so large that it must be a mistake.
-func (r *textReader) count() error {
-	r.stop.Store(math.MaxInt64)
+// count counts all chunks. It ends early at an index that must be a mistake, and where documents without
+// their features are too large: few compressed bytes may hold any number of them.
+func (s *documents) count() error {
+	s.sizes, s.seen, s.broken = nil, Size{}, nil
+	var stop atomic.Int64
+	stop.Store(math.MaxInt64)
 	var full error
-	r.src.Each(&r.stop, func(_ int, c Chunk) {
-		size := r.format.Count(c)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for len(r.chunks) <= c.Index {
-			r.chunks, r.sizes = append(r.chunks, nil), append(r.sizes, Size{})
+	s.src.Each(&stop, func(_ int, c Chunk) {
+		size := s.format.Count(c)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if more := c.Index + 1 - len(s.sizes); more > 0 {
+			s.sizes = append(s.sizes, make([]Size, more)...)
+			if err := s.mem.Take(ChunkBytes*int64(more), "lines"); err != nil && full == nil {
+				full = err
+			}
 		}
-		r.chunks[c.Index], r.sizes[c.Index] = &Part{Docs: size.Docs, Lines: size.Lines}, size
-		r.density = max(r.density, float64(size.Lines)/float64(max(1, c.Lines())))
-		if c.Err != nil && int64(c.Index) <= r.stop.Load() {
-			r.broken, r.last = c.Err, c.Index
+		s.sizes[c.Index] = size
+		s.density = max(s.density, float64(size.Lines)/float64(max(1, c.Lines())))
+		s.seen.Docs += size.Docs
+		s.seen.Lines += size.Lines
+		s.seen.Quotes += size.Quotes
+		s.seen.Feature = max(s.seen.Feature, size.Feature)
+		if need := int64(s.seen.Docs) * memory.DocumentBytes; s.held && full == nil && s.mem.Exceeds(float64(need)) {
+			full = s.mem.Take(need, "documents")
 		}
-		r.seen.Docs += size.Docs
-		r.seen.Quotes += size.Quotes
-		r.seen.Feature = max(r.seen.Feature, size.Feature)
-		if err := r.mem.Take(ChunkBytes, "lines"); err != nil && full == nil {
-			full = err
-		}
-		wrong := r.seen.Feature > r.format.Limit()
-		large := !wrong && !r.passing && r.exceeds()
-		r.cut = r.cut || large && len(r.chunks) < r.src.Chunks()
 		switch {
-		case c.Err != nil:
-			r.stop.Store(min(r.stop.Load(), int64(c.Index)))
-		case wrong || large || full != nil: // all chunks before the last seen will be seen
-			r.stop.Store(min(r.stop.Load(), int64(len(r.chunks)-1)))
+		case c.Err != nil && int64(c.Index) <= stop.Load():
+			s.broken, s.last = c.Err, c.Index
+			stop.Store(int64(c.Index))
+		case s.seen.Feature > s.format.Limit() || full != nil: // chunks before the last one seen are counted
+			stop.Store(min(stop.Load(), int64(len(s.sizes)-1)))
 		}
 	})
-	end := r.stop.Swap(math.MaxInt64)
-	if err := r.context(); err != nil {
+	if err := s.context(); err != nil {
 		return err
 	}
-	if r.cut && full == nil {
-		r.forget(int(end) + 1)
-	}
 	return full
-}
-
-// forget makes the chunks from one on uncounted: some between them were not counted.
-func (r *textReader) forget(from int) {
-	for _, c := range r.chunks[from:] {
-		if c != nil {
-			r.mem.Give(ChunkBytes)
-		}
-	}
-	r.chunks, r.sizes, r.seen = r.chunks[:from], r.sizes[:from], Size{}
-	for _, size := range r.sizes {
-		r.seen.Docs += size.Docs
-		r.seen.Quotes += size.Quotes
-		r.seen.Feature = max(r.seen.Feature, size.Feature)
-	}
-	if r.last >= from {
-		r.broken, r.last = nil, 0
-	}
 }
 
 // ChunkBytes is how much memory is counted for a chunk.
 const ChunkBytes = 160
 
-// fits counts the memory that the documents take. If it is too much, the error is
-// of the documents up to the first chunk at which it is, for any number of
-// workers.
-func (r *textReader) fits() (at int, err error) {
-	docs, feature := 0, 0
-	for i, s := range r.sizes {
-		if r.chunks[i] == nil {
-			continue
-		}
-		docs, feature = docs+s.Docs, max(feature, s.Feature)
-		width, last := r.format.Width(feature), i == len(r.chunks)-1
-		if need := memory.DocumentsNeed(docs, width); last || r.mem.Exceeds(need) {
-			return i, r.mem.TakeMatrix(docs, width, last && !r.cut)
-		}
+// settle counts the text and returns the number of its columns. An error in the text has precedence
+// over one about what was counted.
+func (s *documents) settle() (width int, err error) {
+	if err := s.countAll(); err != nil {
+		return 0, err
 	}
-	return 0, nil
-}
-
-// layout gives each chunk its place and returns the number of documents, the
-// largest feature index and why the text broke off, if it did.
-func (r *textReader) layout() (docs, feature int, broken error) {
-	lines := 0
-	for i, c := range r.chunks {
-		if c == nil {
-			continue
+	if err := s.format.Counted(); err != nil {
+		if s.broken == nil {
+			return 0, Locate(err, s.name, 0)
 		}
-		c.Row, c.Line = docs, lines
-		docs += c.Docs
-		lines += c.Lines
-		feature = max(feature, r.sizes[i].Feature)
+		line := 1
+		for _, size := range s.sizes[:s.last+1] {
+			line += size.Lines
+		}
+		return 0, Locate(s.broken, s.name, line)
 	}
-	return docs, feature, r.broken
-}
-
-// counted tells the format what is counted. Its errors are those of the text as far as it
-// could be read.
-func (r *textReader) counted() error {
-	switch err := r.format.Counted(len(r.chunks)); {
-	case err == nil:
-		return nil
-	case r.broken != nil:
-		return Locate(r.broken, r.name, r.chunks[r.last].Line+r.sizes[r.last].Lines+1)
-	default:
-		return Locate(err, r.name, 0)
+	width = s.format.Width(s.seen.Feature)
+	if s.broken != nil || s.seen.Feature > s.format.Limit() || s.seen.Docs == 0 || width == 0 {
+		return 0, s.mistake(width)
 	}
+	return width, nil
 }

@@ -3,6 +3,8 @@ package ingest
 import (
 	"bytes"
 	"cmp"
+	"fmt"
+	"sync"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/input"
@@ -10,24 +12,46 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// Documents returns text of a format as a source: the chunks that Read parses at their
-// places in one matrix are parsed one by one, concurrently, and visited in order. What is
-// read of the text is the same, as are its errors.
+// Documents returns text of a format as a source. Its chunks are parsed concurrently and visited in order.
+// Documents and errors are the same as with [Read].
 func Documents(in *input.Input, opts dataset.Options, format Format) (stream.Source, error) {
-	src, err := TextOf(in, opts, format.Quotes())
+	return newDocuments(in, opts, format)
+}
+
+// documents is text that is read in passes over its chunks.
+type documents struct {
+	in     *input.Input
+	name   string
+	opts   dataset.Options
+	format Format
+	src    Source
+	mem    *memory.Account
+	held   bool // all documents are held in memory
+
+	collectors []*Collector // of the last visit
+
+	mu      sync.Mutex // guards what counting finds:
+	sizes   []Size     // of the chunks
+	seen    Size       // sums over the chunks, and their largest feature index
+	broken  error      // why the text could not be read to its end, or nil
+	last    int        // the chunk that ends there
+	density float64    // the most lines per byte of a chunk
+}
+
+func newDocuments(in *input.Input, opts dataset.Options, format Format) (*documents, error) {
+	src, err := TextOf(in, opts, quotes(format))
 	if err != nil {
 		return nil, err
 	}
-	r := &textReader{name: in.Name, opts: opts, format: format, src: src, mem: in.Mem, passing: true}
-	return &documents{textReader: r, in: in}, nil
+	return &documents{in: in, name: in.Name, opts: opts, format: format, src: src, mem: in.Mem}, nil
 }
 
-// documents is text that is visited.
-type documents struct {
-	*textReader
-
-	in         *input.Input
-	collectors []*Collector // of the last visit
+// context returns the error of the context, once it is cancelled.
+func (s *documents) context() error {
+	if err := input.Context(s.opts).Err(); err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	return nil
 }
 
 // Close implements stream.Source.
@@ -50,13 +74,13 @@ const (
 	leastQuoted = 1 << 15
 )
 
-// recut makes chunks smaller if the features of their documents would take too much memory,
-// as of short lines in a wide matrix.
+// recut makes chunks smaller if the features of their documents would take too much memory, as with short lines
+// and a wide matrix.
 func (s *documents) recut(columns int) error {
 	size := cmp.Or(s.in.Chunk, chunkSize)
 	if most := stream.BatchBytes / (4 * float64(columns) * s.density); most < float64(size) {
 		least := int64(leastChunk)
-		if s.format.Quotes() {
+		if quotes(s.format) {
 			least = leastQuoted
 		}
 		size = min(size, max(least, int64(most)))
@@ -67,8 +91,8 @@ func (s *documents) recut(columns int) error {
 	s.in.Chunk = size
 	opts := s.opts
 	opts.Observe = nil
-	src, err := TextOf(s.in, opts, s.format.Quotes())
-	if err != nil || s.seen.Quotes == 0 || !s.format.Quotes() {
+	src, err := TextOf(s.in, opts, quotes(s.format))
+	if err != nil || s.seen.Quotes == 0 || !quotes(s.format) {
 		s.src = src
 		return err
 	}
@@ -82,8 +106,8 @@ func (s *documents) recut(columns int) error {
 	return err
 }
 
-// visit parses all chunks, with workers that begin makes, and calls do with each, and the number of lines
-// before, in order.
+// visit parses all chunks by workers that begin makes. It calls do in order with each chunk's worker and the
+// number of lines before it.
 func (s *documents) visit(begin func() *worker, do func(k *worker, c Chunk, before int) error) error {
 	workers := make([]*worker, s.src.Workers())
 	line := 0
@@ -128,6 +152,7 @@ type worker struct {
 
 	// Of the current chunk:
 	size Size // the lines, which are no fewer than documents; the rest if it is counted
+	docs int  // those parsed
 	line int  // the last
 	err  error
 }
@@ -137,7 +162,13 @@ func (s *documents) worker(columns int) *worker {
 	return &worker{col: col, parser: s.format.Parser(col, false)}
 }
 
-// parse parses a chunk; its errors are left for its turn.
+// checker returns a worker that looks for errors.
+func (s *documents) checker() *worker {
+	col := NewCollector(&Blocks{Weighted: weighsDocuments(s.format)}, s.opts, s.mem)
+	return &worker{col: col, parser: s.format.Parser(col, true)}
+}
+
+// parse parses a chunk and keeps the error for the chunk's turn.
 func (k *worker) parse(c Chunk) {
 	if k.count != nil {
 		k.size = k.count(c)
@@ -145,11 +176,11 @@ func (k *worker) parse(c Chunk) {
 		k.size.Lines = bytes.Count(c.Text[:c.Lines()], []byte("\n"))
 	}
 	if k.err = k.room(k.size.Lines); k.err == nil {
-		_, k.line, k.err = k.parser.Chunk(c, 0, k.size.Lines)
+		k.docs, k.line, k.err = k.parser.Chunk(c, 0, k.size.Lines)
 	}
 }
 
-// room makes the blocks empty, with room for so many documents.
+// room empties the blocks and makes room for docs documents.
 func (k *worker) room(docs int) error {
 	b, used := k.col.Blocks, k.col.row
 	clear(b.X[:used*b.Width])
@@ -193,7 +224,7 @@ func (k *worker) batch() *stream.Batch {
 	return batch
 }
 
-// lineOf returns the line, within the chunk's, of the first document behind some runs.
+// lineOf returns the line, within the chunk, of the first document after some runs.
 func (k *worker) lineOf(c Chunk, runs []stream.Run) int {
 	docs := 0
 	for _, r := range runs {

@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// A Surveyor is a Format whose text can be surveyed in one pass: nothing that counting finds has to
-// be known before grades, queries and identifiers are parsed.
+// A Surveyor is a Format whose text is surveyed in one pass: parsing grades, queries and identifiers does not
+// need the results of counting.
 type Surveyor interface {
 	// Surveyor returns a parser of all but features, which are passed over.
 	Surveyor(c *Collector) Parser
@@ -20,16 +21,9 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (stream.Shape, e
 	if f, ok := s.format.(Surveyor); ok {
 		return s.surveyAtOnce(f, visit)
 	}
-	if err := s.countAll(); err != nil {
+	width, err := s.settle()
+	if err != nil {
 		return stream.Shape{}, err
-	}
-	docs, feature, broken := s.layout()
-	if err := s.counted(); err != nil {
-		return stream.Shape{}, err
-	}
-	width := s.format.Width(feature)
-	if broken != nil || feature > s.format.Limit() || docs == 0 || width == 0 {
-		return stream.Shape{}, s.mistake(docs, width)
 	}
 	if err := s.recut(width); err != nil {
 		return stream.Shape{}, err
@@ -43,9 +37,8 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (stream.Shape, e
 	return shape, err
 }
 
-// surveyAtOnce counts while it surveys. What is wrong with features Each finds, but for the chunks
-// that have larger indices than those before: an index of a line that is none would else decide the
-// number of columns.
+// surveyAtOnce counts while it surveys. Each finds mistakes in features. But an index in an invalid line could
+// decide the number of columns, so chunks with a new largest index are checked here.
 func (s *documents) surveyAtOnce(f Surveyor, visit func(runs []stream.Run) error) (stream.Shape, error) {
 	found := survey{documents: s, tell: visit}
 	surveying := func() *worker {
@@ -57,7 +50,7 @@ func (s *documents) surveyAtOnce(f Surveyor, visit func(runs []stream.Run) error
 		s.seen.Docs += k.size.Docs
 		if k.size.Feature > s.seen.Feature {
 			s.seen.Feature = k.size.Feature
-			if line, err := s.check(c); err != nil {
+			if line, err := s.checker().check(c); err != nil {
 				return Locate(err, s.name, before+line)
 			}
 		}
@@ -79,31 +72,24 @@ func (s *documents) surveyAtOnce(f Surveyor, visit func(runs []stream.Run) error
 }
 
 // check looks for errors in a chunk. An error comes with its line in the chunk.
-func (s *documents) check(c Chunk) (line int, err error) {
-	col := NewCollector(new(Blocks), s.opts, s.mem)
-	k := &worker{col: col, parser: s.format.Parser(col, true)}
+func (k *worker) check(c Chunk) (line int, err error) {
 	k.parse(c)
-	s.mem.Give(k.taken)
+	k.col.mem.Give(k.taken)
 	return k.line, k.err
 }
 
-// firstMistake returns the first mistake in the text, or err if none stands before it. Features
-// that come before may have one, which a survey passed over.
+// CheckLines looks for errors in a chunk, all of whose lines are counted. An error comes with its line.
+func CheckLines(f Format, opts dataset.Options, mem *memory.Account, c Chunk) (line int, err error) {
+	f.Count(c)
+	return (&documents{format: f, opts: opts, mem: mem}).checker().check(c)
+}
+
+// firstMistake returns the first mistake in the text, or err if there is none before it. The survey passed over
+// features, which may have an earlier mistake.
 func (s *documents) firstMistake(err error) error {
-	s.seen = Size{}
-	if e := s.countAll(); e != nil {
-		if err != nil {
-			return err
-		}
+	width, e := s.settle()
+	if e != nil {
 		return e
-	}
-	docs, feature, broken := s.layout()
-	if e := s.counted(); e != nil {
-		return e
-	}
-	width := s.format.Width(feature)
-	if broken != nil || feature > s.format.Limit() || docs == 0 || width == 0 {
-		return s.mistake(docs, width)
 	}
 	if e := s.recut(width); e != nil {
 		return e
@@ -132,27 +118,25 @@ func lineOf(err error) int {
 	return 0
 }
 
-// mistake finds the first error of a text in which there must be one, of so many documents and columns.
-func (s *documents) mistake(docs, width int) error {
-	s.parse(&Blocks{Weighted: weighsDocuments(s.format)}, true)
-	switch err := s.context(); {
+// mistake returns the first error of a text in which there must be one.
+func (s *documents) mistake(width int) error {
+	err := s.visit(s.checker, func(*worker, Chunk, int) error { return nil })
+	switch {
 	case err != nil:
 		return err
-	case s.failed != nil:
-		return s.failed
-	case docs == 0 || width == 0:
-		return Locate(s.format.Empty(docs), s.name, 0)
+	case s.seen.Docs == 0 || width == 0:
+		return Locate(s.format.Empty(s.seen.Docs), s.name, 0)
 	}
 	return fmt.Errorf("%s: %w", s.name, dataset.ErrChanged)
 }
 
-// rounded returns the warnings about features that are rounded, if there are any, by the last visit.
+// rounded returns the warnings about rounded features in the last visit.
 func (s *documents) rounded() []string {
 	names := s.format.Names()
 	return said(roundedWarning(s.name, names, s.collectors), CollapsedWarning(s.name, names, s.collectors...))
 }
 
-// survey is what is found as chunks are visited in order.
+// survey collects the findings of chunks that are visited in order.
 type survey struct {
 	*documents
 	tell func(runs []stream.Run) error
@@ -163,7 +147,7 @@ type survey struct {
 	attributes     Attributes
 }
 
-// add takes what a worker found in a chunk, which so many lines stand before.
+// add takes the findings of a worker in a chunk that follows before lines.
 func (v *survey) add(k *worker, c Chunk, before int) error {
 	runs := k.runs()
 	for _, r := range runs {
@@ -184,7 +168,7 @@ func (v *survey) add(k *worker, c Chunk, before int) error {
 	return err
 }
 
-// shape returns what all chunks are, of so many columns.
+// shape describes all chunks.
 func (v *survey) shape(width int) (stream.Shape, error) {
 	shape := stream.Shape{Features: width, FeatureNames: v.format.Names(), Fixed: v.format.Names() != nil, DocIDs: v.docIDs}
 	if v.kept == 0 {
@@ -194,4 +178,30 @@ func (v *survey) shape(width int) (stream.Shape, error) {
 	v.attributes.Set(&shape, v.opts.Table.Attributes)
 	shape.Warnings = said(NegativeWarning(v.name, v.negative, v.opts.Negative))
 	return shape, err
+}
+
+// said returns the warnings that are not empty.
+func said(warnings ...string) (list []string) {
+	for _, w := range warnings {
+		if w != "" {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// NegativeWarning returns the warning about n negative grades, "" if there are none.
+func NegativeWarning(name string, n int, policy dataset.Negative) string {
+	switch {
+	case n == 0:
+		return ""
+	case policy == dataset.NegativeDrop:
+		return fmt.Sprintf("%s: %d documents with negative grades were left out", name, n)
+	}
+	return fmt.Sprintf("%s: %d negative grades taken as 0", name, n)
+}
+
+// allNegative is the error about data without any documents left.
+func allNegative(name string) error {
+	return &dataset.SyntaxError{File: name, Found: "negative grades alone", Expected: "documents that are not to be dropped"}
 }

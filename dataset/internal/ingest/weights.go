@@ -8,8 +8,7 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// queryWeights are the weights of queries as documents tell them, run by run: of each query, all
-// runs must say the same.
+// queryWeights are the weights of queries, collected run by run. All runs of a query must have the same.
 type queryWeights struct {
 	known  map[string]int // the queries' numbers
 	weight []float64      // of the queries, in the order in which they first appeared
@@ -34,43 +33,24 @@ func (w *queryWeights) add(query string, r runWeight) *dataset.SyntaxError {
 	return nil
 }
 
-// unequalWeights is the error about a query of two weights.
+// unequalWeights is the error about different weights of a query.
 func unequalWeights(query string, w, first float64) *dataset.SyntaxError {
 	return &dataset.SyntaxError{Found: fmt.Sprintf("the weight %v of query %q", w, query), Expected: fmt.Sprintf("%v, as in a row of it before", first)}
 }
 
-// noWeight is the error about data in which nothing counts.
+// noWeight is the error about data with weights of 0 only.
 func noWeight(name, of string) error {
 	return &dataset.SyntaxError{File: name, Found: "weights of 0 of every " + of, Expected: "one at least that is not"}
 }
 
-// queryWeights returns the weights of the queries in the order in which they first appear, nil
-// without any.
-func (a *Assembly) queryWeights() ([]float64, error) {
-	var all queryWeights
-	for c := range a.parts() {
-		for k, r := range c.weights {
-			if err := all.add(a.Collectors[c.worker].names[c.runs[k].query], r); err != nil {
-				return nil, Locate(err, a.Name, 0)
-			}
-		}
-		c.weights = nil
-	}
-	if len(all.weight) > 0 && slices.Max(all.weight) == 0 {
-		return nil, noWeight(a.Name, "query")
-	}
-	return all.weight, nil
-}
-
-// Weights are what a survey finds of weights.
+// Weights are the findings of a survey about weights.
 type Weights struct {
 	queries   queryWeights
 	documents bool // some are not 1
 	positive  bool // some are not 0
 }
 
-// Query notes the weight of a query, as a row on the given line says. It is an error if one before
-// said otherwise.
+// Query notes the weight of a query in a row on the given line. Another weight than before is an error.
 func (w *Weights) Query(id string, weight float64, line int) *dataset.SyntaxError {
 	return w.queries.add(id, runWeight{weight, line})
 }
@@ -85,7 +65,7 @@ func (w *Weights) Documents(weights []float64) {
 	}
 }
 
-// add notes the weights of a chunk, whose lines follow a number of others.
+// add notes the weights of a chunk that begins after the given number of lines.
 func (w *Weights) add(col *Collector, before int) error {
 	for k, r := range col.weights {
 		if err := w.Query(col.names[col.runs[k].query], r.weight, r.line+before); err != nil {
@@ -98,7 +78,7 @@ func (w *Weights) add(col *Collector, before int) error {
 	return nil
 }
 
-// Set tells them of a shape. It is an error, with the name of the input, if nothing counts.
+// Set adds them to a shape. It is an error if all weights are 0.
 func (w *Weights) Set(shape *stream.Shape, name string) error {
 	if all := w.queries.weight; slices.ContainsFunc(all, func(v float64) bool { return v != 1 }) {
 		shape.QueryWeights = all

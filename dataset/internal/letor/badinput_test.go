@@ -310,7 +310,7 @@ func TestFileThatChanges(t *testing.T) {
 	for _, other := range []string{
 		"1 qid:1 1:2 9:3\n1 qid:1 1:2\n",
 		"1 qid:1 1:2 2:3 # qid:1 1:2\n",
-		"1 qid:1 1:2\n1 qid:1 \n1 q:1\n",
+		"1 qid:1 1:2\n1 qid:1 \n1 qid:1\n",
 		"1 qid:1 1:2\n1 qid:1 \n\n\n\n\n\n",
 	} {
 		c := &changing{texts: []string{text, text, other}} // sniffed, counted, parsed

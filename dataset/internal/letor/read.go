@@ -2,9 +2,8 @@
 // and of svmlight: one judged document a line, a query's id, features by number. It
 // reads and writes files of scores too, one a line.
 //
-// Start reading at [Read], and [Write]; features.go is where the time goes. Package
-// dataset/internal/ingest does what is not of this format. Files of any format are opened by
-// dataset/datafile.
+// Start reading at [Read], and [Write]; features.go is where the time goes. Package dataset/internal/ingest has
+// the parts that text formats share. Files of any format are opened by dataset/datafile.
 package letor
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/listwise/listwise/internal/decimal"
 )
 
-// hugeFeature stands for an index of too many digits.
+// hugeFeature replaces an index of too many digits.
 const hugeFeature = math.MaxInt32
 
 // Read reads LETOR text, plain or compressed, whose form dataset/datafile.Open describes.
@@ -62,15 +61,11 @@ var (
 	_ ingest.Surveyor = (*format)(nil)
 )
 
-func (f *format) Quotes() bool { return false }
-
 func (f *format) Count(c ingest.Chunk) ingest.Size { return f.count(c) }
-
-func (f *format) Recount() {}
 
 // Counted implements ingest.Format. Counting ends soon behind an index that must be a mistake, and
 // how soon depends on the workers: names that come behind it are none.
-func (f *format) Counted(int) error {
+func (f *format) Counted() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.at > f.huge {
@@ -145,12 +140,7 @@ func FirstError(text []byte, name string, opts dataset.Options) error {
 		}
 	}
 	c := ingest.Chunk{Text: ingest.CloseLine(append(make([]byte, 0, n+1+decimal.Padding), text[:n]...))}.WithoutMark()
-	f := newFormat(opts)
-	size := f.count(c)
-	col := ingest.NewCollector(new(ingest.Blocks), opts, memory.New(name, opts))
-	z := newParser(col, f, true)
-	line, err := ingest.ParseChunk(z, col, c, &ingest.Part{Docs: size.Docs, Lines: size.Lines}, true)
-	if err != nil {
+	if line, err := ingest.CheckLines(newFormat(opts), opts, memory.New(name, opts), c); err != nil {
 		return ingest.Locate(err, name, line)
 	}
 	return nil

@@ -30,14 +30,14 @@ func TestMatrixTooLargeForText(t *testing.T) {
 	}
 }
 
-// The limit is on all that is counted, exactly: what is known of the chunk, matrix,
-// grades and ends of identifiers, the query's id and place, runs of documents.
+// The limit holds exactly for all that is counted: the chunk, the matrix, grades and ends of
+// identifiers, the query and its id, runs of documents.
 func TestMaxBytes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(path, []byte("1 qid:1 1:1 3:2\n0 qid:1 2:1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	need := int64(ingest.ChunkBytes + 2*(3*4+memory.DocumentBytes) + (memory.KnownBytes + 1) + 8 + 8 + memory.QueryBytes)
+	need := int64(ingest.ChunkBytes + 2*(3*4+memory.DocumentBytes) + memory.QueryBytes + 1 + 2*8)
 	if _, err := openFile(path, dataset.Options{MaxBytes: need}); err != nil {
 		t.Errorf("%d bytes: %v", need, err)
 	}

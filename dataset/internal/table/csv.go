@@ -13,10 +13,10 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// ReadCSV reads a table whose first line has the names of the columns, in the form of RFC
-// 4180: cells with delimiters, quotes or line feeds stand between quotes, and quotes in them
-// twice. Lines end in LF or CR LF; empty ones are skipped. Blanks around cells without quotes
-// do not count. The delimiter is that of the options, else the one given.
+// ReadCSV reads a table whose first line names the columns, in the form of RFC 4180. Cells with delimiters,
+// quotes or line feeds are in quotes, and quotes in them are doubled. Lines end in LF or CR LF; empty ones are
+// skipped. Blanks around cells without quotes do not count. The delimiter is that of the options, else the one
+// given.
 func ReadCSV(in *input.Input, opts dataset.Options, delimiter byte) (*dataset.Dataset, error) {
 	f, err := openCSV(in, opts, delimiter)
 	if err != nil {
@@ -74,9 +74,7 @@ type csvFormat struct {
 	survey *Survey // nil if none is needed
 }
 
-var _ ingest.Format = (*csvFormat)(nil)
-
-func (f *csvFormat) Quotes() bool { return true }
+var _ ingest.Quoted = (*csvFormat)(nil)
 
 func (f *csvFormat) Recount() {
 	if f.survey != nil {
@@ -84,7 +82,7 @@ func (f *csvFormat) Recount() {
 	}
 }
 
-func (f *csvFormat) Counted(int) error { return f.columns.Settle(f.survey) }
+func (f *csvFormat) Counted() error { return f.columns.Settle(f.survey) }
 
 func (f *csvFormat) Width(int) int {
 	if f.columns.order != nil { // not settled yet; an estimate

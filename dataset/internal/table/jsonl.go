@@ -94,13 +94,6 @@ type jsonField struct {
 
 var _ ingest.Format = (*jsonFormat)(nil)
 
-func (f *jsonFormat) Quotes() bool { return false }
-
-func (f *jsonFormat) Recount() {
-	f.survey, f.chunks = NewSurvey(f.mem), make(map[int]*jsonChunk)
-	f.full, f.fields, f.columns, f.array = nil, nil, nil, 0
-}
-
 func (f *jsonFormat) Width(feature int) int {
 	if f.columns == nil {
 		return feature
@@ -190,8 +183,8 @@ func (f *jsonFormat) keep(index int, info *jsonChunk) {
 	f.chunks[index] = info
 }
 
-// Counted implements ingest.Format: it puts the fields of so many chunks together.
-func (f *jsonFormat) Counted(chunks int) error {
+// Counted implements ingest.Format: it puts the fields of all chunks together.
+func (f *jsonFormat) Counted() error {
 	if f.full != nil {
 		return f.full
 	}
@@ -199,9 +192,6 @@ func (f *jsonFormat) Counted(chunks int) error {
 	var wrong error
 	known, lines := make(map[jsonField]bool), 0
 	for _, index := range slices.Sorted(maps.Keys(f.chunks)) {
-		if index >= chunks {
-			break
-		}
 		info := f.chunks[index]
 		for _, field := range info.fields {
 			if !known[field] {
