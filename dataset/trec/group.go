@@ -11,6 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // table gathers documents with a number each, in any order of queries.
@@ -177,7 +178,7 @@ func (t *table) checkTwice(counts []int, docs dataset.DocIDs, workers int) error
 	}
 	return &dataset.SyntaxError{
 		File: t.name, Line: int(t.lines[twice]),
-		Found:    fmt.Sprintf("document %s of query %s, which line %d has too", quote([]byte(docs.At(twice))), quote([]byte(t.ids[of])), t.lines[before]),
+		Found:    fmt.Sprintf("document %s of query %s, which line %d has too", suggest.Quote([]byte(docs.At(twice))), suggest.Quote([]byte(t.ids[of])), t.lines[before]),
 		Expected: "every document of a query once",
 	}
 }

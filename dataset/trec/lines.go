@@ -14,6 +14,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // longestLine is the number of bytes that a line may have.
@@ -159,28 +160,15 @@ func whole(field []byte) bool {
 	return len(field) > 0
 }
 
-// quote is a field for an error, cut if it is long.
-func quote(field []byte) string {
-	const long = 40
-	if len(field) <= long {
-		return strconv.Quote(string(field))
-	}
-	cut := long
-	for cut > long-utf8.UTFMax && !utf8.RuneStart(field[cut]) {
-		cut--
-	}
-	return strconv.Quote(string(field[:cut])) + "…"
-}
-
 // checkID returns an error unless a field can identify a query or a document.
 func checkID(what string, id []byte) error {
 	for _, c := range id {
 		if c < 0x20 || c == 0x7f {
-			return &dataset.SyntaxError{Found: quote(id), Expected: what + " without control characters"}
+			return &dataset.SyntaxError{Found: suggest.Quote(id), Expected: what + " without control characters"}
 		}
 	}
 	if !utf8.Valid(id) {
-		return &dataset.SyntaxError{Found: quote(id), Expected: what + " in UTF-8"}
+		return &dataset.SyntaxError{Found: suggest.Quote(id), Expected: what + " in UTF-8"}
 	}
 	return nil
 }

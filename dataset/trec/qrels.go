@@ -14,6 +14,7 @@ import (
 	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/memory"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // qrelsFields describes a line of judgements for errors.
@@ -62,7 +63,7 @@ func ReadQrels(r io.ReaderAt, size int64, name string, mem *memory.Account, opts
 		grade, ok := decimal(value)
 		switch {
 		case !ok:
-			return &dataset.SyntaxError{Found: quote(value), Expected: "a grade, a finite number"}
+			return &dataset.SyntaxError{Found: suggest.Quote(value), Expected: "a grade, a finite number"}
 		case grade >= 0:
 		case opts.Negative == dataset.NegativeDrop:
 			dropped++
@@ -98,7 +99,7 @@ func ReadQrels(r io.ReaderAt, size int64, name string, mem *memory.Account, opts
 // negativeGrade is the error about a grade below 0.
 func negativeGrade(field []byte) error {
 	return &dataset.SyntaxError{
-		Found:    "the negative grade " + quote(field),
+		Found:    "the negative grade " + suggest.Quote(field),
 		Expected: "a grade of at least 0, or --negative-grades zero (they count as 0) or drop (such documents count as not judged)",
 	}
 }
@@ -106,7 +107,7 @@ func negativeGrade(field []byte) error {
 func fieldCount(fields [][]byte) string {
 	switch n := len(fields); n {
 	case 1:
-		return "1 field, " + quote(fields[0])
+		return "1 field, " + suggest.Quote(fields[0])
 	case most:
 		return fmt.Sprintf("%d or more fields", n)
 	default:

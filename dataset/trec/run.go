@@ -7,6 +7,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // Run is the rankings of one system: scored documents of queries. It may be read by any
@@ -136,7 +137,7 @@ func documentOf(fields [][]byte, ascending bool) (doc []byte, rank, score float6
 	rank, _ = decimal(stated)
 	switch {
 	case !whole(stated):
-		return nil, 0, 0, &dataset.SyntaxError{Found: quote(stated), Expected: "a rank, a whole number, in a line of " + runFields[len(fields)]}
+		return nil, 0, 0, &dataset.SyntaxError{Found: suggest.Quote(stated), Expected: "a rank, a whole number, in a line of " + runFields[len(fields)]}
 	case len(fields) == 3 && ascending:
 		return nil, 0, 0, &dataset.SyntaxError{Found: "a run without scores", Expected: "lower scores to be better: " + runFields[6]}
 	case len(fields) == 3:
@@ -144,7 +145,7 @@ func documentOf(fields [][]byte, ascending bool) (doc []byte, rank, score float6
 	}
 	score, ok := decimal(fields[4])
 	if !ok {
-		return nil, 0, 0, &dataset.SyntaxError{Found: quote(fields[4]), Expected: "a score, a finite number"}
+		return nil, 0, 0, &dataset.SyntaxError{Found: suggest.Quote(fields[4]), Expected: "a score, a finite number"}
 	}
 	if ascending {
 		score = -score

@@ -90,8 +90,12 @@ type loading struct {
 	row     int // of the next document
 	numbers map[string]uint32
 	runs    []run
-	texts   [][]byte // identifiers of documents
-	bytes   int      // their length
+
+	scattered map[uint32]bool // the queries with several runs
+	first     string          // the first of them
+
+	texts [][]byte // identifiers of documents
+	bytes int      // their length
 }
 
 // newLoading returns arrays for the documents that were counted.
@@ -103,6 +107,7 @@ func newLoading(s *documents, width int) *loading {
 		documents: s,
 		Blocks:    dataset.Blocks{Features: width, X: b.X, Grades: b.Grades, Weights: b.Weights, Docs: dataset.DocIDs{End: b.DocEnd}},
 		numbers:   make(map[string]uint32),
+		scattered: make(map[uint32]bool),
 	}
 }
 
@@ -150,6 +155,12 @@ func (l *loading) addRun(r stream.Run) error {
 		l.runs[n-1].docs += uint32(r.Docs)
 		return nil
 	}
+	if known && !l.scattered[q] {
+		l.scattered[q] = true
+		if l.first == "" {
+			l.first = r.ID
+		}
+	}
 	l.runs = append(l.runs, run{q, uint32(r.Docs)})
 	return l.mem.Take(2*runBytes, "runs of documents of one query")
 }
@@ -166,7 +177,7 @@ func (l *loading) dataset(shape stream.Shape) (*dataset.Dataset, error) {
 	if b.Docs.Text = joined(l.texts, l.bytes); l.bytes == 0 {
 		b.Docs = dataset.DocIDs{}
 	}
-	if len(l.runs) > len(b.IDs) {
+	if len(l.scattered) > 0 {
 		if err := l.mem.Take(memory.RowBytes*int64(l.row)+int64(l.bytes), "documents out of order"); err != nil {
 			return nil, err
 		}
@@ -186,7 +197,7 @@ func (l *loading) collect() {
 	}
 	permute(b)
 	b.Docs = b.Docs.Pick(b.InputRow)
-	b.Warnings = append(b.Warnings, splitWarning(l.name, b.IDs, l.runs))
+	b.Warnings = append(b.Warnings, dataset.ScatteredWarning(l.name, len(l.scattered), l.first))
 }
 
 // joined returns texts of a total length as one.
@@ -253,22 +264,4 @@ func permute(d *dataset.Blocks) {
 		d.Grades[to] = grade
 		moved[to] = true
 	}
-}
-
-func splitWarning(name string, ids []string, runs []run) string {
-	split := make([]bool, len(ids))
-	seen := make([]bool, len(ids))
-	n, example := 0, uint32(0)
-	for _, r := range runs {
-		q := r.query
-		if seen[q] && !split[q] {
-			split[q] = true
-			n++
-			if n == 1 {
-				example = q
-			}
-		}
-		seen[q] = true
-	}
-	return dataset.ScatteredWarning(name, n, ids[example])
 }

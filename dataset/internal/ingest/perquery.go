@@ -8,6 +8,91 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
+// queryWeights are the weights of queries, collected run by run. All runs of a query must have the same.
+type queryWeights struct {
+	known  map[string]int // the queries' numbers
+	weight []float64      // of the queries, in the order in which they first appeared
+}
+
+// add notes the weight of a run.
+func (w *queryWeights) add(query string, r runWeight) *dataset.SyntaxError {
+	if w.known == nil {
+		w.known = make(map[string]int)
+	}
+	q, known := w.known[query]
+	if !known {
+		w.known[query] = len(w.weight)
+		w.weight = append(w.weight, r.weight)
+		return nil
+	}
+	if first := w.weight[q]; first != r.weight {
+		err := unequalWeights(query, r.weight, first)
+		err.Line = r.line
+		return err
+	}
+	return nil
+}
+
+// unequalWeights is the error about different weights of a query.
+func unequalWeights(query string, w, first float64) *dataset.SyntaxError {
+	return &dataset.SyntaxError{Found: fmt.Sprintf("the weight %v of query %q", w, query), Expected: fmt.Sprintf("%v, as in a row of it before", first)}
+}
+
+// noWeight is the error about data with weights of 0 only.
+func noWeight(name, of string) error {
+	return &dataset.SyntaxError{File: name, Found: "weights of 0 of every " + of, Expected: "one at least that is not"}
+}
+
+// Weights are the findings of a survey about weights.
+type Weights struct {
+	queries   queryWeights
+	documents bool // some are not 1
+	positive  bool // some are not 0
+}
+
+// Query notes the weight of a query in a row on the given line. Another weight than before is an error.
+func (w *Weights) Query(id string, weight float64, line int) *dataset.SyntaxError {
+	return w.queries.add(id, runWeight{weight, line})
+}
+
+// Queries returns the number of queries whose weights were noted.
+func (w *Weights) Queries() int { return len(w.queries.weight) }
+
+// Documents notes weights of documents.
+func (w *Weights) Documents(weights []float64) {
+	for _, v := range weights {
+		w.documents, w.positive = w.documents || v != 1, w.positive || v > 0
+	}
+}
+
+// add notes the weights of a chunk that begins after the given number of lines.
+func (w *Weights) add(col *Collector, before int) error {
+	for k, r := range col.weights {
+		if err := w.Query(col.names[col.runs[k].query], r.weight, r.line+before); err != nil {
+			return err
+		}
+	}
+	if col.Weighted {
+		w.Documents(col.Weights[:col.row])
+	}
+	return nil
+}
+
+// Set adds them to a shape. It is an error if all weights are 0.
+func (w *Weights) Set(shape *stream.Shape, name string) error {
+	if all := w.queries.weight; slices.ContainsFunc(all, func(v float64) bool { return v != 1 }) {
+		shape.QueryWeights = all
+		if slices.Max(all) == 0 {
+			return noWeight(name, "query")
+		}
+	}
+	if w.documents && !w.positive {
+		return noWeight(name, "document")
+	}
+	shape.DocWeights = w.documents
+	return nil
+}
+
 // runTexts are the attributes of a run's query, from its first document, and the line of that.
 type runTexts struct {
 	values []string
