@@ -24,7 +24,7 @@ type documents struct {
 	name   string
 	opts   dataset.Options
 	format Format
-	src    Source
+	src    Text
 	mem    *memory.Account
 	held   bool // all documents are held in memory
 

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// inOrder calls prepare for every chunk of a source as Each does. Then the same worker calls finish, chunk by
+// inOrder calls prepare for every chunk of a text as Each does. Then the same worker calls finish, chunk by
 // chunk in order, while the text is valid. The first error of finish ends it.
-func inOrder(ctx context.Context, src Source, prepare func(worker int, c Chunk), finish func(worker int, c Chunk) error) error {
+func inOrder(ctx context.Context, src Text, prepare func(worker int, c Chunk), finish func(worker int, c Chunk) error) error {
 	t := &turns{ctx: ctx}
 	t.moved.L = &t.mu
 	t.stop.Store(math.MaxInt64)

@@ -27,7 +27,7 @@ import (
 // MaxBytes count.
 func ReadScores(r io.Reader, kind compress.Encoding, name string, want int, opts dataset.Options) ([]float64, error) {
 	s := scoreReader{want: want, mem: memory.New(name, opts)}
-	src := ingest.Stream(
+	src := ingest.StreamText(
 		func() (io.ReadCloser, error) { return compress.Reader(r, kind, s.mem.Limit()) },
 		ingest.Cutting{Context: input.Context(opts), Mem: s.mem, Chunk: scoresChunk, Line: longestScore, Crew: 1},
 	)

@@ -18,10 +18,10 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// A Source is a text cut into chunks of whole records: lines, or rows of a table whose quoted cells may hold
+// Text is text that is cut into chunks of whole records: lines, or rows of a table whose quoted cells may hold
 // line feeds. Chunk i has the records that begin within bytes [i·size, (i+1)·size) of the text, for every kind
-// of source and number of workers. It is empty if no record begins there.
-type Source interface {
+// of text and number of workers. It is empty if no record begins there.
+type Text interface {
 	// Each calls visit for every chunk, concurrently but never twice at a time for the same worker. It ends when
 	// all chunks are visited, or when stop is less than the index of the next chunk. Chunks up to stop are
 	// visited, unless the context is cancelled. The chunk's text is valid only during the call.
@@ -33,12 +33,12 @@ type Source interface {
 	// Chunks is the number of chunks, math.MaxInt if that is not known before reading.
 	Chunks() int
 
-	// quote makes the source cut outside quotes. odd says for each chunk of lines whether an odd number of
-	// quotes precede it. It returns false if the source does so already.
+	// quote makes the text be cut outside quotes. odd says for each chunk of lines whether an odd number of
+	// quotes precede it. It returns false if that is so already.
 	quote(odd []bool) bool
 }
 
-// Cutting is how a source cuts its text.
+// Cutting says how a text is cut.
 type Cutting struct {
 	Context context.Context
 	Mem     *memory.Account
@@ -80,7 +80,7 @@ const (
 
 // TextOf returns the text of an input in any encoding. With quotes, line feeds between
 // quotes end no record.
-func TextOf(in *input.Input, opts dataset.Options, quotes bool) (Source, error) {
+func TextOf(in *input.Input, opts dataset.Options, quotes bool) (Text, error) {
 	head, err := in.Head(compress.HeadSize)
 	if err != nil {
 		return nil, err
@@ -89,13 +89,13 @@ func TextOf(in *input.Input, opts dataset.Options, quotes bool) (Source, error) 
 	r := observed(in.R, in.Size, opts.Observe)
 	kind := compress.Detect(head, in.Name)
 	if kind == compress.Plain { // cut at all line feeds until quotes are found
-		return &randomSource{r: r, size: in.Size, Cutting: c}, nil
+		return &randomText{r: r, size: in.Size, Cutting: c}, nil
 	}
 	c.Quotes = quotes
 	reopen := func() (io.ReadCloser, error) {
 		return compress.Reader(io.NewSectionReader(r, 0, in.Size), kind, in.Mem.Limit())
 	}
-	return Stream(reopen, c), nil
+	return StreamText(reopen, c), nil
 }
 
 // tooLong is the error about a line that is too long.
@@ -103,24 +103,24 @@ func (c *Cutting) tooLong() error {
 	return &dataset.SyntaxError{Found: "a line longer than " + memory.Bytes(float64(c.Line)), Expected: "text"}
 }
 
-// randomSource is a text that can be read at any place: a file, or memory.
-type randomSource struct {
+// randomText is a text that can be read at any place: a file, or memory.
+type randomText struct {
 	r    io.ReaderAt
 	size int64
 	odd  []bool // of every chunk cut at all line feeds: does it begin between quotes?
 	Cutting
 }
 
-func (s *randomSource) quote(odd []bool) bool {
+func (s *randomText) quote(odd []bool) bool {
 	s.odd, s.Quotes = odd, true
 	return true
 }
 
-func (s *randomSource) Chunks() int { return int((s.size + s.Chunk - 1) / s.Chunk) }
+func (s *randomText) Chunks() int { return int((s.size + s.Chunk - 1) / s.Chunk) }
 
-func (s *randomSource) Workers() int { return parallel.Workers(s.Crew, s.Chunks()) }
+func (s *randomText) Workers() int { return parallel.Workers(s.Crew, s.Chunks()) }
 
-func (s *randomSource) Each(stop *atomic.Int64, visit func(worker int, c Chunk)) {
+func (s *randomText) Each(stop *atomic.Int64, visit func(worker int, c Chunk)) {
 	buffers := make([][]byte, s.Workers())
 	parallel.For(s.Chunks(), s.Crew, func(worker, i int) {
 		if int64(i) > stop.Load() || s.Context.Err() != nil {
@@ -136,7 +136,7 @@ func (s *randomSource) Each(stop *atomic.Int64, visit func(worker int, c Chunk))
 
 // load reads chunk i into the buffer, which it replaces by a larger one if need
 // be. It starts one byte early, to see whether a line begins where the chunk does.
-func (s *randomSource) load(i int, buffer *[]byte) ([]byte, error) {
+func (s *randomText) load(i int, buffer *[]byte) ([]byte, error) {
 	from := int64(i) * s.Chunk
 	to := min(from+s.Chunk, s.size)
 	base := max(0, from-alignment)
@@ -212,7 +212,7 @@ func (e *recordEnd) find(text []byte, from int) int {
 
 // extend reads on from the end of buf, which holds the text from base, up to the
 // place end in the text. The result has room for a line feed and the padding.
-func (s *randomSource) extend(buf []byte, base, end int64) ([]byte, error) {
+func (s *randomText) extend(buf []byte, base, end int64) ([]byte, error) {
 	have, want := len(buf), int(min(end, s.size)-base)
 	buf, err := s.withRoom(buf, want)
 	if err != nil {
@@ -273,23 +273,23 @@ func wholeLines(text []byte) []byte {
 	return text[:n+decimal.Padding]
 }
 
-// streamSource is a text that must be read from its beginning, such as a compressed file. One goroutine reads
+// streamText is a text that must be read from its beginning, such as a compressed file. One goroutine reads
 // and cuts it while others visit its chunks. It is reopened for each pass.
-type streamSource struct {
+type streamText struct {
 	open func() (io.ReadCloser, error)
 	Cutting
 }
 
-// Stream returns the text of a stream as a source. It calls open for each pass.
-func Stream(open func() (io.ReadCloser, error), c Cutting) Source { return &streamSource{open, c} }
+// StreamText returns the text of a stream. It calls open for each pass.
+func StreamText(open func() (io.ReadCloser, error), c Cutting) Text { return &streamText{open, c} }
 
-func (s *streamSource) quote([]bool) bool { return false }
+func (s *streamText) quote([]bool) bool { return false }
 
-func (s *streamSource) Chunks() int { return math.MaxInt }
+func (s *streamText) Chunks() int { return math.MaxInt }
 
-func (s *streamSource) Workers() int { return parallel.Workers(s.Crew, 1<<16) }
+func (s *streamText) Workers() int { return parallel.Workers(s.Crew, 1<<16) }
 
-func (s *streamSource) Each(stop *atomic.Int64, visit func(worker int, c Chunk)) {
+func (s *streamText) Each(stop *atomic.Int64, visit func(worker int, c Chunk)) {
 	type loaded struct {
 		Chunk
 		buffer []byte
@@ -318,7 +318,7 @@ func (s *streamSource) Each(stop *atomic.Int64, visit func(worker int, c Chunk))
 
 // cut reads the text into buffers from next, and passes each chunk to emit with its buffer. The last chunk has
 // the error that ended the text, if any.
-func (s *streamSource) cut(stop *atomic.Int64, next func() []byte, emit func(c Chunk, buffer []byte)) {
+func (s *streamText) cut(stop *atomic.Int64, next func() []byte, emit func(c Chunk, buffer []byte)) {
 	buf := next()
 	r, err := s.open()
 	if err != nil {
@@ -355,7 +355,7 @@ func (s *streamSource) cut(stop *atomic.Int64, next func() []byte, emit func(c C
 
 // readChunk reads on after buf, which begins with a line, to the end of the last line that begins within its
 // first size bytes. It returns all it has read and the chunk; at the end of the text the error is io.EOF.
-func (s *streamSource) readChunk(r io.Reader, buf []byte, size int) (all, text []byte, err error) {
+func (s *streamText) readChunk(r io.Reader, buf []byte, size int) (all, text []byte, err error) {
 	ends := recordEnd{quotes: s.Quotes}
 	searched, longest := size-1, size+s.Line // longest is where the last line may end
 	for {
