@@ -105,7 +105,7 @@ const unmanaged = 10 << 20
 // leaves more.
 func ownMemory(limit int64) int64 {
 	const small, fixed, most = 8 << 20, 16 << 20, 128 << 20
-	return max(0, min(fixed+min(limit/8, most), (limit-small)/4*3))
+	return max(0, min(fixed+min(limit/8, most), (limit-small)*3/4))
 }
 
 func (r *reading) addTo(cmd *cobra.Command) {

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // writeRuns records n runs and prints the number of each once it is finished.
 func writeRuns(dir string, n int, w io.Writer) error {
-	s, err := Open(dir, Patience)
+	s, err := Open(dir, time.Minute)
 	if err != nil {
 		return err
 	}
