@@ -302,14 +302,14 @@ func (f *reproduceFlags) writePages(all *papers.All) ([]string, error) {
 	if err := held(filepath.Join(f.out, "held.md")); err != nil || f.markdown == "" {
 		return paths, err
 	}
-	if err := held(f.heldPage()); err != nil {
-		return paths, err
-	}
 	base := filepath.Base(f.markdown)
 	figures := filepath.Join("figures", strings.TrimSuffix(base, filepath.Ext(base)))
 	dir := filepath.Join(filepath.Dir(f.markdown), figures)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
+	}
+	if err := held(f.heldPage()); err != nil {
+		return paths, err
 	}
 	for i := range all.Outcomes {
 		if r := all.Outcomes[i].Report; r != nil {

@@ -11,7 +11,9 @@ import (
 
 // Columns returns the column of d for each of the model's features, matched by name. It is nil if
 // they are d's first columns in order, which is assumed if the model or the data have no names. It
-// is an error if names differ (see [dataset.MatchNames]) or d has more features than the model.
+// is an error if names differ (see [dataset.MatchNames]) or d has more features than the model. Data
+// with names must have all features of a model without them: if a column in the middle were
+// missing, each later one would be taken for the feature before it.
 func (m *Model) Columns(d *dataset.Dataset) ([]int, error) {
 	if err := m.checkNames(); err != nil {
 		return nil, err
@@ -20,8 +22,11 @@ func (m *Model) Columns(d *dataset.Dataset) ([]int, error) {
 	if err != nil || columns != nil {
 		return columns, err
 	}
-	if width := m.NumFeatures(); d.Features > width {
+	switch width := m.NumFeatures(); {
+	case d.Features > width:
 		return nil, fmt.Errorf("found %d features, expected at most the model's %d", d.Features, width)
+	case d.Features < width && d.FeatureNames != nil && m.FeatureNames == nil:
+		return nil, fmt.Errorf("found %d named features, expected %d: the model has no feature names, so columns are matched by order", d.Features, width)
 	}
 	return nil, nil
 }

@@ -224,3 +224,17 @@ func TestNamesInFiles(t *testing.T) {
 		}
 	}
 }
+
+// Claim: a table that lacks a column of a model without feature names is refused, since later columns would be taken
+// for others. Text without names may be narrower.
+func TestNarrowTableIsRefused(t *testing.T) {
+	m := kinds(t)["linear"]
+	d := turned(randomQueries(3), []int{0, 1})
+	if _, err := m.Columns(d); err != nil {
+		t.Errorf("text: %v", err)
+	}
+	d.FeatureNames = []string{"a", "c"}
+	if _, err := m.Columns(d); err == nil || !strings.Contains(err.Error(), "found 2 named features, expected 3") {
+		t.Errorf("a table: error %v", err)
+	}
+}

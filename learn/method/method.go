@@ -145,7 +145,7 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	if !m.UsesMeasure {
 		own.Measure = nil
 	}
-	t, err := own.Problem.Settled()
+	t, err := own.Settled()
 	if err != nil {
 		return nil, err
 	}
