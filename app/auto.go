@@ -357,14 +357,14 @@ func (f *autoFlags) record(rec *recorder, r *auto.Result, m *autoMeasured) {
 	rec.wrote(filepath.Join(f.out, modelName), filepath.Join(f.out, "report.html"), filepath.Join(f.out, "commands.sh"),
 		filepath.Join(f.out, "trials.jsonl"), filepath.Join(f.out, "results.json"))
 	for s, name := range m.names {
-		means := runs.Result{Ranker: name, Validation: runs.NaN(), Measures: meansOf(m.rows[s], m.results[s])}
+		means := runs.RankerResult{Ranker: name, Validation: runs.NaN(), Measures: meansOf(m.rows[s], m.results[s])}
 		if name == autoSystem || name == triedSystem {
 			means.Settings = memberNames(&r.Final)
 			means.Training = map[string]any{"trials": r.Trials, "trials_in_all": r.Of}
 		}
 		rec.result(means)
 		for k := range r.Folds {
-			fold := runs.Result{Ranker: name, Fold: r.Folds[k].Name, Validation: runs.NaN(), Measures: recordedMeasures(m.results[s][k])}
+			fold := runs.RankerResult{Ranker: name, Fold: r.Folds[k].Name, Validation: runs.NaN(), Measures: recordedMeasures(m.results[s][k])}
 			if name == autoSystem || name == triedSystem {
 				fold.Settings = memberNames(&r.Folds[k])
 			}

@@ -359,21 +359,21 @@ func queryRows(r *runs.Run) [][]any {
 
 // runJSON is the form of a run that scripts rely on.
 type runJSON struct {
-	ID      int64          `json:"id"`
-	Kind    runs.Kind      `json:"kind"`
-	Status  runs.Status    `json:"status"`
-	Begun   string         `json:"begun"` // UTC, as 2006-01-02T15:04:05.000Z
-	Seconds float64        `json:"seconds"`
-	Command []string       `json:"command"`
-	Methods []string       `json:"methods"`
-	Config  map[string]any `json:"config"`
-	Seed    *uint64        `json:"seed"`
-	Code    runs.Code      `json:"code"`
-	Error   string         `json:"error,omitempty"`
-	Data    []runs.Data    `json:"data"`
-	Files   []string       `json:"files"`
-	Results []runs.Result  `json:"results"`
-	Curve   []runs.Point   `json:"curve,omitempty"`
+	ID      int64               `json:"id"`
+	Kind    runs.Kind           `json:"kind"`
+	Status  runs.Status         `json:"status"`
+	Begun   string              `json:"begun"` // UTC, as 2006-01-02T15:04:05.000Z
+	Seconds float64             `json:"seconds"`
+	Command []string            `json:"command"`
+	Methods []string            `json:"methods"`
+	Config  map[string]any      `json:"config"`
+	Seed    *uint64             `json:"seed"`
+	Code    runs.Code           `json:"code"`
+	Error   string              `json:"error,omitempty"`
+	Data    []runs.Data         `json:"data"`
+	Files   []string            `json:"files"`
+	Results []runs.RankerResult `json:"results"`
+	Curve   []runs.Point        `json:"curve,omitempty"`
 }
 
 func runToJSON(r *runs.Run) runJSON {

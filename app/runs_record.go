@@ -93,7 +93,7 @@ func (r *recorder) observe(it method.Iteration) {
 	r.run.Curve = append(r.run.Curve, p)
 }
 
-func (r *recorder) result(result runs.Result) {
+func (r *recorder) result(result runs.RankerResult) {
 	if r.run != nil {
 		r.run.Results = append(r.run.Results, result)
 	}
@@ -241,8 +241,8 @@ func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 }
 
 // trainResult returns the result of a training; valid may be nil.
-func trainResult(m *method.Method, p *method.Problem, trained *model.Model, valid *measure.Result) runs.Result {
-	r := runs.Result{Ranker: m.Name, Settings: p.Values.Typed(), Training: recordedTraining(trained), Validation: runs.NaN()}
+func trainResult(m *method.Method, p *method.Problem, trained *model.Model, valid *measure.Result) runs.RankerResult {
+	r := runs.RankerResult{Ranker: m.Name, Settings: p.Values.Typed(), Training: recordedTraining(trained), Validation: runs.NaN()}
 	if v := trained.Training.Validation; v != nil {
 		r.Validation = runs.Number(*v)
 	}
@@ -314,9 +314,9 @@ func recordTuning(rec *recorder, c *tune.Config, r *tune.Result) {
 	}
 }
 
-func tunedMeans(row *tune.Row) runs.Result {
+func tunedMeans(row *tune.Row) runs.RankerResult {
 	tests := mapped(row.Folds, func(f tune.FoldResult) *measure.Result { return f.Test })
-	return runs.Result{Ranker: row.Entry.Name, Validation: runs.NaN(), Measures: meansOf(row.Measures, tests)}
+	return runs.RankerResult{Ranker: row.Entry.Name, Validation: runs.NaN(), Measures: meansOf(row.Measures, tests)}
 }
 
 // meansOf returns means over folds in the form of the record.
@@ -332,8 +332,8 @@ func meansOf(means []tune.Summary, folds []*measure.Result) []runs.Measure {
 	return all
 }
 
-func tunedFold(row *tune.Row, f *tune.FoldResult) runs.Result {
-	r := runs.Result{
+func tunedFold(row *tune.Row, f *tune.FoldResult) runs.RankerResult {
+	r := runs.RankerResult{
 		Ranker: row.Entry.Name, Fold: f.Fold, Settings: f.Chosen.Typed(), Training: recordedTraining(f.Model),
 		Validation: runs.Number(f.Validation), Measures: recordedMeasures(f.Test),
 	}
@@ -370,8 +370,8 @@ func (f *evalFlags) recorded(test *dataset.Dataset, m *model.Model, convention m
 	return r
 }
 
-func evalResult(s *ensemble.System, measured *measure.Result) runs.Result {
-	r := runs.Result{Ranker: s.Name, Validation: runs.NaN(), Measures: recordedMeasures(measured)}
+func evalResult(s *ensemble.System, measured *measure.Result) runs.RankerResult {
+	r := runs.RankerResult{Ranker: s.Name, Validation: runs.NaN(), Measures: recordedMeasures(measured)}
 	if s.Model != nil {
 		r.Settings = s.Model.Hyperparameters
 	}

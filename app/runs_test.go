@@ -122,7 +122,7 @@ func checkRecordedTuning(t *testing.T, r *runs.Run, tuned *tuneJSON) {
 		t.Fatalf("run of tune is %+v", r)
 	}
 	for _, m := range tuned.Methods {
-		own := slices.DeleteFunc(slices.Clone(r.Results), func(r runs.Result) bool { return r.Ranker != m.Method })
+		own := slices.DeleteFunc(slices.Clone(r.Results), func(r runs.RankerResult) bool { return r.Ranker != m.Method })
 		for k, result := range own { // the mean comes first
 			for _, v := range result.Measures {
 				want := m.Measures[v.Name].Mean
@@ -189,7 +189,7 @@ func readTable(t *testing.T, path string) [][]string {
 }
 
 // perQueryTable is a result in the form of a --per-query file.
-func perQueryTable(r *runs.Result) [][]string {
+func perQueryTable(r *runs.RankerResult) [][]string {
 	table := [][]string{{"query"}}
 	for _, m := range r.Measures {
 		table[0] = append(table[0], m.Name)

@@ -136,7 +136,7 @@ func TestChangedCache(t *testing.T) {
 		}
 		for _, out := range []string{"out.txt", "out.lwd"} {
 			out = filepath.Join(t.TempDir(), out)
-			err := guarded(func() error { return datafile.Write(out, d, letor.Options{}) })
+			err := guarded(func() error { return datafile.Write(out, d, letor.WriteOptions{}) })
 			if _, exists := os.Stat(out); !errors.Is(err, dataset.ErrChanged) || !errors.Is(exists, os.ErrNotExist) {
 				t.Errorf("%s: writing %s: error is %v; of the file's absence, %v", name, out, err, exists)
 			}

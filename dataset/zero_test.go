@@ -19,7 +19,7 @@ func TestZeroOptions(t *testing.T) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	var out bytes.Buffer
-	if err := letor.Write(&out, d, letor.Options{}); err != nil || out.String() != "1 qid:1 1:0.5 2:0\n0 qid:1 1:2 2:0\n" {
+	if err := letor.Write(&out, d, letor.WriteOptions{}); err != nil || out.String() != "1 qid:1 1:0.5 2:0\n0 qid:1 1:2 2:0\n" {
 		t.Errorf("zero options write %q, %v", out.String(), err)
 	}
 	if _, err := datafile.Read(strings.NewReader("1 qid:1 1:nan\n"), "f", dataset.Options{}); err == nil {

@@ -56,13 +56,13 @@ func TestCompareQueries(t *testing.T) {
 	for range 50 {
 		va, vb := values(20), values(25)
 		cut := 1 + random.IntN(18)
-		a := &Run{Results: []Result{
+		a := &Run{Results: []RankerResult{
 			{Ranker: "m", Measures: []Measure{{Name: "map", Mean: 1}, {Name: "err", Mean: 2}}},
 			{Ranker: "m", Fold: "Fold1", Measures: []Measure{{Name: "map", PerQuery: va[:cut]}}},
 			{Ranker: "m", Fold: "Fold2", Measures: []Measure{{Name: "map", PerQuery: va[cut:]}}},
 			{Ranker: "other"},
 		}}
-		b := &Run{Results: []Result{{Ranker: "new"}, {Ranker: "m", Measures: []Measure{{Name: "map", Mean: 3, PerQuery: vb}}}}}
+		b := &Run{Results: []RankerResult{{Ranker: "new"}, {Ranker: "m", Measures: []Measure{{Name: "map", Mean: 3, PerQuery: vb}}}}}
 		want := Comparison{RankerA: "m", RankerB: "m", Measure: "map", A: 1, B: 3, Difference: 2}
 		for _, x := range va {
 			for _, y := range vb {
@@ -89,7 +89,7 @@ func TestComparePairs(t *testing.T) {
 	run := func(names ...string) *Run {
 		r := new(Run)
 		for _, n := range names {
-			r.Results = append(r.Results, Result{Ranker: n, Measures: []Measure{{Name: "map"}}})
+			r.Results = append(r.Results, RankerResult{Ranker: n, Measures: []Measure{{Name: "map"}}})
 		}
 		return r
 	}

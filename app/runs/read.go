@@ -133,7 +133,7 @@ func loadResults(tx *sql.Tx, byID map[int64]*Run, low, high int64) error {
 	}
 	return each(tx, func(rows *sql.Rows) error {
 		var id, run int64
-		var result Result
+		var result RankerResult
 		err := rows.Scan(&id, &run, &result.Ranker, &result.Fold, fromJSON{&result.Settings}, fromJSON{&result.Training}, &result.Validation, fromJSON{&result.Trials})
 		result.Measures = measures[id]
 		if r := byID[run]; r != nil {

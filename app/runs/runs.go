@@ -76,8 +76,8 @@ type Run struct {
 	Seed *uint64 // nil where nothing is random
 
 	Data    []Data
-	Files   []string // written by the run, as given on the command line
-	Results []Result // finished runs only
+	Files   []string       // written by the run, as given on the command line
+	Results []RankerResult // finished runs only
 
 	// Curve has the points of all learning curves in the order of training. List leaves it out.
 	Curve []Point
@@ -104,8 +104,8 @@ type Data struct {
 	Documents   int    `json:"documents"`
 }
 
-// Result has the results of one ranker on one set of queries.
-type Result struct {
+// RankerResult has the results of one ranker on one set of queries.
+type RankerResult struct {
 	Ranker string `json:"ranker"` // the method, or for eval the file of the model or the scores
 	Fold   string `json:"fold"`   // of tune; "" for the mean over its folds, and for train and eval
 
@@ -125,7 +125,7 @@ type Trial struct {
 	Validation float64        `json:"validation"`
 }
 
-// Measure is the value of one measure in a Result.
+// Measure is the value of one measure in a RankerResult.
 type Measure struct {
 	Name       string `json:"measure"`
 	Mean       Number `json:"mean"`        // over the queries that count, or over folds

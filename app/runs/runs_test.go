@@ -45,7 +45,7 @@ func example(n int) *Run {
 		Seed:    &seed,
 		Data:    []Data{{"Fold1 train", "data/Fold1/train.txt", "ab12", 3, 40}, {"Fold1 test", "-", "cd", 2, 7}},
 		Files:   []string{"out/results.json", "out/mle/Fold1.scores"},
-		Results: []Result{
+		Results: []RankerResult{
 			{Ranker: "mle", Validation: NaN(), Measures: []Measure{{Name: "map", Mean: x, TieNeutral: x / 7, Queries: 2}}},
 			{
 				Ranker: "mle", Fold: "Fold1", Settings: map[string]any{"C": 0.1}, Validation: 0.3, Training: map[string]any{"status": "done", "objective": 1.5},
@@ -128,7 +128,7 @@ func TestFinishGetList(t *testing.T) {
 func TestManyRows(t *testing.T) {
 	s := mustOpen(t, t.TempDir())
 	for _, n := range []int{0, 1, 249, 250, 251, 1000} {
-		r := &Run{Kind: Eval, Results: []Result{{Ranker: "m", Validation: NaN(), Measures: []Measure{{Name: "map"}}}}}
+		r := &Run{Kind: Eval, Results: []RankerResult{{Ranker: "m", Validation: NaN(), Measures: []Measure{{Name: "map"}}}}}
 		for i := range n {
 			r.Results[0].Measures[0].PerQuery = append(r.Results[0].Measures[0].PerQuery, Value{strconv.Itoa(i), Number(i) / 7})
 		}
@@ -380,7 +380,7 @@ func BenchmarkFinish(b *testing.B) {
 				values[i] = Value{strconv.Itoa(i), Number(i) / 7}
 			}
 			for b.Loop() {
-				finish(b, s, &Run{Kind: Eval, Results: []Result{{Measures: []Measure{{PerQuery: values}}}}})
+				finish(b, s, &Run{Kind: Eval, Results: []RankerResult{{Measures: []Measure{{PerQuery: values}}}}})
 			}
 		})
 	}

@@ -139,7 +139,7 @@ func insertOutcome(tx *sql.Tx, r *Run) error {
 	})
 }
 
-func insertResult(tx *sql.Tx, run int64, place int, r *Result) error {
+func insertResult(tx *sql.Tx, run int64, place int, r *RankerResult) error {
 	row, err := tx.Exec("INSERT INTO result (run, place, ranker, fold, settings, training, validation, trials) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		run, place, r.Ranker, r.Fold, asJSON{r.Settings}, asJSON{r.Training}, r.Validation, asJSON{r.Trials})
 	if err != nil {

@@ -32,7 +32,7 @@ func TestConvertIsReadingAndWriting(t *testing.T) {
 		c := Conversion{
 			Options: dataset.Options{Missing: policy, Workers: rapid.IntRange(1, 3).Draw(t, "workers"), Table: dataset.TableOptions{OneHotAuto: true}},
 			chunk:   rapid.SampledFrom([]int64{0, 64, 301}).Draw(t, "chunk"),
-			Text:    letor.Options{Sparse: rapid.Bool().Draw(t, "sparse")},
+			Text:    letor.WriteOptions{Sparse: rapid.Bool().Draw(t, "sparse")},
 		}
 		var stdin []byte
 		for k := range rapid.IntRange(1, 3).Draw(t, "files") {
@@ -321,7 +321,7 @@ func TestConvertCountsMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Write(path+".want.lwd", d, letor.Options{}); err != nil {
+		if err := Write(path+".want.lwd", d, letor.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		sameFile(t, path+".lwd", path+".want.lwd")
@@ -346,7 +346,7 @@ func TestConvertWideTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(path+".want.lwd", d, letor.Options{}); err != nil {
+	if err := Write(path+".want.lwd", d, letor.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Convert(Conversion{Inputs: []string{path}, Out: path + ".lwd", Options: opts}); err != nil {

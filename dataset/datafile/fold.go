@@ -365,7 +365,7 @@ func writeWhole(dir string, d *dataset.Dataset, parts [][]int, division dataset.
 				return nil, err
 			}
 			own := d.Subset(file.queries)
-			if err := Write(filepath.Join(name, withEnding(foldParts[i], ending)), own, letor.Options{}); err != nil {
+			if err := Write(filepath.Join(name, withEnding(foldParts[i], ending)), own, letor.WriteOptions{}); err != nil {
 				return nil, err
 			}
 			*file.size = Size{len(own.Queries), own.Docs()}

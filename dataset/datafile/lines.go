@@ -38,7 +38,7 @@ func splitFile(path string, part map[string]int, names []string, docs int, parts
 			return e
 		}
 		s.out[p] = bufio.NewWriter(f)
-		if _, e := letor.NewWriter(s.out[p], stream.Contents{FeatureNames: names}, letor.Options{}); e != nil {
+		if _, e := letor.NewWriter(s.out[p], stream.Contents{FeatureNames: names}, letor.WriteOptions{}); e != nil {
 			return e
 		}
 		defer func() { err = errors.Join(err, s.out[p].Flush(), f.Close()) }()
@@ -118,7 +118,7 @@ func eachTextOf(path string, opts dataset.Options, visit func(text []byte) error
 		if d.Features == 0 {
 			return noFeatures(path)
 		}
-		return errors.Join(letor.Write(visitor(visit), d, letor.Options{}), d.Close())
+		return errors.Join(letor.Write(visitor(visit), d, letor.WriteOptions{}), d.Close())
 	})
 }
 

@@ -22,7 +22,7 @@ func TestReadingIsObserved(t *testing.T) {
 	for _, name := range []string{"a.txt", "a.txt.gz", "a.txt.zst"} {
 		path := filepath.Join(t.TempDir(), name)
 		written := 0
-		err := Write(path, d, letor.Options{Observe: func(done, total int) {
+		err := Write(path, d, letor.WriteOptions{Observe: func(done, total int) {
 			if done != written+1 || total != len(d.Queries) {
 				t.Fatalf("%s: %d of %d queries written after %d", name, done, total, written)
 			}

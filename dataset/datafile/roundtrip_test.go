@@ -130,7 +130,7 @@ func inMemory(t rapid.TB, d *dataset.Dataset) {
 	}
 	for _, sparse := range []bool{false, true} {
 		var text bytes.Buffer
-		if err := letor.Write(&text, d, letor.Options{Sparse: sparse}); err != nil {
+		if err := letor.Write(&text, d, letor.WriteOptions{Sparse: sparse}); err != nil {
 			t.Fatal(err)
 		}
 		again, err := Read(&text, "again", dataset.Options{})

@@ -269,7 +269,7 @@ func writeShards(o dataset.Options, d *dataset.Dataset, folder, dir, ending stri
 		name := fmt.Sprintf(shardTail, k, ending)
 		path := filepath.Join(folder, name)
 		s := d.Subset(part)
-		if err := Write(path, s, letor.Options{MaxBytes: dataset.MemoryLimit(o.MaxBytes)}); err != nil {
+		if err := Write(path, s, letor.WriteOptions{MaxBytes: dataset.MemoryLimit(o.MaxBytes)}); err != nil {
 			return nil, err
 		}
 		size, sum, err := shards.Checksum(path)

@@ -53,7 +53,7 @@ func TestShardsAreTheData(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole := filepath.Join(dir, fmt.Sprintf("%d.lwd", run))
-		if err := datafile.Write(whole, want, letor.Options{}); err != nil {
+		if err := datafile.Write(whole, want, letor.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		out := filepath.Join(dir, strconv.Itoa(run))

@@ -67,7 +67,7 @@ func TestWhatIsStreamedIsWrittenAsInMemory(t *testing.T) {
 				if missing != dataset.MissingKeep {
 					dataset.NormalizeInPlace(d, dataset.ZScore)
 				}
-				if err := Write(out[i], d, letor.Options{}); err != nil {
+				if err := Write(out[i], d, letor.WriteOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				if err := d.Close(); err != nil {

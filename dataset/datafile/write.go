@@ -17,7 +17,7 @@ import (
 )
 
 // TextOptions are options of writing text.
-type TextOptions = letor.Options
+type TextOptions = letor.WriteOptions
 
 // WriteText writes the data set as LETOR text.
 func WriteText(w io.Writer, d *dataset.Dataset, opts TextOptions) error {

@@ -24,7 +24,7 @@ func TestWriteFileFollowsTheName(t *testing.T) {
 		d := rapid.Custom(datatest.Random).Example(seed)
 		for name, magic := range begins {
 			path := filepath.Join(dir, name)
-			if err := Write(path, d, letor.Options{Sparse: true}); err != nil {
+			if err := Write(path, d, letor.WriteOptions{Sparse: true}); err != nil {
 				t.Fatal(err)
 			}
 			if text := read(t, path); !strings.HasPrefix(text, magic) || magic == "" && !strings.Contains(text, " qid:q0") {

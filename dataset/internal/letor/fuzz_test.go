@@ -40,7 +40,7 @@ func checkAnyText(t *testing.T, data []byte, missing dataset.Missing) {
 		}
 	}
 	var text bytes.Buffer
-	if err := Write(&text, d, Options{}); err != nil {
+	if err := Write(&text, d, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	again, err := readFrom(&text, "f", fuzzOptions)

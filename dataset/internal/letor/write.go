@@ -13,8 +13,8 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// Options are the options of Write.
-type Options struct {
+// WriteOptions are the options of Write.
+type WriteOptions struct {
 	// Sparse leaves out features that are 0, except the last of the first
 	// document, by which a reader knows the number of features.
 	Sparse bool
@@ -35,7 +35,7 @@ type Options struct {
 // Warnings have no place in the format. Weights have none either, so that
 // data with weights are an error, as is an identifier that holds blanks or control
 // characters or is not UTF-8.
-func Write(w io.Writer, d *dataset.Dataset, opts Options) error {
+func Write(w io.Writer, d *dataset.Dataset, opts WriteOptions) error {
 	l, err := NewWriter(w, stream.ContentsOf(d), opts)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func Write(w io.Writer, d *dataset.Dataset, opts Options) error {
 }
 
 // NewWriter returns what writes documents as [Write] does.
-func NewWriter(w io.Writer, c stream.Contents, opts Options) (stream.Writer, error) {
+func NewWriter(w io.Writer, c stream.Contents, opts WriteOptions) (stream.Writer, error) {
 	if c.Weighted {
 		return nil, &dataset.FormatError{Found: "weights of queries or documents", Expected: "none: LETOR text has no place for them; a cache (.lwd) and tables (.csv, .tsv, .jsonl) keep them"}
 	}

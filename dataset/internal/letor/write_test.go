@@ -22,7 +22,7 @@ func TestWriteText(t *testing.T) {
 		true:  "# features: [\"bm25\",\"länge\"]\n1 qid:a 1:0.5 2:1 #docid = x\n2 qid:a 1:4 #docid = yz\n0 qid:käse 2:-3\n0.5 qid:b 1:1e-09\n",
 	} {
 		var b bytes.Buffer
-		if err := Write(&b, d, Options{Sparse: sparse}); err != nil || b.String() != want {
+		if err := Write(&b, d, WriteOptions{Sparse: sparse}); err != nil || b.String() != want {
 			t.Errorf("sparse %v: %v,\n%s\nwant\n%s", sparse, err, b.String(), want)
 		}
 	}
@@ -40,7 +40,7 @@ func TestWriteTextRefusesIdentifiersThatCannotBeRead(t *testing.T) {
 		if err := b.Add(ids[0], []float64{1}, []float32{1}, []string{ids[1]}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Write(new(bytes.Buffer), b.Dataset(), Options{}); err == nil || err.Error() != want {
+		if err := Write(new(bytes.Buffer), b.Dataset(), WriteOptions{}); err == nil || err.Error() != want {
 			t.Errorf("error is %v, want %s", err, want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestWriteTextRefusesIdentifiersThatCannotBeRead(t *testing.T) {
 
 func TestWriteErrorsAreReported(t *testing.T) {
 	full := fullDisk{errors.New("disk full")}
-	if err := Write(full, datatest.Split(), Options{}); !errors.Is(err, full.err) {
+	if err := Write(full, datatest.Split(), WriteOptions{}); !errors.Is(err, full.err) {
 		t.Errorf("WriteText: %v, want %v", err, full.err)
 	}
 	if err := WriteScores(full, []float64{1}); !errors.Is(err, full.err) {
@@ -68,7 +68,7 @@ func TestWriteRefusesWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text strings.Builder
-		if err := Write(&text, d, Options{}); err == nil || !strings.Contains(err.Error(), "found weights of queries or documents, expected none") || text.Len() > 0 {
+		if err := Write(&text, d, WriteOptions{}); err == nil || !strings.Contains(err.Error(), "found weights of queries or documents, expected none") || text.Len() > 0 {
 			t.Errorf("error is %v, and %q was written", err, text.String())
 		}
 	}
