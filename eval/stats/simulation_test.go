@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // Claim: the bootstrap interval of a mean of n values holds the true mean in 93 to
@@ -123,7 +125,11 @@ func TestFamilywiseError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a simulation")
 	}
-	const trials, n = 800, 40
+	const n = 40
+	trials := 300
+	if long.Enabled() {
+		trials = 800
+	}
 	for _, c := range []struct {
 		name  string
 		shift []float64
@@ -157,7 +163,7 @@ func TestFamilywiseError(t *testing.T) {
 			holm += below(smallest.Holm)
 			maxT += below(smallest.MaxT)
 		}
-		share := func(k int) float64 { return float64(k) / trials }
+		share := func(k int) float64 { return float64(k) / float64(trials) }
 		t.Logf("%s: any false rejection in %.1f %% of trials by max-T, %.1f %% by Holm, %.1f %% uncorrected", c.name, 100*share(maxT), 100*share(holm), 100*share(alone))
 		if share(maxT) > 0.07 || share(holm) > 0.07 || maxT < holm || share(alone) < 0.08 {
 			t.Errorf("%s: false rejections in %.3f by max-T, %.3f by Holm, %.3f uncorrected", c.name, share(maxT), share(holm), share(alone))
