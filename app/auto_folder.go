@@ -24,7 +24,8 @@ import (
 
 const modelName = "model.json"
 
-// memberFile returns the file of a model of a member of a fusion, both by number.
+// memberFile returns the path of the model file of a fusion's member. i is the index of the member, and
+// model that of its model: a member has one or several.
 func (f *autoFlags) memberFile(of *auto.Fused, i, model int) string {
 	m := &of.Members[i]
 	name := fmt.Sprintf("%03d-%s", i+1, m.Entry.Name)
@@ -106,15 +107,15 @@ func saveIn(path string, m *model.Model) error {
 // candidates come first.
 const mostCurves = 8
 
-// curveOf is the learning curve of a candidate's best trial.
+// curveOf is a member of a fold's fusion whose learning curve is written. Curve is that of the best
+// trial of the member's candidate.
 type curveOf struct {
 	*auto.Member
 
 	fold string
 }
 
-// chosenCurves returns the learning curves of the methods that were chosen in each fold, if they
-// have any.
+// chosenCurves returns, for each fold, the learning curves of the chosen candidates that have one.
 func chosenCurves(r *auto.Result) []curveOf {
 	var all []curveOf
 	for k := range r.Folds {
@@ -127,7 +128,7 @@ func chosenCurves(r *auto.Result) []curveOf {
 				all = append(all, curveOf{m, f.Name})
 				n++
 			}
-			seen[name] = true // members stand best first
+			seen[name] = true // members are sorted, best first
 		}
 	}
 	return all
@@ -161,7 +162,7 @@ type trialJSON struct {
 	LeftOut    bool           `json:"left_out,omitempty"`
 }
 
-// trialLines returns the tuning curve, a line for each trial.
+// trialLines returns the lines of trials.jsonl, one for each trial in the order of the search.
 func trialLines(r *auto.Result) (lines []trialJSON) {
 	var best *float64
 	for i := range r.Outcomes {
@@ -262,7 +263,8 @@ func (c *autoCommands) comment(format string, args ...any) {
 	fmt.Fprintf(&c.text, "# %s\n", strings.ReplaceAll(text, "\n", "\n# "))
 }
 
-// all returns the auto command, with the number of trials instead of a time limit.
+// all returns the auto command that was run, with the number of finished trials in place of the time
+// limit. It gives the same result on any machine.
 func (c *autoCommands) all() []string {
 	f := c.flags
 	args := []string{"auto"}
@@ -284,8 +286,8 @@ func (c *autoCommands) all() []string {
 	return append(args, "--out", f.out)
 }
 
-// fusion writes the commands that train the members and fuse them; fold is the fold of members that
-// were not refitted.
+// fusion writes the commands that train the members of a fusion and fuse them. Members that were not
+// refitted are trained on the data of the given fold.
 func (c *autoCommands) fusion(of *auto.Fused, from material, fold int, model string) {
 	var members []string
 	for i := range of.Members {
@@ -308,7 +310,7 @@ func (c *autoCommands) fusion(of *auto.Fused, from material, fold int, model str
 	}
 }
 
-// member returns the command that trains a model of a member.
+// member returns the command that trains the model l of the member m.
 func (c *autoCommands) member(m *auto.Member, l *auto.Learned, from material, fold int, path string) []string {
 	own := []string{"--scorer", m.Entry.Own.Scorer, "--views", m.Entry.Own.Views.String()}
 	if l.Tried {

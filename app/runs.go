@@ -47,8 +47,7 @@ recording. Deleting the folder .listwise deletes the record and nothing else.`,
 	return cmd
 }
 
-// withRuns opens the record of this folder for fn. A missing record or run is an error of the
-// caller.
+// withRuns calls fn with the record of this folder. A missing record or run becomes a usage error.
 func withRuns(fn func(*runs.Store) error) error {
 	store, err := runs.OpenExisting(".")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +66,7 @@ func withRuns(fn func(*runs.Store) error) error {
 	return err
 }
 
-// runsNamed returns the recorded runs of the given numbers.
+// runsNamed returns the recorded runs with the numbers in args.
 func runsNamed(args []string) ([]*runs.Run, error) {
 	ids, err := runNumbers(args)
 	if err != nil {
@@ -171,7 +170,7 @@ func (f *runsListFlags) run(env *environment) error {
 	return env.print(runsReport(list, env.format == "text"))
 }
 
-// runsReport returns the list; brief limits it to the width of a screen.
+// runsReport returns the table of runs. With brief it has only the first four measures, to fit a terminal.
 func runsReport(list []runs.Run, brief bool) report {
 	const most = 4 // measures in a brief list
 	names := measureNames(list)
@@ -202,7 +201,7 @@ func runsReport(list []runs.Run, brief bool) report {
 	return out
 }
 
-// runSummary is a line of the list: the results of a ranker over all data of a run.
+// runSummary is a row of the table: the means of one ranker over all data of a run.
 type runSummary struct {
 	method   string
 	measures []runs.Measure
@@ -217,7 +216,7 @@ func (s *runSummary) mean(name string) any {
 	return nil
 }
 
-// summaries returns at least one line for every run.
+// summaries returns a row for each ranker of a run, or one row without measures.
 func summaries(r *runs.Run) []runSummary {
 	var lines []runSummary
 	for i := range r.Results {
@@ -254,7 +253,8 @@ func measureNames(list []runs.Run) []string {
 // overFolds reports whether a run has results for folds.
 func overFolds(r *runs.Run) bool { return r.Kind == runs.Tune || r.Kind == runs.Auto }
 
-// mainData returns the training or test data of a run; for tune and auto the folder of the folds.
+// mainData returns the path of a run's training or test data. For tune and auto it is the folder of
+// the folds.
 func mainData(r *runs.Run) string {
 	if len(r.Data) == 0 {
 		return ""
@@ -265,7 +265,7 @@ func mainData(r *runs.Run) string {
 	return r.Data[0].Path
 }
 
-// when formats a time: local for people, UTC for programs.
+// when formats a time: local time for people, else UTC.
 func when(t time.Time, people bool) string {
 	if people {
 		return t.Local().Format(time.DateTime)
@@ -357,7 +357,7 @@ func queryRows(r *runs.Run) [][]any {
 	return table
 }
 
-// runJSON is the form of a run that scripts rely on.
+// runJSON is the JSON form of a run. Scripts rely on its names.
 type runJSON struct {
 	ID      int64               `json:"id"`
 	Kind    runs.Kind           `json:"kind"`
@@ -388,7 +388,7 @@ func runToJSON(r *runs.Run) runJSON {
 	}
 }
 
-// notNull returns a list that is not null as JSON.
+// notNull returns a list that JSON encodes as [] instead of null if it is empty.
 func notNull[T any](list []T) []T { return append([]T{}, list...) }
 
 func newRunsDeleteCommand(env *environment) *cobra.Command {
@@ -436,12 +436,13 @@ func deleteRuns(env *environment, s *runs.Store, ids []int64) error {
 	return env.print(report{notes: lines})
 }
 
-// commandLine returns a command of listwise for a shell.
+// commandLine returns a listwise command as a line for a shell.
 func commandLine(args ...string) string {
 	return shellLine(append([]string{"listwise"}, args...)...)
 }
 
-// operands returns names for the end of a command line. None is mistaken for a flag.
+// operands returns the names as arguments at the end of a command line. If a name begins with "-", "--"
+// precedes them, so that it is not read as a flag.
 func operands(names []string) []string {
 	if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "-") }) {
 		return append([]string{"--"}, names...)
@@ -449,7 +450,8 @@ func operands(names []string) []string {
 	return names
 }
 
-// shellLine quotes words for a shell.
+// shellLine returns the arguments as one line for a POSIX shell. It quotes an argument if it is empty
+// or has characters with a meaning in shells.
 func shellLine(args ...string) string {
 	var words []string
 	for _, arg := range args {

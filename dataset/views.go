@@ -11,28 +11,28 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// View is a form in which a scorer sees features: each feature's column over the documents of a
-// query becomes another one. Like a Normalization it keeps no state from training data. Its text
-// form, which model files hold, is its name.
+// View is a form in which a scorer sees features, such as their ranks. It maps the values of a feature
+// over the documents of a query to new values. Like a Normalization it has no parameters from training
+// data. Model files contain its name.
 type View uint8
 
 const (
 	// RawView is the feature itself; "raw".
 	RawView View = iota
 
-	// RankView is the rank of a document among the documents of its query by the feature, from 0 for the least
-	// value to 1 for the largest; "rank". Of m documents that have a value, l less than the document's and e
-	// equal to it, itself included, it is
+	// RankView is the scaled rank of a document by the feature among the documents of its query: 0 for the
+	// smallest value, 1 for the largest; "rank". Let m documents have a value. Let l of these values be
+	// smaller than the document's, and e equal to it, its own included. The rank is
 	//
 	//	(l + (e − 1)/2)/(m − 1)
 	//
-	// so that equal values share the mean of their ranks (mid-ranks); 1/2 if m = 1. No strictly
-	// increasing map of the feature changes it. A missing value stays missing.
+	// or 1/2 if m = 1. So equal values share the mean of their ranks (mid-ranks). Strictly increasing
+	// transforms of the feature do not change it. A missing value stays missing.
 	RankView
 
-	// ZScoreView is (x − mean)/deviation over the query's documents that have a value, with the
-	// population's standard deviation, and 0 where that is 0; "zscore". Of complete data it is
-	// what the normalization ZScore makes. A missing value stays missing.
+	// ZScoreView is (x − mean)/deviation; "zscore". Mean and population standard deviation are over the
+	// documents of the query that have a value. If the deviation is 0, so is the result. Without missing
+	// values it is the same as the normalization ZScore. A missing value stays missing.
 	ZScoreView
 )
 
@@ -47,15 +47,15 @@ func (v View) String() string {
 }
 
 // Views are the forms in which a scorer sees the features: all features in the first view, then all in the
-// second, and so on. No views are the raw features alone.
+// second, and so on. Empty Views are the raw features alone.
 type Views []View
 
-// ParseViews reads names of views, separated by commas; "raw" alone is nil.
+// ParseViews reads names of views, separated by commas. It returns nil for "raw" alone.
 func ParseViews(text string) (Views, error) {
 	return ViewsOf(strings.Split(text, ","))
 }
 
-// ViewsOf returns the views of the names; of none, and of "raw" alone, that is nil.
+// ViewsOf returns the views with the given names. It returns nil for no names and for "raw" alone.
 func ViewsOf(names []string) (Views, error) {
 	var views Views
 	for _, name := range names {
@@ -69,7 +69,7 @@ func ViewsOf(names []string) (Views, error) {
 	return views.Canonical(), views.Check()
 }
 
-// Canonical returns nil for the raw features alone, else the views.
+// Canonical returns the views, or nil if they are the raw features alone. Equal views then compare equal.
 func (v Views) Canonical() Views {
 	if v.Raw() {
 		return nil
@@ -80,7 +80,7 @@ func (v Views) Canonical() Views {
 // Raw reports whether the views are the raw features alone.
 func (v Views) Raw() bool { return len(v) == 0 || len(v) == 1 && v[0] == RawView }
 
-// Check returns an error for a view that does not exist or is there twice.
+// Check returns an error if a view does not exist or occurs twice.
 func (v Views) Check() error {
 	for i, view := range v {
 		if int(view) >= len(viewNames) {
@@ -93,7 +93,7 @@ func (v Views) Check() error {
 	return nil
 }
 
-// Texts returns the names, "raw" if there are none.
+// Texts returns the names of the views, or "raw" if there are no views.
 func (v Views) Texts() []string {
 	if len(v) == 0 {
 		return []string{RawView.String()}
@@ -108,11 +108,11 @@ func (v Views) Texts() []string {
 // String returns the text that ParseViews reads.
 func (v Views) String() string { return strings.Join(v.Texts(), ",") }
 
-// Count returns how many columns a feature becomes.
+// Count returns the number of columns for each feature.
 func (v Views) Count() int { return max(1, len(v)) }
 
-// Names returns the names of the columns that features of the given names become: rank(bm25) is
-// the rank of bm25. nil becomes nil.
+// Names returns the names of all columns, from the names of the features. The rank of bm25 is called
+// rank(bm25). For nil it returns nil.
 func (v Views) Names(names []string) []string {
 	if names == nil || v.Raw() {
 		return names
@@ -134,8 +134,8 @@ func (v View) Name(feature string) string {
 	return v.String() + "(" + feature + ")"
 }
 
-// Source returns the feature that a column, from 0, is made of, and by which view, where there
-// are the given number of features.
+// Source returns the feature and the view of a column. Columns and features are counted from 0, and
+// features is their number.
 func (v Views) Source(column, features int) (feature int, view View) {
 	if len(v) == 0 {
 		return column, RawView
@@ -143,10 +143,9 @@ func (v Views) Source(column, features int) (feature int, view View) {
 	return column % features, v[column/features]
 }
 
-// ViewMemory is the memory in which views are made, for one goroutine; the zero value is ready
-// to use.
+// ViewMemory is the memory for computing views in one goroutine. The zero value is ready to use.
 type ViewMemory struct {
-	keys        []uint64 // of the documents that have a value: its order, and the row
+	keys        []uint64 // of the documents that have a value: the rankOrder of the value and the row
 	mean, scale []float64
 	present     []int
 }
@@ -179,7 +178,7 @@ func (v Views) Append(dst, x []float32, features int, m *ViewMemory) []float32 {
 	return dst
 }
 
-// rank sets the columns that begin in the rows of out, width apart, to the ranks of x.
+// rank writes the ranks of x to out. Rows of out are width elements apart.
 func (m *ViewMemory) rank(out, x []float32, features, width int) {
 	for j := range features {
 		m.keys = m.keys[:0]
@@ -201,7 +200,7 @@ func (m *ViewMemory) rank(out, x []float32, features, width int) {
 	}
 }
 
-// share sets the rows of the sorted keys to their mid-ranks.
+// share writes the mid-ranks of the sorted keys to the rows of one column of out.
 func (m *ViewMemory) share(out []float32, width int) {
 	last := len(m.keys) - 1
 	for i := 0; i <= last; {
@@ -219,7 +218,7 @@ func (m *ViewMemory) share(out []float32, width int) {
 	}
 }
 
-// rankOrder returns whole numbers in the order of the float32s; 0 and −0 have the same.
+// rankOrder maps a float32 to an integer of the same order. 0 and −0 are equal.
 func rankOrder(v float32) uint32 {
 	bits := math.Float32bits(v + 0) // −0 + 0 is 0
 	if bits>>31 == 1 {
@@ -228,8 +227,8 @@ func rankOrder(v float32) uint32 {
 	return bits | 1<<31
 }
 
-// zscore sets the columns that begin in the rows of out, width apart, to the z-scores of x. It
-// takes two passes, as the normalization does, and adds in the same order.
+// zscore writes the z-scores of x to out. Rows of out are width elements apart. It computes mean and
+// deviation in two passes and adds in the same order as the normalization does.
 func (m *ViewMemory) zscore(out, x []float32, features, width int) {
 	m.moments(x, features)
 	for row := 0; row*features < len(x); row++ {
@@ -247,7 +246,8 @@ func (m *ViewMemory) zscore(out, x []float32, features, width int) {
 	}
 }
 
-// moments sets mean and deviation of every feature over the documents that have it.
+// moments sets m.mean and m.scale, the standard deviation, of every feature over the documents with a
+// value.
 func (m *ViewMemory) moments(x []float32, features int) {
 	m.mean = slices.Grow(m.mean[:0], features)[:features]
 	m.scale = slices.Grow(m.scale[:0], features)[:features]
@@ -264,7 +264,7 @@ func (m *ViewMemory) moments(x []float32, features int) {
 		}
 	}
 	for j, n := range m.present {
-		m.mean[j] /= float64(n) // of nothing NaN, which is never used
+		m.mean[j] /= float64(n) // NaN if n is 0; it is never used
 	}
 	for row := range slices.Chunk(x, features) {
 		for j, v := range row {
@@ -279,8 +279,8 @@ func (m *ViewMemory) moments(x []float32, features int) {
 	}
 }
 
-// View returns a data set whose features are the views of d's: a copy, or d itself for the raw
-// features alone.
+// View returns a data set whose features are the views of d's features. It is a copy, or d itself for
+// the raw features alone.
 func (d *Dataset) View(v Views) *Dataset {
 	if v.Raw() {
 		return d

@@ -16,32 +16,31 @@ import (
 	"github.com/listwise/listwise/learn/method"
 )
 
-// deltaStudy asks whether Δ helps. ConvexLoss, log Σ_y exp(−w·δφ(y) + βΔ(y)), is without Δ the
-// maximum likelihood of the same sample. Both are trained on the same rankings, seed by seed,
-// for several β and samplers. ConvexLoss is compared with this MLE and with the MLE over all
-// labelings, in the measure trained for.
+// deltaStudy examines whether the term βΔ(y) improves ConvexLoss, log Σ_y exp(−w·δφ(y) + βΔ(y)). Without
+// the term, ConvexLoss is maximum likelihood estimation (MLE) on the same sampled rankings. For each
+// seed, sampler and β, both are trained on the same sample. The study compares ConvexLoss with this MLE
+// and with the MLE over all labelings, by the measure that ConvexLoss is trained for.
 type deltaStudy struct {
-	trained  []string // training measures; C, and β where it is chosen, by their validation values
+	trained  []string // training measures; their validation values select C, and β in some rows
 	samplers []deltaSampler
 	betas    []string
-	c        []string // tried by all rows on samples
-	factored []string // tried by those over all labelings
+	c        []string // values of C for training on samples
+	factored []string // values of C for training on all labelings
 	seeds    int
 	made     govSize
 }
 
-// deltaSampler says which rankings are summed over: by the settings that are not the
-// defaults.
+// deltaSampler determines the rankings y that the sum of the loss has. grid has the settings of LogRank
+// that are not the defaults.
 type deltaSampler struct {
 	name  string
 	grid  map[string][]string
-	exact bool   // all labelings, where all queries have one relevant document: in made data
-	only  string // the one training measure that it is for; "" for all
+	exact bool   // all labelings in place of a sample; for synthetic data only
+	only  string // the only training measure of the sampler; "" for all
 }
 
-// single is the sum over all labelings, which is known where every query has one relevant
-// document, as in the synthetic data. For average precision it takes a time quadratic in the
-// documents.
+// single is the sum over all labelings. It can be computed if every query has one relevant document, as
+// in the synthetic data. For average precision this takes time quadratic in the number of documents.
 var single = deltaSampler{name: "all labelings", grid: map[string][]string{"form": {"factored"}}, exact: true, only: "ndcg@10"}
 
 var logRankDelta = deltaStudy{
@@ -83,7 +82,7 @@ func (d deltaSampler) chosen(m string) string {
 	return fmt.Sprintf("ConvexLoss %s, %s, β chosen", title(m), d.name)
 }
 
-// experiment is the study, and what explains it.
+// experiment returns the experiment: the study, and a table of the spread of Δ that explains its result.
 func (d deltaStudy) experiment() Experiment {
 	s := d.study()
 	e := s.Experiment
@@ -147,7 +146,7 @@ func (d deltaStudy) rows() []row {
 	return rows
 }
 
-// sampled are the rows of a sampler.
+// sampled returns the rows of a sampler for the training measure m.
 func (d deltaStudy) sampled(m string, s deltaSampler) []row {
 	like := row{chosenBy: m, group: s.name + " " + m, seeds: d.seeds, on: s.on}
 	if s.exact {
@@ -169,13 +168,13 @@ func (d deltaStudy) sampled(m string, s deltaSampler) []row {
 	return append(rows, best)
 }
 
-// sums reports whether a sampler is for a training measure.
+// sums reports whether the sampler is used for the training measure m.
 func (d deltaSampler) sums(m string) bool { return d.only == "" || d.only == m }
 
-// on reports whether a sampler is for a column's set.
+// on reports whether the sampler is used for the data set of a column.
 func (d deltaSampler) on(c *column) bool { return !d.exact || c.about != "" }
 
-// grid is what a row tries.
+// grid returns the values of the settings that a row tries.
 func (d deltaStudy) grid(s deltaSampler, beta string) map[string][]string {
 	grid := map[string][]string{"form": {"sampled"}, "C": d.c}
 	if s.exact {
@@ -188,7 +187,8 @@ func (d deltaStudy) grid(s deltaSampler, beta string) map[string][]string {
 	return grid
 }
 
-// data returns the real sets there are, made data and, last, OHSUMED cleaned as for Figure 3.
+// data returns the data sets: the real ones that were found, synthetic data, and OHSUMED cleaned as for
+// Figure 3.
 func (d deltaStudy) data(o Options) (found []source, missing []string, err error) {
 	if o.Data != "" || o.Set != "" {
 		if found, missing, err = deltaSets.find(o); err != nil {
@@ -218,7 +218,7 @@ func (d deltaStudy) data(o Options) (found []source, missing []string, err error
 // deltaReferences are what ConvexLoss is compared with.
 var deltaReferences = []string{"MLE, same rankings", "MLE, all labelings"}
 
-// reference returns the name of the row that one of deltaReferences is for a sampler.
+// reference returns the name of the row that is the k-th of deltaReferences for a sampler.
 func (d deltaSampler) reference(k int, m string) string {
 	if k == 0 {
 		return d.likelihood(m)
@@ -226,8 +226,8 @@ func (d deltaSampler) reference(k int, m string) string {
 	return deltaFactored(m)
 }
 
-// references is how many of deltaReferences a sampler has. For a sampler of all labelings both
-// references are the same.
+// references returns the number of deltaReferences of a sampler. It is one for all labelings, where both
+// references are the same row.
 func (d deltaSampler) references() int {
 	if d.exact {
 		return 1
@@ -259,7 +259,7 @@ func (d deltaStudy) parts() []part {
 	}
 }
 
-// settings describes which rankings a sampler sums over.
+// settings returns the settings that determine the rankings of a sampler.
 func (d deltaStudy) settings(s *results, sampler deltaSampler) string {
 	at := s.rowNamed(sampler.convex(d.trained[len(d.trained)-1], d.betas[0]))
 	for _, c := range s.columns {
@@ -278,7 +278,7 @@ func (d deltaStudy) settings(s *results, sampler deltaSampler) string {
 	return "not on these sets"
 }
 
-// aboutMade says what the made data are.
+// aboutMade adds the descriptions of the synthetic data to the report.
 func aboutMade(s *results, r *Report) {
 	for _, c := range s.columns {
 		if c.about != "" {
@@ -287,7 +287,7 @@ func aboutMade(s *results, r *Report) {
 	}
 }
 
-// chosenDifferences compares the rows whose β is chosen.
+// chosenDifferences compares the rows in which validation selected β with their references.
 func (d deltaStudy) chosenDifferences() part {
 	list := differences{
 		title: func(c *column, _ *view) string {
@@ -313,8 +313,8 @@ type deltaTest struct {
 	column  *column
 	measure string
 	sampler deltaSampler
-	beta    string // "" for the chosen one
-	against int    // of deltaReferences
+	beta    string // "" if validation selected it
+	against int    // index in deltaReferences
 	difference
 }
 
@@ -350,11 +350,11 @@ func (d deltaStudy) tests(s *results, betas ...string) []deltaTest {
 	return all
 }
 
-// deltaClaim is section 5.2.3's, of the first reference.
+// deltaClaim is a claim of section 5.2.3, about the first reference.
 const deltaClaim = "Δ is worth something: ConvexLoss is above the MLE of the same sampled rankings (5.2.3)"
 
-// overall sums up the rows whose β is chosen, for each reference, with Holm's
-// correction over all sets, measures, samplers and references.
+// overall counts the significant differences of the rows in which validation selected β, for each
+// reference. Holm's correction covers all sets, measures, samplers and references.
 func (d deltaStudy) overall(s *results, r *Report) {
 	all := d.tests(s, "")
 	for k, reference := range deltaReferences {
@@ -378,7 +378,8 @@ func (d deltaStudy) overall(s *results, r *Report) {
 	}
 }
 
-// curves are the differences by β: a table and a plot for every set and measure, and a sheet.
+// curves adds the differences by β to the report: a table and a plot for every set and measure, and one
+// sheet with all numbers.
 func (d deltaStudy) curves(s *results, r *Report) {
 	sheet := Sheet{Columns: []string{"data", "trained_for", "sampler", "beta", "than", "difference", "error", "low", "high", "p", "holm", "queries", "seeds"}}
 	all := d.tests(s, append([]string{""}, d.betas...)...)
@@ -448,7 +449,7 @@ func (d deltaStudy) curvePlot(c *column, m string, tests []deltaTest) svg.Plot {
 		}
 		switch {
 		case mean.X == nil:
-		case s.only != "": // eight looks are enough for two intervals and these
+		case s.only != "": // without its interval, so that eight line styles suffice
 			p.Series = append(p.Series, mean)
 		default:
 			p.Series = append(p.Series, mean, low, high)
@@ -457,17 +458,18 @@ func (d deltaStudy) curvePlot(c *column, m string, tests []deltaTest) svg.Plot {
 	return p
 }
 
-// deltaSpread compares Δ with the energies w·δφ over the rankings sampled for a query: means over the first fold's training queries, at the chosen MLE of the same rankings.
+// deltaSpread compares the spread of Δ with that of the energy w·δφ over the rankings sampled for a query.
+// The numbers are means over the training queries of the first fold. w is the MLE on the same rankings.
 type deltaSpread struct {
 	data, measure, sampler string
 
 	energy  float64 // standard deviation of w·δφ
 	delta   float64 // standard deviation of Δ
-	counted float64 // share of Δ's variance that the number of inverted pairs explains
+	counted float64 // share of the variance of Δ that the number of inverted pairs explains
 	queries int
 }
 
-// spreads measures all sets, training measures and samplers.
+// spreads returns the deltaSpread of every data set, training measure and sampler.
 func (d deltaStudy) spreads(o Options, s *results) ([]deltaSpread, error) {
 	sources, _, err := d.data(o)
 	if err != nil {
@@ -529,17 +531,18 @@ func (d deltaStudy) spread(c *column, s *results, sampler deltaSampler, m string
 	return all, nil
 }
 
-// state is a sampled ranking.
+// state has the properties of one sampled ranking y of a query.
 type state struct {
-	energy   float64 // w·δφ, κ = 1
-	delta    float64
-	inverted int // pairs
+	energy   float64 // w·δφ(y), with κ = 1
+	delta    float64 // Δ(y)
+	inverted int     // number of pairs with an irrelevant document above a relevant one
 }
 
 func energyOf(s state) float64 { return s.energy }
 func deltaOf(s state) float64  { return s.delta }
 
-// statesOf returns the rankings of a sample that count, under a query's scores.
+// statesOf returns the states of the sampled rankings of a query with the given scores, except for those
+// with weight 0 in the sample.
 func statesOf(set *sample.Set, pairs bipartite.Classes, scores []float64) []state {
 	bad := make([]bool, pairs.Docs())
 	for _, b := range pairs.Bad {
@@ -579,7 +582,7 @@ func statesOf(set *sample.Set, pairs bipartite.Classes, scores []float64) []stat
 	return states
 }
 
-// variance is the variance of a property over the states.
+// variance returns the variance of a property over the states.
 func variance(states []state, of func(state) float64) float64 {
 	var sum, square float64
 	for _, s := range states {
@@ -592,13 +595,14 @@ func variance(states []state, of func(state) float64) float64 {
 	return square / float64(len(states))
 }
 
-// withinCounts is the variance of Δ among states of equally many inverted pairs.
+// withinCounts returns the mean variance of Δ within groups of states with the same number of inverted
+// pairs.
 func withinCounts(states []state) float64 {
 	byCount := make(map[int][]state)
 	for _, s := range states {
 		byCount[s.inverted] = append(byCount[s.inverted], s)
 	}
-	terms := make([]float64, 0, len(states)) // in the order of the states, for the same sum each time
+	terms := make([]float64, 0, len(states)) // in the order of the states, so the sum always has the same bits
 	for _, s := range states {
 		if group := byCount[s.inverted]; group != nil {
 			terms = append(terms, variance(group, deltaOf)*float64(len(group)))
@@ -612,7 +616,7 @@ func withinCounts(states []state) float64 {
 	return sum / float64(len(states))
 }
 
-// addSpreads adds them to the report.
+// addSpreads adds the spreads to the report: a table, a sheet and a note.
 func addSpreads(all []deltaSpread, r *Report) {
 	t := Table{
 		Title: "size of w·δφ beside Δ over a query's sampled rankings, at the MLE of the same rankings; β at which both spread alike; share of Δ's variance that the number of inverted pairs explains",

@@ -17,8 +17,8 @@ import (
 	"github.com/listwise/listwise/internal/svg"
 )
 
-// WriteMarkdown writes the page in GitHub's Markdown. Its plots are linked as
-// FIGURES/NAME.svg, with the names that Report.Write gives them.
+// WriteMarkdown writes the page in GitHub's Markdown. The page links the plots as figures/NAME.svg, with
+// the names that Report.Write gives them.
 func (a *All) WriteMarkdown(w io.Writer, figures string) error {
 	b := &markdown{figures: figures}
 	b.line("# The papers' results, reproduced")
@@ -102,7 +102,8 @@ func (b *markdown) outcome(o *Outcome) {
 	b.list(r.Notes, bullet)
 }
 
-// capitalised is a title with a capital; one that begins with a symbol, such as β, keeps it.
+// capitalised returns a title with a capital first letter. A title that begins with a symbol, such as β,
+// is unchanged.
 func capitalised(title string) string {
 	if c := title[0]; 'a' <= c && c <= 'z' {
 		return string(c-'a'+'A') + title[1:]
@@ -135,7 +136,7 @@ func (b *markdown) table(t *Table) {
 	}
 }
 
-// escape takes their meaning from characters that have one in Markdown.
+// escape escapes the characters that have a meaning in Markdown.
 var escape = strings.NewReplacer("|", `\|`, "*", `\*`, "<", "&lt;", "`", "\\`", "[", `\[`, `\`, `\\`, "\n", " ", " _", ` \_`).Replace
 
 //go:embed page
@@ -145,10 +146,10 @@ var allPage = template.Must(template.New("all.gohtml").Funcs(template.FuncMap{
 	"verdict": func(v Verdict) string { return verdictClass[v] },
 }).ParseFS(pageFiles, "page/all.gohtml"))
 
-// verdictClass is the class of a verdict's cells.
+// verdictClass maps verdicts to the CSS class of their cells.
 var verdictClass = map[Verdict]string{Reproduced: "same", Better: "better", Worse: "worse", OrderChanged: "turned", NotInformative: "not", NotComparable: "not"}
 
-// htmlPage is what the template gets.
+// htmlPage is the data of the template.
 type htmlPage struct {
 	Facts    []Fact
 	Shares   []verdictShare
@@ -162,7 +163,7 @@ type htmlOutcome struct {
 	*Outcome
 	Facts   []Fact
 	Counts  string
-	Orders  string // "" without claims of orders
+	Orders  string // "" if no claim is about an order of systems
 	Claims  Table
 	Bases   []string
 	Reasons []string
@@ -172,7 +173,7 @@ type htmlOutcome struct {
 	Notes   []string
 }
 
-// Verdict returns the verdict of a line of the claims' table.
+// Verdict returns the verdict in a line of the table of claims.
 func (o htmlOutcome) Verdict(line int) Verdict { return o.Report.Claims[line].Verdict }
 
 // WriteHTML writes the page, with plots and all tables in it.
@@ -209,14 +210,14 @@ func (a *All) WriteHTML(w io.Writer) error {
 	return allPage.Execute(w, p)
 }
 
-// verdictShare is a part of the bar at the top of the page.
+// verdictShare is a segment of the bar at the top of the page.
 type verdictShare struct {
 	Verdict Verdict
 	Count   int
-	Percent string // of all that count
+	Percent string // of all claims in the bar
 }
 
-// shares returns the parts of the bar: the claims that count, by verdict.
+// shares returns the segments of the bar, one for each verdict of the claims.
 func (a *All) shares() []verdictShare {
 	n, all := counts(a.claims()), 0
 	for _, v := range Verdicts() {
@@ -231,8 +232,9 @@ func (a *All) shares() []verdictShare {
 	return parts
 }
 
-// scatter draws our numbers over the published ones, a series a verdict. It shows values from 0 to 1,
-// such as measures and shares, and each published number once. It is empty without any.
+// scatter returns a scatter plot of our numbers over the published ones, with a series for each verdict.
+// It shows only values from 0 to 1, such as measures and shares, and each published number once. Without
+// such numbers it returns "".
 func (a *All) scatter() (template.HTML, error) {
 	p := svg.Plot{
 		Title: "Ours over the published numbers: on the line they agree", Width: 640, Height: 480,
@@ -251,7 +253,7 @@ func (a *All) scatter() (template.HTML, error) {
 			}
 		}
 		if s.X == nil {
-			s.Name = "" // it keeps the place, and so the colours of the others
+			s.Name = "" // the empty series stays, because its position determines the colours of the others
 		}
 		p.Series, drawn = append(p.Series, s), drawn || s.X != nil
 	}
@@ -265,14 +267,15 @@ func (a *All) scatter() (template.HTML, error) {
 	return template.HTML(b.String()), nil //nolint:gosec // our own drawing, which escapes its texts
 }
 
-// scatterOrder gives the verdicts the colours of the rest of the page: blue, orange, green, purple. ""
-// is the line.
+// scatterOrder is the order of the series in the scatter plot. The palette assigns colours by position.
+// With this order each verdict has the same colour as elsewhere on the page: blue, orange, green, purple.
+// The verdict "" stands for the diagonal line, on which both numbers are equal.
 var scatterOrder = []Verdict{Reproduced, Worse, Better, OrderChanged, "", NotInformative, NotComparable}
 
 // share reports whether v is a number from 0 to 1.
 func share(v float64) bool { return !math.IsNaN(v) && v >= 0 && v <= 1 }
 
-// verdictMeanings explains the verdicts on claims, in the order of the page.
+// verdictMeanings has the verdicts on claims and their meanings, in the order of the page.
 var verdictMeanings = []struct {
 	verdict FindVerdict
 	meaning string
@@ -289,13 +292,13 @@ var verdictMeanings = []struct {
 	{ClaimFailedOnce, "It failed on one synthetic data set. Another draw may differ."},
 }
 
-// sectionInClaim finds the section of the paper in a claim's text: "(5.3.1)",
+// sectionInClaim matches the reference to a section of the paper in the text of a claim: "(5.3.1)",
 // "(6.3.2, 6.4; remark)", "(section 2)", "(slide 7)", "(slide Results)", "(theorem)", "(chart)".
-// A number without a dot is an equation's.
+// It does not match a number without a dot, which refers to an equation.
 var sectionInClaim = regexp.MustCompile(` ?\((?:sections? (\d[\d., and]*)|(\d+(?:\.\d+)+(?:(?:, | and )\d+(?:\.\d+)*)*|(?:last )?[Ss]lides?(?: [^,;:()]*)?|(?:[Ff]igures?|[Tt]ables?) \d[^,;:()]*|[Tt]heorem(?: \d+)?|chart|abstract))(?:([,;:]) ([^()]*))?\)`)
 
-// splitSection moves the last section in the claim's text to Section. Other words of the brackets
-// stay.
+// splitSection moves the last reference to a section from the text of the claim to Section. Other words
+// in its brackets stay in the text.
 func (f *Finding) splitSection() {
 	all := sectionInClaim.FindAllStringSubmatchIndex(f.Claim, -1)
 	if len(all) == 0 || f.Section != "" {
@@ -318,7 +321,8 @@ func (f *Finding) splitSection() {
 	f.Section, f.Claim = group(1)+group(2), f.Claim[:at[0]]+rest+f.Claim[at[1]:]
 }
 
-// compareSections orders sections as a paper does: by number, then other names, then none.
+// compareSections orders sections as a paper does: first those with numbers, by number, then those with
+// names. Claims without a section come last.
 func compareSections(a, b string) int {
 	if a == "" || b == "" {
 		return strings.Compare(b, a)
@@ -330,21 +334,21 @@ func compareSections(a, b string) int {
 	return cmp.Or(slices.Compare(first, second), strings.Compare(a, b))
 }
 
-// numbersIn returns the numbers of the first section that a text names: 5, 3, 1 of "5.3.1".
+// numbersIn returns the numbers of the first section in the text, such as 5, 3, 1 for "5.3.1".
 func numbersIn(section string) []int {
 	var found []int
 	first, _, _ := strings.Cut(section, ",")
 	for _, digits := range regexp.MustCompile(`\d+`).FindAllString(first, -1) {
 		n, err := strconv.Atoi(digits)
 		if err != nil {
-			return nil // a number of twenty digits is no section
+			return nil // a number that overflows is no section
 		}
 		found = append(found, n)
 	}
 	return found
 }
 
-// heldLine is a line of the page.
+// heldLine is a line of the page that WriteHeld writes: a claim and the command behind it.
 type heldLine struct {
 	Finding
 	command string

@@ -19,36 +19,37 @@ import (
 	"github.com/listwise/listwise/dataset/trec"
 )
 
-// format is a file format of judged queries.
+// format is a file format for judged queries.
 type format struct {
 	// name is the value of Options.Input.
 	name string
 
-	// magic is the beginning of every file in the format, and of no other; "" for text.
+	// magic are the bytes at the beginning of every file in the format, and of no other file; "" for text.
 	magic string
 
-	// endings are the endings of names of files in the format, unless the file begins with another's magic.
-	// Endings of compression may follow.
+	// endings are the endings of file names in the format. The magic of a format has precedence. Endings of
+	// compression may follow.
 	endings []string
 
-	// looks recognises text by the beginning of a file, where the name does not decide.
+	// looks reports whether the beginning of a file is in this text format. It is called if the name of the file
+	// does not determine the format.
 	looks func(head []byte, opts dataset.Options) bool
 
-	// read makes a Dataset of an input in this format.
+	// read reads an input in this format.
 	read func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error)
 
-	// stream, if not nil, returns an input in this format as a source of documents, which is converted without
-	// holding its features. Files of formats without it are read.
+	// stream, if not nil, opens an input in this format as a source of documents. It can then be converted
+	// without all features in memory. Without stream, read is used.
 	stream func(in *input.Input, opts dataset.Options) (stream.Source, error)
 
 	// write, if not nil, returns a writer of documents in this format.
 	write func(w io.Writer, c stream.Contents) (stream.Writer, error)
 
-	// look, if not nil, returns an error in the first bytes of a stream.
+	// look, if not nil, returns the first syntax error in the first bytes of a stream, or nil.
 	look func(first []byte, name string, opts dataset.Options) error
 
-	// each, if not nil, visits the lines of the format in order, which are documents as in LETOR text. Files of
-	// formats without it are printed.
+	// each, if not nil, calls visit with the lines of a file in order. It is for formats with one document a
+	// line, such as LETOR text. Files in other formats are first written as text.
 	each func(in *input.Input, opts dataset.Options, visit func(text []byte) error) error
 }
 
@@ -85,35 +86,35 @@ func Endings() []string {
 	return endings
 }
 
-// readQrels reads TREC's judgements.
+// readQrels reads TREC judgements (qrels).
 func readQrels(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return trec.ReadQrels(in.R, in.Size, in.Name, in.Mem, opts)
 }
 
-// readTable returns a reader of tables with a delimiter.
+// readTable returns a function that reads tables with the delimiter.
 func readTable(delimiter byte) func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 		return table.ReadCSV(in, opts, delimiter)
 	}
 }
 
-// streamTable is readTable for a source.
+// streamTable returns a function that opens tables with the delimiter as a source of documents.
 func streamTable(delimiter byte) func(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	return func(in *input.Input, opts dataset.Options) (stream.Source, error) {
 		return table.StreamCSV(in, opts, delimiter)
 	}
 }
 
-// headSize is the number of bytes by which formats are distinguished: enough for the names
-// of a table's columns.
+// headSize is the number of bytes from which the format is determined. It is enough for the line with
+// the column names of a table.
 const headSize = 1 << 12
 
 // magicSize is the length of the longest magic.
 const magicSize = 8
 
-// formatOf returns the format that the options name. Without a name it decides by the name of the file and the
-// beginning of its content. Judgements under a header are recognised before the name, which ends in .tsv as a
-// table's does.
+// formatOf returns the format that opts.Input names. If that is empty, the name of the file and the beginning of
+// its content determine the format. The header of judgements is checked before the name, because such
+// files end in .tsv, as tables do.
 func formatOf(head []byte, name string, opts dataset.Options) (*format, error) {
 	if opts.Input != "" {
 		if f := byFormat(opts.Input); f != nil {
@@ -188,7 +189,7 @@ func recognise(in *input.Input, opts dataset.Options) (*format, error) {
 	return f, err
 }
 
-// beginningOf returns the beginning of compressed text, less of it if it is damaged.
+// beginningOf returns the first headSize bytes of compressed text, or fewer if the data are damaged.
 func beginningOf(in *input.Input, kind compress.Encoding) []byte {
 	z, err := compress.Reader(io.NewSectionReader(in.R, 0, in.Size), kind, in.Mem.Limit())
 	if err != nil {
@@ -196,11 +197,11 @@ func beginningOf(in *input.Input, kind compress.Encoding) []byte {
 	}
 	defer z.Close() //nolint:errcheck // only read
 	head := make([]byte, headSize)
-	n, _ := io.ReadFull(z, head) // what is wrong will be found again
+	n, _ := io.ReadFull(z, head) // an error here occurs again when the file is read
 	return head[:n]
 }
 
-// beginning returns a check of the beginning of a stream before the rest is read.
+// beginning returns a function that checks the beginning of a stream before the rest is read.
 func beginning(opts dataset.Options) input.Look {
 	return func(first []byte, name string) error {
 		if f, err := formatOf(first, name, opts); err != nil {

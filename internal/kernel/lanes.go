@@ -2,12 +2,14 @@ package kernel
 
 import "math"
 
-// lanes are the accumulators of sums of float64. Sixteen elements at a time go to the sixteen lanes. Of
-// the rest, eight go to the first eight lanes, four to the next four, and the remaining ones, padded with
-// zeros, to the last four. This takes four registers of AVX2 or two of AVX-512.
+// lanes are the sixteen accumulators of a sum of float64. They fit four registers of AVX2 or two of
+// AVX-512. Sixteen elements at a time are added to the sixteen lanes. If fewer than sixteen elements
+// are left, eight are added to lanes 0 to 7 and four to lanes 8 to 11, if there are so many. The last
+// one to three elements are padded with zeros to four and added to lanes 12 to 15.
 type lanes [16]float64
 
-// sum adds the lanes up: registers by halves, then lanes by halves.
+// sum returns the sum of the lanes, in the order of the vector code: first the registers in pairs, then
+// the lanes of the remaining register.
 func (s *lanes) sum() float64 {
 	var a [4]float64
 	for l := range a {
@@ -16,7 +18,7 @@ func (s *lanes) sum() float64 {
 	return (a[0] + a[2]) + (a[1] + a[3])
 }
 
-// add adds the elements of x, of which there may be a rest only in the last call.
+// add adds the elements of x to the lanes. Only in the last call may len(x) not be a multiple of 16.
 func (s *lanes) add(x []float64) {
 	for len(x) >= 16 {
 		addTo(s[:], x[:16])
@@ -43,7 +45,7 @@ func addTo(s, x []float64) {
 	}
 }
 
-// multiplyAdd adds the products x[i]·y[i], each with one rounding.
+// multiplyAdd adds the products x[i]·y[i] to the lanes by fused multiply-add, with one rounding each.
 func (s *lanes) multiplyAdd(x, y []float64) {
 	for len(x) >= 16 {
 		fmaTo(s[:], x[:16], y[:16])
@@ -70,7 +72,8 @@ func fmaTo[T float32 | float64](s []float64, x []T, y []float64) {
 	}
 }
 
-// fill adds the zeros after a rest of r elements: they turn a lane's −0 into 0.
+// fill adds the padding of the last r elements: 0 to each lane from 12+r on. Adding 0 turns −0 into 0,
+// so the lanes have the same bits as in the vector code, which adds all four padded elements.
 func (s *lanes) fill(r int) {
 	for l := 12 + r; l < 16; l++ {
 		s[l] += 0

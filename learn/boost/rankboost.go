@@ -20,37 +20,38 @@ var ErrNoPairs = errors.New("found no query with documents of different grades, 
 //	Freund, Iyer, Schapire, Singer: An Efficient Boosting Algorithm for Combining
 //	Preferences, JMLR 4, 2003, Figure 1
 //
-// with weak rankers h that are 1 above a threshold of a feature and else 0. Adding one α·h a round, it
-// minimises the exponential loss over the pairs of a query's documents of different grades, x₁ better than
-// x₀:
+// A weak ranker h is 1 if a feature exceeds a threshold, else 0. Each round adds one α·h to the scores H.
+// This minimises the exponential loss over all pairs of documents of a query with different grades, where
+// x₁ is better than x₀:
 //
 //	L(H) = Σ D₁(x₀,x₁) exp(H(x₀) − H(x₁)).
 //
-// A round takes the h of the greatest edge r = Σ D(x₀,x₁)(h(x₁) − h(x₀)), in either direction, where D is
-// D₁·exp(H(x₀) − H(x₁)) divided by its sum Z (Section 3.2). It needs no loop over pairs. Documents are
-// arranged in levels of equal grade, so that D is a product of a factor for each document, and r = Σ_x
-// π(x)h(x) with
+// D₁ is the weight of a pair. In a round the pairs have the weights D = D₁·exp(H(x₀) − H(x₁))/Z, where Z
+// makes their sum 1. The round selects the h with the largest absolute edge
+// r = Σ D(x₀,x₁)(h(x₁) − h(x₀)) (Section 3.2). This needs no loop over pairs, because D is a product of a
+// factor for each document. With documents sorted by grade, r = Σ_x π(x)h(x)/Z, where
 //
 //	π(x) = exp(−H(x))·Σ_{x' worse} exp(H(x')) − exp(H(x))·Σ_{x' better} exp(−H(x'))
 //
-// (their Section 3.3 for two levels). With weights w of the documents, D₁ has the factor w(x₀)w(x₁). This
-// is as if H were log w more for the worse document of a pair and log w less for the better one.
+// (Section 3.3, there for two grades). If documents have weights w, D₁ has the factor w(x₀)w(x₁). The
+// potentials π are then those of H + log w for the worse document of a pair and H − log w for the better.
 //
-// A round takes O(documents) for the potentials π and O(documents × features) for all edges. Sums are kept
-// as logarithms, so that no exponential overflows.
+// A round takes O(documents) for the potentials π and O(documents × features) for all edges. Sums are
+// stored as logarithms, so no exponential overflows.
 type RankBoost struct {
-	sum // whose potential is π/Z
+	sum // its potential is π/Z
 
 	exact   bool
 	workers int
 	logLoss float64
-	sums    []float64 // one a query: of its pairs' weights
-	others  []float64
+	sums    []float64 // sum of the pair weights of each query, or of those that the last weak ranker orders well
+	others  []float64 // sum of those that it orders badly
 }
 
-// NewRankBoost prepares boosting on a data set, which must not change during it. With exact, α minimises
-// the loss: α = ½ ln(W₊/W₋), with the weights of the pairs that the weak ranker orders well and badly.
-// Otherwise α minimises the paper's upper bound: α = ½ ln((1+r)/(1−r)). The error is ErrNoPairs.
+// NewRankBoost prepares boosting on a data set, which must not change while it is used. With exact, α
+// minimises the loss: α = ½ ln(W₊/W₋). Here W₊ is the total weight of the pairs that the weak ranker
+// orders correctly, and W₋ that of the pairs in the wrong order. Otherwise α minimises the paper's upper
+// bound of the loss: α = ½ ln((1+r)/(1−r)). The error is ErrNoPairs.
 func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error) {
 	s, err := newSum(d, o, 2)
 	if err != nil {
@@ -65,7 +66,7 @@ func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error)
 // Loss returns the exponential loss, 1 before the first round and less after each.
 func (b *RankBoost) Loss() float64 { return elementary.Exp(b.logLoss) }
 
-// Next adds a weak ranker. ok is false, and nothing added, if none has an edge.
+// Next adds a weak ranker to the scores. ok is false, and nothing is added, if all edges are 0.
 func (b *RankBoost) Next() (round Round, ok bool) {
 	best, ok := b.find()
 	if !ok {
@@ -81,8 +82,8 @@ func (b *RankBoost) Next() (round Round, ok bool) {
 	return Round{Stump: b.stump(best), Weight: alpha, Edge: best.edge, Loss: b.Loss()}, true
 }
 
-// weigh sets the loss and the potentials from the scores. Weights are relative to the loss before, so that
-// their sum is the round's Z even if the loss is tiny.
+// weigh computes the loss and the potentials from the scores. Pair weights are divided by the loss of the
+// round before, so their sum is the Z of the round. It does not underflow if the loss is tiny.
 func (b *RankBoost) weigh() {
 	parallel.For(len(b.sums), b.workers, func(worker, i int) {
 		b.sums[i] = b.weighQuery(&b.documents.queries[i], b.buffers[worker])
@@ -92,11 +93,11 @@ func (b *RankBoost) weigh() {
 	b.logLoss += elementary.Log(z)
 }
 
-// weighQuery sets the potentials of a query's documents, before normalization, and
-// returns the sum of its pairs' weights.
+// weighQuery sets the potentials of the documents of a query, before division by Z. It returns the sum
+// of the weights of the query's pairs.
 func (b *RankBoost) weighQuery(q *levels, buffer []float64) (sum float64) {
 	base := elementary.Log(q.weight) - b.logLoss
-	worse := math.Inf(-1) // log Σ exp(H) over the levels so far
+	worse := math.Inf(-1) // log Σ exp(H) over the documents of lower grades
 	for k := range q.count() {
 		h, p := b.level(q, k, -1, buffer), b.potential[q.start[k]:q.start[k+1]]
 		for i, v := range h {
@@ -106,7 +107,7 @@ func (b *RankBoost) weighQuery(q *levels, buffer []float64) (sum float64) {
 		sum += kernel.Sum(p)
 		worse = logspace.AddExp(worse, kernel.LogSumExp(b.level(q, k, 1, buffer)))
 	}
-	better := math.Inf(-1) // log Σ exp(−H) likewise, from the best level down
+	better := math.Inf(-1) // log Σ exp(−H) over the documents of higher grades
 	for k := q.count() - 1; k >= 0; k-- {
 		h, p := b.level(q, k, 1, buffer), b.potential[q.start[k]:q.start[k+1]]
 		e := buffer[b.documents.longest:][:len(h)]
@@ -123,8 +124,8 @@ func (b *RankBoost) weighQuery(q *levels, buffer []float64) (sum float64) {
 	return sum
 }
 
-// level returns the scores H of a level's documents plus sign times the logarithms of their weights. It
-// may use the first longest numbers of the buffer.
+// level returns H + sign·log w for the documents of level k, those with the k-th lowest grade of the
+// query. It may use the first b.documents.longest elements of the buffer.
 func (b *RankBoost) level(q *levels, k int, sign float64, buffer []float64) []float64 {
 	h := b.scores[q.start[k]:q.start[k+1]]
 	if b.documents.weights == nil {
@@ -137,7 +138,8 @@ func (b *RankBoost) level(q *levels, k int, sign float64, buffer []float64) []fl
 	return of
 }
 
-// ordered returns the weights of the pairs that the last weak ranker orders well and badly.
+// ordered returns W₊ and W₋: the total weights of the pairs that the last weak ranker orders correctly
+// and wrongly.
 func (b *RankBoost) ordered() (well, badly float64) {
 	parallel.For(len(b.sums), b.workers, func(worker, i int) {
 		b.sums[i], b.others[i] = b.orderedQuery(&b.documents.queries[i], b.buffers[worker])
@@ -148,7 +150,7 @@ func (b *RankBoost) ordered() (well, badly float64) {
 func (b *RankBoost) orderedQuery(q *levels, buffer []float64) (well, badly float64) {
 	base := elementary.Log(q.weight) - b.logLoss
 	n := b.documents.longest
-	worse := [2]float64{math.Inf(-1), math.Inf(-1)} // log Σ exp(H) over lower levels: not above, above
+	worse := [2]float64{math.Inf(-1), math.Inf(-1)} // log Σ exp(H) over lower grades: below the threshold, above it
 	for k := range q.count() {
 		part := b.sides(q, k, -1, buffer)
 		well += pairWeight(part[1], worse[0]+base, buffer[2*n:])
@@ -163,8 +165,8 @@ func (b *RankBoost) orderedQuery(q *levels, buffer []float64) (well, badly float
 	return well, badly
 }
 
-// sides is level for the documents below and above the last weak ranker's threshold. It uses the first
-// 2·longest numbers of the buffer.
+// sides returns what level does, separately for the documents below and above the threshold of the last
+// weak ranker. It uses the first 2·b.documents.longest elements of the buffer.
 func (b *RankBoost) sides(q *levels, k int, sign float64, buffer []float64) (part [2][]float64) {
 	n := b.documents.longest
 	part = [2][]float64{buffer[:0:n], buffer[n : n : 2*n]}
@@ -182,7 +184,7 @@ func (b *RankBoost) sides(q *levels, k int, sign float64, buffer []float64) (par
 	return part
 }
 
-// pairWeight returns Σ exp(worse − h).
+// pairWeight returns Σ_i exp(worse − h_i). The buffer has room for len(h) elements.
 func pairWeight(h []float64, worse float64, buffer []float64) float64 {
 	e := buffer[:len(h)]
 	for i, v := range h {
@@ -192,7 +194,7 @@ func pairWeight(h []float64, worse float64, buffer []float64) float64 {
 	return kernel.Sum(e)
 }
 
-// total adds in order, so that the bits do not depend on the number of workers.
+// total returns the sum of the terms, added in order. Its bits do not depend on the number of workers.
 func total(terms []float64) float64 {
 	var sum float64
 	for _, t := range terms {

@@ -25,25 +25,25 @@ import (
 // pairwise hinges (T. Joachims, A Support Vector Method for Multivariate Performance Measures, ICML 2005).
 // It is convex and piecewise linear, and at least the Δ of the ranking by score.
 //
-// The maximum is exact. It is attained by a y with both goods and bads in the order of their scores, one
-// of the paths of LogRank's lattice form. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, and j_i bads above the
-// i-th good,
+// The maximum is exact. Some worst ranking y has the goods, and likewise the bads, in the order of their
+// scores. Such a ranking is a path through a lattice, as in LogRank's lattice form: row i stands for the
+// i-th good, and column j_i is the number of bads above it. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …,
 //
 //	L(s) = G(y*) + max over 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤ n⁻ of Σ_i c_i(j_i) − γ_i(j_i),
 //	c_i(j) = 2κ Σ_{l≤j} (s_bl − s_gi),   G(y) = Σ_i γ_i(j_i)
 //
-// (c_i and γ_i of latticeLaw). There are two searches, for different measures:
-// columnSearch and rowSearch.
+// where γ_i(j) is the term of the gain for the i-th good with j bads above it. There are two searches for
+// the maximum: columnSearch for measures with convex terms, and rowSearch for all others.
 //
-// If several rankings are the worst, λ belongs to one of them, averaged over documents of one class that
-// tie. It is a subgradient that does not depend on the order of documents in a file.
+// If several rankings attain the maximum, λ is the subgradient of one of them. It is averaged over
+// documents of one class with equal scores, so it does not depend on the order of documents in a file.
 //
 // With a cutoff k far below n⁻, a ranking with any k bads above all goods has Δ = G(y*). L is then below
-// G(y*), its value at w = 0, only if the mean score of the goods exceeds that of the k highest bads. If no
-// w achieves that for the sum over queries, as on OHSUMED with NDCG@10, the minimum is at w = 0. NDCG
-// without a cutoff does not have this problem.
+// G(y*), its value at w = 0, only if the mean score of the goods exceeds that of the k highest bads. On
+// some data, such as OHSUMED with NDCG@10, no w achieves that for the sum over queries. The minimum is
+// then at w = 0. NDCG without a cutoff does not have this problem.
 type StructuredHinge struct {
-	// Gain is the measure G, on grades made binary.
+	// Gain is the measure G, computed on binary grades.
 	Gain measure.Additive
 
 	// Kappa is the scale κ of the feature map. SVMmap's is [bipartite.KappaPairs].
@@ -72,8 +72,8 @@ func (l StructuredHinge) Validate() error {
 	return positiveOrZero("weight", l.Weight)
 }
 
-// Bind implements [Loss]. It draws no random numbers. What it returns is a
-// [CuttingPlane]. A query without good or without bad documents yields [Nothing].
+// Bind implements [Loss]. It draws no random numbers. It returns a [CuttingPlane], or [Nothing] for a
+// query without good or without bad documents.
 func (l StructuredHinge) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -98,15 +98,15 @@ func (StructuredHinge) Traits() Traits { return Traits{Convex: true, ShiftInvari
 
 // worstSearch finds the worst ranking of a query.
 type worstSearch interface {
-	// worst returns Δ(y) − w·δφ(y) of the ranking for which it is largest, and its
-	// Δ(y), and sets paths.above. It keeps none of its arguments.
+	// worst finds the ranking y with the largest value Δ(y) − w·δφ(y). It returns this value and
+	// Δ(y), and sets paths.above to the ranking. It does not retain its arguments.
 	worst(paths lattice, scratch *Scratch) (value, delta float64)
 }
 
-// lattice is a query's scores, multiplied by 2κ, and a ranking among its paths.
+// lattice has the scores of a query, multiplied by 2κ, and one path through the lattice: a ranking.
 type lattice struct {
-	good, bad []float64 // descending
-	above     []float64 // how many bads stand above each good: whole numbers, ascending
+	good, bad []float64 // scores, in descending order
+	above     []float64 // number of bads above each good, in ascending order
 }
 
 func newWorstSearch(gain measure.Additive, good, bad int) (worstSearch, error) {
@@ -134,7 +134,8 @@ func (b *boundStructured) Eval(scores, lambda []float64, scratch *Scratch) float
 	return b.weight * value
 }
 
-// Support implements [CuttingPlane], with Δ(y) − w·δφ(y) of the worst ranking y.
+// Support implements [CuttingPlane]. The plane is Δ(y) − w·δφ(y), where y is the worst ranking at the
+// given scores; Support returns its constant Δ(y).
 func (b *boundStructured) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, delta := b.eval(scores, lambda, scratch)
 	return b.weight * delta
@@ -181,21 +182,22 @@ func countBelow(above []float64, bad int, scratch *Scratch) []float64 {
 //
 //	F_i(j) = c_i(j) − γ_i(j) + max_{j'≤j} F_{i−1}(j').
 //
-// It needs only the cells with a gain: in row i the cells left of width_i, which does not grow with i. A
-// path that reaches a column j ≥ width_i has no gain in the rows from i on. There it is best for every
-// good to have the bads with higher scores above it, or j bads if that is more. Let p_i bads score more
-// than the i-th good. The terms of the rows from m on are then a sum of two parts,
+// It evaluates only the cells with a gain, γ_i(j) ≠ 0. In row i these are the columns below width_i, and
+// width_i does not increase with i. A path that reaches a column j ≥ width_i in row i has no gain in this
+// row and all later rows: they are its tail. Let p_i be the number of bads with a higher score than the
+// i-th good. In the tail, max(j, p_i) bads above each good are best. The terms of the tail from row m on
+// are then a sum of two parts,
 //
 //	T_m(j) = Σ_{i≥m} c_i(max(j, p_i)) = Σ_{m≤i<t} (S_j − j·s_gi) + Σ_{i≥t} c_i(p_i),
 //
-// where t is the first row from m on with p_i ≥ j, and S_j = Σ_{l≤j} s_bl. This takes constant time. So
-// NDCG@k takes k(k+1)/2 cells, the reciprocal rank n⁻ + 1, and the rest is O(n⁺ + n⁻) after sorting. A
-// gain to which every rank contributes takes all n⁺(n⁻+1) cells.
+// where t is the first row from m on with p_i ≥ j, and S_j = Σ_{l≤j} s_bl. With prefix sums, T_m(j) takes
+// constant time. NDCG@k has k(k+1)/2 cells with a gain, and the reciprocal rank has n⁻ + 1. All other work
+// is O(n⁺ + n⁻) after sorting. If every rank contributes to the gain, there are n⁺(n⁻+1) cells.
 type rowSearch struct {
 	gains *bipartite.GainTable
-	width []int // of the rows with gains
-	cells int   // their sum
-	ideal float64
+	width []int   // width_i of the rows with gains
+	cells int     // sum of width
+	ideal float64 // G(y*)
 }
 
 func newRowSearch(gains *bipartite.GainTable) *rowSearch {
@@ -214,17 +216,18 @@ func newRowSearch(gains *bipartite.GainTable) *rowSearch {
 	return r
 }
 
-// rowWork is one search.
+// rowWork is the state of one search.
 type rowWork struct {
 	*rowSearch
 	lattice
 	tail
 	most []float64 // max_{j'≤j} F_i(j') of the current row
-	from []float64 // of all rows: the j' where that is
+	from []float64 // the j' that attains this maximum, for all cells row by row
 }
 
-// path is a candidate. Up to row exit−1 it goes through cells with gains, ending at the best column up to
-// start. From row exit on it is the tail from column start.
+// path is a candidate for the worst ranking. Rows before exit are cells with gains. Of all such partial
+// paths it takes the best one that ends at a column of at most start. Rows from exit on are the tail, in
+// which max(start, p_i) bads are above the i-th good. value is the value of the whole path.
 type path struct {
 	value       float64
 	exit, start int
@@ -254,7 +257,7 @@ func (r *rowSearch) worst(paths lattice, scratch *Scratch) (value, delta float64
 	return max(0, r.ideal+best.value), max(0, delta)
 }
 
-// widthOf returns the width of a row, 0 for those without gains.
+// widthOf returns the width of a row, 0 if it has no cells with gains.
 func (r *rowSearch) widthOf(i int) int {
 	if i < len(r.width) {
 		return r.width[i]
@@ -262,7 +265,7 @@ func (r *rowSearch) widthOf(i int) int {
 	return 0
 }
 
-// row continues by one row.
+// row computes most and from for row i, from most of the row before.
 func (w *rowWork) row(i int, from []float64) {
 	g, gains := w.good[i], w.gains.Rows[i]
 	best, at := math.Inf(-1), 0
@@ -278,8 +281,7 @@ func (w *rowWork) row(i int, from []float64) {
 	}
 }
 
-// leave returns the better of best and the paths that leave the cells with gains
-// after row exit−1.
+// leave returns the best of two kinds of paths: best, and all whose tail begins at row exit.
 func (w *rowWork) leave(exit int, best path) path {
 	last, next := w.width[exit-1]-1, w.widthOf(exit)
 	if exit == len(w.good) {
@@ -296,7 +298,8 @@ func (w *rowWork) leave(exit int, best path) path {
 	return best
 }
 
-// trace sets above to the path.
+// trace sets w.above to the ranking of the path. It follows from backward through the rows before the
+// tail.
 func (w *rowWork) trace(p path) {
 	for i := p.exit; i < len(w.good); i++ {
 		w.above[i] = max(float64(p.start), w.peak[i])
@@ -360,25 +363,27 @@ func (t *tail) at(m, j int) float64 {
 }
 
 // columnSearch finds the worst ranking for a gain whose terms γ_i(a) are convex in a, such as AP and AUC:
-// one more bad above a good costs less, the more there are already. It places the bads in descending order
-// of their scores. If the l-th bad is above the goods from i on, it adds
+// an additional bad above a good costs less if there are more of them already. The search places the bads
+// in descending order of their scores. If the l-th bad is above the goods from i on, it adds
 //
 //	V_l(i) = Σ_{k≥i} 2κ(s_bl − s_gk) + γ_k(l−1) − γ_k(l),
 //
-// to the value of the ranking, which is Σ_l V_l(i_l). Each term of V_l falls with l. So if V_l(i') ≥
-// V_l(i) for an i' > i, the same holds for all later bads. The best i of each bad alone (the last of
-// equals) therefore ascend and are a path (Yue et al., SIGIR 2007, Section 4, where this makes the greedy
-// algorithm exact). Since they ascend, the best i of a bad lies between those of its neighbours. Found by
-// halving, they take O(n⁺ + n⁻ log n⁻) steps instead of the n⁺n⁻ cells of the lattice.
+// to the value of the ranking, which is Σ_l V_l(i_l). Each term of V_l decreases with l. So if V_l(i') ≥
+// V_l(i) for an i' > i, the same holds for all later bads. Let i_l be the best i of the l-th bad alone, the
+// last one of equals. It follows that i_l does not decrease with l, so the i_l form a path (Yue et al.,
+// SIGIR 2007, Section 4; there the same argument makes the greedy algorithm exact). The i_l of a bad also
+// lies between those of its neighbours. Divide and conquer over the bads therefore takes
+// O(n⁺ + n⁻ log n⁻) steps, while the lattice has n⁺n⁻ cells.
 type columnSearch struct {
 	gain  func(i, a int) float64 // γ_i(a)
 	falls [][]float64            // falls[l][i] = γ_i(l) − γ_i(l+1); nil for large queries
 }
 
-// mostFalls is the size of the largest query, in pairs, whose falls are kept.
+// mostFalls is the largest number of pairs of a query for which tabulate makes a table.
 const mostFalls = 1 << 18
 
-// tabulate keeps the falls of a query that is not too large.
+// tabulate stores the decreases γ_i(l) − γ_i(l+1) of all goods i and numbers of bads l in a table, if
+// the query has at most mostFalls pairs.
 func (c *columnSearch) tabulate(good, bad int) *columnSearch {
 	if good > mostFalls/bad {
 		return c
@@ -397,8 +402,8 @@ func (c *columnSearch) tabulate(good, bad int) *columnSearch {
 // convexSlack allows for rounding in differences of γ.
 const convexSlack = 1e-14
 
-// newColumnSearch returns nil if a γ is not convex, or if not every good has one:
-// then the rows are quicker.
+// newColumnSearch returns nil if a term γ_i is not convex. It also returns nil if the last goods have no
+// gain, because rowSearch is then faster.
 func newColumnSearch(gains *bipartite.GainTable) *columnSearch {
 	good := len(gains.Rows)
 	if len(gains.Rows[good-1]) == 0 {
@@ -418,9 +423,9 @@ func newColumnSearch(gains *bipartite.GainTable) *columnSearch {
 	return c.tabulate(good, gains.Bad)
 }
 
-// newKnownColumnSearch is newColumnSearch for the measures that are known to be
-// convex, and nil for others. In large queries their terms are computed when they are
-// needed: a table of n⁺(n⁻+1) would be gigabytes for some ten thousand documents.
+// newKnownColumnSearch returns a search for the measures that are known to be convex, and nil for
+// others. It needs no table of all gains, which has n⁺(n⁻+1) elements: gigabytes for some ten thousand
+// documents. Large queries compute the gains when they are needed.
 func newKnownColumnSearch(gain measure.Additive, good, bad int) *columnSearch {
 	if !knownConvex(gain) {
 		return nil
@@ -435,14 +440,14 @@ func knownConvex(gain measure.Additive) bool {
 	return (name == "map" || name == "ap" || name == "auc") && measure.CutoffOf(gain) == 0
 }
 
-// fall returns γ_i(l) − γ_i(l+1), by how much the (l+1)-th bad above the i-th good
-// reduces the gain.
+// fall returns γ_i(l) − γ_i(l+1): the decrease of the gain if the i-th good has l+1 instead of l bads
+// above it.
 func (c *columnSearch) fall(i, l int) float64 { return c.gain(i, l) - c.gain(i, l+1) }
 
 func (c *columnSearch) worst(paths lattice, scratch *Scratch) (value, delta float64) {
 	good, bad := len(paths.good), len(paths.bad)
 	from := scratch.Floats(bad)
-	// The bad in the middle comes first, then those in the middles of the halves, and so on.
+	// Divide and conquer: first the bad in the middle, then those in the middle of each half, and so on.
 	for step := 1 << (bits.Len(uint(bad)) - 1); step > 0; step /= 2 {
 		for l := step - 1; l < bad; l += 2 * step {
 			least, most := 0, good
@@ -469,7 +474,7 @@ func (c *columnSearch) worst(paths lattice, scratch *Scratch) (value, delta floa
 	return max(0, value+delta), delta
 }
 
-// bestStart returns the last of the i, least ≤ i ≤ most, for which V_l(i) is largest.
+// bestStart returns the i with the largest V_l(i), least ≤ i ≤ most; the last one if several are equal.
 func (c *columnSearch) bestStart(paths lattice, l, least, most int) (at int) {
 	at = most
 	above, best, score := 0.0, 0.0, paths.bad[l] // above is V_l(i) − V_l(most)

@@ -23,44 +23,45 @@ import (
 //	w_ij = |l_i − l_j| δ^r        YetiRank (Gulin, Kuralenok, Pavlov, Winning the Transfer
 //	                              Learning Track of Yahoo!'s Learning to Rank Challenge with
 //	                              YetiRank, JMLR W&CP 14, 2011, with δ as in CatBoost)
-//	w_ij = |ΔM_ij|                YetiLoss: what the measure M changes if the two change
-//	                              places (Lyzhin, Ustimenko, Gulin, Prokhorenkova, Which
+//	w_ij = |ΔM_ij|                YetiLoss: the change of the measure M if the two swap
+//	                              ranks (Lyzhin, Ustimenko, Gulin, Prokhorenkova, Which
 //	                              Tricks Are Important for Learning to Rank?, ICML 2023)
 //
-// λ takes the weights as constants, as does the second derivative w_ij ρ_ij (1 − ρ_ij). The value jumps
-// where documents change places ([Traits].NonGradient). The noise is drawn in Bind; to follow the papers,
-// bind the loss again before each step. An evaluation takes a sort and O(n) for each draw.
+// λ and the second derivative w_ij ρ_ij (1 − ρ_ij) treat the weights as constants. The loss is
+// discontinuous where two documents swap ranks, so λ is no gradient ([Traits].NonGradient). Bind draws
+// the noise. The papers draw new noise before each step; to do so, bind the loss again. For n documents,
+// an evaluation takes a sort and O(n) time for each draw.
 //
-// The loss of a query whose documents all have one grade, or whose measure is the same for
-// all rankings, is [Nothing].
+// If all documents of a query have the same grade, or all rankings have the same measure, the loss
+// is [Nothing].
 type YetiRank struct {
-	// Measure is YetiLoss's M, any; nil means YetiRank.
+	// Measure is the M of YetiLoss. Every measure works. nil means YetiRank.
 	Measure measure.Measure
 
 	// Decay is YetiRank's δ, at most 1; 0 means CatBoost's 0.99.
 	Decay float64
 
-	// Neighbours is how many ranks apart YetiLoss's pairs are at most; 0 means 1.
+	// Neighbours is the largest distance in ranks between the documents of a pair, for YetiLoss; 0 means 1.
 	Neighbours int
 
-	// Draws of the noise are averaged; 0 means CatBoost's 10.
+	// Draws is the number of draws of the noise over which the loss is averaged; 0 means CatBoost's 10.
 	Draws int
 
 	Noise Noise
 }
 
-// Noise is a law of the numbers that [YetiRank] adds to scores.
+// Noise is the distribution of the random numbers that [YetiRank] adds to scores.
 type Noise int
 
-// The laws.
+// The distributions, with their quantile functions of a uniform u.
 const (
-	LogisticNoise Noise = iota // log(u/(1 − u)), u uniform: YetiRank's and CatBoost's
-	GumbelNoise                // −log(−log u): the order is then one of Plackett and Luce
+	LogisticNoise Noise = iota // log(u/(1 − u)), as in YetiRank and CatBoost
+	GumbelNoise                // −log(−log u); rankings then have the Plackett–Luce distribution
 )
 
 var noiseNames = [...]string{"logistic", "gumbel"}
 
-// ParseNoise reads a law's name: logistic or gumbel.
+// ParseNoise returns the distribution of the name: logistic or gumbel.
 func ParseNoise(name string) (Noise, error) {
 	i := slices.Index(noiseNames[:], name)
 	if i < 0 {
@@ -98,7 +99,7 @@ func (l YetiRank) Validate() error {
 	return nil
 }
 
-// Bind implements [Loss]. What it returns is a [Diagonal].
+// Bind implements [Loss]. It returns a [Diagonal], unless the loss is [Nothing].
 func (l YetiRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -131,8 +132,8 @@ func (l YetiRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 // Traits implements [Loss].
 func (YetiRank) Traits() Traits { return Traits{ShiftInvariant: true, NonGradient: true} }
 
-// Cost implements [Coster]: a sort for each draw, and swaps that compute the measure again if it has no
-// formula.
+// Cost implements [Coster]. Each draw takes a sort. A measure that is no [measure.Swapper] is computed
+// again for each swap.
 func (l YetiRank) Cost(grades []float64) Cost {
 	n := float64(len(grades))
 	draws := float64(max(l.Draws, 1))
@@ -148,7 +149,7 @@ func (l YetiRank) Cost(grades []float64) Cost {
 
 type boundYetiRank struct {
 	order      permutation
-	depth      int // of the ranks that the weights need
+	depth      int // number of top ranks that have weights
 	neighbours int
 	draws      int
 	noise      Noise
@@ -178,8 +179,9 @@ func (b *boundYetiRank) EvalSecond(scores, lambda, second []float64, scratch *Sc
 	return share * value
 }
 
-// draw adds up one draw's λ and second derivatives, if they are not nil, and returns the value.
-// What takes an exponential or a logarithm is done for all pairs at once.
+// draw adds λ and the second derivatives of one draw to lambda and second, if they are not nil, and
+// returns the loss of the draw. Exponentials and logarithms are computed for all pairs at once, which
+// is faster.
 func (b *boundYetiRank) draw(scores, lambda, second []float64, source *rand.PCG, scratch *Scratch) float64 {
 	n := len(scores)
 	noisy, x, loss := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
@@ -214,10 +216,10 @@ func (b *boundYetiRank) draw(scores, lambda, second []float64, source *rand.PCG,
 	return value
 }
 
-// last returns the rank behind the last one that makes a pair with a rank of n.
+// last returns the end of the range of lower ranks that form pairs with the rank above, of n ranks.
 func (b *boundYetiRank) last(above, n int) int { return min(n, above+1+b.neighbours) }
 
-// spread adds the pairs' parts to λ and, if it is not nil, second.
+// spread adds the contribution of each pair to lambda and, if it is not nil, to second.
 func (b *boundYetiRank) spread(lambda, second []float64, r byScore, gains, rho []float64) {
 	n := len(lambda)
 	for above, k := 0, 0; k < len(gains); above++ {

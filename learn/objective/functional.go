@@ -19,64 +19,69 @@ import (
 //
 //	L(s) = Σ_q w_q loss_q(s_q),   λ = −∂L/∂s,
 //
-// with the weights w of the queries (default 1). Learners without parameters use it, such as boosted
-// trees; a [Risk] puts a scorer before it. Scores and derivatives are slices of Rows() numbers, one for
-// each document in the order of the data set.
+// with the query weights w (default 1). Learners that set the scores directly use it, such as boosted
+// trees. A [Risk] computes the scores by a scorer with parameters. Scores and derivatives are slices of
+// Rows() numbers, one for each document in the order of the data set.
 //
-// Values and derivatives have the same bits for any number of workers. Evaluations allocate nothing after
-// the first. Calls must not overlap.
+// Values and derivatives have the same bits for any number of workers. After the first evaluation, no
+// memory is allocated. A Functional must not be used by several goroutines at once.
 type Functional struct {
 	loss    loss.Loss
 	seed    uint64
-	content func() func(query int) string // of all queries, read when the loss first draws
+	content func() func(query int) string // content of all queries, computed when the loss first draws random numbers
 	queries []boundQuery
-	weights loss.PairWeights // zero, or one a row
+	weights loss.PairWeights // one for each row, or the zero value
 	rows    int
 	done    <-chan struct{}
 
-	sums    *parallel.Sums // of values only
+	sums    *parallel.Sums // sums of values, without vectors
 	workers int
-	scratch []loss.Scratch // one a worker
-	plain   rangeFunc      // of Eval
-	second  rangeFunc      // of EvalSecond
+	scratch []loss.Scratch // one for each worker
+	plain   rangeFunc      // for Eval
+	second  rangeFunc      // for EvalSecond
 	at      point
 }
 
-// rangeFunc adds up the queries from ≤ i < to, as [parallel.Sums] asks for.
+// rangeFunc sums the values of the queries from ≤ i < to, in the form that [parallel.Sums] calls. down
+// is the vector of the sum, to which it adds the vectors of the queries.
 type rangeFunc func(worker, from, to int, down []float64) float64
 
-// point is where a Functional is being evaluated, and what is wanted.
+// point has the scores at which a Functional is evaluated, and the slices for the derivatives. A slice
+// is nil if its derivatives are not needed.
 type point struct{ scores, lambda, second []float64 }
 
 // boundQuery is a query whose loss is not [loss.Nothing].
 type boundQuery struct {
 	id     string
-	number int       // in the data set
-	x      []float32 // nil of streamed data
+	number int       // index in the data set
+	x      []float32 // features; nil if the data are streamed
 	grades []float64
-	row    int // of its first document
-	docs   int
+	row    int // row of its first document
+	docs   int // number of documents
 	loss   loss.QueryLoss
 
-	weight  float64   // above 0
-	weights []float64 // of the documents; nil: all 1
+	weight  float64   // positive
+	weights []float64 // weights of the documents; nil if all are 1
 }
 
-// NewFunctional binds the loss to every query of d, which must not change
-// afterwards. Queries whose loss is [loss.Nothing], or whose weight is 0, are left out: their λ
-// is 0. Weights of documents, all above 0, are an error unless the loss is a
-// [loss.DocumentWeighted] that takes them.
-// What the loss draws depends on the seed and the query's content alone ([dataset.Query.Content]). There are as many
-// goroutines as workers, GOMAXPROCS if that is 0. Once done, a context's channel or nil,
-// is closed, NewFunctional returns ErrInterrupted, and evaluations end before their next
-// query and return NaN. It is an error if the loss does not fit a query.
+// NewFunctional binds the loss to every query of d, which must not change afterwards. Queries whose
+// loss is [loss.Nothing] or whose weight is 0 are left out: their λ is 0.
+//
+// Random numbers of the loss depend only on the seed and the content of the query
+// ([dataset.Query.Content]). workers is the number of goroutines; 0 means GOMAXPROCS.
+//
+// done is the channel of a context, or nil. If it is closed, NewFunctional returns ErrInterrupted. A
+// later evaluation stops before its next query and returns NaN.
+//
+// It is an error if the loss cannot be bound to a query, or if documents have weights and the loss is no
+// [loss.DocumentWeighted].
 func NewFunctional(
 	d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-chan struct{},
 ) (*Functional, error) {
 	return functionalOf(d, l, nil, seed, workers, done)
 }
 
-// functionalOf is NewFunctional with losses that were bound before, nil for none.
+// functionalOf is NewFunctional with bindings of an earlier call that may be reused. They may be nil.
 func functionalOf(
 	d *dataset.Dataset, l loss.Loss, bindings *Bindings, seed uint64, workers int, done <-chan struct{},
 ) (*Functional, error) {
@@ -91,8 +96,8 @@ func functionalOf(
 	return f, nil
 }
 
-// bindAll binds the loss to the queries in parallel, each with a random stream keyed by its content. It
-// keeps the queries whose loss is not Nothing.
+// bindAll binds the loss to the queries in parallel. The random stream of a query is keyed by its
+// content. Only queries with a positive weight whose loss is not [loss.Nothing] are kept.
 func bindAll(d *dataset.Dataset, l loss.Loss, bindings *Bindings, seed uint64, workers int, done <-chan struct{}) (*Functional, error) {
 	if d.Weights() != nil && !loss.WeighsDocuments(l) {
 		return nil, fmt.Errorf("found weights of documents, expected none: the loss %T does not take them", l)
@@ -119,8 +124,8 @@ func bindAll(d *dataset.Dataset, l loss.Loss, bindings *Bindings, seed uint64, w
 	return f, nil
 }
 
-// bind binds the loss to all queries with the random streams of a purpose. It returns the first error and
-// the number of its query. Closing done ends it.
+// bind binds the loss to all queries. purpose is part of the key of their random streams. bind returns
+// the first error in the order of the queries, with the index of the query. It stops if done is closed.
 func (f *Functional) bind(purpose string, workers int, done <-chan struct{}) (query int, err error) {
 	errs := make([]error, len(f.queries))
 	parallel.For(len(f.queries), workers, func(_, i int) {
@@ -152,7 +157,7 @@ func (f *Functional) bind(purpose string, workers int, done <-chan struct{}) (qu
 	return 0, nil
 }
 
-// newSums returns sums over the queries of values and of vectors of dim elements.
+// newSums returns the memory for a parallel sum over the queries, of values and vectors of dim elements.
 func (f *Functional) newSums(dim int) *parallel.Sums {
 	docs := make([]int, len(f.queries))
 	for i, q := range f.queries {
@@ -161,8 +166,9 @@ func (f *Functional) newSums(dim int) *parallel.Sums {
 	return parallel.NewSums(dim, parallel.Split(docs, parallel.DefaultBlocks))
 }
 
-// each returns a function that adds up the terms of a range of queries in order, or returns NaN once done
-// is closed. It is the only loop over queries in this package.
+// each returns a function that calls term for each query of a range, in order, and returns the sum of
+// the values. If f.done is closed, the function stops and returns NaN. This is the only loop over queries
+// in the package.
 func (f *Functional) each(term func(worker, query int, down []float64) float64) rangeFunc {
 	return func(worker, from, to int, down []float64) float64 {
 		var value float64
@@ -176,9 +182,9 @@ func (f *Functional) each(term func(worker, query int, down []float64) float64) 
 	}
 }
 
-// Weigh sets the weights of documents in pairs, one for each row, which must not change afterwards. The
-// error says that the loss is no [loss.PairWeighted] or that the weights do not fit; f must then not be
-// used.
+// Weigh sets the weights of documents in pairs and binds the loss again. w has one weight for each row
+// and must not change afterwards. It is an error if the loss is no [loss.PairWeighted] or the weights do
+// not fit the data. After an error f must not be used.
 func (f *Functional) Weigh(w loss.PairWeights) error {
 	if _, ok := f.loss.(loss.PairWeighted); !ok {
 		return fmt.Errorf("the loss %T takes no weights of documents in pairs, expected a loss.PairWeighted", f.loss)
@@ -199,12 +205,12 @@ func (f *Functional) Queries() int { return len(f.queries) }
 // Rows returns the number of documents of the data set, including queries that are left out.
 func (f *Functional) Rows() int { return f.rows }
 
-// Eval returns L(scores), and overwrites lambda, if it is not nil, with λ.
+// Eval returns L(scores). If lambda is not nil, Eval overwrites it with λ.
 func (f *Functional) Eval(scores, lambda []float64) float64 {
 	f.mustHaveRows("scores", scores)
 	if lambda != nil {
 		f.mustHaveRows("lambda", lambda)
-		clear(lambda) // of queries that are left out
+		clear(lambda) // queries that are left out have λ = 0
 	}
 	return f.run(f.plain, point{scores: scores, lambda: lambda})
 }
@@ -219,8 +225,9 @@ func (f *Functional) Diagonal() error {
 	return nil
 }
 
-// EvalSecond is Eval, and overwrites second with the second derivative of the loss by each score,
-// ∂²L/∂s_i² ([loss.Diagonal]). Neither slice may be nil. It panics if Diagonal returns an error.
+// EvalSecond returns L(scores) and overwrites lambda with λ. It overwrites second with the second
+// derivatives ∂²L/∂s_i² ([loss.Diagonal]). Neither slice may be nil. EvalSecond panics if Diagonal
+// returns an error.
 func (f *Functional) EvalSecond(scores, lambda, second []float64) float64 {
 	f.mustHaveRows("scores", scores)
 	f.mustHaveRows("lambda", lambda)
@@ -230,8 +237,8 @@ func (f *Functional) EvalSecond(scores, lambda, second []float64) float64 {
 	return f.run(f.second, point{scores, lambda, second})
 }
 
-// Mark sets rows to the weight of the query times the weight of the document. It sets 0 for queries whose
-// loss is [loss.Nothing].
+// Mark sets each element of rows to the weight of the query times the weight of the document. Documents
+// of queries that are left out get 0.
 func (f *Functional) Mark(rows []float64) {
 	f.mustHaveRows("marks", rows)
 	clear(rows)
@@ -283,14 +290,14 @@ func (f *Functional) secondOfQuery(worker, i int, _ []float64) float64 {
 	return q.weight * value
 }
 
-// of returns a query's part of a slice of one number a row.
+// of returns the elements of a query in a slice with one number for each row.
 func (q *boundQuery) of(rows []float64) []float64 {
 	return rows[q.row : q.row+q.docs : q.row+q.docs]
 }
 
 // Redraw binds the loss again with new random numbers. They depend only on the seed, the round and the
-// query's content; round 0 has those of [NewFunctional]. After an error, which names the query, f must not
-// be used.
+// content of the query. Round 0 repeats the numbers of [NewFunctional]. An error names the query; f must
+// not be used after it.
 func (f *Functional) Redraw(round int) error {
 	purpose := "bind"
 	if round != 0 {

@@ -10,39 +10,41 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// PairByPair is the risk of [loss.RankNet], query by query, in the form "V1" that precedes section 5 of
-// Burges, Ragno and Le (NIPS 2006). For each pair of differently graded documents, both are scored, and
-// the pair's λ is propagated back through the scorer for both. For n documents with p pairs this takes 2p
-// passes through the scorer, and [Risk] takes n. It serves to test Risk and to measure its gain; no method
-// trains with it.
+// PairByPair is the risk of [loss.RankNet] computed pair by pair: the form "V1" before section 5 of
+// Burges, Ragno and Le (NIPS 2006). For each pair of differently graded documents, it scores both
+// documents and propagates the pair's λ back through the scorer for both. For a query of n documents with
+// p pairs, this takes 2p passes through the scorer. [Risk] takes n passes. Tests compare Risk with
+// PairByPair, and benchmarks measure the speedup. No method trains with it.
 //
-// It implements the sum of terms of a descent. Calls must not overlap.
+// It implements the objective of gradient descent, a sum of terms. It must not be used by several
+// goroutines at once.
 type PairByPair struct {
 	pairTerms
 	better document
 	worse  document
-	grad   []float64 // of a pair, for DescendTerm
+	grad   []float64 // gradient of one pair, for DescendTerm
 }
 
-// PerDocument is the same risk in the form "V2" of section 5. A query's documents are scored, the λ of all
-// pairs are added up by document, and every document is scored again and propagated back once. Only the
-// order of the sum differs from PairByPair, so that their times compare the orders. [Risk] also keeps
-// activations and exponentials, as footnote 3 of the paper proposes, and passes over several documents at
-// once.
+// PerDocument is the same risk computed document by document: the form "V2" of section 5. It scores the
+// documents of a query and sums the λ of all pairs for each document. It then scores every document again
+// and propagates back once. Only the order of summation differs from PairByPair, so a benchmark of both
+// measures the effect of the order. [Risk] also stores activations and exponentials, as footnote 3 of the
+// paper proposes, and processes several documents at once.
 type PerDocument struct {
 	pairTerms
 	one            document
 	scores, lambda []float64
 }
 
-// pairTerms are the queries that have pairs.
+// pairTerms has the queries with at least one pair of differently graded documents, and how to
+// evaluate them.
 type pairTerms struct {
 	scorer  scorer.Scorer
 	loss    loss.RankNet
 	queries []pairQuery
 }
 
-// document is the memory of one side of a pair. It keeps the activations until λ is known.
+// document is the memory for scoring one document of a pair. It keeps the activations until λ is known.
 type document struct {
 	score, down [1]float64
 	scorer      scorer.Workspace
@@ -50,11 +52,11 @@ type document struct {
 
 type pairQuery struct {
 	*dataset.Query
-	weight float64 // of a pair
+	weight float64 // factor of the loss of each pair
 }
 
-// NewPairByPair returns the risk over the queries of d that have pairs; d must not change afterwards. It
-// is an error if the scorer takes another number of features than d has, if the loss's options are
+// NewPairByPair returns the risk over the queries of d that have pairs. d must not change afterwards. It
+// is an error if the scorer takes another number of features than d has, if the options of the loss are
 // invalid, or if the data have weights.
 func NewPairByPair(d *dataset.Dataset, s scorer.Scorer, l loss.RankNet) (*PairByPair, error) {
 	terms, err := newPairTerms(d, s, l)
@@ -64,7 +66,7 @@ func NewPairByPair(d *dataset.Dataset, s scorer.Scorer, l loss.RankNet) (*PairBy
 	return &PairByPair{pairTerms: terms, grad: make([]float64, s.NumParams())}, nil
 }
 
-// NewPerDocument returns the same risk as [NewPairByPair] and refuses the same.
+// NewPerDocument returns the same risk as [NewPairByPair], with the same errors.
 func NewPerDocument(d *dataset.Dataset, s scorer.Scorer, l loss.RankNet) (*PerDocument, error) {
 	terms, err := newPairTerms(d, s, l)
 	if err != nil {
@@ -111,7 +113,7 @@ func (p *pairTerms) Dim() int { return p.scorer.NumParams() }
 // Terms returns the number of queries with a pair.
 func (p *pairTerms) Terms() int { return len(p.queries) }
 
-// doc returns the features of a document.
+// doc returns the features of the i-th document of a query.
 func (p *pairTerms) doc(q *pairQuery, i int) []float32 {
 	width := p.scorer.NumFeatures()
 	return q.X[i*width : (i+1)*width]
@@ -127,8 +129,8 @@ func (p *PairByPair) EvalTerm(i int, w, grad []float64) float64 {
 	return q.weight * total
 }
 
-// DescendTerm descends along the gradient of every pair of the i-th query, one after the other, as RankNet
-// first did. It returns the query's loss, with each pair's loss at the w before its step.
+// DescendTerm makes one gradient step for each pair of the i-th query, as the first version of RankNet
+// did. It returns the loss of the query. The loss of each pair is computed before the step for the pair.
 func (p *PairByPair) DescendTerm(i int, rate float64, w []float64) float64 {
 	q, total := &p.queries[i], 0.0
 	for i, j := range loss.Pairs(q.Grades) {
@@ -139,7 +141,8 @@ func (p *PairByPair) DescendTerm(i int, rate float64, w []float64) float64 {
 	return q.weight * total
 }
 
-// pair returns the loss of a pair, and adds its gradient times the query's weight of a pair.
+// pair returns the loss of the pair of documents i, the better one, and j at w. It adds the gradient of
+// this loss times q.weight to grad.
 func (p *PairByPair) pair(q *pairQuery, i, j int, w, grad []float64) float64 {
 	x, y := p.doc(q, i), p.doc(q, j)
 	better, worse := &p.better, &p.worse

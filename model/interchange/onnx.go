@@ -57,29 +57,30 @@ func writeONNX(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err err
 	if err != nil {
 		return nil, err
 	}
-	// The last node gives the output its name.
+	// The output of the last node is the output of the graph.
 	g.nodes[len(g.nodes)-1].output = "scores"
 	list := must(strictjson.Marshal(names))
 	_, err = w.Write(g.model(o.Name, len(names), string(list)))
 	return nil, err
 }
 
-// onnxGraph collects the nodes of a graph; at is the value that the next one takes.
+// onnxGraph builds a graph, node by node. at is the name of the current value: the output of the last
+// node, which is the input of the next one.
 type onnxGraph struct {
 	nodes []onnxNode
-	init  []byte // of the graph, with its tags
+	init  []byte // encoded initializers (constants), with their field tags
 	at    string
 }
 
-// onnxNode is a node before its output may be renamed.
+// onnxNode is a node that is not yet encoded, so its output can be renamed.
 type onnxNode struct {
 	kind, domain, output string
 	inputs               []string
-	attributes           []byte // with their tags
+	attributes           []byte // encoded, with their field tags
 }
 
-// add adds a node with the current value and others as inputs. Its output becomes the current
-// value.
+// add adds a node. Its inputs are the current value and then those named in more. Its output becomes the
+// current value.
 func (g *onnxGraph) add(kind, domain string, attributes []byte, more ...string) {
 	output := fmt.Sprintf("v%d", len(g.nodes)+1)
 	g.nodes = append(g.nodes, onnxNode{kind, domain, output, append([]string{g.at}, more...), attributes})
@@ -105,7 +106,7 @@ func (g *onnxGraph) tensor(values []float64, dims ...int) (_ string, err error) 
 	return name, nil
 }
 
-// fill replaces missing values by one for all columns, or one each.
+// fill adds nodes that replace missing values. by has one replacement for all columns, or one for each.
 func (g *onnxGraph) fill(by []float64) (err error) {
 	defer catch(&err)
 	values := must(g.tensor(by, len(by)))
@@ -115,7 +116,7 @@ func (g *onnxGraph) fill(by []float64) (err error) {
 	return nil
 }
 
-// onnxUnits are the operators of activations, with attributes.
+// onnxUnits are the ONNX operators of the activation functions, with their attributes.
 var onnxUnits = map[scorer.Activation]struct {
 	kind       string
 	attributes []byte
@@ -152,7 +153,7 @@ func (g *onnxGraph) layers(m *model.Model, scores Scores) (err error) {
 	return nil
 }
 
-// trees adds a TreeEnsembleRegressor, whose rule x ≤ value, on float32, is that of our trees.
+// trees adds a TreeEnsembleRegressor. Its test is x ≤ threshold in float32, the same as in our trees.
 func (g *onnxGraph) trees(m *model.Model, scores Scores) (err error) {
 	defer catch(&err)
 	e := must(treesOf(m))
@@ -177,14 +178,14 @@ func (g *onnxGraph) trees(m *model.Model, scores Scores) (err error) {
 	return nil
 }
 
-// onnxTrees are the lists of TreeEnsembleRegressor, an element a node or a leaf.
+// onnxTrees are the attributes of TreeEnsembleRegressor: lists with an element for each node or leaf.
 type onnxTrees struct {
 	trees, ids, features, yes, no, missing, targetTrees, targetIDs []int64
 	modes                                                          []string
 	thresholds, weights                                            []float32
 }
 
-// add appends a tree: its nodes have their numbers, and its leaves those behind.
+// add appends the k-th tree. Inner nodes keep their indices as ids. The ids of the leaves follow them.
 func (a *onnxTrees) add(k int, t tree) (err error) {
 	defer catch(&err)
 	id := func(c int) int64 {
@@ -233,7 +234,7 @@ func (a *onnxTrees) attributes(base float32) []byte {
 	return append(b, floatsAttribute("target_weights", a.weights)...)
 }
 
-// model returns the file.
+// model returns the content of the ONNX file.
 func (g *onnxGraph) model(name string, features int, names string) []byte {
 	var graph []byte
 	for i := range g.nodes {
@@ -326,9 +327,9 @@ func stringsAttribute(name string, list []string) []byte {
 	return onnxAttribute(name, onnxStrings, value)
 }
 
-// transforms adds the model's transforms of features. It applies the first steps of all features
-// together, then the second steps and so on. The operators do not change features without that
-// step.
+// transforms adds nodes for the model's transforms of features. They apply the first steps of all
+// features together, then the second steps, and so on. An operator has no effect on the features whose
+// step is of another type.
 func (g *onnxGraph) transforms(m *model.Model) (err error) {
 	defer catch(&err)
 	most := 0
@@ -354,8 +355,8 @@ func (g *onnxGraph) transforms(m *model.Model) (err error) {
 	return nil
 }
 
-// columns returns a number for every feature that has a step of a type, otherwise a neutral one,
-// and whether any has.
+// columns returns a number for every feature: number(step) if its step is of type S, else neutral. found
+// is false if there is no such step.
 func columns[S transform.Step](steps []transform.Step, neutral float64, number func(S) float64) (numbers []float64, found bool) {
 	numbers = make([]float64, len(steps))
 	for j, s := range steps {
@@ -367,7 +368,8 @@ func columns[S transform.Step](steps []transform.Step, neutral float64, number f
 	return numbers, found
 }
 
-// with adds an operator on the current value and a number for every feature.
+// with adds a binary operator. Its inputs are the current value and a constant with one number for every
+// feature.
 func (g *onnxGraph) with(kind string, numbers []float64) (err error) {
 	defer catch(&err)
 	c := must(g.tensor(numbers, len(numbers)))
@@ -387,7 +389,7 @@ func (g *onnxGraph) clips(steps []transform.Step) error {
 	return g.with("Min", high)
 }
 
-// logarithms adds sign(x)·log(1 + |x|): where the mask is 0, x itself.
+// logarithms adds nodes that replace x by sign(x)·log(1 + |x|) in features with a Log1p step.
 func (g *onnxGraph) logarithms(steps []transform.Step) (err error) {
 	defer catch(&err)
 	mask, found := columns(steps, 0, func(transform.Log1p) float64 { return 1 })
@@ -406,7 +408,7 @@ func (g *onnxGraph) logarithms(steps []transform.Step) (err error) {
 	return g.choose(mask, g.at, x)
 }
 
-// choose adds: where a feature's mask is not 0, yes, else no.
+// choose adds nodes that select the value yes for features whose mask is not 0, and else the value no.
 func (g *onnxGraph) choose(mask []float64, yes, no string) (err error) {
 	defer catch(&err)
 	c := must(g.tensor(mask, len(mask)))
@@ -421,7 +423,7 @@ func (g *onnxGraph) standards(steps []transform.Step) error {
 	if !found {
 		return nil
 	}
-	// A deviation of 0 makes 0 of every number: 0·(x − mean).
+	// If the deviation is 0, the result is always 0: the factor of x − mean is 0.
 	factor, _ := columns(steps, 1, func(s transform.Standard) float64 {
 		if s.Deviation == 0 {
 			return 0

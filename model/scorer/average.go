@@ -2,14 +2,14 @@ package scorer
 
 import "github.com/listwise/listwise/internal/kernel"
 
-// Averager is implemented by scorers whose mean over several parameter vectors is
-// a scorer of the same kind, so that a bag of models can be stored as one.
+// Averager is a scorer for which the mean score of several models is again a scorer of the same
+// kind. Models trained on bootstrap samples (bagging) can then be stored as one.
 type Averager interface {
 	Scorer
 
-	// Average returns a scorer and its parameters. Its scores are the means of the receiver's
-	// scores with each of the members. members has at least one parameter vector, each of
-	// NumParams() elements. They are not changed.
+	// Average returns a scorer and its parameters. members are parameter vectors of the receiver:
+	// at least one, each of NumParams() elements. A score of the result is the mean of the
+	// receiver's scores with these vectors. Average does not change members.
 	Average(members [][]float64) (Scorer, []float64)
 }
 
@@ -18,8 +18,9 @@ var (
 	_ Averager = PairNetwork{}
 )
 
-// Average returns a network with the hidden units of all members. Their output weights are the
-// members', divided by the number of members.
+// Average returns a network that has the hidden units of all members, with their weights and
+// biases. The output weight of a unit is its weight in its member, divided by the number of members.
+// The output is linear in the hidden units, so the score is the mean of the members' scores.
 func (n Network) Average(members [][]float64) (Scorer, []float64) {
 	all := n
 	all.Hidden *= len(members)
@@ -36,8 +37,8 @@ func (n Network) Average(members [][]float64) (Scorer, []float64) {
 	return all, params
 }
 
-// Average returns a pair network with the hidden units of all members, as
-// [Network.Average] does: both φ and ϕ are linear in what theirs say.
+// Average returns a pair network with the hidden units of all members, as [Network.Average] does.
+// This works because the outputs φ and ϕ are linear in their hidden units.
 func (n PairNetwork) Average(members [][]float64) (Scorer, []float64) {
 	all := n
 	all.Hidden, all.PairHidden = n.Hidden*len(members), n.PairHidden*len(members)

@@ -9,26 +9,27 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// fault is an error about the value at p, in the current query and document.
+// fault returns an error about the value at byte p of the request. Its pointer is that of the
+// current query or document.
 func (d *decoder) fault(p int, found, expected string) *Error {
 	return &Error{Pointer: d.place(), Offset: min(p, len(d.Text)), Kind: Malformed, Detail: "found " + found + ", expected " + expected}
 }
 
-// faultIn is an error about a malformed member of the current object.
+// faultIn returns an error about a malformed member of the current JSON object.
 func (d *decoder) faultIn(member string, p int, found, expected string) *Error {
 	e := d.fault(p, found, expected)
 	e.Pointer += pointerTo(member)
 	return e
 }
 
-// tooLarge is an error about a member of the current object that exceeds the limits.
+// tooLarge returns an error about a member of the current JSON object that exceeds a limit.
 func (d *decoder) tooLarge(member string, p int, found, expected string) *Error {
 	e := d.faultIn(member, p, found, expected)
 	e.Kind = TooLarge
 	return e
 }
 
-// within adds names to the place of an error.
+// within appends the names of nested members to the JSON pointer of an error.
 func within(err error, names ...string) error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -39,7 +40,8 @@ func within(err error, names ...string) error {
 	return err
 }
 
-// place points to the current query and document.
+// place returns the JSON pointer (RFC 6901) of the object that is being decoded: a document, a
+// query, or "" for the request.
 func (d *decoder) place() string {
 	place := ""
 	if d.query >= 0 {
@@ -51,10 +53,10 @@ func (d *decoder) place() string {
 	return place
 }
 
-// pointerTo is a step of a JSON pointer.
+// pointerTo returns the part of a JSON pointer that selects the member called name.
 func pointerTo(name string) string { return "/" + Escape(name) }
 
-// Escape returns a key in the form of a JSON pointer.
+// Escape returns a key as JSON pointers write it, with ~0 for ~ and ~1 for /.
 func Escape(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
 
 func (d *decoder) unknown(key []byte, p int, expected string) error {
@@ -67,7 +69,7 @@ func (d *decoder) twice(key []byte, p int) error {
 
 var _ error = (*Error)(nil)
 
-// sameID is the error of a repeated id.
+// sameID returns the error for an id that occurs twice.
 func (d *decoder) sameID(key string, id []byte, p int, expected string) error {
 	return d.faultIn(key, p, fmt.Sprintf("the id %s a second time", suggest.Quote(id)), expected)
 }

@@ -20,40 +20,42 @@ import (
 	"github.com/listwise/listwise/dataset/memory"
 )
 
-// What headers of pages say of sizes is checked, and counted, before anything is allocated.
+// Sizes in page headers are checked, and counted against the memory limit, before memory is allocated.
 
-// pages goes through the pages of a column of a row group.
+// pages reads the pages of one column of a row group, in order.
 type pages struct {
 	r        io.ReaderAt
 	at, end  int64
 	codec    format.CompressionCodec
 	nullable bool
-	left     int64 // rows of the row group that no page so far has
-	skew     int   // bytes of levels before the values of the page before, so that those of this one are aligned
+	left     int64 // rows of the row group in the pages not yet read
+	skew     int   // bytes of levels before the values of the last page, used to align the values of the next
 }
 
-// page is a page.
+// page is a dictionary page or a data page.
 type page struct {
 	dictionary bool
-	rows       int // or values of a dictionary
+	rows       int // number of values of a dictionary page
 	encoding   format.Encoding
 	codec      format.CompressionCodec
-	levels     []byte // tell rows without a value; nil if there are none
-	text       []byte // its values
-	at, size   int64  // what is read of the file
-	sum, want  uint32 // checksums of what was read, and of all; the latter is 0 if there is none
+	levels     []byte // definition levels, which mark null rows; nil without nulls
+	text       []byte // encoded values, decompressed
+	at, size   int64  // position and number of bytes in the file, without levels read before
+	sum, want  uint32 // CRC-32 of the bytes read so far, and of the page by its header; want is 0 if the header has none
 }
 
-// A buffer is memory that is counted.
+// A buffer is reused memory that counts toward the memory limit.
 type buffer struct {
 	bytes []byte
 	mem   *memory.Account
 }
 
-// spare is what decompressing to a buffer may use behind its bytes, for speed.
+// spare is the number of bytes after the content of a buffer that a decompressor may overwrite, for
+// speed.
 const spare = 32
 
-// room returns n bytes of a buffer, and spare ones; what it held is lost.
+// room returns n bytes of the buffer, with spare bytes of capacity after them. It overwrites the
+// earlier content.
 func (b *buffer) room(n int64) ([]byte, error) {
 	if need := n + spare; int64(cap(b.bytes)) < need {
 		if err := b.mem.Take(need-int64(cap(b.bytes)), "a page's values"); err != nil {
@@ -70,7 +72,7 @@ func (b *buffer) release() {
 	b.bytes = nil
 }
 
-// begin returns where the pages of a column begin.
+// begin returns the position of the first page of a column in the file.
 func begin(m *format.ColumnMetaData) int64 {
 	if d := m.DictionaryPageOffset; d > 0 && d < m.DataPageOffset {
 		return d
@@ -78,7 +80,8 @@ func begin(m *format.ColumnMetaData) int64 {
 	return m.DataPageOffset
 }
 
-// open begins the pages of a column.
+// open prepares p to read the pages of a column chunk. It returns an error if the metadata are
+// inconsistent or the compression is unsupported.
 func (p *pages) open(m *format.ColumnMetaData, rows, size int64) error {
 	p.at, p.codec, p.left = begin(m), m.Codec, rows
 	p.end = p.at + m.TotalCompressedSize
@@ -96,7 +99,8 @@ func (p *pages) open(m *format.ColumnMetaData, rows, size int64) error {
 	return nil
 }
 
-// headerRoom is more than the header of a page takes, statistics included.
+// headerRoom is the largest size of a page header that is accepted. Headers are smaller, even with
+// statistics.
 const headerRoom = 1 << 16
 
 // header reads the header of the next page.
@@ -123,10 +127,10 @@ func (p *pages) header() (*format.PageHeader, error) {
 	}
 }
 
-// errEnd is what a column that has fewer values than rows ends with.
+// errEnd is the error for a column with fewer values than its row group has rows.
 var errEnd = errors.New("found fewer values than rows of its row group")
 
-// next reads the next page that has values, into the buffer.
+// next reads the next dictionary or data page into the buffer and skips other pages.
 func (p *pages) next(d *decompressor, into *buffer) (*page, error) {
 	for {
 		h, err := p.header()
@@ -160,7 +164,7 @@ func (p *pages) next(d *decompressor, into *buffer) (*page, error) {
 	}
 }
 
-// count counts the rows of a page.
+// count subtracts the rows of a page from p.left.
 func (p *pages) count(g *page) error {
 	if g.rows < 0 || int64(g.rows) > p.left {
 		return fmt.Errorf("found a page of %d values where %d rows are left", g.rows, p.left)
@@ -169,7 +173,7 @@ func (p *pages) count(g *page) error {
 	return nil
 }
 
-// first reads a page of version 1, whose levels stand before the values.
+// first reads a data page of version 1. Levels and values are compressed together.
 func (p *pages) first(g *page, plain int64, d *decompressor, into *buffer) error {
 	if err := p.count(g); err != nil {
 		return err
@@ -182,7 +186,8 @@ func (p *pages) first(g *page, plain int64, d *decompressor, into *buffer) error
 	return err
 }
 
-// second reads a page of version 2, whose levels stand before what is compressed.
+// second reads a data page of version 2. The levels precede the compressed values and are not
+// compressed.
 func (p *pages) second(g *page, v *format.DataPageHeaderV2, plain int64, d *decompressor, into *buffer) error {
 	g.rows, g.encoding = int(v.NumValues), v.Encoding
 	levels, repeated := int64(v.DefinitionLevelsByteLength), int64(v.RepetitionLevelsByteLength)
@@ -208,7 +213,7 @@ func (p *pages) second(g *page, v *format.DataPageHeaderV2, plain int64, d *deco
 	return p.read(g, plain, d, into)
 }
 
-// read reads what a page has behind its levels, if they are not compressed.
+// read reads and decompresses the part of a page from g.at on, and verifies the page's checksum.
 func (p *pages) read(g *page, plain int64, d *decompressor, into *buffer) (err error) {
 	if g.codec == format.Uncompressed && g.size != plain {
 		return fmt.Errorf("found %d bytes without compression, expected %d", g.size, plain)
@@ -227,7 +232,8 @@ var errSum = errors.New("found a page whose checksum is another than its header 
 
 var errLevels = errors.New("found levels longer than their page")
 
-// splitLevels divides the content of a page of version 1.
+// splitLevels divides the content of a data page of version 1 into definition levels and values. The
+// levels follow their length, 4 bytes.
 func splitLevels(text []byte) (levels, values []byte, err error) {
 	if len(text) < 4 || int64(binary.LittleEndian.Uint32(text)) > int64(len(text)-4) {
 		return nil, nil, errLevels
@@ -236,16 +242,16 @@ func splitLevels(text []byte) (levels, values []byte, err error) {
 	return text[4:n], text[n:], nil
 }
 
-// decompressor is what decompresses pages, one at a time.
+// decompressor decompresses pages, one at a time.
 type decompressor struct {
-	buffer // for what is compressed
+	buffer // the compressed bytes
 
 	z      *zstd.Decoder
 	gzip   *gzip.Reader
 	brotli *brotli.Reader
 }
 
-// brotliBytes is the most that decompression by brotli holds.
+// brotliBytes is the largest memory of the brotli decompressor.
 const brotliBytes = 17 << 20
 
 // release gives the memory back.
@@ -257,8 +263,8 @@ func (d *decompressor) release() {
 	}
 }
 
-// read reads a page and decompresses it to text, which it must fill. The checksum continues over the bytes of
-// the page that are still in the file.
+// read reads the bytes of a page from g.at on and decompresses them to text, which they must fill
+// exactly. It adds the bytes read to the checksum g.sum.
 func (d *decompressor) read(r io.ReaderAt, g *page, text []byte) (err error) {
 	data := text
 	if g.codec != format.Uncompressed {
@@ -284,7 +290,7 @@ func (d *decompressor) read(r io.ReaderAt, g *page, text []byte) (err error) {
 	return fmt.Errorf("found damaged compressed data (%w)", err)
 }
 
-// decompress fills text with what compressed data hold.
+// decompress decompresses data to text, and returns an error if the result does not fill text exactly.
 func (d *decompressor) decompress(codec format.CompressionCodec, data, text []byte) error {
 	n := 0
 	switch codec {
@@ -308,7 +314,7 @@ func (d *decompressor) decompress(codec format.CompressionCodec, data, text []by
 			return err
 		}
 		return exactly(d.brotli, text)
-	case format.Lz4: // which is also what some files call LZ4_RAW
+	case format.Lz4: // some files use this codec for LZ4_RAW data
 		if err := unframe(data, text); err == nil {
 			return nil
 		}
@@ -353,7 +359,7 @@ func (d *decompressor) unzip(data, text []byte) (err error) {
 	return exactly(d.gzip, text)
 }
 
-// exactly fills text with all that r has.
+// exactly reads r to its end into text, and returns an error if the content does not fill text exactly.
 func exactly(r io.Reader, text []byte) error {
 	if _, err := io.ReadFull(r, text); err != nil {
 		return err
@@ -364,8 +370,9 @@ func exactly(r io.Reader, text []byte) error {
 	return nil
 }
 
-// unframe is decompress for LZ4 as Hadoop writes it: blocks behind their sizes without compression,
-// which are divided into parts behind their sizes with it.
+// unframe decompresses LZ4 data with Hadoop's framing to text. The data are a sequence of blocks. A
+// block begins with its uncompressed size. One or more chunks follow, each as its compressed size and
+// that many bytes of LZ4. Sizes are big-endian, 4 bytes.
 func unframe(data, text []byte) error {
 	part := func() (n int64, err error) {
 		if len(data) < 4 {

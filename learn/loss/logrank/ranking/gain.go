@@ -6,17 +6,17 @@ import (
 	"math"
 )
 
-// Gain is a measure of a ranking that is a sum over the good documents. A term depends only on the
-// document's number among the goods and on the number of bads above it. AUC, AP, NDCG, MRR and precision
-// are such measures.
+// Gain is a measure of a ranking that is a sum over the good (relevant) documents. The term of a good
+// depends only on its rank among the goods and on the number of bads above it. AUC, AP, NDCG, MRR and
+// precision are such measures.
 type Gain interface {
-	// GoodGain returns the term of the i-th good from the top (from 0) with a
-	// bads above it, of good goods and bad bads in all.
+	// GoodGain returns the term of the i-th good from the top, counted from 0. There are a bads above
+	// it. good and bad are the numbers of good and bad documents of the query.
 	GoodGain(i, a, good, bad int) float64
 }
 
-// goods yields, for every good from the top, its number i among the goods and
-// the number a_(i) of bads above it.
+// goods yields, for every good from the top, its rank i among the goods, from 0, and the number a of
+// bads above it.
 func (o *Order) goods() iter.Seq2[int, int] {
 	return func(yield func(i, a int) bool) {
 		for k := range o.Blocks() {
@@ -30,7 +30,7 @@ func (o *Order) goods() iter.Seq2[int, int] {
 	}
 }
 
-// Gain returns G(y), the gain of the ranking; Δ(y) = 1 − G(y).
+// Gain returns the gain G(y) of the ranking. Its loss is Δ(y) = 1 − G(y).
 func (o *Order) Gain(g Gain) float64 {
 	var sum float64
 	for i, a := range o.goods() {
@@ -39,21 +39,20 @@ func (o *Order) Gain(g Gain) float64 {
 	return sum
 }
 
-// Tracker keeps the gain of an Order up to date over flips, in constant time
-// each.
+// Tracker keeps the gain of an Order that changes by flips. An update takes constant time.
 //
-// It sums in fixed point, in units of 2⁻⁶⁰. So the gain of a ranking does not depend on the flips that led
-// to it, and a gain of zero is exactly zero. With a rounding error of 10⁻¹⁷, log E[G] would be finite
-// instead of −Inf.
+// The gain is summed in fixed point, in units of 2⁻⁶⁰. So the sum has no rounding errors, and the gain of
+// a ranking does not depend on the flips that led to it. A gain of zero is exactly zero, so log E[G] is
+// −Inf. In floating point, an error of 10⁻¹⁷ would make it finite.
 type Tracker struct {
 	gain      Gain
 	good, bad int
-	terms     []int64 // of the i-th good from the top
+	terms     []int64 // term of each good, from the top
 	sum       int64
 }
 
-// NewTracker returns a tracker of g at the order's present state. It fails if g
-// does not give numbers between 0 and 1 for rankings of these documents.
+// NewTracker returns a tracker with the gain of the current ranking of o. It is an error if the gain of
+// the best or worst ranking of these documents is not between 0 and 1.
 func NewTracker(g Gain, o *Order) (*Tracker, error) {
 	good, bad := len(o.pairs.Good), len(o.pairs.Bad)
 	t := &Tracker{gain: g, good: good, bad: bad, terms: make([]int64, good)}
@@ -74,7 +73,7 @@ func NewTracker(g Gain, o *Order) (*Tracker, error) {
 // gainSlack allows for rounding in the terms of a gain.
 const gainSlack = 1e-9
 
-// Reset turns to another state of the order.
+// Reset computes the gain anew, from the current ranking of o.
 func (t *Tracker) Reset(o *Order) {
 	t.sum = 0
 	for i, a := range o.goods() {
@@ -83,14 +82,15 @@ func (t *Tracker) Reset(o *Order) {
 	}
 }
 
-// Apply follows one flip.
+// Apply updates the gain after a flip. A flip changes the number of bads above one good, and so only
+// the term of this good.
 func (t *Tracker) Apply(f Flip) {
 	term := t.term(int(f.Rank), int(f.Above))
 	t.sum += term - t.terms[f.Rank]
 	t.terms[f.Rank] = term
 }
 
-// Value returns the gain.
+// Value returns the gain of the current ranking.
 func (t *Tracker) Value() float64 { return float64(t.sum) * 0x1p-60 }
 
 func (t *Tracker) term(i, a int) int64 {
