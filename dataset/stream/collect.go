@@ -10,7 +10,7 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// Collect makes a data set of all documents of a source, in memory, which is counted.
+// Collect reads all documents of a source into a data set in memory. The memory is counted by f.Mem.
 func Collect(ctx context.Context, f File, missing dataset.Missing) (*dataset.Dataset, error) {
 	s, err := Survey(f, false)
 	if err != nil {
@@ -23,7 +23,7 @@ func Collect(ctx context.Context, f File, missing dataset.Missing) (*dataset.Dat
 	return p.Collect(f.Mem)
 }
 
-// Collect makes a data set of all documents of a plan, in memory, which is counted.
+// Collect reads all documents of a plan into a data set in memory. The memory is counted by mem.
 func (p *Plan) Collect(mem *memory.Account) (*dataset.Dataset, error) {
 	before := mem.Taken()
 	if err := p.take(mem); err != nil {
@@ -58,7 +58,7 @@ func (p *Plan) Collect(mem *memory.Account) (*dataset.Dataset, error) {
 		return nil
 	})
 	if err != nil {
-		mem.Give(all) // the documents are not held
+		mem.Give(all)
 		return nil, err
 	}
 	made.Docs.Text = string(text)
@@ -71,7 +71,7 @@ func (p *Plan) Collect(mem *memory.Account) (*dataset.Dataset, error) {
 	return d, nil
 }
 
-// take counts the memory of a data set.
+// take counts the memory of the data set, and returns an error if it exceeds the limit.
 func (p *Plan) take(mem *memory.Account) error {
 	if uint64(p.DocBytes()) > math.MaxUint32 {
 		return fmt.Errorf("%s: found document ids of %d bytes, expected at most 4 GiB of them", p.files[0].Name, p.DocBytes())
@@ -86,7 +86,7 @@ func (p *Plan) take(mem *memory.Account) error {
 	return mem.TakeAll(int64(memory.QueryBytes*len(p.IDs)+2*p.DocBytes()+rows), "queries and identifiers")
 }
 
-// copyTo copies documents to their places.
+// copyTo copies the documents to their rows of b, and their identifiers to text.
 func (part *Part) copyTo(b *dataset.Blocks, text []byte) {
 	copy(b.X[part.Row*b.Features:], part.X)
 	copy(b.Grades[part.Row:], part.Grades)

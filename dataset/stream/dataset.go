@@ -2,8 +2,8 @@ package stream
 
 import "github.com/listwise/listwise/dataset"
 
-// Of returns a source of the documents of a data set, which the source does not hold as a whole if the data set
-// is streamed. Missing values stay.
+// Of returns a source of the documents of a data set. If the data set is streamed, its features are read
+// query by query. Missing values stay missing.
 func Of(d *dataset.Dataset) Source { return &datasetSource{d, d.KeepsDocIDs()} }
 
 type datasetSource struct {
@@ -68,11 +68,11 @@ func (s *datasetSource) Each(columns int, visit func(b *Batch) error) (err error
 	return s.Changed()
 }
 
-// mostText bounds the bytes of identifiers in a batch, except for those of its last document.
+// mostText is the limit of the identifiers' bytes in a batch. Only the last document may exceed it.
 const mostText = 1 << 18
 
-// add appends documents of a query to a batch, up to the given end or until there is no room for their
-// identifiers. It returns the end.
+// add appends the documents from ≤ j < to of a query to a batch. It stops early if their identifiers
+// exceed mostText. It returns the end of the documents that were added.
 func (s *datasetSource) add(b *Batch, q *dataset.Query, from, to int, pad []float32) (end int) {
 	for j, n := from, len(b.DocText); s.docIDs && j < to; j++ {
 		if n += len(q.DocID(j)); n >= mostText {
@@ -98,7 +98,7 @@ func (s *datasetSource) add(b *Batch, q *dataset.Query, from, to int, pad []floa
 	return to
 }
 
-// reset empties the batch for others.
+// reset empties the batch and keeps its memory.
 func (b *Batch) reset() {
 	b.Runs, b.Grades, b.X, b.Weights = b.Runs[:0], b.Grades[:0], b.X[:0], b.Weights[:0]
 	b.DocText, b.DocEnd, b.InputRow = b.DocText[:0], b.DocEnd[:0], b.InputRow[:0]

@@ -7,24 +7,24 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Part is some documents that stand together in the data set.
+// Part is a Batch whose documents are adjacent in the data set.
 type Part struct {
 	Batch
 
-	Row   int // the place of the first in the data set
-	Text  int // the number of bytes of the identifiers before
-	Input int // the place of the first in the input, from which the others follow, unless the Batch has InputRow
+	Row   int // row of the first document in the data set
+	Text  int // number of bytes of the identifiers of all rows before
+	Input int // position of the first document in the input; the others follow it unless InputRow is set
 
-	// Incomplete says that values of X may be missing: under the policies that keep them,
-	// and under [dataset.MissingMin], for which the whole query must be known.
+	// Incomplete says that X may have missing values. The policies other than [dataset.MissingZero] keep
+	// them here. [dataset.MissingMin] replaces them later, because it needs the whole query.
 	Incomplete bool
 }
 
-// Query returns the number in the Plan of a run's query.
+// Query returns the index of the run's query in the Plan.
 func (r *Run) Query() int { return r.query }
 
-// Each visits the documents of all files in their order, with their places. Documents that differ from those
-// surveyed are an error that wraps [dataset.ErrChanged].
+// Each visits the documents of all files in input order, with their rows in the data set. If the documents
+// differ from those of the survey, the error wraps [dataset.ErrChanged].
 func (p *Plan) Each(visit func(part *Part) error) error {
 	row, text, end := starts(p.Counts), starts(p.bytes), starts(p.bytes)
 	for q, n := range p.bytes {
@@ -45,7 +45,7 @@ func (p *Plan) Each(visit func(part *Part) error) error {
 	return nil
 }
 
-// starts returns the sum of the numbers before each.
+// starts returns, for each element, the sum of all elements before it.
 func starts(counts []int) []int {
 	at, sum := make([]int, len(counts)), 0
 	for i, n := range counts {
@@ -55,30 +55,30 @@ func starts(counts []int) []int {
 	return at
 }
 
-// visitor gives the documents of one file their places.
+// visitor assigns rows of the data set to the documents of one file.
 type visitor struct {
 	plan *Plan
 	*Surveyed
 	visit     func(part *Part) error
-	row, text []int // the next places of the queries' documents and of their identifiers
-	end       []int // of the identifiers of the queries' documents
-	ends      []uint32
-	ones      []float64 // weights of documents whose source has none
-	room      []float32 // for a document's features
-	input     int       // the next document's place in the input
-	run, used int       // the run that the next document belongs to, and its documents before
+	row, text []int     // for each query, the next row and the position of the next identifier
+	end       []int     // for each query, the end of its documents' identifiers
+	ends      []uint32  // memory for DocEnd of a Part
+	ones      []float64 // weights of 1 for documents of sources without weights
+	room      []float32 // memory for the features of one document
+	input     int       // input position of the next document
+	run, used int       // surveyed run of the next document, and number of its documents already visited
 }
 
 func (v *visitor) changed() error { return fmt.Errorf("%s: %w", v.Name, dataset.ErrChanged) }
 
-// batch takes documents of a source, and cuts them where they do not stand together in the
-// data set.
+// batch visits the documents of a source's batch. It divides the batch into parts whose documents are
+// adjacent in the data set.
 func (v *visitor) batch(b *Batch) error {
 	v.reorder(b)
 	v.absent += b.Absent
 	incomplete := v.fill(b)
-	var from, docs, runs int // of the part that is being put together
-	var row, text, end int   // where it begins, and where its identifiers would go on
+	var from, docs, runs int // first document, number of documents and first run of the current part
+	var row, text, end int   // its first row, and the start and end of its identifiers
 	flush := func(to, toRun int) error {
 		if docs == 0 {
 			return nil
@@ -119,7 +119,7 @@ func (v *visitor) batch(b *Batch) error {
 	return flush(at, len(b.Runs))
 }
 
-// reorder brings the features of documents into the order of the data set.
+// reorder permutes the features of the documents to the order of the data set.
 func (v *visitor) reorder(b *Batch) {
 	if v.columns == nil {
 		return
@@ -132,7 +132,7 @@ func (v *visitor) reorder(b *Batch) {
 	}
 }
 
-// take finds the run of a source among those surveyed.
+// take sets the query of a run. It returns an error if the run differs from the survey.
 func (v *visitor) take(r *Run) error {
 	if v.run == len(v.runs) {
 		return v.changed()
@@ -149,12 +149,12 @@ func (v *visitor) take(r *Run) error {
 	return nil
 }
 
-// fill counts the missing values of a batch and makes them zeros, if that is the policy. It
-// reports whether some are left.
+// fill counts the missing values of a batch and replaces them by zeros if that is the policy. It reports
+// whether missing values are left.
 func (v *visitor) fill(b *Batch) (left bool) {
 	policy := v.plan.missing
 	if policy == dataset.MissingError {
-		return false // the source refuses them
+		return false // the source returns an error for missing values
 	}
 	n := 0
 	for _, x := range b.X {
@@ -170,14 +170,14 @@ func (v *visitor) fill(b *Batch) (left bool) {
 	return n > 0
 }
 
-// cut returns documents of a batch, which are whole runs.
+// cut returns a range of documents of a batch as a Part. The range consists of whole runs.
 func (v *visitor) cut(b *Batch, run, toRun, from, to int) *Part {
 	f := v.plan.Features
 	part := &Part{Batch: Batch{Runs: b.Runs[run:toRun], Grades: b.Grades[from:to], X: b.X[from*f : to*f]}}
 	switch {
 	case len(b.Weights) > 0:
 		part.Weights = b.Weights[from:to]
-	case v.plan.DocWeights: // another source has some; of this one all are 1
+	case v.plan.DocWeights: // only other sources have weights; here all are 1
 		for len(v.ones) < to-from {
 			v.ones = append(v.ones, 1)
 		}
@@ -201,7 +201,7 @@ func (v *visitor) cut(b *Batch, run, toRun, from, to int) *Part {
 	return part
 }
 
-// textSize returns the bytes of the identifiers of documents of a batch.
+// textSize returns the number of bytes of the identifiers of a range of documents of a batch.
 func textSize(b *Batch, from, to int) int {
 	if b.DocEnd == nil || from == to {
 		return 0
@@ -209,7 +209,7 @@ func textSize(b *Batch, from, to int) int {
 	return int(b.DocEnd[to-1]) - textStart(b, from)
 }
 
-// textStart returns where the identifier of a document begins.
+// textStart returns the start of the identifier of a document in b.DocText.
 func textStart(b *Batch, doc int) int {
 	if doc == 0 {
 		return 0

@@ -6,23 +6,24 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Kept returns a source of the queries of src that keep selects. Surveying it is an error if there are none
-// ([dataset.CheckKept]). It has all features of src, and closes it. Documents keep the order of src.
+// Kept returns a source of the queries of src that keep selects. It has all features of src, and its
+// documents are in the order of src. Its Survey returns an error if no query is selected
+// ([dataset.CheckKept]). Its Close closes src.
 func Kept(src Source, keep func(id string) bool) Source { return &keptSource{src, keep, false} }
 
-// KeptSome is [Kept] without the error if there are none. It is for one source of several.
+// KeptSome is [Kept] without the error if no query is selected. It is for one of several sources.
 func KeptSome(src Source, keep func(id string) bool) Source { return &keptSource{src, keep, true} }
 
 type keptSource struct {
 	Source
 	keep func(id string) bool
-	none bool // may be kept
+	none bool // it is no error if no query is selected
 }
 
 // Survey implements Source.
 func (s *keptSource) Survey(visit func(runs []Run) error) (Shape, error) {
 	var kept []Run
-	var in []bool // of the queries, as they are met
+	var in []bool // whether each query is selected, in the order of first occurrence
 	queries := 0
 	known := make(map[string]bool)
 	shape, err := s.Source.Survey(func(runs []Run) error {
@@ -52,7 +53,7 @@ func (s *keptSource) Survey(visit func(runs []Run) error) (Shape, error) {
 	return shape, err
 }
 
-// chosen returns the elements of x that are in; nil stays nil.
+// chosen returns the elements of x for which in is true. It returns nil for nil.
 func chosen[T any](x []T, in []bool) []T {
 	if x == nil {
 		return nil
@@ -76,7 +77,7 @@ func (s *keptSource) Each(columns int, visit func(b *Batch) error) error {
 	})
 }
 
-// cut moves the documents that are kept to the front of the batch, and drops the others.
+// cut removes the documents of queries that are not selected from the batch, in place.
 func (s *keptSource) cut(b *Batch, columns int) {
 	runs, from, to := b.Runs[:0], 0, 0
 	text, textFrom := b.DocText[:0], uint32(0)

@@ -7,46 +7,49 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Doc is a document whose line is to be written.
+// Doc is a document that is written as a line.
 type Doc struct {
 	Query, ID           string
 	Grade               float64
 	QueryWeight, Weight float64
 	Row                 []float32
-	First               bool // no document was before
+	First               bool // it is the first document
 }
 
-// Lines writes documents, one a line. The lines of many are made on all cores, and written in the
-// order of the documents during calls of Add and End. It is used by one goroutine at a time.
+// Lines writes one line for each document. Several goroutines format the lines. Add and End write them in
+// the order of the documents. A Lines must not be used by several goroutines at once.
 type Lines struct {
 	w     io.Writer
 	line  func(text []byte, d *Doc) []byte
-	ring  []lines // those that are made, and one that is filled
-	at    int     // the one that is filled
+	ring  []lines // batches that are formatted or wait to be written, and the one that Add fills
+	at    int     // index of the batch that Add fills
 	begun bool
-	query string // of the document before
+	query string // query id of the last document
 	err   error
-	told  bool // Add returned err
+	told  bool // Add has returned err
 }
 
-// lines are some documents and their text.
+// lines is a batch of documents and their text.
 type lines struct {
 	docs []Doc
-	x    []float32 // their rows, one behind the other
-	ids  int       // bytes of their identifiers, and of those of their queries
+	x    []float32 // features of all documents, row-major
+	ids  int       // number of bytes of the document and query ids
 	text []byte
-	made chan struct{} // tells that the text is there; nil where it is not made
+	made chan struct{} // closed when text is complete; nil before formatting begins
 }
 
-// linesValues is how many values of features are put into text at a time, or as many bytes of identifiers as they have.
+// linesValues is the number of feature values in a batch. Identifiers count by their size: 4 bytes are as
+// much as one value.
 const linesValues = 1 << 15
 
-// NewLines returns a writer of lines, which line appends to a text. It is called concurrently.
+// NewLines returns a writer of lines to w. line appends the line of a document to text; it is called
+// concurrently.
 func NewLines(w io.Writer, line func(text []byte, d *Doc) []byte) *Lines {
 	return &Lines{w: w, line: line, ring: make([]lines, 2*parallel.Workers(0, 16))}
 }
 
-// Add writes a document, and keeps no part of it when it returns. An error may be about an earlier document.
+// Add writes the line of a document, perhaps during a later call. It does not retain d.Row and the strings
+// of d. An error may be about an earlier document.
 func (l *Lines) Add(d Doc) error {
 	if l.err == nil {
 		l.add(d)
@@ -55,7 +58,7 @@ func (l *Lines) Add(d Doc) error {
 	return l.err
 }
 
-// add takes in a document.
+// add copies a document to the current batch.
 func (l *Lines) add(d Doc) {
 	b := &l.ring[l.at]
 	d.First, l.begun = !l.begun, true
@@ -71,7 +74,7 @@ func (l *Lines) add(d Doc) {
 	}
 }
 
-// next has the lines made of the documents at hand, and writes those in whose place others come.
+// next starts to format the current batch. It writes the oldest batch and makes it the current one.
 func (l *Lines) next() {
 	b := &l.ring[l.at]
 	b.made = make(chan struct{})
@@ -80,7 +83,7 @@ func (l *Lines) next() {
 	l.write(&l.ring[l.at])
 }
 
-// make makes the text.
+// make formats the text of the batch.
 func (b *lines) make(line func(text []byte, d *Doc) []byte) {
 	defer close(b.made)
 	at := 0
@@ -92,7 +95,7 @@ func (b *lines) make(line func(text []byte, d *Doc) []byte) {
 	}
 }
 
-// write writes the lines, once they are made, and empties their place.
+// write waits until a batch is formatted, writes it and empties it.
 func (l *Lines) write(b *lines) {
 	if b.made == nil {
 		return

@@ -10,40 +10,41 @@ import (
 	"github.com/listwise/listwise/dataset/memory"
 )
 
-// A Plan gives the documents of some sources their places in the data set that they make together. It holds the
-// ids of queries and the places of their documents, but no documents.
+// A Plan describes the data set that several sources make together. It determines the row of each
+// document: in a data set, all documents of a query are adjacent. A Plan has the ids of queries and the
+// positions of their documents, but no documents.
 type Plan struct {
 	Features     int
 	FeatureNames []string // or nil
 
-	IDs    []string // of the queries, in the order of the data set
-	Counts []int    // their numbers of documents
-	Docs   int      // of all of them
+	IDs    []string // ids of the queries, in the order of the data set
+	Counts []int    // number of documents of each query
+	Docs   int      // number of documents in all
 
 	KeepsDocIDs  bool      // documents have identifiers
-	DocWeights   bool      // documents have weights, of which some are not 1
-	QueryWeights []float64 // one a query, nil if all are 1
+	DocWeights   bool      // some documents have weights other than 1
+	QueryWeights []float64 // one for each query; nil if all are 1
 
-	AttributeNames []string   // of the queries, as the first source has them, or nil
-	Attributes     [][]string // one list a query, or nil
+	AttributeNames []string   // attributes of the queries, as in the first source, or nil
+	Attributes     [][]string // one list for each query, or nil
 
-	Reordered bool // the data set stores where its documents stood in the input
-	Scattered bool // the documents of some query stand in several places
+	Reordered bool // the data set stores the input position of each document
+	Scattered bool // some query has documents that are not adjacent in the input
 
 	files   []*Surveyed
-	bytes   []int // of the identifiers of the queries' documents
+	bytes   []int // for each query, the number of bytes of its documents' identifiers
 	missing dataset.Missing
 	ctx     context.Context
 }
 
-// File is a source and what it is called in messages.
+// File is a source and its name in messages.
 type File struct {
 	Source
 	Name string
 	Mem  *memory.Account
 }
 
-// Surveyed is a source that was surveyed.
+// Surveyed is a source with the results of its survey.
 type Surveyed struct {
 	File
 
@@ -52,16 +53,16 @@ type Surveyed struct {
 	counts  []int
 	bytes   []int
 	runs    []run
-	base    int // the queries of the files before
+	base    int // number of queries in the files before
 	docs    int
-	missing int // values, of those visited
-	absent  int // zeros for features that the input left out, likewise
+	missing int // number of missing values visited so far
+	absent  int // number of zeros visited so far for features that the input omits
 
-	order   []string // of the data set's features, as OrderFeatures has them, or nil
-	columns []int    // of the data set's features; nil where they are these in their order
+	order   []string // names of the data set's features, set by OrderFeatures, or nil
+	columns []int    // column of each feature of the data set; nil if the order is the same
 
-	scattered int    // queries that stand in several places
-	first     string // the first of them
+	scattered int    // number of queries whose documents are not adjacent
+	first     string // id of the first such query
 }
 
 // Queries returns the ids of the queries in their order. They must not be changed.
@@ -70,18 +71,19 @@ func (s *Surveyed) Queries() []string { return s.ids }
 // Docs returns the number of documents.
 func (s *Surveyed) Docs() int { return s.docs }
 
-// run is a Run in few bytes.
+// run is a compact form of Run. query is an index of Surveyed.ids.
 type run struct{ query, docs uint32 }
 
-// queryBytes is about the memory for a query without its id; runBytes is that of a run.
+// queryBytes is the approximate memory for a query without its id. runBytes is the memory for a run.
 const (
 	queryBytes = 160
 	runBytes   = 8
 )
 
-// Join plans the data set that sources make, the queries of one file after those of the file before. As
-// [dataset.Concat] does, it refuses a query in two sources and different names of features; their order may
-// differ. Narrower sources get columns of zeros, unless their width is fixed. The context ends Each.
+// Join plans the data set that several sources make. Their queries are concatenated in the order of the
+// files. As in [dataset.Concat], it is an error if a query is in two sources or if feature names differ. The
+// order of features may differ. Sources with fewer features get columns of zeros, unless their Shape is
+// Fixed. If the context is cancelled, Each returns its error.
 func Join(ctx context.Context, files []*Surveyed, missing dataset.Missing) (*Plan, error) {
 	p := &Plan{files: files, missing: missing, ctx: ctx}
 	for _, s := range files {
@@ -93,7 +95,7 @@ func Join(ctx context.Context, files []*Surveyed, missing dataset.Missing) (*Pla
 	return p, nil
 }
 
-// Survey surveys a source. With refuse, a query with scattered documents is an error.
+// Survey surveys a source. With refuse, a query whose documents are not adjacent is an error.
 func Survey(f File, refuse bool) (*Surveyed, error) {
 	s := &Surveyed{File: f}
 	numbers := make(map[string]uint32)
@@ -136,8 +138,9 @@ func Survey(f File, refuse bool) (*Surveyed, error) {
 	return s, err
 }
 
-// ScatteredError is the error about a query with scattered documents. Run is the first visited run that is not
-// the first of its query. A source that knows its line says so.
+// ScatteredError is the error about a query whose documents are not adjacent. Run is the index, among the
+// runs of the current visit, of the first run that is not the first of its query. A source that knows the
+// line of this run sets it.
 type ScatteredError struct {
 	*dataset.SyntaxError
 
@@ -152,7 +155,7 @@ func scattered(run int, name, id string) error {
 	return &ScatteredError{&dataset.SyntaxError{File: name, Found: found, Expected: "the documents of a query together"}, run}
 }
 
-// join puts the files one behind the other.
+// join combines the descriptions of the files, in order.
 func (p *Plan) join() error {
 	from := make(map[string]int)
 	weighted := slices.ContainsFunc(p.files, func(s *Surveyed) bool { return s.shape.QueryWeights != nil })
@@ -171,7 +174,7 @@ func (p *Plan) join() error {
 		p.KeepsDocIDs = p.KeepsDocIDs || s.shape.DocIDs
 		p.DocWeights = p.DocWeights || s.shape.DocWeights
 		p.Scattered = p.Scattered || s.scattered > 0
-		p.Reordered = len(p.files) == 1 && (p.Scattered || s.shape.Reordered) // of several, no one order is the input's
+		p.Reordered = len(p.files) == 1 && (p.Scattered || s.shape.Reordered) // several files have no common input order
 		if own, first := s.width(p.Features), p.files[0].width(p.Features); own != first {
 			return fmt.Errorf("%s has %d features, expected the %d of %s", s.Name, own, first, p.files[0].Name)
 		}
@@ -210,7 +213,8 @@ func (p *Plan) joinAttributes(k int, s *Surveyed) error {
 	return nil
 }
 
-// width returns the number of features of the source in a data set with the given number.
+// width returns the number of features that the source has in a data set with the given number: its own
+// if that is fixed.
 func (s *Surveyed) width(features int) int {
 	if s.shape.Fixed {
 		return s.shape.Features
@@ -218,24 +222,25 @@ func (s *Surveyed) width(features int) int {
 	return features
 }
 
-// NameFeatures sets the names of the features of a source without names.
+// NameFeatures sets the feature names of a source that has none.
 func (s *Surveyed) NameFeatures(features []string) {
 	if s.shape.FeatureNames == nil {
 		s.shape.FeatureNames = features
 	}
 }
 
-// OrderFeatures sets the order of the data set's features by name, if the source is the first with names. nil
-// keeps the order of the source.
+// OrderFeatures sets the order of the data set's features by name. It has an effect if the source is the
+// first one with feature names. nil keeps the order of the source.
 func (s *Surveyed) OrderFeatures(names []string) { s.order = names }
 
-// FeatureNames returns the names of features that the source has, or nil. They must not be changed.
+// FeatureNames returns the feature names of the source, or nil. They must not be changed.
 func (s *Surveyed) FeatureNames() []string { return s.shape.FeatureNames }
 
 // Features returns the number of features.
 func (s *Surveyed) Features() int { return s.shape.Features }
 
-// names returns the names of the given number of features. Added features are named by their numbers.
+// names returns names for the given number of features, or nil if the source has no names. Added features
+// are named by their numbers, from 1.
 func (s *Surveyed) names(features int) []string {
 	if s.shape.FeatureNames == nil {
 		return nil
@@ -247,7 +252,7 @@ func (s *Surveyed) names(features int) []string {
 	return names
 }
 
-// DocBytes returns the number of bytes of all identifiers of documents.
+// DocBytes returns the total number of bytes of all document identifiers.
 func (p *Plan) DocBytes() int {
 	sum := 0
 	for _, n := range p.bytes {
@@ -262,7 +267,8 @@ func (p *Plan) Weighted() bool { return p.DocWeights || p.QueryWeights != nil }
 // Missing returns the policy for missing values.
 func (p *Plan) Missing() dataset.Missing { return p.missing }
 
-// Holes returns the numbers of missing values and of zeros for features that the input left out, known after Each.
+// Holes returns the number of missing values, and the number of zeros for features that the input omits. It
+// must be called after Each.
 func (p *Plan) Holes() (missing, absent int) {
 	for _, s := range p.files {
 		missing, absent = missing+s.missing, absent+s.absent
@@ -270,7 +276,8 @@ func (p *Plan) Holes() (missing, absent int) {
 	return missing, absent
 }
 
-// Warnings returns warnings about scattered queries and, after Each, about rounded and missing values.
+// Warnings returns the warnings of the sources and those about queries whose documents are not adjacent.
+// After Each, it includes warnings about rounded and missing values.
 func (p *Plan) Warnings() []string {
 	var all []string
 	for _, s := range p.files {

@@ -1,5 +1,5 @@
-// Package stream visits judged queries some documents at a time. So a file is converted without having all its
-// features in memory.
+// Package stream visits the documents of judged queries in batches. A file can then be converted without
+// all its features in memory.
 //
 // Start reading at [Source], which a format implements, and at [Plan], which joins sources. The package must not
 // know any format.
@@ -8,12 +8,12 @@ package stream
 // Source is an input of judged documents that can be visited any number of times, in the order of the input. It
 // is used by one goroutine at a time.
 type Source interface {
-	// Survey visits the runs of documents without their features, and returns what all of them have in common.
-	// Each finds mistakes that Survey passes over.
+	// Survey visits the runs of documents without their features. It returns a description of the whole
+	// source. Errors in features, which it skips, are found by Each.
 	Survey(visit func(runs []Run) error) (Shape, error)
 
-	// Each visits the documents with the given number of columns, at least the Shape's; added columns are 0. An
-	// error of visit ends it and is returned.
+	// Each visits the documents with their features. columns is the number of columns, at least that of the
+	// Shape; added columns are 0. Each stops at the first error of visit and returns it.
 	Each(columns int, visit func(b *Batch) error) error
 
 	// Close releases what the source holds.
@@ -24,40 +24,41 @@ type Source interface {
 type Shape struct {
 	Features     int
 	FeatureNames []string  // one a feature, or nil
-	Fixed        bool      // there are no features beyond these, as there are none beyond a table\'s columns
-	DocIDs       bool      // documents have identifiers, be they empty
-	DocWeights   bool      // some documents have weights other than 1: every Batch has Weights
-	QueryWeights []float64 // one a query, in the order in which they were first met, or nil if all are 1
+	Fixed        bool      // no features can be added, as in a table, whose columns are known
+	DocIDs       bool      // documents have identifiers, which may be empty
+	DocWeights   bool      // some documents have weights other than 1, and every Batch has Weights
+	QueryWeights []float64 // one for each query, in the order of first occurrence; nil if all are 1
 
 	AttributeNames []string   // of the queries, or nil
-	Attributes     [][]string // of the queries, in the order in which they were first met, or nil
-	Reordered      bool       // the documents are in another order than in an input of theirs: every Batch has InputRow
+	Attributes     [][]string // one list for each query, in the order of first occurrence, or nil
+	Reordered      bool       // the order of the documents is not that of the original input; every Batch has InputRow
 	Warnings       []string
 
-	Later func() []string // unless nil, warnings that are known after Each
+	Later func() []string // if not nil, returns warnings that are known only after Each
 }
 
 // Run is a number of successive documents of one query.
 type Run struct {
 	ID    string
 	Docs  int
-	Bytes int // in a survey: of the documents' identifiers, as many as Each tells
+	Bytes int // in a survey, the number of bytes of the documents' identifiers
 
-	query int // its number in a Plan
+	query int // index of the query in a Plan
 }
 
-// Batch is some successive documents. It may be changed, but is valid only during the call of visit.
+// Batch is a sequence of documents, adjacent in the source. The visitor may change it. It is valid only
+// during the call of visit.
 type Batch struct {
 	Runs   []Run     // the queries of the documents, in order
 	Grades []float64 // finite and non-negative
 	X      []float32 // row-major, documents × columns; finite, or NaN where missing
 
-	Absent int // number of zeros in X for features that the input left out, 0 if that is not known
+	Absent int // number of zeros in X for features that the input omits; 0 if not known
 
-	Weights []float64 // of the documents; nil unless the source has DocWeights, and in a Part unless its Plan has
+	Weights []float64 // of the documents; nil without DocWeights in the Shape, or in the Plan for a Part
 
-	// The identifiers of the documents, one behind the other, and where each ends; both
-	// nil where none has one.
+	// DocText has the concatenated identifiers of the documents, and DocEnd the end of each one in it.
+	// Both are nil if no document has an identifier.
 	DocText []byte
 	DocEnd  []uint32
 
@@ -76,8 +77,9 @@ func (b *Batch) DocID(i int) string {
 	return string(b.DocText[from:b.DocEnd[i]])
 }
 
-// BatchBytes is about the largest size of the features of a Batch, unless one document takes more.
+// BatchBytes is the approximate limit of the size of a Batch's features. A single larger document is a
+// Batch, too.
 const BatchBytes = 4 << 20
 
-// BatchDocs returns the largest number of documents that a Batch with the given number of columns should have.
+// BatchDocs returns the number of documents with the given number of columns that fit in a Batch.
 func BatchDocs(columns int) int { return max(1, BatchBytes/(4*columns+16)) }

@@ -6,20 +6,21 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// A Writer writes documents in the order of the calls; the documents of a query are adjacent. Close ends the
-// output, but does not close the underlying writer.
+// A Writer writes documents in the order of the calls. The caller passes all documents of a query one
+// after the other. Close completes the output, but does not close the underlying writer.
 type Writer interface {
 	Document(query, id string, grade float64, row []float32) error
 	Close() error
 }
 
-// A WeightWriter writes weights, too. If the Contents are Weighted, Weigh is called before each document.
+// A WeightWriter also writes weights. If the Contents are Weighted, Weigh is called before each document
+// with the weights of its query and of the document itself.
 type WeightWriter interface {
 	Writer
 	Weigh(query, document float64)
 }
 
-// weigh returns a function to call with the weights of a document before it.
+// weigh returns the function Weigh of w, or one without effect if no weights are written.
 func weigh(w Writer, c Contents) func(query, document float64) {
 	if z, ok := w.(WeightWriter); ok && c.Weighted {
 		return z.Weigh
@@ -27,7 +28,7 @@ func weigh(w Writer, c Contents) func(query, document float64) {
 	return func(float64, float64) {}
 }
 
-// Contents describe the documents before they are written.
+// Contents describe the documents that are going to be written.
 type Contents struct {
 	Features     int
 	Docs         int      // number of documents, 0 if that is not known
@@ -35,7 +36,7 @@ type Contents struct {
 	DocIDs       bool     // documents may have identifiers
 	Weighted     bool     // queries or documents have weights
 
-	// MaxBytes is the memory limit, of which a writer may use a part for pending output; 0 is no limit.
+	// MaxBytes is the memory limit; 0 means no limit. A writer may use a part of it for pending output.
 	MaxBytes int64
 }
 
@@ -49,7 +50,7 @@ func (p *Plan) Contents() Contents {
 	return Contents{Features: p.Features, Docs: p.Docs, FeatureNames: p.FeatureNames, DocIDs: p.KeepsDocIDs, Weighted: p.Weighted()}
 }
 
-// of returns a weight, 1 where there are none.
+// of returns the i-th weight, or 1 if weights is nil.
 func of(weights []float64, i int) float64 {
 	if weights == nil {
 		return 1
@@ -57,8 +58,8 @@ func of(weights []float64, i int) float64 {
 	return weights[i]
 }
 
-// Write passes all documents of a data set to a writer, which it closes. observe, unless nil, is called after
-// every query with the number of queries written and the total.
+// Write passes all documents of a data set to a writer and closes it. If observe is not nil, it is called
+// after every query with the number of queries written and the total.
 func Write(w Writer, d *dataset.Dataset, observe func(done, total int)) (err error) {
 	defer func() { err = errors.Join(err, w.Close()) }()
 	defer dataset.GuardFaults(&err)()
@@ -78,8 +79,9 @@ func Write(w Writer, d *dataset.Dataset, observe func(done, total int)) (err err
 	return d.Changed()
 }
 
-// Write passes the documents of a plan to a writer, which it closes, in the order of the visit. The documents of
-// a query must be adjacent. The policy for missing values must not depend on whole queries.
+// Write passes the documents of a plan to a writer in input order, and closes it. The documents of a query
+// must be adjacent in the input. The policy for missing values must not be [dataset.MissingMin], which
+// needs whole queries.
 func (p *Plan) Write(w Writer, observe func(done, total int)) (err error) {
 	defer func() { err = errors.Join(err, w.Close()) }()
 	tell := weigh(w, p.Contents())

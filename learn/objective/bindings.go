@@ -8,31 +8,32 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 )
 
-// Bindings keep losses that were bound to the queries of a data set, for other functions of equal loss,
-// data and seed. For example, trainings that differ only in the penalty draw their rankings once. The zero
-// value is ready to use, by several goroutines. Bindings change no bit of the functions.
+// Bindings is a cache of losses that are bound to the queries of a data set. Functions with the same loss,
+// data and seed share them. For example, trainings that differ only in the penalty draw their sampled
+// rankings once. The zero value is ready to use. Several goroutines may use it at once. Results have the
+// same bits with and without Bindings.
 //
-// Losses are equal by [reflect.DeepEqual]; losses with functions never are. Only the losses used last are
-// kept.
+// Losses are compared by [reflect.DeepEqual], so losses that contain functions are never equal. Only the
+// most recently used losses are kept.
 type Bindings struct {
 	mu   sync.Mutex
-	kept []*boundLosses // the last asked for at the end
+	kept []*boundLosses // sorted by last use, the most recent last
 }
 
-// mostBound is the number of losses kept, one for each concurrent training.
+// mostBound is the number of losses that are kept: enough for one in each concurrent training.
 const mostBound = 4
 
-// boundLosses are a loss bound to the queries of a data set.
+// boundLosses is a loss that is bound to the queries of a data set.
 type boundLosses struct {
 	loss loss.Loss
-	data string // fingerprint
+	data string // fingerprint of the data set
 	seed uint64
 
-	mu      sync.Mutex // held while they are bound: who asks for the same waits
+	mu      sync.Mutex // held during binding, so that others wait for the result
 	queries []loss.QueryLoss
 }
 
-// of returns the bound losses of a function, which may still be empty.
+// of returns the entry for a loss, data and seed. It adds an entry without queries if there is none.
 func (b *Bindings) of(l loss.Loss, d *dataset.Dataset, seed uint64) *boundLosses {
 	data := d.Fingerprint()
 	b.mu.Lock()
@@ -48,8 +49,8 @@ func (b *Bindings) of(l loss.Loss, d *dataset.Dataset, seed uint64) *boundLosses
 	return k
 }
 
-// bindFrom is bind, but takes the losses from b if b has them. b may be nil. It takes nothing from b if
-// the data have weights of documents, since losses are bound to these, too.
+// bindFrom does what bind does, but reuses the bound losses in b if there are any. b may be nil. If
+// documents have weights, b is not used, because the losses are then bound to these weights as well.
 func (f *Functional) bindFrom(b *Bindings, d *dataset.Dataset, workers int, done <-chan struct{}) (query int, err error) {
 	const purpose = "bind"
 	if b == nil || d.Weights() != nil {

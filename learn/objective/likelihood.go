@@ -10,31 +10,32 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Likelihood is the negative log-likelihood of documents' classes with a penalty,
+// Likelihood is the negative log-likelihood of the documents' classes plus a penalty,
 //
 //	−Σ v log P(class) + ‖w‖²/C,
 //
-// where v is the weight of the document's query times its own (default 1). It is a convex function of the
-// parameters w of a scorer.Classes. With ordered classes, P(class) is the product over k > 0 of P(class ≥
-// k) if it holds and else P(class < k). It must not be evaluated concurrently.
+// where v is the weight of the query times the weight of the document (default 1). It is a convex
+// function of the parameters w of a scorer.Classes. With ordered classes, P(class) is a product over all
+// k > 0. Its factor is P(class ≥ k) if the document's class is at least k, else P(class < k). A Likelihood
+// must not be used by several goroutines at once.
 type Likelihood struct {
 	scorer  scorer.Classes
 	d       *dataset.Dataset
-	classes []int // of all documents
-	first   []int // row of each query's first document
+	classes []int // class of each document
+	first   []int // row of the first document of each query
 	inverse float64
 	workers int
 	sums    *parallel.Sums
 	run     func(worker, from, to int, down []float64) float64
 	params  []float64
-	rows    []*dataset.RowReader // one a worker
-	work    [][]float64          // of each worker: the functions' values at a query's documents
-	weights []float64            // v, of all documents; nil: all 1
+	rows    []*dataset.RowReader // one for each worker
+	work    [][]float64          // for each worker, the values of the class functions at a query's documents
+	weights []float64            // v of each document; nil if all are 1
 }
 
-// NewLikelihood returns the likelihood of the documents of d. classes are numbers from 0, one for each
-// row; c > 0 is C; workers is the number of goroutines, 0 for GOMAXPROCS. Neither d nor classes may
-// change.
+// NewLikelihood returns the likelihood of the documents of d. classes has the class of each row, from 0. c
+// is C and must be positive. workers is the number of goroutines; 0 means GOMAXPROCS. Neither d nor
+// classes may change afterwards.
 func NewLikelihood(d *dataset.Dataset, s scorer.Classes, classes []int, c float64, workers int) *Likelihood {
 	l := &Likelihood{scorer: s, d: d, classes: classes, inverse: 1 / c, weights: d.RowWeights()}
 	docs, row, most := make([]int, len(d.Queries)), 0, 0
@@ -58,11 +59,11 @@ func NewLikelihood(d *dataset.Dataset, s scorer.Classes, classes []int, c float6
 // Dim returns the number of parameters.
 func (l *Likelihood) Dim() int { return l.scorer.NumParams() }
 
-// StrongConvexity returns μ such that the function is μ-strongly convex: 2/C.
+// StrongConvexity returns 2/C, the μ for which the function is μ-strongly convex.
 func (l *Likelihood) StrongConvexity() float64 { return 2 * l.inverse }
 
-// Eval returns the value at w and overwrites grad with the gradient. After the first call
-// it allocates nothing.
+// Eval returns the value at w and overwrites grad with the gradient. After the first call it allocates no
+// memory.
 func (l *Likelihood) Eval(w, grad []float64) float64 {
 	l.params = w
 	value := l.sums.Run(l.workers, l.run)
@@ -72,7 +73,7 @@ func (l *Likelihood) Eval(w, grad []float64) float64 {
 	return value + float64(l.inverse*kernel.Dot(w, w))
 }
 
-// queries returns the sum over a range of queries and subtracts its gradient from down.
+// queries returns the sum over a range of queries, and subtracts the gradient of this sum from down.
 func (l *Likelihood) queries(worker, from, to int, down []float64) float64 {
 	var sum float64
 	for q := from; q < to; q++ {
@@ -94,9 +95,9 @@ func (l *Likelihood) queries(worker, from, to int, down []float64) float64 {
 	return sum
 }
 
-// categorical returns −Σ v log P(class) under the softmax of the functions' values u, one row of documents
-// for each function. It overwrites u with the negative derivatives. weights has v for each document; nil
-// means 1.
+// categorical returns −Σ v log P(class), where P is the softmax of the class functions. u has their values:
+// a row for each function, a column for each document. categorical overwrites u with the negative
+// derivatives of the sum. weights has the v of each document; nil means 1.
 func categorical(u []float64, classes []int, weights []float64) (sum float64) {
 	docs := len(classes)
 	for i, class := range classes {
@@ -123,7 +124,8 @@ func categorical(u []float64, classes []int, weights []float64) (sum float64) {
 	return sum
 }
 
-// ordinal is categorical for the sum of the logistic losses of "class ≥ k", k > 0.
+// ordinal is the same as categorical, but for the sum of the logistic losses of the events "class ≥ k",
+// k > 0.
 func ordinal(u []float64, classes []int, weights []float64) (sum float64) {
 	docs := len(classes)
 	for at, v := range u {

@@ -2,8 +2,8 @@
 // risk, a function of the scorer's parameters that an optimiser can minimise.
 //
 // Start reading at [Functional], the loss of a data set as a function of its documents' scores. [Risk] is
-// the same as a function of a scorer's parameters. The package must not know which loss or scorer it has,
-// nor how the function is minimised.
+// the loss as a function of a scorer's parameters. The package must not depend on any particular loss or
+// scorer, nor on how the function is minimised.
 package objective
 
 import (
@@ -23,38 +23,38 @@ import (
 //
 //	F(w) = Σ_q v_q loss_q(scores_q(w)) + ‖w‖²/C
 //
-// summed (not averaged) over the queries of a data set, as in LogRank (Section 2.1; no ½, no bias). v is
-// the weight of a query, 1 by default. Values and gradients have the same bits for any number of workers.
-// A Risk may not be used by several goroutines at once, except for [Risk.EvalTerm].
+// over the queries of a data set. It is a sum, not a mean, as in LogRank (Section 2.1; no ½, no bias). v_q
+// is the weight of a query, 1 by default. Values and gradients have the same bits for any number of
+// workers. A Risk must not be used by several goroutines at once, except for [Risk.EvalTerm].
 type Risk struct {
 	functional *Functional
-	queries    []boundQuery // the functional's
+	queries    []boundQuery // functional.queries
 	scorer     scorer.Scorer
 	c          float64 // Options.C
 	inverse    float64 // 1/C
 	sums       *parallel.Sums
-	run        rangeFunc // of Eval
+	run        rangeFunc // for Eval
 	workers    int
-	work       []workspace               // one a worker
-	params     []float64                 // the point being evaluated
-	rows       func() *dataset.RowReader // of the queries, nil unless the data are streamed
-	announcer  *dataset.RowReader        // for Soon, likewise
+	work       []workspace               // one for each worker
+	params     []float64                 // the point that is being evaluated
+	rows       func() *dataset.RowReader // returns a reader of the queries; nil unless the data are streamed
+	announcer  *dataset.RowReader        // the reader of Soon; nil unless the data are streamed
 	window     int
 	terms      sync.Pool // of *workspace, for EvalTerm
 	inTurn     bool      // see InTurn
 	team       *parallel.Team
 	divide     parallel.Choice // whether to divide a term among the team
-	next       []float32       // of the term announced last; nil if there is none or the data are streamed
+	next       []float32       // features of the last announced term; nil if there is none or the data are streamed
 }
 
 // Options are the options of a Risk.
 type Options struct {
-	C       float64 // of ‖w‖²/C; 0 or +Inf means no regularisation
-	Seed    uint64  // of everything the loss draws
-	Workers int     // goroutines; 0 means GOMAXPROCS
+	C       float64 // the C of the penalty ‖w‖²/C; 0 or +Inf means no regularisation
+	Seed    uint64  // random seed of the loss
+	Workers int     // number of goroutines; 0 means GOMAXPROCS
 
-	// Done is a context's channel, or nil. When it is closed, [New] returns ErrInterrupted, and sums over
-	// all queries end as NaN.
+	// Done is the channel of a context, or nil. If it is closed, [New] returns ErrInterrupted, and
+	// evaluations over all queries stop and return NaN.
 	Done <-chan struct{}
 
 	// Bindings, if not nil, shares the bound loss with other risks.
@@ -74,7 +74,7 @@ func closed(done <-chan struct{}) bool {
 	}
 }
 
-// regularization returns 1/C, 0 for none.
+// regularization returns 1/C, or 0 for no regularisation.
 func (o Options) regularization() (float64, error) {
 	if o.C == 0 {
 		return 0, nil
@@ -86,13 +86,13 @@ func (o Options) regularization() (float64, error) {
 		o.C)
 }
 
-// workspace is one worker's memory.
+// workspace is the memory of one worker.
 type workspace struct {
 	scores, lambda []float64
 	scratch        loss.Scratch
 	scorer         scorer.Workspace
 	rows           *dataset.RowReader // nil unless the data are streamed
-	term           int                // that EvalTerm has evaluated last
+	term           int                // the last term that EvalTerm evaluated
 }
 
 func (r *Risk) newWorkspace(docs int) workspace {
@@ -108,8 +108,8 @@ func (r *Risk) newWorkspace(docs int) workspace {
 //
 // - the scorer takes another number of features than d has,
 // - C is negative or NaN,
-// - the loss does not fit a query,
-// - documents have weights that the loss does not take.
+// - the loss cannot be bound to a query,
+// - documents have weights and the loss does not support them.
 func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk, error) {
 	if s.NumFeatures() != d.Features {
 		return nil, fmt.Errorf("the scorer takes %d features, the data have %d", s.NumFeatures(), d.Features)
@@ -139,7 +139,7 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	r.terms.New = func() any {
 		w := r.newWorkspace(most)
 		if w.rows != nil {
-			w.rows.Quiet() // Soon announces terms
+			w.rows.Quiet() // it does not read ahead, because Soon announces terms
 		}
 		return &w
 	}
@@ -156,14 +156,14 @@ func (r *Risk) stream(d *dataset.Dataset) {
 		order[i] = r.queries[i].number
 	}
 	r.rows = func() *dataset.RowReader { return d.ReaderOf(order) }
-	r.announcer, r.window = r.rows(), d.Window() // one goroutine announces for all that evaluate
+	r.announcer, r.window = r.rows(), d.Window() // one goroutine reads ahead for all goroutines that evaluate
 }
 
-// Window returns the number of terms by which a call of Soon should precede their evaluation. If the
-// features are in memory, it is 1 with [Risk.InTurn] and else 0.
+// Window returns the number of terms by which calls of Soon should be ahead of EvalTerm. If the features
+// are in memory, it is 1 with [Risk.InTurn] and else 0.
 func (r *Risk) Window() int { return r.window }
 
-// Soon announces that terms will be evaluated, so that their features are read in the meantime.
+// Soon announces the terms that are evaluated next. Their features are then read ahead.
 func (r *Risk) Soon(terms []int) {
 	switch {
 	case r.announcer != nil:
@@ -189,27 +189,27 @@ func (r *Risk) Eval(w, grad []float64) float64 {
 	return r.penalize(r.sum(r.run, w, grad), w, grad)
 }
 
-// sum returns the sum over the queries by run, and its gradient.
+// sum returns the sum of the losses that run computes, and overwrites grad with its gradient.
 func (r *Risk) sum(run rangeFunc, w, grad []float64) float64 {
 	r.params = w
 	value := r.sums.Run(r.workers, run)
 	for i, down := range r.sums.Total {
-		grad[i] = -down // λ points downhill
+		grad[i] = -down // down is the negative gradient, because λ = −∂L/∂s
 	}
 	return value
 }
 
-// penalize adds ‖w‖²/C and its gradient.
+// penalize returns value plus the penalty ‖w‖²/C, and adds the penalty's gradient to grad.
 func (r *Risk) penalize(value float64, w, grad []float64) float64 {
 	return addPenalty(r.inverse, value, w, grad)
 }
 
-// lossOf evaluates a query's loss at the given scores. It overwrites lambda with the vector to propagate
-// back through the scorer.
+// lossOf returns the loss of a query at the given scores. It overwrites lambda with the vector that is
+// propagated back through the scorer.
 type lossOf func(query int, scores, lambda []float64, scratch *loss.Scratch) float64
 
-// through returns a query's term of a sum. The term scores the documents, evaluates the loss, and
-// propagates lambda back to the parameters.
+// through returns a function for the term of one query in a sum. The function scores the documents,
+// evaluates the loss by eval, and propagates lambda back to the parameters.
 func (r *Risk) through(eval lossOf) func(worker, query int, down []float64) float64 {
 	return func(worker, query int, down []float64) float64 {
 		ws := &r.work[worker]
@@ -218,8 +218,8 @@ func (r *Risk) through(eval lossOf) func(worker, query int, down []float64) floa
 	}
 }
 
-// term returns the weighted value of eval for a query at params. It adds sign times the weighted lambda,
-// propagated back, to down.
+// term returns the value of eval for a query at params, times the weight of the query. It propagates
+// lambda, times sign and this weight, back to the parameters and adds the result to down.
 func (r *Risk) term(eval lossOf, query int, params, down []float64, sign float64, ws *workspace) float64 {
 	q := &r.queries[query]
 	scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
@@ -240,7 +240,7 @@ func (r *Risk) evalQuery(query int, scores, lambda []float64, scratch *loss.Scra
 	return r.queries[query].loss.Eval(scores, lambda, scratch)
 }
 
-// after returns the features of the query after the i-th, or nil after the last.
+// after returns the features of query i+1, or nil if i is the last query.
 func (r *Risk) after(i int) []float32 {
 	if i+1 < len(r.queries) {
 		return r.queries[i+1].x
@@ -248,8 +248,8 @@ func (r *Risk) after(i int) []float32 {
 	return nil
 }
 
-// Penalty returns the c of the penalty ‖w‖²/c, 0 if there is none. Eval adds it;
-// EvalTerm, which is one query's loss, does not.
+// Penalty returns the C of the penalty ‖w‖²/C, or 0 if there is none. Eval includes the penalty.
+// EvalTerm does not: it returns the loss of one query.
 func (r *Risk) Penalty() float64 {
 	if r.inverse == 0 {
 		return 0
@@ -257,7 +257,7 @@ func (r *Risk) Penalty() float64 {
 	return r.c
 }
 
-// addPenalty adds ‖w‖²·inverse to a value and its gradient to grad.
+// addPenalty returns value + ‖w‖²·inverse, and adds the gradient of the penalty to grad.
 func addPenalty(inverse, value float64, w, grad []float64) float64 {
 	if inverse > 0 {
 		value += float64(inverse * kernel.Dot(w, w))
@@ -266,15 +266,15 @@ func addPenalty(inverse, value float64, w, grad []float64) float64 {
 	return value
 }
 
-// Terms returns the number of terms of the sum over queries: Queries().
+// Terms returns the number of terms of the sum over queries. It is the same as Queries.
 func (r *Risk) Terms() int { return len(r.queries) }
 
 // QueryID returns the id of the query of term i.
 func (r *Risk) QueryID(i int) string { return r.queries[i].id }
 
 // InTurn declares that terms are evaluated one after the other, in the order in which [Risk.Soon]
-// announces them. Only one goroutine at a time may then call EvalTerm. The scorer may divide a query among
-// the team, unless team is nil, if that proves faster. Results have the same bits.
+// announces them. Only one goroutine at a time may then call EvalTerm. If team is not nil, its
+// goroutines may share the work on one query if this proves faster. Results have the same bits.
 func (r *Risk) InTurn(team *parallel.Team) {
 	r.inTurn, r.team = true, team
 	if r.announcer == nil {
@@ -282,12 +282,12 @@ func (r *Risk) InTurn(team *parallel.Team) {
 	}
 }
 
-// EvalTerm returns the loss at w of the query of term i, 0 ≤ i < Terms(), times its weight, and adds its
-// gradient to grad. Both slices have Dim elements. The penalty ‖w‖²/C is left out. If λ is no gradient, −λ
-// propagated back to the parameters is added.
+// EvalTerm returns the i-th term, 0 ≤ i < Terms(): the loss of a query at w times the weight of the query,
+// without the penalty. It adds the gradient of the term to grad. Both slices have Dim elements. If λ is
+// not the gradient of the loss ([loss.Traits].NonGradient), −λ is propagated back in its place.
 //
-// The result depends only on i and w. Several goroutines may call it at once, each with its own grad,
-// unless terms come [Risk.InTurn]. Working memory is pooled.
+// The result depends only on i and w. Several goroutines may call EvalTerm at once, each with its own
+// grad, unless [Risk.InTurn] was called.
 func (r *Risk) EvalTerm(i int, w, grad []float64) float64 {
 	ws := r.terms.Get().(*workspace)
 	defer r.terms.Put(ws)
@@ -299,16 +299,16 @@ func (r *Risk) EvalTerm(i int, w, grad []float64) float64 {
 		if r.team != nil && r.divide.Second(r.queries[i].docs) {
 			ws.scorer.Team, r.team.Ahead = r.team, r.next
 		}
-	case i == ws.term+1: // they come in order, so that the next is known
+	case i == ws.term+1: // terms are evaluated in order, so the next one is known
 		ws.scorer.Next = r.after(i)
 	}
 	ws.term = i
-	return r.term(r.evalQuery, i, w, grad, -1, ws) // λ points downhill
+	return r.term(r.evalQuery, i, w, grad, -1, ws) // −1, because λ = −∂L/∂s
 }
 
-// TooMuchWork is the error for a query that would take too long or too much memory.
+// TooMuchWork is the error for a query whose evaluation would take too much time or memory.
 type TooMuchWork struct {
-	Query     string // its id
+	Query     string // id of the query
 	Documents int
 	Cost      loss.Cost
 	Limit     float64 // in the unit of [loss.Cost.Work]
@@ -324,9 +324,9 @@ func (e *TooMuchWork) Error() string {
 		e.Query, e.Documents, e.Cost.Operations/1e9, memory, e.Cost.Work(), e.Limit)
 }
 
-// CheckWork returns a [*TooMuchWork] if the loss and the scorer take more work than the limit for some
-// query. It names the query with the most work. The unit is that of [loss.Cost.Work]. A nil scorer or
-// coster takes none. The check takes about as long as sorting the grades.
+// CheckWork returns a [*TooMuchWork] for the query with the most work if that exceeds the limit, else nil.
+// The work is that of the loss and the scorer together, in the unit of [loss.Cost.Work]. A nil scorer or
+// coster counts as no work. The check takes about as long as sorting the grades.
 func CheckWork(d *dataset.Dataset, s scorer.Scorer, coster loss.Coster, limit float64) error {
 	pairs, _ := s.(scorer.Coster)
 	if coster == nil && pairs == nil {
@@ -353,7 +353,7 @@ func CheckWork(d *dataset.Dataset, s scorer.Scorer, coster loss.Coster, limit fl
 }
 
 // Redraw binds the loss again with new random numbers. They depend only on the seed, the round and the
-// query; round 0 has those of [New]. The risk is then another function. No other method of r may run at
-// the same time, and an optimiser must not compare values from before and after. After an error, which
-// names the query, r must not be used.
+// query. Round 0 repeats the numbers of [New]. The risk becomes a different function, so an optimiser must
+// not compare values from before and after. No other method of r may run at the same time. An error names
+// the query; r must not be used after it.
 func (r *Risk) Redraw(round int) error { return r.functional.Redraw(round) }

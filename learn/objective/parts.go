@@ -9,8 +9,8 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// PartialRisk is the sum of a loss over a part of the queries, without a penalty, such as a shard on
-// another machine. Eval returns the value at w and overwrites grad with the gradient.
+// PartialRisk is the sum of a loss over a part of the queries, without a penalty. The part may be a shard
+// on another machine. Eval returns the value at w and overwrites grad with the gradient.
 type PartialRisk interface {
 	Eval(w, grad []float64) (float64, error)
 }
@@ -19,11 +19,11 @@ type PartialRisk interface {
 //
 //	F(w) = Σ_parts Σ_q v_q loss_q(scores_q(w)) + ‖w‖²/C,
 //
-// for an optimiser that sees one objective. The parts are evaluated concurrently and added in order, so
-// that the same division gives the same bits. Other divisions give the same up to rounding.
+// as one objective for an optimiser. The parts are evaluated concurrently and added in order, so the same
+// division gives the same bits. Results of different divisions differ by rounding.
 //
-// If a part fails, the value is NaN, at which solvers end; Err returns the cause. A Parts may not be used
-// by several goroutines at once.
+// If a part fails, the value is NaN, which stops the solver. Err then returns the cause. A Parts must not
+// be used by several goroutines at once.
 type Parts struct {
 	parts   []PartialRisk
 	dim     int
@@ -33,7 +33,8 @@ type Parts struct {
 	err     error
 }
 
-// NewParts combines parts of dim parameters with the penalty of opts. The other options are ignored.
+// NewParts combines parts, each with dim parameters, and the penalty ‖w‖²/C of opts. It ignores the other
+// options.
 func NewParts(dim int, parts []PartialRisk, opts Options) (*Parts, error) {
 	inverse, err := opts.regularization()
 	if err != nil {
@@ -58,7 +59,7 @@ func (p *Parts) StrongConvexity() float64 { return 2 * p.inverse }
 // Eval returns F(w) and overwrites grad with its gradient; both slices have Dim elements.
 func (p *Parts) Eval(w, grad []float64) float64 {
 	clear(grad)
-	if p.err != nil { // nothing more is asked of the others
+	if p.err != nil { // after a failure the other parts are not evaluated again
 		return math.NaN()
 	}
 	failures := make([]error, len(p.parts))
@@ -81,8 +82,8 @@ func (p *Parts) Eval(w, grad []float64) float64 {
 // Err returns the error of the parts that failed, or nil.
 func (p *Parts) Err() error { return p.err }
 
-// Part returns the risk as a part of a larger one. A risk with a penalty is an error, since each part
-// would count it.
+// Part returns r as a part of a larger risk. It is an error if r has a penalty, because the penalty would
+// then be added once for each part.
 func (r *Risk) Part() (PartialRisk, error) {
 	if r.inverse != 0 {
 		return nil, fmt.Errorf("regularisation C = %v of a part, expected none: the whole has it", r.c)
@@ -92,7 +93,7 @@ func (r *Risk) Part() (PartialRisk, error) {
 
 type riskPart struct{ *Risk }
 
-// Eval is [Risk.Eval]; an interrupted one fails.
+// Eval is [Risk.Eval], with ErrInterrupted if Options.Done is closed.
 func (p riskPart) Eval(w, grad []float64) (float64, error) {
 	value := p.Risk.Eval(w, grad)
 	if closed(p.functional.done) {

@@ -8,22 +8,22 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// SecondOrder is a Risk whose Hessian can be multiplied with vectors. For w·x under a loss with second
-// derivatives B_q with respect to the scores, the Hessian is
+// SecondOrder is a Risk whose Hessian can be multiplied with vectors. Let the scorer be w·x, and B_q the
+// second derivatives of a query's loss with respect to its scores. The Hessian is
 //
 //	H = Σ_q X_qᵀ B_q X_q + (2/C)·1.
 //
-// A product costs two passes over the features, as a gradient does, and no matrix is made. Values and
-// gradients are the Risk's.
+// A product takes two passes over the features, as a gradient does. The matrix itself is not computed.
+// Values and gradients are the same as those of the Risk.
 type SecondOrder struct {
 	*Risk
-	curvature []loss.Curvature // one a query
+	curvature []loss.Curvature // one for each query
 	eval      rangeFunc
 	times     rangeFunc
 }
 
-// SecondOrder returns the risk with its Hessian. It is an error if the scorer is not
-// linear in its parameters or if the loss has no Hessian.
+// SecondOrder returns the risk with its Hessian. It is an error if the scorer is no scorer.Linear, or if
+// the loss of a query is no [loss.SecondOrder].
 func (r *Risk) SecondOrder() (*SecondOrder, error) {
 	if _, ok := r.scorer.(scorer.Linear); !ok {
 		return nil, errors.New("the Hessian is known for linear scorers only")
@@ -40,13 +40,13 @@ func (r *Risk) SecondOrder() (*SecondOrder, error) {
 	return c, nil
 }
 
-// Eval is [Risk.Eval], and makes w the point of HessianTimes.
+// Eval is [Risk.Eval]. It also sets the point at which HessianTimes evaluates the Hessian.
 func (c *SecondOrder) Eval(w, grad []float64) float64 {
 	return c.penalize(c.sum(c.eval, w, grad), w, grad)
 }
 
-// HessianTimes overwrites dst with the Hessian at the point of the last Eval times
-// v; both slices have Dim elements.
+// HessianTimes overwrites dst with H·v, where H is the Hessian at the w of the last Eval. Both slices have
+// Dim elements.
 func (c *SecondOrder) HessianTimes(dst, v []float64) {
 	c.params = v
 	c.sums.Run(c.workers, c.times)
@@ -63,10 +63,11 @@ func (c *SecondOrder) timesQuery(query int, scores, product []float64, _ *loss.S
 	return 0
 }
 
-// Support returns c and overwrites grad such that the sum of the losses is at least c + grad·v at every v.
-// For a loss that approximates another one, this bounds the latter. It is the sum of the cutting planes of
-// [loss.CuttingPlane] at the scores of w, without the penalty. It is an error if a loss has no cutting
-// planes or the scorer is not linear.
+// Support returns a cutting plane of the sum of the losses, without the penalty: a constant c and a
+// vector, to which it sets grad. At every v the sum is at least c + grad·v. The plane is the sum of the
+// queries' planes at the scores of w (see [loss.CuttingPlane]). If a loss only approximates another one,
+// the plane is a lower bound of that other loss. It is an error if a loss has no cutting planes, or the
+// scorer is not linear.
 func (r *Risk) Support(w, grad []float64) (c float64, err error) {
 	if err := r.CheckSupport(); err != nil {
 		return 0, err
@@ -74,7 +75,7 @@ func (r *Risk) Support(w, grad []float64) (c float64, err error) {
 	return r.sum(r.functional.each(r.through(r.supportQuery)), w, grad), nil
 }
 
-// CheckSupport returns the error that Support would return at any w.
+// CheckSupport returns the error of Support, which does not depend on w.
 func (r *Risk) CheckSupport() error {
 	if _, ok := r.scorer.(scorer.Linear); !ok {
 		return errors.New("the risk has cutting planes for linear scorers only")

@@ -8,45 +8,48 @@ import (
 	"github.com/listwise/listwise/internal/decimal"
 )
 
-// Different decimals may be one float32. A sketch of each feature keeps the float32 values with the smallest
-// hashes, with the least and the largest decimal of each. It is a sample of the distinct values, the same for
-// any order of them and any number of workers. Other values cost a comparison.
+// Features are stored as float32, so different decimals of the text may become the same float32. To detect
+// this, a sketch of each feature keeps the distinct float32 values with the smallest hashes. For each value
+// it keeps the smallest and the largest decimal. This sample of distinct values does not depend on the order
+// of the values or the number of workers. A value that is not in the sample costs one comparison.
 
 const (
-	// sketchSize values of a feature are kept, of at most maxWatched features.
+	// sketchSize is the number of values in a sketch, and maxWatched the number of features with sketches.
 	sketchSize = 16
 	maxWatched = 1 << 14
 
-	// LongNumber is the least length of a number to call Watches for; shorter ones have at most seven digits.
+	// LongNumber is the smallest length of a number for which Watches must be called. Shorter numbers have
+	// at most seven digits, which float32 distinguishes.
 	LongNumber = 9
 
-	// noise is the relative difference of decimals that the arithmetic of doubles makes.
+	// noise is a relative difference that rounding in float64 arithmetic explains.
 	noise = 1e-12
 
-	// manyValues is the number of distinct float32 values of a feature from which on its resolution is
-	// enough.
+	// manyValues is a number of distinct float32 values. A feature with so many has enough resolution, even
+	// if decimals are merged.
 	manyValues = 1 << 16
 )
 
 // sketched is a value with the decimals that are rounded to it.
 type sketched struct {
-	hash           uint32 // which tells the value
+	hash           uint32 // identifies the float32 value
 	least, largest float64
-	last           shortText // that was read last, and need not be read again
+	last           shortText // text of the last such number, to skip repetitions
 }
 
-// shortText is a text of 8 to 16 bytes: the first 8, the last 8, and their number; zero for another.
+// shortText is a text of 8 to 16 bytes: its first 8 bytes, its last 8 bytes and its size. It is zero for
+// texts of other sizes.
 type shortText struct {
 	first, last uint64
 	size        int
 }
 
-// Watches reports whether Watch wants a number of a feature, which was read as v.
+// Watches reports whether Watch must be called for a number of a feature that was rounded to v.
 func (c *Collector) Watches(feature int, v float32) bool {
 	return feature < len(c.limits) && hashOf(v) <= c.limits[feature]
 }
 
-// hashOf mixes the bits of a value; different values have different hashes.
+// hashOf returns a hash of a value. Values with different bits have different hashes.
 func hashOf(v float32) uint32 {
 	h := math.Float32bits(v)
 	h ^= h >> 16
@@ -56,7 +59,7 @@ func hashOf(v float32) uint32 {
 	return h ^ h>>16
 }
 
-// WatchText is Watch for a decimal whose text is b[from:to], of LongNumber bytes at least.
+// WatchText is Watch for the number with the text b[from:to], which has at least LongNumber bytes.
 func (c *Collector) WatchText(feature int, v float32, b []byte, from, to int) {
 	var text shortText
 	if to-from <= 16 {
@@ -70,8 +73,8 @@ func (c *Collector) WatchText(feature int, v float32, b []byte, from, to int) {
 	c.watch(feature, sketched{hashOf(v), exact, exact, text})
 }
 
-// Watch notes a number of a feature, which was read as v. Different goroutines may have it note
-// different features.
+// Watch adds a number of a feature to the feature's sketch. exact is the number, and v its float32.
+// Different goroutines may call Watch for different features at once.
 func (c *Collector) Watch(feature int, v float32, exact float64) {
 	c.watch(feature, sketched{hash: hashOf(v), least: exact, largest: exact})
 }
@@ -84,7 +87,7 @@ func (c *Collector) watch(feature int, s sketched) {
 	}
 }
 
-// place returns where a value of that hash is in a sketch, or belongs.
+// place returns the index of the value with the hash in a sketch, or the index at which to insert it.
 func place(list []sketched, hash uint32) (at int, known bool) {
 	for at < len(list) && list[at].hash < hash {
 		at++
@@ -92,7 +95,7 @@ func place(list []sketched, hash uint32) (at int, known bool) {
 	return at, at < len(list) && list[at].hash == hash
 }
 
-// keep adds a value to a sketch in the order of hashes.
+// keep adds a value to a sketch, which is sorted by hash, and returns the sketch.
 func keep(list []sketched, s sketched) []sketched {
 	at, known := place(list, s.hash)
 	if known {
@@ -109,8 +112,8 @@ func keep(list []sketched, s sketched) []sketched {
 	return slices.Insert(list, at, s)[:min(len(list)+1, sketchSize)]
 }
 
-// CollapsedWarning names the features of a file whose different numbers are one as float32, "" if
-// there are none. Features whose whole numbers are rounded have a warning already.
+// CollapsedWarning returns a warning with the features of a file that have different numbers with the
+// same float32. It returns "" if there are none. It omits features about which roundedWarning warns.
 func CollapsedWarning(file string, names []string, collectors ...*Collector) string {
 	width := 0
 	for _, c := range collectors {
@@ -142,8 +145,8 @@ func CollapsedWarning(file string, names []string, collectors ...*Collector) str
 	return dataset.CollapsedWarning(file, featureNames(features, names), example.least, example.largest)
 }
 
-// collapsed reports whether a tenth of the distinct values in float32 are of several decimals, and
-// there are few of them, with the first such value.
+// collapsed reports whether at least a tenth of the float32 values of a sketch stand for several decimals,
+// and the feature has fewer than manyValues distinct values. first is the first such value.
 func collapsed(list []sketched) (first sketched, ok bool) {
 	several := 0
 	for _, s := range list {

@@ -11,18 +11,18 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// Blocks are the arrays that a worker fills.
+// Blocks are the arrays for the documents that a worker parses.
 type Blocks struct {
-	Width  int
-	X      []float32 // documents × Width, row-major; zero where nothing was written yet
+	Width  int       // number of columns of X
+	X      []float32 // documents × Width, row-major; elements not yet written are 0
 	Grades []float64
-	DocEnd []uint32 // ends of document ids, counted from the part's first
+	DocEnd []uint32 // end of each document's id in the text of all ids
 
-	Weighted bool      // there are Weights
-	Weights  []float64 // of the documents
+	Weighted bool      // documents have Weights
+	Weights  []float64 // weights of the documents
 }
 
-// Allocate makes the arrays for a number of documents.
+// Allocate allocates the arrays for the given number of documents.
 func (b *Blocks) Allocate(docs int) {
 	b.X, b.Grades, b.DocEnd = block.New(docs*b.Width), make([]float64, docs), make([]uint32, docs)
 	if b.Weighted {
@@ -33,47 +33,48 @@ func (b *Blocks) Allocate(docs int) {
 // Row returns the features of a row.
 func (b *Blocks) Row(r int) []float32 { return b.X[r*b.Width : (r+1)*b.Width : (r+1)*b.Width] }
 
-// runWeight is the weight of a run's query, from its first document, and the line of that.
+// runWeight is the weight of a run's query, read from the first document of the run, and the line of this
+// document.
 type runWeight struct {
 	weight float64
 	line   int
 }
 
-// A Collector notes the queries, grades and identifiers of the documents of successive chunks. Each worker has
-// its own.
+// A Collector collects the documents that a parser reads: features, grades, queries and identifiers. It is
+// used for one chunk after the other. Each worker has its own.
 type Collector struct {
 	*Blocks
 
 	negative dataset.Negative
-	standIns []float64 // that stand for missing values
+	standIns []float64 // numbers that represent missing values
 	mem      *memory.Account
-	ids      map[string]uint32 // numbers of the query ids seen, in names
-	names    []string
+	ids      map[string]uint32 // index in names of each query id
+	names    []string          // query ids, in the order of first occurrence
 	rounded  map[int]float64   // see Rounded
-	limits   []uint32          // of each feature the largest hash that Watch wants
+	limits   []uint32          // for each feature, the largest hash for which Watch must be called
 	sketches [][]sketched      // see Watch
-	known    map[string]string // texts of attributes, each once
+	known    map[string]string // texts of attributes, to store each text once
 
-	// Of the current part:
+	// Of the current chunk:
 	runs      []run
 	weights   []runWeight
 	texts     []runTexts
-	last      string // the query id of the document before, empty at the start
-	docText   []byte
-	missing   int
-	absent    int
-	negatives int
-	row       int  // of the next document
-	drop      bool // the current document is to be left out
+	last      string // query id of the last document, empty at the start
+	docText   []byte // concatenated document ids
+	missing   int    // number of missing values
+	absent    int    // number of features that documents omit
+	negatives int    // number of negative grades
+	row       int    // row of the next document
+	drop      bool   // the current document is left out
 }
 
-// NewCollector returns a collector of a worker that fills blocks.
+// NewCollector returns a collector that writes documents to b.
 func NewCollector(b *Blocks, opts dataset.Options, mem *memory.Account) *Collector {
 	limits := slices.Repeat([]uint32{math.MaxUint32}, min(b.Width, maxWatched))
 	return &Collector{Blocks: b, limits: limits, sketches: make([][]sketched, len(limits)), negative: opts.Negative, standIns: opts.MissingValues, mem: mem, ids: make(map[string]uint32)}
 }
 
-// Begin begins a chunk whose documents fill the rows from the given one on.
+// Begin begins a chunk. Its documents are written to the rows from row on.
 func (c *Collector) Begin(row int) {
 	c.runs, c.docText, c.missing, c.negatives, c.last = c.runs[:0], c.docText[:0], 0, 0, ""
 	c.row, c.drop, c.weights, c.texts, c.absent = row, false, c.weights[:0], c.texts[:0], 0
@@ -93,7 +94,7 @@ func (c *Collector) Grade(v float64) bool {
 	case !(v >= 0 && v <= math.MaxFloat64):
 		return false
 	}
-	c.Grades[c.row] = v + 0 // without the sign of -0
+	c.Grades[c.row] = v + 0 // −0 becomes 0
 	return true
 }
 
@@ -103,11 +104,11 @@ const NegativeHint = " (or --negative-grades zero or drop)"
 // StandIns reports whether the options name numbers that represent missing values.
 func (c *Collector) StandIns() bool { return len(c.standIns) > 0 }
 
-// StandsIn reports whether a number represents a missing value.
+// StandsIn reports whether v is a number that represents a missing value.
 func (c *Collector) StandsIn(v float64) bool { return slices.Contains(c.standIns, v) }
 
-// Query counts the next document for a query. It returns the error of check about an id that is new to the
-// chunk.
+// Query sets the query of the next document. If the id is new, Query first calls check, and returns its
+// error.
 func (c *Collector) Query(id []byte, check func(id []byte) error) error {
 	if c.drop {
 		return nil
@@ -130,15 +131,16 @@ func (c *Collector) Query(id []byte, check func(id []byte) error) error {
 	return nil
 }
 
-// Weight sets the weight of the next document; the blocks are Weighted.
+// Weight sets the weight of the next document. The blocks must be Weighted.
 func (c *Collector) Weight(w float64) {
 	if !c.drop {
 		c.Weights[c.row] = w
 	}
 }
 
-// QueryWeight sets the weight of the query of the next document, which is on the given line, after a call of
-// Query. All documents of a query must have the same.
+// QueryWeight sets the weight of the next document's query. It must be called after Query. line is the
+// line of the document. It is an error if the weight differs from that of the document before in the same
+// query.
 func (c *Collector) QueryWeight(w float64, line int) error {
 	if c.drop {
 		return nil
@@ -160,14 +162,14 @@ func (c *Collector) Doc(id []byte) {
 	}
 }
 
-// Absent counts features that the next document omits, which are 0.
+// Absent adds to the number of features that the text omits for the next document. They are 0.
 func (c *Collector) Absent(features int) {
 	if !c.drop {
 		c.absent += features
 	}
 }
 
-// Done ends a document with a number of missing values.
+// Done completes the current document, which has the given number of missing values.
 func (c *Collector) Done(missing int) {
 	if c.drop {
 		c.drop = false
@@ -181,7 +183,8 @@ func (c *Collector) Done(missing int) {
 	c.row++
 }
 
-// Identifier returns the property that an invalid identifier lacks, "" if it is valid.
+// Identifier returns what an error about an invalid identifier expects, such as "in UTF-8". It returns ""
+// if the identifier is valid.
 func Identifier(id []byte) string {
 	switch {
 	case !utf8.Valid(id):
@@ -192,7 +195,7 @@ func Identifier(id []byte) string {
 	return ""
 }
 
-// hasControl reports whether an identifier, which is UTF-8, holds control characters.
+// hasControl reports whether an identifier in UTF-8 contains control characters.
 func hasControl(id []byte) bool {
 	for _, c := range id {
 		if c < ' ' || c >= 0x7f {

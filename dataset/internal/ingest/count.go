@@ -7,8 +7,8 @@ import (
 	"github.com/listwise/listwise/dataset/memory"
 )
 
-// countAll is the first pass over the text. Where it finds quotes, the text is cut outside them and
-// counted again.
+// countAll counts the text, in the first pass over it. At first, chunks end at any line feed. If the text
+// has quotes, chunks are cut again, only at line feeds outside quotes, and counted again.
 func (s *documents) countAll() error {
 	quoted, ok := s.format.(Quoted)
 	if err := s.count(); err != nil || s.seen.Quotes == 0 || !ok {
@@ -26,7 +26,7 @@ func (s *documents) countAll() error {
 	return s.count()
 }
 
-// oddBefore reports for each chunk whether an odd number of quotes precede it.
+// oddBefore reports, for each chunk, whether an odd number of quotes precedes it.
 func oddBefore(quotes []int) []bool {
 	odd, sum := make([]bool, len(quotes)), 0
 	for i, n := range quotes {
@@ -36,8 +36,9 @@ func oddBefore(quotes []int) []bool {
 	return odd
 }
 
-// count counts all chunks. It ends early at an index that must be a mistake, and where documents without
-// their features are too large: few compressed bytes may hold any number of them.
+// count counts all chunks. It stops early at a feature index above the limit. It also stops if the
+// documents exceed the memory limit even without features: a short compressed file may contain any number
+// of documents.
 func (s *documents) count() error {
 	s.sizes, s.seen, s.broken = nil, Size{}, nil
 	var stop atomic.Int64
@@ -66,7 +67,7 @@ func (s *documents) count() error {
 		case c.Err != nil && int64(c.Index) <= stop.Load():
 			s.broken, s.last = c.Err, c.Index
 			stop.Store(int64(c.Index))
-		case s.seen.Feature > s.format.Limit() || full != nil: // chunks before the last one seen are counted
+		case s.seen.Feature > s.format.Limit() || full != nil: // all chunks before the last one seen are still counted
 			stop.Store(min(stop.Load(), int64(len(s.sizes)-1)))
 		}
 	})
@@ -76,11 +77,11 @@ func (s *documents) count() error {
 	return full
 }
 
-// ChunkBytes is how much memory is counted for a chunk.
+// ChunkBytes is the memory that is counted for the data about a chunk.
 const ChunkBytes = 160
 
-// settle counts the text and returns the number of its columns. An error in the text has precedence
-// over one about what was counted.
+// settle counts the text and returns the number of columns. It returns an error if the text has a syntax
+// error that affects the counts, or no documents or features.
 func (s *documents) settle() (width int, err error) {
 	if err := s.countAll(); err != nil {
 		return 0, err

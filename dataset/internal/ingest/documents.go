@@ -12,13 +12,13 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// Documents returns text of a format as a source. Its chunks are parsed concurrently and visited in order.
-// Documents and errors are the same as with [Read].
+// Documents returns a source of the documents of a text. Chunks are parsed concurrently and visited in
+// order. Documents and errors are the same as with [Read].
 func Documents(in *input.Input, opts dataset.Options, format Format) (stream.Source, error) {
 	return newDocuments(in, opts, format)
 }
 
-// documents is text that is read in passes over its chunks.
+// documents is a text that is read in several passes over its chunks.
 type documents struct {
 	in     *input.Input
 	name   string
@@ -28,14 +28,14 @@ type documents struct {
 	mem    *memory.Account
 	held   bool // all documents are held in memory
 
-	collectors []*Collector // of the last visit
+	collectors []*Collector // of the workers of the last visit
 
-	mu      sync.Mutex // guards what counting finds:
-	sizes   []Size     // of the chunks
-	seen    Size       // sums over the chunks, and their largest feature index
-	broken  error      // why the text could not be read to its end, or nil
-	last    int        // the chunk that ends there
-	density float64    // the most lines per byte of a chunk
+	mu      sync.Mutex // guards the results of counting, which follow
+	sizes   []Size     // size of each chunk
+	seen    Size       // sums over the chunks, and the largest feature index
+	broken  error      // error that prevented reading the text to its end, or nil
+	last    int        // index of the chunk in which broken occurred
+	density float64    // largest number of lines per byte of a chunk
 }
 
 func newDocuments(in *input.Input, opts dataset.Options, format Format) (*documents, error) {
@@ -46,7 +46,7 @@ func newDocuments(in *input.Input, opts dataset.Options, format Format) (*docume
 	return &documents{in: in, name: in.Name, opts: opts, format: format, src: src, mem: in.Mem}, nil
 }
 
-// context returns the error of the context, once it is cancelled.
+// context returns the error of the context if it is cancelled, else nil.
 func (s *documents) context() error {
 	if err := input.Context(s.opts).Err(); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
@@ -67,15 +67,15 @@ func (s *documents) Each(columns int, visit func(b *stream.Batch) error) error {
 	})
 }
 
-// leastChunk is the least number of bytes of text that are parsed at a time, leastQuoted that
-// of tables, whose header should be in the first chunk.
+// leastChunk is the smallest size of a chunk in bytes. leastQuoted is that of a table, whose header should
+// be in the first chunk.
 const (
 	leastChunk  = 1 << 10
 	leastQuoted = 1 << 15
 )
 
-// recut makes chunks smaller if the features of their documents would take too much memory, as with short lines
-// and a wide matrix.
+// recut makes chunks smaller if the features of a chunk's documents would take too much memory. This
+// occurs with short lines and many columns.
 func (s *documents) recut(columns int) error {
 	size := cmp.Or(s.in.Chunk, chunkSize)
 	if most := stream.BatchBytes / (4 * float64(columns) * s.density); most < float64(size) {
@@ -97,7 +97,7 @@ func (s *documents) recut(columns int) error {
 		return err
 	}
 	s.src = src
-	sums := make([]int, src.Chunks()) // that of a text that can be read at any place
+	sums := make([]int, src.Chunks()) // quotes in each chunk; only a randomText gets here
 	err = inOrder(input.Context(s.opts), src, func(int, Chunk) {}, func(_ int, c Chunk) error {
 		sums[c.Index] = bytes.Count(c.Text[:c.Lines()], []byte(`"`))
 		return nil
@@ -106,8 +106,8 @@ func (s *documents) recut(columns int) error {
 	return err
 }
 
-// visit parses all chunks by workers that begin makes. It calls do in order with each chunk's worker and the
-// number of lines before it.
+// visit parses all chunks concurrently by workers, which begin returns. It calls do for each chunk, in
+// order, with the worker that parsed the chunk and the number of lines before it.
 func (s *documents) visit(begin func() *worker, do func(k *worker, c Chunk, before int) error) error {
 	workers := make([]*worker, s.src.Workers())
 	line := 0
@@ -143,17 +143,17 @@ func (s *documents) visit(begin func() *worker, do func(k *worker, c Chunk, befo
 	return err
 }
 
-// worker parses chunks, one after the other, into blocks of its own.
+// worker parses one chunk after the other into its own blocks.
 type worker struct {
 	col    *Collector
 	parser Parser
-	count  func(c Chunk) Size // unless nil, finds the size
-	taken  int64              // bytes of the blocks
+	count  func(c Chunk) Size // counts a chunk; nil if only lines are counted
+	taken  int64              // memory of the blocks that is counted
 
 	// Of the current chunk:
-	size Size // the lines, which are no fewer than documents; the rest if it is counted
-	docs int  // those parsed
-	line int  // the last
+	size Size // its lines, an upper bound of the documents; other fields are set by count
+	docs int  // number of documents parsed
+	line int  // last line parsed, or that of the error
 	err  error
 }
 
@@ -162,13 +162,13 @@ func (s *documents) worker(columns int) *worker {
 	return &worker{col: col, parser: s.format.Parser(col, false)}
 }
 
-// checker returns a worker that looks for errors.
+// checker returns a worker that only checks for errors and stores no features.
 func (s *documents) checker() *worker {
 	col := NewCollector(&Blocks{Weighted: weighsDocuments(s.format)}, s.opts, s.mem)
 	return &worker{col: col, parser: s.format.Parser(col, true)}
 }
 
-// parse parses a chunk and keeps the error for the chunk's turn.
+// parse parses a chunk. It stores an error in k.err, because errors are reported in the order of the chunks.
 func (k *worker) parse(c Chunk) {
 	if k.count != nil {
 		k.size = k.count(c)
@@ -180,7 +180,7 @@ func (k *worker) parse(c Chunk) {
 	}
 }
 
-// room empties the blocks and makes room for docs documents.
+// room clears the blocks and makes room for docs documents.
 func (k *worker) room(docs int) error {
 	b, used := k.col.Blocks, k.col.row
 	clear(b.X[:used*b.Width])
@@ -201,20 +201,20 @@ func (k *worker) room(docs int) error {
 	return nil
 }
 
-// runs returns the queries of the chunk's documents.
+// runs returns the runs of the chunk's documents.
 func (k *worker) runs() []stream.Run {
 	runs := make([]stream.Run, len(k.col.runs))
 	doc, before := 0, uint32(0)
 	for i, r := range k.col.runs {
 		doc += int(r.docs)
-		end := max(before, k.col.DocEnd[doc-1]) // 0 where no document before had an identifier
+		end := max(before, k.col.DocEnd[doc-1]) // DocEnd is 0 if the document has no identifier
 		runs[i] = stream.Run{ID: k.col.names[r.query], Docs: int(r.docs), Bytes: int(end - before)}
 		before = end
 	}
 	return runs
 }
 
-// batch returns the chunk's documents.
+// batch returns the documents of the chunk as a batch, without a copy.
 func (k *worker) batch() *stream.Batch {
 	b, n := k.col.Blocks, k.col.row
 	batch := &stream.Batch{Runs: k.runs(), Grades: b.Grades[:n], X: b.X[:n*b.Width], DocText: k.col.docText, DocEnd: b.DocEnd[:n], Absent: k.col.absent}
@@ -224,7 +224,7 @@ func (k *worker) batch() *stream.Batch {
 	return batch
 }
 
-// lineOf returns the line, within the chunk, of the first document after some runs.
+// lineOf returns the line, within the chunk, of the first document after the given runs.
 func (k *worker) lineOf(c Chunk, runs []stream.Run) int {
 	docs := 0
 	for _, r := range runs {
@@ -233,6 +233,6 @@ func (k *worker) lineOf(c Chunk, runs []stream.Run) int {
 	if k.room(k.size.Lines) != nil {
 		return 0
 	}
-	_, line, _ := k.parser.Chunk(c, 0, docs) // which ends at the next
+	_, line, _ := k.parser.Chunk(c, 0, docs) // it stops at the line of the next document
 	return line
 }

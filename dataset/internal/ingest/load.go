@@ -12,9 +12,9 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// Read reads text into memory in two passes. The first counts documents and features, so that the
-// arrays are allocated once. The second parses chunks concurrently and copies them to their places in
-// order. Errors in the content are of type [*dataset.SyntaxError]; the first in the file is returned.
+// Read reads a text into memory in two passes. The first pass counts documents and features, so that the
+// arrays are allocated once. The second pass parses chunks concurrently and copies their documents to the
+// arrays in order. Syntax errors are of type [*dataset.SyntaxError]. The error is the first one in the file.
 func Read(in *input.Input, opts dataset.Options, format Format) (*dataset.Dataset, error) {
 	s, err := newDocuments(in, opts, format)
 	if err != nil {
@@ -26,7 +26,7 @@ func Read(in *input.Input, opts dataset.Options, format Format) (*dataset.Datase
 		return nil, err
 	}
 	if err := s.mem.TakeMatrix(s.seen.Docs, width, true); err != nil {
-		if !opts.Stream { // else the text is read again, to its end
+		if !opts.Stream { // with Stream, the caller reads the text again and finds mistakes
 			err = s.mistakeBefore(err)
 		}
 		return nil, err
@@ -59,11 +59,11 @@ func Read(in *input.Input, opts dataset.Options, format Format) (*dataset.Datase
 	return l.dataset(shape)
 }
 
-// aFewChunks is how much of a text that is too large is searched for mistakes.
+// aFewChunks is the number of chunks of a too large text that are checked for mistakes.
 const aFewChunks = 4
 
-// mistakeBefore returns a mistake at the beginning of a text that is too large, which may be why, else
-// the error about its size.
+// mistakeBefore returns a syntax error at the beginning of a text that is too large for memory: a mistake
+// may be the reason for its size. If there is none, it returns large.
 func (s *documents) mistakeBefore(large error) error {
 	err := s.visit(s.checker, func(_ *worker, c Chunk, _ int) error {
 		if c.Index > aFewChunks {
@@ -82,23 +82,23 @@ type run struct{ query, docs uint32 }
 
 const runBytes = 8
 
-// loading copies documents that come in order into the arrays of a data set.
+// loading copies documents, which arrive in input order, to the arrays of a data set.
 type loading struct {
 	*documents
 	dataset.Blocks
 
-	row     int // of the next document
-	numbers map[string]uint32
+	row     int               // row of the next document
+	numbers map[string]uint32 // index of each query id
 	runs    []run
 
-	scattered map[uint32]bool // the queries with several runs
-	first     string          // the first of them
+	scattered map[uint32]bool // queries with several runs
+	first     string          // id of the first such query
 
-	texts [][]byte // identifiers of documents
-	bytes int      // their length
+	texts [][]byte // document ids, one text for each batch
+	bytes int      // total length of texts
 }
 
-// newLoading returns arrays for the documents that were counted.
+// newLoading allocates the arrays for the documents that s has counted.
 func newLoading(s *documents, width int) *loading {
 	var b Blocks
 	b.Width, b.Weighted = width, weighsDocuments(s.format)
@@ -111,7 +111,7 @@ func newLoading(s *documents, width int) *loading {
 	}
 }
 
-// add copies the documents of a batch.
+// add copies the documents of a batch to the next rows.
 func (l *loading) add(b *stream.Batch) error {
 	if l.row+len(b.Grades) > len(l.Grades) {
 		return dataset.ErrChanged
@@ -136,10 +136,10 @@ func (l *loading) add(b *stream.Batch) error {
 	if l.bytes += len(b.DocText); uint64(l.bytes) > math.MaxUint32 {
 		return &dataset.SyntaxError{Found: "document ids of more than 4 GiB", Expected: "at most that much"}
 	}
-	return l.mem.Take(2*int64(len(b.DocText)), "document ids") // and their copy
+	return l.mem.Take(2*int64(len(b.DocText)), "document ids") // the texts, and their concatenation
 }
 
-// addRun counts documents of a query.
+// addRun adds the documents of a run to the counts of its query.
 func (l *loading) addRun(r stream.Run) error {
 	q, known := l.numbers[r.ID]
 	if !known {
@@ -165,7 +165,8 @@ func (l *loading) addRun(r stream.Run) error {
 	return l.mem.Take(2*runBytes, "runs of documents of one query")
 }
 
-// dataset returns the data set: the documents of each query together, missing values filled in.
+// dataset returns the data set. The documents of each query are adjacent, and missing values are replaced
+// by the policy of the options.
 func (l *loading) dataset(shape stream.Shape) (*dataset.Dataset, error) {
 	b := &l.Blocks
 	b.FeatureNames, b.Warnings, b.QueryWeights = shape.FeatureNames, shape.Warnings, shape.QueryWeights
@@ -188,7 +189,7 @@ func (l *loading) dataset(shape stream.Shape) (*dataset.Dataset, error) {
 	return d, nil
 }
 
-// collect puts the documents of each query together.
+// collect reorders the documents so that those of each query are adjacent.
 func (l *loading) collect() {
 	b := &l.Blocks
 	b.InputRow = inputRows(l.runs, b.Counts)
@@ -200,7 +201,7 @@ func (l *loading) collect() {
 	b.Warnings = append(b.Warnings, dataset.ScatteredWarning(l.name, len(l.scattered), l.first))
 }
 
-// joined returns texts of a total length as one.
+// joined returns the concatenation of texts, whose total length is size.
 func joined(texts [][]byte, size int) string {
 	var all strings.Builder
 	all.Grow(size)
@@ -210,8 +211,8 @@ func joined(texts [][]byte, size int) string {
 	return all.String()
 }
 
-// inputRows returns, for every row of a Dataset whose queries stand together,
-// the place among the input's documents.
+// inputRows returns the input position of the document in each row of the data set, in which the documents
+// of each query are adjacent.
 func inputRows(runs []run, counts []int) []int {
 	next := make([]int, len(counts))
 	rows := 0
@@ -231,7 +232,7 @@ func inputRows(runs []run, counts []int) []int {
 	return inputRow
 }
 
-// picked returns the values at some places.
+// picked returns the values at the given places.
 func picked(values []float64, places []int) []float64 {
 	all := make([]float64, len(places))
 	for r, in := range places {
@@ -240,8 +241,8 @@ func picked(values []float64, places []int) []float64 {
 	return all
 }
 
-// permute moves the blocks' rows from input order to the order of inputRow, in
-// place, cycle by cycle of the permutation.
+// permute moves the rows of X and Grades from input order to the order of d.InputRow. It works in place,
+// along the cycles of the permutation.
 func permute(d *dataset.Blocks) {
 	f := d.Features
 	row := func(r int) []float32 { return d.X[r*f : (r+1)*f] }

@@ -8,13 +8,14 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// queryWeights are the weights of queries, collected run by run. All runs of a query must have the same.
+// queryWeights are the weights of queries, collected run by run. All runs of a query must have the same
+// weight.
 type queryWeights struct {
-	known  map[string]int // the queries' numbers
-	weight []float64      // of the queries, in the order in which they first appeared
+	known  map[string]int // index of each query id
+	weight []float64      // weight of each query, in the order of first occurrence
 }
 
-// add notes the weight of a run.
+// add adds the weight of a run. It returns an error if an earlier run of the query has another weight.
 func (w *queryWeights) add(query string, r runWeight) *dataset.SyntaxError {
 	if w.known == nil {
 		w.known = make(map[string]int)
@@ -33,39 +34,40 @@ func (w *queryWeights) add(query string, r runWeight) *dataset.SyntaxError {
 	return nil
 }
 
-// unequalWeights is the error about different weights of a query.
+// unequalWeights returns the error for different weights of a query.
 func unequalWeights(query string, w, first float64) *dataset.SyntaxError {
 	return &dataset.SyntaxError{Found: fmt.Sprintf("the weight %v of query %q", w, query), Expected: fmt.Sprintf("%v, as in a row of it before", first)}
 }
 
-// noWeight is the error about data with weights of 0 only.
+// noWeight returns the error for data in which all weights are 0.
 func noWeight(name, of string) error {
 	return &dataset.SyntaxError{File: name, Found: "weights of 0 of every " + of, Expected: "one at least that is not"}
 }
 
-// Weights are the findings of a survey about weights.
+// Weights collects the weights of queries and documents during a survey.
 type Weights struct {
 	queries   queryWeights
 	documents bool // some are not 1
 	positive  bool // some are not 0
 }
 
-// Query notes the weight of a query in a row on the given line. Another weight than before is an error.
+// Query adds the weight of a query, read on the given line. It is an error if the query had another weight
+// before.
 func (w *Weights) Query(id string, weight float64, line int) *dataset.SyntaxError {
 	return w.queries.add(id, runWeight{weight, line})
 }
 
-// Queries returns the number of queries whose weights were noted.
+// Queries returns the number of queries with weights.
 func (w *Weights) Queries() int { return len(w.queries.weight) }
 
-// Documents notes weights of documents.
+// Documents adds the weights of documents.
 func (w *Weights) Documents(weights []float64) {
 	for _, v := range weights {
 		w.documents, w.positive = w.documents || v != 1, w.positive || v > 0
 	}
 }
 
-// add notes the weights of a chunk that begins after the given number of lines.
+// add adds the weights of a chunk. before is the number of lines before the chunk.
 func (w *Weights) add(col *Collector, before int) error {
 	for k, r := range col.weights {
 		if err := w.Query(col.names[col.runs[k].query], r.weight, r.line+before); err != nil {
@@ -78,7 +80,7 @@ func (w *Weights) add(col *Collector, before int) error {
 	return nil
 }
 
-// Set adds them to a shape. It is an error if all weights are 0.
+// Set sets the weights in a shape. It is an error if all weights are 0.
 func (w *Weights) Set(shape *stream.Shape, name string) error {
 	if all := w.queries.weight; slices.ContainsFunc(all, func(v float64) bool { return v != 1 }) {
 		shape.QueryWeights = all
@@ -93,14 +95,16 @@ func (w *Weights) Set(shape *stream.Shape, name string) error {
 	return nil
 }
 
-// runTexts are the attributes of a run's query, from its first document, and the line of that.
+// runTexts are the attributes of a run's query, read from the first document of the run, and the line of
+// this document.
 type runTexts struct {
 	values []string
 	line   int
 }
 
-// Attributes sets the attributes of the query of the next document, which is on the given line, after a call of
-// Query. All documents of a query must have the same.
+// Attributes sets the attributes of the next document's query. It must be called after Query. line is the
+// line of the document. It is an error if an attribute differs from that of the document before in the same
+// query.
 func (c *Collector) Attributes(names []string, values [][]byte, line int) error {
 	if c.drop {
 		return nil
@@ -121,7 +125,7 @@ func (c *Collector) Attributes(names []string, values [][]byte, line int) error 
 	return nil
 }
 
-// text returns an attribute as a string. There are few different ones.
+// text returns an attribute as a string. Equal attributes share one string, since few are different.
 func (c *Collector) text(v []byte) string {
 	if c.known == nil {
 		c.known = make(map[string]string)
@@ -134,19 +138,20 @@ func (c *Collector) text(v []byte) string {
 	return text
 }
 
-// unequalTexts is the error about different values of an attribute of a query.
+// unequalTexts returns the error for different values of an attribute of a query.
 func unequalTexts(query, name, value, first string) *dataset.SyntaxError {
 	return &dataset.SyntaxError{Found: fmt.Sprintf("%q in column %s for query %q", value, name, query), Expected: fmt.Sprintf("%q, as in a row of it before: a column of the query's own", first)}
 }
 
-// Attributes are the attributes of queries, collected run by run. All runs of a query must have the same.
+// Attributes collects the attributes of queries, run by run. All runs of a query must have the same
+// attributes.
 type Attributes struct {
-	known map[string]int // the queries' numbers
-	of    [][]string     // the queries, in the order in which they first appeared
+	known map[string]int // index of each query id
+	of    [][]string     // attributes of each query, in the order of first occurrence
 }
 
-// Query notes the attributes of a query in a row on the given line, and keeps the values if it is the query's
-// first. Other values than before are an error.
+// Query adds the attributes of a query, read on the given line. It retains values if the query is new. It
+// is an error if the query had other values before.
 func (a *Attributes) Query(id string, names, values []string, line int) *dataset.SyntaxError {
 	if a.known == nil {
 		a.known = make(map[string]int)
@@ -167,10 +172,10 @@ func (a *Attributes) Query(id string, names, values []string, line int) *dataset
 	return nil
 }
 
-// Queries returns the number of queries whose attributes were noted.
+// Queries returns the number of queries with attributes.
 func (a *Attributes) Queries() int { return len(a.of) }
 
-// add notes the attributes of a chunk that begins after the given number of lines.
+// add adds the attributes of a chunk. before is the number of lines before the chunk.
 func (a *Attributes) add(col *Collector, names []string, before int) error {
 	for k, t := range col.texts {
 		if err := a.Query(col.names[col.runs[k].query], names, t.values, t.line+before); err != nil {
@@ -180,7 +185,7 @@ func (a *Attributes) add(col *Collector, names []string, before int) error {
 	return nil
 }
 
-// Set adds them to a shape.
+// Set sets the attributes in a shape.
 func (a *Attributes) Set(shape *stream.Shape, names []string) {
 	if a.of != nil {
 		shape.AttributeNames, shape.Attributes = slices.Clone(names), a.of

@@ -1,6 +1,6 @@
-// Package ingest reads text of documents. It cuts text into chunks, parses them concurrently and
-// visits them in order, so that the number of workers does not change the result. It must not know
-// any one format.
+// Package ingest reads documents from text. It divides the text into chunks, parses them concurrently and
+// visits them in order. So the result does not depend on the number of workers. The package must not know
+// any particular format.
 //
 // Start reading at [Format], which a format implements, and at [Read].
 package ingest
@@ -13,23 +13,23 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Size is the size of a chunk, if all of it is valid.
+// Size is the result of counting a chunk. It is exact if the chunk has no syntax errors.
 type Size struct {
 	Docs, Lines int
 	Feature     int // the largest feature index
-	Quotes      int // number of quotes, in a format that has such
+	Quotes      int // number of quotation marks, for a Quoted format
 }
 
-// Format is a form of text with documents.
+// Format is a text format for documents, such as LETOR text or CSV.
 type Format interface {
-	// Count returns what a chunk holds. Errors are left to Parser. It is called concurrently.
+	// Count counts a chunk. It does not check for errors, which Parser does. It is called concurrently.
 	Count(c Chunk) Size
 
 	// Counted is called when all chunks are counted; an error ends the reading.
 	Counted() error
 
-	// Width returns the number of columns if feature is the largest index, 0 if there are
-	// none.
+	// Width returns the number of columns of the data set if feature is the largest index in the text.
+	// It returns 0 if there are no features.
 	Width(feature int) int
 
 	// Limit returns the largest feature index allowed.
@@ -38,23 +38,24 @@ type Format interface {
 	// Names returns the names of the columns, or nil.
 	Names() []string
 
-	// Parser returns a parser of chunks for a collector. With checkOnly it looks for errors only: there are no
-	// columns, and only the rows of one chunk.
+	// Parser returns a parser that writes documents to c. With checkOnly it only checks for errors: the
+	// blocks of c then have no columns, and only enough rows for one chunk.
 	Parser(c *Collector, checkOnly bool) Parser
 
-	// Empty returns the error about a text that has no documents, or docs documents without features.
+	// Empty returns the error for a text without features. docs is the number of its documents, perhaps 0.
 	Empty(docs int) error
 }
 
-// Quoted is a Format in which line feeds between quotes end no record.
+// Quoted is a Format in which quoted cells may contain line feeds, such as CSV.
 type Quoted interface {
 	Format
 
-	// Recount is called if there are quotes. Then all chunks are cut outside them and counted again.
+	// Recount is called before all chunks are counted a second time. This occurs if the text has quotes:
+	// the chunks are then cut only at line feeds outside quotes.
 	Recount()
 }
 
-// quotes reports whether line feeds between quotes end no record.
+// quotes reports whether f is a Quoted format.
 func quotes(f Format) bool {
 	_, ok := f.(Quoted)
 	return ok
@@ -65,7 +66,7 @@ func FeatureLimit(opts dataset.Options) int {
 	return cmp.Or(opts.MaxFeature, dataset.DefaultMaxFeature)
 }
 
-// weighsDocuments reports whether a format has weights of documents. All of it must be counted.
+// weighsDocuments reports whether the text has weights of documents. It must be called after counting.
 func weighsDocuments(f Format) bool {
 	w, ok := f.(interface{ WeighsDocuments() bool })
 	return ok && w.WeighsDocuments()
@@ -73,19 +74,20 @@ func weighsDocuments(f Format) bool {
 
 // Parser parses chunks, one after the other.
 type Parser interface {
-	// Chunk parses a chunk of at most most documents that follows a number of lines. It returns the number of
-	// documents and the last line, or an error and its line.
+	// Chunk parses the documents of a chunk, at most most of them. before is the number of lines before the
+	// chunk. It returns the number of documents and the last line that it read. With an error, line is the
+	// line of the error.
 	Chunk(c Chunk, before, most int) (docs, line int, err error)
 }
 
-// Locate adds to an error of reading text where it happened. It returns nil for nil.
+// Locate adds the name of the file, and the line of a syntax error, to an error. It returns nil for nil.
 func Locate(err error, name string, line int) error {
 	if err == nil {
 		return nil
 	}
 	var syntax *dataset.SyntaxError
 	if errors.As(err, &syntax) {
-		if syntax.File = name; syntax.Line == 0 && !errors.Is(err, dataset.ErrTooLarge) { // which is of no one line
+		if syntax.File = name; syntax.Line == 0 && !errors.Is(err, dataset.ErrTooLarge) { // ErrTooLarge is not about one line
 			syntax.Line = line
 		}
 		return syntax

@@ -9,9 +9,9 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Rounded notes a number of a feature, counted from 0, if float32 rounds a whole number of it.
-// Of each feature the largest is kept, so that the workers' shares do not matter. Numbers of
-// at most seven digits before the point need not be told.
+// Rounded records that a feature has a whole number v that float32 rounds. Features are counted from 0.
+// The largest number of each feature is kept, so the result does not depend on which worker read it.
+// Rounded need not be called for numbers with at most seven digits before the decimal point.
 func (c *Collector) Rounded(feature int, v float64) {
 	old := c.rounded[feature]
 	if larger := math.Abs(v) > math.Abs(old) || v == -old && v > 0; !larger || !dataset.Rounds(v) {
@@ -23,8 +23,8 @@ func (c *Collector) Rounded(feature int, v float64) {
 	c.rounded[feature] = v
 }
 
-// roundedWarning says which features of a file are rounded, by the names that they have; "" if
-// none is.
+// roundedWarning returns a warning with the names of the features that are rounded, or "" if there are
+// none.
 func roundedWarning(file string, names []string, collectors []*Collector) string {
 	all := new(Collector)
 	for _, c := range collectors {
@@ -39,7 +39,8 @@ func roundedWarning(file string, names []string, collectors []*Collector) string
 	return dataset.RoundedWarning(file, featureNames(features, names), all.rounded[features[0]])
 }
 
-// featureNames returns what features, counted from 0, are called: their names, or their numbers.
+// featureNames returns the names of features, which are counted from 0. Without names it returns their
+// numbers, from 1.
 func featureNames(features []int, names []string) []string {
 	called := make([]string, len(features))
 	for i, f := range features {

@@ -9,10 +9,10 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// A Surveyor is a Format whose text is surveyed in one pass: parsing grades, queries and identifiers does not
-// need the results of counting.
+// A Surveyor is a Format that is counted and surveyed in one pass. This is possible if grades, queries and
+// identifiers can be parsed without the results of counting.
 type Surveyor interface {
-	// Surveyor returns a parser of all but features, which are passed over.
+	// Surveyor returns a parser that skips features.
 	Surveyor(c *Collector) Parser
 }
 
@@ -37,8 +37,9 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (stream.Shape, e
 	return shape, err
 }
 
-// surveyAtOnce counts while it surveys. Each finds mistakes in features. But an index in an invalid line could
-// decide the number of columns, so chunks with a new largest index are checked here.
+// surveyAtOnce counts and surveys in one pass. It skips features, in which Each later finds syntax errors.
+// However, the largest feature index determines the number of columns, and it could be in an invalid line.
+// So each chunk that has a new largest index is checked here.
 func (s *documents) surveyAtOnce(f Surveyor, visit func(runs []stream.Run) error) (stream.Shape, error) {
 	found := survey{documents: s, tell: visit}
 	surveying := func() *worker {
@@ -71,21 +72,21 @@ func (s *documents) surveyAtOnce(f Surveyor, visit func(runs []stream.Run) error
 	return shape, s.recut(width)
 }
 
-// check looks for errors in a chunk. An error comes with its line in the chunk.
+// check checks a chunk for errors. It returns the first error and its line in the chunk.
 func (k *worker) check(c Chunk) (line int, err error) {
 	k.parse(c)
 	k.col.mem.Give(k.taken)
 	return k.line, k.err
 }
 
-// CheckLines looks for errors in a chunk, all of whose lines are counted. An error comes with its line.
+// CheckLines counts a chunk and checks it for errors. It returns the first error and its line in the chunk.
 func CheckLines(f Format, opts dataset.Options, mem *memory.Account, c Chunk) (line int, err error) {
 	f.Count(c)
 	return (&documents{format: f, opts: opts, mem: mem}).checker().check(c)
 }
 
-// firstMistake returns the first mistake in the text, or err if there is none before it. The survey passed over
-// features, which may have an earlier mistake.
+// firstMistake returns the first syntax error of the text. err is the first error that the survey found, or
+// nil. Since the survey skips features, these may have an earlier error.
 func (s *documents) firstMistake(err error) error {
 	width, e := s.settle()
 	if e != nil {
@@ -118,7 +119,7 @@ func lineOf(err error) int {
 	return 0
 }
 
-// mistake returns the first error of a text in which there must be one.
+// mistake returns the first error of a text that is known to have one, from the results of counting.
 func (s *documents) mistake(width int) error {
 	err := s.visit(s.checker, func(*worker, Chunk, int) error { return nil })
 	switch {
@@ -130,13 +131,13 @@ func (s *documents) mistake(width int) error {
 	return fmt.Errorf("%s: %w", s.name, dataset.ErrChanged)
 }
 
-// rounded returns the warnings about rounded features in the last visit.
+// rounded returns the warnings of the last visit about features that float32 rounds or merges.
 func (s *documents) rounded() []string {
 	names := s.format.Names()
 	return said(roundedWarning(s.name, names, s.collectors), CollapsedWarning(s.name, names, s.collectors...))
 }
 
-// survey collects the findings of chunks that are visited in order.
+// survey collects the results of chunks, which are visited in order.
 type survey struct {
 	*documents
 	tell func(runs []stream.Run) error
@@ -147,7 +148,7 @@ type survey struct {
 	attributes     Attributes
 }
 
-// add takes the findings of a worker in a chunk that follows before lines.
+// add adds the results of a chunk that k has parsed. before is the number of lines before the chunk.
 func (v *survey) add(k *worker, c Chunk, before int) error {
 	runs := k.runs()
 	for _, r := range runs {
@@ -168,7 +169,7 @@ func (v *survey) add(k *worker, c Chunk, before int) error {
 	return err
 }
 
-// shape describes all chunks.
+// shape returns the description of all chunks.
 func (v *survey) shape(width int) (stream.Shape, error) {
 	shape := stream.Shape{Features: width, FeatureNames: v.format.Names(), Fixed: v.format.Names() != nil, DocIDs: v.docIDs}
 	if v.kept == 0 {
@@ -180,7 +181,7 @@ func (v *survey) shape(width int) (stream.Shape, error) {
 	return shape, err
 }
 
-// said returns the warnings that are not empty.
+// said returns the warnings that are not "".
 func said(warnings ...string) (list []string) {
 	for _, w := range warnings {
 		if w != "" {
@@ -190,7 +191,7 @@ func said(warnings ...string) (list []string) {
 	return list
 }
 
-// NegativeWarning returns the warning about n negative grades, "" if there are none.
+// NegativeWarning returns the warning about n negative grades, or "" if n is 0.
 func NegativeWarning(name string, n int, policy dataset.Negative) string {
 	switch {
 	case n == 0:
@@ -201,7 +202,7 @@ func NegativeWarning(name string, n int, policy dataset.Negative) string {
 	return fmt.Sprintf("%s: %d negative grades taken as 0", name, n)
 }
 
-// allNegative is the error about data without any documents left.
+// allNegative returns the error for data whose documents are all dropped for their negative grades.
 func allNegative(name string) error {
 	return &dataset.SyntaxError{File: name, Found: "negative grades alone", Expected: "documents that are not to be dropped"}
 }

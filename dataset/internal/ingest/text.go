@@ -18,47 +18,47 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Text is text that is cut into chunks of whole records: lines, or rows of a table whose quoted cells may hold
-// line feeds. Chunk i has the records that begin within bytes [i·size, (i+1)·size) of the text, for every kind
-// of text and number of workers. It is empty if no record begins there.
+// Text is a text that is divided into chunks of whole records. A record is a line, or a row of a table, whose
+// quoted cells may contain line feeds. Chunk i has the records that begin within bytes [i·size, (i+1)·size) of
+// the text. It is empty if no record begins there. The division does not depend on the number of workers.
 type Text interface {
-	// Each calls visit for every chunk, concurrently but never twice at a time for the same worker. It ends when
-	// all chunks are visited, or when stop is less than the index of the next chunk. Chunks up to stop are
-	// visited, unless the context is cancelled. The chunk's text is valid only during the call.
+	// Each calls visit for every chunk whose index is at most stop. Calls are concurrent, but one at a time
+	// for each worker. visit may lower stop. If the context is cancelled, Each ends early. The text of a chunk
+	// is valid only during the call.
 	Each(stop *atomic.Int64, visit func(worker int, c Chunk))
 
 	// Workers is the number of workers that Each will use.
 	Workers() int
 
-	// Chunks is the number of chunks, math.MaxInt if that is not known before reading.
+	// Chunks is the number of chunks, or math.MaxInt if it is not known before reading.
 	Chunks() int
 
-	// quote makes the text be cut outside quotes. odd says for each chunk of lines whether an odd number of
-	// quotes precede it. It returns false if that is so already.
+	// quote makes later passes divide the text only at line feeds outside quotes. odd says, for each chunk of
+	// the present division, whether an odd number of quotes precedes it. quote returns false if the text is
+	// already divided in this way.
 	quote(odd []bool) bool
 }
 
-// Cutting says how a text is cut.
+// Cutting has the options for dividing a text into chunks.
 type Cutting struct {
 	Context context.Context
 	Mem     *memory.Account
 	Chunk   int64 // bytes in a chunk
-	Line    int   // how far a chunk's last record may reach beyond it
-	Crew    int   // the number of workers
-	Quotes  bool  // line feeds between quotes end no record
+	Line    int   // number of bytes by which the last record of a chunk may exceed it
+	Crew    int   // number of workers; 0 means GOMAXPROCS
+	Quotes  bool  // line feeds between quotes do not end a record
 }
 
-// Chunk is a piece of a text: whole records, each with its line feed, followed by
-// padding bytes that may be read but mean nothing.
+// Chunk is a part of a text. It has whole records, each with its line feed. Padding bytes follow, which a
+// parser may read and must ignore.
 type Chunk struct {
 	Index int
-	Turn  int    // the number of chunks visited before, or at the same time, of smaller index
+	Turn  int    // position in the order of chunks; less than Index if empty chunks were not visited
 	Text  []byte // Text[:Lines()] are the records; nil if there are none
-	Err   error  // why the text could not be read beyond these records, or nil
+	Err   error  // error that prevented reading beyond these records, or nil
 }
 
-// WithoutMark returns the chunk without the byte order mark that a text in UTF-8
-// may begin with.
+// WithoutMark returns the chunk without the byte order mark of UTF-8, with which a text may begin.
 func (c Chunk) WithoutMark() Chunk {
 	const mark = "\xef\xbb\xbf"
 	if c.Index == 0 && bytes.HasPrefix(c.Text, []byte(mark)) && c.Lines() > len(mark) {
@@ -73,13 +73,13 @@ func (c Chunk) Lines() int { return max(0, len(c.Text)-decimal.Padding) }
 const (
 	chunkSize   = 1 << 19
 	alignment   = 4096
-	chunkSlack  = 1 << 14   // read beyond a chunk in the hope of its last line's end
-	longestLine = 256 << 20 // more is taken for something that is no text
-	freeBuffer  = 1 << 21   // a buffer up to this size is not counted as memory
+	chunkSlack  = 1 << 14   // bytes read beyond a chunk, which usually include the end of its last line
+	longestLine = 256 << 20 // a longer line is an error, because the file is probably no text
+	freeBuffer  = 1 << 21   // buffers up to this size do not count toward the memory limit
 )
 
-// TextOf returns the text of an input in any encoding. With quotes, line feeds between
-// quotes end no record.
+// TextOf returns the text of an input, decompressed if necessary. With quotes, line feeds between quotes
+// do not end a record.
 func TextOf(in *input.Input, opts dataset.Options, quotes bool) (Text, error) {
 	head, err := in.Head(compress.HeadSize)
 	if err != nil {
@@ -88,7 +88,7 @@ func TextOf(in *input.Input, opts dataset.Options, quotes bool) (Text, error) {
 	c := Cutting{Context: input.Context(opts), Mem: in.Mem, Chunk: cmp.Or(in.Chunk, chunkSize), Line: cmp.Or(in.Line, longestLine), Crew: opts.Workers}
 	r := observed(in.R, in.Size, opts.Observe)
 	kind := compress.Detect(head, in.Name)
-	if kind == compress.Plain { // cut at all line feeds until quotes are found
+	if kind == compress.Plain { // divided at any line feed at first, until counting finds quotes
 		return &randomText{r: r, size: in.Size, Cutting: c}, nil
 	}
 	c.Quotes = quotes
@@ -98,16 +98,16 @@ func TextOf(in *input.Input, opts dataset.Options, quotes bool) (Text, error) {
 	return StreamText(reopen, c), nil
 }
 
-// tooLong is the error about a line that is too long.
+// tooLong returns the error for a line that is too long.
 func (c *Cutting) tooLong() error {
 	return &dataset.SyntaxError{Found: "a line longer than " + memory.Bytes(float64(c.Line)), Expected: "text"}
 }
 
-// randomText is a text that can be read at any place: a file, or memory.
+// randomText is a text with random access: a file, or memory.
 type randomText struct {
 	r    io.ReaderAt
 	size int64
-	odd  []bool // of every chunk cut at all line feeds: does it begin between quotes?
+	odd  []bool // for each chunk that begins at any line feed, whether it begins between quotes
 	Cutting
 }
 
@@ -134,8 +134,8 @@ func (s *randomText) Each(stop *atomic.Int64, visit func(worker int, c Chunk)) {
 	}
 }
 
-// load reads chunk i into the buffer, which it replaces by a larger one if need
-// be. It starts one byte early, to see whether a line begins where the chunk does.
+// load reads chunk i into the buffer, or into a larger one that replaces it. It also reads bytes before the
+// chunk, to see whether a line begins at its first byte.
 func (s *randomText) load(i int, buffer *[]byte) ([]byte, error) {
 	from := int64(i) * s.Chunk
 	to := min(from+s.Chunk, s.size)
@@ -157,7 +157,7 @@ func (s *randomText) load(i int, buffer *[]byte) ([]byte, error) {
 		}
 	}
 	ends := recordEnd{quotes: s.Quotes, at: first}
-	longest := int(to-base) + s.Line // where the last line may end
+	longest := int(to-base) + s.Line // limit of the end of the last line
 	for searched := int(to - base - 1); err == nil; {
 		end := ends.find(buf, searched)
 		ended := base+int64(len(buf)) == s.size
@@ -177,15 +177,15 @@ func (s *randomText) load(i int, buffer *[]byte) ([]byte, error) {
 	return wholeLines(buf)[first:], err
 }
 
-// A recordEnd looks for the line feed that ends a record.
+// A recordEnd searches for the line feed that ends a record.
 type recordEnd struct {
-	quotes bool // only line feeds outside quotes do
-	at     int  // the text before it has been looked at
-	odd    bool // an odd number of quotes stand in it
+	quotes bool // only line feeds outside quotes end a record
+	at     int  // end of the text that has been searched
+	odd    bool // the searched text has an odd number of quotes
 }
 
-// find returns the place of the first line feed at or after from that ends a record, or a negative number. The
-// text may have grown since the call before.
+// find returns the index of the first line feed at or after from that ends a record. It returns a negative
+// number if there is none. The text may be longer than in the call before.
 func (e *recordEnd) find(text []byte, from int) int {
 	if !e.quotes {
 		if n := bytes.IndexByte(text[from:], '\n'); n >= 0 {
@@ -210,8 +210,8 @@ func (e *recordEnd) find(text []byte, from int) int {
 	return -1
 }
 
-// extend reads on from the end of buf, which holds the text from base, up to the
-// place end in the text. The result has room for a line feed and the padding.
+// extend appends text to buf, up to the position end of the text. buf has the text from the position base
+// on. The result has room for a line feed and the padding.
 func (s *randomText) extend(buf []byte, base, end int64) ([]byte, error) {
 	have, want := len(buf), int(min(end, s.size)-base)
 	buf, err := s.withRoom(buf, want)
@@ -228,15 +228,15 @@ func (s *randomText) extend(buf []byte, base, end int64) ([]byte, error) {
 	return buf, nil
 }
 
-// withRoom returns buf, moved to a larger array if its capacity is less than n
-// bytes, a line feed and the padding.
+// withRoom returns buf with capacity for n bytes, a line feed and the padding. It copies buf to a larger
+// array if necessary.
 func (c *Cutting) withRoom(buf []byte, n int) ([]byte, error) {
 	n += 1 + decimal.Padding
 	if cap(buf) >= n {
 		return buf, nil
 	}
 	need := counted(n)
-	if need > 0 { // even where others have taken all there is
+	if need > 0 { // small buffers are available even if the limit is exhausted
 		if err := c.Mem.Take(need, "lines"); err != nil {
 			c.Mem.Give(need)
 			return buf, err
@@ -247,7 +247,7 @@ func (c *Cutting) withRoom(buf []byte, n int) ([]byte, error) {
 	return moved, nil
 }
 
-// counted returns how much of a buffer's memory counts: none unless a line is long.
+// counted returns the part of a buffer's memory that counts toward the limit. It is 0 unless a line is long.
 func counted(size int) int64 {
 	if size <= freeBuffer {
 		return 0
@@ -255,8 +255,8 @@ func counted(size int) int64 {
 	return int64(size)
 }
 
-// CloseLine returns the text with a line feed at its end, which its last line may
-// lack, and the padding, for which there must be room.
+// CloseLine returns the text with padding. It first appends a line feed if the last line has none. The
+// capacity of text must be large enough for both.
 func CloseLine(text []byte) []byte {
 	if n := len(text); n > 0 && text[n-1] != '\n' {
 		text = append(text, '\n')
@@ -264,7 +264,7 @@ func CloseLine(text []byte) []byte {
 	return text[:len(text)+decimal.Padding]
 }
 
-// wholeLines returns the text up to its last line feed, and the padding.
+// wholeLines returns the text up to its last line feed, with padding.
 func wholeLines(text []byte) []byte {
 	n := bytes.LastIndexByte(text, '\n') + 1
 	if n == 0 {
@@ -273,8 +273,8 @@ func wholeLines(text []byte) []byte {
 	return text[:n+decimal.Padding]
 }
 
-// streamText is a text that must be read from its beginning, such as a compressed file. One goroutine reads
-// and cuts it while others visit its chunks. It is reopened for each pass.
+// streamText is a text that can only be read sequentially, such as a compressed file. One goroutine reads it
+// and divides it into chunks, while others visit the chunks. The text is reopened for each pass.
 type streamText struct {
 	open func() (io.ReadCloser, error)
 	Cutting
@@ -316,8 +316,8 @@ func (s *streamText) Each(stop *atomic.Int64, visit func(worker int, c Chunk)) {
 	}
 }
 
-// cut reads the text into buffers from next, and passes each chunk to emit with its buffer. The last chunk has
-// the error that ended the text, if any.
+// cut reads the text and divides it into chunks. It gets buffers from next, and passes each chunk with its
+// buffer to emit. If reading fails, the last chunk has the error.
 func (s *streamText) cut(stop *atomic.Int64, next func() []byte, emit func(c Chunk, buffer []byte)) {
 	buf := next()
 	r, err := s.open()
@@ -325,7 +325,7 @@ func (s *streamText) cut(stop *atomic.Int64, next func() []byte, emit func(c Chu
 		emit(Chunk{Err: err}, buf)
 		return
 	}
-	var base int64 // the place in the text of buf[0], where a line begins
+	var base int64 // position of buf[0] in the text, at the beginning of a line
 	for turn := 0; err == nil; turn++ {
 		index := base / s.Chunk
 		if index > stop.Load() || s.Context.Err() != nil {
@@ -350,14 +350,15 @@ func (s *streamText) cut(stop *atomic.Int64, next func() []byte, emit func(c Chu
 		buf = spare
 	}
 	s.Mem.Give(counted(cap(buf)))
-	_ = r.Close() // everything wanted has been read and checked
+	_ = r.Close() // errors of reading were reported before
 }
 
-// readChunk reads on after buf, which begins with a line, to the end of the last line that begins within its
-// first size bytes. It returns all it has read and the chunk; at the end of the text the error is io.EOF.
+// readChunk appends text to buf, which begins with a line. It reads to the end of the last line that begins
+// within the first size bytes. It returns all text it has read, and the part of it that is the chunk. At the
+// end of the text the error is io.EOF.
 func (s *streamText) readChunk(r io.Reader, buf []byte, size int) (all, text []byte, err error) {
 	ends := recordEnd{quotes: s.Quotes}
-	searched, longest := size-1, size+s.Line // longest is where the last line may end
+	searched, longest := size-1, size+s.Line // longest is the limit of the end of the last line
 	for {
 		if len(buf) > searched {
 			end := ends.find(buf, searched)
@@ -369,7 +370,7 @@ func (s *streamText) readChunk(r io.Reader, buf []byte, size int) (all, text []b
 			}
 			searched = len(buf)
 		}
-		if cap(buf)-len(buf) < 2*decimal.Padding { // too little room for another read: a long line
+		if cap(buf)-len(buf) < 2*decimal.Padding { // the line is long: make room for another read
 			if buf, err = s.withRoom(buf, min(max(size+chunkSlack, 2*len(buf)), longest+1+decimal.Padding)); err != nil {
 				return buf, wholeLines(buf), err
 			}
@@ -377,7 +378,7 @@ func (s *streamText) readChunk(r io.Reader, buf []byte, size int) (all, text []b
 		n, err := r.Read(buf[len(buf) : cap(buf)-1-decimal.Padding])
 		buf = buf[:len(buf)+n]
 		if n > 0 {
-			continue // an error comes again with the next call
+			continue // the next call returns the error again
 		}
 		if errors.Is(err, io.EOF) {
 			text = CloseLine(buf)
@@ -389,10 +390,10 @@ func (s *streamText) readChunk(r io.Reader, buf []byte, size int) (all, text []b
 	}
 }
 
-// passes is how often text is read.
+// passes is the number of times that a text is read.
 const passes = 2
 
-// observedReader reports how much of a text was read in all passes.
+// observedReader calls observe with the number of bytes read in all passes.
 type observedReader struct {
 	io.ReaderAt
 
@@ -401,7 +402,7 @@ type observedReader struct {
 	observe func(done, total int64)
 }
 
-// observed returns r with calls of observe, unless that is nil.
+// observed returns r, or a reader that calls observe if that is not nil.
 func observed(r io.ReaderAt, size int64, observe func(done, total int64)) io.ReaderAt {
 	if observe == nil {
 		return r
@@ -409,7 +410,8 @@ func observed(r io.ReaderAt, size int64, observe func(done, total int64)) io.Rea
 	return &observedReader{ReaderAt: r, total: passes * size, observe: observe}
 }
 
-// ReadAt implements io.ReaderAt. Chunks overlap by the end of a line, so the sum may exceed the total.
+// ReadAt implements io.ReaderAt. Reads of adjacent chunks overlap, so the sum of their bytes may exceed the
+// total. The number passed to observe does not.
 func (o *observedReader) ReadAt(b []byte, at int64) (int, error) {
 	n, err := o.ReaderAt.ReadAt(b, at)
 	o.observe(min(o.done.Add(int64(n)), o.total), o.total)

@@ -8,8 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// inOrder calls prepare for every chunk of a text as Each does. Then the same worker calls finish, chunk by
-// chunk in order, while the text is valid. The first error of finish ends it.
+// inOrder calls prepare concurrently for every chunk of a text, as Text.Each does. The same worker then calls
+// finish for the chunk, while its text is valid. Calls of finish are in the order of the chunks, one at a
+// time. inOrder stops at the first error of finish and returns it.
 func inOrder(ctx context.Context, src Text, prepare func(worker int, c Chunk), finish func(worker int, c Chunk) error) error {
 	t := &turns{ctx: ctx}
 	t.moved.L = &t.mu
@@ -23,7 +24,7 @@ func inOrder(ctx context.Context, src Text, prepare func(worker int, c Chunk), f
 	src.Each(&t.stop, func(worker int, c Chunk) {
 		err := errPanicked
 		defer func() {
-			if err != nil { // in this or in an earlier chunk: the first stays
+			if err != nil { // end keeps the first error
 				t.end(err)
 			}
 		}()
@@ -44,18 +45,18 @@ func inOrder(ctx context.Context, src Text, prepare func(worker int, c Chunk), f
 
 var errPanicked = errors.New("a worker panicked")
 
-// turns let chunks be finished in order.
+// turns is the synchronisation by which chunks are finished in order.
 type turns struct {
 	ctx  context.Context
 	stop atomic.Int64
 
 	mu    sync.Mutex
 	moved sync.Cond
-	next  int // the turn of the chunk to finish
+	next  int // Turn of the next chunk to finish
 	err   error
 }
 
-// mine waits for a turn and reports whether it came.
+// mine waits for the turn. It returns false if an error or the context ended the turns before.
 func (t *turns) mine(turn int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -73,7 +74,7 @@ func (t *turns) pass() {
 	t.moved.Broadcast()
 }
 
-// end ends the turns.
+// end ends the turns with an error, unless they have ended.
 func (t *turns) end(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
