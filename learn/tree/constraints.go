@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// bounds are the least and the largest value that a leaf may have.
+// bounds are the smallest and the largest value that monotone constraints allow for a leaf.
 type bounds struct{ lower, upper float64 }
 
 func unbounded() bounds { return bounds{math.Inf(-1), math.Inf(1)} }
@@ -28,7 +28,7 @@ func (o *Options) checkConstraints(features int) error {
 	return nil
 }
 
-// checkCategories returns an error if a categorical feature has a sign.
+// checkCategories returns an error if a categorical feature has a monotone constraint.
 func (o *Options) checkCategories(b *Bins) error {
 	for f, sign := range o.Monotone {
 		if sign != 0 && b.categories[f] != nil {
@@ -38,7 +38,7 @@ func (o *Options) checkCategories(b *Bins) error {
 	return nil
 }
 
-// sign returns the sign of a feature's monotone constraint.
+// sign returns the monotone constraint of a feature: 1, −1 or 0.
 func (o *Options) sign(feature int) int8 {
 	if o.Monotone == nil {
 		return 0
@@ -46,20 +46,20 @@ func (o *Options) sign(feature int) int8 {
 	return o.Monotone[feature]
 }
 
-// value is the Newton step of these sums, within bounds.
+// value returns the Newton step for the gradient g and the curvature h, limited to the bounds.
 func (o *Options) value(g, h float64, within bounds) float64 {
 	return within.clamp(o.Step(g, h))
 }
 
-// strengthAt is twice the reduction of the objective's approximation by a leaf of value v. strength is its
-// maximum over v.
+// strengthAt returns twice the reduction of the objective's quadratic approximation by a leaf with the
+// value v. strength is the maximum of strengthAt over v.
 func (o *Options) strengthAt(g, h, v float64) float64 {
 	return float64(2*g*v) - float64((h+o.L2)*v*v) - float64(2*o.L1*math.Abs(v))
 }
 
-// divided returns the bounds of the two parts of a leaf. Without a sign, they are the bounds of the leaf.
-// With a sign, the middle between the parts' values bounds both, so that divisions below keep the order
-// (LightGBM's basic method).
+// divided returns the bounds of the two parts of a leaf. Without a constraint (sign 0), they are the bounds
+// of the leaf. Otherwise the mean of the parts' values becomes a bound of both parts. Later divisions of the
+// parts then cannot violate the constraint (LightGBM's basic method).
 func (b bounds) divided(sign int8, leftValue, rightValue float64) (left, right bounds) {
 	left, right = b, b
 	middle := (leftValue + rightValue) / 2
@@ -72,26 +72,26 @@ func (b bounds) divided(sign int8, leftValue, rightValue float64) (left, right b
 	return left, right
 }
 
-// leafValue is the value of a leaf's sums within bounds.
+// leafValue returns the Newton step of a leaf, limited to the bounds.
 func (g *Grower) leafValue(l *leaf, within bounds) float64 {
 	return g.value(float64(float64(l.total.gradient())*g.unit.gradient), float64(float64(l.total.curvature())*g.unit.curvature), within)
 }
 
-// Clamp moves the values of the leaves of the tree grown last into the bounds of monotone constraints.
-// [Grower.Values] has done so.
+// Clamp limits the values of the last tree's leaves to the bounds of monotone constraints. Values returned
+// by [Grower.Values] are already limited.
 func (g *Grower) Clamp(values []float64) {
 	for i := range values {
 		values[i] = g.leaves[i].clamp(values[i])
 	}
 }
 
-// interaction is the remaining choice of features on a path, by the groups of features that may interact.
+// interaction has the features that a path may be continued with, by the groups of Options.Interactions.
 type interaction struct {
-	groups []int  // groups that have all features of the path
-	barred []bool // features that may not join them; nil for none
+	groups []int  // indices of the groups that contain all features of the path
+	barred []bool // marks the features that are in none of these groups; nil for none
 }
 
-// after returns the remaining choice after a feature joins the path. features is the number of all.
+// after returns the interaction of the path after a split by feature. features is the number of features.
 func (o *Options) after(above interaction, feature, features int) interaction {
 	if len(o.Interactions) == 0 {
 		return above
@@ -113,7 +113,7 @@ func (o *Options) after(above interaction, feature, features int) interaction {
 	return below
 }
 
-// bars reports whether a feature must not divide a leaf.
+// bars reports whether a leaf must not be divided by a feature.
 func (g *Grower) bars(l *leaf, feature int) bool {
 	return g.barred != nil && g.barred[feature] || l.barred != nil && l.barred[feature]
 }

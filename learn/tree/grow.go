@@ -5,50 +5,51 @@ import (
 	"slices"
 )
 
-// Grower grows trees on one matrix. It keeps its memory from tree to tree. Calls must not overlap.
+// Grower grows trees on one matrix. It reuses its memory for each tree. A Grower must not be used by several
+// goroutines at once.
 type Grower struct {
 	matrix *Matrix
 	Options
 
 	unit    quanta
-	ceiling ceiling  // of gains
-	index   []uint32 // documents, those of a leaf together
-	packed  []sums   // of each row; of those in index alone they are this tree's
-	spare   struct { // for dividing
+	ceiling ceiling  // upper bound of gains
+	index   []uint32 // rows of the tree's documents; those of a leaf are adjacent
+	packed  []sums   // gradient and second derivative of each row; outdated for rows not in index
+	spare   struct { // memory for dividing a leaf
 		index  []uint32
 		codes  []uint8
 		counts []int
 		goes   [256]uint8
-		parent leaf // the one divided last
+		parent leaf // the leaf that was divided last
 	}
 	leaves    []leaf
 	free      [][]histogram
-	gatherers []gatherer  // a worker each
-	searchers [2]searcher // of the node looked at and its sibling
-	splits    []split     // by slot, of the node looked at
-	second    []split     // likewise, of its sibling
+	gatherers []gatherer  // one for each worker
+	searchers [2]searcher // searchers of the current node and of its sibling
+	splits    []split     // best split of each slot for the current node
+	second    []split     // best split of each slot for its sibling
 	tree      *Tree
-	bag       []bool // documents that are in index; nil for all
-	barred    []bool // features that no split is by; nil for none
-	seed      uint64 // of random thresholds
+	bag       []bool // marks the rows in index; nil if all rows are
+	barred    []bool // marks the features that must not be split by; nil if there are none
+	seed      uint64 // random seed of thresholds
 
-	bounded bool // some feature has a sign
+	bounded bool // some feature has a monotone constraint
 
-	failed      int  // best splits of this tree that left too few documents
-	countAtOnce bool // the documents of a split, when a leaf gets it
+	failed      int  // number of best splits of this tree that left too few documents on a side
+	countAtOnce bool // documents are counted when a split is chosen, not when the leaf is divided
 }
 
-// leaf is a leaf while the tree grows.
+// leaf is a leaf of the growing tree.
 type leaf struct {
-	from, to int // in index
+	from, to int // range of its documents in index
 	total    sums
 	depth    int
-	node     int // above it, −1 at the root
+	node     int // index of its parent node; −1 for the root
 	isLeft   bool
-	key      uint64 // of what is drawn for it
+	key      uint64 // key of its random draws
 	bounds
 	interaction
-	sums    []histogram // by block; nil if it cannot be divided
+	sums    []histogram // one for each block; nil if the leaf cannot be divided
 	best    split
 	counted bool // best is known to leave enough documents on both sides
 }
@@ -70,22 +71,22 @@ func NewGrower(m *Matrix, o Options) (*Grower, error) {
 	}, nil
 }
 
-// Bar excludes the marked features from the splits of the next trees; nil allows all. The list has an
-// element for each feature.
+// Bar excludes features from the splits of the next trees. features has an element for each feature, which
+// is true if the feature is excluded. nil excludes none.
 func (g *Grower) Bar(features []bool) { g.barred = features }
 
-// Seed sets the random seed of the next trees' thresholds. The draw for a leaf depends only on the seed,
-// the path to the leaf and the feature.
+// Seed sets the random seed of thresholds for the next trees. The random threshold of a leaf depends only
+// on the seed, the path to the leaf and the feature.
 func (g *Grower) Seed(seed uint64) { g.seed = seed }
 
-// Grow returns a tree that approximates λ/second on the given rows, in increasing order, or on all rows if rows
-// is nil. Each split takes the most it can of
+// Grow returns a tree whose leaf values approximate λ/second. It is grown on the given rows, which must be
+// in increasing order, or on all rows if rows is nil. The gain of a split is its increase of
 //
-//	Σ_leaves G²/(H + L2),   G = Σλ and H = Σsecond of a leaf's documents,
+//	Σ_leaves G²/(H + L2),   G = Σλ and H = Σsecond over the documents of a leaf.
 //
-// which is twice the approximate reduction of the objective by a Newton step (Chen and Guestrin, XGBoost, KDD
-// 2016, eq. 7). lambda and second have an element for each row of the matrix. All must be finite, and second
-// not negative.
+// This sum is twice the approximate reduction of the objective by a Newton step (Chen and Guestrin, XGBoost,
+// KDD 2016, eq. 7, here without L1). Each split has the largest gain that the options allow. lambda and
+// second have an element for each row of the matrix. All must be finite, and second must not be negative.
 func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 	g.begin(lambda, second, rows)
 	if g.Growth == Symmetric {
@@ -113,7 +114,7 @@ func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 	return g.tree
 }
 
-// next returns the leaf to be divided first, or −1.
+// next returns the index of the leaf to divide next, or −1 if there is none.
 func (g *Grower) next() int {
 	at := -1
 	for i := range g.leaves {
@@ -124,7 +125,7 @@ func (g *Grower) next() int {
 	return at
 }
 
-// before reports whether a leaf is divided before an earlier one of the list.
+// before reports whether the leaf l is divided before other, which precedes it in g.leaves.
 func (g *Grower) before(l, other *leaf) bool {
 	if g.Growth == DepthWise && l.depth != other.depth {
 		return l.depth < other.depth
@@ -132,9 +133,9 @@ func (g *Grower) before(l, other *leaf) bool {
 	return l.best.gain > other.best.gain
 }
 
-// begin makes the root the only leaf.
+// begin starts a tree with the root as its only leaf.
 func (g *Grower) begin(lambda, second []float64, rows []uint32) {
-	g.countAtOnce = g.RandomThresholds || 4*g.failed >= len(g.leaves) // in the first tree too: both are 0
+	g.countAtOnce = g.RandomThresholds || 4*g.failed >= len(g.leaves) // true for the first tree, where both are 0
 	g.tree, g.failed = &Tree{Leaves: 1}, 0
 	g.index, g.bag = g.index[:0], nil
 	if rows == nil {
@@ -171,9 +172,9 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	}
 }
 
-// divide divides a leaf by its best split, given its codes by read. The left part takes the leaf's place,
-// and the right one is a new leaf. It returns the leaf as it was, valid until the next division, and both
-// parts, which have no histograms yet.
+// divide divides a leaf by its best split. codes are the codes of its documents, from read. The left part
+// replaces the leaf in g.leaves, and the right part is appended. divide returns a copy of the leaf as it
+// was, which is valid until the next call, and both parts, which have no histograms yet.
 func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	l := &g.spare.parent
 	*l = g.leaves[at]
@@ -209,7 +210,8 @@ func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	return l, smaller, larger
 }
 
-// searchBoth finds the best splits of two siblings. The larger one's histograms replace their parent's.
+// searchBoth finds the best splits of two siblings. The larger sibling reuses the memory of the parent's
+// histograms.
 func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 	if len(g.leaves) == g.Leaves || g.Depth > 0 && smaller.depth >= g.Depth {
 		g.release(parent)
@@ -233,8 +235,8 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 	g.choose(larger, g.second)
 }
 
-// searchLarger finds the best split of the larger sibling of a leaf that will not be divided. It subtracts
-// the smaller one's documents from the histograms one by one.
+// searchLarger finds the best split of the larger sibling if the smaller one will not be divided. The smaller
+// one then needs no histograms: its documents are subtracted from those of the parent one by one.
 func (g *Grower) searchLarger(smaller, larger *leaf) {
 	g.searchers[1] = g.searcher(larger)
 	g.add(larger.sums, smaller, true, func(from, to int) {
@@ -243,7 +245,7 @@ func (g *Grower) searchLarger(smaller, larger *leaf) {
 	g.choose(larger, g.second)
 }
 
-// divisible reports whether a leaf has the documents and the curvature of two.
+// divisible reports whether a leaf has enough documents and curvature for two leaves.
 func (g *Grower) divisible(l *leaf) bool {
 	curvature := float64(float64(l.total.curvature()) * g.unit.curvature)
 	return l.to-l.from >= 2*g.LeafDocuments && curvature*(1+1e-9) >= 2*g.LeafCurvature
@@ -260,7 +262,8 @@ func (g *Grower) searcher(l *leaf) searcher {
 	return s
 }
 
-// search bounds the gain of each feature of blocks from up to to. For categories it finds the best split.
+// search computes an upper bound of the gain for each feature of the blocks from ≤ b < to. For categorical
+// features it finds the best split.
 func (g *Grower) search(s *searcher, from, to int, sums []histogram, found []split) {
 	for slot := from * blockFeatures; slot < min(len(g.matrix.slots), to*blockFeatures); slot++ {
 		f := g.matrix.slots[slot]
@@ -269,7 +272,7 @@ func (g *Grower) search(s *searcher, from, to int, sums []histogram, found []spl
 			continue
 		}
 		of := &sums[slot/blockFeatures][slot%blockFeatures]
-		if g.matrix.bins.categories[f] != nil { // the bound is on cuts
+		if g.matrix.bins.categories[f] != nil { // there is no bound for divisions into sets
 			found[slot] = g.find(s, slot, of)
 			continue
 		}
@@ -277,7 +280,7 @@ func (g *Grower) search(s *searcher, from, to int, sums []histogram, found []spl
 	}
 }
 
-// find finds the best split of a slot whose sums by code are given.
+// find returns the best split of a slot. of has the sums of each code.
 func (g *Grower) find(s *searcher, slot int, of *[256]sums) split {
 	f := g.matrix.slots[slot]
 	if g.special(f) {

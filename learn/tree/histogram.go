@@ -7,10 +7,10 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// histogram has the sums of a block's features by code.
+// histogram has the sums of each code for the eight features of a block.
 type histogram [blockFeatures][256]sums
 
-// add adds the sums of some documents, given their words of the block.
+// add adds documents to the histogram. words has their codes in the block, and packed their sums.
 func (h *histogram) add(words []uint64, packed []sums) {
 	packed = packed[:len(words)]
 	for i, w := range words {
@@ -26,7 +26,8 @@ func (h *histogram) add(words []uint64, packed []sums) {
 	}
 }
 
-// addCommon adds the sums of some documents, given their words of the block. It overwrites words and kept.
+// addCommon does the same as add for a block with a common word. The documents with this word are first
+// added up, and then added to the histogram at once. addCommon overwrites words and kept.
 func (h *histogram) addCommon(words []uint64, kept, packed []sums, c common) {
 	kept = kept[:len(words)]
 	n, dropped := kernel.Without(words, uint64s(kept), uint64s(packed), c.word)
@@ -36,33 +37,34 @@ func (h *histogram) addCommon(words []uint64, kept, packed []sums, c common) {
 	h.add(words[:n], kept)
 }
 
-// less subtracts a child's histogram from its parent's, which leaves the other child's.
+// less subtracts other, the histogram of a child, from that of its parent. The result is the histogram of
+// the other child.
 func (h *histogram) less(other *histogram) {
 	for k := range h {
 		kernel.Subtract(uint64s(h[k][:]), uint64s(other[k][:]))
 	}
 }
 
-// uint64s returns sums as words.
+// uint64s returns the memory of s as a slice of uint64.
 func uint64s(s []sums) []uint64 { return unsafe.Slice((*uint64)(unsafe.SliceData(s)), len(s)) }
 
-// part is the number of documents whose words are gathered at a time, so that they and a block's histogram
-// stay in the cache. The words of the next block follow after padding words, which keeps them from mapping
-// to the same place in the cache.
+// part is the number of documents whose words are gathered at a time. With this number, the words and the
+// histogram of a block fit in the cache. padding words separate the words of adjacent blocks, so that they
+// do not map to the same cache lines.
 const (
 	part    = 1024
 	padding = 8
 )
 
-// gatherer is the memory of a worker that fills histograms.
+// gatherer is the memory with which one worker fills histograms.
 type gatherer struct {
 	words  []uint64
 	values [part]sums
 	kept   [part]sums
 }
 
-// add adds the sums of the documents with the given rows to the histograms of blocks from up to to, or
-// subtracts them. packed has the sums by row.
+// add adds documents to the histograms of the blocks from ≤ b < to, or subtracts them if minus. rows are
+// the rows of the documents. packed has the sums of all rows of the matrix.
 func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums, minus bool) {
 	if need := (to - from) * (part + padding); len(w.words) < need {
 		w.words = make([]uint64, need)
@@ -91,8 +93,9 @@ func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, pa
 	}
 }
 
-// part fills the smaller sibling's histograms and subtracts them from the larger one's, which were the
-// parent's. Then it calls then for ranges of blocks.
+// part computes the histograms of two siblings. It fills those of the smaller one and subtracts them from
+// larger.sums, which has the histograms of the parent. It calls then for each range of blocks that is
+// complete.
 func (g *Grower) part(smaller, larger *leaf, then func(from, to int)) {
 	smaller.sums = g.take()
 	g.fill(smaller, func(from, to int) {
@@ -103,13 +106,14 @@ func (g *Grower) part(smaller, larger *leaf, then func(from, to int)) {
 	})
 }
 
-// fill sets the histograms of a leaf.
+// fill computes the histograms of a leaf from its documents, and calls then for each range of blocks.
 func (g *Grower) fill(l *leaf, then func(from, to int)) {
 	clear(l.sums)
 	g.add(l.sums, l, false, then)
 }
 
-// add adds the sums of a leaf's documents to histograms, or subtracts them.
+// add adds the documents of a leaf to histograms, or subtracts them if minus. It calls then for each range
+// of blocks.
 func (g *Grower) add(h []histogram, of *leaf, minus bool, then func(from, to int)) {
 	rows := g.index[of.from:of.to]
 	g.blocks(len(rows), func(w *gatherer, from, to int) {
@@ -118,7 +122,8 @@ func (g *Grower) add(h []histogram, of *leaf, minus bool, then func(from, to int
 	})
 }
 
-// blocks calls do for ranges that cover all blocks of features, in parallel if there is enough work.
+// blocks calls do for ranges of blocks that together cover all of them. Calls are concurrent if there is
+// enough work.
 func (g *Grower) blocks(docs int, do func(w *gatherer, from, to int)) {
 	all, parts := g.matrix.blocks, 1
 	if docs*all >= 1<<14 {
@@ -130,7 +135,7 @@ func (g *Grower) blocks(docs int, do func(w *gatherer, from, to int)) {
 	parallel.For(parts, parts, func(_, i int) { do(&g.gatherers[i], i*all/parts, (i+1)*all/parts) })
 }
 
-// take returns memory for histograms, one for each block.
+// take returns memory for one histogram for each block. Their content is not cleared.
 func (g *Grower) take() []histogram {
 	if n := len(g.free); n > 0 {
 		h := g.free[n-1]
@@ -140,8 +145,9 @@ func (g *Grower) take() []histogram {
 	return make([]histogram, g.matrix.blocks)
 }
 
-// thin releases the histograms of leaves that come after as many others as can still be divided. Such a
-// leaf is only divided if an earlier leaf's best split leaves too few documents.
+// thin releases histograms to save memory. If n more leaves can be divided, only the n leaves that are next
+// keep theirs. Another leaf is divided only if the best split of one of these leaves too few documents on a
+// side; restore then fills its histograms again.
 func (g *Grower) thin() {
 	if g.Growth != LeafWise {
 		return
@@ -162,7 +168,7 @@ func (g *Grower) thin() {
 	}
 }
 
-// restore fills the histograms of a leaf that thin has released.
+// restore fills the histograms of a leaf again if thin has released them.
 func (g *Grower) restore(l *leaf) {
 	if l.sums != nil {
 		return
@@ -171,7 +177,7 @@ func (g *Grower) restore(l *leaf) {
 	g.fill(l, func(int, int) {})
 }
 
-// release frees a leaf's histograms.
+// release makes the memory of a leaf's histograms available to take.
 func (g *Grower) release(l *leaf) {
 	if l.sums != nil {
 		g.free, l.sums = append(g.free, l.sums), nil

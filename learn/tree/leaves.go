@@ -2,7 +2,8 @@ package tree
 
 import "github.com/listwise/listwise/internal/parallel"
 
-// read returns the codes of a leaf's documents in a slot, in their order, in spare memory.
+// read returns the codes of a leaf's documents in a slot, in the order of g.index. The result is valid until
+// the next call.
 func (g *Grower) read(l *leaf, slot int) []uint8 {
 	docs := l.to - l.from
 	if cap(g.spare.codes) < docs {
@@ -13,14 +14,14 @@ func (g *Grower) read(l *leaf, slot int) []uint8 {
 	stride := g.matrix.blocks
 	parallel.For(chunks(len(index)), g.Workers, func(_, c int) {
 		dst, rows := chunkOf(codes, c), chunkOf(index, c)
-		for i, row := range rows { // many reads from memory under way at a time
+		for i, row := range rows { // a simple loop, so that the processor overlaps the memory accesses
 			dst[i] = uint8(words[int(row)*stride] >> shift)
 		}
 	})
 	return codes
 }
 
-// goesLeft has 1 for the codes that a split sends left.
+// goesLeft returns, for each code, 1 if the split sends it left, else 0.
 func goesLeft(by *split) (goes [256]uint8) {
 	for code := range goes {
 		if by.left(uint8(code)) {
@@ -30,8 +31,9 @@ func goesLeft(by *split) (goes [256]uint8) {
 	return goes
 }
 
-// partition moves the documents of a leaf that go left by a split to its front, and keeps the order
-// otherwise. codes come from read. It returns their number.
+// partition reorders the documents of a leaf in g.index: those that the split sends left come first. Both
+// groups keep their order. codes are the codes of the documents, from read. partition returns the number of
+// documents on the left.
 func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	index := g.index[l.from:l.to]
 	if cap(g.spare.index) < len(index) {
@@ -43,15 +45,15 @@ func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	}
 	counts, goes := g.spare.counts[:n+1], &g.spare.goes
 	*goes = goesLeft(by)
-	// Each chunk writes its left documents to the front of its spare memory and the others behind them.
-	// Then all are moved to their places. Every document is written to both places, and the wrong one is
-	// overwritten, so that there is no branch to predict.
+	// Each chunk writes its left documents to the front of its spare memory and the others to the back. They
+	// are then copied to their final places. Each document is written to both ends, and the wrong copy is
+	// overwritten later. This avoids a branch, which the processor would often mispredict.
 	parallel.For(n, g.Workers, func(_, c int) {
 		rows, of, to := chunkOf(index, c), chunkOf(codes, c), chunkOf(spare, c)
 		of = of[:len(rows)]
 		left, right := 0, len(rows)-1
 		for i, row := range rows {
-			to[left], to[right] = row, row // the right ones backwards
+			to[left], to[right] = row, row // right documents are in reverse order
 			step := int(goes[of[i]])
 			left += step
 			right += step - 1
@@ -74,18 +76,19 @@ func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	return all
 }
 
-// chunks returns the number of chunks that n elements are divided into for workers.
+// chunks returns the number of chunks into which n elements are divided for workers.
 func chunks(n int) int { return (n + chunk - 1) / chunk }
 
-// chunkOf returns a chunk.
+// chunkOf returns the c-th chunk of a slice.
 func chunkOf[T any](of []T, c int) []T { return of[c*chunk : min(len(of), (c+1)*chunk)] }
 
-// Values returns the Newton step of each leaf of the tree grown last,
+// Values returns the Newton step of each leaf of the last tree,
 //
 //	v = soft(Σλ, L1)/(Σsecond + L2)
 //
-// summed without rounding to integers, and within the bounds of monotone constraints. It is 0 where the
-// denominator is 0.
+// over the documents of the leaf on which the tree was grown. Sums are in floating point, not in the
+// integers of the histograms. soft is soft thresholding by L1. The step is limited to the bounds of
+// monotone constraints. Without such bounds, it is 0 if the denominator is 0.
 func (g *Grower) Values(lambda, second []float64) []float64 {
 	values := make([]float64, len(g.leaves))
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) {
@@ -95,7 +98,7 @@ func (g *Grower) Values(lambda, second []float64) []float64 {
 	return values
 }
 
-// Step returns the Newton step of a leaf with these sums of λ and second derivatives.
+// Step returns the Newton step of a leaf: gradient is its Σλ, and curvature its sum of second derivatives.
 func (o *Options) Step(gradient, curvature float64) float64 {
 	if h := curvature + o.L2; h > 0 {
 		return o.soft(gradient) / h
@@ -103,7 +106,7 @@ func (o *Options) Step(gradient, curvature float64) float64 {
 	return 0
 }
 
-// newton is the Newton step of some documents.
+// newton returns the Newton step of a leaf with the documents rows.
 func (o *Options) newton(lambda, second []float64, rows []uint32) float64 {
 	var gradient, curvature float64
 	for _, r := range rows {
@@ -113,12 +116,12 @@ func (o *Options) newton(lambda, second []float64, rows []uint32) float64 {
 	return o.Step(gradient, curvature)
 }
 
-// Rows returns the documents of a leaf of the tree grown last, among the documents that it was grown on.
-// The slice is valid until the next tree.
+// Rows returns the rows of a leaf of the last tree, among those on which the tree was grown. The slice is
+// valid until the next tree.
 func (g *Grower) Rows(leaf int) []uint32 { return g.index[g.leaves[leaf].from:g.leaves[leaf].to] }
 
-// Visit calls visit with every leaf of the tree grown last and the documents of the matrix that fall into
-// it. Calls are concurrent, and a leaf may have several.
+// Visit calls visit with every leaf of the last tree and the rows of the matrix that fall into it. These
+// include rows on which the tree was not grown. Calls are concurrent, and there may be several for a leaf.
 func (g *Grower) Visit(visit func(leaf int, rows []uint32)) {
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) { visit(i, g.Rows(i)) })
 	if g.bag == nil {
@@ -135,11 +138,11 @@ func (g *Grower) Visit(visit func(leaf int, rows []uint32)) {
 	})
 }
 
-// Add adds to each score, one for each row of the matrix, the value of the document's leaf in the tree
-// grown last.
+// Add adds the last tree to the scores: to each score the value of the row's leaf. scores has an element for
+// each row of the matrix, and values for each leaf.
 func (g *Grower) Add(scores, values []float64) { g.Visit(adder(scores, values)) }
 
-// adder adds the values of leaves to the scores of their documents.
+// adder returns a function that adds the value of a leaf to the scores of the leaf's rows.
 func adder(scores, values []float64) func(leaf int, rows []uint32) {
 	return func(leaf int, rows []uint32) {
 		for _, r := range rows {

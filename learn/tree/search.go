@@ -1,14 +1,14 @@
 package tree
 
-// candidates are the divisions of a slot to consider. Division k sends the first k+1 codes of an order
-// left and the others right; k is at least from and below to.
+// candidates are the divisions of a slot that a search considers: division k for from ≤ k < to. It sends the
+// first k+1 codes of the order left and the others right.
 type candidates struct {
 	order       []uint8
 	from, to    int
 	categorical bool
 }
 
-// identity is the order of numeric codes.
+// identity is the order of codes for numeric features: ascending.
 var identity = func() (order [256]uint8) {
 	for c := range order {
 		order[c] = uint8(c)
@@ -16,8 +16,8 @@ var identity = func() (order [256]uint8) {
 	return order
 }()
 
-// candidates returns the candidates of a slot with these sums by code. key determines random draws for the
-// node or level. memory takes the order of categories.
+// candidates returns the candidates of a slot. of has the sums of each code. key determines the random draws
+// for the node or level. memory is used for the order of categories.
 func (g *Grower) candidates(slot int, of *[256]sums, missing bool, key uint64, memory *[256]uint8) candidates {
 	f := g.matrix.slots[slot]
 	c := candidates{order: identity[:len(g.matrix.bins.cuts[f])+1], categorical: g.matrix.bins.categories[f] != nil}
@@ -31,9 +31,9 @@ func (g *Grower) candidates(slot int, of *[256]sums, missing bool, key uint64, m
 	return c
 }
 
-// draw keeps one of the candidates, uniform among those for which codes occur on both sides. With missing
-// values, the division of missing from present values is one of them. It keeps none if no candidate
-// divides.
+// draw reduces the candidates to a single one, drawn uniformly. It is drawn among those that have codes on
+// both sides. If there are missing values, the division of missing from present values is also among them.
+// If no candidate has codes on both sides, none is left.
 func (c *candidates) draw(key uint64, of *[256]sums, missing bool) {
 	lowest, highest := -1, 0
 	for k, code := range c.order {
@@ -56,7 +56,7 @@ func (c *candidates) draw(key uint64, of *[256]sums, missing bool) {
 	c.to = c.from + 1
 }
 
-// mix is the finaliser of SplitMix64: it maps neighbouring numbers to unrelated ones.
+// mix is the finaliser of SplitMix64, a hash function: it maps adjacent numbers to seemingly random ones.
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -69,8 +69,9 @@ func (g *Grower) special(feature int) bool {
 	return g.RandomThresholds || g.bounded || g.matrix.bins.categories[feature] != nil
 }
 
-// bestAmong returns the best split of a slot among candidates. For the order of numbers and all
-// candidates, it equals [searcher.best]. sign is the feature's.
+// bestAmong returns the best split of a slot among the candidates. sign is the feature's monotone
+// constraint. For numeric features, all candidates and no constraint, the result is that of
+// [searcher.best].
 func (s *searcher) bestAmong(slot int, of *[256]sums, c *candidates, sign int8) split {
 	found := split{slot: slot, gain: s.least}
 	some := s.someMissing(of) || s.others(c) > 0
@@ -98,7 +99,7 @@ func (s *searcher) someMissing(of *[256]sums) bool {
 	return of[missingCode] != 0 || s.count(missingCode) != 0
 }
 
-// scanAmong considers the candidates with missing values on one side.
+// scanAmong considers the candidates with missing values on the given side.
 func (s *searcher) scanAmong(found *split, of *[256]sums, c *candidates, sign int8, missingLeft bool) {
 	left, docs := s.withMissing(of, c, missingLeft)
 	for k, code := range c.order[:c.to] {
@@ -112,7 +113,8 @@ func (s *searcher) scanAmong(found *split, of *[256]sums, c *candidates, sign in
 	}
 }
 
-// withMissing returns the sums and documents on the left before the first code of the order.
+// withMissing returns the sums and the number of documents that are on the left before the first code of
+// the order: those with missing values if missingLeft, else 0.
 func (s *searcher) withMissing(of *[256]sums, c *candidates, missingLeft bool) (left sums, docs uint32) {
 	if !missingLeft {
 		return 0, 0
@@ -120,8 +122,8 @@ func (s *searcher) withMissing(of *[256]sums, c *candidates, missingLeft bool) (
 	return of[missingCode], s.count(missingCode) + s.others(c)
 }
 
-// others counts the documents of categories that are not in the order because they have no sums. They go
-// where missing values go.
+// others returns the number of documents of categories that are not in the order because their sums are 0.
+// They go to the side of missing values.
 func (s *searcher) others(c *candidates) uint32 {
 	if !c.categorical || s.counts == nil {
 		return 0
@@ -133,8 +135,8 @@ func (s *searcher) others(c *candidates) uint32 {
 	return others
 }
 
-// weigh returns the gain of a division and whether it is allowed. Both sides need documents, enough of
-// them and of curvature, and values in the order of the feature's sign.
+// weigh returns the gain of a division and whether it is allowed. Both sides need enough documents and
+// curvature. The values of the sides must also be in the order of the monotone constraint sign.
 func (s *searcher) weigh(left sums, docs uint32, sign int8) (gain float64, ok bool) {
 	right := s.total - left
 	if left == 0 || right == 0 || s.counts != nil && (docs < s.leastDoc || s.all-docs < s.leastDoc) {

@@ -6,14 +6,14 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// split is a way to divide a node.
+// split is a division of a node by the feature of a slot.
 type split struct {
 	gain        float64
 	slot        int
 	cut         uint8
 	missingLeft bool
 	found       bool
-	open        bool // not searched yet; gain is a bound
+	open        bool // the slot is not searched yet, and gain is an upper bound
 
 	categorical bool // codes in set go left, and all others right
 	set         codeSet
@@ -28,19 +28,19 @@ func (s *split) better(t *split) bool {
 type searcher struct {
 	*Options
 	unit     quanta
-	total    sums // of the node
-	parent   float64
-	least    float64 // gain
-	counts   *[256]uint32
-	all      uint32 // documents of the node, where counts is not nil
-	leastDoc uint32
+	total    sums         // sums over all documents of the node
+	parent   float64      // strength of the node
+	least    float64      // smallest gain
+	counts   *[256]uint32 // number of documents with each code, or nil
+	all      uint32       // number of documents of the node, if counts is not nil
+	leastDoc uint32       // smallest number of documents on a side, if counts is not nil
 	leaf     *leaf
-	bounded  bool // the leaf's values are
+	bounded  bool // leaf values have bounds by monotone constraints
 	ceiling  ceiling
 }
 
-// strength is twice the reduction of the objective's approximation by a leaf of these sums: G²/(H + L2),
-// with the gradient shrunk towards 0 by L1.
+// strength returns G²/(H + L2), where G is the gradient g after shrinking by L1. It is twice the reduction
+// of the objective's quadratic approximation by a leaf with these sums.
 func (o *Options) strength(g, h float64) float64 {
 	h += o.L2
 	if h <= 0 {
@@ -50,7 +50,7 @@ func (o *Options) strength(g, h float64) float64 {
 	return g * g / h
 }
 
-// soft shrinks a gradient towards 0 by L1.
+// soft returns the gradient after soft thresholding: L1 closer to 0, or 0 if it is within L1 of 0.
 func (o *Options) soft(g float64) float64 {
 	switch {
 	case g > o.L1:
@@ -61,16 +61,17 @@ func (o *Options) soft(g float64) float64 {
 	return 0
 }
 
-// best returns the best split of a slot with the given sums by code and number of thresholds. Missing
-// values go to either side; if the node has none, to the side with the larger curvature. Only cuts between
-// codes that occur are considered. Of equals it takes the lowest.
+// best returns the best split of a slot. of has the sums of each code, and cuts is the number of thresholds.
+// Only cuts between codes that occur are considered. Missing values are tried on both sides. If the node has
+// none, they go to the side with the larger curvature. Of equal splits, best returns the one with the lowest
+// cut.
 func (s *searcher) best(slot int, of *[256]sums, cuts int) split {
 	found := split{slot: slot, gain: s.least}
 	missing, missingDocs := of[missingCode], s.count(missingCode)
 	some := missing != 0 || missingDocs != 0
 	last := cuts
 	if some {
-		last++ // all others against the missing ones
+		last++ // the last cut divides all other values from the missing ones
 	}
 	s.scan(&found, of, last, 0, 0, false)
 	if some {
@@ -81,13 +82,14 @@ func (s *searcher) best(slot int, of *[256]sums, cuts int) split {
 	return found
 }
 
-// scan considers the cuts from the lowest on, given the sums on the left before the first.
+// scan considers the cuts in ascending order. left and docs are the sums and the number of documents that
+// are on the left before the first code: those with missing values, or 0.
 func (s *searcher) scan(found *split, of *[256]sums, cuts int, left sums, docs uint32, missingLeft bool) {
 	for c := range cuts {
 		v := of[c]
 		docs += s.count(c)
 		if v == 0 && s.counts == nil && c > 0 {
-			continue // the same division as at the cut before
+			continue // the code does not occur, so this is the same division as before
 		}
 		left += v
 		s.consider(found, left, docs, uint8(c), missingLeft)
@@ -101,7 +103,7 @@ func (s *searcher) count(code int) uint32 {
 	return s.counts[code]
 }
 
-// consider takes a cut if it is allowed and better than the best so far.
+// consider sets found to a cut if that is allowed and has a larger gain than found.
 func (s *searcher) consider(found *split, left sums, docs uint32, cut uint8, missingLeft bool) {
 	if s.counts != nil && (docs < s.leastDoc || s.all-docs < s.leastDoc) {
 		return
@@ -127,14 +129,15 @@ func (s *searcher) leftIsLarger(of *[256]sums, cut uint8) bool {
 	return 2*uint64(left.curvature()) >= uint64(s.total.curvature())
 }
 
-// ceiling holds the arguments with which kernel.DivisionBound bounds gains from above, in units of the
-// integers.
+// ceiling has the arguments for kernel.DivisionBound, which returns an upper bound of gains. They are in
+// the units of the integer sums.
 type ceiling struct {
-	l2, least float32 // least curvature, less what rounding may take
-	scale     float64 // of what it returns, with room for its rounding; 0 if it cannot be used
+	l2, least float32 // L2, and the smallest curvature of a leaf, reduced by a margin for rounding
+	scale     float64 // factor of the result, with a margin for rounding; 0 if there is no bound
 }
 
-// ceiling returns no bound for constrained leaves without curvature, where the bound does not hold.
+// ceiling returns the arguments, or the zero value if there is no bound. The bound does not hold if leaf
+// values are constrained and neither L2 nor a smallest curvature is set.
 func (o *Options) ceiling(unit quanta, bounded bool) ceiling {
 	l2, least := o.L2/unit.curvature, o.LeafCurvature/unit.curvature
 	scale := unit.gradient / unit.curvature * unit.gradient * (1 + 0x1p-18)
@@ -144,9 +147,9 @@ func (o *Options) ceiling(unit quanta, bounded bool) ceiling {
 	return ceiling{l2: float32(l2), least: float32(least * (1 - 0x1p-20)), scale: scale}
 }
 
-// open returns an open split of a slot with the given sums by code, or no split if no cut can have the
-// least gain. The bound ignores L1, bounds of the leaves' values and random thresholds, which only lower
-// gains.
+// open returns an open split of a slot, with an upper bound of the gain. The split is not open if the bound
+// shows that no cut has the smallest gain. of has the sums of each code. The bound ignores L1, monotone
+// constraints and random thresholds, all of which only reduce gains.
 func (s *searcher) open(slot int, of *[256]sums, cuts int) split {
 	found := split{slot: slot, gain: math.Inf(1), open: true}
 	if s.ceiling.scale == 0 {
@@ -155,7 +158,7 @@ func (s *searcher) open(slot int, of *[256]sums, cuts int) split {
 	n := min(len(of), (cuts+8)&^7)
 	ratio := s.boundFrom(of, n, 0)
 	if missing := of[missingCode]; missing != 0 {
-		of[missingCode] = 0 // not to count twice where n reaches it
+		of[missingCode] = 0 // otherwise it would count twice if n includes this code
 		ratio = max(ratio, s.boundFrom(of, n, missing))
 		of[missingCode] = missing
 	}
@@ -164,7 +167,8 @@ func (s *searcher) open(slot int, of *[256]sums, cuts int) split {
 	return found
 }
 
-// boundFrom bounds the strengths of the cuts, given the sums on the left before the first.
+// boundFrom returns an upper bound of the strengths of all cuts. left has the sums that are on the left
+// before the first code.
 func (s *searcher) boundFrom(of *[256]sums, n int, left sums) float32 {
 	return kernel.DivisionBound(uint64s(of[:n]), uint64(left), uint64(s.total), s.ceiling.l2, s.ceiling.least)
 }

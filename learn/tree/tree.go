@@ -1,12 +1,12 @@
 // Package tree grows regression trees on histograms of gradients. A boosted learner adds one tree a round.
 //
 // Start reading at [Grower], which grows a tree from the λ of a loss and its second derivatives by score.
-// It reads a [Matrix] of one byte a cell, which [NewMatrix] makes with [Bins]. Gradients and second
-// derivatives are integers while histograms are summed. So a tree has the same bits on any number of
-// cores, and a histogram is exactly its parent's less its sibling's.
+// It reads a [Matrix] of one byte for each cell. [NewMatrix] makes it from features and [Bins]. Gradients
+// and second derivatives are rounded to integers before histograms are summed. So a tree has the same bits
+// on any number of cores, and the histogram of a node is exactly that of its parent minus its sibling's.
 //
-// The package must not know of queries, grades and losses, nor how trees are stored: a [Tree] becomes part
-// of a scorer.
+// The package must not depend on queries, grades and losses, nor on how trees are stored. A [Tree] becomes
+// part of a scorer.
 package tree
 
 import (
@@ -16,25 +16,26 @@ import (
 	"unsafe"
 )
 
-// Tree divides documents into leaves. Node 0 is the root; a tree of one leaf has no nodes.
+// Tree divides documents into leaves. Node 0 is the root. A tree with a single leaf has no nodes.
 type Tree struct {
 	Nodes  []Node
 	Leaves int
 }
 
-// Node is an inner node. A document goes left if its feature's value is at most the threshold, else right.
-// If the value is missing (NaN), MissingLeft decides. With categories, a document goes left if the value
-// is one of them, else right. Children are numbers of nodes, or −1 − l for leaf l.
+// Node is an inner node. A document goes left if its value of the feature is at most the threshold, else
+// right. If the value is missing (NaN), it goes left if MissingLeft is true. With Categories, a document
+// goes left if its value is one of them, else right. Left and Right are indices of nodes, or −1 − l for
+// leaf l.
 type Node struct {
 	Feature     int
-	Threshold   float32   // 0 with categories
-	MissingLeft bool      // false with categories
-	Categories  []float32 // ascending; nil for a threshold
+	Threshold   float32   // 0 with Categories
+	MissingLeft bool      // false with Categories
+	Categories  []float32 // in ascending order; nil for a threshold
 	Left, Right int
 
-	slot int      // of the matrix
-	cut  uint8    // codes up to this one go left
-	set  *codeSet // or, unless it is nil, those in it
+	slot int      // slot of the feature in the matrix
+	cut  uint8    // codes up to this one go left, if set is nil
+	set  *codeSet // codes that go left, or nil
 }
 
 // Growth is the order in which leaves are divided.
@@ -42,47 +43,48 @@ type Growth int
 
 // The orders of growth.
 const (
-	LeafWise  Growth = iota // always the leaf whose division gains most (Shi 2007, Best-first Decision Tree Learning)
-	DepthWise               // level by level, in a level the leaf whose division gains most first
-	Symmetric               // all leaves of a level by one split, the one that gains most in sum (Kohavi and Li 1995, Oblivious Decision Trees)
+	LeafWise  Growth = iota // the leaf with the largest gain first (Shi 2007, Best-first Decision Tree Learning)
+	DepthWise               // level by level; within a level the leaf with the largest gain first
+	Symmetric               // all leaves of a level by the same split, with the largest total gain (Kohavi and Li 1995, Oblivious Decision Trees)
 )
 
 // Options say how a tree grows. The zero value of each field except Leaves sets no limit.
 type Options struct {
 	Growth        Growth
-	Leaves        int     // at most, 2 at least
-	Depth         int     // of a leaf below the root, at most; 0 for any
-	LeafDocuments int     // a leaf has at least that many documents
-	LeafCurvature float64 // and that sum of second derivatives
-	L2            float64 // added to a leaf's second derivatives
-	L1            float64 // that a leaf's gradient is pulled to 0 by
-	LeastGain     float64 // that a split reduces the objective's quadratic approximation by, at least
-	Workers       int     // goroutines; 0 means GOMAXPROCS
+	Leaves        int     // largest number of leaves, at least 2
+	Depth         int     // largest depth of a leaf, where the root has depth 0; 0 means no limit
+	LeafDocuments int     // smallest number of documents in a leaf
+	LeafCurvature float64 // smallest sum of second derivatives in a leaf
+	L2            float64 // L2 regularisation: it is added to the sum of second derivatives of a leaf
+	L1            float64 // L1 regularisation: it shrinks the gradient of a leaf towards 0
+	LeastGain     float64 // smallest gain of a split, see [Grower.Grow]
+	Workers       int     // number of goroutines; 0 means GOMAXPROCS
 
-	// RandomThresholds considers one random threshold of a feature, among all that divide a leaf, or a
-	// level in symmetric growth. Source: Geurts, Ernst and Wehenkel, Extremely randomized trees, Machine
-	// Learning 63, 2006. See [Grower.Seed].
+	// RandomThresholds considers only one random threshold for each feature and leaf, or for each feature
+	// and level in symmetric growth. It is drawn among those that divide the leaf or level. Source: Geurts,
+	// Ernst and Wehenkel, Extremely randomized trees, Machine Learning 63, 2006. See [Grower.Seed].
 	RandomThresholds bool
 
-	// CategorySmoothing is added to the curvature of categories when they are ordered by gradient over
-	// curvature. Categories with few documents then lie in the middle.
+	// CategorySmoothing is added to the curvature of each category when categories are sorted by gradient
+	// divided by curvature. Categories with few documents are then in the middle of the order.
 	CategorySmoothing float64
 
-	// Monotone has a sign for each feature, or is nil. As the feature's value grows and all others are
-	// fixed, the tree's value does not fall (1), does not rise (−1), or is free (0). It is free where the
-	// feature is missing.
+	// Monotone has a sign for each feature, or is nil. If a feature increases and all others are fixed, the
+	// value of the tree does not decrease (1), does not increase (−1), or may do both (0). A missing value
+	// of the feature has no constraint.
 	Monotone []int8
 
-	// Interactions are groups of features, numbered from 0. Features divide documents on one path only if
-	// some group has them all. A feature of no group is alone on its paths. No groups are no constraint.
+	// Interactions are groups of features, which are counted from 0. All features on a path from the root to a
+	// leaf must be in a common group. A feature in no group can only be alone on a path. Without groups there
+	// is no constraint.
 	Interactions [][]int
 }
 
-// FeatureBytes returns the bytes that growing takes for each feature, independent of the number of
-// documents: its bins, and histograms of the leaves that may be divided.
+// FeatureBytes returns the bytes of memory for each feature that do not depend on the number of documents:
+// its bins, and the histograms of leaves that may be divided.
 func (o *Options) FeatureBytes() int64 {
 	leaves := int64(o.Leaves)
-	if o.Growth == LeafWise { // no more than can still be divided
+	if o.Growth == LeafWise { // histograms of leaves that can no longer be divided are released
 		leaves = min(leaves, leaves/2+2)
 	}
 	return 4*MaxBins + leaves*int64(unsafe.Sizeof(histogram{}))/blockFeatures
@@ -111,7 +113,8 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// attach adds a node as a child of the node above, unless that is negative, and returns its number.
+// attach adds a node and returns its index. The node becomes the left or right child of the node above,
+// unless above is negative.
 func (t *Tree) attach(n Node, above int, left bool) int {
 	number := len(t.Nodes)
 	t.Nodes = append(t.Nodes, n)
@@ -125,7 +128,7 @@ func (t *Tree) attach(n Node, above int, left bool) int {
 	return number
 }
 
-// Leaf returns the leaf that a document falls into, given its features.
+// Leaf returns the leaf of a document with the features x.
 func (t *Tree) Leaf(x []float32) int {
 	at := -1
 	if len(t.Nodes) > 0 {
@@ -138,7 +141,7 @@ func (t *Tree) Leaf(x []float32) int {
 	return -1 - at
 }
 
-// child returns the child for a value of the node's feature.
+// child returns the child of a document whose value of the node's feature is v.
 func (n *Node) child(v float32) int {
 	left := v <= n.Threshold || v != v && n.MissingLeft
 	if n.Categories != nil {
@@ -150,7 +153,7 @@ func (n *Node) child(v float32) int {
 	return n.Right
 }
 
-// leafOf is Leaf of a row of the matrix that the tree was grown on.
+// leafOf returns the leaf of a row of m, the matrix on which the tree was grown.
 func (t *Tree) leafOf(m *Matrix, row uint32) int {
 	at := -1
 	if len(t.Nodes) > 0 {
@@ -167,7 +170,7 @@ func (t *Tree) leafOf(m *Matrix, row uint32) int {
 	return -1 - at
 }
 
-// left reports whether a document of that code goes left.
+// left reports whether a document with the code goes left.
 func (n *Node) left(code uint8) bool {
 	if n.set != nil {
 		return n.set.has(code)
