@@ -1,5 +1,5 @@
-// Package boost learns sums of weak rankers, one a round: RankBoost and FRank add
-// threshold rankers of a feature, AdaRank whole features.
+// Package boost learns sums of weak rankers. Each round adds one. In RankBoost and FRank a weak ranker
+// compares a feature with a threshold. In AdaRank it is a feature itself.
 //
 // Start reading at [RankBoost], [FRank] and [AdaRank]. Each is made from a data set, and its Next adds one
 // round at a time, so that the caller decides when to stop. RankBoost and FRank share two representations.
@@ -20,25 +20,25 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Options are what RankBoost and FRank have in common. The zero value takes every
-// value of a feature as a threshold, in both directions.
+// Options are the options of RankBoost and FRank. With the zero value, every value of a feature is a
+// threshold, and weak rankers may have either sign.
 type Options struct {
-	// Cuts is the number of thresholds a feature, equally spaced from its lowest
-	// value up; 0 takes all its values, and so does a feature that has no more.
+	// Cuts is the number of thresholds for each feature, equally spaced from its lowest value up. A
+	// feature with at most that many values uses all its values, as with 0.
 	Cuts int
 
-	// Up leaves out weak rankers of negative weight, for which a document is the
-	// less relevant the higher a feature is.
+	// Up excludes weak rankers with a negative weight, which prefer documents with a low value of the
+	// feature.
 	Up bool
 
-	// PerQuery gives every query the same weight, shared by its pairs of documents
-	// of different grades; otherwise every pair has the same.
+	// PerQuery gives every query the same weight, which is divided among its pairs of documents with
+	// different grades. Otherwise every pair has the same weight.
 	PerQuery bool
 
-	Workers int // goroutines; 0 means GOMAXPROCS
+	Workers int // number of goroutines; 0 means GOMAXPROCS
 }
 
-// Round is a weak ranker that was added, and the training loss with it.
+// Round describes a round: the weak ranker that it added, and the training loss after it.
 type Round struct {
 	Stump  scorer.Stump
 	Weight float64 // α, in the sum of scores
@@ -51,7 +51,7 @@ type Round struct {
 	Loss float64
 }
 
-// sum is a sum H of weak rankers of documents in pairs that grows round by round.
+// sum is the sum H of the weak rankers so far, for the documents that are in pairs.
 type sum struct {
 	documents *arrangement
 	search    *search
@@ -63,8 +63,8 @@ type sum struct {
 	buffers   [][]float64 // one a worker
 }
 
-// newSum returns an empty sum over a data set, without a search. Each worker's buffer holds 3n + more
-// numbers, where n is the documents of the longest query. The error is ErrNoPairs.
+// newSum returns a sum without weak rankers for a data set. It has no search yet. Each worker's buffer has
+// 3n + more elements, where n is the number of documents of the longest query. The error is ErrNoPairs.
 func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 	a := arrange(d, o.PerQuery)
 	if len(a.queries) == 0 {
@@ -109,7 +109,7 @@ func Bytes(docs, features, workers int, all bool) float64 {
 	return float64(each*float64(docs)) + float64(float64(features)*float64(unsafe.Sizeof(largeColumn{})))
 }
 
-// find returns the best weak ranker; see search.run.
+// find returns the weak ranker with the largest edge, see search.run.
 func (s *sum) find() (best candidate, ok bool) {
 	if s.large != nil {
 		return s.large.run(s.potential)
@@ -134,7 +134,7 @@ func (s *sum) eachCandidate(all bool, try func(candidate)) {
 // Queries returns the number of queries that have pairs.
 func (s *sum) Queries() int { return len(s.documents.queries) }
 
-// split notes which documents a weak ranker puts above its threshold.
+// split sets s.above: whether each document is above the threshold of a weak ranker.
 func (s *sum) split(c candidate) {
 	if s.large != nil {
 		s.large.split(s.above, c)
@@ -146,7 +146,7 @@ func (s *sum) split(c candidate) {
 	}
 }
 
-// add adds the weak ranker that was split by last, times alpha.
+// add adds alpha times the weak ranker of the last split to the scores.
 func (s *sum) add(alpha float64) {
 	for i, above := range s.above {
 		if above {
@@ -167,7 +167,7 @@ func (s *sum) stump(c candidate) scorer.Stump {
 // below, and so every α by about 14 where a weak ranker makes no mistake.
 const leastRatio = 1e-12
 
-// halfLogRatio returns ½ ln(plus/minus), bounded.
+// halfLogRatio returns ½ ln(plus/minus), limited by leastRatio.
 func halfLogRatio(plus, minus float64) float64 {
 	most := max(plus, minus)
 	if most == 0 {
@@ -176,5 +176,5 @@ func halfLogRatio(plus, minus float64) float64 {
 	return 0.5 * elementary.Log(max(plus, most*leastRatio)/max(minus, most*leastRatio))
 }
 
-// leastEdge is the largest edge that counts as a rounding error.
+// leastEdge is the size up to which an edge is taken for a rounding error.
 const leastEdge = 1e-12

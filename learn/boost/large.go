@@ -16,21 +16,24 @@ import (
 // documents are searched faster than they are bounded.
 var manyDocs = 1 << 16
 
-// largeSearch finds the same weak rankers as search.run, bit for bit, among many documents. A cell takes
-// one byte, the code of the value's bin. A feature has at most 256 bins with about as many documents each.
-// Exact values are read only of the few columns that may have the best weak ranker.
+// largeSearch finds the same weak rankers as search.run, bit for bit, but faster among many documents. The
+// values of a feature are divided into at most 256 bins with about the same number of documents. A value is
+// stored as the code of its bin, in one byte. Exact values are read only for the few columns that may have
+// the best weak ranker.
 //
-// A round adds up the potentials of every bin, which gives the edges at the bins' ends. The edges within a
-// bin are bounded. They exceed the edge at its upper end by at most their excess at the last look, plus
-// the growth of its documents' potentials since. The lower bound is the same with what they have shrunk
-// by. Potentials change little from round to round, so the bounds are tight.
+// A round sums the potentials of every bin. These sums give the exact edges at the ends of bins. Edges
+// within a bin get an upper bound. Let e be the largest amount by which they exceeded the edge at the upper
+// end of the bin when the exact edges were last computed. They now exceed it by at most e plus the total
+// increase of the bin's potentials since then. The lower bound is analogous, with the total decrease.
+// Potentials change little from round to round, so the bounds are tight.
 //
-// The ceilings exclude most columns. The others follow from the highest ceiling down. First the bins that
-// may reach highest are looked at again, which raises the lower bound of the best edge. If the column
-// still has the highest ceiling, by a bin that was looked at, it is searched as search does.
+// The ceiling of a column is the largest of its upper bounds. Columns whose ceiling is below a known edge
+// are excluded. The others are processed in descending order of ceilings. The exact edges of the bins with
+// the highest bounds are computed first, which raises the lower bound of the best edge. If the column then
+// still has the highest ceiling, because of a bin with exact edges, all its edges are computed as in search.
 //
-// A document adds an integer to its bins: 40 bits for the potential and 24 for its growth. This is one
-// addition a cell, and the sum does not depend on the order.
+// A document adds an integer to its bins: 40 bits for the potential and 24 bits for its increase. So a cell
+// takes one addition, and the sum does not depend on the order.
 type largeSearch struct {
 	data    *dataset.Dataset
 	rows    []int
@@ -59,8 +62,8 @@ const loadedColumns = 3
 // loadedBytes are the bytes a document takes while a worker sorts: two keys and the loaded values.
 const loadedBytes = 2*8 + 4*loadedColumns
 
-// keptOrders is the number of columns whose orders are kept, four bytes a document each. Together with the
-// sorter and the last potentials they take the memory of two sorting workers.
+// keptOrders is the number of columns for which the sorted order of documents is kept, with 4 bytes for each
+// document. The orders, the sorter and the last potentials together take the memory of two sorting workers.
 const keptOrders = 8
 
 // newLargeSearch prepares a search that begins with the given potentials.
@@ -200,7 +203,8 @@ func (s *largeSearch) run(potential []float64) (best candidate, ok bool) {
 	return best, sizeOf(best.edge, s.up) > leastEdge
 }
 
-// highest returns the column of the highest ceiling that is not done, or −1 if that is below least.
+// highest returns the column with the highest ceiling among those not done. It returns −1 if this ceiling is
+// below least.
 func (s *largeSearch) highest(least float64) int {
 	highest := -1
 	for f := range s.columns {

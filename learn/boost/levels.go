@@ -8,9 +8,9 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// arrangement lists the documents of the queries that have pairs of different grades. It goes query by
-// query, and by increasing grade within each. So each level, the documents of one grade, is contiguous. So
-// are the documents that a document is better than.
+// arrangement lists the documents of all queries that have documents with different grades. The order is
+// by query, and within a query by increasing grade. A level, the documents of a query with the same grade,
+// is then contiguous. The documents with lower grades than a level are contiguous, too.
 type arrangement struct {
 	rows    []int // of the data set, one a document
 	queries []levels
@@ -40,7 +40,7 @@ func (q *levels) pairs() float64 {
 	return n
 }
 
-// arrange leaves out queries and documents of weight 0.
+// arrange returns the arrangement of a data set, without queries and documents of weight 0.
 func arrange(d *dataset.Dataset, perQuery bool) *arrangement {
 	a := &arrangement{rows: make([]int, 0, d.Docs())}
 	var pairs, queries float64
@@ -74,7 +74,7 @@ func arrange(d *dataset.Dataset, perQuery bool) *arrangement {
 	return a
 }
 
-// weighDocuments sets the documents' weights.
+// weighDocuments sets the weights of the documents and their logarithms.
 func (a *arrangement) weighDocuments(d *dataset.Dataset) {
 	if d.Weights() == nil {
 		return

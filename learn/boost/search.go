@@ -122,13 +122,13 @@ func WeakRankers(d *dataset.Dataset, o Options) int {
 	return n
 }
 
-// candidate is a weak ranker, the cut-th of a column, and its edge.
+// candidate is a weak ranker and its edge. Its threshold has the index cut in the column.
 type candidate struct {
 	column, cut int
 	edge        float64
 }
 
-// search finds weak rankers by the potentials of the documents.
+// search finds the weak ranker with the largest edge, given the potentials of the documents.
 type search struct {
 	columns []column
 	up      bool
@@ -150,12 +150,13 @@ func newSearch(columns []column, up bool, workers int) *search {
 	return s
 }
 
-// run sets s.best to each column's weak ranker of the greatest edge
+// run sets s.best to the weak ranker with the largest edge of each column. The edge is
 //
 //	Σ potential(document)   over the documents above the threshold
 //
-// in absolute value (the greatest, if up). Of equals it takes the lowest threshold. It returns the best of
-// all columns, the first column of equals. ok is false if no edge exceeds rounding.
+// and edges are compared by absolute value, or with their sign if up. Of equal edges, the one with the
+// lowest threshold is the best. run returns the best of all columns, the first one if several are equal. ok
+// is false if all edges are rounding errors.
 func (s *search) run(potential []float64) (best candidate, ok bool) {
 	parallel.For(len(s.columns), s.workers, func(worker, i int) {
 		s.best[i] = greatest(s.byBin(worker, i, potential), s.up)
@@ -169,7 +170,7 @@ func (s *search) run(potential []float64) (best candidate, ok bool) {
 	return best, sizeOf(best.edge, s.up) > leastEdge
 }
 
-// byBin returns the sums of a column's potentials by bin, in memory of the worker.
+// byBin returns the sum of the potentials in each bin of a column. The memory is that of the worker.
 func (s *search) byBin(worker, column int, potential []float64) []float64 {
 	c := &s.columns[column]
 	sums := s.sums[worker][:len(c.thresholds)+1]
@@ -195,7 +196,7 @@ func (s *search) all(column int, potential []float64) []candidate {
 	return list
 }
 
-// sizeOf returns the size of an edge, which the search maximises.
+// sizeOf returns the size of an edge: its absolute value, or the edge itself if up. The search maximises it.
 func sizeOf(edge float64, up bool) float64 {
 	if up {
 		return edge
@@ -210,7 +211,7 @@ func scatter[B uint16 | uint32](sums []float64, bins []B, potential []float64) {
 	}
 }
 
-// greatest returns the cut of the greatest edge, given the potentials by bin.
+// greatest returns the cut with the largest edge, given the sums of the potentials in each bin.
 func greatest(sums []float64, up bool) candidate {
 	var edge float64
 	var best candidate

@@ -12,36 +12,36 @@ type SecondOrder interface {
 // (a generalised one where the gradient has kinks) at one point. Calls must not
 // overlap.
 type Curvature interface {
-	// Eval is [QueryLoss.Eval], and makes scores the point of Times.
+	// Eval is [QueryLoss.Eval]. It also sets the scores at which Times evaluates the Hessian.
 	Eval(scores, lambda []float64, scratch *Scratch) float64
 
-	// Times overwrites dst with the Hessian times v; both have an element a
-	// document, and do not overlap.
+	// Times overwrites dst with the product of the Hessian and v. Both have an element for each document
+	// and must not overlap.
 	Times(dst, v []float64)
 }
 
-// Diagonal is a QueryLoss with the diagonal of its Hessian, for learners that take
-// Newton steps score by score (boosted trees).
+// Diagonal is a QueryLoss that returns the diagonal of its Hessian. Boosted trees use it for Newton steps
+// by score.
 type Diagonal interface {
 	QueryLoss
 
-	// EvalSecond is [QueryLoss.Eval] with a lambda that is not nil, and overwrites
-	// second, one element a document, with ∂²loss/∂score_i² = −∂λ_i/∂score_i. Where λ
-	// is no gradient but depends on a ranking, these are its derivatives with the
-	// ranking, and what λ is multiplied with by the scores' size, held fixed. They are finite and not negative: a loss whose second
-	// derivatives may be negative, as it is not convex, is no Diagonal, and learners do
-	// with λ alone.
+	// EvalSecond does what [QueryLoss.Eval] does; lambda must not be nil. It also overwrites second, which
+	// has an element for each document, with ∂²loss/∂score_i² = −∂λ_i/∂score_i. If λ is no gradient because
+	// its weights depend on the ranking, the derivatives treat these weights as constants. The same holds
+	// for a normalization of λ by the size of the scores.
+	//
+	// Second derivatives are finite and not negative. A loss for which they may be negative is no Diagonal;
+	// learners then use λ alone.
 	EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64
 }
 
-// CuttingPlane is a QueryLoss with linear lower bounds (cutting planes) of a convex
-// loss: of itself, or of the loss that it is a smooth approximation of.
+// CuttingPlane is a QueryLoss with linear lower bounds (cutting planes) of a convex loss. The convex loss is
+// the QueryLoss itself, or the loss that it approximates smoothly.
 type CuttingPlane interface {
 	QueryLoss
 
-	// Support returns c and overwrites lambda, if it is not nil, with λ, such that
-	// at any scores z the convex loss is at least c − λ·z. λ is that of Eval at the
-	// given scores.
+	// Support returns the constant c of a plane: at any scores z, the convex loss is at least c − λ·z. λ is
+	// that of Eval at the given scores. If lambda is not nil, Support overwrites it with λ.
 	Support(scores, lambda []float64, scratch *Scratch) (c float64)
 }
 

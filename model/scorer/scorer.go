@@ -1,10 +1,10 @@
-// Package scorer holds the functions that map a query's feature vectors to
-// scores: what a loss trains and a model stores.
+// Package scorer has the functions that map the feature vectors of a query to scores, such as linear
+// functions, networks and trees. Training sets their parameters, and models store them.
 //
-// A scorer is an architecture without state; its parameters are a plain vector that an
-// optimiser may move. Start reading at [Scorer]; each architecture has a file of its own
-// and a line in ownKinds in encode.go, and other packages add theirs with [Register]. The
-// package must not depend on grades, losses or optimisers.
+// A scorer is an architecture without state. Its parameters are a separate vector, which an optimiser
+// changes. Start reading at [Scorer]. Each architecture has its own file and a line in ownKinds in
+// encode.go. Other packages add architectures with [Register]. The package must not depend on grades, losses
+// or optimisers.
 package scorer
 
 import "math/rand/v2"
@@ -22,24 +22,22 @@ type Scorer interface {
 	// NumParams is the length of the parameter vector.
 	NumParams() int
 
-	// Init sets params to where training starts, drawing from rng what is random
-	// about it.
+	// Init sets params to the starting point of training. Random numbers are drawn from rng.
 	Init(params []float64, rng *rand.Rand)
 
-	// Score sets dst[i] to the score of the document in row i of x, the
-	// row-major len(dst) × NumFeatures matrix of one query. What Backward will
-	// need stays in ws, which no two calls may use at the same time.
+	// Score sets dst[i] to the score of the document in row i of x. x is the row-major len(dst) ×
+	// NumFeatures matrix of one query. Score stores in ws what Backward needs. Calls at the same time
+	// must not share ws.
 	Score(dst, params []float64, x []float32, ws *Workspace)
 
-	// Backward adds to grad the gradient of Σ_i lambda[i]·score_i with respect
-	// to the parameters, at params; x has a row for every element of lambda. The
-	// last Score with ws must have been of the same params and x. Several calls
-	// may follow one Score.
+	// Backward adds the gradient of Σ_i lambda[i]·score_i with respect to the parameters, at params, to
+	// grad. x has a row for every element of lambda. The last call of Score with ws must have had the
+	// same params and x. Several calls of Backward may follow one of Score.
 	Backward(grad, params []float64, x []float32, lambda []float64, ws *Workspace)
 }
 
-// Preparer is a Scorer that prepares after some documents, once, to score faster. Prepare
-// does that at once. It changes no score, and is safe for concurrent use.
+// Preparer is a Scorer that builds a data structure for faster scoring, once it has scored some documents.
+// Prepare builds it at once. It changes no score, and is safe for concurrent use.
 type Preparer interface {
 	Scorer
 	Prepare()

@@ -6,10 +6,11 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Trees score blocks of documents in a layout of their own, which is built once, after the first
-// documents were scored by a plain walk. A threshold becomes its rank among the thresholds of its
-// feature, and a document's feature a rank of one byte. A tree becomes a list of splits, each one
-// comparison for 64 documents. Leaves and the order of additions are the same as in the plain walk.
+// Trees score blocks of 64 documents in a special layout. The layout is built once, after some documents
+// were scored by walking from node to node. Each threshold is replaced by its rank among the thresholds of
+// its feature, and each feature value by a rank of one byte. A tree becomes a list of splits, and one
+// instruction sequence compares 64 documents with a split. Leaves and the order of additions are the same
+// as in the walk, so scores have the same bits.
 const (
 	blockDocs = kernel.ForestDocs
 	// mostLeaves is the number of leaves that a byte tells apart; larger trees are walked.

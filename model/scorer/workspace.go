@@ -6,17 +6,16 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Workspace is memory in which Score leaves what Backward needs of the same
-// query ([Workspace.Hold]): a network's activations, say. Each goroutine has one of its own. The zero
-// value is ready to use; it grows to the largest query it meets and then allocates
-// no more.
+// Workspace is memory in which Score stores what Backward needs for the same query, such as the activations
+// of a network. See [Workspace.Hold]. Each goroutine needs its own Workspace. The zero value is ready to
+// use. It grows to the size of the largest query and then allocates no more memory.
 type Workspace struct {
-	// Next, if not empty, is the matrix that will be scored next. A Backward may
-	// ask memory for it beforehand; nothing else depends on it.
+	// Next, if not empty, is the matrix that will be scored next. Backward may prefetch it into the
+	// processor's cache. Results do not depend on it.
 	Next []float32
 
-	// Team, if not nil, are goroutines among which Score and Backward may divide the work on a query; the
-	// results have the same bits.
+	// Team, if not nil, has goroutines among which Score and Backward may divide the work on a query.
+	// Results have the same bits.
 	Team *parallel.Team
 
 	floats []float64
@@ -38,8 +37,8 @@ func (w *Workspace) Hold(x []float32, n int) []float64 {
 	return w.floats
 }
 
-// Held returns what Hold did for the same x. It panics if another query was scored last, since its
-// derivatives would be wrong.
+// Held returns the memory that Hold returned for the same x. It panics if another query was scored last,
+// because derivatives would then be wrong.
 func (w *Workspace) Held(x []float32) []float64 {
 	if len(x) != len(w.x) || len(x) > 0 && &x[0] != &w.x[0] {
 		panic(fmt.Sprintf("scorer: Backward of a matrix of %d features that Score has not seen last with this workspace", len(x)))
@@ -47,8 +46,7 @@ func (w *Workspace) Held(x []float32) []float64 {
 	return w.floats
 }
 
-// mustMatch panics unless something has as many elements as the shapes of the
-// others ask for.
+// mustMatch panics unless the number of elements of an argument is the expected one.
 func mustMatch(what string, got, want int) {
 	if got != want {
 		panic(fmt.Sprintf("scorer: %d %s, want %d", got, what, want))
