@@ -1,9 +1,9 @@
 package measure
 
-// auc is the area under the ROC curve: the share of pairs of a relevant and an irrelevant document
-// that rank the relevant one higher (Hanley and McNeil 1982). A tied pair counts one half.
-// Documents that were not retrieved are tied below all others. A query without such a pair has no
-// value of its own.
+// auc is the area under the ROC curve: the share of pairs of a relevant and an irrelevant document in
+// which the relevant one is ranked higher (Hanley and McNeil 1982). A tied pair counts one half.
+// Documents that were not retrieved are tied below all others. The convention determines the value of
+// a query without such a pair.
 type auc struct{ binary }
 
 func newAUC(s spec) Averager { return auc{newBinary(s)} }

@@ -18,14 +18,16 @@ type gradeLimit interface {
 	checkGrade(highest float64) error
 }
 
-// Evaluate measures the ranking of every query by the scores, one a row of d. Measures must have
-// different names and implement Averager, as all measures of [Parse] do. A measure without a chosen
-// relevance threshold gets the threshold for d: see [For]. Queries are spread over the processors;
-// the result does not depend on how many there are. The means weight queries by their weights. A
-// query of weight 0 is left out, as under a skip convention. Weights of documents do not matter.
+// Evaluate measures the ranking of every query by the scores. There is one score for each row of d.
+// Measures must have different names and implement Averager, as all measures of [Parse] do. A measure
+// without a chosen relevance threshold gets the threshold for d, see [For]. Queries are evaluated
+// concurrently; the result does not depend on the number of cores. Means weight queries by their
+// weights. A query of weight 0 is left out, as under a skip convention. Weights of documents are
+// ignored.
 //
-// A system may leave documents out: their score is [dataset.NotRetrieved]. A judged document
-// without a score counts as one that could have been found. An unjudged one does not count at all.
+// A system need not retrieve all documents: the score of the others is [dataset.NotRetrieved]. A judged
+// document without a score counts in the number of relevant documents and in the ideal ranking. An
+// unjudged one does not count at all.
 //
 // It returns an error for a wrong number of scores, a score that is NaN, or grades for which a
 // measure is not defined. TiesTREC without document identifiers is an error, and so is a data file
@@ -165,10 +167,10 @@ func evaluate(lists []list, given, measures []Measure, ties TiePolicy) (*Result,
 	return r, nil
 }
 
-// Mean returns the mean of one measure over the queries that count, by their weights, and
-// their number, without the statistics of ties: the path for model selection. The
-// mean of no query is NaN. Shapes, scores and the measure's relevance threshold, see
-// [For], are the caller's care.
+// Mean returns the weighted mean of one measure over the queries that count, and their number. It is
+// for model selection: it computes no statistics of ties. Without queries the mean is NaN. The caller
+// must ensure that there is a score for each row, that no score is NaN, and that the measure has its
+// relevance threshold, see [For].
 func (r *Ranker) Mean(d *dataset.Dataset, scores []float64, m Measure) (mean float64, counted int) {
 	var sum, total float64
 	for i := range d.Queries {

@@ -2,16 +2,16 @@ package measure
 
 import "slices"
 
-// pairs is pair-wise correct: the share of pairs of differently graded documents that rank the
-// better one higher (Burges, Ragno and Le, 2006, section 2). A tied pair counts one half. On binary
-// grades it is the AUC. A query without such a pair has no value of its own.
+// pairs is the pairwise accuracy: the share of pairs of differently graded documents in which the better
+// document is ranked higher (Burges, Ragno and Le, 2006, section 2). A tied pair counts one half. On
+// binary grades it is the AUC. The convention determines the value of a query without such a pair.
 type pairs struct{ auc }
 
 func newPairs(s spec) Averager { return pairs{auc{newBinary(s)}} }
 
 var _ Additive = pairs{}
 
-// relevance takes back what AUC, in which documents are relevant or not, says.
+// relevance overrides that of auc: pairs uses all grades, so it has no lowest relevant grade.
 func (pairs) relevance() (threshold float64, ok bool) { return 0, false }
 
 // Value implements Measure.

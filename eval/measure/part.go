@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// Part is a Result on some successive queries of a data set, as one of several machines measures
-// it. Parts hold the values of queries, not sums. So [Merge] gives the same bits as an evaluation
-// of all queries at once, in any order of the parts.
+// Part is a Result for a range of a data set's queries, which one of several machines has measured. A Part
+// has the values of its queries, not their sums. So [Merge] gives the same bits as an evaluation of all
+// queries at once, in any order of the parts.
 type Part struct {
 	First  int // the number of queries of the data set before
 	Result *Result

@@ -7,9 +7,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Ranker orders the documents of one query after the other by score, reusing
-// its memory. Use one for each goroutine; the zero value is ready and breaks
-// ties by input order.
+// Ranker ranks the documents of one query after the other by score, and reuses its memory. Each
+// goroutine needs its own. The zero value is ready to use and breaks ties by input order.
 type Ranker struct {
 	// Ties is the order of documents of equal score. Under TiesAverage they keep their input order,
 	// and [Averager.Average] takes the mean over their permutations. Under TiesTREC they keep it
@@ -22,8 +21,8 @@ type Ranker struct {
 	counts       [8][256]uint32
 }
 
-// item is a document on its way to its rank. Sorting whole items is much faster
-// than sorting indices through a comparison function.
+// item is a document with its sort key. Sorting items is much faster than sorting indices by a
+// comparison function.
 type item struct {
 	key   uint64 // ascends as the score descends
 	grade float64
@@ -98,8 +97,8 @@ func (r *Ranker) Value(m Measure, grades, scores []float64) (value float64, ok b
 	return r.value(m, ranked, ends)
 }
 
-// value returns the measure of the documents in the order in which they stand. The measure
-// of a ranking without all documents is its Average over groups of one.
+// value returns the measure of the documents in their current order. If some documents were not
+// retrieved, it is the Average with every document as a group of its own.
 func (r *Ranker) value(m Measure, ranked []float64, ends []int) (value float64, ok bool) {
 	n := lastEnd(ends)
 	if n == len(ranked) {

@@ -8,13 +8,11 @@ import (
 	"strings"
 )
 
-// Result holds the values of some measures on some queries, query by query, so
-// that the queries of several folds can be pooled and systems compared. It does
-// not change once made and may be read by any number of goroutines.
+// Result has the values of measures for each query. So queries of several folds can be pooled, and
+// systems can be compared. A Result is immutable and safe for concurrent use.
 //
-// Values are had by the measure: one of Measures, or one that was given to [Evaluate].
-// To ask for any other, one of the same name under another convention for example, is a
-// programmer's mistake and panics.
+// Methods take a measure as an argument: one of Measures, or one that was passed to [Evaluate]. They
+// panic for any other measure, such as one with the same name under another convention.
 type Result struct {
 	ties     TiePolicy
 	given    []Measure // to Evaluate
@@ -68,7 +66,7 @@ func (r *Result) measureQuery(i int, ranker *Ranker, measures []Averager, grades
 	r.pairs[i] = pairCount{all: unequalPairs(s, ranked), tied: tied}
 }
 
-// leaveOut leaves query i out of everything.
+// leaveOut sets all values of query i to those of a query that is left out.
 func (r *Result) leaveOut(i int) {
 	for m := range r.measures {
 		r.values[m][i], r.neutral[m][i] = math.NaN(), math.NaN()
@@ -122,8 +120,8 @@ func (r *Result) Mean(m Measure) float64 { return WeightedMean(r.PerQuery(m), r.
 // the others are left out by a skip convention or because their weight is 0.
 func (r *Result) Counted(m Measure) int { return counted(r.PerQuery(m)) }
 
-// TieNeutral returns the mean of a measure under TiesAverage, for any policy of the
-// values: what the ranking is worth when ties are broken by chance.
+// TieNeutral returns the mean of a measure under TiesAverage: its expected value if ties are broken at
+// random. It does not depend on the tie policy of the other values.
 func (r *Result) TieNeutral(m Measure) float64 {
 	return WeightedMean(r.TieNeutralPerQuery(m), r.weights)
 }
@@ -249,8 +247,8 @@ type TieStats struct {
 	Over    int   // those of them in which more than NotableTies of the pairs tie
 }
 
-// NotableTies is the share of a query's differently graded pairs from which on
-// ties deserve a warning.
+// NotableTies is the share of tied pairs from which on a warning is useful. Only pairs of documents with
+// different grades count.
 const NotableTies = 0.01
 
 // Share returns the share of tied pairs, 0 if there is no pair.
@@ -283,11 +281,10 @@ func (r *Result) TieStats() TieStats {
 // documents that have equal scores, 0 if it has no such pair.
 func (r *Result) TiedShare(i int) float64 { return share(r.pairs[i].tied, r.pairs[i].all) }
 
-// Pool joins the results of several folds, measured alike, into one over all
-// their queries, so that its Mean is the pooled mean over queries. The mean over
-// folds is that of the folds' own means. Different measures or tie policies are a
-// programmer's mistake and panic, and so are different thresholds: [ForAll] settles one
-// for all folds.
+// Pool combines the results of several folds into one over all their queries. Its Mean is the mean over
+// all queries, while [MeanOverFolds] is the mean of the folds' means. Pool panics if the folds have
+// different measures, tie policies or relevance thresholds. [ForAll] determines one threshold for all
+// folds.
 func Pool(folds ...*Result) *Result {
 	pooled := &Result{}
 	for i, f := range folds {

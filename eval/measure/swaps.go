@@ -6,35 +6,32 @@ import (
 	"slices"
 )
 
-// Swaps computes what a measure M loses when two documents of a ranking change places. It
-// is bound to a query's grades and immutable; what depends on the ranking is in slices
-// that the caller provides. Ranks count from 0.
+// Swaps computes the decrease of a measure M when two documents of a ranking swap ranks. It is bound to
+// the grades of a query and is immutable. The caller provides slices for all data that depend on the
+// ranking. Ranks are counted from 0.
 //
-// One query's ranking enters by the number x that a document counts for in the
-// measure: its share of the gain, whether it is relevant, its probability to
-// satisfy.
+// Each document has a number x that determines its effect on the measure. Depending on the measure, x is
+// its share of the ideal gain, 1 or 0 for relevance, or the probability that it satisfies the user.
 type Swaps interface {
-	// Counts returns x of each document, or what Prepare makes x of. It must not be written
-	// to: Prepare takes a copy, in the ranking's order.
+	// Counts returns the x of each document, or the numbers from which Prepare computes x. The slice
+	// must not be changed. Prepare gets a copy in the order of the ranking.
 	Counts() []float64
 
-	// Work returns how much working memory a ranking of n documents needs.
+	// Work returns the length of the slice work for a ranking of n documents.
 	Work(n int) int
 
-	// Prepare looks at a ranking, Counts by rank, of which it makes x, and fills work. It
-	// returns a number of ranks such that swaps of two documents below all of them change
-	// nothing.
+	// Prepare prepares a ranking, given by Counts in the order of the ranks. It replaces them by x and
+	// fills work. It returns a number of top ranks: swaps of two documents below them do not change M.
 	Prepare(x, work []float64) (ranks int)
 
-	// Row sets loss[b] = M − M with the documents at ranks a and b exchanged, for
-	// a < b < to. It is positive or 0 if the document at a has the higher grade,
-	// negative or 0 if it has the lower, 0 if the grades are the same. x is as it
-	// was when Row returns.
+	// Row sets loss[b], for a < b < to, to the decrease of M if the documents at ranks a and b are
+	// swapped. It is at least 0 if the document at a has the higher grade, at most 0 if it has the lower
+	// one, and 0 if both grades are the same. Row may change x, but restores it.
 	Row(loss, x, work []float64, a, to int)
 }
 
-// Swapper is a Measure with a formula for what swapping two documents changes, which
-// takes O(1) a swap.
+// Swapper is a Measure with a formula for its change when two documents are swapped. The formula takes
+// constant time for each swap.
 type Swapper interface {
 	Measure
 
@@ -51,8 +48,8 @@ func SwapsOf(m Measure, grades []float64) (Swaps, error) {
 	return anySwaps{m, grades, cutoff(CutoffOf(m), len(grades))}, nil
 }
 
-// anySwaps are swaps under any measure. Each swap is made and the measure computed again, in O(n)
-// per swap.
+// anySwaps implements Swaps for any measure. It swaps the documents and computes the measure again,
+// which takes O(n) for each swap.
 type anySwaps struct {
 	measure Measure
 	grades  []float64

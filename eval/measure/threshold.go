@@ -8,11 +8,10 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Whether a document is relevant is one notion throughout: its grade reaches the
-// threshold. A Convention carries the threshold, so that everything measured or learned
-// under it agrees. Unless one is chosen, it depends on the data (For): the convention's
-// own among whole grades, the smallest positive grade among others, of which none may
-// reach 1.
+// A document is relevant if its grade is at least the threshold. A Convention has the threshold, so that
+// training and evaluation use the same one. If the user has not chosen a threshold, it depends on the data
+// (see For). If all grades are whole numbers, it is that of the convention. Otherwise it is the smallest
+// positive grade, because fractional grades may all be below 1.
 
 // Threshold returns the lowest grade that counts as relevant: the one chosen, or the
 // convention's own among whole grades (1, or 2 for mslr).

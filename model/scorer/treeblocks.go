@@ -6,7 +6,7 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Trees score blocks of 64 documents in a special layout. The layout is built once, after some documents
+// Trees score blocks of documents in a special layout. The layout is built once, after some documents
 // were scored by walking from node to node. Each threshold is replaced by its rank among the thresholds of
 // its feature, and each feature value by a rank of one byte. A tree becomes a list of splits, and one
 // instruction sequence compares 64 documents with a split. Leaves and the order of additions are the same
