@@ -74,6 +74,9 @@ func boundedConfig(t *testing.T, folds []Fold, memory int64) Config {
 // Claim: no more features are in memory than there is room for, whatever the format, and models and results are
 // those of data in memory.
 func TestTuningWithinMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector; other tests run the same goroutines")
+	}
 	dir, whole := writeDivided(t, 90)
 	all, err := ReadFolds(dir, dataset.Options{})
 	if err != nil {

@@ -172,6 +172,9 @@ func TestMoreThanMemoryIsStreamed(t *testing.T) {
 // Claim: between the limits with which data are streamed and those with which they are in memory lies none with which
 // they are refused, as what reading takes beside the features may be too much where these are not.
 func TestNoLimitBetweenIsRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector; other tests run the same goroutines")
+	}
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	text := datatest.MSLRLike(nil, datatest.Rand(), 40, 100)

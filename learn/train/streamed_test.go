@@ -104,6 +104,9 @@ func TestStreamedModelsAreTheSame(t *testing.T) {
 			p.Views = dataset.Views{dataset.RawView, dataset.RankView}
 		},
 	}
+	if testing.Short() {
+		prepared = prepared[2:]
+	}
 	for name, l := range learners {
 		for i, prepare := range prepared {
 			for _, weighted := range []bool{false, true} {

@@ -266,6 +266,9 @@ func TestTreesDivideByCategories(t *testing.T) {
 // that differ in one such feature alone none has its scores in the wrong order, whatever the
 // growth and sampling; without the constraints many have.
 func TestMonotoneModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector; other tests run the same goroutines")
+	}
 	d := curved(t, 60, 7)
 	ndcg := measure.MustParse("ndcg@10", measure.LETOR3)
 	signs := []int8{0, -1, 0, 1, 0, 1}

@@ -15,6 +15,9 @@ import (
 // Every way to learn from the validation data, recomputed: all data or all but one of the parts, each for
 // every member or in turn, and the same bytes whether trainings are taken from trials or done anew.
 func TestRefitsAgainstTheirDefinition(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector; other tests run the same goroutines")
+	}
 	d := generated(t, 45)
 	file, err := tune.Divide(d, 3, 7)
 	if err != nil {

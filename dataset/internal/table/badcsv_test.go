@@ -10,6 +10,9 @@ import (
 
 // Every mistake is reported with its line and column, what stands there and what should.
 func TestBadCSV(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector; other tests run the same goroutines")
+	}
 	const head = "query,grade,doc,bm25,ctr\n"
 	const good = head + "q1,1,a,0.5,1\n"
 	table := func(o dataset.TableOptions) dataset.Options { return dataset.Options{Table: o} }
