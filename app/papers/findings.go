@@ -16,7 +16,9 @@ type Finding struct {
 	Claim   string      `json:"claim"`
 	Verdict FindVerdict `json:"verdict"`
 	Figure  string      `json:"figure"`         // what the verdict rests on
-	Rule    string      `json:"rule,omitempty"` // the limits that a claim must meet to hold
+	Rule    string      `json:"rule,omitempty"` // our limits that a claim must meet to hold
+
+	trained bool // a trivial system took part, though not in the rest of its experiment
 }
 
 // FindVerdict says what became of a claim.
@@ -32,6 +34,7 @@ const (
 	ClaimUndecided    FindVerdict = "undecided"
 	ClaimTrivial      FindVerdict = "not informative"
 	ClaimOpen         FindVerdict = "cannot be known"
+	ClaimNotTested    FindVerdict = "not tested" // of notTested alone
 
 	// These are for one draw of synthetic data: other draws may differ.
 	ClaimOnce       FindVerdict = "held on one draw"

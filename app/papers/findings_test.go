@@ -3,6 +3,7 @@ package papers
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -73,12 +74,23 @@ func TestHeldPage(t *testing.T) {
 	r.found(ClaimHeld, "no section", "all")
 	r.Orders = []OrderClaim{{Section: "9.2", Text: "A > B", Data: "OHSUMED", Counted: "26 of 32", Cells: 4, Higher: 3, Below: 1, Verdict: OrderReversed}}
 	all := &All{Outcomes: []Outcome{
-		{Experiment: Experiment{Name: "other", Picture: "Figure 2", Untrained: "a formula"}, Report: &Report{Findings: []Finding{{Claim: "c", Verdict: ClaimOpen}}}},
+		{Experiment: Experiment{Name: "other", Picture: "Figure 2", Untrained: "a formula"}, Report: &Report{Findings: []Finding{{Claim: "c", Verdict: ClaimFailed}, {Claim: "d", Verdict: ClaimTrivial}, {Claim: "e", Verdict: ClaimOnce, trained: true}}}},
 		{Experiment: Experiment{Name: "one", Paper: "LogRank"}, Report: r}, {Experiment: Experiment{Name: "skipped"}},
 	}}
 	var page bytes.Buffer
 	if err := all.WriteHeld(&page); err != nil {
 		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"| not tested | " + strconv.Itoa(len(notTested["LogRank"])) + " |",
+		"| 1.2 | y is a boolean vector indexed by good–bad pairs | not tested | definition |  |\n",
+	} {
+		if !strings.Contains(page.String(), line) {
+			t.Errorf("no %q", line)
+		}
+	}
+	if strings.Contains(page.String(), "## LambdaRank") {
+		t.Error("claims of a paper without an experiment")
 	}
 	var lines []string
 	for line := range strings.Lines(page.String()) {
@@ -89,10 +101,12 @@ func TestHeldPage(t *testing.T) {
 	want := []string{
 		"| held | 1 | " + verdictMeanings[0].meaning + " |",
 		"## Other experiments",
-		"|  | c | cannot be known | ; no trivial system: a formula | reproduce other |",
+		"|  | c | did not hold | ; no trivial system: a formula | reproduce other |",
+		"|  | d | not informative |  | reproduce other |",
+		"|  | e | held on one draw |  | reproduce other |",
 		"## LogRank",
 		`| 9.2 | A > B in 26 of 32 | did not hold | above in 3 of 4, significantly in 0; below in 1 (OHSUMED) | reproduce one |`,
-		`| 10.1 | a\|b is convex | did not hold | 1 of 3; to hold: all | reproduce one |`,
+		`| 10.1 | a\|b is convex | did not hold | 1 of 3; to hold, by our rule: all | reproduce one |`,
 		`|  | no section | held | all | reproduce one |`,
 		"## Published tables",
 		"| Other experiments | Figure 2 | none |  | a picture without numbers | reproduce other |",
@@ -133,7 +147,7 @@ func TestSections(t *testing.T) {
 
 // Every verdict is explained on the page.
 func TestVerdictsAreExplained(t *testing.T) {
-	for _, v := range []FindVerdict{ClaimHeld, ClaimPartly, ClaimMixed, ClaimFailedPartly, ClaimFailed, ClaimUndecided, ClaimTrivial, ClaimOpen, ClaimOnce, ClaimFailedOnce} {
+	for _, v := range []FindVerdict{ClaimHeld, ClaimPartly, ClaimMixed, ClaimFailedPartly, ClaimFailed, ClaimUndecided, ClaimTrivial, ClaimOpen, ClaimOnce, ClaimFailedOnce, ClaimNotTested} {
 		n := 0
 		for _, m := range verdictMeanings {
 			if m.verdict == v {

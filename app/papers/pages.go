@@ -287,9 +287,10 @@ var verdictMeanings = []struct {
 	{ClaimFailed, "Our results contradict the claim. Differences are significant, or lie within the margin."},
 	{ClaimUndecided, "The differences may be due to chance."},
 	{ClaimTrivial, "Our results agree, but a trivial system does as well: the best single feature, the order of the file or a random order."},
-	{ClaimOpen, "The data or the numbers that it needs are not public."},
+	{ClaimOpen, "The numbers that it needs are not public."},
 	{ClaimOnce, "It held on one synthetic data set. Another draw may differ."},
 	{ClaimFailedOnce, "It failed on one synthetic data set. Another draw may differ."},
+	{ClaimNotTested, "A definition, a motivation, an opinion or a claim about related work. The line says why no experiment decides it."},
 }
 
 // sectionInClaim matches the reference to a section of the paper in the text of a claim: "(5.3.1)",
@@ -369,11 +370,13 @@ func (a *All) WriteHeld(w io.Writer) error {
 			paper := cmp.Or(f.Paper, o.Paper, "Other experiments")
 			if lines[paper] == nil {
 				papers = append(papers, paper)
+				lines[paper] = untestedLines(paper)
+				count[ClaimNotTested] += len(lines[paper])
 			}
 			if f.Rule != "" {
-				f.Figure += "; to hold: " + f.Rule
+				f.Figure += "; to hold, by our rule: " + f.Rule
 			}
-			if o.Untrained != "" {
+			if o.Untrained != "" && !f.trained && f.Verdict != ClaimTrivial {
 				f.Figure += "; no trivial system: " + o.Untrained
 			}
 			lines[paper] = append(lines[paper], heldLine{f, "reproduce " + o.Name})
@@ -387,8 +390,9 @@ func (a *All) WriteHeld(w io.Writer) error {
 	b.line("Differences are paired over test queries and random seeds. Brackets hold 95 %% confidence intervals. Significance is corrected by Holm's method over the differences of a line, so an interval that excludes 0 may belong to an undecided line. \"A > B in 26 of 32\" means that the paper counts A above B in 26 of 32 cells, where a cell is a data set and a measure.")
 	b.line("Published numbers, one by one, are judged on the page of all experiments.")
 	b.line("Two methods are alike, or one brings no improvement, only if the intervals lie within a margin. The line states the margin. A difference that is not significant does not suffice.")
-	b.line("Trivial systems in place of the trained models hold no claim: a test puts the best single feature, the order of the file and a random order there. Where that is not possible the line says why. Other limits of a verdict stand on its line, after \"to hold\".")
-	b.line("A claim over several data sets is judged on those that are here, by the same rule for counts and for averages. Its line names them. A claim about one data set that is not here cannot be known. Its line says what synthetic data of the same shape show.")
+	b.line("Trivial systems in place of the trained models hold no claim: a test puts the best single feature, the order of the file and a random order there. Where that is not possible the line says why. Other limits of a verdict are ours, not the paper's. They stand on its line, after \"to hold, by our rule\". A claim that no paper states in so many words is marked \"our reading\".")
+	b.line("One rule combines cases. Within a comparison of two methods, one significant measure decides if none contradicts it, and the cells of an order are one comparison. A line of several comparisons, data sets or methods held, or did not hold, if all of them agree. It held, or failed, in part if some do and the others are undecided. It is mixed if they disagree.")
+	b.line("A claim over several data sets is judged on those that are here, by the same rule for counts and for averages. A claim about a data set that is not here is judged on data in its place. Either line names the data. One synthetic set decides at most on one draw. A claim cannot be known if the paper gives no number to hold it against.")
 	verdicts := Table{Left: 3, Columns: []string{"verdict", "lines", "meaning"}}
 	for _, v := range verdictMeanings {
 		verdicts.Rows = append(verdicts.Rows, []string{string(v.verdict), strconv.Itoa(count[v.verdict]), v.meaning})
