@@ -78,7 +78,7 @@ func (v FindVerdict) once() FindVerdict {
 
 // ofAll combines verdicts on the cases of a claim. Support and refutation count alike: what
 // held and is elsewhere undecided held in part, and what failed and is elsewhere undecided
-// failed in part.
+// failed in part. Where one draw alone decides, the whole is decided on one draw.
 func ofAll(verdicts ...FindVerdict) FindVerdict {
 	same := func(v FindVerdict) bool { return v == verdicts[0] }
 	if !slices.ContainsFunc(verdicts, func(v FindVerdict) bool { return !same(v) }) {
@@ -92,8 +92,12 @@ func ofAll(verdicts ...FindVerdict) FindVerdict {
 	switch {
 	case held && failed:
 		return ClaimMixed
+	case held && !some(ClaimHeld, ClaimPartly):
+		return ClaimOnce
 	case held:
 		return ClaimPartly
+	case failed && !some(ClaimFailed, ClaimFailedPartly):
+		return ClaimFailedOnce
 	case failed:
 		return ClaimFailedPartly
 	}
@@ -292,7 +296,7 @@ func byCounts(above, below int) FindVerdict {
 
 // ofOrder is the verdict in words on an order.
 var ofOrder = map[OrderVerdict]FindVerdict{
-	OrderHeld: ClaimHeld, OrderMixed: ClaimMixed, OrderReversed: ClaimFailed, OrderUndecided: ClaimUndecided,
+	OrderHeld: ClaimHeld, OrderMixed: ClaimMixed, OrderReversed: ClaimFailed, OrderUndecided: ClaimUndecided, OrderTrivial: ClaimTrivial,
 }
 
 // finding is what an order's test comes to.
@@ -301,7 +305,11 @@ func (c *OrderClaim) finding() Finding {
 	if c.once {
 		verdict = verdict.once()
 	}
-	return Finding{Paper: c.paper, Section: c.Section, Claim: c.claim(), Verdict: verdict, Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
+	figure := fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)
+	if c.trivial > 0 {
+		figure += fmt.Sprintf("; significantly in %d where a trivial system does as well", c.trivial)
+	}
+	return Finding{Paper: c.paper, Section: c.Section, Claim: c.claim(), Verdict: verdict, Figure: figure}
 }
 
 // claim is the order as the publication claims it, "A > B in 26 of 32 (14 of 32, 15 with equal

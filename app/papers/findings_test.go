@@ -41,7 +41,7 @@ func TestClaimsNeedLearning(t *testing.T) {
 		order               OrderVerdict
 	}{
 		{-1, ClaimHeld, ClaimFailed, ClaimHeld, OrderHeld},
-		{1, ClaimTrivial, ClaimFailed, ClaimHeld, OrderUndecided},
+		{1, ClaimTrivial, ClaimFailed, ClaimHeld, OrderTrivial},
 		{0, ClaimHeld, ClaimFailed, ClaimTrivial, OrderHeld},
 	} {
 		v.trivial = nil
@@ -191,7 +191,8 @@ func TestOfAll(t *testing.T) {
 		{[]FindVerdict{ClaimPartly, ClaimHeld, ClaimOpen}, ClaimPartly},
 		{[]FindVerdict{ClaimHeld, ClaimUndecided, ClaimFailed}, ClaimMixed},
 		{[]FindVerdict{ClaimMixed, ClaimHeld}, ClaimMixed},
-		{[]FindVerdict{ClaimOnce, ClaimUndecided}, ClaimPartly},
+		{[]FindVerdict{ClaimOnce, ClaimUndecided}, ClaimOnce},
+		{[]FindVerdict{ClaimOnce, ClaimHeld}, ClaimPartly},
 		{[]FindVerdict{ClaimOpen, ClaimUndecided}, ClaimUndecided},
 		{[]FindVerdict{ClaimOpen}, ClaimOpen},
 		{[]FindVerdict{ClaimTrivial, ClaimTrivial}, ClaimTrivial},

@@ -422,7 +422,7 @@ func alphaNote(r *Report, findings []lambdaFinding) {
 	}
 	verdict := holdsIf(symmetric > 0 && atOnce == symmetric)
 	if verdict == ClaimHeld && jump > 0 {
-		verdict = ClaimPartly
+		verdict = ClaimMixed
 	}
 	r.found(verdict, "diagonal terms α_j s_j make a symmetric Jacobian positive definite (section 4)",
 		"inside an order of the documents: any α > 0 for %d of %d symmetric ones; across ties of %d of %d λ functions no α", atOnce, symmetric, jump, len(findings)).Rule = fmt.Sprintf("eigenvalues above −%g; across ties an α that grows less than fivefold as the step gets ten times shorter", jacobianZero)

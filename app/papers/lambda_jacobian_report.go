@@ -177,7 +177,7 @@ func testFindings(r *Report, findings []lambdaFinding) {
 		work, asymmetric, fixed(paper.triple, 6)).Rule = fmt.Sprintf("asymmetry below %g, work below %g", jacobianZero, circulationZero)
 	r.found(holdsIf(smooth.convex() == "yes"), "a cost whose λ have a positive semidefinite Jacobian is convex (section 4)",
 		"RankNet's: smallest eigenvalue %s, %.2f %% of steps backward", zeroBelow(smooth.eigenvalue, jacobianZero), 100*smooth.backward).Rule = fmt.Sprintf("eigenvalues above −%g", jacobianZero)
-	r.found(holdsIf(balanced == len(findings)), "the λ of a query sum to zero (section 4, as a rule for choosing them)", "for %d of %d λ functions; with α Σλ = −Σα_j s_j", balanced, len(findings)).Rule = fmt.Sprintf("sums below %g", netZero)
+	r.found(holdsIf(balanced == len(findings)), "the λ of a query sum to zero (section 4, as a rule for choosing them)", "for %d of %d λ functions; with α Σλ = −Σα_j s_j, so that steps along λ move the mean score", balanced, len(findings)).Rule = fmt.Sprintf("sums below %g", netZero)
 }
 
 func orNone(words []string) string {

@@ -467,7 +467,7 @@ func (s soundness) notes(r *Report, findings []soundFinding) {
 		}
 		return true
 	}
-	r.stated(soundest(findings), "The likelihood loss is sounder than cross entropy and cosine", "gaps of right rankings that raise the loss when widened, the largest share over the lengths of lists: likelihood %s, other losses %s; pairs of a right and a wrong ranking that are inverted, likewise: likelihood %s, other losses %s; below log 2 = %.4f a ranking is right, but from three documents on right ones cost up to log n!",
+	r.stated(soundest(findings, s.draws), "The likelihood loss is sounder than cross entropy and cosine", "gaps of right rankings that raise the loss when widened, the largest share over the lengths of lists: likelihood %s, other losses %s; pairs of a right and a wrong ranking that are inverted, likewise: likelihood %s, other losses %s; below log 2 = %.4f a ranking is right, but from three documents on right ones cost up to log n!",
 		percent(worst(listMLEFamily, widened)), rangeOfOthers(findings, widened), percent(worst(listMLEFamily, inverted)), rangeOfOthers(findings, inverted), math.Ln2)
 	r.stated(holdsIf(worst(listNetFamily, widened) > 0 && worst(listNetFamily, inverted) > worst(listMLEFamily, inverted)),
 		"The cross entropy loss is not very sound", "where the gap is wider than ψ's it rises again: up to %s of the gaps, by mapping; up to %s of the pairs are inverted", percent(worst(listNetFamily, widened)), percent(worst(listNetFamily, inverted)))
@@ -486,7 +486,9 @@ func (s soundness) notes(r *Report, findings []soundFinding) {
 
 // soundest is the verdict on the likelihood. The claim held if widened gaps and inverted pairs both
 // favour it over every other loss. It is mixed if only the gaps do.
-func soundest(findings []soundFinding) FindVerdict {
+// It held in part if the pairs do not tell it from the best of the others at two standard errors
+// of as many draws.
+func soundest(findings []soundFinding, draws int) FindVerdict {
 	widened, inverted := 0.0, 0.0
 	for _, f := range findings {
 		switch {
@@ -500,8 +502,14 @@ func soundest(findings []soundFinding) FindVerdict {
 	switch {
 	case widened > 0:
 		return ClaimFailed
-	case inverted < bestOther(findings, func(f *soundFinding) float64 { return f.inverted }):
+	}
+	other := bestOther(findings, func(f *soundFinding) float64 { return f.inverted })
+	noise := 2 * math.Sqrt((float64(inverted*(1-inverted))+float64(other*(1-other)))/float64(draws))
+	switch {
+	case inverted < other-noise:
 		return ClaimHeld
+	case inverted <= other+noise:
+		return ClaimPartly
 	}
 	return ClaimMixed
 }

@@ -136,7 +136,7 @@ func TestSoundnessVerdicts(t *testing.T) {
 			case strings.Contains(f.Claim, "differentiable"):
 				want[0] = ClaimPartly
 			case strings.Contains(f.Claim, "sounder"): // in pairs the steepest cross entropy comes as near
-				want = append(want, ClaimMixed)
+				want = []FindVerdict{ClaimHeld, ClaimPartly}
 			}
 			if !slices.Contains(want, f.Verdict) {
 				t.Errorf("seed %d: %+v", seed, f)
@@ -164,8 +164,8 @@ func TestSoundest(t *testing.T) {
 	for _, c := range []struct {
 		likelihood soundFinding
 		want       FindVerdict
-	}{{at("ListMLE", 0, 0.01), ClaimHeld}, {at("ListMLE", 0, 0.05), ClaimMixed}, {at("ListMLE", 0.1, 0.01), ClaimFailed}} {
-		if got := soundest([]soundFinding{c.likelihood, at("ListNet-l", 0.3, 0.2), at("ListNet-exp", 0.2, 0.03)}); got != c.want {
+	}{{at("ListMLE", 0, 0.01), ClaimHeld}, {at("ListMLE", 0, 0.031), ClaimPartly}, {at("ListMLE", 0, 0.05), ClaimMixed}, {at("ListMLE", 0.1, 0.01), ClaimFailed}} {
+		if got := soundest([]soundFinding{c.likelihood, at("ListNet-l", 0.3, 0.2), at("ListNet-exp", 0.2, 0.03)}, 2000); got != c.want {
 			t.Errorf("%+v: %s, expected %s", c.likelihood, got, c.want)
 		}
 	}

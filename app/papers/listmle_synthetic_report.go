@@ -330,7 +330,7 @@ func (l *listReport) verdicts(o Options, r *Report) {
 		for _, set := range l.again {
 			bayes = append(bayes, set.bayes)
 		}
-		r.stated(holdsIf(slices.Min(accuracy) > 0.5), "ListMLE ranks most synthetic lists exactly right (slides: .920)", "%s on %d data sets, on each at least %.3f; the true weights %.3f; %s",
+		r.stated(holdsIf(slices.Min(accuracy) > 0.5), "ListMLE ranks most synthetic lists exactly right (slides: .920), our reading", "%s on %d data sets, on each at least %.3f; the true weights %.3f; %s",
 			plusMinus(accuracy), len(accuracy), slices.Min(accuracy), mean(bayes), l.trivialText()).Rule = "half of the lists of every data set"
 		if len(listNet) > 0 {
 			pairs := against(likelihood[0], listNet)
@@ -353,7 +353,7 @@ func (l *listReport) verdicts(o Options, r *Report) {
 		if verdict == ClaimHeld && slices.ContainsFunc(found, func(d difference) bool { return d.Interval.Low < 0.5 }) {
 			verdict = ClaimPartly
 		}
-		r.stated(verdict, "RankCosine needs the linear mapping (slides: .917 against at most .180)", "accuracy of RankCosine-l less that of %s; by half of all lists at least, to hold", l.named(found, pairs))
+		r.stated(verdict, "RankCosine needs the linear mapping (slides: .917 against at most .180), our reading", "accuracy of RankCosine-l less that of %s; by half of all lists at least, to hold", l.named(found, pairs))
 	}
 	l.startClaim(r)
 	l.minimized(r)
@@ -400,14 +400,16 @@ func (l *listReport) mappingOrder(r *Report, rows []int) {
 				same++
 			}
 		}
-		r.stated(inOrder(len(found), above, below), fmt.Sprintf("ListNet's mappings are in the slides' order, %s: %s", at.where, strings.Join(slides, ", ")),
+		r.stated(inOrder(len(found), above, below), fmt.Sprintf("ListNet's mappings are in the slides' order (our reading), %s: %s", at.where, strings.Join(slides, ", ")),
 			"ours: %s; of %d pairs %d are in the slides' order, significantly %d, and %d significantly in the opposite one", strings.Join(texts, ", "), len(found), same, above, below)
 	}
 }
 
-// inOrder is the verdict on an order of rows, which one significantly reversed pair refutes.
+// inOrder is the verdict on an order of rows.
 func inOrder(pairs, above, below int) FindVerdict {
 	switch {
+	case above > 0 && below > 0:
+		return ClaimMixed
 	case below > 0:
 		return ClaimFailed
 	case above == pairs:
@@ -420,16 +422,21 @@ func inOrder(pairs, above, below int) FindVerdict {
 
 // startClaim holds the claim that the cosine depends on where its minimisation begins.
 func (l *listReport) startClaim(r *Report) {
-	cosine, others := 0.0, 0.0
+	cosine, others, one := 0.0, 0.0, true // one: the cosine's starts all reach the lowest minimum
 	for i, loss := range l.losses {
 		spread := mean(l.overAll(i, func(o *listOutcome) float64 { return sd(o.accuracy) }))
 		if strings.HasPrefix(loss.name, "RankCosine-") {
 			cosine = max(cosine, spread)
+			one = one && mean(l.overAll(i, func(o *listOutcome) float64 { return o.reached })) == 1
 		} else {
 			others = max(others, spread)
 		}
 	}
-	r.stated(holdsIf(cosine > 2*others), "The cosine loss is sensitive to the initial setting of its minimisation", "standard deviation of the accuracy over starts, mean over data sets: up to %.3f after the steps chosen, of the other losses up to %.3f; twice theirs, to hold; at the minimum see the next claim", cosine, others)
+	verdict, at := holdsIf(cosine > 2*others), "at the minimum see the next claim"
+	if verdict == ClaimHeld && one {
+		verdict, at = ClaimPartly, "all starts reach one minimum, so that it is stopped descent that depends on them"
+	}
+	r.stated(verdict, "The cosine loss is sensitive to the initial setting of its minimisation", "standard deviation of the accuracy over starts, mean over data sets: up to %.3f after the steps chosen, of the other losses up to %.3f; %s", cosine, others, at).Rule = "twice theirs"
 }
 
 // minimized holds the claim that common techniques minimise all three losses: L-BFGS is to come
@@ -466,7 +473,7 @@ func (l *listReport) generalization(r *Report) {
 	if above+below > 0 {
 		verdict = ClaimHeld
 	}
-	r.stated(verdict, "Generalization should be studied beside consistency (future work): losses that are consistent differ in it", "accuracy on the training lists less that on the test lists: %s; ListMLE's differs significantly from %d of %d", strings.Join(texts, ", "), above+below, len(found))
+	r.stated(verdict, "Generalization should be studied beside consistency (future work): losses that are consistent differ in it (our reading)", "accuracy on the training lists less that on the test lists: %s; ListMLE's differs significantly from %d of %d", strings.Join(texts, ", "), above+below, len(found))
 }
 
 // shortfalls returns how far every row is below the true weights on the further data sets.

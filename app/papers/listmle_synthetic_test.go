@@ -49,7 +49,8 @@ func TestListSyntheticClaims(t *testing.T) {
 	}
 	for _, f := range r.findings() {
 		want := ClaimHeld
-		if strings.Contains(f.Claim, "mapping") { // three data sets decide large differences only
+		// Three data sets decide large differences only. All starts of the cosine reach one minimum.
+		if strings.Contains(f.Claim, "mapping") || strings.Contains(f.Claim, "sensitive to the initial") {
 			want = ClaimPartly
 		}
 		if f.Verdict != want {
@@ -186,7 +187,7 @@ func TestListSyntheticOrders(t *testing.T) {
 		{slides, "above ListNet", ClaimHeld}, {slides, "slides' order", ClaimHeld},
 		{alikeRows, "above ListNet", ClaimUndecided}, {alikeRows, "slides' order", ClaimUndecided}, {alikeRows, "Generalization", ClaimUndecided},
 		{turned, "above ListNet", ClaimFailed}, {turned, "slides' order", ClaimFailed},
-		{mixed, "above ListNet", ClaimPartly}, {mixed, "slides' order", ClaimFailed}, {gaps, "slides' order", ClaimPartly},
+		{mixed, "above ListNet", ClaimPartly}, {mixed, "slides' order", ClaimMixed}, {gaps, "slides' order", ClaimPartly},
 		{map[string]float64{"ListMLE": 0, "RankCosine-l": 0, "RankCosine-q": 0}, "most synthetic lists", ClaimFailed},
 		{map[string]float64{"ListMLE": 0, "RankCosine-l": 0, "RankCosine-q": 0}, "linear mapping", ClaimUndecided},
 		{map[string]float64{"ListMLE": 0.9, "RankCosine-l": 0.9, "RankCosine-q": 0.1}, "linear mapping", ClaimHeld},

@@ -3,6 +3,7 @@ package papers
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
@@ -95,6 +96,32 @@ func TestGainOrLoss(t *testing.T) {
 	}
 	if everything(t, r) != everything(t, again) {
 		t.Error("three jobs give another report than one")
+	}
+}
+
+// Where an objective makes no iteration the comparison of both is not counted, and AUC's loss at
+// w = 0 is no matter of the draw.
+func TestGainFindings(t *testing.T) {
+	var cases []gainCase
+	for _, training := range gainMeasures {
+		for _, scale := range gainScales {
+			for k, l := range gainObjectives(training) {
+				run := gainRun{iterations: k, start: sensitivity{loss: []float64{0.5}, ratio: []float64{1}}, end: sensitivity{loss: []float64{0.3}, ratio: []float64{1}}, random: []float64{0.5}}
+				run.each = [2][]float64{{0.1, 0.2}, {0.1, 0.2}}
+				cases = append(cases, gainCase{l, scale, []gainRun{run}})
+			}
+		}
+	}
+	r := &Report{once: true}
+	gainFindings(r, "data", cases)
+	if f := r.Findings[0]; f.Verdict != ClaimFailed || !strings.Contains(f.Figure, "by symmetry") || !r.once {
+		t.Errorf("%+v", f)
+	}
+	if f := r.Findings[1]; f.Verdict != ClaimFailedOnce {
+		t.Errorf("%+v", f)
+	}
+	if f := r.Findings[3]; f.Verdict != ClaimUndecided || !strings.Contains(f.Figure, "scale 0 is not counted") {
+		t.Errorf("%+v", f)
 	}
 }
 

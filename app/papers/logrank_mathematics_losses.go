@@ -404,7 +404,7 @@ func (m mathematics) positiveMargins(r *Report, rng *rand.Rand) error {
 	}
 	verdict := holdsIf(right == queries)
 	if slices.Min(shares) < 1 {
-		verdict = ofAll(verdict, ClaimUndecided) // elsewhere no w has this
+		verdict = ofAll(verdict, ClaimFailed)
 	}
 	r.stated(verdict, "MLE leads to positive w·δφ(y) at its optimum (section 3)",
 		"for all y on %d of %d separable queries; on others no w can, and %s to %s of the labelings have it", right, queries, percent(slices.Min(shares)), percent(slices.Max(shares)))

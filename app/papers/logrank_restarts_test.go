@@ -60,11 +60,14 @@ func TestAdequate(t *testing.T) {
 		}
 	}
 	for within, want := range map[int]FindVerdict{10: ClaimHeld, 6: ClaimMixed, 5: ClaimFailed, 0: ClaimFailed} {
-		if got := adequate(within, 10, true); got != want {
+		if got := adequate(within, 5, 10, true); got != want {
 			t.Errorf("%d of 10: %s, expected %s", within, got, want)
 		}
-		if got := adequate(within, 10, false); got != ClaimUndecided {
+		if got := adequate(within, 5, 10, false); got != ClaimUndecided {
 			t.Errorf("%d of 10 where convex minimisations end apart: %s", within, got)
 		}
+	}
+	if got := adequate(10, 10, 10, true); got != ClaimTrivial {
+		t.Errorf("one start suffices: %s", got)
 	}
 }

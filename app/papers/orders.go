@@ -39,8 +39,9 @@ type OrderClaim struct {
 	Above, Below  int // in how many it holds, or the opposite, significantly
 	Verdict       OrderVerdict
 
-	once  bool   // on one draw of synthetic data
-	paper string // if another than the experiment's
+	once    bool   // on one draw of synthetic data
+	trivial int    // cells of significance in which a trivial system does as well, if there are no others
+	paper   string // if another than the experiment's
 }
 
 // OrderVerdict says what became of an order.
@@ -55,11 +56,12 @@ const (
 	OrderReversed  OrderVerdict = "reversed"
 	OrderMixed     OrderVerdict = "mixed"
 	OrderUndecided OrderVerdict = "undecided"
+	OrderTrivial   OrderVerdict = "not informative" // it would hold if such cells counted
 )
 
 // OrderVerdicts lists them.
 func OrderVerdicts() []OrderVerdict {
-	return []OrderVerdict{OrderHeld, OrderReversed, OrderMixed, OrderUndecided}
+	return []OrderVerdict{OrderHeld, OrderReversed, OrderMixed, OrderUndecided, OrderTrivial}
 }
 
 // decide sets the verdict by the cells' p values, two for each: of the order and of the
@@ -281,13 +283,14 @@ func (s *results) orderClaim(o *order, k int) OrderClaim { return s.orderOn(o, s
 func (s *results) orderOn(o *order, columns ...*column) OrderClaim {
 	c := OrderClaim{Text: o.text, paper: o.paper}
 	var names []string
-	var above, below []float64
+	var above, below, whole []float64 // whole: above without regard to trivial systems
 	for _, column := range columns {
 		names = append(names, column.heading(s.study))
 		v := &column.views[0]
 		learned := o.learned(s, v)
 		for _, m := range s.measures {
 			a, b := o.test(s, v, m)
+			whole = append(whole, a)
 			if !learned && o.trivialPasses(s, v, m) {
 				a = 1
 			}
@@ -299,6 +302,10 @@ func (s *results) orderOn(o *order, columns ...*column) OrderClaim {
 	}
 	c.Data, c.Cells = strings.Join(names, "; "), len(above)
 	c.decide(above, below)
+	other := OrderClaim{}
+	if other.decide(whole, below); c.Verdict == OrderUndecided && other.Verdict == OrderHeld {
+		c.Verdict, c.trivial = OrderTrivial, other.Above
+	}
 	return c
 }
 

@@ -41,7 +41,7 @@ func TestSpeedup(t *testing.T) {
 			t.Errorf("%v: published %v", row[0], row[11])
 		}
 	}
-	if len(r.Findings) != 6 || len(r.Claims) != 2+4 {
+	if len(r.Findings) != 7 || len(r.Claims) != 2+4 {
 		t.Errorf("%d findings, %d claims", len(r.Findings), len(r.Claims))
 	}
 	var text bytes.Buffer
@@ -174,7 +174,7 @@ func TestSpeedupVerdicts(t *testing.T) {
 	for _, machine := range []float64{1, 1.4, 1 / 1.4} {
 		v2 := power(at26/(6.4*machine*math.Pow(26, 1.185)), 1.185)
 		got := verdicts(syntheticTimes([formCount]func(float64) float64{power(1.02, 1.943), power(1, 1.943), v2, v2}, 0.2))
-		if want := []FindVerdict{ClaimHeld, ClaimHeld, ClaimHeld, ClaimHeld, ClaimHeld, ClaimHeld}; !slices.Equal(got, want) {
+		if want := []FindVerdict{ClaimHeld, ClaimHeld, ClaimHeld, ClaimFailed, ClaimFailed, ClaimHeld, ClaimHeld}; !slices.Equal(got, want) {
 			t.Errorf("machine %v: verdicts %v", machine, got)
 		}
 	}
@@ -185,8 +185,16 @@ func TestSpeedupVerdicts(t *testing.T) {
 	}
 	v1 := power(1, 1.943)
 	got = verdicts(syntheticTimes([formCount]func(float64) float64{power(1.5, 1.943), v1, v1, v1}, 0))
-	if want := []FindVerdict{ClaimFailed, ClaimHeld, ClaimFailed, ClaimFailed, ClaimFailed, ClaimFailed}; !slices.Equal(got, want) {
+	if want := []FindVerdict{ClaimFailed, ClaimHeld, ClaimFailed, ClaimFailed, ClaimFailed, ClaimFailed, ClaimFailed}; !slices.Equal(got, want) {
 		t.Errorf("V1 in V2's place: verdicts %v", got)
+	}
+	// A slope that a count of multiply-adds has as well tells nothing of times.
+	counted := syntheticTimes([formCount]func(float64) float64{v1, v1, v1, v1}, 0)
+	for i := range counted.curves {
+		counted.curves[i].work[formV1] = 2
+	}
+	if got := verdicts(counted)[1]; got != ClaimTrivial {
+		t.Errorf("a counted slope: %s", got)
 	}
 }
 
