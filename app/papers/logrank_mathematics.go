@@ -70,7 +70,7 @@ func (m mathematics) run(ctx context.Context, o Options) (*Report, error) {
 	r.fact("equal", "relative difference of at most %g; of gradients by central differences %g", exact, slopes)
 	lines := []func(*Report, *rand.Rand) error{
 		m.invariant, m.validOrders, m.identities, m.closedForms, m.gradients, m.logarithms,
-		m.bounds, m.convexity, m.positiveMargins, m.flips, m.preferred,
+		m.bounds, m.convexity, m.positiveMargins, m.flips, m.preferred, m.rankings,
 	}
 	for i, line := range lines {
 		if err := ctx.Err(); err != nil {

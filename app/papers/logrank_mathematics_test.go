@@ -44,7 +44,8 @@ func TestMathematicsVerdicts(t *testing.T) {
 			"Δ is unchanged": ClaimHeld, "the feature map": ClaimFailed, "not all": ClaimHeld, "the four identities": ClaimHeld,
 			"Z_q": ClaimHeld, "the objective (7)": ClaimHeld, "A_q": ClaimFailed, "the gradient of": ClaimHeld, "that gradient": ClaimFailed,
 			"with the logarithm": ClaimHeld, "with f": ClaimHeld, "ConvexLoss ≥": ClaimHeld, "the likelihood": ClaimHeld, "(4), (5)": ClaimHeld,
-			"L_3": ClaimFailed, "MLE leads": ClaimMixed, "flips": ClaimPartly, "picking": ClaimHeld,
+			"argmax_y": ClaimHeld, "the objective Σ": ClaimHeld, "(1) is": ClaimHeld, "the ideal ranking": ClaimFailed, "the best ranking": ClaimMixed,
+			"the law (9)": ClaimHeld, "the maximum likelihood": ClaimHeld, "the objective for AUC": ClaimFailed, "L_3": ClaimFailed, "MLE leads": ClaimMixed, "flips": ClaimPartly, "picking": ClaimHeld,
 		} {
 			if got := verdictOn(t, verdicts, claim); got != want {
 				t.Errorf("seed %d, %s: %s, expected %s", seed+1, claim, got, want)
@@ -77,6 +78,18 @@ func TestMathematicsBroken(t *testing.T) {
 				return []float64{float64(order[0]), float64(order[1]), float64(order[5])}
 			}
 		}, map[string]FindVerdict{"the feature map": ClaimFailed}},
+		"φ turned round": {func(m *mathematics) {
+			m.phi = func(order []int, good int) []float64 {
+				phi := orderFeatures(order, good)
+				for i := range phi {
+					phi[i] = -phi[i]
+				}
+				return phi
+			}
+		}, map[string]FindVerdict{"argmax_y": ClaimFailed}},
+		"Δ of the ideal above 0": {func(m *mathematics) {
+			m.delta = func(name string, order []int, good int) float64 { return 0.5 + orderLoss(name, order, good)/2 }
+		}, map[string]FindVerdict{"the maximum": ClaimFailed, "the best ranking": ClaimMixed}},
 		"one factor more": {func(m *mathematics) {
 			m.factors = func(f, g, h [][2]float64) [4]float64 {
 				right := figure1Factors(f, g, h)
@@ -105,6 +118,7 @@ func TestMathematicsBroken(t *testing.T) {
 			for claim, line := range map[string]func(*Report, *rand.Rand) error{
 				"Δ is": m.invariant, "the feature": m.invariant, "the four": m.identities, "A_q": m.closedForms, "the objective": m.closedForms,
 				"with the": m.logarithms, "with f": m.bounds, "ConvexLoss": m.bounds, "the likelihood": m.convexity, "L_3": m.convexity, "(4), (5)": m.convexity, "flips": m.flips,
+				"argmax": m.rankings, "the maximum": m.rankings, "the best": m.rankings,
 			} {
 				if !concerns(c.want, claim) {
 					continue
