@@ -206,7 +206,7 @@ func (f figure7) report(found *results, smears []smear) *Report {
 	covered := smears[0].quantile(0.95) - smears[0].quantile(0.05)
 	worst := smears[len(figure7Restarts)-1].start
 	r.found(holdsIf(covered >= worst/2), "a skew toward Δ = 0 does not deprive the learner of rankings with a variety of Δ (5.3.3)",
-		"%s, from the ideal ranking: nine tenths of the sample span %.4f in 1 − MAP, of %.4f to the worst ranking; half is wanted", data, covered, worst)
+		"%s, from the ideal ranking: nine tenths of the sample span %.4f in 1 − MAP, of %.4f to the worst ranking; our limit is half of that", data, covered, worst)
 	r.found(ofAll(verdicts...), "Δ smears much less around the worst ranking than around the ideal one (5.3.3)", "%s, spread around either: %s", data, strings.Join(figures, ", ")).Rule = "a spread of less than half"
 	aboutData.add(found, r)
 	return r
@@ -225,7 +225,7 @@ func flips(data string, ideal *smear, r *Report) {
 		}
 	}
 	r.found(ofAll(holdsIf(worst < best/2), holdsIf(2*turned > len(ideal.changes))), "flipping a random pair hardly changes Δ near the worst ranking, and can turn a good ranking very bad (5.3.3)",
-		"%s, MAP: a flip changes Δ by %.4f on average at the worst ranking, half of it or less is wanted, and by %.4f at the ideal one; there the worst flip leads to Δ ≥ .5 in %d of %d queries", data, worst, best, turned, len(ideal.changes)).Rule = "more than half of the queries"
+		"%s, MAP: a flip changes Δ by %.4f on average at the worst ranking and by %.4f at the ideal one, where our limit is half of the latter; from the ideal one the worst flip leads to Δ ≥ .5 in %d of %d queries", data, worst, best, turned, len(ideal.changes)).Rule = "more than half of the queries"
 }
 
 // flipped returns the mean change of average precision over all flips of a good and a bad document, at

@@ -616,6 +616,6 @@ func (m mathematics) preferred(r *Report, rng *rand.Rand) error {
 	last := mass[strconv.Itoa(iterations[len(iterations)-1])]
 	r.stated(ofAll(holdsIf(mean(last[0]) >= preferredMass), holdsIf(mean(last[1]) >= preferredMass)),
 		"picking y′ with large w·φ(y′), that is small Δ(y′), is adequate for Σ exp(−w·δφ + Δ) (section 5.3.4)",
-		"of the sum, the tenth of %d rankings with the largest w·φ and that with the smallest Δ hold, on average over 20 queries and 3 measures%s; adequate is %s here", len(keys), &figures, percent(preferredMass))
+		"of the sum, the tenth of %d rankings with the largest w·φ and that with the smallest Δ hold, on average over 20 queries and 3 measures%s; our limit of adequate is %s", len(keys), &figures, percent(preferredMass))
 	return nil
 }
