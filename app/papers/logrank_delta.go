@@ -350,7 +350,7 @@ func (d deltaStudy) tests(s *results, betas ...string) []deltaTest {
 	return all
 }
 
-// deltaClaim is section 5.2.3's, of the first reference.
+// deltaClaim is a claim of section 5.2.3, about the first reference.
 const deltaClaim = "Δ is worth something: ConvexLoss is above the MLE of the same sampled rankings (5.2.3; our reading)"
 
 // overall counts the significant differences of the rows in which validation selected β, for each
