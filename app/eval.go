@@ -145,7 +145,7 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	err = env.during("measuring "+f.data, func() error {
 		result, err := read[0].Evaluate(0, measures, ties)
 		if err != nil {
-			return usageErrorf("%s: %w", f.data, err)
+			return usageErrorf("%s: %w", inputName(f.data), err)
 		}
 		if f.perQuery != "" {
 			if err := writePerQuery(f.perQuery, convention, result); err != nil {
@@ -189,7 +189,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 		return nil, err
 	}
 	if test, err = f.arranged(test, opts.FeatureNames); err != nil {
-		return nil, usageErrorf("%s: %w", f.data, err)
+		return nil, usageErrorf("%s: %w", inputName(f.data), err)
 	}
 	d := &ensemble.Division{Test: test}
 	err = env.during("scoring "+f.data, func() (err error) {

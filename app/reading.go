@@ -158,16 +158,21 @@ func (env *environment) closeFiles() error {
 	return errors.Join(errs...)
 }
 
+// inputName returns the name of an input in messages.
+func inputName(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
 // open reads a data set of any format; "-" is standard input. flag names the path, or is empty for
 // an argument. The caller prints the reader's warnings.
 func (env *environment) open(ctx context.Context, flag, path string, opts dataset.Options) (*dataset.Dataset, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	name := path
-	if path == "-" {
-		name = "standard input"
-	}
+	name := inputName(path)
 	bar := env.startProgress("reading "+name, 0)
 	defer bar.finish()
 	env.attend(ctx, &opts, bar)

@@ -120,7 +120,7 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if d, err = f.arranged(d, opts.FeatureNames); err != nil {
-		return usageErrorf("%s: %w", f.data, err)
+		return usageErrorf("%s: %w", inputName(f.data), err)
 	}
 	var rows []float64
 	err = env.during("scoring "+f.data, func() (err error) {
@@ -165,7 +165,7 @@ func (env *environment) writeRanking(out string, d *dataset.Dataset, rows []floa
 func scoreWith(m *model.Model, path, data string, d *dataset.Dataset) ([]float64, error) {
 	scores, err := m.Score(d)
 	if err != nil {
-		return nil, usageErrorf("%s: %w (model %s)", data, hintAtOthers(err), path)
+		return nil, usageErrorf("%s: %w (model %s)", inputName(data), hintAtOthers(err), path)
 	}
 	return scores, nil
 }
