@@ -499,8 +499,7 @@ func soundest(findings []soundFinding, draws int) FindVerdict {
 			widened, inverted = max(widened, f.widened), max(inverted, f.inverted)
 		}
 	}
-	switch {
-	case widened > 0:
+	if widened > 0 {
 		return ClaimFailed
 	}
 	other := bestOther(findings, func(f *soundFinding) float64 { return f.inverted })

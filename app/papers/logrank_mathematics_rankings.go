@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
@@ -116,12 +117,12 @@ func (m mathematics) rankings(r *Report, rng *rand.Rand) error {
 		printed += float64(1+i) / float64(1+i)
 	}
 	r.stated(holdsIf(printed == 1), "the ideal ranking has AP = 1 by the sum as printed (section 1.6.2)", "three relevant documents: %v, which is n⁺; divided by n⁺ it is 1", printed)
-	largest, figures := make([]FindVerdict, 0, len(mathematicsMeasures)), ""
+	largest, figures := make([]FindVerdict, 0, len(mathematicsMeasures)), []string{fmt.Sprintf("best %.3f", math.Abs(mostIdeal))}
 	for _, name := range mathematicsMeasures {
 		largest = append(largest, holdsIf(least[name] > 1-exact))
-		figures += fmt.Sprintf("; worst in %s %.3f to %.3f", title(name), least[name], worst[name])
+		figures = append(figures, fmt.Sprintf("worst in %s %.3f to %.3f", title(name), least[name], worst[name]))
 	}
-	r.stated(ofAll(append(largest, holdsIf(math.Abs(mostIdeal) < exact))...), "the best ranking has Δ = 0 and the worst Δ = 1 (section 4.1)", "best %.3f%s, by n⁺ and n⁻", math.Abs(mostIdeal), figures)
+	r.stated(ofAll(append(largest, holdsIf(math.Abs(mostIdeal) < exact))...), "the best ranking has Δ = 0 and the worst Δ = 1 (section 4.1)", "%s, by n⁺ and n⁻", strings.Join(figures, "; "))
 	r.stated(holdsIf(same <= exact), "the law (9) is the same as (3) (section 3)", "all orders of %d queries: they differ by %.1g at most", cases, same).Rule = equalUpTo(exact)
 	r.stated(holdsIf(likelihood <= exact), "the maximum likelihood under (13) is the minimum of (14) (section 3)", "−log Pr(y_q) and L of %d queries differ by %.1g at most, as Δ(y_q) = 0", cases, likelihood).Rule = equalUpTo(exact)
 	return nil
