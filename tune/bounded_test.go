@@ -71,8 +71,8 @@ func boundedConfig(t *testing.T, folds []Fold, memory int64) Config {
 	}
 }
 
-// Claim: no more features are in memory than there is room for, whatever the format, and models and results are
-// those of data in memory.
+// Claim: in every format, features in memory stay within the limit. Models and results are the same as for data in
+// memory.
 func TestTuningWithinMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector; other tests run the same goroutines")

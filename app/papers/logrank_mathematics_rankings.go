@@ -112,9 +112,12 @@ func (m mathematics) rankings(r *Report, rng *rand.Rand) error {
 	r.stated(holdsIf(flat == cases && 2*jumps > swaps), "the objective Σ Δ(y_q, argmax) is discontinuous, its gradient zero or undefined (section 1.3)",
 		"Δ stays in %d of %d small moves of w, and jumps in %d of %d where the first and the last document, differently graded, change places", flat, cases, jumps, swaps).Rule = "no change by small moves, and one at more than half of the exchanges"
 	r.stated(holdsIf(below == 0 && bent == 0), "(1) is a convex upper bound of that objective (section 1.3)", "below it in %d of %d queries, bent down in %d", below, cases, bent).Rule = equalUpTo(exact)
-	printed := 0.0 // Σ (1+i)/(1+r_i) of the ideal ranking of three
-	for i := range 3 {
-		printed += float64(1+i) / float64(1+i)
+	printed, found := 0.0, 0 // Σ (1+i)/(1+r_i) over the relevant documents
+	for rank, relevant := range []bool{true, true, true, false, false} {
+		if relevant {
+			found++
+			printed += float64(found) / float64(1+rank)
+		}
 	}
 	r.stated(holdsIf(printed == 1), "the ideal ranking has AP = 1 by the sum as printed (section 1.6.2)", "three relevant documents: %v, which is n⁺; divided by n⁺ it is 1", printed)
 	largest, figures := make([]FindVerdict, 0, len(mathematicsMeasures)), []string{fmt.Sprintf("best %.3f", math.Abs(mostIdeal))}

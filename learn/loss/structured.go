@@ -26,8 +26,8 @@ import (
 // It is convex and piecewise linear, and at least the Δ of the ranking by score.
 //
 // The maximum is exact. Some worst ranking y has the goods, and likewise the bads, in the order of their
-// scores. Such a ranking is a path through a lattice, as in LogRank's lattice form: row i stands for the
-// i-th good, and column j_i is the number of bads above it. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …,
+// scores. Such a ranking is a path through a lattice, as in LogRank's lattice form. Row i is the i-th
+// good document. Column j_i is the number of bad documents above it. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …,
 //
 //	L(s) = G(y*) + max over 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤ n⁻ of Σ_i c_i(j_i) − γ_i(j_i),
 //	c_i(j) = 2κ Σ_{l≤j} (s_bl − s_gi),   G(y) = Σ_i γ_i(j_i)

@@ -15,8 +15,8 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// Claim: too little memory for the products of features is told before they are made, with what they need, and with a
-// byte more than that nothing is said.
+// Claim: least squares returns an error before it computes the products of features if they do not fit. The error
+// states the memory they need. One byte more than that is enough.
 func TestRegressionOfManyFeaturesRefused(t *testing.T) {
 	const features, few = 700, 2 << 20
 	const need = 8*(2*700*700) + 8*(128+5)*700 + 352*2 - few

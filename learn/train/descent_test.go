@@ -136,9 +136,8 @@ func goroutinesLeft(before int) int {
 }
 
 // What the second core is worth to descent, whose steps follow one another: a query of 120 documents takes
-// some 20 microseconds. The features (66 MB) do not fit the caches. Times are those of 40 queries in a
-// row, of which the twentieth part that is fastest counts, with one worker and with two in turn: whatever else
-// the machine does, now and then it does nothing else for a millisecond.
+// some 20 microseconds. The features (66 MB) do not fit the caches. One worker and two take turns, 40
+// queries at a time. The fastest twentieth of these times counts, because other processes disturb the rest.
 func BenchmarkDescentCores(b *testing.B) {
 	shape, err := synth.Lookup("ohsumed")
 	if err != nil {

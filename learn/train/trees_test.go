@@ -262,9 +262,9 @@ func TestTreesDivideByCategories(t *testing.T) {
 	}
 }
 
-// Boosted models keep the order of constrained features exactly: of 100,000 pairs of documents
-// that differ in one such feature alone none has its scores in the wrong order, whatever the
-// growth and sampling; without the constraints many have.
+// Claim: boosted models keep the order of constrained features exactly, for every growth and sampling. Of
+// 100,000 pairs of documents that differ in one such feature, none has its scores in the wrong order.
+// Without the constraints many have.
 func TestMonotoneModels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector; other tests run the same goroutines")

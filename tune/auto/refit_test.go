@@ -12,8 +12,8 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// Every way to learn from the validation data, recomputed: all data or all but one of the parts, each for
-// every member or in turn, and the same bytes whether trainings are taken from trials or done anew.
+// Claim: every refit learns from the parts that its definition names: all of them, or all but one, for every
+// member or in turn. Models have the same bytes whether trainings come from the trials or are repeated.
 func TestRefitsAgainstTheirDefinition(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector; other tests run the same goroutines")
