@@ -286,7 +286,7 @@ var verdictMeanings = []struct {
 	{ClaimFailedPartly, "It failed in some cases and held in none. The others are undecided."},
 	{ClaimFailed, "Our results contradict the claim. Differences are significant, or lie within the margin."},
 	{ClaimUndecided, "The differences may be due to chance."},
-	{ClaimTrivial, "Our results agree, but a trivial system does as well: the best single feature, the order of the file or a random order."},
+	{ClaimTrivial, "Our results agree, but a trivial system does as well: the best single feature, the order of the file or a random order. For times it is a count of multiply-adds."},
 	{ClaimOpen, "The numbers that it needs are not public."},
 	{ClaimOnce, "It held on one synthetic data set. Another draw may differ."},
 	{ClaimFailedOnce, "It failed on one synthetic data set. Another draw may differ."},
