@@ -17,6 +17,7 @@ import (
 // Claim: auto killed at any moment, any number of times, and called again gives the same files as
 // one that was never disturbed, but for the journal's times.
 func TestKilledAuto(t *testing.T) {
+	long.Test(t)
 	if testing.Short() {
 		t.Skip("takes seconds, and minutes with the race detector")
 	}

@@ -32,6 +32,7 @@ var endlessExamples = []string{"listwise serve"}
 
 // Every example of every command's help works, in a folder that has the files it names.
 func TestExamples(t *testing.T) {
+	long.Test(t)
 	template := t.TempDir()
 	t.Chdir(template)
 	prepareExamples(t)

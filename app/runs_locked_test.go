@@ -95,18 +95,13 @@ func checkUnrecorded(t *testing.T, args, result string) {
 // Claim: a record that others keep locked costs the result nothing but two seconds
 // after it is printed, and training begins at once.
 func TestLockedRecord(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for seconds")
-	}
+	long.Test(t)
 	recordableData(t)
 	mustCall(t, "eval", "--data", "d.txt", "--model", "m.json")
 	for _, whole := range []bool{false, true} {
 		release := lockRecord(t, whole)
 		for args, result := range recordable {
 			checkUnrecorded(t, args, result)
-			if whole && !long.Enabled() { // each command waits for seconds
-				break
-			}
 		}
 		begun := time.Now()
 		rec := (&recording{}).begin(&environment{}, func() *runs.Run { return &runs.Run{Kind: runs.Train} })

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // The data have the paper's division, 2+2+1 parts, and its 400 queries of 87 features, of which
@@ -33,6 +34,7 @@ func TestIntranetData(t *testing.T) {
 
 // The report is the same from records and with several jobs, and has the claims of 6.3.2.
 func TestIntranetReport(t *testing.T) {
+	long.Test(t)
 	s := quickly(lambdaRankIntranet())
 	o := Options{Seed: 2, Jobs: 1, Scale: 0.05, Records: t.TempDir()}
 	r := reportOf(t, s, o)

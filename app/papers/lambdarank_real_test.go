@@ -10,6 +10,7 @@ import (
 
 	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // quickly returns a study whose rows are trained in no time, with two seeds.
@@ -51,6 +52,7 @@ func TestLambdaRankRealGrids(t *testing.T) {
 // The report is the same from records and with several jobs, and has every level, order and
 // contrast of both sets, with curves.
 func TestLambdaRankRealReport(t *testing.T) {
+	long.Test(t)
 	s := quickly(lambdaRankReal())
 	o := Options{Data: setsOf(t, "OHSUMED", "MQ2008"), Seed: 2, Jobs: 1, Records: t.TempDir()}
 	r := reportOf(t, s, o)

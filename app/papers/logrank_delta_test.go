@@ -11,6 +11,7 @@ import (
 
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/learn/loss/bipartite"
 	"github.com/listwise/listwise/learn/loss/logrank/sample"
 	"github.com/listwise/listwise/learn/method"
@@ -32,6 +33,7 @@ func smallDelta() deltaStudy {
 // Without Δ, ConvexLoss is the MLE of the same rankings, on samples and over all labelings; with
 // it, it is not.
 func TestDeltaOfNoWeightIsTheMLE(t *testing.T) {
+	long.Test(t)
 	d := smallDelta()
 	found, err := d.trainedOn(t, Options{Seed: 3, Data: setsOf(t, "OHSUMED", "MQ2008")})
 	if err != nil {
@@ -129,6 +131,7 @@ func (d deltaStudy) trainedOn(t *testing.T, o Options) (*results, error) {
 // The row whose β is chosen is what tuning β and C together gives, and its differences are
 // those of the models found so, by formulas of the test's own.
 func TestDeltaDifferences(t *testing.T) {
+	long.Test(t)
 	d := smallDelta()
 	const seed = 2
 	r, err := d.experiment().Run(context.Background(), Options{Seed: seed})
@@ -263,6 +266,7 @@ func TestDeltaWithinCounts(t *testing.T) {
 // The rankings that are looked at are those of the training, so that a row's loss at its model
 // follows from them.
 func TestDeltaSpreadIsOfTheTrainingsSample(t *testing.T) {
+	long.Test(t)
 	d := smallDelta()
 	found, err := d.trainedOn(t, Options{Seed: 5})
 	if err != nil {

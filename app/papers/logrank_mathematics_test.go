@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/learn/loss/logrank"
 )
 
@@ -38,6 +39,7 @@ func verdictOn(t *testing.T, verdicts map[string]FindVerdict, claim string) Find
 }
 
 func TestMathematicsVerdicts(t *testing.T) {
+	long.Test(t)
 	for seed := range uint64(2) {
 		verdicts := mathematicsVerdicts(t, newMathematics(), seed+1)
 		for claim, want := range map[string]FindVerdict{
@@ -56,6 +58,7 @@ func TestMathematicsVerdicts(t *testing.T) {
 
 // A broken formula changes the verdicts on the statements that rest on it.
 func TestMathematicsBroken(t *testing.T) {
+	long.Test(t)
 	exchanged := func(change func(l *logRankLosses)) func(*mathematics) {
 		return func(m *mathematics) {
 			whole := m.losses

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // smallSpeedup runs in two seconds.
@@ -18,6 +20,7 @@ var smallSpeedup = speedup{
 // faster where there are many pairs, and its work grows by a smaller power of the
 // documents. The bounds leave room for a busy machine.
 func TestSpeedup(t *testing.T) {
+	long.Test(t)
 	var stages []string
 	r, err := smallSpeedup.run(t.Context(), Options{Seed: 2, Observe: func(stage string, done, total int) {
 		if done == total {

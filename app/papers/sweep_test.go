@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // small makes a sweep quick.
@@ -24,6 +26,7 @@ func small(s sweep) sweep {
 // Each sweep has a row a point and measure, says that its data are made, and
 // gives the same bytes with any number of jobs.
 func TestSweepsOnSyntheticData(t *testing.T) {
+	long.Test(t)
 	for _, s := range []sweep{small(figure4()), small(figure5()), small(figure6())} {
 		t.Run(s.Name, func(t *testing.T) {
 			r := reportOf(t, s.study(), Options{Seed: 2, Jobs: 1})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/tune/ensemble"
 )
 
@@ -36,6 +37,7 @@ func graded(t *testing.T, grade func(v float64) float64) *dataset.Dataset {
 // box, wholly within the colour of its level, which ascends with the grade, beside the document's name, on a wide
 // window and on a phone; the key of the colours has all grades.
 func TestAnyGrades(t *testing.T) {
+	long.Test(t)
 	for name, grade := range map[string]func(v float64) float64{
 		"0 to 9":      func(v float64) float64 { return math.Floor(9.99 * v) },
 		"fractions":   func(v float64) float64 { return math.Round(1000*v) / 1000 },

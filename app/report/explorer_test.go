@@ -14,6 +14,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // Claim: the explorer shows the query and the systems that are chosen, by the controls, by
@@ -185,6 +187,7 @@ func (b *tab) value(system, measure, query int) float64 {
 // Claim: the scripts' measures, by which exchanges are valued, equal Go's: on all queries,
 // of all kinds they know, under all conventions.
 func TestScriptsMeasureAsGo(t *testing.T) {
+	long.Test(t)
 	s := *small(t)
 	s.config.Permutations, s.config.Resamples = 10, 10
 	var b *tab

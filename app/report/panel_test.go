@@ -4,11 +4,13 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/tune/ensemble"
 )
 
 // Claim: what the panel leaves over is called rounding where that is all it can be, and never where more is left.
 func TestPanelNamesTheRest(t *testing.T) {
+	long.Test(t)
 	_, page := small(t).build(t)
 	b := open(t, page, 1200)
 	type rest struct {

@@ -18,6 +18,7 @@ import (
 	"github.com/listwise/listwise/dataset/internal/cache"
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/stream"
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // loaded returns a streamed data set with its features in memory, for comparisons.
@@ -108,7 +109,7 @@ func TestMoreThanMemoryIsStreamed(t *testing.T) {
 	}
 	const limit = 4 << 20 // of features of 6.5 MB
 	names := []string{"in.txt", "in.txt.gz", "in.csv", "in.jsonl.zst", "in.parquet", "in.lwd", "shards"}
-	if testing.Short() {
+	if !long.Enabled() {
 		names = []string{"in.txt", "in.parquet", "shards"}
 	}
 	for _, name := range names {
@@ -172,9 +173,7 @@ func TestMoreThanMemoryIsStreamed(t *testing.T) {
 // Claim: between the limits with which data are streamed and those with which they are in memory lies none with which
 // they are refused, as what reading takes beside the features may be too much where these are not.
 func TestNoLimitBetweenIsRefused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long with the race detector; other tests run the same goroutines")
-	}
+	long.Test(t)
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	text := datatest.MSLRLike(nil, datatest.Rand(), 40, 100)
@@ -187,11 +186,7 @@ func TestNoLimitBetweenIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	matrix := 4 * int64(want.Docs()) * int64(want.Features)
-	names := []string{"in.txt", "in.csv", "in.jsonl", "in.parquet"}
-	if testing.Short() {
-		names = []string{"in.txt", "in.parquet"}
-	}
-	for _, name := range names {
+	for _, name := range []string{"in.txt", "in.csv", "in.jsonl", "in.parquet"} {
 		path := filepath.Join(dir, name)
 		if name != "in.txt" {
 			if _, err := Convert(Conversion{Inputs: []string{source}, Out: path}); err != nil {

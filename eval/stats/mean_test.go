@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // The interval of one system is the one that Compare finds for it from the same
@@ -37,6 +39,7 @@ func TestMeanIntervalIsComparesInterval(t *testing.T) {
 // A further normal value falls into the prediction interval as often as it says,
 // however few values there are.
 func TestPredictionCovers(t *testing.T) {
+	long.Test(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{2, 3, 20} {
 		const trials = 20_000

@@ -32,14 +32,9 @@ func crossed(rng *rand.Rand, runs int, hard []float64, effect, run, both float64
 // randomisation test find 3 to 7 % different at 0.05, however the variance divides between queries,
 // seeds and both. Tests of the queries' means over runs, which leave the seeds out, find more.
 func TestLevelOfMethods(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a simulation")
-	}
+	long.Test(t)
 	const queries = 80
-	trials := 500
-	if long.Enabled() {
-		trials = 2000
-	}
+	const trials = 2000
 	for _, variances := range []struct {
 		name              string
 		effect, run, both float64
@@ -216,9 +211,7 @@ func TestIntervalAgainstEnumeration(t *testing.T) {
 // Claim: the interval of a difference holds the true one in 93 to 97 % of samples, for
 // differences far from normal, also where most queries do not differ.
 func TestPairCoverage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a simulation")
-	}
+	long.Test(t)
 	for _, c := range []struct {
 		name    string
 		queries int

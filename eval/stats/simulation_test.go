@@ -11,9 +11,7 @@ import (
 // Claim: the bootstrap interval of a mean of n values holds the true mean in 93 to
 // 97 % of samples, for values as skewed as those of measures.
 func TestCoverage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a simulation")
-	}
+	long.Test(t)
 	values := []struct {
 		name string
 		draw func(*rand.Rand) float64
@@ -53,9 +51,7 @@ func TestCoverage(t *testing.T) {
 // should. Where the differences' true mean is a third of their standard deviation,
 // they are not uniform, so the check can fail.
 func TestUniformUnderTheNull(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a simulation")
-	}
+	long.Test(t)
 	for _, c := range []struct {
 		shift   float64
 		uniform bool
@@ -122,14 +118,9 @@ func chiSquare(counts []int) float64 {
 // it rejects no less than Holm's correction in all, and without any correction false
 // rejections are frequent, so the check can fail.
 func TestFamilywiseError(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a simulation")
-	}
+	long.Test(t)
 	const n = 40
-	trials := 300
-	if long.Enabled() {
-		trials = 800
-	}
+	const trials = 800
 	for _, c := range []struct {
 		name  string
 		shift []float64

@@ -14,11 +14,9 @@ import (
 // Cancelled at any time, a training ends at once with the context's error, for any method;
 // or it has ended before. Resumed from what it left, it gives the same model.
 func TestCancelledAtAnyTime(t *testing.T) {
+	long.Test(t)
 	broken := errors.New("broken off")
-	parts := 2
-	if long.Enabled() {
-		parts = 4
-	}
+	const parts = 4
 	for _, m := range List() {
 		if m.Name == "random" {
 			continue

@@ -16,6 +16,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/testing/long"
 )
 
 // hingeRisk is RankSVM's objective in plain loops over pairs, with the gradient and
@@ -185,6 +186,7 @@ func TestRankSVMIsOptimal(t *testing.T) {
 
 // The same on the training part of OHSUMED's fold 1.
 func TestRankSVMIsOptimalOnOHSUMED(t *testing.T) {
+	long.Test(t)
 	checkRankSVM(t, ohsumedFold1(t), "0.001", "0.1", "10")
 }
 
@@ -377,6 +379,7 @@ func TestSVMmapIsOptimal(t *testing.T) {
 
 // The same on the training part of OHSUMED's fold 1, over and beyond the default grid.
 func TestSVMmapIsOptimalOnOHSUMED(t *testing.T) {
+	long.Test(t)
 	checkSVMmap(t, ohsumedFold1(t), "0.001", "0.01", "0.1", "1", "10", "100", "1000", "10000", "100000")
 }
 

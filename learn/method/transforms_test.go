@@ -9,6 +9,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/model"
 )
 
@@ -41,6 +42,7 @@ func transformed(t testing.TB, d, of *dataset.Dataset, specs []transform.Spec) *
 // learns from features that it transforms what it learns from features that were transformed
 // before, to the bit, and such a model gives the same scores of what was not.
 func TestTransformIsTrainingOnTransformedData(t *testing.T) {
+	long.Test(t)
 	specs := steps(t, "clip=5%:90%:1..5", "log1p:2,3", "standard")
 	for _, m := range List() {
 		for _, kind := range m.Scorers() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/model"
 )
 
@@ -34,6 +35,7 @@ func asSeen(t testing.TB, d, of *dataset.Dataset, specs []transform.Spec, n data
 // and without validation data, learns what it learns from features that were changed and viewed
 // before, to the bit; its model, read back from its file, gives the scores of such features.
 func TestViewsAreTrainingOnViewedData(t *testing.T) {
+	long.Test(t)
 	cases := []struct {
 		views     string
 		n         dataset.Normalization

@@ -17,6 +17,7 @@ import (
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/loss/logrank"
 	"github.com/listwise/listwise/learn/train"
@@ -78,6 +79,7 @@ func streamedData(t *testing.T, seed uint64, weighted bool) (streamed, whole *da
 // are read, has the bytes of one of data in memory: for all learners that do so, scorers, transforms,
 // normalizations, views, weights, validation and any number of workers.
 func TestStreamedModelsAreTheSame(t *testing.T) {
+	long.Test(t)
 	learners := map[string]struct {
 		loss    loss.Loss
 		learner train.Learner
