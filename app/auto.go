@@ -5,15 +5,16 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/app/runs"
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/learn/method"
-	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
 	"github.com/listwise/listwise/tune/auto"
 	"github.com/listwise/listwise/tune/ensemble"
@@ -31,7 +32,7 @@ type autoFlags struct {
 	trials   int
 	without  []int // trials, from 1
 	members  int
-	refit    string
+	target   string
 	out      string
 
 	begun time.Time
@@ -44,29 +45,31 @@ func newAutoCommand(env *environment) *cobra.Command {
 	var f autoFlags
 	cmd := &cobra.Command{
 		Use:   "auto (--data DIR|FILE | --train FILE --valid FILE [--test FILE]) --out DIR",
-		Short: "Select, combine and refit models within a time budget",
-		Long: `Trains the methods of the catalogue on the raw features, and on these with their ranks
-and z-scores within the query. Least squares and LambdaMART come first. Linear
-functions, trees, networks and their other settings follow until the time is over. The
-methods that are best on validation data are fused: at most --members and at most half
-of all. The fusion is the mean of their scores, standardized within the query. It is
+		Short: "Search for the best ranker within a time budget",
+		Long: `Searches methods, scorers, forms of the features and hyperparameters by
+cross-validation. The search begins with a fixed portfolio: least squares, LambdaMART
+and ten more that differ. It continues where validation data say that it helps. The
+result is the best trial or a fusion of several, whichever is better by nested
+validation: a fusion must be better by more than a standard error. Each trial of the
+result has a model for every part of the data, trained on the others. All are fused to
 one model, which scores like any other.
 
---data is a folder with Fold1 … FoldK, a folder with one fold's train.txt, vali.txt
-and test.txt, or a file, which is divided by queries. For folds with test data, each
-fold gets its own fusion, chosen on its validation data. The report compares it on the
-test data with the best single method and with the fusion of all methods. The final
-model is trained on all queries of the folds. It is never trained on data of --test.
+--data is a file, a folder with Fold1 … FoldK, or a folder with one fold's train.txt,
+vali.txt and test.txt. Training and validation queries are taken together and divided
+into --folds parts. The default is 5 parts, of which all validate up to 2,500 queries,
+and one from 12,500 on. With --folds 1, the given validation data alone validate.
 
---refit says how members use the validation data:
-  turns      beside the model of its trial, each member has one trained on all data but
-             one part, which decides when to stop; the parts take turns
-  committee  each member has one model for every part
-  once       each member has one model trained on all data, as long as was best
+Test data measure the result. With several folds, the search is repeated for each fold
+without its test data. The final model then learns from all queries of the folds. It is
+never trained on data of --test. Without test data, the results are those of nested
+validation: no model and no choice has seen the queries that it is measured on.
+
+--for TARGET restricts the search to models that the target can express, and writes the
+export beside model.json. Targets are the formats of "listwise export".
 
 --budget makes the result depend on the machine. --trials with the number of trials
 that a run reached gives the same bytes anywhere, if --without leaves out the trials
-that were running when its time ended.
+that did not end in time.
 
 The folder --out gets:
   model.json     the model
@@ -75,11 +78,12 @@ The folder --out gets:
   trials.jsonl   one line a trial
   results.json   all results
   members/       the models that were fused
-  curves/        for each fold, learning curves of the best of them
-  folds/         for each fold, the fusions, as compare and report take them
+  curves/        learning curves of the best members
+  folds/         for each fold with test data, its models, as compare and report take them
 A run that was interrupted resumes.`,
 		Example: `  listwise auto --data shop.csv --out runs/shop --budget 10m
-  listwise auto --data MQ2008 --out runs/mq2008 --trials 300
+  listwise auto --data MQ2008 --out runs/mq2008 --trials 60
+  listwise auto --data shop.csv --for solr --out runs/solr --budget 10m
   listwise auto --train Fold1/train.txt --valid Fold1/vali.txt --test Fold1/test.txt --out runs/mine --trials 20`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -89,19 +93,23 @@ A run that was interrupted resumes.`,
 			if !cmd.Flags().Changed("budget") && f.trials > 0 {
 				f.budget = 0
 			}
+			if !cmd.Flags().Changed("folds") {
+				f.folds = 0
+			}
 			return f.run(cmd.Context(), env)
 		},
 	}
 	f.cmd, f.begun = cmd, time.Now()
 	fl := cmd.Flags()
 	f.source.addTo(cmd)
-	fl.StringVar(&f.selectBy, "select", "map", "validation `measure` that selects the members")
+	fl.Lookup("folds").Usage, fl.Lookup("folds").DefValue = "`number` of parts for cross-validation (default: by the number of queries)", "0"
+	fl.StringVar(&f.selectBy, "select", "ndcg@10", "validation `measure` that decides")
 	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of parallel trainings (default: number of cores)")
 	fl.DurationVar(&f.budget, "budget", defaultBudget, "`time` limit, such as 10m; 0: none")
 	addWhole(fl, &f.trials, "trials", 0, 0, "`number` of trials (default: as time allows)")
 	fl.IntSliceVar(&f.without, "without", nil, "`numbers` of trials to leave out, separated by commas")
-	addWhole(fl, &f.members, "members", auto.DefaultMembers, 1, "largest `number` of methods to combine")
-	fl.StringVar(&f.refit, "refit", string(auto.Refits()[0]), "`how` members use the validation data: turns, committee or once")
+	addWhole(fl, &f.members, "members", auto.DefaultMembers, 1, "largest `number` of trials to fuse")
+	fl.StringVar(&f.target, "for", "", "export `format` that must express the model, such as solr")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
 	f.slicer.addTo(cmd)
 	f.measuring.addTo(cmd, usualMeasures, "`measures` to report, separated by commas")
@@ -118,6 +126,9 @@ func (f *autoFlags) require(cmd *cobra.Command) error {
 	if f.budget < 0 {
 		return usageErrorf("--budget %v: expected a time such as 10m, or 0 for no limit", f.budget)
 	}
+	if f.budget == 0 && f.trials == 0 {
+		return usageErrorf("found neither --budget nor --trials, expected one of them: the search has no end of its own")
+	}
 	return required(cmd, "out")
 }
 
@@ -128,47 +139,50 @@ func (f *autoFlags) run(ctx context.Context, env *environment) error {
 	if err := notTuned(f.out); err != nil {
 		return err
 	}
-	config, err := f.config(ctx, env)
+	w, err := f.open(ctx, env)
 	if err != nil {
 		return err
 	}
-	rec := f.begin(env, func() *runs.Run { return f.recorded(config) })
-	out, err := f.produce(ctx, env, config, rec)
+	rec := f.begin(env, func() *runs.Run { return f.recorded(w) })
+	out, err := f.produce(ctx, env, w, rec)
 	return rec.conclude(out, err)
 }
 
-func (f *autoFlags) produce(ctx context.Context, env *environment, config *auto.Config, rec *recorder) (report, error) {
-	bar := env.startProgress("trials", 0)
-	config.Observe = func(p auto.Progress) {
-		bar.show(p.Stage, p.Done, p.Total, bestSoFar(config.Tune.Select.Name(), p.Name, p.Best))
-	}
-	result, err := auto.Run(ctx, *config)
-	bar.finish()
-	if err != nil {
-		return report{}, err
-	}
-	m, err := f.measureFusions(result)
-	if err != nil {
-		return report{}, err
-	}
-	if err := f.write(ctx, env, result, m); err != nil {
-		return report{}, err
-	}
-	f.record(rec, result, m)
-	return f.report(result, m), nil
+// automatic is the work of auto.
+type automatic struct {
+	*autoFlags
+	config auto.Config // of the final search
+	folds  []tune.Fold // as they were given; empty for a file
+	target *exportTarget
+
+	result *auto.Result
+	tested []testedFold
+	out    autoMeasured
 }
 
-func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config, error) {
-	refit, err := auto.ParseRefit(f.refit)
-	if err != nil {
-		return nil, usageErrorf("--refit: %w", err)
-	}
-	c := &auto.Config{Refit: refit, Trials: f.trials, Budget: f.budget, Begun: f.begun, Members: f.members}
+// testedFold is the search without the test data of a fold.
+type testedFold struct {
+	*tune.Fold
+	*auto.Result
+}
+
+// open reads the data and completes the configuration.
+func (f *autoFlags) open(ctx context.Context, env *environment) (*automatic, error) {
+	w := &automatic{autoFlags: f}
+	c := &w.config
+	*c = auto.Config{Trials: f.trials, Budget: f.budget, Begun: f.begun, Members: f.members, Parts: f.folds}
 	for _, number := range f.without {
 		if number < 1 {
 			return nil, usageErrorf("--without %d: expected numbers of trials, from 1 on", number)
 		}
 		c.Without = append(c.Without, number-1)
+	}
+	var err error
+	if f.target != "" {
+		if w.target, err = targetOf(f.target); err != nil {
+			return nil, err
+		}
+		c.Target = w.target
 	}
 	t := &c.Tune
 	t.Seed, t.Jobs, t.Dir = f.seed, f.jobs, filepath.Join(f.out, "journal")
@@ -179,15 +193,51 @@ func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config,
 	if err != nil {
 		return nil, err
 	}
-	const more = 12 // the data whole, and divided into up to ten parts to learn from all but one
-	if t.Folds, c.Whole, t.MaxBytes, err = f.read(ctx, env, opts, f.seed, more); err != nil {
+	const more = 6 // the parts' training data, and the data whole
+	if w.folds, c.Data, t.MaxBytes, err = f.read(ctx, env, opts, more); err != nil {
 		return nil, err
 	}
-	warnOfFolds(env, t.Folds)
-	t.Convention = env.settle(t.Convention, dataOf(t.Folds)...)
-	warnOfTests(env, t)
-	warnOfIndifference(env, t.Folds[0].Train, catalogueMeasures(t.Convention))
-	return c, f.divisible(testsOfFolds(t.Folds), t.Convention.Threshold())
+	sets := []*dataset.Dataset{c.Data}
+	if w.folds != nil {
+		warnOfFolds(env, w.folds)
+		sets = dataOf(w.folds)
+	}
+	t.Convention = env.settle(t.Convention, sets...)
+	if w.several() {
+		if c.Data, err = tune.Whole(w.folds); err != nil {
+			return nil, err
+		}
+	} else if w.folds != nil {
+		c.Data, c.Valid = w.folds[0].Train, w.folds[0].Valid
+	}
+	if queries := len(c.Data.Queries); f.folds > queries || queries < 2 {
+		return nil, usageErrorf("found %d queries, expected at least %d, one a part", queries, max(2, f.folds))
+	}
+	warnOfIndifference(env, c.Data, catalogueMeasures(t.Convention))
+	w.warnOfTests(env)
+	return w, f.divisible(w.measuredOn(), t.Convention.Threshold())
+}
+
+// several reports whether the search is repeated for folds with test data.
+func (w *automatic) several() bool { return len(w.folds) > 1 }
+
+// warnOfTests warns of test data of which a measure says little.
+func (w *automatic) warnOfTests(env *environment) {
+	if w.hasTests() {
+		t := w.config.Tune
+		t.Folds = w.folds
+		warnOfTests(env, &t)
+	}
+}
+
+func (w *automatic) hasTests() bool { return len(w.folds) > 0 && w.folds[0].Tested() }
+
+// measuredOn returns the data that systems are measured on.
+func (w *automatic) measuredOn() []*dataset.Dataset {
+	if w.hasTests() {
+		return testsOfFolds(w.folds)
+	}
+	return []*dataset.Dataset{w.config.Data}
 }
 
 // catalogueMeasures returns the default training measures of the methods in the catalogue.
@@ -201,102 +251,142 @@ func catalogueMeasures(c measure.Convention) []measure.Measure {
 	return measures
 }
 
-// The systems that auto measures on every fold.
-const (
-	autoSystem   = "auto"         // the fusion of the members, trained anew
-	triedSystem  = "not-refitted" // the same before these were trained anew
-	singleSystem = "best-single"  // the first member alone, trained anew
-	plainSystem  = "plain-fusion" // of every method on the raw features, as they were tried
-)
-
-// autoMeasured has the systems' results on the folds' test data, or on the validation data if there
-// are no test data.
-type autoMeasured struct {
-	tested    bool
-	divisions []ensemble.Division
-	names     []string
-	results   [][]*measure.Result // of each system on each fold
-	rows      [][]tune.Summary    // of each system
-	slices    *slicedMeans
-	compared  []*stats.Comparison // by each measure, every system with the first; nil where there is but one query
+// search does the final search, then those of the folds with as many trials.
+func (w *automatic) search(ctx context.Context, env *environment) (err error) {
+	bar := env.startProgress("trials", 0)
+	defer bar.finish()
+	observe := func(stage string) func(p auto.Progress) {
+		return func(p auto.Progress) {
+			bar.show(stage, p.Done, p.Total, bestSoFar(w.config.Tune.Select.Name(), p.Name, p.Best))
+		}
+	}
+	c := w.config
+	c.Observe = observe("trials")
+	if w.several() { // the searches of the folds take time in proportion to their documents
+		docs := 0
+		for i := range w.folds {
+			docs += w.folds[i].Train.Docs() + w.folds[i].Valid.Docs()
+		}
+		c.Budget = time.Duration(float64(c.Budget) / (1 + float64(docs)/float64(c.Data.Docs())))
+	}
+	if w.result, err = auto.Run(ctx, c); err != nil || !w.several() {
+		return err
+	}
+	for k := range w.folds {
+		f := &w.folds[k]
+		own := w.config
+		own.Data, own.Valid, own.Budget, own.Trials, own.Without = f.Train, f.Valid, 0, len(w.result.Trials), w.result.Without()
+		own.Tune.Dir = filepath.Join(own.Tune.Dir, f.Name)
+		own.Observe = observe(f.Name)
+		r, err := auto.Run(ctx, own)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		w.tested = append(w.tested, testedFold{f, r})
+	}
+	return nil
 }
 
-// measureFusions measures the fusions of every fold and the systems that they are compared with.
-func (f *autoFlags) measureFusions(r *auto.Result) (*autoMeasured, error) {
-	m := &autoMeasured{tested: r.Tune.Folds[0].Tested()}
-	results := make(map[string][]*measure.Result)
-	for k := range r.Tune.Folds {
-		fold := &r.Tune.Folds[k]
-		systems, err := m.systems(r, k)
-		if err != nil {
-			return nil, err
-		}
-		d := ensemble.Division{Name: fold.Name, Test: fold.Test}
-		m.names = nil
-		for _, s := range systems {
-			if s.Test, err = s.Model.Score(fold.Test); err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", s.Name, fold.Name, err)
-			}
-			test, err := measure.Evaluate(fold.Test, s.Test, r.Tune.Measures, r.Tune.Ties)
-			if err != nil {
-				return nil, err
-			}
-			results[s.Name] = append(results[s.Name], test)
-			d.Systems, m.names = append(d.Systems, s), append(m.names, s.Name)
-		}
-		m.divisions = append(m.divisions, d)
+func (f *autoFlags) produce(ctx context.Context, env *environment, w *automatic, rec *recorder) (report, error) {
+	if f.target == "" {
+		env.note("the model will run in listwise: serve, score and Python; --for solr and others search for a model that can be exported")
+	}
+	if err := w.search(ctx, env); err != nil {
+		return report{}, err
+	}
+	if err := w.measure(); err != nil {
+		return report{}, err
+	}
+	if err := w.write(ctx, env); err != nil {
+		return report{}, err
+	}
+	w.record(rec)
+	return w.report(), nil
+}
+
+// The systems that auto measures.
+const (
+	autoSystem   = "auto"        // the model
+	singleSystem = "best-single" // the best trial alone
+)
+
+// autoMeasured has the systems' results on the folds' test data, or by nested validation.
+type autoMeasured struct {
+	divisions []ensemble.Division
+	names     []string
+	results   [][]*measure.Result // of each system on each division
+	rows      [][]tune.Summary    // of each system
+	slices    *slicedMeans
+	compared  []*stats.Comparison // by each measure, auto and best-single; nil if fewer than two queries count
+}
+
+// measure measures the systems.
+func (w *automatic) measure() error {
+	m, t := &w.out, &w.result.Tune
+	m.names = []string{autoSystem, singleSystem}
+	var err error
+	if m.divisions, err = w.divisions(); err != nil {
+		return err
 	}
 	var pooled []*measure.Result
-	for _, name := range m.names {
-		m.results = append(m.results, results[name])
-		m.rows = append(m.rows, tune.Summarise(results[name]...))
-		pooled = append(pooled, measure.Pool(results[name]...))
+	for s := range m.names {
+		var own []*measure.Result
+		for k := range m.divisions {
+			test, err := m.divisions[k].Evaluate(s, t.Measures, t.Ties)
+			if err != nil {
+				return err
+			}
+			own = append(own, test)
+		}
+		m.results, m.rows, pooled = append(m.results, own), append(m.rows, tune.Summarise(own...)), append(pooled, measure.Pool(own...))
 	}
-	var err error
-	if m.slices, err = f.of(testsOf(m.divisions), r.Tune.Convention, m.names, m.results); err != nil {
-		return nil, err
+	if m.slices, err = w.of(testsOf(m.divisions), t.Convention, m.names, m.results); err != nil {
+		return err
 	}
-	for _, by := range r.Tune.Measures {
-		c, err := comparedBy(by, pooled, f.seed)
+	for _, by := range t.Measures {
+		c, err := comparedBy(by, pooled, w.seed)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		m.compared = append(m.compared, c)
 	}
-	return m, nil
+	return nil
 }
 
-func (m *autoMeasured) systems(r *auto.Result, k int) ([]ensemble.System, error) {
-	f := &r.Folds[k]
-	if m.tested && len(r.Folds) == 1 {
-		f = &auto.Fused{Name: f.Name, Members: r.Final.Members, Model: r.Final.Model, Candidates: f.Candidates}
-	}
-	tried, err := auto.Untrained(r.Folds[k].Members)
-	if err != nil {
-		return nil, err
-	}
-	var raw []auto.Member
-	for _, c := range f.Candidates {
-		if c.Entry.Own.Views.Raw() {
-			raw = append(raw, c)
+// divisions returns the data that systems are measured on, with their scores: the test data, or without any all
+// validation queries with their nested scores.
+func (w *automatic) divisions() ([]ensemble.Division, error) {
+	if !w.hasTests() {
+		var all []ensemble.Division
+		single := &w.result.Candidates[0]
+		for k := range w.result.Tune.Folds {
+			f := &w.result.Tune.Folds[k]
+			all = append(all, ensemble.Division{Name: f.Name, Test: f.Valid, Systems: []ensemble.System{
+				{Name: autoSystem, Test: w.result.Nested.Scores[k]}, {Name: singleSystem, Test: single.Scores[k]},
+			}})
 		}
+		return all, nil
 	}
-	if raw == nil {
-		raw = f.Candidates
+	tested := w.tested
+	if !w.several() {
+		tested = []testedFold{{&w.folds[0], w.result}}
 	}
-	plain, err := auto.Untrained(raw)
-	if err != nil {
-		return nil, err
+	var all []ensemble.Division
+	for _, f := range tested {
+		d := ensemble.Division{Name: f.Name, Test: f.Test}
+		_, single, err := f.Fused(&f.Candidates[0])
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range []ensemble.System{{Name: autoSystem, Model: f.Model}, {Name: singleSystem, Model: single}} {
+			if s.Test, err = s.Model.Score(f.Test); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", s.Name, f.Name, err)
+			}
+			d.Systems = append(d.Systems, s)
+		}
+		all = append(all, d)
 	}
-	all := []ensemble.System{{Name: triedSystem, Model: tried}, {Name: plainSystem, Model: plain}}
-	if !m.tested { // what was trained anew has seen the validation data
-		return append(all, ensemble.System{Name: singleSystem, Model: f.Members[0].Tried}), nil
-	}
-	single, err := f.Members[0].Model()
-	if err != nil {
-		return nil, err
-	}
-	return append([]ensemble.System{{Name: autoSystem, Model: f.Model}}, append(all, ensemble.System{Name: singleSystem, Model: single})...), nil
+	return all, nil
 }
 
 // comparedBy tests the differences by a measure between the first system and each other. It returns
@@ -323,20 +413,13 @@ func comparedBy(by measure.Measure, pooled []*measure.Result, seed uint64) (*sta
 	return stats.Compare(values, stats.Config{Weights: weights, Permutations: permutations, Resamples: resamples, Seed: seed})
 }
 
-func (m *autoMeasured) modelsOf(system int) []*model.Model {
-	var all []*model.Model
-	for k := range m.divisions {
-		all = append(all, m.divisions[k].Systems[system].Model)
-	}
-	return all
-}
-
-// recorded describes a run of auto before it trains. The run's method is auto; trials.jsonl lists
-// the methods that were trained.
-func (f *autoFlags) recorded(c *auto.Config) *runs.Run {
+// recorded describes a run of auto before it trains. The run's method is auto; trials.jsonl lists the methods that were
+// trained.
+func (f *autoFlags) recorded(w *automatic) *runs.Run {
+	c := &w.config
 	settings := f.recordedSettings(c.Tune.Convention)
 	settings["select"], settings["ties"], settings["measures"] = c.Tune.Select.Name(), c.Tune.Ties.String(), namesOfMeasures(c.Tune.Measures)
-	settings["members"], settings["refit"] = c.Members, string(c.Refit)
+	settings["members"] = c.Members
 	if f.trials > 0 {
 		settings["trials"] = f.trials
 	}
@@ -346,36 +429,38 @@ func (f *autoFlags) recorded(c *auto.Config) *runs.Run {
 	if f.without != nil {
 		settings["without"] = mapped(f.without, func(n int) any { return n })
 	}
+	if f.target != "" {
+		settings["for"] = f.target
+	}
 	r := &runs.Run{Kind: runs.Auto, Methods: []string{autoSystem}, Config: settings, Seed: &c.Tune.Seed}
-	r.Data = f.recordedFolds(c.Tune.Folds)
+	if w.folds == nil {
+		r.Data = []runs.Data{recordedData("train", f.data, c.Data)}
+	} else {
+		r.Data = f.recordedFolds(w.folds)
+	}
 	return r
 }
 
-// record adds the results to the record of the run: for every system the means over the folds and
-// the results of each fold, and for fusions their members.
-func (f *autoFlags) record(rec *recorder, r *auto.Result, m *autoMeasured) {
-	rec.wrote(filepath.Join(f.out, modelName), filepath.Join(f.out, "report.html"), filepath.Join(f.out, "commands.sh"),
-		filepath.Join(f.out, "trials.jsonl"), filepath.Join(f.out, "results.json"))
-	for s, name := range m.names {
-		means := runs.RankerResult{Ranker: name, Validation: runs.NaN(), Measures: meansOf(m.rows[s], m.results[s])}
-		if name == autoSystem || name == triedSystem {
-			means.Settings = memberNames(&r.Final)
-			means.Training = map[string]any{"trials": r.Trials, "trials_in_all": r.Of}
+// record adds the results to the record of the run: for each system the mean over the folds and the results of each
+// fold.
+func (w *automatic) record(rec *recorder) {
+	rec.wrote(filepath.Join(w.autoFlags.out, modelName), filepath.Join(w.autoFlags.out, "report.html"), filepath.Join(w.autoFlags.out, "commands.sh"),
+		filepath.Join(w.autoFlags.out, "trials.jsonl"), filepath.Join(w.autoFlags.out, "results.json"))
+	for s, name := range w.out.names {
+		means := runs.RankerResult{Ranker: name, Validation: runs.NaN(), Measures: meansOf(w.out.rows[s], w.out.results[s])}
+		if name == autoSystem {
+			means.Settings = map[string]any{"members": mapped(w.result.Members, func(m auto.Member) any { return m.Entry.Name })}
+			means.Training = map[string]any{"trials": len(w.result.Trials)}
 		}
 		rec.result(means)
-		for k := range r.Folds {
-			fold := runs.RankerResult{Ranker: name, Fold: r.Folds[k].Name, Validation: runs.NaN(), Measures: recordedMeasures(m.results[s][k])}
-			if name == autoSystem || name == triedSystem {
-				fold.Settings = memberNames(&r.Folds[k])
+		for k := range w.out.divisions {
+			d := &w.out.divisions[k]
+			rec.result(runs.RankerResult{Ranker: name, Fold: d.Name, Validation: runs.NaN(), Measures: recordedMeasures(w.out.results[s][k])})
+			if d.Systems[s].Model != nil {
+				rec.wrote(w.foldModel(name, d.Name))
 			}
-			rec.result(fold)
-			rec.wrote(f.foldModel(name, r.Folds[k].Name))
 		}
 	}
-}
-
-func memberNames(f *auto.Fused) map[string]any {
-	return map[string]any{"members": mapped(f.Members, func(m auto.Member) any { return m.Entry.Name })}
 }
 
 func (s *source) recordedFolds(folds []tune.Fold) []runs.Data {
@@ -398,27 +483,45 @@ func (s *source) recordedFolds(folds []tune.Fold) []runs.Data {
 
 // autoJSON is the result of auto that scripts rely on.
 type autoJSON struct {
-	Convention string           `json:"convention"`
-	Threshold  float64          `json:"threshold"`
-	Select     string           `json:"select"`
-	Seed       uint64           `json:"seed"`
-	Trials     int              `json:"trials"`
-	Of         int              `json:"trials_in_all"`
-	MeasuredOn string           `json:"measured_on"` // test or validation
-	Members    []autoMemberJSON `json:"members"`     // of the model, best first
-	Folds      []autoFoldJSON   `json:"folds"`
-	Systems    []autoSystemJSON `json:"systems"`
+	Convention string              `json:"convention"`
+	Threshold  float64             `json:"threshold"`
+	Select     string              `json:"select"`
+	Seed       uint64              `json:"seed"`
+	Trials     int                 `json:"trials"`
+	Without    []int               `json:"without,omitempty"` // trials that did not end in time, from 1
+	Parts      int                 `json:"parts"`             // that validated
+	For        string              `json:"for,omitempty"`
+	MeasuredOn string              `json:"measured_on"` // test, or nested validation
+	Chosen     string              `json:"chosen"`      // one of candidates
+	Candidates []autoCandidateJSON `json:"candidates"`  // the simplest first
+	Exportable *autoCandidateJSON  `json:"exportable,omitempty"`
+	Members    []autoMemberJSON    `json:"members"` // of the model, the largest weight first
+	Folds      []autoFoldJSON      `json:"folds,omitempty"`
+	Systems    []autoSystemJSON    `json:"systems"`
+}
+
+// autoCandidateJSON has values of nested validation by the measure of --select.
+type autoCandidateJSON struct {
+	Name    string `json:"name"`
+	Members int    `json:"members"`
+	Value   any    `json:"value"`
+	CI      [2]any `json:"ci"`
+	Gain    any    `json:"gain_over_single"`
+	GainCI  [2]any `json:"gain_ci"`
 }
 
 type autoMemberJSON struct {
 	Name       string         `json:"name"`
+	Trial      int            `json:"trial"` // from 1
+	Weight     float64        `json:"weight"`
 	Validation float64        `json:"validation"`
-	Settings   map[string]any `json:"settings"`           // that trained it on all data
-	HeldOut    []string       `json:"held_out,omitempty"` // the parts of them that decided when to stop
+	Settings   map[string]any `json:"settings"`
+	Models     int            `json:"models"` // one a part
 }
 
 type autoFoldJSON struct {
 	Fold    string           `json:"fold"`
+	Chosen  string           `json:"chosen"`
 	Members []autoMemberJSON `json:"members"`
 }
 
@@ -437,16 +540,25 @@ type autoTestJSON struct {
 	Randomization float64 `json:"p_randomization"`
 }
 
-func autoSummary(r *auto.Result, m *autoMeasured) autoJSON {
+func (w *automatic) summary() autoJSON {
+	r, m := w.result, &w.out
 	j := autoJSON{
 		Convention: r.Tune.Convention.Name(), Threshold: r.Tune.Convention.Threshold(), Select: r.Tune.Select.Name(), Seed: r.Tune.Seed,
-		Trials: r.Trials, Of: r.Of, MeasuredOn: "validation", Members: membersJSON(r.Final.Members),
+		Trials: len(r.Trials), Parts: len(r.Tune.Folds), For: w.autoFlags.target, MeasuredOn: "nested validation", Chosen: r.Chosen.Name,
+		Candidates: mapped(r.Candidates, candidateJSON), Members: membersJSON(r.Members),
 	}
-	if m.tested {
+	for _, n := range r.Without() {
+		j.Without = append(j.Without, n+1)
+	}
+	if r.Exportable != nil {
+		e := candidateJSON(*r.Exportable)
+		j.Exportable = &e
+	}
+	if w.hasTests() {
 		j.MeasuredOn = "test"
 	}
-	for k := range r.Folds {
-		j.Folds = append(j.Folds, autoFoldJSON{r.Folds[k].Name, membersJSON(r.Folds[k].Members)})
+	for _, f := range w.tested {
+		j.Folds = append(j.Folds, autoFoldJSON{f.Name, f.Chosen.Name, membersJSON(f.Members)})
 	}
 	for s, name := range m.names {
 		system := autoSystemJSON{System: name, Measures: measuresJSON(m.rows[s]), Slices: m.slices.json(s)}
@@ -463,15 +575,20 @@ func autoSummary(r *auto.Result, m *autoMeasured) autoJSON {
 	return j
 }
 
+func candidateJSON(c auto.Candidate) autoCandidateJSON {
+	return autoCandidateJSON{c.Name, c.Members, finite(c.Mean), ends(c.Interval), finite(c.Gain.Mean), ends(c.Gain.Interval)}
+}
+
+func finite(v float64) any {
+	if v != v {
+		return nil
+	}
+	return v
+}
+
 func membersJSON(members []auto.Member) []autoMemberJSON {
 	return mapped(members, func(m auto.Member) autoMemberJSON {
-		j := autoMemberJSON{Name: m.Entry.Name, Validation: m.Validation, Settings: m.Trial.Typed()}
-		for _, l := range m.Learned {
-			if j.Settings = l.Setting.Typed(); l.Part > 0 {
-				j.HeldOut = append(j.HeldOut, fmt.Sprintf("%d/%d", l.Part, l.Parts))
-			}
-		}
-		return j
+		return autoMemberJSON{m.Entry.Name, m.Number + 1, m.Weight, m.Mean, m.Setting.Typed(), len(m.Models)}
 	})
 }
 
@@ -490,13 +607,15 @@ func (m *autoMeasured) pair(by, system int) autoTestJSON {
 	return autoTestJSON{}
 }
 
-func (f *autoFlags) report(r *auto.Result, m *autoMeasured) report {
-	j := autoSummary(r, m)
-	out := report{columns: []string{"system", "measure"}, keys: 2, json: j}
-	for k := range r.Folds {
-		out.columns = append(out.columns, r.Folds[k].Name)
+func (w *automatic) report() report {
+	r, m := w.result, &w.out
+	several := len(m.divisions) > 1
+	out := report{columns: []string{"system", "measure"}, keys: 2, json: w.summary()}
+	if w.hasTests() || !several {
+		for k := range m.divisions {
+			out.columns = append(out.columns, m.divisions[k].Name)
+		}
 	}
-	several := len(r.Folds) > 1
 	if several {
 		out.columns = append(out.columns, "mean", "pooled")
 	}
@@ -504,42 +623,70 @@ func (f *autoFlags) report(r *auto.Result, m *autoMeasured) report {
 	for s, name := range m.names {
 		out.addMeans(name, m.rows[s], several)
 	}
-	what := fmt.Sprintf("test results of %d folds", len(r.Folds))
-	switch {
-	case !m.tested:
-		what = "results on the validation queries, by which members were chosen: too good for other queries"
-	case !several:
-		what = "test results"
-	}
-	out.title = fmt.Sprintf("%s; convention %s, ties %v", what, conventionText(r.Tune.Convention), r.Tune.Ties)
-	for s := 1; s < len(m.names); s++ {
-		for i, by := range r.Tune.Measures[:min(1, len(r.Tune.Measures))] {
-			if m.compared[i] != nil {
-				p := m.pair(i, s)
-				within := ""
-				if p.CI[0] != nil {
-					within = fmt.Sprintf(" (95 %% interval %+.4f to %+.4f)", p.CI[0], p.CI[1])
-				}
-				out.notes = append(out.notes, fmt.Sprintf("%s minus %s, %s: %+.4f%s, p = %.3g randomization test", m.names[0], m.names[s], by.Name(), p.Difference, within, p.Randomization))
-			}
+	if several && !w.hasTests() { // parts are of no interest of their own
+		for i, row := range out.rows {
+			out.rows[i] = slices.Delete(row, 2, 2+len(m.divisions))
 		}
 	}
+	what := "results on test data"
+	switch {
+	case !w.hasTests():
+		what = fmt.Sprintf("nested validation on %d parts", len(m.divisions))
+	case several:
+		what = fmt.Sprintf("results on test data of %d folds", len(m.divisions))
+	}
+	out.title = fmt.Sprintf("%s; convention %s, ties %v", what, conventionText(r.Tune.Convention), r.Tune.Ties)
+	for i, by := range r.Tune.Measures[:min(1, len(r.Tune.Measures))] {
+		if m.compared[i] != nil && !r.Candidates[0].Chosen {
+			p := m.pair(i, 1)
+			within := ""
+			if p.CI[0] != nil {
+				within = fmt.Sprintf(" (95 %% interval %+.4f to %+.4f)", p.CI[0], p.CI[1])
+			}
+			out.notes = append(out.notes, fmt.Sprintf("%s minus %s, %s: %+.4f%s, p = %.3g randomization test", m.names[0], m.names[1], by.Name(), p.Difference, within, p.Randomization))
+		}
+	}
+	out.notes = append(out.notes, fmt.Sprintf("nested validation by %s, and the gain over the best single with its 95 %% interval:", r.Tune.Select.Name()))
+	for _, c := range r.Candidates {
+		out.notes = append(out.notes, candidateNote(&c))
+	}
+	if e := r.Exportable; e != nil {
+		out.notes = append(out.notes, fmt.Sprintf("for other systems (--for), %s: %.4f, %s less than the model", e.Name, e.Mean, gain(e, -1)))
+	}
 	refused := 0
-	for i := range r.Outcomes {
-		if r.Outcomes[i].Refused != "" {
+	for _, t := range r.Trials {
+		if t.Refused != "" {
 			refused++
 		}
 	}
-	done := fmt.Sprintf("%d of %d trials", r.Trials, r.Of)
-	if n := len(r.Without); n > 0 {
+	done := fmt.Sprintf("%d trials on %d parts", len(r.Trials), len(r.Tune.Folds))
+	if n := len(r.Without()); n > 0 {
 		done += fmt.Sprintf(", except %d left out or unfinished", n)
 	}
 	if refused > 0 {
 		done += fmt.Sprintf(", %d of them not applicable to the data", refused)
 	}
-	best := r.Final.Members[0]
+	best := r.Ranked[0]
 	out.notes = append(out.notes,
-		fmt.Sprintf("%s; the model fuses %d of the %d candidates (members: %d), the first %s with %s %.4f on validation", done, r.Final.Chosen, len(r.Final.Candidates), len(r.Final.Members), best.Entry.Name, r.Tune.Select.Name(), best.Validation),
-		fmt.Sprintf("wrote %s; commands.sh in it trains it again", filepath.Join(f.out, modelName)))
+		fmt.Sprintf("%s; the best is %s with %s %.4f on validation", done, best.Entry.Name, r.Tune.Select.Name(), best.Mean),
+		fmt.Sprintf("wrote %s; commands.sh in it trains it again", filepath.Join(w.autoFlags.out, modelName)))
 	return out
+}
+
+// candidateNote describes a candidate in a line.
+func candidateNote(c *auto.Candidate) string {
+	text := fmt.Sprintf("  %-26s  %.4f", c.Name, c.Mean)
+	if c.Members > 1 {
+		text += fmt.Sprintf("  %s, %d members", gain(c, 1), c.Members)
+	}
+	if c.Chosen {
+		text += "  chosen"
+	}
+	return text
+}
+
+// gain describes the gain of a candidate times a sign, with its interval.
+func gain(c *auto.Candidate, sign float64) string {
+	low, high := sign*c.Gain.Interval.Low, sign*c.Gain.Interval.High
+	return fmt.Sprintf("%+.4f (%+.4f to %+.4f)", float64(sign*c.Gain.Mean)+0, min(low, high)+0, max(low, high)+0)
 }

@@ -16,61 +16,74 @@ import (
 
 	page "github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/interchange"
 	"github.com/listwise/listwise/tune/auto"
 )
 
 const modelName = "model.json"
 
-// memberFile returns the path of the model file of a fusion's member. i is the index of the member, and
-// model that of its model: a member has one or several.
-func (f *autoFlags) memberFile(of *auto.Fused, i, model int) string {
-	m := &of.Members[i]
-	name := fmt.Sprintf("%03d-%s", i+1, m.Entry.Name)
-	if len(m.Learned) > 1 && m.Learned[model].Part > 0 {
-		name += fmt.Sprintf(".part%d", m.Learned[model].Part)
+// memberFile returns the path of a member's model of a part, both by number.
+func (w *automatic) memberFile(of string, r *auto.Result, member, part int) string {
+	m := &r.Members[member]
+	name := fmt.Sprintf("%03d-%s", member+1, m.Entry.Name)
+	if len(m.Models) > 1 {
+		name += "." + r.Tune.Folds[part].Name
 	}
-	return filepath.Join(f.out, "members", of.Name, name+".json")
+	return filepath.Join(w.autoFlags.out, "members", of, name+".json")
 }
 
-func (f *autoFlags) foldModel(system, fold string) string {
-	return filepath.Join(f.out, "folds", system, fold+".model.json")
+func (w *automatic) foldModel(system, fold string) string {
+	return filepath.Join(w.autoFlags.out, "folds", system, fold+".model.json")
 }
 
-func (f *autoFlags) write(ctx context.Context, env *environment, r *auto.Result, m *autoMeasured) error {
-	fusions := []*auto.Fused{&r.Final}
-	for k := range r.Folds {
-		if r.Folds[k].Model != nil {
-			fusions = append(fusions, &r.Folds[k])
-		}
+// results returns the searches by name: "all" for the final one, and those of folds.
+func (w *automatic) results() (names []string, all []*auto.Result) {
+	names, all = []string{"all"}, []*auto.Result{w.result}
+	for _, f := range w.tested {
+		names, all = append(names, f.Name), append(all, f.Result)
 	}
-	for _, of := range fusions {
-		for i := range of.Members {
-			for j, l := range of.Members[i].Learned {
-				if err := saveIn(f.memberFile(of, i, j), l.Model); err != nil {
+	return names, all
+}
+
+func (w *automatic) write(ctx context.Context, env *environment) error {
+	dir := w.autoFlags.out
+	names, all := w.results()
+	for n, r := range all {
+		for i := range r.Members {
+			for k, m := range r.Members[i].Models {
+				if err := saveIn(w.memberFile(names[n], r, i, k), m); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	for s, name := range m.names {
-		for k, trained := range m.modelsOf(s) {
-			if err := saveIn(f.foldModel(name, m.divisions[k].Name), trained); err != nil {
-				return err
+	for s, name := range w.out.names {
+		for k := range w.out.divisions {
+			d := &w.out.divisions[k]
+			if m := d.Systems[s].Model; m != nil {
+				if err := saveIn(w.foldModel(name, d.Name), m); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	if err := saveIn(filepath.Join(f.out, modelName), r.Final.Model); err != nil {
+	if err := saveIn(filepath.Join(dir, modelName), w.result.Model); err != nil {
 		return err
 	}
-	commands, err := f.commands(r)
+	if w.target != nil {
+		if err := w.target.write(env, dir, w.result.Model); err != nil {
+			return err
+		}
+	}
+	commands, err := w.commands()
 	if err != nil {
 		return err
 	}
 	text := func(name, content string) error {
-		return atomicfile.Write(filepath.Join(f.out, name), func(w io.Writer) error {
+		return atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error {
 			_, err := io.WriteString(w, content)
 			return err
 		})
@@ -78,22 +91,22 @@ func (f *autoFlags) write(ctx context.Context, env *environment, r *auto.Result,
 	if err := text("commands.sh", commands); err != nil {
 		return err
 	}
-	if err := writeLines(filepath.Join(f.out, "trials.jsonl"), trialLines(r)); err != nil {
+	if err := writeLines(filepath.Join(dir, "trials.jsonl"), trialLines(w.result)); err != nil {
 		return err
 	}
-	for _, c := range chosenCurves(r) {
-		name := filepath.Join("curves", c.fold, c.Entry.Name+".curve")
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(f.out, name)), 0o755); err != nil {
+	for _, c := range chosenCurves(w.result) {
+		name := filepath.Join("curves", c.part, c.Entry.Name+".curve")
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			return err
 		}
-		if err := text(name, string(c.Curve)); err != nil {
+		if err := text(name, string(c.curve)); err != nil {
 			return err
 		}
 	}
-	if err := atomicfile.Write(filepath.Join(f.out, "results.json"), atomicfile.JSON(autoSummary(r, m))); err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, "results.json"), atomicfile.JSON(w.summary())); err != nil {
 		return err
 	}
-	return f.writePage(ctx, env, r, m)
+	return w.writePage(ctx, env)
 }
 
 func saveIn(path string, m *model.Model) error {
@@ -103,32 +116,27 @@ func saveIn(path string, m *model.Model) error {
 	return m.Save(path)
 }
 
-// mostCurves is the number of learning curves of a fold that are written and shown. The best
-// candidates come first.
+// mostCurves is the number of members whose learning curves are written and shown, the largest weight first.
 const mostCurves = 8
 
-// curveOf is a member of a fold's fusion whose learning curve is written. Curve is that of the best
-// trial of the member's candidate.
+// curveOf is the learning curve of a member on a part.
 type curveOf struct {
-	*auto.Member
+	*auto.Trial
 
-	fold string
+	part  string
+	curve []byte
 }
 
-// chosenCurves returns, for each fold, the learning curves of the chosen candidates that have one.
-func chosenCurves(r *auto.Result) []curveOf {
-	var all []curveOf
-	for k := range r.Folds {
-		f, n := &r.Folds[k], 0
-		seen := make(map[string]bool)
-		for i := range f.Members {
-			m := &f.Members[i]
-			name := m.Candidate()
-			if len(m.Curve) > 0 && !seen[name] && n < mostCurves {
-				all = append(all, curveOf{m, f.Name})
-				n++
-			}
-			seen[name] = true // members are sorted, best first
+// chosenCurves returns the learning curves of the first members that have one, and of one member a family.
+func chosenCurves(r *auto.Result) (all []curveOf) {
+	seen := make(map[string]bool)
+	for _, m := range r.Members {
+		if len(m.Curves[0]) == 0 || seen[m.Entry.Name] || len(seen) == mostCurves {
+			continue
+		}
+		seen[m.Entry.Name] = true
+		for k, curve := range m.Curves {
+			all = append(all, curveOf{m.Trial, r.Tune.Folds[k].Name, curve})
 		}
 	}
 	return all
@@ -137,11 +145,11 @@ func chosenCurves(r *auto.Result) []curveOf {
 func autoCurves(r *auto.Result) ([]page.Curve, error) {
 	var curves []page.Curve
 	for _, c := range chosenCurves(r) {
-		read, err := page.ReadCurve(bytes.NewReader(c.Curve), c.Entry.Name)
+		read, err := page.ReadCurve(bytes.NewReader(c.curve), c.Entry.Name)
 		if err != nil {
-			return nil, fmt.Errorf("the learning curve of %s, %s: %w", c.Entry.Name, c.fold, err)
+			return nil, fmt.Errorf("the learning curve of %s, %s: %w", c.Entry.Name, c.part, err)
 		}
-		read.Fold = c.fold
+		read.Fold = c.part
 		curves = append(curves, read)
 	}
 	return curves, nil
@@ -153,11 +161,11 @@ type trialJSON struct {
 	Method     string         `json:"method"`
 	Scorer     string         `json:"scorer"`
 	Views      []string       `json:"views"`
+	Transforms []string       `json:"transforms,omitempty"`
 	Seed       uint64         `json:"seed"`
 	Settings   map[string]any `json:"settings"`
-	Validation []float64      `json:"validation,omitempty"` // of the folds
-	Mean       *float64       `json:"mean,omitempty"`
-	Best       *float64       `json:"best,omitempty"` // mean so far
+	Validation *float64       `json:"validation,omitempty"` // mean over the validation queries
+	Best       *float64       `json:"best,omitempty"`       // so far
 	Refused    string         `json:"refused,omitempty"`
 	LeftOut    bool           `json:"left_out,omitempty"`
 }
@@ -165,22 +173,15 @@ type trialJSON struct {
 // trialLines returns the lines of trials.jsonl, one for each trial in the order of the search.
 func trialLines(r *auto.Result) (lines []trialJSON) {
 	var best *float64
-	for i := range r.Outcomes {
-		o := &r.Outcomes[i]
-		e := &r.Entries[o.Entry]
+	for _, t := range r.Trials {
+		e := t.Entry
 		line := trialJSON{
-			Trial: i + 1, Name: e.Name, Method: e.Method.Name, Scorer: e.Own.Scorer, Views: e.Own.Views.Texts(), Seed: e.Own.Seed,
-			Settings: o.Setting.Typed(), Refused: o.Refused, LeftOut: o.LeftOut,
+			Trial: t.Number + 1, Name: e.Name, Method: e.Method.Name, Scorer: e.Own.Scorer, Views: e.Own.Views.Texts(), Transforms: transform.Texts(e.Own.Transforms),
+			Seed: e.Own.Seed, Settings: t.Setting.Typed(), Refused: t.Refused, LeftOut: t.LeftOut,
 		}
-		sum := 0.0
-		for _, t := range o.Folds {
-			line.Validation = append(line.Validation, t.Validation)
-			sum += t.Validation
-		}
-		if n := len(o.Folds); n > 0 {
-			mean := sum / float64(n)
-			if line.Mean = &mean; best == nil || mean > *best {
-				best = &mean
+		if t.Models != nil {
+			if line.Validation = &t.Mean; best == nil || t.Mean > *best {
+				best = &t.Mean
 			}
 		}
 		line.Best = best
@@ -189,15 +190,16 @@ func trialLines(r *auto.Result) (lines []trialJSON) {
 	return lines
 }
 
-func (f *autoFlags) writePage(ctx context.Context, env *environment, r *auto.Result, m *autoMeasured) error {
-	name := filepath.Base(filepath.Clean(cmp.Or(f.data, f.files.Train)))
+func (w *automatic) writePage(ctx context.Context, env *environment) error {
+	r, m := w.result, &w.out
+	name := filepath.Base(filepath.Clean(cmp.Or(w.data, w.files.Train)))
 	title := "auto on " + name
-	if !m.tested {
-		title += ": validation queries, by which members were chosen"
+	if !w.hasTests() {
+		title += ": nested validation"
 	}
 	c := page.Config{
-		Title: title, Source: fmt.Sprintf("%s; %d trials, %d members", name, r.Trials, len(r.Final.Members)),
-		Measures: r.Tune.Measures, Ties: r.Tune.Ties, Permutations: 10_000, Resamples: 2_000, Seed: f.seed,
+		Title: title, Source: fmt.Sprintf("%s; %d trials, %d members", name, len(r.Trials), len(r.Members)),
+		Measures: r.Tune.Measures, Ties: r.Tune.Ties, Permutations: 10_000, Resamples: 2_000, Seed: w.seed,
 	}
 	if m.slices != nil {
 		c.Slices = m.slices.divisions
@@ -213,15 +215,14 @@ func (f *autoFlags) writePage(ctx context.Context, env *environment, r *auto.Res
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(f.out, "report.html"), built.Write)
+	return atomicfile.Write(filepath.Join(w.autoFlags.out, "report.html"), built.Write)
 }
 
 // autoCommands writes commands.sh, whose commands repeat the trainings of auto.
 type autoCommands struct {
 	*retraining
-	flags  *autoFlags
-	result *auto.Result
-	text   strings.Builder
+	*automatic
+	text strings.Builder
 
 	folders []string // that models are written to
 }
@@ -233,26 +234,22 @@ func (c *autoCommands) into(path string) {
 	}
 }
 
-func (f *autoFlags) commands(r *auto.Result) (string, error) {
-	how, err := newRetraining(f.cmd, &f.source, f.transform, r.Tune.Convention)
+func (w *automatic) commands() (string, error) {
+	how, err := newRetraining(w.cmd, &w.source, w.transform, w.result.Tune.Convention)
 	if err != nil {
 		return "", err
 	}
-	c := autoCommands{retraining: how, flags: f, result: r}
-	c.comment("%d of %d trials were done. All that is in the folder comes of\n%s", r.Trials, r.Of, commandLine(c.all()...))
+	c := autoCommands{retraining: how, automatic: w}
+	c.comment("%d trials were done. All that is in the folder comes of\n%s", len(w.result.Trials), commandLine(c.again()...))
 	header := c.text.String()
 	c.text.Reset()
 	fmt.Fprintln(&c.text)
-	c.comment("The model, of all data:")
-	c.fusion(&r.Final, material{c.whole(), []*dataset.Dataset{r.Whole}}, 0, filepath.Join(f.out, modelName))
-	for k := range r.Folds {
-		if len(r.Folds) > 1 && r.Folds[k].Model != nil {
-			fmt.Fprintln(&c.text)
-			c.comment("%s, whose test data it has not seen:", r.Folds[k].Name)
-			fold := &r.Tune.Folds[k]
-			from := material{[]string{c.files[k].Train, c.files[k].Valid}, []*dataset.Dataset{fold.Train, fold.Valid}}
-			c.fusion(&r.Folds[k], from, k, f.foldModel(autoSystem, r.Folds[k].Name))
-		}
+	c.comment("The model:")
+	c.fusion("all", w.result, c.whole(), filepath.Join(w.autoFlags.out, modelName))
+	for k, f := range w.tested {
+		fmt.Fprintln(&c.text)
+		c.comment("%s, whose test data it has not seen:", f.Name)
+		c.fusion(f.Name, f.Result, []string{c.retraining.files[k].Train, c.retraining.files[k].Valid}, w.foldModel(autoSystem, f.Name))
 	}
 	return header + shellLine(append([]string{"mkdir", "-p"}, operands(c.folders)...)...) + "\n" + c.text.String(), nil
 }
@@ -263,66 +260,105 @@ func (c *autoCommands) comment(format string, args ...any) {
 	fmt.Fprintf(&c.text, "# %s\n", strings.ReplaceAll(text, "\n", "\n# "))
 }
 
-// all returns the auto command that was run, with the number of finished trials in place of the time
-// limit. It gives the same result on any machine.
-func (c *autoCommands) all() []string {
-	f := c.flags
+// again returns the auto command that was run, with the number of finished trials in place of the time limit. It gives
+// the same result on any machine.
+func (c *autoCommands) again() []string {
 	args := []string{"auto"}
-	f.cmd.Flags().Visit(func(flag *pflag.Flag) {
+	c.automatic.cmd.Flags().Visit(func(flag *pflag.Flag) {
 		switch flag.Name {
 		case "trials", "without", "budget", "out", "format", "quiet", "jobs", "no-record":
 		case "transform":
-			for _, t := range f.transform {
+			for _, t := range c.automatic.transform {
 				args = append(args, "--transform", t)
 			}
 		default:
 			args = append(args, "--"+flag.Name, flag.Value.String())
 		}
 	})
-	args = append(args, "--trials", strconv.Itoa(c.result.Trials))
-	if c.result.Without != nil {
-		args = append(args, "--without", strings.Join(mapped(c.result.Without, func(i int) string { return strconv.Itoa(i + 1) }), ","))
+	args = append(args, "--trials", strconv.Itoa(len(c.result.Trials)))
+	if without := c.result.Without(); without != nil {
+		args = append(args, "--without", strings.Join(mapped(without, func(i int) string { return strconv.Itoa(i + 1) }), ","))
 	}
-	return append(args, "--out", f.out)
+	return append(args, "--out", c.autoFlags.out)
 }
 
-// fusion writes the commands that train the members of a fusion and fuse them. Members that were not
-// refitted are trained on the data of the given fold.
-func (c *autoCommands) fusion(of *auto.Fused, from material, fold int, model string) {
-	var members []string
-	for i := range of.Members {
-		m := &of.Members[i]
-		for j := range m.Learned {
-			path := c.flags.memberFile(of, i, j)
-			if len(of.Members) == 1 && len(m.Learned) == 1 {
-				path = model
+// fusion writes the commands that train the members of a result and fuse them. files are those of its data.
+func (c *autoCommands) fusion(name string, r *auto.Result, files []string, path string) {
+	var members, weights []string
+	_, shares := r.Shares(r.Members)
+	for i := range r.Members {
+		for k := range r.Members[i].Models {
+			file := c.memberFile(name, r, i, k)
+			if len(shares) == 1 {
+				file = path
 			}
-			members = append(members, path)
-			c.into(path)
-			fmt.Fprintln(&c.text, commandLine(c.member(m, &m.Learned[j], from, fold, path)...))
+			weights = append(weights, strconv.FormatFloat(shares[len(members)], 'g', -1, 64))
+			members = append(members, file)
+			c.into(file)
+			fmt.Fprintln(&c.text, commandLine(c.member(r, &r.Members[i], k, files, file)...))
 		}
 	}
-	c.into(model)
+	c.into(path)
 	if len(members) > 1 {
-		args := append([]string{"fuse", "--data", from.files[0]}, c.shared(newFuseCommand(new(environment)), "missing")...)
-		args = append(args, "--rule", auto.Rule().Kind.String(), "--scale", auto.Rule().Scale.String(), "--weights", "equal", "--model", model)
+		args := append([]string{"fuse", "--data", files[0]}, c.shared(newFuseCommand(new(environment)), "missing")...)
+		args = append(args, "--rule", r.Rule.Kind.String(), "--scale", r.Rule.Scale.String(), "--weights", strings.Join(weights, ","), "--model", path)
 		fmt.Fprintln(&c.text, commandLine(append(args, operands(members)...)...))
 	}
 }
 
-// member returns the command that trains the model l of the member m.
-func (c *autoCommands) member(m *auto.Member, l *auto.Learned, from material, fold int, path string) []string {
-	own := []string{"--scorer", m.Entry.Own.Scorer, "--views", m.Entry.Own.Views.String()}
-	if l.Tried {
-		f := c.files[fold]
-		own = append(own, "--valid", f.Valid, "--select", c.result.Tune.Select.Name())
-		from = material{[]string{f.Train}, []*dataset.Dataset{c.result.Tune.Folds[fold].Train}}
+// member returns the command that trains a member's model of a part.
+func (c *autoCommands) member(r *auto.Result, m *auto.Member, part int, files []string, path string) []string {
+	own, v := []string{"--scorer", m.Entry.Own.Scorer, "--views", m.Entry.Own.Views.String()}, m.Setting
+	if m.Parts != nil {
+		own, v = append(own, "--select", "none"), m.Parts[part]
+	} else {
+		own = append(own, "--select", r.Tune.Select.Name())
 	}
-	if l.Part > 0 {
-		own = append(own, "--hold-out", fmt.Sprintf("%d/%d", l.Part, l.Parts), "--select", c.result.Tune.Select.Name())
-		if base := c.result.Tune.Seed; m.Entry.Own.Seed != base {
-			own = append(own, "--hold-out-seed", strconv.FormatUint(base, 10))
-		}
+	for _, t := range m.Entry.Own.Transforms[len(r.Tune.Transforms):] {
+		own = append(own, "--transform", t.String())
 	}
-	return c.train(m.Entry.Method, own, l.Setting.(method.Values), m.Entry.Own.Seed, from, path)
+	from := material{files, []*dataset.Dataset{r.Data}}
+	if r.Of == 0 {
+		own = append(own, "--valid", files[1])
+		from.files = files[:1]
+	} else {
+		own = append(own, "--hold-out", fmt.Sprintf("%d/%d", part+1, r.Of))
+	}
+	return c.train(m.Entry.Method, own, v, m.Entry.Own.Seed, from, path)
+}
+
+// exportTarget is an export format as the target of a search.
+type exportTarget struct{ format string }
+
+func targetOf(format string) (*exportTarget, error) {
+	if err := interchange.CheckWritable(format); err != nil {
+		return nil, usageErrorf("--for: %w", err)
+	}
+	return &exportTarget{format}, nil
+}
+
+// Name implements auto.Target.
+func (t *exportTarget) Name() string { return t.format }
+
+// Scorers implements auto.Target: fusions of these kinds are one sum.
+func (t *exportTarget) Scorers() []string { return []string{"linear", "trees"} }
+
+// Check implements auto.Target.
+func (t *exportTarget) Check(m *model.Model) error {
+	_, err := interchange.Write(io.Discard, m, t.format, interchange.WriteOptions{})
+	return err
+}
+
+// write writes the model beside model.json.
+func (t *exportTarget) write(env *environment, dir string, m *model.Model) error {
+	path := filepath.Join(dir, "model."+t.format)
+	var notes []string
+	err := atomicfile.Write(path, func(w io.Writer) (err error) {
+		notes, err = interchange.Write(w, m, t.format, interchange.WriteOptions{})
+		return err
+	})
+	if err == nil {
+		env.notesOn(path, notes)
+	}
+	return err
 }

@@ -20,7 +20,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Generated data", "shape queries docs synth:features relevant noise grades polynomial synth:seed reproduce:scale bench:documents bench:features"},
 	{"Learning", "method methods scorer train:measure tune:measure curve:measure set normalize transform views seed continue train:refit checkpoint jobs"},
 	{"Validation", "hold-out hold-out-seed train:select folds division"},
-	{"Search", "grid search budget trials select halving average members refit without trial"},
+	{"Search", "grid search budget trials select halving average members for refit without trial"},
 	{"Fusion", "rule weights scale k draws"},
 	{"Explanation", "of document above below attribution dependence explain:top background-docs max-docs permute explain:repeats"},
 	{"Evaluation", "measure measures judge-by shares repeats by convention threshold ties max-grade drop-self lower-is-better"},

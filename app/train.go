@@ -429,7 +429,7 @@ func (s *stopping) addTo(cmd *cobra.Command) {
 	fl.StringVar(&s.valid, "valid", "", "validation data `file` for early stopping")
 	fl.StringVar(&s.holdOut, "hold-out", "", "validate on `part/parts` of the training queries, such as 2/5")
 	fl.Uint64Var(&s.drawn, "hold-out-seed", 0, "random `seed` of --hold-out (default: --seed)")
-	fl.StringVar(&s.selectBy, "select", "", "validation `measure` for early stopping (default: the training measure)")
+	fl.StringVar(&s.selectBy, "select", "", "validation `measure` for early stopping, or none (default: training measure)")
 }
 
 // check returns an error if the flags contradict one another.
@@ -442,9 +442,15 @@ func (s *stopping) check() error {
 	case s.selectBy != "" && s.valid == "" && s.holdOut == "":
 		return usageErrorf("--select %s: expected it with --valid or --hold-out", s.selectBy)
 	}
+	if s.selectBy == noSelection && s.holdOut == "" {
+		return usageErrorf("--select none: expected it with --hold-out, whose part is then left out of training")
+	}
 	_, _, err := s.part()
 	return err
 }
+
+// noSelection is the value of --select for a part that is left out of training and selects nothing.
+const noSelection = "none"
 
 // part returns the part held out for validation, from 1, and the number of parts; 0 for none.
 func (s *stopping) part() (part, parts int, err error) {
@@ -464,7 +470,7 @@ func (s *stopping) part() (part, parts int, err error) {
 
 // measureOf returns the measure that selects the epoch.
 func (s *stopping) measureOf(l *learning, p *method.Problem) (measure.Measure, error) {
-	if s.selectBy == "" {
+	if s.selectBy == "" || s.selectBy == noSelection {
 		return p.Select, nil
 	}
 	return l.recipe().OneMeasure("select", s.selectBy)
@@ -489,6 +495,9 @@ func (s *stopping) divide(ctx context.Context, env *environment, l *learning, fr
 	}
 	if train, valid, err = tune.HoldOut(data, part, parts, seed); err != nil {
 		return nil, nil, usageErrorf("--hold-out %s: %w", s.holdOut, err)
+	}
+	if s.selectBy == noSelection {
+		valid = nil
 	}
 	return train, valid, nil
 }

@@ -156,8 +156,13 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	if f.halving {
 		more++
 	}
-	if config.Folds, whole, config.MaxBytes, err = f.read(ctx, env, opts, f.seed, more); err != nil {
+	if config.Folds, whole, config.MaxBytes, err = f.read(ctx, env, opts, more); err != nil {
 		return err
+	}
+	if whole != nil {
+		if config.Folds, err = f.inFolds(whole, f.seed); err != nil {
+			return err
+		}
 	}
 	warnOfFolds(env, config.Folds)
 	config.Convention = env.settle(config.Convention, dataOf(config.Folds)...)
@@ -279,7 +284,7 @@ func (f *tuneFlags) config() (tune.Config, error) {
 		return c, err
 	}
 	for i := range c.Entries {
-		c.Entries[i].Own = &tune.Variant{Scorer: f.scorers[c.Entries[i].Name], Views: c.Views, Seed: c.Seed}
+		c.Entries[i].Own = &tune.Variant{Scorer: f.scorers[c.Entries[i].Name], Views: c.Views, Transforms: c.Transforms, Seed: c.Seed}
 	}
 	return c, nil
 }

@@ -41,10 +41,10 @@ func (s *source) require(cmd *cobra.Command) error {
 
 func (s *source) isFile() bool { return s.data != "" && exists(s.data) && !isFolder(s.data) }
 
-// read reads the data, and returns a single file as a whole. left is the memory in bytes that
+// read reads the data: the folds, or a single file whole. left is the memory in bytes that
 // remains after the data and the copies that folds make; more is the number of further copies of
 // all queries. If copies do not fit into memory, the data are read query by query.
-func (s *source) read(ctx context.Context, env *environment, opts dataset.Options, seed uint64, more int) (folds []tune.Fold, whole *dataset.Dataset, left int64, err error) {
+func (s *source) read(ctx context.Context, env *environment, opts dataset.Options, more int) (folds []tune.Fold, whole *dataset.Dataset, left int64, err error) {
 	const data, parts = 3, 4 // the share of the memory that is for data
 	copies := s.copies(more)
 	b := &tune.Bounded{Options: opts, Features: max(1, int64(data*float64(opts.MaxBytes)/parts/copies))}
@@ -53,12 +53,9 @@ func (s *source) read(ctx context.Context, env *environment, opts dataset.Option
 		if whole, err = openFolds(ctx, env, b, s.data, func() (*dataset.Dataset, error) { return b.Open(s.data) }); err != nil {
 			return nil, nil, 0, inputFault("data", s.data, someData, hintAtMemory(err))
 		}
-		if folds, err = tune.Divide(whole, s.folds, seed); err != nil {
-			return nil, nil, 0, usageErrorf("--data %s: %w", s.data, err)
-		}
 		env.warnings(whole)
 		left, err = leftBesideCopies(opts.MaxBytes, copies, whole)
-		return folds, whole, left, err
+		return nil, whole, left, err
 	case s.data != "":
 		folds, err = openFolds(ctx, env, b, s.data, func() ([]tune.Fold, error) { return b.ReadFolds(s.data) })
 		err = folderFault(s.data, hintAtMemory(err))
@@ -73,6 +70,15 @@ func (s *source) read(ctx context.Context, env *environment, opts dataset.Option
 	env.warnings(sets...)
 	left, err = leftBesideCopies(opts.MaxBytes, copies, sets...)
 	return folds, nil, left, err
+}
+
+// inFolds divides a file that was read whole.
+func (s *source) inFolds(whole *dataset.Dataset, seed uint64) ([]tune.Fold, error) {
+	folds, err := tune.Divide(whole, s.folds, seed)
+	if err != nil {
+		return nil, usageErrorf("--data %s: %w", s.data, err)
+	}
+	return folds, nil
 }
 
 // copies returns the largest number of copies of the data, including the data themselves. more is

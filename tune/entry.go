@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
@@ -41,9 +42,10 @@ type Entry struct {
 
 // Variant is the part of the configuration that an entry replaces.
 type Variant struct {
-	Scorer string // empty: the method's default
-	Views  dataset.Views
-	Seed   uint64
+	Scorer     string // empty: the method's default
+	Views      dataset.Views
+	Transforms []transform.Spec
+	Seed       uint64
 }
 
 // variant returns what the entry replaces, or else the configuration's values.
@@ -51,7 +53,7 @@ func (c *Config) variant(e *Entry) Variant {
 	if e.Own != nil {
 		return *e.Own
 	}
-	return Variant{Scorer: c.Scorer, Views: c.Views, Seed: c.Seed}
+	return Variant{Scorer: c.Scorer, Views: c.Views, Transforms: c.Transforms, Seed: c.Seed}
 }
 
 // Setting is hyperparameters by name. Of settings with the same validation value the first is chosen.
@@ -211,7 +213,6 @@ func (j *job) trainer() string {
 
 // train trains a planned job.
 func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
-	const workers = 1 // the other cores have jobs of their own
 	e, s, f, own := j.entry, j.values, j.fold, c.variant(j.entry)
 	var observe func(train.Iteration)
 	if f.Valid != nil {
@@ -221,8 +222,8 @@ func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
 		j.curve = nil
 		p := train.Problem{
 			Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Loss: j.loss, Learner: j.learner, Method: e.Name, Settings: s.Typed(),
-			Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed,
-			MaxBytes: maxBytes, Bindings: c.bindings, Workers: workers, Observe: observe, EpochsAlone: true,
+			Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: own.Transforms, Seed: own.Seed,
+			MaxBytes: maxBytes, Bindings: c.bindings, Workers: c.workers, Until: c.until, Observe: observe, EpochsAlone: true,
 		}
 		if e.Method != nil {
 			return e.Method.Train(ctx, &method.Problem{Problem: p, Values: s.(method.Values), Scorer: own.Scorer})

@@ -106,7 +106,7 @@ func (j *job) key(c *Config) string {
 	}
 	parts := []any{
 		model.FormatVersion, j.trainer(), training, convention, j.values.Typed(), own.Seed, c.Normalization.String(),
-		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, own.Scorer, recordVersion, transform.Texts(c.Transforms),
+		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, own.Scorer, recordVersion, transform.Texts(own.Transforms),
 	}
 	if !own.Views.Raw() {
 		parts = append(parts, own.Views.Texts())

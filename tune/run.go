@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
@@ -60,6 +61,9 @@ type Config struct {
 
 	// Tell, if not nil, is like Observe, with the best setting so far.
 	Tell func(p Progress)
+
+	workers int       // of a training; 1, as the other cores have trainings of their own
+	until   time.Time // ends a training; zero: never
 
 	leader   *leader
 	sharing  *sharing
@@ -129,6 +133,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // open completes and checks the configuration, and makes its folder.
 func (c *Config) open() error {
 	c.complete()
+	c.workers = 1
 	c.leader, c.sharing, c.bindings = new(leader), new(sharing), new(train.Bindings)
 	if err := c.check(); err != nil {
 		return err

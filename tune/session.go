@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/learn/method"
@@ -40,12 +41,32 @@ type Trained struct {
 	// Curve has the epochs, rounds or sweeps of a training with validation data, one line of JSON each
 	// ([train.CurveLine]). It is nil if there are none.
 	Curve []byte
+
+	Setting Setting
 }
 
 // Train trains a setting of an entry on a fold, both by number.
 func (s *Session) Train(ctx context.Context, entry, fold int, v Setting) (*Trained, error) {
 	f := &s.c.Folds[fold]
 	return s.TrainOn(ctx, entry, f.Name, f.Train, f.Valid, v)
+}
+
+// TrainUntil is Train with all cores and, unless until is zero, a limit of time. A training of trees that exceeds it has
+// the trees so far, and the setting of the result says how many; it is not recorded. Any other training that exceeds it
+// is context.DeadlineExceeded.
+func (s *Session) TrainUntil(ctx context.Context, entry, fold int, v Setting, until time.Time) (*Trained, error) {
+	f := &s.c.Folds[fold]
+	c := s.c
+	c.workers, c.until = 0, until
+	j := &job{entry: &c.Entries[entry], fold: f, values: v, train: f.Train.Fingerprint(), valid: f.Valid.Fingerprint()}
+	if until.IsZero() {
+		return (&Session{c}).train(ctx, j)
+	}
+	const grace = 5 * time.Second // for the last round
+	ctx, cancel := context.WithDeadline(ctx, until.Add(grace))
+	defer cancel()
+	c.Dir = ""
+	return (&Session{c}).train(ctx, j)
 }
 
 // TrainOn trains a setting of an entry, by number, on d, with valid for validation. The name of the data
@@ -68,7 +89,17 @@ func (s *Session) train(ctx context.Context, j *job) (*Trained, error) {
 	if err := j.run(ctx, &s.c); err != nil {
 		return nil, fmt.Errorf("%s: %w", j.name(), err)
 	}
-	return &Trained{j.model, j.validation, j.curve}, nil
+	t := &Trained{j.model, j.validation, j.curve, j.values}
+	if limit, ok := j.model.Hyperparameters["trees"]; ok && !s.c.until.IsZero() && fmt.Sprint(limit) != strconv.Itoa(j.model.Training.Iterations) && time.Now().After(s.c.until) {
+		set := j.values.(method.Values).Map()
+		set["trees"] = strconv.Itoa(j.model.Training.Iterations)
+		v, err := j.entry.Method.Values(set)
+		if err != nil {
+			return nil, err
+		}
+		t.Setting, j.model.Hyperparameters = v, v.Typed()
+	}
+	return t, nil
 }
 
 // Refitted returns the setting that trains without validation data as long as the models did on average.

@@ -210,6 +210,9 @@ func (b *boosting) run(ctx context.Context) (model.Training, error) {
 			status = fmt.Sprintf("no better round among the last %d", b.patience)
 			break
 		}
+		if until := b.task.Until; !until.IsZero() && time.Now().After(until) {
+			break
+		}
 		if err := b.keeper.after(b); err != nil {
 			return model.Training{}, err
 		}

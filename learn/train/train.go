@@ -28,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
@@ -85,6 +86,10 @@ type Problem struct {
 
 	Seed    uint64
 	Workers int // goroutines; 0 means GOMAXPROCS
+
+	// Until, if not zero, ends boosting after the round in which it passes, as if no more rounds had been asked for.
+	// Other learners ignore it.
+	Until time.Time
 
 	// MaxBytes bounds the memory for features and their prepared copy. Where it is too little, a
 	// [Streamer] prepares features whenever it reads them; for other learners it is a

@@ -1,0 +1,220 @@
+package auto
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/tune"
+)
+
+// form is the form in which a scorer sees the features.
+type form struct {
+	name       string
+	views      dataset.Views
+	transforms []string
+}
+
+var (
+	raw      = form{name: "raw"}
+	relative = form{name: "raw-rank-zscore", views: dataset.Views{dataset.RawView, dataset.RankView, dataset.ZScoreView}}
+	scaled   = form{name: "log1p-standard", transforms: []string{"log1p", "standard"}}
+)
+
+// formsOf returns the forms that families of a kind of scorer have. Trees do not depend on the scales of features.
+func formsOf(kind string) []form {
+	if kind == "trees" || kind == "stumps" {
+		return []form{raw, relative}
+	}
+	return []form{raw, relative, scaled}
+}
+
+// others are the methods of further families, the most promising first. Left out are baselines, and methods that take
+// minutes on a few hundred queries and have led on no data.
+var others = []string{
+	"lambdamart", "mart", "yetirank", "xendcg", "listnet", "boltzrank1", "lambdarank", "approxndcg", "ranknet", "listmle", "lambdaloss",
+	"yetiloss", "stochasticrank", "rankcosine", "convexloss", "regression", "ranksvm", "rankboost", "coordascent", "mcrank", "boltzrank2",
+}
+
+// planned is a trial of the portfolio.
+type planned struct {
+	method, kind string
+	form         form
+	set          map[string]string // other values than the defaults
+}
+
+// family returns the name of its family.
+func (p *planned) family() string { return p.method + "." + p.kind + "." + p.form.name }
+
+// sampled are settings of trees that learn from a sample of the queries and the features.
+var sampled = map[string]string{"query_fraction": "0.75", "feature_fraction": "0.3"}
+
+// portfolio are the first trials. They differ as much as possible, and every prefix has a good ranker: least squares
+// take one pass over the data, and LambdaMART does not depend on the scales of features.
+var portfolio = []planned{
+	{"regression", "linear", raw, nil},
+	{"lambdamart", "trees", raw, nil},
+	{"lambdarank", "linear", relative, nil},
+	{"mart", "trees", raw, sampled},
+	{"yetirank", "trees", raw, sampled},
+	{"listnet", "linear", scaled, nil},
+	{"lambdamart", "trees", relative, sampled},
+	{"convexloss", "trees", raw, sampled},
+	{"lambdarank", "net", scaled, nil},
+	{"lambdarank", "linear", raw, nil},
+	{"listnet", "trees", raw, sampled},
+	{"boltzrank1", "trees", raw, sampled},
+}
+
+// choices are the values that trials of a kind of scorer draw from, in place of the grids of the methods.
+var choices = map[string]map[string][]string{
+	"trees": {
+		"trees":            {"500"},
+		"patience":         {"50"},
+		"leaves":           {"6", "8", "12", "16", "24", "32", "48"},
+		"rate":             {"0.03", "0.05", "0.1"},
+		"leaf_documents":   {"5", "10", "20", "50"},
+		"l2":               {"0", "1", "10"},
+		"query_fraction":   {"0.5", "0.75", "1"},
+		"feature_fraction": {"0.2", "0.4", "0.7", "1"},
+		"normalize":        {"none", "both"},
+	},
+	"net": {
+		"hidden": {"10", "20", "40", "80"},
+		"bag":    {"1", "3"},
+	},
+}
+
+// family is a method with a kind of scorer and a form of the features.
+type family struct {
+	entry      int // of the session
+	name       string
+	method     *method.Method
+	kind, form string
+	grid       map[string][]string // the values of hyperparameters to draw from
+	drawn      []method.Values     // the settings of its trials, in order
+}
+
+// catalogue returns the families, those of the portfolio first, and their entries. Families that the target cannot
+// express are left out.
+func (c *Config) catalogue() (all []*family, entries []tune.Entry, err error) {
+	add := func(m *method.Method, kind string, f form) error {
+		name := m.Name + "." + kind + "." + f.name
+		if c.Target != nil && (f.name != raw.name || !slices.Contains(c.Target.Scorers(), kind)) ||
+			slices.ContainsFunc(all, func(f *family) bool { return f.name == name }) {
+			return nil
+		}
+		e, grid, err := c.entry(m, kind, f)
+		if err != nil {
+			return err
+		}
+		e.Name = name
+		all = append(all, &family{len(entries), name, e.Method, kind, f.name, grid, nil})
+		entries = append(entries, e)
+		return nil
+	}
+	for _, p := range portfolio {
+		m, err := method.Lookup(p.method)
+		if err == nil {
+			err = add(m, p.kind, p.form)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, name := range others {
+		m, err := method.Lookup(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, kind := range m.Scorers() {
+			for _, f := range formsOf(kind) {
+				if err := add(m, kind, f); err != nil {
+					return nil, nil, err
+				}
+			}
+		}
+	}
+	return all, entries, nil
+}
+
+// entry returns the entry of a family and the values that its settings are drawn from.
+func (c *Config) entry(m *method.Method, kind string, f form) (e tune.Entry, grid map[string][]string, err error) {
+	of, err := m.For(kind)
+	if err != nil {
+		return e, nil, err
+	}
+	own := tune.Variant{Scorer: kind, Views: f.views, Transforms: slices.Clone(c.Tune.Transforms), Seed: c.Tune.Seed}
+	for _, text := range f.transforms {
+		step, err := transform.ParseSpec(text)
+		if err != nil {
+			return e, nil, err
+		}
+		own.Transforms = append(own.Transforms, step)
+	}
+	e = tune.Entry{Method: of, Own: &own}
+	if m.UsesMeasure {
+		if e.Measure, err = measure.Parse(m.DefaultMeasure, c.Tune.Convention, measure.Options{}); err != nil {
+			return e, nil, err
+		}
+	}
+	standard, err := of.Values(nil)
+	if err != nil {
+		return e, nil, err
+	}
+	e.Settings = []tune.Setting{standard}
+	override := maps.Clone(choices[kind])
+	maps.DeleteFunc(override, func(name string, _ []string) bool { return !slices.Contains(standard.Names(), name) })
+	points, err := of.GridOf(kind, nil)
+	if err != nil {
+		return e, nil, err
+	}
+	grid = make(map[string][]string)
+	for _, point := range points {
+		for name, value := range point {
+			if !slices.Contains(grid[name], value) {
+				grid[name] = append(grid[name], value)
+			}
+		}
+	}
+	maps.Copy(grid, override)
+	return e, grid, nil
+}
+
+// draw returns the setting of the family's next trial, or false if all have been tried. The first is the default.
+// Each hyperparameter of the others is drawn, or with the same probability taken from like, the best setting of the
+// same kind of scorer so far.
+func (f *family) draw(seed uint64, like map[string]string) (v method.Values, ok bool, err error) {
+	const tries = 50
+	for try := range tries {
+		set := make(map[string]string)
+		if len(f.drawn) > 0 {
+			rng := random.Stream(seed, "setting of "+f.name, strconv.Itoa(len(f.drawn))+" "+strconv.Itoa(try))
+			for _, name := range slices.Sorted(maps.Keys(f.grid)) {
+				values := f.grid[name]
+				set[name] = values[rng.IntN(len(values))]
+				if value, has := like[name]; rng.IntN(2) == 0 && has {
+					set[name] = value
+				}
+			}
+		}
+		if v, err = f.method.Values(set); err != nil {
+			return v, false, fmt.Errorf("%s: %w", f.name, err)
+		}
+		if f.tried(v) {
+			continue
+		}
+		return v, true, nil
+	}
+	return v, false, nil
+}
+
+func (f *family) tried(v method.Values) bool {
+	return slices.ContainsFunc(f.drawn, func(d method.Values) bool { return d.String() == v.String() })
+}

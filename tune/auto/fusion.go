@@ -1,0 +1,521 @@
+package auto
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/model/fuse"
+	"github.com/listwise/listwise/tune"
+)
+
+// mostFused is the number of trials, the best ones, that fusions choose from; mostOfFamily limits those of a family.
+const (
+	mostFused    = 16
+	mostOfFamily = 4
+)
+
+// pool has the validation queries of all parts. Each part's scores come from models that have not learned from it.
+type pool struct {
+	measure measure.Measure
+	queries []pooled
+	docs    int
+	scale   constants // how scores become votes
+	outer   []int     // of each query: the part in which it is held out from the choice of a fusion
+}
+
+type pooled struct {
+	grades []float64
+	weight float64
+	start  int // of its documents among the scores
+}
+
+// outerParts is the number of parts of the nested validation.
+const outerParts = 5
+
+// constants says that scores are standardised over all documents, not within each query.
+type constants bool
+
+func newPool(c *tune.Config, standardised constants) *pool {
+	p := &pool{measure: c.Select, scale: standardised}
+	for k := range c.Folds {
+		d := c.Folds[k].Valid
+		for i := range d.Queries {
+			q := &d.Queries[i]
+			p.queries = append(p.queries, pooled{q.Grades, q.Weight(), p.docs + q.Start})
+		}
+		p.docs += d.Docs()
+	}
+	p.outer = make([]int, len(p.queries))
+	for place, i := range random.Stream(c.Seed, "outer parts", "").Perm(len(p.queries)) {
+		p.outer[i] = place % min(outerParts, len(p.queries))
+	}
+	return p
+}
+
+func (p *pool) all() []int {
+	all := make([]int, len(p.queries))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// inner returns the queries that are not in an outer part, or those that are.
+func (p *pool) inner(part int, in bool) (list []int) {
+	if p.parts() == 1 {
+		return p.all()
+	}
+	for i, o := range p.outer {
+		if (o == part) == in {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+func (q *pooled) of(scores []float64) []float64 { return scores[q.start : q.start+len(q.grades)] }
+
+// Rule is the rule of fusions: the mean of the members' scores, each standardised over the query's documents.
+func Rule() fuse.Rule { return fuse.Rule{Kind: fuse.CombSUM, Scale: fuse.ZScore} }
+
+// votes returns what fusions add up for scores.
+func (p *pool) votes(scores []float64) []float64 {
+	votes := slices.Clone(scores)
+	if p.scale {
+		deviation := deviationOf(scores)
+		for i := range votes {
+			votes[i] /= deviation
+		}
+		return votes
+	}
+	for i := range p.queries {
+		Rule().Votes([][]float64{p.queries[i].of(votes)})
+	}
+	return votes
+}
+
+// deviationOf returns the standard deviation, 1 if it is 0.
+func deviationOf(scores []float64) float64 {
+	mean, square := 0.0, 0.0
+	for _, s := range scores {
+		mean += s / float64(len(scores))
+	}
+	for _, s := range scores {
+		square += float64((s - mean) * (s - mean))
+	}
+	if square > 0 {
+		return math.Sqrt(square / float64(len(scores)))
+	}
+	return 1
+}
+
+// values returns the tie-neutral value of each query; NaN where the measure is not defined or the query has no weight.
+func (p *pool) values(scores []float64) []float64 { return p.valuesOf(scores, p.all()) }
+
+// valuesOf returns the values of some queries. Those of the others are NaN.
+func (p *pool) valuesOf(scores []float64, queries []int) []float64 {
+	values := make([]float64, len(p.queries))
+	for i := range values {
+		values[i] = math.NaN()
+	}
+	const chunk = 64
+	rankers := make([]measure.Ranker, parallel.Workers(0, len(queries)/chunk+1))
+	for i := range rankers {
+		rankers[i].Ties = measure.TiesAverage
+	}
+	parallel.For((len(queries)+chunk-1)/chunk, len(rankers), func(worker, c int) {
+		for _, i := range queries[c*chunk : min(len(queries), (c+1)*chunk)] {
+			if q := &p.queries[i]; q.weight > 0 {
+				if v, ok := rankers[worker].Value(p.measure, q.grades, q.of(scores)); ok {
+					values[i] = v
+				}
+			}
+		}
+	})
+	return values
+}
+
+// mean returns the weighted mean of the values of some queries.
+func (p *pool) mean(values []float64, queries []int) float64 {
+	sum, weight := 0.0, 0.0
+	for _, i := range queries {
+		if v := values[i]; v == v {
+			sum += float64(v * p.queries[i].weight)
+			weight += p.queries[i].weight
+		}
+	}
+	return sum / max(weight, math.SmallestNonzeroFloat64)
+}
+
+// counted returns the values of the queries that have some, and their weights, nil if all are equal.
+func (p *pool) counted(queries []int, lists ...[]float64) (counted [][]float64, weights []float64) {
+	counted = make([][]float64, len(lists))
+	equal := true
+	for _, i := range queries {
+		if lists[0][i] != lists[0][i] {
+			continue
+		}
+		for k, values := range lists {
+			counted[k] = append(counted[k], values[i])
+		}
+		weights = append(weights, p.queries[i].weight)
+		equal = equal && p.queries[i].weight == weights[0]
+	}
+	if equal {
+		weights = nil
+	}
+	return counted, weights
+}
+
+// standardError returns that of the mean of the differences of two systems' values on some queries, 0 for fewer than two queries.
+func (p *pool) standardError(a, b []float64, queries []int) float64 {
+	values, weights := p.counted(queries, a, b)
+	if len(values[0]) < 2 {
+		return 0
+	}
+	d, err := stats.Paired(values[0], values[1], weights)
+	if err != nil {
+		return 0
+	}
+	return d.Error
+}
+
+// recipe is a way to fuse trials, the simplest first.
+type recipe struct {
+	name string
+	// weights returns the weight of each trial by some queries; at most members are not 0.
+	weights func(p *pool, trials []*Trial, queries []int, members int) []float64
+}
+
+// recipes returns those that take at most a number of members.
+func (c *Config) recipes() []recipe {
+	list := []recipe{{"best single", equal(1)}}
+	for _, n := range []int{2, 3, 5, 8, 12, 20} {
+		if n <= c.Members {
+			list = append(list, recipe{fmt.Sprintf("equal weights, best %d", n), equal(n)})
+		}
+	}
+	if c.Members > 1 {
+		list = append(list, recipe{"greedy selection, bagged", (*pool).bagged}, recipe{"stacking", (*pool).stacked})
+	}
+	return list
+}
+
+// equal returns the recipe of equal weights over the best trials of the n best families.
+func equal(n int) func(p *pool, trials []*Trial, queries []int, members int) []float64 {
+	return func(p *pool, trials []*Trial, queries []int, _ int) []float64 {
+		weights := make([]float64, len(trials))
+		chosen := 0
+		seen := make(map[*family]bool)
+		for _, i := range p.order(trials, queries) {
+			if f := trials[i].family; chosen < n && !seen[f] {
+				weights[i], seen[f] = 1, true
+				chosen++
+			}
+		}
+		return normalised(weights)
+	}
+}
+
+// order returns the numbers of the trials, best first on some queries.
+func (p *pool) order(trials []*Trial, queries []int) []int {
+	means := make([]float64, len(trials))
+	order := make([]int, len(trials))
+	for i, t := range trials {
+		means[i], order[i] = p.mean(t.values, queries), i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(means[b], means[a]) })
+	return order
+}
+
+func normalised(weights []float64) []float64 {
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	for i := range weights {
+		weights[i] /= sum
+	}
+	return weights
+}
+
+// greedy returns the weights of forward selection with replacement (Caruana et al., Ensemble Selection from Libraries
+// of Models, ICML 2004). It starts with the best trial and adds the one that raises the mean of the measure most, until
+// none does. It selects from the trials with the numbers in from; nil means all.
+func (p *pool) greedy(trials []*Trial, queries, from []int, members int) []float64 {
+	if from == nil {
+		for i := range trials {
+			from = append(from, i)
+		}
+	}
+	counts := make([]float64, len(trials))
+	sum := make([]float64, p.docs)
+	best, used := math.Inf(-1), 0
+	for range 2 * members {
+		add, value := -1, best
+		for _, i := range from {
+			if counts[i] == 0 && used == members {
+				continue
+			}
+			v := p.meanOf(sum, trials[i].votes, queries)
+			if v > value {
+				add, value = i, v
+			}
+		}
+		if add < 0 {
+			break
+		}
+		if counts[add]++; counts[add] == 1 {
+			used++
+		}
+		best = value
+		for d, v := range trials[add].votes {
+			sum[d] += v
+		}
+	}
+	return normalised(counts)
+}
+
+// meanOf returns the mean of the measure over some queries for the sums of votes and those of one more trial.
+func (p *pool) meanOf(sum, votes []float64, queries []int) float64 {
+	scores := make([]float64, p.docs)
+	for _, i := range queries {
+		q := &p.queries[i]
+		own, a, b := q.of(scores), q.of(sum), q.of(votes)
+		for d := range own {
+			own[d] = a[d] + b[d]
+		}
+	}
+	return p.mean(p.valuesOf(scores, queries), queries)
+}
+
+// bagged averages the greedy selections from samples of half of the trials, and keeps the largest weights.
+func (p *pool) bagged(trials []*Trial, queries []int, members int) []float64 {
+	const bags = 8
+	weights := make([]float64, len(trials))
+	for bag := range bags {
+		from := random.Stream(0, "bag", strconv.Itoa(bag)).Perm(len(trials))[:(len(trials)+1)/2]
+		slices.Sort(from)
+		for i, w := range p.greedy(trials, queries, from, members) {
+			weights[i] += float64(w / bags)
+		}
+	}
+	return largest(weights, members)
+}
+
+// largest keeps the n largest weights.
+func largest(weights []float64, n int) []float64 {
+	order := make([]int, len(weights))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
+	for _, i := range order[min(n, len(order)):] {
+		weights[i] = 0
+	}
+	return normalised(weights)
+}
+
+// stacked returns the non-negative weights of least squares: the sum of votes is to be the standardised grade. A query
+// counts by its weight, whatever its number of documents.
+func (p *pool) stacked(trials []*Trial, queries []int, members int) []float64 {
+	n := len(trials)
+	gram, to := make([][]float64, n), make([]float64, n)
+	for i := range gram {
+		gram[i] = make([]float64, n)
+	}
+	for _, k := range queries {
+		q := &p.queries[k]
+		target := [][]float64{slices.Clone(q.grades)}
+		Rule().Votes(target)
+		share := q.weight / float64(len(q.grades))
+		for i, t := range trials {
+			own := q.of(t.votes)
+			for d, v := range own {
+				to[i] += float64(share * float64(v*target[0][d]))
+			}
+			for j, other := range trials[:i+1] {
+				dot := 0.0
+				for d, v := range q.of(other.votes) {
+					dot += float64(v * own[d])
+				}
+				gram[i][j] += float64(share * dot)
+			}
+		}
+	}
+	for i := range gram {
+		for j := range i {
+			gram[j][i] = gram[i][j]
+		}
+	}
+	weights := nonNegative(gram, to)
+	if !slices.ContainsFunc(weights, func(w float64) bool { return w > 0 }) {
+		return equal(1)(p, trials, queries, members)
+	}
+	return largest(weights, members)
+}
+
+// nonNegative minimises ½·wᵀ(G+ridge)w − toᵀw over w ≥ 0 by coordinate descent.
+func nonNegative(gram [][]float64, to []float64) []float64 {
+	const sweeps, tolerance, ridge = 1000, 1e-9, 1e-3 // the ridge is relative to the largest diagonal element
+	w := make([]float64, len(to))
+	largest := 0.0
+	for i := range gram {
+		largest = max(largest, gram[i][i])
+	}
+	for range sweeps {
+		moved := 0.0
+		for i := range w {
+			slope := to[i]
+			for j, g := range gram[i] {
+				slope -= float64(g * w[j])
+			}
+			curvature := gram[i][i] + float64(ridge*largest)
+			if curvature == 0 {
+				continue
+			}
+			slope -= float64(ridge * largest * w[i])
+			next := max(0, w[i]+slope/curvature)
+			moved = max(moved, math.Abs(next-w[i]))
+			w[i] = next
+		}
+		if moved < tolerance {
+			break
+		}
+	}
+	return w
+}
+
+// Candidate is a recipe with its nested validation: weights are chosen without an outer part of the queries, and
+// measured on it, for one part after the other. So its values are those of fusions that have not seen the queries.
+type Candidate struct {
+	Name     string
+	Mean     float64          // nested, of the measure
+	Interval stats.Interval   // of the mean for other queries, 95 %
+	Members  int              // of the fusion chosen on all validation queries
+	Weights  []float64        // of Result.Ranked, by all validation queries
+	Scores   [][]float64      // nested, of each part's validation data
+	Gain     stats.Difference // of the mean over that of the first candidate
+	Chosen   bool
+
+	scores []float64 // nested, of all documents of the pool
+	values []float64 // of each query
+}
+
+// candidates returns the candidates of all recipes, the simplest first, with the chosen one. whole is the nested
+// validation of the choice as a whole: for each outer part, the candidate is chosen by the others.
+func (s *search) candidates(trials []*Trial) (all []Candidate, whole *Candidate, err error) {
+	p := s.pool
+	for _, rc := range s.recipes() {
+		c, err := s.candidate(trials, rc)
+		if err != nil {
+			return nil, nil, err
+		}
+		if n := len(all); n > 0 && slices.Equal(all[n-1].Weights, c.Weights) {
+			continue // there are no more families
+		}
+		all = append(all, c)
+		if err := p.gain(&all[len(all)-1], &all[0]); err != nil {
+			return nil, nil, err
+		}
+	}
+	chosen := p.simplest(all, p.all())
+	all[chosen].Chosen = true
+	nested := make([]float64, p.docs)
+	for part := range p.parts() {
+		best := &all[p.simplest(all, p.inner(part, false))]
+		for _, i := range p.inner(part, true) {
+			copy(p.queries[i].of(nested), p.queries[i].of(best.scores))
+		}
+	}
+	whole = &Candidate{Name: "auto", Members: all[chosen].Members, scores: nested}
+	if err := s.measure(whole); err != nil {
+		return nil, nil, err
+	}
+	return all, whole, p.gain(whole, &all[0])
+}
+
+// simplest returns the first candidate whose nested mean is within one standard error of the best, by some queries.
+func (p *pool) simplest(all []Candidate, queries []int) int {
+	best := 0
+	means := make([]float64, len(all))
+	for i := range all {
+		if means[i] = p.mean(all[i].values, queries); means[i] > means[best] {
+			best = i
+		}
+	}
+	for i := range all {
+		if means[i] >= means[best]-p.standardError(all[best].values, all[i].values, queries) {
+			return i
+		}
+	}
+	return best
+}
+
+// parts returns the number of outer parts.
+func (p *pool) parts() int { return min(outerParts, len(p.queries)) }
+
+// gain sets the gain of c over another candidate.
+func (p *pool) gain(c, over *Candidate) (err error) {
+	if values, weights := p.counted(p.all(), c.values, over.values); len(values[0]) > 1 {
+		c.Gain, err = stats.Paired(values[0], values[1], weights)
+	}
+	return err
+}
+
+func (s *search) candidate(trials []*Trial, rc recipe) (c Candidate, err error) {
+	p := s.pool
+	c = Candidate{Name: rc.name, Weights: rc.weights(p, trials, p.all(), s.Members), scores: make([]float64, p.docs)}
+	for part := range p.parts() {
+		scores := p.sum(trials, rc.weights(p, trials, p.inner(part, false), s.Members))
+		for _, i := range p.inner(part, true) {
+			copy(p.queries[i].of(c.scores), p.queries[i].of(scores))
+		}
+	}
+	for _, w := range c.Weights {
+		if w > 0 {
+			c.Members++
+		}
+	}
+	return c, s.measure(&c)
+}
+
+// measure sets what follows of the nested scores.
+func (s *search) measure(c *Candidate) error {
+	p := s.pool
+	c.values = p.values(c.scores)
+	c.Mean = p.mean(c.values, p.all())
+	if values, weights := p.counted(p.all(), c.values); len(values[0]) > 1 {
+		mean, err := stats.MeanOf(values[0], stats.Config{Weights: weights, Resamples: 2000, Seed: s.config.Seed})
+		if err != nil {
+			return err
+		}
+		c.Interval = mean.Interval
+	}
+	rest := c.scores
+	for k := range s.config.Folds {
+		n := s.config.Folds[k].Valid.Docs()
+		c.Scores, rest = append(c.Scores, rest[:n]), rest[n:]
+	}
+	return nil
+}
+
+// sum returns the weighted sum of the trials' votes.
+func (p *pool) sum(trials []*Trial, weights []float64) []float64 {
+	sum := make([]float64, p.docs)
+	for i, w := range weights {
+		if w > 0 {
+			for d, v := range trials[i].votes {
+				sum[d] += float64(w * v)
+			}
+		}
+	}
+	return sum
+}

@@ -1,0 +1,203 @@
+package auto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
+	"github.com/listwise/listwise/tune"
+)
+
+// PartsFor returns how many of the five parts of the data validate trials. With 2,500 validation queries, the standard
+// error of the difference between two good rankers is about .002, as a query's difference in NDCG deviates by about
+// .1: more queries would cost trainings and decide nothing. So all five parts validate up to 2,500 queries, and one
+// from 12,500 on.
+func PartsFor(queries int) int {
+	const enough = 2500
+	return min(max(int(math.Ceil(enough*tune.HeldOut/float64(queries))), 1), tune.HeldOut)
+}
+
+// divide returns the folds. It adds the caller's validation data to the data, unless they alone validate.
+func (r *run) divide() (folds []tune.Fold, err error) {
+	queries := len(r.Data.Queries)
+	if r.Valid != nil {
+		queries += len(r.Valid.Queries)
+	}
+	parts := r.Parts
+	if r.of = parts; parts <= 1 {
+		r.of = min(tune.HeldOut, queries)
+	}
+	if parts == 0 {
+		parts = min(PartsFor(queries), r.of)
+	}
+	if parts == 1 && r.Valid != nil {
+		r.of = 0
+		return []tune.Fold{{Name: "part1", Train: r.Data, Valid: r.Valid, Test: r.Valid}}, nil
+	}
+	if r.Valid != nil {
+		if r.Data, err = dataset.Concat(r.Data, r.Valid); err != nil {
+			return nil, err
+		}
+	}
+	if r.Parts > 0 {
+		return foldsOf(r.Data, parts, r.of, r.Tune.Seed)
+	}
+	folds, r.of, err = r.fewer(r.Data, parts, r.of)
+	return folds, err
+}
+
+// fewer returns folds of a number of parts, or of fewer if a part has no query on which the measure depends on the
+// order.
+func (r *run) fewer(d *dataset.Dataset, parts, of int) (folds []tune.Fold, _ int, err error) {
+	for ; of >= 2; of-- {
+		if folds, err = foldsOf(d, min(parts, of), of, r.Tune.Seed); err != nil {
+			return nil, of, err
+		}
+		if !slices.ContainsFunc(folds, func(f tune.Fold) bool { return r.indifferent(f.Valid) || r.indifferent(f.Train) }) {
+			return folds, of, nil
+		}
+	}
+	return folds, 2, nil // of which the error names the part
+}
+
+// indifferent reports whether the measure has the same value for every order of each query's documents.
+func (r *run) indifferent(d *dataset.Dataset) bool {
+	by := r.Tune.Select
+	if by == nil {
+		by = measure.MustParse("map", r.Tune.Convention)
+	}
+	return measure.CheckVaries(measure.For(by, r.Data), d) != nil
+}
+
+// foldsOf returns the divisions that validate by the first parts of the data.
+func foldsOf(d *dataset.Dataset, parts, of int, seed uint64) (folds []tune.Fold, err error) {
+	for part := 1; part <= parts; part++ {
+		f := tune.Fold{Name: fmt.Sprintf("part%d", part)}
+		if f.Train, f.Valid, err = tune.HoldOut(d, part, of, seed); err != nil {
+			return nil, err
+		}
+		f.Test = f.Valid
+		folds = append(folds, f)
+	}
+	return folds, nil
+}
+
+// DefaultSampleFrom is the default of Config.SampleFrom.
+const DefaultSampleFrom = 20e6
+
+// sample returns the folds of a sample of the queries, nil if the data are not large. A sample has two fifths of
+// SampleFrom values.
+func (r *run) sample() ([]tune.Fold, error) {
+	d := r.Data
+	values := float64(d.Docs()) * float64(d.Features)
+	if values <= r.SampleFrom {
+		return nil, nil
+	}
+	n := max(int(0.4*r.SampleFrom/values*float64(len(d.Queries))), min(len(d.Queries), 2*tune.HeldOut))
+	queries := random.Stream(r.Tune.Seed, "sample of the search", "").Perm(len(d.Queries))[:n]
+	slices.Sort(queries)
+	r.sampled = n
+	folds, _, err := r.fewer(d.Subset(queries), PartsFor(n), tune.HeldOut)
+	return folds, err
+}
+
+// finalists is the number of trials on a sample that are repeated on all data.
+const finalists = 4
+
+// promote repeats the best trials of a search on a sample on all data, one of each of the best families. The sample has
+// too few documents for large trees, so the best trees are also repeated with four times as many leaves. Trees grow as
+// long as validation data improve. With a limit of time, the first trial gets half of the remaining time, and the others
+// share the rest. A training of trees whose time is over keeps the trees so far.
+func (r *run) promote(ctx context.Context, on *search, whole []tune.Fold) (*search, error) {
+	s, err := r.open(whole[:1])
+	if err != nil {
+		return nil, err
+	}
+	s.offset = len(on.trials)
+	begun, end := time.Now(), r.until(share)
+	trials, err := s.promoted(on)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range trials {
+		var until time.Time
+		if !end.IsZero() {
+			part := float64(i+len(trials)) / float64(2*len(trials)-1) // a half, then equal parts
+			until = begun.Add(time.Duration(part * float64(end.Sub(begun))))
+		}
+		if err := s.repeat(ctx, t, until); err != nil {
+			return nil, err
+		}
+		s.trials = append(s.trials, t)
+	}
+	return s, nil
+}
+
+// promoted returns the trials to repeat.
+func (s *search) promoted(on *search) (trials []*Trial, err error) {
+	add := func(of *Trial, set map[string]string) error {
+		v := of.Setting.Map()
+		maps.Copy(v, set)
+		setting, err := of.family.method.Values(v)
+		if err == nil {
+			t := s.trial(of.family, setting)
+			t.Number = s.offset + len(trials)
+			trials = append(trials, t)
+		}
+		return err
+	}
+	longer := map[string]string{"trees": "20000", "patience": "100"}
+	seen := make(map[*family]bool)
+	for _, t := range on.ranked() {
+		if seen[t.family] || len(seen) == finalists-1 {
+			continue
+		}
+		seen[t.family] = true
+		if t.family.kind != "trees" {
+			if err := add(t, nil); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if len(trials) == 0 {
+			more := maps.Clone(longer)
+			more["leaves"] = strconv.Itoa(min(4*t.Setting.Int("leaves"), 255))
+			if err := add(t, more); err != nil {
+				return nil, err
+			}
+		}
+		if err := add(t, longer); err != nil {
+			return nil, err
+		}
+	}
+	return trials, nil
+}
+
+// repeat does a trial on all data, with all cores.
+func (s *search) repeat(ctx context.Context, t *Trial, until time.Time) error {
+	trained, err := s.session.TrainUntil(ctx, t.family.entry, 0, t.Setting, until)
+	if problem, refused := errors.AsType[*train.ProblemError](err); refused && ctx.Err() == nil {
+		t.Refused = problem.Error()
+		return nil
+	}
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		t.LeftOut = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t.Setting = trained.Setting.(method.Values)
+	s.tell()
+	return s.conclude(t, []*tune.Trained{trained})
+}

@@ -1,0 +1,431 @@
+package auto
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/tune"
+)
+
+// round is the number of trials that are chosen at a time, by the results of the rounds before. So the choice does not
+// depend on the number of cores.
+const round = 4
+
+// Trial is one setting of a family, trained on every part.
+type Trial struct {
+	Number  int // from 0
+	Entry   *tune.Entry
+	Setting method.Values
+
+	// Mean is the tie-neutral mean of the measure over the validation queries. Models has the model of each part.
+	// Models is nil for a trial without a result.
+	Mean   float64
+	Models []*model.Model
+	Curves [][]byte // learning curves, one a part
+
+	// Parts has the setting of each part's model if these were trained without their validation data, see
+	// Result.Ranked; nil if validation data ended their trainings.
+	Parts []method.Values
+
+	Refused string // why the method cannot learn from the data, or why the target cannot express its models
+	LeftOut bool   // it is one of Config.Without, or did not end in time
+
+	family    *family
+	deviation float64   // of the scores on the validation data
+	votes     []float64 // of the models on the validation data, in the order of the pool
+	values    []float64 // by query; NaN where the measure is not defined
+}
+
+// search chooses trials and does them.
+type search struct {
+	*run
+	session *tune.Session
+	config  tune.Config // the session's
+	planned []planned   // the first trials
+	pool    *pool
+	trials  []*Trial // that were done
+	offset  int      // of their numbers
+
+	mu       sync.Mutex
+	finished int // trainings
+}
+
+// next returns the trials of the next round. The portfolio comes first. Then the families with the highest index get a
+// trial each. It returns none if every setting has been tried.
+func (s *search) next(most int) (trials []*Trial, err error) {
+	begun := make(map[*family]int) // in this round
+	for len(trials) < min(round, most) {
+		var t *Trial
+		n := len(s.trials) + len(trials)
+		if n < len(s.planned) {
+			t, err = s.plan(&s.planned[n])
+		} else {
+			t, err = s.pick(begun, len(trials) == round-1)
+		}
+		if t == nil || err != nil {
+			return trials, err
+		}
+		t.Number, t.LeftOut = s.offset+n, slices.Contains(s.Without, n)
+		t.family.drawn = append(t.family.drawn, t.Setting)
+		begun[t.family]++
+		trials = append(trials, t)
+	}
+	return trials, nil
+}
+
+func (s *search) plan(p *planned) (*Trial, error) {
+	f := s.families[slices.IndexFunc(s.families, func(f *family) bool { return f.name == p.family() })]
+	v, err := f.method.Values(p.set)
+	return s.trial(f, v), err
+}
+
+func (s *search) trial(f *family, v method.Values) *Trial {
+	return &Trial{Entry: &s.config.Entries[f.entry], Setting: v, family: f}
+}
+
+// pick returns a trial of the family with the highest index. If another kind of scorer than the leader's adds to a
+// fusion, an other trial is of that kind. begun has the numbers of trials of the round so far.
+func (s *search) pick(begun map[*family]int, other bool) (*Trial, error) {
+	index := s.indices(begun)
+	kind := ""
+	if other {
+		kind = s.complement()
+	}
+	order := slices.Clone(s.families)
+	slices.SortStableFunc(order, func(a, b *family) int {
+		if (a.kind == kind) != (b.kind == kind) {
+			if a.kind == kind {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(index[b], index[a])
+	})
+	for _, f := range order {
+		if math.IsInf(index[f], -1) {
+			continue
+		}
+		v, ok, err := f.draw(s.config.Seed, s.like(f.kind))
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return s.trial(f, v), nil
+		}
+	}
+	return nil, nil
+}
+
+// indices returns an index of each family, an upper confidence bound (Auer, Cesa-Bianchi and Fischer, Finite-time
+// Analysis of the Multiarmed Bandit Problem, Machine Learning 47, 2002). It is the mean of the better half of the
+// family's trials, plus a bonus that falls with their number. A family without trials has the mean of families with the
+// same kind of scorer and the same form. The bonus is proportional to the noise of the validation data. So a kind of
+// scorer that is behind by more than the noise is left alone. Nor is a family tried again and again for differences
+// below the noise. A family that was refused has the index −∞.
+func (s *search) indices(begun map[*family]int) map[*family]float64 {
+	values := make(map[*family][]float64) // best first
+	refused := make(map[*family]bool)
+	for _, t := range s.ranked() {
+		values[t.family] = append(values[t.family], t.Mean)
+	}
+	for _, t := range s.trials {
+		refused[t.family] = refused[t.family] || t.Models == nil
+	}
+	level := make(map[*family]float64)
+	for f, v := range values {
+		level[f] = measure.Mean(v[:(len(v)+1)/2])
+	}
+	similar := func(like func(g *family) bool) (mean float64, ok bool) {
+		n := 0.0
+		for _, g := range s.families { // in order, so that sums do not depend on a map's
+			if v, has := level[g]; has && like(g) {
+				mean, n = mean+v, n+1
+			}
+		}
+		return mean / n, n > 0
+	}
+	bonus := s.noise() * math.Sqrt(2*elementary.Log(float64(max(2, len(s.trials)))))
+	index := make(map[*family]float64, len(s.families))
+	for _, f := range s.families {
+		n := len(values[f]) + begun[f]
+		v, ok := level[f]
+		for _, like := range []func(g *family) bool{
+			func(g *family) bool { return g.kind == f.kind && g.form == f.form },
+			func(g *family) bool { return g.kind == f.kind },
+			func(*family) bool { return true },
+		} {
+			if !ok {
+				v, ok = similar(like)
+			}
+		}
+		index[f] = v + float64(bonus/math.Sqrt(float64(max(1, n))))
+		if begun[f] > 0 && values[f] == nil || refused[f] && values[f] == nil {
+			index[f] = math.Inf(-1)
+		}
+	}
+	return index
+}
+
+// noise is the standard error of the difference between the two best trials of different families.
+func (s *search) noise() float64 {
+	ranked := s.ranked()
+	for _, t := range ranked[min(1, len(ranked)):] {
+		if t.family != ranked[0].family {
+			return s.pool.standardError(ranked[0].values, t.values, s.pool.all())
+		}
+	}
+	return 0
+}
+
+// like returns what other trials of a kind of scorer may take from the best one.
+func (s *search) like(kind string) map[string]string {
+	for _, t := range s.ranked() {
+		if t.family.kind != kind {
+			continue
+		}
+		set := make(map[string]string)
+		for name := range choices[kind] {
+			if slices.Contains(t.Setting.Names(), name) {
+				set[name] = t.Setting.Text(name)
+			}
+		}
+		return set
+	}
+	return nil
+}
+
+// ranked returns the trials with a result, best first, the first of equals.
+func (s *search) ranked() []*Trial { return ranked(s.trials) }
+
+func ranked(trials []*Trial) []*Trial {
+	var list []*Trial
+	for _, t := range trials {
+		if t.Models != nil {
+			list = append(list, t)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *Trial) int { return cmp.Compare(b.Mean, a.Mean) })
+	return list
+}
+
+// fusible returns the trials that fusions choose from: at most mostOfFamily of each family, and mostFused of all.
+func fusible(ranked []*Trial) (list []*Trial) {
+	number := make(map[*family]int)
+	for _, t := range ranked {
+		if number[t.family]++; number[t.family] <= mostOfFamily && len(list) < mostFused {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// complement returns the kind of scorer, other than the leader's, with the largest weight in a fusion of the trials so
+// far. It is empty if none has any.
+func (s *search) complement() string {
+	list := s.ranked()
+	if len(list) == 0 {
+		return ""
+	}
+	list = fusible(list)
+	share := make(map[string]float64)
+	for i, w := range s.pool.greedy(list, s.pool.all(), nil, s.Members) {
+		share[list[i].family.kind] += w
+	}
+	best := ""
+	for _, t := range list {
+		if k := t.family.kind; k != list[0].family.kind && share[k] > share[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+// try does trials until their number is reached, the time is over, or nothing is left to try.
+func (s *search) try(ctx context.Context, until time.Time) error {
+	most := cmp.Or(s.Trials, math.MaxInt)
+	for len(s.trials) < most {
+		trials, err := s.next(most - len(s.trials))
+		if err != nil {
+			return err
+		}
+		if len(trials) == 0 {
+			return nil
+		}
+		over, err := s.do(ctx, trials, until)
+		if err != nil {
+			return err
+		}
+		if over { // what has not ended is left out
+			for i := len(trials) - 1; i >= 0 && trials[i].LeftOut; i-- {
+				trials = trials[:i]
+			}
+			s.trials = append(s.trials, trials...)
+			return nil
+		}
+		s.trials = append(s.trials, trials...)
+	}
+	return nil
+}
+
+// errTimeOver ends trainings.
+var errTimeOver = errors.New("the time is over")
+
+// do does trials side by side, and reports whether the time was over before all had ended.
+func (s *search) do(ctx context.Context, trials []*Trial, until time.Time) (over bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if !until.IsZero() {
+		timer := time.AfterFunc(time.Until(until), func() { cancel(errTimeOver) })
+		defer timer.Stop()
+	}
+	folds := len(s.config.Folds)
+	trained := make([][]*tune.Trained, len(trials))
+	for i := range trained {
+		trained[i] = make([]*tune.Trained, folds)
+	}
+	parallel.For(len(trials)*folds, s.config.Jobs, func(_, k int) {
+		t := trials[k/folds]
+		if ctx.Err() != nil || t.LeftOut {
+			return
+		}
+		m, err := s.session.Train(ctx, t.family.entry, k%folds, t.Setting)
+		if problem, refused := errors.AsType[*train.ProblemError](err); refused && ctx.Err() == nil {
+			s.mu.Lock()
+			t.Refused = problem.Error()
+			s.mu.Unlock()
+		} else if err != nil {
+			cancel(err)
+		}
+		trained[k/folds][k%folds] = m
+		s.tell()
+	})
+	over = errors.Is(context.Cause(ctx), errTimeOver)
+	if cause := context.Cause(ctx); cause != nil && !over {
+		return false, cause
+	}
+	for i, t := range trials {
+		if t.Refused == "" && slices.Contains(trained[i], nil) {
+			t.LeftOut = true
+		}
+		if t.Refused == "" && !t.LeftOut {
+			if err := s.conclude(t, trained[i]); err != nil {
+				return false, err
+			}
+		}
+	}
+	return over, nil
+}
+
+// conclude sets the results of a trial.
+func (s *search) conclude(t *Trial, trained []*tune.Trained) error {
+	var scores []float64
+	for k, m := range trained {
+		if s.Target != nil {
+			if problem := s.Target.Check(m.Model); problem != nil {
+				t.Refused = problem.Error()
+				return nil
+			}
+		}
+		own, err := m.Model.Score(s.config.Folds[k].Valid)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.Entry.Name, err)
+		}
+		scores = append(scores, own...)
+	}
+	t.Models, t.Curves = nil, nil
+	for _, m := range trained {
+		t.Models, t.Curves = append(t.Models, m.Model), append(t.Curves, m.Curve)
+	}
+	t.deviation = deviationOf(scores)
+	t.votes = s.pool.votes(scores)
+	t.values = s.pool.values(scores)
+	t.Mean = s.pool.mean(t.values, s.pool.all())
+	return nil
+}
+
+// finish returns the trials that fusions choose from with values that no training has chosen. In a trial, the validation
+// data of a part end its training, so its value is too good. Here each part's model is trained again for as long as was
+// best on average on the other parts. If only one part validates, the trials stay as they are.
+func (s *search) finish(ctx context.Context, trials []*Trial) (list []*Trial, err error) {
+	folds := len(s.config.Folds)
+	if folds == 1 {
+		return trials, nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	models := make([][]*tune.Trained, len(trials))
+	for i, t := range trials {
+		own := *t
+		own.Models, own.Parts, models[i] = nil, make([]method.Values, folds), make([]*tune.Trained, folds)
+		list = append(list, &own)
+	}
+	refused := make([]bool, len(trials))
+	parallel.For(len(trials)*folds, s.config.Jobs, func(_, n int) {
+		i, k := n/folds, n%folds
+		if ctx.Err() != nil {
+			return
+		}
+		m, v, err := s.again(ctx, trials[i], k)
+		if _, ok := errors.AsType[*train.ProblemError](err); ok && ctx.Err() == nil {
+			s.mu.Lock()
+			refused[i] = true
+			s.mu.Unlock()
+			return
+		}
+		if err != nil {
+			cancel(err)
+			return
+		}
+		list[i].Parts[k], models[i][k] = v, &tune.Trained{Model: m, Curve: trials[i].Curves[k]}
+		s.tell()
+	})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	for i, t := range list {
+		if !refused[i] {
+			if err := s.conclude(t, models[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return ranked(list), nil
+}
+
+// again trains the model of a part without the part's validation data.
+func (s *search) again(ctx context.Context, t *Trial, part int) (*model.Model, method.Values, error) {
+	v, err := tune.Refitted(t.family.method, t.Setting, slices.Delete(slices.Clone(t.Models), part, part+1))
+	if err != nil {
+		return nil, v, err
+	}
+	f := &s.config.Folds[part]
+	m, err := s.session.Refit(ctx, t.family.entry, f.Name, f.Train, v)
+	return m, v, err
+}
+
+// tell calls Observe after a training.
+func (s *search) tell() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.finished++
+	if s.Observe == nil {
+		return
+	}
+	p := Progress{Done: s.finished, Total: s.Trials * len(s.config.Folds)}
+	if list := s.ranked(); len(list) > 0 {
+		p.Best, p.Name = list[0].Mean, list[0].Entry.Name
+	}
+	s.Observe(p)
+}
