@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -15,6 +16,10 @@ import (
 // (Bruch, An Alternative Cross Entropy Loss for Learning-to-Rank, WWW 2021). The γ_i are uniform random
 // numbers between 0 and 1. The paper draws them in every iteration. Here Bind draws them once for each
 // query, so that the loss is a function and every optimiser can minimise it. Convex; O(n).
+//
+// The paper has whole grades, where γ is at most the gain 2^l − 1 of the least relevant grade. If the
+// largest gain c of a query is below 1, as for shares of clicks, γ would hide the grades. The target
+// is then proportional to 2^l − 1 + c(1 − γ), which equals the paper's for c = 1.
 //
 // A document of weight w takes w times its part of t and of the softmax.
 //
@@ -41,9 +46,16 @@ func (XENDCG) BindDocuments(grades, weights []float64, rng *rand.Rand) (QueryLos
 		return Nothing, nil
 	}
 	target, top := make([]float64, len(grades)), slices.Max(grades)
+	scale := 1.0
+	if top >= 1 {
+		scale = elementary.Exp2(-top) // Relative to 2^top, against overflow.
+	}
 	for i, l := range grades {
-		// Relative to 2^top, against overflow.
-		target[i] = elementary.Exp2(l-top) - float64(rng.Float64()*elementary.Exp2(-top))
+		gain := elementary.Exp2(l - top)
+		if top < 1 {
+			gain = 1 + elementary.Expm1(float64(l*math.Ln2))/elementary.Expm1(float64(top*math.Ln2))
+		}
+		target[i] = gain - float64(rng.Float64()*scale)
 	}
 	for i, w := range weights {
 		target[i] *= w

@@ -31,6 +31,25 @@ func TestXENDCGAgainstFormula(t *testing.T) {
 	}
 }
 
+// TestXENDCGOfFractions: with grades below 1, γ is at most the largest gain.
+func TestXENDCGOfFractions(t *testing.T) {
+	for _, top := range []float64{0.9, 0.01, 1e-300} {
+		share := mustBind(t, XENDCG{}, []float64{0, top, top / 2, 0}, 77).(crossEntropy).target
+		draws := rand.New(rand.NewPCG(77, 5))
+		var total float64
+		expected := make([]float64, len(share))
+		for i, l := range []float64{0, top, top / 2, 0} {
+			expected[i] = math.Expm1(l*math.Ln2) + (1-draws.Float64())*math.Expm1(top*math.Ln2)
+			total += expected[i]
+		}
+		for i, p := range share {
+			if !near(p, expected[i]/total, 1e-12) {
+				t.Errorf("largest grade %g: share %v of document %d, expected %v", top, p, i, expected[i]/total)
+			}
+		}
+	}
+}
+
 // TestXENDCGOfLargeGrades: the law is finite at any grade.
 func TestXENDCGOfLargeGrades(t *testing.T) {
 	for _, grades := range [][]float64{{0, 1022, 1023.5}, {1e308, 0, 3}, {0, 1e-300}} {
