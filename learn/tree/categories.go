@@ -2,6 +2,7 @@ package tree
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/listwise/listwise/internal/kernel"
@@ -58,6 +59,35 @@ func byRatio(order *[256]uint8, of *[256]sums, unit quanta, smoothing float64) [
 	}
 	slices.SortStableFunc(found, func(a, b uint8) int { return cmp.Compare(ratios[a], ratios[b]) })
 	return found
+}
+
+// noise returns the mean square of λ per second derivative. It is the mean gain of a split that knows nothing.
+func noise(index []uint32, lambda, second []float64) float64 {
+	var squares, curvature float64
+	for _, r := range index {
+		squares += float64(lambda[r] * lambda[r])
+		if second == nil {
+			curvature++
+		} else {
+			curvature += second[r]
+		}
+	}
+	if curvature == 0 {
+		return 0
+	}
+	return squares / curvature
+}
+
+// chance returns the gain that a division of categories has by chance, beyond that of two categories. It is
+// subtracted from the gain, or features of many categories would win most splits.
+//
+// If categories have equal curvature and λ knows nothing of them, each category's sum of λ is normal. Its mean
+// square is that of noise. The sets of positive and of negative sums then gain 2/π of it for each category.
+func (c *candidates) chance(noise float64) float64 {
+	if !c.categorical || len(c.order) <= 2 {
+		return 0
+	}
+	return 2 / math.Pi * float64(len(c.order)-2) * noise
 }
 
 // bySet turns a division by the first codes of an order into a division by a set. The set has the codes of

@@ -118,6 +118,26 @@ func TestSetsWinOverCuts(t *testing.T) {
 	}
 }
 
+// Categories that λ knows nothing of lose against a number with an effect, however many they are.
+func TestManyCategoriesGainNothingByChance(t *testing.T) {
+	for _, growth := range []Growth{LeafWise, Symmetric} {
+		rng := rand.New(rand.NewPCG(3, 4))
+		d := made{features: 2}
+		for range 4000 {
+			v := float32(rng.NormFloat64())
+			d.x = append(d.x, float32(rng.IntN(200)), v)
+			d.lambda, d.second = append(d.lambda, float64(0.1*float64(v))+rng.NormFloat64()), append(d.second, 1)
+		}
+		g, err := NewGrower(d.categorical(t, 255), Options{Leaves: 4, Growth: growth})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if root := g.Grow(d.lambda, d.second, nil).Nodes[0]; root.Feature != 1 {
+			t.Errorf("growth %v: the root divides by %d random categories", growth, len(root.Categories))
+		}
+	}
+}
+
 // Categories that were never seen, and rare ones without a bin, go where missing values go.
 func TestUnseenCategoriesAreMissing(t *testing.T) {
 	d := makeCategories(300, 9)

@@ -13,6 +13,7 @@ type Grower struct {
 
 	unit    quanta
 	ceiling ceiling  // upper bound of gains
+	noise   float64  // of [noise]
 	index   []uint32 // rows of the tree's documents; those of a leaf are adjacent
 	packed  []sums   // gradient and second derivative of each row; outdated for rows not in index
 	spare   struct { // memory for dividing a leaf
@@ -151,6 +152,7 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	}
 	g.unit = quantise(g.packed, g.index, lambda, second)
 	g.ceiling = g.Options.ceiling(g.unit, g.bounded)
+	g.noise = noise(g.index, lambda, second)
 	root := leaf{to: len(g.index), node: -1, key: mix(g.seed), bounds: unbounded()}
 	for _, r := range g.index {
 		root.total += g.packed[r]
@@ -252,7 +254,7 @@ func (g *Grower) divisible(l *leaf) bool {
 }
 
 func (g *Grower) searcher(l *leaf) searcher {
-	s := searcher{Options: &g.Options, unit: g.unit, total: l.total, least: g.LeastGain, leaf: l, ceiling: g.ceiling}
+	s := searcher{Options: &g.Options, unit: g.unit, total: l.total, noise: g.noise, least: g.LeastGain, leaf: l, ceiling: g.ceiling}
 	gradient, curvature := float64(float64(l.total.gradient())*g.unit.gradient), float64(float64(l.total.curvature())*g.unit.curvature)
 	if s.bounded = g.bounded; s.bounded {
 		s.parent = g.strengthAt(gradient, curvature, g.leafValue(l, l.bounds))

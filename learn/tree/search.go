@@ -73,7 +73,8 @@ func (g *Grower) special(feature int) bool {
 // constraint. For numeric features, all candidates and no constraint, the result is that of
 // [searcher.best].
 func (s *searcher) bestAmong(slot int, of *[256]sums, c *candidates, sign int8) split {
-	found := split{slot: slot, gain: s.least}
+	chance := c.chance(s.noise)
+	found := split{slot: slot, gain: s.least + chance}
 	some := s.someMissing(of) || s.others(c) > 0
 	s.scanAmong(&found, of, c, sign, false)
 	if some {
@@ -82,6 +83,7 @@ func (s *searcher) bestAmong(slot int, of *[256]sums, c *candidates, sign int8) 
 	if !found.found {
 		return found
 	}
+	found.gain -= chance
 	if !some {
 		var left sums
 		for _, code := range c.order[:int(found.cut)+1] {

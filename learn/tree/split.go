@@ -30,6 +30,7 @@ type searcher struct {
 	unit     quanta
 	total    sums         // sums over all documents of the node
 	parent   float64      // strength of the node
+	noise    float64      // of [noise]
 	least    float64      // smallest gain
 	counts   *[256]uint32 // number of documents with each code, or nil
 	all      uint32       // number of documents of the node, if counts is not nil

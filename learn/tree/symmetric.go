@@ -90,7 +90,8 @@ func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 			s.addGains(&gains[1], g.histogramOf(i, slot), &c, sign, true)
 		}
 	}
-	found := split{slot: slot, gain: g.LeastGain}
+	chance := c.chance(g.noise)
+	found := split{slot: slot, gain: g.LeastGain + chance}
 	for side := range gains {
 		for k := c.from; k < c.to; k++ {
 			if gain := gains[side][k]; gain > found.gain {
@@ -101,6 +102,7 @@ func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 	if !found.found {
 		return found
 	}
+	found.gain -= chance
 	if !some {
 		var left, of uint64
 		for _, v := range all {
