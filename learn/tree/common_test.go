@@ -36,7 +36,9 @@ func TestHistogramsAreSumsByCode(t *testing.T) {
 	for _, docs := range []int{0, 1, 7, 8, 100, part, part + 1, 2500} {
 		rows, packed := make([]uint32, docs), make([]sums, m.rows)
 		for i := range packed {
-			packed[i] = sums(rng.Uint64())
+			if i%3 > 0 { // the others change nothing
+				packed[i] = sums(rng.Uint64())
+			}
 		}
 		for i := range rows {
 			rows[i] = uint32(rng.IntN(m.rows))

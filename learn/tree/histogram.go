@@ -59,6 +59,7 @@ const (
 // gatherer is the memory with which one worker fills histograms.
 type gatherer struct {
 	words  []uint64
+	rows   [part]uint32
 	values [part]sums
 	kept   [part]sums
 }
@@ -70,17 +71,16 @@ func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, pa
 		w.words = make([]uint64, need)
 	}
 	for len(rows) > 0 {
-		n := min(part, len(rows))
+		taken := min(part, len(rows))
+		n := w.collect(rows[:taken], packed)
+		rows = rows[taken:]
 		values := w.values[:n]
-		for i, r := range rows[:n] {
-			values[i] = packed[r]
-		}
 		if minus {
 			for i, v := range values {
 				values[i] = -v
 			}
 		}
-		kernel.Columns(w.words, part+padding, m.words[from:], m.blocks, to-from, rows[:n])
+		kernel.Columns(w.words, part+padding, m.words[from:], m.blocks, to-from, w.rows[:n])
 		for b := from; b < to; b++ {
 			at := (b - from) * (part + padding)
 			if c := m.common[b]; c.use {
@@ -89,8 +89,22 @@ func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, pa
 				h[b].add(w.words[at:at+n], values)
 			}
 		}
-		rows = rows[n:]
 	}
+}
+
+// collect sets w.rows and w.values to the rows whose sums are not 0, and returns their number. The others,
+// such as the documents of queries without a relevant one, change no histogram. It writes every row and
+// overwrites it if it is not kept, so that there is no branch to predict.
+func (w *gatherer) collect(rows []uint32, packed []sums) int {
+	n := 0
+	for _, r := range rows {
+		v := packed[r]
+		w.rows[n&(part-1)], w.values[n&(part-1)] = r, v
+		if v != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // part computes the histograms of two siblings. It fills those of the smaller one and subtracts them from
