@@ -22,7 +22,10 @@ func NewWords(n int) []uint64 { return zeros[uint64](n) }
 // NewNumbers returns n zeros, likewise: numbers of documents that are looked up in any order.
 func NewNumbers(n int) []float64 { return zeros[float64](n) }
 
-func zeros[T float32 | float64 | uint64](n int) []T {
+// NewBytes returns n zeros, likewise.
+func NewBytes(n int) []uint8 { return zeros[uint8](n) }
+
+func zeros[T float32 | float64 | uint64 | uint8](n int) []T {
 	x := make([]T, n)
 	if bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), n*int(unsafe.Sizeof(*new(T)))); len(bytes) >= 4*Huge {
 		AdviseHuge(bytes)

@@ -370,12 +370,14 @@ func (l Trees) Memory(p *Problem) float64 { return l.memory(p, 1) }
 func (l Trees) memory(p *Problem, bags int) float64 {
 	l.complete(&Task{Problem: p})
 	n, features := float64(p.Data.Docs()), float64(p.Inputs())
-	sums, growers, cell := float64(bags*max(1, l.Bag)), 1.0, 1.0
+	sums, growers, cell := float64(bags*max(1, l.Bag)), 1.0, 2.0
 	if l.BinsByCurvature {
 		growers = float64(bags)
 	}
 	if l.Exact {
 		cell = exactBytes
+	} else if p.Data.Streamed() {
+		cell = 1 // tree.NewCoder
 	}
 	each := sumBytes
 	if l.Sum != GradientTrees {

@@ -10,13 +10,8 @@ func (g *Grower) read(l *leaf, slot int) []uint8 {
 		g.spare.codes = make([]uint8, docs)
 	}
 	codes, index := g.spare.codes[:docs], g.index[l.from:l.to]
-	words, shift := g.matrix.column(slot)
-	stride := g.matrix.blocks
 	parallel.For(chunks(len(index)), g.Workers, func(_, c int) {
-		dst, rows := chunkOf(codes, c), chunkOf(index, c)
-		for i, row := range rows { // a simple loop, so that the processor overlaps the memory accesses
-			dst[i] = uint8(words[int(row)*stride] >> shift)
-		}
+		g.matrix.read(chunkOf(codes, c), slot, chunkOf(index, c))
 	})
 	return codes
 }

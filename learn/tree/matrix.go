@@ -19,17 +19,22 @@ type Matrix struct {
 	blocks int
 	words  []uint64 // of a row together
 	common []common // by block
+
+	// columns has the codes again, slot by slot, or is nil. Dividing a leaf reads a single code of each
+	// document, and a row would bring a cache line for each.
+	columns []uint8
 }
 
 // chunk is the number of rows that a worker codes or scores at a time.
 const chunk = 4096
 
 // NewMatrix codes the row-major matrix x, which has the features of the bins. The result does not depend
-// on the number of workers.
+// on the number of workers. It takes two bytes a cell.
 func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	features := bins.Features()
 	rows := len(x) / features
 	c := NewCoder(bins, rows, parallel.Workers(workers, chunks(rows)))
+	c.matrix.columns = block.NewBytes(len(c.matrix.slots) * rows)
 	parallel.For(chunks(rows), workers, func(worker, i int) {
 		from, to := i*chunk, min(rows, (i+1)*chunk)
 		c.Code(worker, from, x[from*features:to*features])
@@ -37,13 +42,14 @@ func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	return c.Matrix()
 }
 
-// code sets words to the codes of the rows x, and marks the slots that have missing values. It gathers and
-// codes a part of a column at a time.
-func (m *Matrix) code(words []uint64, x []float32, missing []bool) {
+// code sets the codes of the rows x, which are those from row on, and marks the slots that have missing
+// values. It gathers and codes a part of a column at a time.
+func (m *Matrix) code(row int, x []float32, missing []bool) {
 	const part = 256
 	var values [part]float32
 	var codes [part]uint8
 	features := m.bins.Features()
+	words := m.words[row*m.blocks:]
 	for from, rows := 0, len(x)/features; from < rows; from += part {
 		n := min(part, rows-from)
 		for slot, f := range m.slots {
@@ -57,6 +63,9 @@ func (m *Matrix) code(words []uint64, x []float32, missing []bool) {
 			for _, code := range codes[:n] {
 				words[at] |= uint64(code) << shift
 				at += m.blocks
+			}
+			if m.columns != nil {
+				copy(m.columns[slot*m.rows+row+from:], codes[:n])
 			}
 		}
 	}
@@ -77,10 +86,21 @@ func (b *Bins) codes(dst []uint8, x []float32, feature int) (missing bool) {
 // Rows returns the number of documents.
 func (m *Matrix) Rows() int { return m.rows }
 
-// column returns the words that have the codes of a slot, one every m.blocks words, and the code's place
-// in them.
-func (m *Matrix) column(slot int) (words []uint64, shift int) {
-	return m.words[slot/blockFeatures:], 8 * (slot % blockFeatures)
+// read sets dst to the codes of rows in a slot. Its loops are simple, so that the processor overlaps the
+// memory accesses.
+func (m *Matrix) read(dst []uint8, slot int, rows []uint32) {
+	dst = dst[:len(rows)]
+	if m.columns != nil {
+		column := m.columns[slot*m.rows:][:m.rows]
+		for i, row := range rows {
+			dst[i] = column[row]
+		}
+		return
+	}
+	words, shift := m.words[slot/blockFeatures:], 8*(slot%blockFeatures)
+	for i, row := range rows {
+		dst[i] = uint8(words[int(row)*m.blocks] >> shift)
+	}
 }
 
 // codeAt returns the code of a row in a slot.
@@ -94,7 +114,8 @@ type Coder struct {
 	missing [][]bool // by worker and slot: some value is missing
 }
 
-// NewCoder returns a coder of the given number of rows. Rows have the features of the bins.
+// NewCoder returns a coder of the given number of rows. Rows have the features of the bins. The matrix takes
+// one byte a cell.
 func NewCoder(bins *Bins, rows, workers int) *Coder {
 	m := &Matrix{bins: bins, rows: rows}
 	for f, cuts := range bins.cuts {
@@ -114,9 +135,7 @@ func NewCoder(bins *Bins, rows, workers int) *Coder {
 // Code codes x, row-major, as the rows from row on. Workers, numbered from 0, may code different rows at
 // the same time.
 func (c *Coder) Code(worker, row int, x []float32) {
-	m := c.matrix
-	n := len(x) / m.bins.Features() * m.blocks
-	m.code(m.words[row*m.blocks:][:n], x, c.missing[worker])
+	c.matrix.code(row, x, c.missing[worker])
 }
 
 // Matrix returns the matrix after all rows are coded. The coder must not be used afterwards.
