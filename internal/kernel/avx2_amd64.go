@@ -207,10 +207,15 @@ func codesOfManyAVX512(dst *uint8, x *float32, cuts *[256]float32, n int)
 //go:noescape
 func withoutAVX512(words *uint64, kept *uint64, values *uint64, n int, word uint64) (left int, dropped uint64)
 
-// addSwapsAVX2 is addSwapsGo of n pairs, a multiple of 4, at least that.
+// addSwapsAVX2 is addSwapsGo of n pairs, a multiple of 4, at least that. sums are the three of SwapSums.
 //
 //go:noescape
-func addSwapsAVX2(lambda *float64, second *float64, losses *float64, e *float64, n int, sigma float64, ease float64, upper float64) (f float64, curvature float64)
+func addSwapsAVX2(sums *float64, lambda *float64, second *float64, losses *float64, e *float64, n int, sigma float64, ease float64, upper float64)
+
+// divideByGapsAVX2 is divideByGapsGo of n numbers, a multiple of 4, at least that.
+//
+//go:noescape
+func divideByGapsAVX2(x *float64, scores *float64, n int, top float64, least float64)
 
 // expAVX512 is expGo; dst is at least as long as x.
 //
@@ -247,8 +252,8 @@ func expSumAVX512(dst []float64, x []float64, shift float64) float64
 //go:noescape
 func sumExpAVX512(x []float64, shift float64) float64
 
-// expWalksAVX512 is Pairs.ExpWalks for at least two rows. The indices must be in range. Eight more
-// indices, also in range, must follow the last.
+// expWalksAVX512 sets e to what Pairs.ExpWalks does, of two rows at least; the indices are in range, and there is room for
+// eight more of them, in range too, after the last.
 //
 //go:noescape
 func expWalksAVX512(e []float64, a float64, s []float64, plus []uint16, minus []uint16, b float64, y []float64, kept []uint8, width int)

@@ -7071,65 +7071,75 @@ eight:
 	MOVQ          AX, dropped+48(FP)
 	RET
 
-// func addSwapsAVX2(lambda *float64, second *float64, losses *float64, e *float64, n int, sigma float64, ease float64, upper float64) (f float64, curvature float64)
+// func addSwapsAVX2(sums *float64, lambda *float64, second *float64, losses *float64, e *float64, n int, sigma float64, ease float64, upper float64)
 // Requires: AVX, AVX2, SSE2
-TEXT ·addSwapsAVX2(SB), NOSPLIT, $0-80
-	MOVQ         lambda+0(FP), AX
-	MOVQ         second+8(FP), CX
-	MOVQ         losses+16(FP), DX
-	MOVQ         e+24(FP), BX
-	MOVQ         n+32(FP), SI
+TEXT ·addSwapsAVX2(SB), NOSPLIT, $0-72
+	MOVQ         lambda+8(FP), AX
+	MOVQ         second+16(FP), CX
+	MOVQ         losses+24(FP), DX
+	MOVQ         e+32(FP), BX
+	MOVQ         n+40(FP), SI
 	XORQ         DI, DI
-	MOVSD        sigma+40(FP), X0
-	MOVSD        ease+48(FP), X1
-	MOVSD        upper+56(FP), X2
+	MOVSD        sigma+48(FP), X0
+	MOVSD        ease+56(FP), X1
+	MOVSD        upper+64(FP), X2
 	VBROADCASTSD X0, Y0
 	VBROADCASTSD X1, Y1
 	VBROADCASTSD X2, Y2
 	VMOVUPD      one<>+0(SB), Y3
 	VMOVUPD      withoutSign<>+0(SB), Y4
-	VXORPD       X5, X5, X5
-	VXORPD       X6, X6, X6
+	MOVQ         sums+0(FP), R8
+	VMOVSD       (R8), X5
+	VMOVSD       8(R8), X6
+	VMOVSD       16(R8), X7
 
 four:
-	VMOVUPD      (BX)(DI*8), Y7
-	VMOVUPD      (DX)(DI*8), Y8
-	VBLENDVPD    Y8, Y7, Y2, Y9
-	VBLENDVPD    Y8, Y2, Y7, Y7
-	VMULPD       Y7, Y1, Y7
-	VADDPD       Y7, Y9, Y9
-	VDIVPD       Y9, Y7, Y7
-	VSUBPD       Y7, Y3, Y9
-	VMULPD       Y8, Y0, Y10
-	VMULPD       Y7, Y10, Y10
-	VMOVUPD      (AX)(DI*8), Y7
-	VSUBPD       Y10, Y7, Y7
-	VMOVUPD      Y7, (AX)(DI*8)
-	VANDPD       Y4, Y10, Y8
-	VMULPD       Y8, Y0, Y8
-	VMULPD       Y9, Y8, Y8
-	VADDPD       (CX)(DI*8), Y8, Y7
-	VMOVUPD      Y7, (CX)(DI*8)
-	VEXTRACTF128 $0x01, Y10, X7
+	VMOVUPD      (BX)(DI*8), Y8
+	VMOVUPD      (DX)(DI*8), Y9
+	VBLENDVPD    Y9, Y8, Y2, Y10
+	VBLENDVPD    Y9, Y2, Y8, Y8
+	VMULPD       Y8, Y1, Y8
+	VADDPD       Y8, Y10, Y10
+	VDIVPD       Y10, Y8, Y8
+	VSUBPD       Y8, Y3, Y10
+	VMULPD       Y9, Y0, Y11
+	VMULPD       Y8, Y11, Y11
+	VMOVUPD      (AX)(DI*8), Y8
+	VSUBPD       Y11, Y8, Y8
+	VMOVUPD      Y8, (AX)(DI*8)
+	VANDPD       Y4, Y11, Y12
+	VMULPD       Y12, Y0, Y9
+	VMULPD       Y10, Y9, Y9
+	VADDPD       (CX)(DI*8), Y9, Y8
+	VMOVUPD      Y8, (CX)(DI*8)
+	VEXTRACTF128 $0x01, Y11, X8
+	VADDSD       X11, X5, X5
+	VUNPCKHPD    X11, X11, X10
 	VADDSD       X10, X5, X5
-	VUNPCKHPD    X10, X10, X9
-	VADDSD       X9, X5, X5
-	VADDSD       X7, X5, X5
-	VUNPCKHPD    X7, X7, X7
-	VADDSD       X7, X5, X5
-	VEXTRACTF128 $0x01, Y8, X7
+	VADDSD       X8, X5, X5
+	VUNPCKHPD    X8, X8, X8
+	VADDSD       X8, X5, X5
+	VEXTRACTF128 $0x01, Y9, X8
+	VADDSD       X9, X6, X6
+	VUNPCKHPD    X9, X9, X9
+	VADDSD       X9, X6, X6
 	VADDSD       X8, X6, X6
 	VUNPCKHPD    X8, X8, X8
 	VADDSD       X8, X6, X6
-	VADDSD       X7, X6, X6
-	VUNPCKHPD    X7, X7, X7
-	VADDSD       X7, X6, X6
+	VEXTRACTF128 $0x01, Y12, X8
+	VADDSD       X12, X7, X7
+	VUNPCKHPD    X12, X12, X9
+	VADDSD       X9, X7, X7
+	VADDSD       X8, X7, X7
+	VUNPCKHPD    X8, X8, X8
+	VADDSD       X8, X7, X7
 	ADDQ         $0x04, DI
 	CMPQ         DI, SI
 	JL           four
 	VZEROUPPER
-	MOVSD        X5, f+64(FP)
-	MOVSD        X6, curvature+72(FP)
+	MOVSD        X5, (R8)
+	MOVSD        X6, 8(R8)
+	MOVSD        X7, 16(R8)
 	RET
 
 DATA withoutSign<>+0(SB)/8, $0x7fffffffffffffff
@@ -7137,6 +7147,32 @@ DATA withoutSign<>+8(SB)/8, $0x7fffffffffffffff
 DATA withoutSign<>+16(SB)/8, $0x7fffffffffffffff
 DATA withoutSign<>+24(SB)/8, $0x7fffffffffffffff
 GLOBL withoutSign<>(SB), RODATA|NOPTR, $32
+
+// func divideByGapsAVX2(x *float64, scores *float64, n int, top float64, least float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·divideByGapsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         scores+8(FP), CX
+	MOVQ         n+16(FP), DX
+	XORQ         BX, BX
+	MOVSD        top+24(FP), X0
+	MOVSD        least+32(FP), X1
+	VBROADCASTSD X0, Y0
+	VBROADCASTSD X1, Y1
+	VMOVUPD      withoutSign<>+0(SB), Y2
+
+four:
+	VSUBPD  (CX)(BX*8), Y0, Y3
+	VANDPD  Y2, Y3, Y3
+	VADDPD  Y3, Y1, Y3
+	VMOVUPD (AX)(BX*8), Y4
+	VDIVPD  Y3, Y4, Y4
+	VMOVUPD Y4, (AX)(BX*8)
+	ADDQ    $0x04, BX
+	CMPQ    BX, DX
+	JL      four
+	VZEROUPPER
+	RET
 
 // func expAVX512(dst []float64, x []float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2

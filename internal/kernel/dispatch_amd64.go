@@ -370,11 +370,22 @@ func without(words, kept, values []uint64, word uint64) (left int, dropped uint6
 	return left, dropped + more
 }
 
-func addSwaps(l SwapLaw, lambda, second, losses, e []float64) (f, curvature float64) {
+func addSwaps(l SwapLaw, sums *SwapSums, lambda, second, losses, e []float64) {
 	n := len(lambda) &^ 3
 	if !haveAVX2 || n == 0 {
-		return addSwapsGo(l, lambda, second, losses, e)
+		addSwapsGo(l, sums, lambda, second, losses, e)
+		return
 	}
-	f, curvature = addSwapsAVX2(&lambda[0], &second[0], &losses[0], &e[0], n, l.Sigma, l.Ease, l.Upper)
-	return l.addTo(f, curvature, lambda[n:], second[n:], losses[n:], e[n:])
+	addSwapsAVX2(&sums.F, &lambda[0], &second[0], &losses[0], &e[0], n, l.Sigma, l.Ease, l.Upper)
+	addSwapsGo(l, sums, lambda[n:], second[n:], losses[n:], e[n:])
+}
+
+func divideByGaps(x, scores []float64, top, least float64) {
+	n := len(x) &^ 3
+	if !haveAVX2 || n == 0 {
+		divideByGapsGo(x, scores, top, least)
+		return
+	}
+	divideByGapsAVX2(&x[0], &scores[0], n, top, least)
+	divideByGapsGo(x[n:], scores[n:], top, least)
 }

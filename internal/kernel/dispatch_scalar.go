@@ -37,9 +37,11 @@ func without(words, kept, values []uint64, word uint64) (left int, dropped uint6
 	return withoutGo(words, kept, values, word)
 }
 
-func addSwaps(l SwapLaw, lambda, second, losses, e []float64) (f, curvature float64) {
-	return addSwapsGo(l, lambda, second, losses, e)
+func addSwaps(l SwapLaw, sums *SwapSums, lambda, second, losses, e []float64) {
+	addSwapsGo(l, sums, lambda, second, losses, e)
 }
+
+func divideByGaps(x, scores []float64, top, least float64) { divideByGapsGo(x, scores, top, least) }
 
 func expWalks([]float64, float64, []float64, []uint16, []uint16, float64, []float64, Kept) bool {
 	return false

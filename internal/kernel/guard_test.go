@@ -48,7 +48,8 @@ func TestNothingReadsBeyondItsSlices(t *testing.T) {
 		Adam(y, x, w, x, 0.9, 0.999, 1e-3, 1e-8)
 		LogisticRow(1, x, y)
 		SlopeRow(1, 1, x, y)
-		SwapLaw{1, 1, 1}.Add(w, y, x, x)
+		SwapLaw{1, 1, 1}.Add(new(SwapSums), w, y, x, x)
+		DivideByGaps(w, x, 1, 1)
 		if n >= RowPadding {
 			clear(x)
 			LogisticRows(w[:1], x, y, []int32{0})

@@ -11,37 +11,51 @@ import "math"
 // is λ of the upper document (LambdaRank's, where Ease = exp(σ·margin)).
 type SwapLaw struct{ Sigma, Ease, Upper float64 }
 
+// SwapSums are sums over pairs, added in order: of f, of Sigma·|f|·(1 − ρ), and of |f|.
+type SwapSums struct{ F, Curvature, Size float64 }
+
 // Add adds the pairs of the upper document with others to their sums, given losses D and exponentials e.
-// It subtracts f from lambda and adds Sigma·|f|·(1 − ρ) to second. It returns both sums, added in order.
-// All slices have the same length.
-func (l SwapLaw) Add(lambda, second, losses, e []float64) (f, curvature float64) {
+// It subtracts f from lambda and adds Sigma·|f|·(1 − ρ) to second. It continues the sums. All slices have
+// the same length.
+func (l SwapLaw) Add(sums *SwapSums, lambda, second, losses, e []float64) {
 	mustMatch(len(second), len(lambda))
 	mustMatch(len(losses), len(lambda))
 	mustMatch(len(e), len(lambda))
-	return addSwaps(l, lambda, second, losses, e)
+	addSwaps(l, sums, lambda, second, losses, e)
 }
 
-func addSwapsGo(l SwapLaw, lambda, second, losses, e []float64) (f, curvature float64) {
-	return l.addTo(0, 0, lambda, second, losses, e)
-}
-
-// addTo continues the sums. Which of the two is better is unpredictable, so the choice is made
-// without a branch: with a loss below 0 the worse is the upper.
-func (l SwapLaw) addTo(f, curvature float64, lambda, second, losses, e []float64) (own, ownSecond float64) {
+// addSwapsGo chooses the better of two without a branch, since it is unpredictable: with a loss below 0 the
+// worse is the upper.
+func addSwapsGo(l SwapLaw, sums *SwapSums, lambda, second, losses, e []float64) {
 	upper := math.Float64bits(l.Upper)
 	second, losses, e = second[:len(lambda)], losses[:len(lambda)], e[:len(lambda)]
-	own, ownSecond = f, curvature
+	s := *sums
 	for b := range lambda {
 		lower := math.Float64bits(e[b])
 		flip := (lower ^ upper) & uint64(int64(math.Float64bits(losses[b]))>>63)
 		better, worse := math.Float64frombits(upper^flip), float64(l.Ease*math.Float64frombits(lower^flip))
 		p := worse / (better + worse)
 		f := float64(float64(l.Sigma*losses[b]) * p)
-		own += f
+		size := math.Abs(f)
+		s.F += f
+		s.Size += size
 		lambda[b] -= f
-		d := float64(float64(l.Sigma*math.Abs(f)) * (1 - p))
-		ownSecond += d
+		d := float64(float64(l.Sigma*size) * (1 - p))
+		s.Curvature += d
 		second[b] += d
 	}
-	return own, ownSecond
+	*sums = s
+}
+
+// DivideByGaps divides each of x by least plus the gap between its score and the score top.
+func DivideByGaps(x, scores []float64, top, least float64) {
+	mustMatch(len(scores), len(x))
+	divideByGaps(x, scores, top, least)
+}
+
+func divideByGapsGo(x, scores []float64, top, least float64) {
+	scores = scores[:len(x)]
+	for i := range x {
+		x[i] /= least + math.Abs(top-scores[i])
+	}
 }

@@ -246,9 +246,10 @@ func TestShapeMistakesPanic(t *testing.T) {
 	roomy := make([]float64, 2, 8) // its capacity must not pass for its length
 	pairs := NewPairs(2, make([]int32, 2), make([]int32, 2))
 	for name, f := range map[string]func(){
-		"SwapLaw, second": func() { SwapLaw{}.Add(three, roomy, three, three) },
-		"SwapLaw, losses": func() { SwapLaw{}.Add(three, three, roomy, three) },
-		"SwapLaw, e":      func() { SwapLaw{}.Add(three, three, three, roomy) },
+		"SwapLaw, second": func() { SwapLaw{}.Add(new(SwapSums), three, roomy, three, three) },
+		"SwapLaw, losses": func() { SwapLaw{}.Add(new(SwapSums), three, three, roomy, three) },
+		"SwapLaw, e":      func() { SwapLaw{}.Add(new(SwapSums), three, three, three, roomy) },
+		"DivideByGaps":    func() { DivideByGaps(three, roomy, 1, 1) },
 		"Dot":             func() { Dot(three, roomy) },
 		"Dot, longer":     func() { Dot(two, three) },
 		"Dot32":           func() { Dot32(f, two) },

@@ -120,8 +120,9 @@ type pairLaw interface {
 
 	// add adds λ_ij of the pairs of ranks a and b, a < b < to, to lambda, with a plus for the better and a
 	// minus for the worse document. loss[b] is the measure's loss if the two are swapped. It is positive if
-	// the document at a is the better one, and its size is a factor of λ_ij.
-	add(lambda, loss, scores, prepared []float64, a, to int)
+	// the document at a is the better one, and its size is a factor of λ_ij. add returns total plus the sum
+	// of |λ_ij|, added in order.
+	add(total float64, lambda, loss, scores, prepared []float64, a, to int) float64
 }
 
 // secondLaw is a pairLaw whose λ_ij has a derivative that is not 0 everywhere.
@@ -130,7 +131,7 @@ type secondLaw interface {
 
 	// addBoth is add, and adds −∂λ_ij/∂s_i to second: the same number for both
 	// documents of a pair, and not negative.
-	addBoth(lambda, second, loss, scores, prepared []float64, a, to int)
+	addBoth(total float64, lambda, second, loss, scores, prepared []float64, a, to int) float64
 }
 
 // pairField is a λ function that is a sum over pairs of documents. With T ranks that
@@ -157,7 +158,7 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 	prepared := f.law.prepare(r.scores, scratch.Floats(n))
 	clear(lambda)
 	clear(second)
-	norm := f.norm.at(r, lambda, scratch)
+	norm := f.norm.at(r, scratch)
 	for a := range ranks {
 		to := n
 		if f.nearest {
@@ -166,11 +167,10 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 		f.swaps.Row(loss, x, work, a, to)
 		norm.weigh(loss, r.scores, a, to)
 		if law != nil {
-			law.addBoth(norm.row, second, loss, r.scores, prepared, a, to)
+			norm.total = law.addBoth(norm.total, lambda, second, loss, r.scores, prepared, a, to)
 		} else {
-			f.law.add(norm.row, loss, r.scores, prepared, a, to)
+			norm.total = f.law.add(norm.total, lambda, loss, r.scores, prepared, a, to)
 		}
-		norm.gather(lambda, a, to)
 	}
 	norm.scale(lambda, second)
 }
@@ -297,10 +297,9 @@ func (l logisticLaw) prepare(scores, memory []float64) []float64 {
 
 // add has no exponential in its loop: 1/(1 + exp(σ(s_i − s_j − m))) =
 // cE_j/(E_i + cE_j), c = exp(σm).
-func (l logisticLaw) add(lambda, loss, scores, e []float64, a, to int) {
+func (l logisticLaw) add(total float64, lambda, loss, scores, e []float64, a, to int) float64 {
 	if e == nil {
-		l.addFar(lambda, loss, scores, a, to)
-		return
+		return l.addFar(total, lambda, loss, scores, a, to)
 	}
 	upper := math.Float64bits(e[a])
 	var own float64
@@ -314,17 +313,21 @@ func (l logisticLaw) add(lambda, loss, scores, e []float64, a, to int) {
 		f := float64(l.sigma * loss[b] * (worse / (better + worse)))
 		own += f
 		lambda[b] -= f
+		total += math.Abs(f)
 	}
 	lambda[a] += own
+	return total
 }
 
 // addFar is add for scores of any size.
-func (l logisticLaw) addFar(lambda, loss, scores []float64, a, to int) {
+func (l logisticLaw) addFar(total float64, lambda, loss, scores []float64, a, to int) float64 {
 	for b := a + 1; b < to; b++ {
 		f := float64(l.sigma * loss[b] * logspace.Logistic(l.sigma*(l.margin-lead(loss, scores, a, b))))
 		lambda[a] += f
 		lambda[b] -= f
+		total += math.Abs(f)
 	}
+	return total
 }
 
 // lead returns by how much the score of the better document of ranks a < b exceeds
@@ -336,26 +339,28 @@ func lead(loss, scores []float64, a, b int) float64 {
 // addBoth implements secondLaw: |Δ|σ²ρ(1 − ρ), with ρ = 1/(1 + exp(σ(s_i − s_j − m))),
 // as LambdaMART has it (Burges, From RankNet to LambdaRank to LambdaMART: An Overview,
 // 2010, section 7). As add it divides once a pair; λ has the bits of add.
-func (l logisticLaw) addBoth(lambda, second, loss, scores, e []float64, a, to int) {
+func (l logisticLaw) addBoth(total float64, lambda, second, loss, scores, e []float64, a, to int) float64 {
 	if e == nil {
-		l.addBothFar(lambda, second, loss, scores, a, to)
-		return
+		return l.addBothFar(total, lambda, second, loss, scores, a, to)
 	}
 	above := kernel.SwapLaw{Sigma: l.sigma, Ease: l.ease, Upper: e[a]}
-	own, ownSecond := above.Add(lambda[a+1:to], second[a+1:to], loss[a+1:to], e[a+1:to])
-	lambda[a] += own
-	second[a] += ownSecond
+	sums := kernel.SwapSums{Size: total}
+	above.Add(&sums, lambda[a+1:to], second[a+1:to], loss[a+1:to], e[a+1:to])
+	lambda[a] += sums.F
+	second[a] += sums.Curvature
+	return sums.Size
 }
 
 // addBothFar is addBoth for scores of any size.
-func (l logisticLaw) addBothFar(lambda, second, loss, scores []float64, a, to int) {
-	l.addFar(lambda, loss, scores, a, to)
+func (l logisticLaw) addBothFar(total float64, lambda, second, loss, scores []float64, a, to int) float64 {
+	total = l.addFar(total, lambda, loss, scores, a, to)
 	for b := a + 1; b < to; b++ {
 		p, q := logspace.Bernoulli(l.sigma * (l.margin - lead(loss, scores, a, b)))
 		d := float64(l.sigma * l.sigma * math.Abs(loss[b]) * (p * q))
 		second[a] += d
 		second[b] += d
 	}
+	return total
 }
 
 // lambdaNorm is what [LambdaRank.GapNorm] and [LambdaRank.SumNorm] ask for, and the weights of
@@ -391,22 +396,17 @@ func newLambdaNorm(l LambdaRank, grades []float64, w PairWeights) lambdaNorm {
 // normRun is a lambdaNorm at the scores of one evaluation.
 type normRun struct {
 	lambdaNorm
-	row   []float64 // where the λ_ij of a rank with those below are added: λ itself, unless sum
-	total float64   // of all |λ_ij|, if sum
+	total float64 // of all |λ_ij|
 
 	better, worse []float64 // weights by rank; nil without
 }
 
 // at returns the norm at a ranking.
-func (n lambdaNorm) at(by byScore, lambda []float64, scratch *Scratch) normRun {
-	r := normRun{lambdaNorm: n, row: lambda}
+func (n lambdaNorm) at(by byScore, scratch *Scratch) normRun {
+	r := normRun{lambdaNorm: n}
 	r.gap = n.gap && slices.Max(by.scores) > slices.Min(by.scores)
-	if n.sum {
-		r.row = scratch.Floats(len(lambda))
-		clear(r.row)
-	}
 	if !n.weights.IsZero() {
-		r.better, r.worse = scratch.Floats(len(lambda)), scratch.Floats(len(lambda))
+		r.better, r.worse = scratch.Floats(len(by.scores)), scratch.Floats(len(by.scores))
 		by.gather(r.better, n.weights.Better)
 		by.gather(r.worse, n.weights.Worse)
 	}
@@ -419,9 +419,7 @@ func (r *normRun) weigh(loss, scores []float64, a, to int) {
 		kernel.Scale(r.ideal, loss[a+1:to])
 	}
 	if r.gap {
-		for b := a + 1; b < to; b++ {
-			loss[b] /= leastGap + math.Abs(scores[a]-scores[b])
-		}
+		kernel.DivideByGaps(loss[a+1:to], scores[a+1:to], scores[a], leastGap)
 	}
 	if r.better == nil {
 		return
@@ -432,20 +430,6 @@ func (r *normRun) weigh(loss, scores []float64, a, to int) {
 		} else {
 			loss[b] *= r.better[b] * r.worse[a]
 		}
-	}
-}
-
-// gather moves the sums of rank a and the ranks below to λ.
-func (r *normRun) gather(lambda []float64, a, to int) {
-	if !r.sum {
-		return
-	}
-	for b := a + 1; b < to; b++ {
-		r.total += math.Abs(r.row[b])
-	}
-	for b := a; b < to; b++ {
-		lambda[b] += r.row[b]
-		r.row[b] = 0
 	}
 }
 
@@ -467,19 +451,20 @@ type springLaw struct{ margin float64 }
 
 func (l springLaw) prepare(_, _ []float64) []float64 { return nil }
 
-func (l springLaw) add(lambda, loss, scores, _ []float64, a, to int) {
+func (l springLaw) add(total float64, lambda, loss, scores, _ []float64, a, to int) float64 {
 	for b := a + 1; b < to; b++ {
 		if lacking := l.margin - lead(loss, scores, a, b); lacking > 0 {
 			f := float64(loss[b] * lacking)
 			lambda[a] += f
 			lambda[b] -= f
+			total += math.Abs(f)
 		}
 	}
+	return total
 }
 
 // addBoth implements secondLaw: |Δ| where λ_ij is not 0.
-func (l springLaw) addBoth(lambda, second, loss, scores, prepared []float64, a, to int) {
-	l.add(lambda, loss, scores, prepared, a, to)
+func (l springLaw) addBoth(total float64, lambda, second, loss, scores, prepared []float64, a, to int) float64 {
 	for b := a + 1; b < to; b++ {
 		if lead(loss, scores, a, b) < l.margin {
 			d := math.Abs(loss[b])
@@ -487,6 +472,7 @@ func (l springLaw) addBoth(lambda, second, loss, scores, prepared []float64, a, 
 			second[b] += d
 		}
 	}
+	return l.add(total, lambda, loss, scores, prepared, a, to)
 }
 
 // stepLaw is constant, the loss Δ of a swap, until the better document i leads by the
@@ -497,11 +483,13 @@ type stepLaw struct{ margin float64 }
 
 func (l stepLaw) prepare(_, _ []float64) []float64 { return nil }
 
-func (l stepLaw) add(lambda, loss, scores, _ []float64, a, to int) {
+func (l stepLaw) add(total float64, lambda, loss, scores, _ []float64, a, to int) float64 {
 	for b := a + 1; b < to; b++ {
 		if lead(loss, scores, a, b) < l.margin {
 			lambda[a] += loss[b]
 			lambda[b] -= loss[b]
+			total += math.Abs(loss[b])
 		}
 	}
+	return total
 }

@@ -56,6 +56,7 @@ func main() {
 	codesOfMany()
 	without()
 	addSwaps()
+	divideByGaps()
 	maps512()
 	Generate()
 }

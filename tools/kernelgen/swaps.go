@@ -9,8 +9,8 @@ import (
 // addSwaps computes four pairs at a time. The sums of one document take them one after the other,
 // as their order is part of the result, beside the divisions of the next four.
 func addSwaps() {
-	TEXT("addSwapsAVX2", attrLeaf, "func(lambda, second, losses, e *float64, n int, sigma, ease, upper float64) (f, curvature float64)")
-	Doc("addSwapsAVX2 is addSwapsGo of n pairs, a multiple of 4, at least that.")
+	TEXT("addSwapsAVX2", attrLeaf, "func(sums, lambda, second, losses, e *float64, n int, sigma, ease, upper float64)")
+	Doc("addSwapsAVX2 is addSwapsGo of n pairs, a multiple of 4, at least that. sums are the three of SwapSums.")
 	Pragma("noescape")
 	lambda, second := Mem{Base: Load(Param("lambda"), GP64())}, Mem{Base: Load(Param("second"), GP64())}
 	losses, e := Mem{Base: Load(Param("losses"), GP64())}, Mem{Base: Load(Param("e"), GP64())}
@@ -23,9 +23,10 @@ func addSwaps() {
 	one, size := YMM(), YMM()
 	VMOVUPD(const4("one", 1), one)
 	VMOVUPD(bits4("withoutSign", 1<<63-1), size)
-	sums := [2]VecVirtual{XMM(), XMM()}
-	for _, s := range sums {
-		VXORPD(s, s, s)
+	base := Load(Param("sums"), GP64())
+	sums := [3]VecVirtual{XMM(), XMM(), XMM()}
+	for k, s := range sums {
+		VMOVSD(Mem{Base: base, Disp: 8 * k}, s)
 	}
 
 	Label("four")
@@ -44,12 +45,13 @@ func addSwaps() {
 	VMOVUPD(lambda.Idx(at, 8), old)
 	VSUBPD(f, old, old)
 	VMOVUPD(old, lambda.Idx(at, 8))
-	VANDPD(size, f, d)
-	VMULPD(d, sigma, d)
+	absolute := YMM()
+	VANDPD(size, f, absolute)
+	VMULPD(absolute, sigma, d)
 	VMULPD(q, d, d)
 	VADDPD(second.Idx(at, 8), d, old)
 	VMOVUPD(old, second.Idx(at, 8))
-	for k, v := range []VecVirtual{f, d} {
+	for k, v := range []VecVirtual{f, d, absolute} {
 		inOrder(sums[k], v)
 	}
 	ADDQ(U8(4), at)
@@ -57,8 +59,40 @@ func addSwaps() {
 	JL(LabelRef("four"))
 
 	VZEROUPPER()
-	Store(sums[0], ReturnIndex(0))
-	Store(sums[1], ReturnIndex(1))
+	for k, s := range sums {
+		MOVSD(s, Mem{Base: base, Disp: 8 * k})
+	}
+	RET()
+}
+
+// divideByGaps divides four numbers at a time.
+func divideByGaps() {
+	TEXT("divideByGapsAVX2", attrLeaf, "func(x, scores *float64, n int, top, least float64)")
+	Doc("divideByGapsAVX2 is divideByGapsGo of n numbers, a multiple of 4, at least that.")
+	Pragma("noescape")
+	x, scores := Mem{Base: Load(Param("x"), GP64())}, Mem{Base: Load(Param("scores"), GP64())}
+	n, at := Load(Param("n"), GP64()), GP64()
+	XORQ(at, at)
+	parameters := []Register{Load(Param("top"), XMM()), Load(Param("least"), XMM())}
+	all := registers(2)
+	each(all, func(i int) { VBROADCASTSD(parameters[i], all[i]) })
+	top, least := all[0], all[1]
+	size := YMM()
+	VMOVUPD(bits4("withoutSign", 1<<63-1), size)
+
+	Label("four")
+	gap, quotient := YMM(), YMM()
+	VSUBPD(scores.Idx(at, 8), top, gap)
+	VANDPD(size, gap, gap)
+	VADDPD(gap, least, gap)
+	VMOVUPD(x.Idx(at, 8), quotient)
+	VDIVPD(gap, quotient, quotient)
+	VMOVUPD(quotient, x.Idx(at, 8))
+	ADDQ(U8(4), at)
+	CMPQ(at, n)
+	JL(LabelRef("four"))
+
+	VZEROUPPER()
 	RET()
 }
 
