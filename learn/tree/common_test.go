@@ -2,6 +2,7 @@ package tree
 
 import (
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 )
 
@@ -61,6 +62,44 @@ func TestHistogramsAreSumsByCode(t *testing.T) {
 			if got[b] != (histogram{}) {
 				t.Fatalf("%d documents: something is left of block %d without them", docs, b)
 			}
+		}
+	}
+}
+
+// Workers that share the rows of a leaf fill the histograms of a single one, and take them back.
+func TestWorkersShareRows(t *testing.T) {
+	const workers = 3
+	m := emptyTogether(fewChunks*workers*chunk+100, (blocksAtOnce+1)*blockFeatures)
+	g, err := NewGrower(m, Options{Leaves: 2, Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range m.rows {
+		g.index, g.packed[i] = append(g.index, uint32(i)), sums(rng.Uint64())
+	}
+	want := make([]histogram, m.blocks)
+	new(gatherer).add(want, m, 0, m.blocks, g.index, g.packed, false)
+	l := leaf{to: m.rows, sums: g.take()}
+	called := make([]atomic.Int32, m.blocks)
+	count := func(from, to int) {
+		for b := from; b < to; b++ {
+			called[b].Add(1)
+		}
+	}
+	g.fill(&l, count)
+	if len(g.free) != workers-1 {
+		t.Fatalf("%d workers left %d histograms, so they have not shared rows", workers, len(g.free))
+	}
+	for b := range want {
+		if l.sums[b] != want[b] || called[b].Load() != 1 {
+			t.Fatalf("block %d was reported %d times, with the sums of one worker: %v", b, called[b].Load(), l.sums[b] == want[b])
+		}
+	}
+	g.add(l.sums, &l, true, count)
+	for b := range want {
+		if l.sums[b] != (histogram{}) {
+			t.Fatalf("something is left of block %d without its documents", b)
 		}
 	}
 }

@@ -37,6 +37,15 @@ func (h *histogram) addCommon(words []uint64, kept, packed []sums, c common) {
 	h.add(words[:n], kept)
 }
 
+// plus adds other.
+func (h *histogram) plus(other *histogram) {
+	for k := range h {
+		for code, v := range &other[k] {
+			h[k][code] += v
+		}
+	}
+}
+
 // less subtracts other, the histogram of a child, from that of its parent. The result is the histogram of
 // the other child.
 func (h *histogram) less(other *histogram) {
@@ -130,10 +139,48 @@ func (g *Grower) fill(l *leaf, then func(from, to int)) {
 // of blocks.
 func (g *Grower) add(h []histogram, of *leaf, minus bool, then func(from, to int)) {
 	rows := g.index[of.from:of.to]
+	if workers := parallel.Workers(g.Workers, chunks(len(rows))); workers > 1 && chunks(len(rows)) >= fewChunks*workers {
+		g.addByRows(workers, h, rows, minus, then)
+		return
+	}
 	g.blocks(len(rows), func(w *gatherer, from, to int) {
 		w.add(h, g.matrix, from, to, rows, g.packed, minus)
 		then(from, to)
 	})
+}
+
+// Workers share the rows of a leaf, not its blocks, if each gets at least fewChunks chunks of rows. Rows can
+// be shared more evenly than blocks, and each row is read by one worker. blocksAtOnce is the number of blocks
+// whose histograms fit in a core's cache.
+const (
+	fewChunks    = 4
+	blocksAtOnce = 16
+)
+
+// addByRows is add for many rows. Every worker but one fills histograms of its own, and their sums are
+// integers, so that their order does not matter.
+func (g *Grower) addByRows(workers int, h []histogram, rows []uint32, minus bool, then func(from, to int)) {
+	g.gatherersFor(workers)
+	of := make([][]histogram, workers)
+	of[0] = h
+	for w := 1; w < workers; w++ {
+		of[w] = g.take()
+		clear(of[w])
+	}
+	parallel.For(chunks(len(rows)), workers, func(worker, c int) {
+		for from := 0; from < g.matrix.blocks; from += blocksAtOnce {
+			g.gatherers[worker].add(of[worker], g.matrix, from, min(g.matrix.blocks, from+blocksAtOnce), chunkOf(rows, c), g.packed, minus)
+		}
+	})
+	g.blocks(len(rows), func(_ *gatherer, from, to int) {
+		for _, other := range of[1:] {
+			for b := from; b < to; b++ {
+				h[b].plus(&other[b])
+			}
+		}
+		then(from, to)
+	})
+	g.free = append(g.free, of[1:]...)
 }
 
 // blocks calls do for ranges of blocks that together cover all of them. Calls are concurrent if there is
@@ -143,10 +190,14 @@ func (g *Grower) blocks(docs int, do func(w *gatherer, from, to int)) {
 	if docs*all >= 1<<14 {
 		parts = parallel.Workers(g.Workers, all)
 	}
-	for len(g.gatherers) < parts {
+	g.gatherersFor(parts)
+	parallel.For(parts, parts, func(_, i int) { do(&g.gatherers[i], i*all/parts, (i+1)*all/parts) })
+}
+
+func (g *Grower) gatherersFor(workers int) {
+	for len(g.gatherers) < workers {
 		g.gatherers = append(g.gatherers, gatherer{})
 	}
-	parallel.For(parts, parts, func(_, i int) { do(&g.gatherers[i], i*all/parts, (i+1)*all/parts) })
 }
 
 // take returns memory for one histogram for each block. Their content is not cleared.

@@ -1,7 +1,7 @@
 // Package tree grows regression trees on histograms of gradients. A boosted learner adds one tree a round.
 //
 // Start reading at [Grower], which grows a tree from the λ of a loss and its second derivatives by score.
-// It reads a [Matrix] of one byte for each cell. [NewMatrix] makes it from features and [Bins]. Gradients
+// It reads a [Matrix] of one or two bytes for each cell. [NewMatrix] makes it from features and [Bins]. Gradients
 // and second derivatives are rounded to integers before histograms are summed. So a tree has the same bits
 // on any number of cores, and the histogram of a node is exactly that of its parent minus its sibling's.
 //
@@ -14,6 +14,8 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/listwise/listwise/internal/parallel"
 )
 
 // Tree divides documents into leaves. Node 0 is the root. A tree with a single leaf has no nodes.
@@ -81,12 +83,13 @@ type Options struct {
 }
 
 // FeatureBytes returns the bytes of memory for each feature that do not depend on the number of documents:
-// its bins, and the histograms of leaves that may be divided.
+// its bins, and the histograms of leaves that may be divided and of workers.
 func (o *Options) FeatureBytes() int64 {
 	leaves := int64(o.Leaves)
 	if o.Growth == LeafWise { // histograms of leaves that can no longer be divided are released
 		leaves = min(leaves, leaves/2+2)
 	}
+	leaves += int64(parallel.Workers(o.Workers, math.MaxInt)) - 1
 	return 4*MaxBins + leaves*int64(unsafe.Sizeof(histogram{}))/blockFeatures
 }
 

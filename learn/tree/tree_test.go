@@ -231,7 +231,7 @@ func TestLeavesHoldTheirDocuments(t *testing.T) {
 // Same data, same tree, same bits, for any number of workers; also of a grower that has grown
 // other trees before.
 func TestTreesAreDeterministic(t *testing.T) {
-	d := makeData(20000, 30, 5)
+	d := makeData(40000, 30, 5)
 	grow := func(o Options, workers int, before bool) (*Tree, []float64) {
 		o.Leaves, o.LeafDocuments, o.Workers = 40, 20, workers
 		g, err := NewGrower(d.matrix(t, 255, workers), o)
@@ -247,7 +247,7 @@ func TestTreesAreDeterministic(t *testing.T) {
 	for _, o := range []Options{{}, {Growth: DepthWise}, {Growth: Symmetric}, {RandomThresholds: true}, {Growth: Symmetric, RandomThresholds: true},
 		{Monotone: slices.Repeat([]int8{-1, 0, 1}, 10), Interactions: [][]int{{0, 3, 4}, {3, 4, 5, 6, 7}}}} {
 		first, values := grow(o, 1, false)
-		for _, workers := range []int{1, 2, 8} {
+		for _, workers := range []int{1, 2, 8} { // two share rows, eight share blocks
 			other, otherValues := grow(o, workers, true)
 			if !reflect.DeepEqual(first.Nodes, other.Nodes) || !slices.Equal(values, otherValues) {
 				t.Errorf("%+v: %d workers grow another tree", o, workers)
