@@ -178,6 +178,19 @@ func (s ndcgSwaps) Prepare(x, _ []float64) (ranks int) {
 	return len(s.discounts)
 }
 
+// Some implements SomeSwaps.
+func (s ndcgSwaps) Some(loss, x, _ []float64, a int, ranks []int32) {
+	own, top := x[a], s.discounts[a]
+	loss = loss[:len(ranks)]
+	for k, b := range ranks {
+		drop := top
+		if int(b) < len(s.discounts) {
+			drop = top - s.discounts[b]
+		}
+		loss[k] = (own - x[b]) * drop
+	}
+}
+
 func (s ndcgSwaps) Row(loss, x, _ []float64, a, to int) {
 	own, top := x[a], s.discounts[a]
 	end := max(a+1, min(to, len(s.discounts)))

@@ -30,6 +30,13 @@ type Swaps interface {
 	Row(loss, x, work []float64, a, to int)
 }
 
+// SomeSwaps are Swaps that can leave out documents. Some sets loss[k] to what Row sets loss[ranks[k]] to. All
+// ranks are below a.
+type SomeSwaps interface {
+	Swaps
+	Some(loss, x, work []float64, a int, ranks []int32)
+}
+
 // Swapper is a Measure with a formula for its change when two documents are swapped. The formula takes
 // constant time for each swap.
 type Swapper interface {

@@ -159,7 +159,12 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 	clear(lambda)
 	clear(second)
 	norm := f.norm.at(r, scratch)
+	few, isFew := f.few(x, r.scores, prepared, scratch)
 	for a := range ranks {
+		if isFew && x[a] == few.least {
+			f.addFew(&few, &norm, lambda, second, loss, x, work, r.scores, prepared, a, law)
+			continue
+		}
 		to := n
 		if f.nearest {
 			to = a + 2
@@ -173,6 +178,94 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 		}
 	}
 	norm.scale(lambda, second)
+}
+
+// fewPairs are the documents of a ranking whose x is not the smallest. Two documents of the same x change
+// nothing when they are swapped. So each document of the smallest x is in pairs with these alone. Slices
+// have an element for each of them, after a free one.
+type fewPairs struct {
+	least float64 // the smallest x
+	ranks []int32 // increasing
+	next  int     // the first of the ranks that is below the present one
+
+	losses, scores, prepared, lambda, second []float64
+}
+
+// fewOf limits fewPairs: at most one of fewOf documents has another x than the smallest.
+const fewOf = 4
+
+// few returns the documents whose x is not the smallest. ok is false if they are many, or if pairs have
+// weights.
+func (f *pairField) few(x, scores, prepared []float64, scratch *Scratch) (p fewPairs, ok bool) {
+	if f.nearest || !f.norm.weights.IsZero() {
+		return p, false
+	}
+	p.least, p.ranks = slices.Min(x), scratch.ranks[:0]
+	for b, v := range x {
+		if v != p.least {
+			p.ranks = append(p.ranks, int32(b))
+		}
+	}
+	scratch.ranks = p.ranks
+	if len(p.ranks) > len(x)/fewOf {
+		return p, false
+	}
+	n := 1 + len(p.ranks)
+	p.losses, p.lambda, p.second = scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
+	p.scores = gatherRanks(scratch.Floats(n), scores, p.ranks)
+	if prepared != nil {
+		p.prepared = gatherRanks(scratch.Floats(n), prepared, p.ranks)
+	}
+	return p, true
+}
+
+// gatherRanks sets dst to x of some ranks, after a free element.
+func gatherRanks(dst, x []float64, ranks []int32) []float64 {
+	for k, b := range ranks {
+		dst[1+k] = x[b]
+	}
+	return dst
+}
+
+// addFew adds the pairs of the rank a, whose x is the smallest. Sums have the bits that they have with all
+// pairs, since the others are 0.
+func (f *pairField) addFew(p *fewPairs, norm *normRun, lambda, second, loss, x, work, scores, prepared []float64, a int, law secondLaw) {
+	for p.next < len(p.ranks) && int(p.ranks[p.next]) < a {
+		p.next++
+	}
+	from, ranks := p.next, p.ranks[p.next:]
+	n := 1 + len(ranks)
+	if swaps, ok := f.swaps.(measure.SomeSwaps); ok {
+		swaps.Some(p.losses[1:n], x, work, a, ranks)
+	} else {
+		f.swaps.Row(loss, x, work, a, len(x))
+		gatherRanks(p.losses, loss, ranks)
+	}
+	fewScores, fewPrepared := p.scores[from:], p.prepared
+	if fewScores[0] = scores[a]; prepared != nil {
+		fewPrepared = fewPrepared[from:]
+		fewPrepared[0] = prepared[a]
+	}
+	norm.weigh(p.losses, fewScores, 0, n)
+	gatherRanks(p.lambda, lambda, ranks)
+	p.lambda[0] = lambda[a]
+	if law != nil {
+		gatherRanks(p.second, second, ranks)
+		p.second[0] = second[a]
+		norm.total = law.addBoth(norm.total, p.lambda, p.second, p.losses, fewScores, fewPrepared, 0, n)
+		scatterRanks(second, p.second, ranks, a)
+	} else {
+		norm.total = f.law.add(norm.total, p.lambda, p.losses, fewScores, fewPrepared, 0, n)
+	}
+	scatterRanks(lambda, p.lambda, ranks, a)
+}
+
+// scatterRanks sets x of the rank a to the first element of src, and x of ranks to the others.
+func scatterRanks(x, src []float64, ranks []int32, a int) {
+	x[a] = src[0]
+	for k, b := range ranks {
+		x[b] = src[1+k]
+	}
 }
 
 // differenceField estimates the gradient of the measure M by central differences,

@@ -75,6 +75,7 @@ func (nothing) EvalSecond(_, lambda, second []float64, _ *Scratch) float64 {
 type Scratch struct {
 	block []float64
 	used  int
+	ranks []int32 // of fewPairs
 }
 
 // Reset makes all memory handed out before available again. Each outermost Eval
