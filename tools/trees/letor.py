@@ -25,11 +25,11 @@ def read(path: Path) -> Data:
         grade, qid, *cells = line.split("#", 1)[0].split()
         grades.append(float(grade))
         ids.append(qid)
-        rows.append({int(k): float(v) for k, v in (cell.split(":") for cell in cells)})
-    x = np.zeros((len(rows), max(max(row) for row in rows)), np.float32)
-    for i, row in enumerate(rows):
-        for k, v in row.items():
-            x[i, k - 1] = v
+        pairs = [cell.split(":") for cell in cells]
+        rows.append((np.array([k for k, _ in pairs], np.int32), np.array([v for _, v in pairs], np.float32)))
+    x = np.zeros((len(rows), max(keys.max(initial=0) for keys, _ in rows)), np.float32)
+    for i, (keys, row) in enumerate(rows):
+        x[i, keys - 1] = row
     starts = [i for i in range(len(ids)) if i == 0 or ids[i] != ids[i - 1]] + [len(ids)]
     return Data(x, np.array(grades), np.diff(starts))
 
