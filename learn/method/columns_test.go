@@ -2,18 +2,30 @@ package method
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/model"
 )
 
+// coarse returns a change of data of eight features that gives one of them a few values of many documents.
+func coarse(feature int, levels float64) func(x []float32) {
+	return func(x []float32) {
+		for i := feature - 1; i < len(x); i += 8 {
+			x[i] = float32(math.Round(levels * float64(x[i])))
+		}
+	}
+}
+
 // Claim: a continued training and a refit keep the model's constraints on features by default.
 // Settings may add to them. A setting that contradicts them is an error.
 func TestConstraintsOfContinuedModels(t *testing.T) {
 	m := lookup(t, "lambdamart")
 	few := []string{"trees", "6", "leaf_documents", "2"}
-	first := mustTrain(t, m, newProblem(t, m, append(few, "monotone", "2:-7", "categorical", "5", "interactions", "1:2:5/7:8")...))
+	p := newProblem(t, m, append(few, "monotone", "2:-7", "categorical", "5", "interactions", "1:2:5/7:8")...)
+	p.Data.Change(coarse(5, 4))
+	first := mustTrain(t, m, p)
 	names := []string{"monotone", "categorical", "interactions"}
 	for _, c := range []struct {
 		settings []string
@@ -52,7 +64,7 @@ func TestConstraintsOfContinuedModels(t *testing.T) {
 			}
 		}
 	}
-	p := newProblem(t, m)
+	p = newProblem(t, m)
 	p.Initial, p.Refit, p.Decay = first, true, 0.5
 	refitted := mustTrain(t, m, p)
 	for i, name := range names {

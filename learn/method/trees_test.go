@@ -43,14 +43,23 @@ var treeSettings = map[string][2][]string{
 	"patience":           {{"trees", "200", "rate", "1"}, {"trees", "200", "rate", "1", "patience", "1"}},
 	"bins_by":            {{"bins", "4"}, {"bins", "4", "bins_by", "curvature"}},
 	"categorical":        {{}, {"categorical", "1:2"}},
-	"category_smoothing": {{"categorical", "1..4"}, {"categorical", "1..4", "category_smoothing", "0"}},
+	"category_smoothing": {{"leaf_documents", "2", "rate", "0.5", "categorical", "1"}, {"leaf_documents", "2", "rate", "0.5", "categorical", "1", "category_smoothing", "0"}},
 }
 
 // Every hyperparameter of trees changes what is learned.
 func TestEveryTreeSettingTells(t *testing.T) {
-	m, d := lookup(t, "lambdamart"), smallData(t)
-	scoresOf := func(settings []string) []float64 {
-		p := newProblem(t, m, append([]string{"trees", "8"}, settings...)...)
+	m, numbers, levels := lookup(t, "lambdamart"), smallData(t), smallData(t)
+	// Categories of unequal size that tell of grades.
+	for _, q := range levels.Queries {
+		for j, grade := range q.Grades {
+			q.X[8*j] = float32(4*grade) + float32(min(j%7, 3))
+			if j%3 == 0 {
+				q.X[8*j] = float32(j % 12)
+			}
+		}
+	}
+	scoresOf := func(d *dataset.Dataset, settings []string) []float64 {
+		p := newProblem(t, m, append([]string{"trees", "8", "normalize", "none"}, settings...)...)
 		p.Data, p.Valid = d.Subset([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), d.Subset([]int{10, 11, 12, 13, 14})
 		scores, err := mustTrain(t, m, p).Score(d)
 		if err != nil {
@@ -59,10 +68,14 @@ func TestEveryTreeSettingTells(t *testing.T) {
 		return scores
 	}
 	for _, h := range treeParameters() {
+		d := numbers
+		if h.Name == "category_smoothing" {
+			d = levels
+		}
 		pair, ok := treeSettings[h.Name]
 		if !ok {
 			t.Errorf("%s: no settings to compare, expected some in treeSettings", h.Name)
-		} else if slices.Equal(scoresOf(pair[0]), scoresOf(pair[1])) {
+		} else if slices.Equal(scoresOf(d, pair[0]), scoresOf(d, pair[1])) {
 			t.Errorf("%v learns the same as %v", pair[1], pair[0])
 		}
 	}
