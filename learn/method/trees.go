@@ -21,7 +21,7 @@ func newLambdaMART() *Method {
 		Hyperparameters: []Hyperparameter{
 			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "slope of the logistic function of a difference of scores"},
 			{Name: "top", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "leave out pairs with both documents below this rank; 0: none"},
-			{Name: "normalize", Kind: Choice, Default: "none", Choices: []string{"none", "gap", "sum", "both"}, Doc: "divide a pair's gradient by its score difference (gap), scale a query's gradients logarithmically (sum), or both, as LightGBM and XGBoost do by default"},
+			{Name: "normalize", Kind: Choice, Default: "gap", Choices: []string{"none", "gap", "sum", "both"}, Doc: "divide a pair's gradient by its score difference (gap), scale a query's gradients logarithmically (sum), or both, as LightGBM and XGBoost do by default"},
 		},
 	}
 	return treeMethod(m, func(p *Problem) (loss.Loss, error) {
