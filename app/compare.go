@@ -44,17 +44,17 @@ single runs generalize over queries only.
 
 For each measure, means have 95 % bootstrap intervals (BCa; Student's t below 10
 queries). Each pair has
-  95 %       interval of the differences that the randomization test does not reject
-  t          two-sided paired t-test; with seeds, it includes their variance
-  rand.      Fisher's randomization test: flips the signs of the queries' differences
-             --permutations times, or in every way if at most 20 queries differ; with
-             seeds, it includes their error
-  boot.      bootstrap-shift test; too optimistic below about 30 queries
-  Holm       p values of the randomization test, corrected for the number of pairs
-  max-T      the same, by the joint distribution of the pairs (Westfall and Young)
-  d          Cohen's effect size: mean over standard deviation of the differences
-  W/T/L      number of queries on which the first is better, equal, worse
-  detectable smallest difference that is detected at level 0.05 with power 0.8
+  95 %           interval of the differences that the randomization test does not reject
+  t              two-sided paired t-test; with seeds, it includes their variance
+  bootstrap      bootstrap-shift test; too optimistic below about 30 queries
+  randomization  Fisher's randomization test: flips the signs of the queries' differences
+                 --permutations times, or in every way if at most 20 queries differ;
+                 with seeds, it includes their error
+  Holm           the randomization test's p value, corrected for all pairs (Holm)
+  max-T          the same, corrected by the maximum statistic (Westfall and Young)
+  d              Cohen's effect size: mean over standard deviation of the differences
+  W/T/L          number of queries on which the first is better, equal, worse
+  detectable     smallest difference that is detected at level 0.05 with power 0.8
 Corrections are for all pairs of one measure. Intervals are not corrected.
 
 With --by, the pairs are also compared on slices of the queries: means, intervals,

@@ -252,7 +252,7 @@ func (c *comparison) sliceSheets(m *measured, k marks) []report {
 	var all []report
 	at := 0
 	for _, d := range c.divisions {
-		t := report{title: "by " + d.By, columns: []string{"slice", "queries", "a", "b", "mean a", "mean b", "a " + k.minus + " b", "95 % interval", "rand.", "Holm", "", "W/T/L"}, keys: 4}
+		t := report{title: "by " + d.By, columns: []string{"slice", "queries", "a", "b", "mean a", "mean b", "a " + k.minus + " b", "95 % interval", "randomization", "Holm", "", "W/T/L"}, keys: 4}
 		for range d.Slices {
 			c.sliceRows(&t, m.slices[at], k)
 			at++

@@ -150,7 +150,7 @@ func (c *comparison) severalRuns() bool {
 
 func (c *comparison) pairSheet(m *measured, k marks) report {
 	s := report{
-		columns: []string{"a", "b", "a " + k.minus + " b", "95 % interval", "t", "boot.", "rand.", "Holm", "", "max-T", "d", "W/T/L", "detectable"},
+		columns: []string{"a", "b", "a " + k.minus + " b", "95 % interval", "t", "bootstrap", "randomization", "Holm", "", "max-T", "d", "W/T/L", "detectable"},
 		keys:    2,
 	}
 	for _, p := range m.Pairs {
@@ -172,7 +172,7 @@ func legend(exact bool) string {
 	if exact {
 		flips = "exact randomization test"
 	}
-	return "p values of the paired t-test (t), the bootstrap-shift test (boot.), the " + flips + " (rand.), and those of the last corrected over the pairs by Holm (Holm) and by max-T; " +
+	return "p values: paired t-test (t), bootstrap-shift test (bootstrap), " + flips + " (randomization), and the last corrected for several pairs by Holm's method (Holm) and by Westfall and Young's maximum statistic (max-T); " +
 		starLegend + "; 95 % interval: the differences that the randomization test does not reject at 0.05, before any correction; d: Cohen's effect size; W/T/L: queries on which a wins, ties, loses; detectable: the difference found at 0.05 with probability 0.8."
 }
 

@@ -90,9 +90,9 @@ func infoReport(info dataset.Info) report {
 	if info.MissingValues != nil {
 		add("documents that lack a feature", list(missingFeatures(info)))
 	}
-	add("documents with a copy of the same features", info.Duplicates.Documents)
-	add("of these in sets of different grades", info.Duplicates.ConflictingGrades)
-	add("of these in sets relevant and irrelevant", info.Duplicates.ConflictingRelevance)
+	add("documents that duplicate the features of another", info.Duplicates.Documents)
+	add("duplicates with different grades", info.Duplicates.ConflictingGrades)
+	add("duplicates both relevant and irrelevant", info.Duplicates.ConflictingRelevance)
 	add("documents that repeat an id of their query", info.Duplicates.RepeatedIDs)
 	for _, w := range info.Warnings {
 		r.notes = append(r.notes, "warning: "+w)

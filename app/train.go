@@ -338,7 +338,7 @@ func trainReport(path string, m *model.Model, valid *measure.Result) report {
 	if t.Gap != nil {
 		gap = fmt.Sprintf("%.3g", *t.Gap)
 	}
-	columns := []string{"model", "method", "queries", "documents", "objective", "above minimum by at most", "iterations", "stopped because"}
+	columns := []string{"model", "method", "queries", "documents", "objective", "optimality gap", "iterations", "stopped because"}
 	row := []any{path, m.Method, t.Queries, t.Documents, t.Objective, gap, t.Iterations, t.Status}
 	j := map[string]any{
 		"model": path, "method": m.Method, "measure": m.Measure, "scorer": m.Scorer.Kind(), "hyperparameters": m.Hyperparameters, "training": t,
