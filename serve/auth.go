@@ -37,7 +37,7 @@ func (s *Server) SetTokens(tokens []string) error {
 	return nil
 }
 
-// has reports whether a token is one of them. How long it takes does not depend on the token.
+// has reports whether h has the token's hash. The comparisons take constant time.
 func (h hashed) has(token string) bool {
 	var text [mostToken]byte
 	if len(token) > len(text) {

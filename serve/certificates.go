@@ -22,7 +22,7 @@ func NewCertificates(cert, key, clients string) (*Certificates, error) {
 	return c, c.Reload()
 }
 
-// Reload reads the files again. After an error those stay that were read before.
+// Reload reads the files again. After an error, the certificates read before remain in use.
 func (c *Certificates) Reload() error {
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {

@@ -21,7 +21,7 @@ func Learn(specs []Spec, d *dataset.Dataset) (*Pipeline, error) {
 }
 
 // LearnWithin is Learn with a memory limit for features of streamed data. One feature of all documents is read
-// at once, even if it exceeds the limit. What is learned does not depend on it.
+// at once, even if it exceeds the limit. The result does not depend on the limit.
 func LearnWithin(specs []Spec, d *dataset.Dataset, memory int64) (*Pipeline, error) {
 	if len(specs) > MaxSteps {
 		return nil, fmt.Errorf("found %d transforms, expected at most %d", len(specs), MaxSteps)

@@ -21,7 +21,7 @@ type AtLeast struct{ Grade float64 }
 
 var _ Loss = AtLeast{}
 
-// Bind implements [Loss]. It draws no random numbers. What it returns is a [Diagonal].
+// Bind implements [Loss]. It draws no random numbers. The result is a [Diagonal].
 func (l AtLeast) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	return l.BindDocuments(grades, nil, rng)
 }

@@ -148,8 +148,8 @@ func (l LambdaRank) WeighsDocuments() bool {
 }
 
 // BindDocuments implements [DocumentWeighted]: a pair is weighed by the product of the weights of
-// its documents. What the measure changes by does not depend on them, nor do the value and what
-// Alpha adds.
+// its documents. The change of the measure does not depend on these weights, nor do the value and
+// the term of Alpha.
 func (l LambdaRank) BindDocuments(grades, weights []float64, rng *rand.Rand) (QueryLoss, error) {
 	if err := checkDocumentWeights(weights, len(grades)); err != nil {
 		return nil, err

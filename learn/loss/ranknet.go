@@ -70,7 +70,7 @@ func (l RankNet) BindDocuments(grades, weights []float64, rng *rand.Rand) (Query
 	return newWeightedRankNet(l, grades, weights), nil
 }
 
-// Bind implements [Loss]. It draws no random numbers. What it returns is a
+// Bind implements [Loss]. It draws no random numbers. The result is a
 // [Diagonal].
 func (l RankNet) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {

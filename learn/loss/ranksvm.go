@@ -62,7 +62,7 @@ func (l RankSVM) Validate() error {
 	return nil
 }
 
-// Bind implements [Loss]. It draws no random numbers. What it returns is a
+// Bind implements [Loss]. It draws no random numbers. The result is a
 // [SecondOrder], and a [CuttingPlane] if the hinge is not squared.
 func (l RankSVM) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	return l.BindDocuments(grades, nil, rng)

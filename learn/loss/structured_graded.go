@@ -92,7 +92,7 @@ func (l GradedHinge) Validate() error {
 	return positiveOrZero("weight", l.Weight)
 }
 
-// Bind implements [Loss]. It draws no random numbers. What it returns is a
+// Bind implements [Loss]. It draws no random numbers. The result is a
 // [CuttingPlane]. A query whose documents all have one grade yields [Nothing].
 func (l GradedHinge) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {

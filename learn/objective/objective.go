@@ -249,7 +249,7 @@ func (r *Risk) after(i int) []float32 {
 }
 
 // Penalty returns the C of the penalty ‖w‖²/C, or 0 if there is none. Eval includes the penalty.
-// EvalTerm does not: it returns the loss of one query.
+// EvalTerm returns the loss of one query without the penalty.
 func (r *Risk) Penalty() float64 {
 	if r.inverse == 0 {
 		return 0

@@ -215,10 +215,10 @@ func (r *descent) training(best *optimize.DescentResult) model.Training {
 //	F(w_1 … w_n) = Σ_k F(w_k)
 //
 // A descent on it moves each member as it would alone, by the same order of
-// queries. The members start from different random weights; what is validated, and
-// becomes the model, is the mean of their scores. That is bagging as L. Breiman,
-// Bagging Predictors (Machine Learning 24, 1996), has it, but that all members
-// learn from all queries. A bag of one is the risk itself.
+// queries. The members start from different random weights; the mean of their
+// scores is validated and becomes the model. That is bagging as L. Breiman,
+// Bagging Predictors (Machine Learning 24, 1996), describes it, except that all
+// members learn from all queries. A bag of one is the risk itself.
 type bag struct {
 	risk   *objective.Risk
 	scorer scorer.Scorer

@@ -119,7 +119,7 @@ type Dropout struct {
 
 	// EqualWeight gives the new tree as much weight as all dropped trees together. With a rate η
 	// and k dropped trees, the new tree's factor is η/(1+η), and theirs is multiplied by 1/(1+η).
-	// Otherwise it has the weight of one of them: η/(k+η) and k/(k+η), which is the paper's for η
+	// Otherwise the new tree has the weight of one dropped tree: η/(k+η) and k/(k+η), which is the paper's for η
 	// = 1. (XGBoost's normalize_type forest and tree.)
 	EqualWeight bool
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/listwise/listwise/learn/method"
 )
 
-// fitRequest is a request for a training. What is not given is as in "listwise train".
+// fitRequest is a request for a training. Omitted fields have the defaults of "listwise train".
 type fitRequest struct {
 	Method  string
 	Recipe  method.Recipe
