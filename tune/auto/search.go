@@ -332,11 +332,8 @@ func (s *search) do(ctx context.Context, trials []*Trial, until time.Time) (over
 func (s *search) conclude(t *Trial, trained []*tune.Trained) error {
 	var scores []float64
 	for k, m := range trained {
-		if s.Target != nil {
-			if problem := s.Target.Check(m.Model); problem != nil {
-				t.Refused = problem.Error()
-				return nil
-			}
+		if t.Refused = s.refusalOf(m.Model); t.Refused != "" {
+			return nil
 		}
 		own, err := m.Model.Score(s.config.Folds[k].Valid)
 		if err != nil {
@@ -353,6 +350,17 @@ func (s *search) conclude(t *Trial, trained []*tune.Trained) error {
 	t.values = s.pool.values(scores)
 	t.Mean = s.pool.mean(t.values, s.pool.all())
 	return nil
+}
+
+// refusalOf says why the target cannot express a model, or nothing.
+func (s *search) refusalOf(m *model.Model) string {
+	if s.Target == nil {
+		return ""
+	}
+	if err := s.Target.Check(m); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // finish returns the trials that fusions choose from with values that no training has chosen. In a trial, the validation
