@@ -62,7 +62,8 @@ and one from 12,500 on. With --folds 1, the given validation data alone validate
 Test data measure the result. With several folds, the search is repeated for each fold
 without its test data. The final model then learns from all queries of the folds. It is
 never trained on data of --test. Without test data, the results are those of nested
-validation: no model and no choice has seen the queries that it is measured on.
+validation: no model and no choice has seen the queries that it is measured on, except
+that a single part also ends the trainings early.
 
 --for TARGET restricts the search to models that the target can express, and writes the
 export beside model.json. Targets are the formats of "listwise export".
@@ -255,13 +256,13 @@ func catalogueMeasures(c measure.Convention) []measure.Measure {
 func (w *automatic) search(ctx context.Context, env *environment) (err error) {
 	bar := env.startProgress("trials", 0)
 	defer bar.finish()
-	observe := func(stage string) func(p auto.Progress) {
+	observe := func(of string) func(p auto.Progress) {
 		return func(p auto.Progress) {
-			bar.show(stage, p.Done, p.Total, bestSoFar(w.config.Tune.Select.Name(), p.Name, p.Best))
+			bar.show(of+p.Stage, p.Done, p.Total, bestSoFar(w.config.Tune.Select.Name(), p.Name, p.Best))
 		}
 	}
 	c := w.config
-	c.Observe = observe("trials")
+	c.Observe = observe("")
 	if w.several() { // the searches of the folds take time in proportion to their documents
 		docs := 0
 		for i := range w.folds {
@@ -277,7 +278,7 @@ func (w *automatic) search(ctx context.Context, env *environment) (err error) {
 		own := w.config
 		own.Data, own.Valid, own.Budget, own.Trials, own.Without = f.Train, f.Valid, 0, len(w.result.Trials), w.result.Without()
 		own.Tune.Dir = filepath.Join(own.Tune.Dir, f.Name)
-		own.Observe = observe(f.Name)
+		own.Observe = observe(f.Name + ", ")
 		r, err := auto.Run(ctx, own)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
@@ -488,8 +489,9 @@ type autoJSON struct {
 	Select     string              `json:"select"`
 	Seed       uint64              `json:"seed"`
 	Trials     int                 `json:"trials"`
-	Without    []int               `json:"without,omitempty"` // trials that did not end in time, from 1
-	Parts      int                 `json:"parts"`             // that validated
+	Without    []int               `json:"without,omitempty"`        // trials that did not end in time, from 1
+	Parts      int                 `json:"parts"`                    // that validated
+	Sampled    int                 `json:"sample_queries,omitempty"` // of the sample that the first trials had
 	For        string              `json:"for,omitempty"`
 	MeasuredOn string              `json:"measured_on"` // test, or nested validation
 	Chosen     string              `json:"chosen"`      // one of candidates
@@ -544,7 +546,7 @@ func (w *automatic) summary() autoJSON {
 	r, m := w.result, &w.out
 	j := autoJSON{
 		Convention: r.Tune.Convention.Name(), Threshold: r.Tune.Convention.Threshold(), Select: r.Tune.Select.Name(), Seed: r.Tune.Seed,
-		Trials: len(r.Trials), Parts: len(r.Tune.Folds), For: w.autoFlags.target, MeasuredOn: "nested validation", Chosen: r.Chosen.Name,
+		Trials: len(r.Trials), Parts: len(r.Tune.Folds), Sampled: r.Sampled, For: w.autoFlags.target, MeasuredOn: "nested validation", Chosen: r.Chosen.Name,
 		Candidates: mapped(r.Candidates, candidateJSON), Members: membersJSON(r.Members),
 	}
 	for _, n := range r.Without() {
@@ -632,6 +634,9 @@ func (w *automatic) report() report {
 	switch {
 	case !w.hasTests():
 		what = fmt.Sprintf("nested validation on %d parts", len(m.divisions))
+		if !several {
+			what = "nested validation on one part, which also ended trainings early"
+		}
 	case several:
 		what = fmt.Sprintf("results on test data of %d folds", len(m.divisions))
 	}
@@ -660,6 +665,9 @@ func (w *automatic) report() report {
 		}
 	}
 	done := fmt.Sprintf("%d trials on %d parts", len(r.Trials), len(r.Tune.Folds))
+	if r.Sampled > 0 {
+		done += fmt.Sprintf(", the first of them on a sample of %d of %d queries", r.Sampled, len(r.Data.Queries))
+	}
 	if n := len(r.Without()); n > 0 {
 		done += fmt.Sprintf(", except %d left out or unfinished", n)
 	}

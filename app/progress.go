@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -106,6 +107,9 @@ func (p *progress) steps(short bool) string {
 	}
 	if p.unit == "MB" {
 		return fmt.Sprintf("%.0f%s%.0f MB", float64(p.done)/1e6, of, float64(p.total)/1e6)
+	}
+	if p.total == 0 && p.done > 0 { // as of a search that time ends
+		return strconv.FormatInt(p.done, 10)
 	}
 	return fmt.Sprintf("%d%s%d", p.done, of, p.total)
 }

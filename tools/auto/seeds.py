@@ -1,6 +1,6 @@
-"""Measures "listwise auto" on five folds over several seeds, beside the best single method and the plain fusion.
+"""Measures "listwise auto" on five folds over several seeds, beside the best trial alone.
 
-    python tools/auto/seeds.py --listwise ./listwise --data MQ2008 --out R/mq2008 --trials 112 --seeds 1-3
+    python tools/auto/seeds.py --listwise ./listwise --data MQ2008 --out R/mq2008 --trials 60 --seeds 1-3
 
 R/mq2008-SEED gets what auto writes; a folder that is there goes on where it was. The first table has the mean over folds
 for every seed, and the mean and the standard deviation over seeds; the second is "listwise compare", query by query, of the

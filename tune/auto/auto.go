@@ -70,7 +70,8 @@ type Target interface {
 
 // Progress is how far a run is.
 type Progress struct {
-	Done, Total int // trainings; Total is 0 if it is unknown
+	Stage       string // "trials", "trials on all data" after those on a sample, or "final models"
+	Done, Total int    // trainings of the stage; Total is 0 if it is unknown
 	Best        float64
 	Name        string // of the family that is best
 }
@@ -230,11 +231,11 @@ func (r *run) search(ctx context.Context) (*search, error) {
 	if err := s.restore(); err != nil {
 		return nil, err
 	}
-	until := r.until(share)
+	share := s.share
 	if sample != nil {
-		until = r.until(sampleShare)
+		share = func(int) float64 { return sampleShare }
 	}
-	if err := s.try(ctx, until); err != nil {
+	if err := s.try(ctx, share); err != nil {
 		return nil, err
 	}
 	r.trials = s.trials
@@ -269,12 +270,22 @@ func (r *run) open(folds []tune.Fold) (*search, error) {
 	return s, nil
 }
 
-// share is the part of the time until trials end; then the best are trained again. sampleShare is the part until those on a
-// sample end.
+// searchShare is the part of the time for all trainings; then a fusion is chosen. sampleShare is the part for those on a
+// sample.
 const (
-	share       = 0.85
+	searchShare = 0.95
 	sampleShare = 0.3
 )
+
+// share is the part of the time for a number of trials, so that enough is left to train the final models. Such a
+// training takes about seven tenths of a trial's, since it ends without patience.
+func (s *search) share(trials int) float64 {
+	if len(s.config.Folds) == 1 {
+		return searchShare
+	}
+	const again = 0.7
+	return searchShare / (1 + float64(again*float64(min(trials, mostFused))/float64(trials)))
+}
 
 // until returns when a part of the time is over, the zero time without a limit.
 func (r *run) until(part float64) time.Time {

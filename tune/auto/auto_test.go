@@ -179,7 +179,7 @@ func TestRunRepeats(t *testing.T) {
 	}
 }
 
-// Claim: a run that a time ended is repeated by the number of its trials and those that did not end.
+// Claim: the number of trials, and the trials that did not end, repeat a run that a time ended.
 func TestRunWithinTime(t *testing.T) {
 	d := generated(t, 60, 1)
 	begun := time.Now()

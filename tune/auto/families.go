@@ -83,7 +83,7 @@ var choices = map[string]map[string][]string{
 		"l2":               {"0", "1", "10"},
 		"query_fraction":   {"0.5", "0.75", "1"},
 		"feature_fraction": {"0.2", "0.4", "0.7", "1"},
-		"normalize":        {"none", "both"},
+		"normalize":        {"gap", "none", "both"},
 	},
 	"net": {
 		"hidden": {"10", "20", "40", "80"},

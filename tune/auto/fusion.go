@@ -26,8 +26,8 @@ type pool struct {
 	measure measure.Measure
 	queries []pooled
 	docs    int
-	scale   constants // how scores become votes
-	outer   []int     // of each query: the part in which it is held out from the choice of a fusion
+	fixed   bool  // scores are divided by one number, not standardised within each query
+	outer   []int // of each query: the part in which it is held out from the choice of a fusion
 }
 
 type pooled struct {
@@ -39,11 +39,8 @@ type pooled struct {
 // outerParts is the number of parts of the nested validation.
 const outerParts = 5
 
-// constants says that scores are standardised over all documents, not within each query.
-type constants bool
-
-func newPool(c *tune.Config, standardised constants) *pool {
-	p := &pool{measure: c.Select, scale: standardised}
+func newPool(c *tune.Config, fixed bool) *pool {
+	p := &pool{measure: c.Select, fixed: fixed}
 	for k := range c.Folds {
 		d := c.Folds[k].Valid
 		for i := range d.Queries {
@@ -88,7 +85,7 @@ func Rule() fuse.Rule { return fuse.Rule{Kind: fuse.CombSUM, Scale: fuse.ZScore}
 // votes returns what fusions add up for scores.
 func (p *pool) votes(scores []float64) []float64 {
 	votes := slices.Clone(scores)
-	if p.scale {
+	if p.fixed {
 		deviation := deviationOf(scores)
 		for i := range votes {
 			votes[i] /= deviation
@@ -174,7 +171,8 @@ func (p *pool) counted(queries []int, lists ...[]float64) (counted [][]float64, 
 	return counted, weights
 }
 
-// standardError returns that of the mean of the differences of two systems' values on some queries, 0 for fewer than two queries.
+// standardError returns the standard error of the mean difference between two systems on some queries, 0 for fewer than
+// two queries.
 func (p *pool) standardError(a, b []float64, queries []int) float64 {
 	values, weights := p.counted(queries, a, b)
 	if len(values[0]) < 2 {
@@ -283,7 +281,7 @@ func (p *pool) greedy(trials []*Trial, queries, from []int, members int) []float
 	return normalised(counts)
 }
 
-// meanOf returns the mean of the measure over some queries for the sums of votes and those of one more trial.
+// meanOf returns the mean of the measure over some queries if the votes of one more trial are added to a sum.
 func (p *pool) meanOf(sum, votes []float64, queries []int) float64 {
 	scores := make([]float64, p.docs)
 	for _, i := range queries {

@@ -84,8 +84,8 @@ func TestGreedySelection(t *testing.T) {
 	}
 }
 
-// Claim: the weights of stacking are a minimum of the squared error over non-negative weights: the slope is 0 for
-// positive weights, and not negative for the others (Karush, Kuhn and Tucker).
+// Claim: the weights of stacking minimise the squared error over non-negative weights. By the conditions of Karush, Kuhn
+// and Tucker, the slope is 0 for positive weights and not negative for the others.
 func TestStackingIsOptimal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 50 {
@@ -168,8 +168,8 @@ func meanAndError(values []float64) (mean, standardError float64) {
 	return mean, math.Sqrt(standardError / (n - 1) / n)
 }
 
-// Claim: a fusion is chosen where it is clearly better, as of equal rankers with independent errors, and the best single
-// where it is not, as of one good ranker among bad ones.
+// Claim: a fusion is chosen if it is clearly better, as for equal rankers with independent errors. Otherwise the best
+// single is chosen, as for one good ranker among bad ones.
 func TestChoice(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, c := range []struct {

@@ -18,10 +18,10 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// PartsFor returns how many of the five parts of the data validate trials. With 2,500 validation queries, the standard
-// error of the difference between two good rankers is about .002, as a query's difference in NDCG deviates by about
-// .1: more queries would cost trainings and decide nothing. So all five parts validate up to 2,500 queries, and one
-// from 12,500 on.
+// PartsFor returns how many of the five parts of the data validate trials. A query's difference in NDCG between two good
+// rankers deviates by about .1. So the standard error of their mean difference is about .002 on 2,500 queries, and more
+// queries would cost trainings and decide nothing. All five parts validate up to 2,500 queries, and one part from 12,500
+// on.
 func PartsFor(queries int) int {
 	const enough = 2500
 	return min(max(int(math.Ceil(enough*tune.HeldOut/float64(queries))), 1), tune.HeldOut)
@@ -124,11 +124,12 @@ func (r *run) promote(ctx context.Context, on *search, whole []tune.Fold) (*sear
 		return nil, err
 	}
 	s.offset = len(on.trials)
-	begun, end := time.Now(), r.until(share)
+	begun, end := time.Now(), r.until(searchShare)
 	trials, err := s.promoted(on)
 	if err != nil {
 		return nil, err
 	}
+	s.begin("trials on all data", len(trials))
 	for i, t := range trials {
 		var until time.Time
 		if !end.IsZero() {

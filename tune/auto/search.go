@@ -59,7 +59,7 @@ type search struct {
 	offset  int      // of their numbers
 
 	mu       sync.Mutex
-	finished int // trainings
+	progress Progress
 }
 
 // next returns the trials of the next round. The portfolio comes first. Then the families with the highest index get a
@@ -252,9 +252,11 @@ func (s *search) complement() string {
 	return best
 }
 
-// try does trials until their number is reached, the time is over, or nothing is left to try.
-func (s *search) try(ctx context.Context, until time.Time) error {
+// try does trials until their number is reached, the time is over, or nothing is left to try. share is the part of the
+// time that a number of trials may take.
+func (s *search) try(ctx context.Context, share func(trials int) float64) error {
 	most := cmp.Or(s.Trials, math.MaxInt)
+	s.begin("trials", s.Trials*len(s.config.Folds))
 	for len(s.trials) < most {
 		trials, err := s.next(most - len(s.trials))
 		if err != nil {
@@ -263,7 +265,7 @@ func (s *search) try(ctx context.Context, until time.Time) error {
 		if len(trials) == 0 {
 			return nil
 		}
-		over, err := s.do(ctx, trials, until)
+		over, err := s.do(ctx, trials, s.until(share(len(s.trials)+len(trials))))
 		if err != nil {
 			return err
 		}
@@ -349,6 +351,9 @@ func (s *search) conclude(t *Trial, trained []*tune.Trained) error {
 	t.votes = s.pool.votes(scores)
 	t.values = s.pool.values(scores)
 	t.Mean = s.pool.mean(t.values, s.pool.all())
+	if s.progress.Name == "" || t.Mean > s.progress.Best {
+		s.progress.Best, s.progress.Name = t.Mean, t.Entry.Name
+	}
 	return nil
 }
 
@@ -380,6 +385,7 @@ func (s *search) finish(ctx context.Context, trials []*Trial) (list []*Trial, er
 		list = append(list, &own)
 	}
 	refused := make([]bool, len(trials))
+	s.begin("final models", len(trials)*folds)
 	parallel.For(len(trials)*folds, s.config.Jobs, func(_, n int) {
 		i, k := n/folds, n%folds
 		if ctx.Err() != nil {
@@ -423,17 +429,17 @@ func (s *search) again(ctx context.Context, t *Trial, part int) (*model.Model, m
 	return m, v, err
 }
 
+// begin begins a stage of a number of trainings, 0 if it is unknown.
+func (s *search) begin(stage string, total int) {
+	s.progress.Stage, s.progress.Done, s.progress.Total = stage, 0, total
+}
+
 // tell calls Observe after a training.
 func (s *search) tell() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.finished++
-	if s.Observe == nil {
-		return
+	s.progress.Done++
+	if s.Observe != nil {
+		s.Observe(s.progress)
 	}
-	p := Progress{Done: s.finished, Total: s.Trials * len(s.config.Folds)}
-	if list := s.ranked(); len(list) > 0 {
-		p.Best, p.Name = list[0].Mean, list[0].Entry.Name
-	}
-	s.Observe(p)
 }
