@@ -115,6 +115,7 @@ A run that was interrupted resumes.`,
 	f.slicer.addTo(cmd)
 	f.measuring.addTo(cmd, usualMeasures, "`measures` to report, separated by commas")
 	f.addData(cmd)
+	f.missing, fl.Lookup("missing").DefValue = "keep", "keep"
 	f.recording.addTo(cmd)
 	return cmd
 }
@@ -203,6 +204,9 @@ func (f *autoFlags) open(ctx context.Context, env *environment) (*automatic, err
 		warnOfFolds(env, w.folds)
 		sets = dataOf(w.folds)
 	}
+	if err := w.keepMissing(env, sets); err != nil {
+		return nil, err
+	}
 	t.Convention = env.settle(t.Convention, sets...)
 	if w.several() {
 		if c.Data, err = tune.Whole(w.folds); err != nil {
@@ -217,6 +221,25 @@ func (f *autoFlags) open(ctx context.Context, env *environment) (*automatic, err
 	warnOfIndifference(env, c.Data, catalogueMeasures(t.Convention))
 	w.warnOfTests(env)
 	return w, f.divisible(w.measuredOn(), t.Convention.Threshold())
+}
+
+// keepMissing completes the default rule for missing values. The flag then counts as given, so that the commands of the
+// trainings have it. Data without missing values have no rule, and models refuse missing values as those of train do.
+func (w *automatic) keepMissing(env *environment, sets []*dataset.Dataset) error {
+	flags := w.cmd.Flags()
+	if flags.Changed("missing") {
+		return nil
+	}
+	n := 0
+	for _, d := range sets {
+		n += d.Missing()
+	}
+	if n == 0 {
+		w.missing, w.config.Tune.Missing = "error", dataset.MissingError
+		return nil
+	}
+	env.note("%d values are missing: trees learn a direction for them, other scorers use the feature's mean (--missing has other rules)", n)
+	return flags.Set("missing", w.missing)
 }
 
 // several reports whether the search is repeated for folds with test data.

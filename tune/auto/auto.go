@@ -160,7 +160,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 func (s *search) exportable(result *Result) (*Candidate, error) {
 	var trials []*Trial
 	for _, t := range result.Ranked {
-		if f := t.family; s.Target == nil && f.form == raw.name && (f.kind == "linear" || f.kind == "trees") && len(s.config.Transforms) == 0 && s.config.Normalization == dataset.NoNormalization {
+		if f := t.family; s.Target == nil && f.form == raw.name && (f.kind == "linear" || f.kind == "trees") && len(t.Entry.Own.Transforms) == 0 && s.config.Normalization == dataset.NoNormalization {
 			trials = append(trials, t)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
@@ -151,7 +152,11 @@ func (c *Config) entry(m *method.Method, kind string, f form) (e tune.Entry, gri
 		return e, nil, err
 	}
 	own := tune.Variant{Scorer: kind, Views: f.views, Transforms: slices.Clone(c.Tune.Transforms), Seed: c.Tune.Seed}
-	for _, text := range f.transforms {
+	steps := f.transforms
+	if kind != "trees" && c.keepsMissing() {
+		steps = slices.Concat([]string{"fill=mean"}, steps)
+	}
+	for _, text := range steps {
 		step, err := transform.ParseSpec(text)
 		if err != nil {
 			return e, nil, err
@@ -185,6 +190,13 @@ func (c *Config) entry(m *method.Method, kind string, f form) (e tune.Entry, gri
 	}
 	maps.Copy(grid, override)
 	return e, grid, nil
+}
+
+// keepsMissing reports whether missing values stay missing. Trees learn a direction for them. Other scorers see the mean of
+// the feature.
+func (c *Config) keepsMissing() bool {
+	fills := func(s transform.Spec) bool { return strings.HasPrefix(s.String(), transform.Fill{}.Name()) }
+	return c.Tune.Missing == dataset.MissingKeep && !slices.ContainsFunc(c.Tune.Transforms, fills)
 }
 
 // draw returns the setting of the family's next trial, or false if all have been tried. The first is the default.
