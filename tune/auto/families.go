@@ -53,8 +53,12 @@ type planned struct {
 // family returns the name of its family.
 func (p *planned) family() string { return p.method + "." + p.kind + "." + p.form.name }
 
-// sampled are settings of trees that learn from a sample of the queries and the features.
-var sampled = map[string]string{"query_fraction": "0.75", "feature_fraction": "0.3"}
+// Settings of trees that differ from the defaults: samples of the queries and the features for each tree, and symmetric trees,
+// which overfit less.
+var (
+	sampled   = map[string]string{"query_fraction": "0.75", "feature_fraction": "0.3"}
+	symmetric = map[string]string{"growth": "symmetric", "leaves": "64", "feature_fraction": "0.5"}
+)
 
 // portfolio are the first trials. They differ as much as possible, and every prefix has a good ranker: least squares
 // take one pass over the data, and LambdaMART does not depend on the scales of features.
@@ -62,14 +66,14 @@ var portfolio = []planned{
 	{"regression", "linear", raw, nil},
 	{"lambdamart", "trees", raw, nil},
 	{"lambdarank", "linear", relative, nil},
-	{"mart", "trees", raw, sampled},
-	{"yetirank", "trees", raw, sampled},
+	{"mart", "trees", raw, symmetric},
+	{"yetirank", "trees", raw, symmetric},
 	{"listnet", "linear", scaled, nil},
 	{"lambdamart", "trees", relative, sampled},
 	{"convexloss", "trees", raw, sampled},
 	{"lambdarank", "net", scaled, nil},
 	{"lambdarank", "linear", raw, nil},
-	{"listnet", "trees", raw, sampled},
+	{"listnet", "trees", raw, symmetric},
 	{"boltzrank1", "trees", raw, sampled},
 }
 
@@ -77,8 +81,9 @@ var portfolio = []planned{
 var choices = map[string]map[string][]string{
 	"trees": {
 		"trees":            {"500"},
+		"growth":           {"leaf", "symmetric"},
 		"patience":         {"50"},
-		"leaves":           {"6", "8", "12", "16", "24", "32", "48"},
+		"leaves":           {"6", "8", "12", "16", "24", "32", "64"},
 		"rate":             {"0.03", "0.05", "0.1"},
 		"leaf_documents":   {"5", "10", "20", "50"},
 		"l2":               {"0", "1", "10"},

@@ -114,10 +114,10 @@ func (r *run) sample() ([]tune.Fold, error) {
 // finalists is the number of trials on a sample that are repeated on all data.
 const finalists = 4
 
-// promote repeats the best trials of a search on a sample on all data, one of each of the best families. The sample has
-// too few documents for large trees, so the best trees are also repeated with four times as many leaves. Trees grow as
-// long as validation data improve. With a limit of time, the first trial gets half of the remaining time, and the others
-// share the rest. A training of trees whose time is over keeps the trees so far.
+// promote repeats the best trials of a search on a sample on all data, one of each of the best families. The best trees come
+// first, since trees gain most from more data, and are also repeated with four times as many leaves. Trees grow as long as
+// validation data improve. With a limit of time, the first trial gets half of the remaining time, and the others share the
+// rest. A training of trees whose time is over keeps the trees so far.
 func (r *run) promote(ctx context.Context, on *search, whole []tune.Fold) (*search, error) {
 	s, err := r.open(whole[:1])
 	if err != nil {
@@ -157,20 +157,20 @@ func (s *search) promoted(on *search) (trials []*Trial, err error) {
 		}
 		return err
 	}
+	best := bestOfFamilies(on.ranked())
+	if i := slices.IndexFunc(best, func(t *Trial) bool { return t.family.kind == "trees" }); i >= 0 {
+		trees := best[i]
+		best = slices.Insert(slices.Delete(best, i, i+1), 0, trees)
+	}
 	longer := map[string]string{"trees": "20000", "patience": "100"}
-	seen := make(map[*family]bool)
-	for _, t := range on.ranked() {
-		if seen[t.family] || len(seen) == finalists-1 {
-			continue
-		}
-		seen[t.family] = true
+	for i, t := range best[:min(finalists-1, len(best))] {
 		if t.family.kind != "trees" {
 			if err := add(t, nil); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if len(trials) == 0 {
+		if i == 0 {
 			more := maps.Clone(longer)
 			more["leaves"] = strconv.Itoa(min(4*t.Setting.Int("leaves"), 255))
 			if err := add(t, more); err != nil {
@@ -182,6 +182,18 @@ func (s *search) promoted(on *search) (trials []*Trial, err error) {
 		}
 	}
 	return trials, nil
+}
+
+// bestOfFamilies returns the first trial of each family.
+func bestOfFamilies(ranked []*Trial) (best []*Trial) {
+	seen := make(map[*family]bool)
+	for _, t := range ranked {
+		if !seen[t.family] {
+			best = append(best, t)
+		}
+		seen[t.family] = true
+	}
+	return best
 }
 
 // repeat does a trial on all data, with all cores.
