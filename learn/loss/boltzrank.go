@@ -13,34 +13,34 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// BoltzRank is the objective of Volkovs and Zemel (BoltzRank: Learning to Rank with
-// Pairwise Potentials, ICML 2009), turned into a loss:
+// BoltzRank is the negated objective of Volkovs and Zemel (BoltzRank: Learning to Rank with Pairwise
+// Potentials, ICML 2009):
 //
 //	loss = −[λ⟨N⟩ − (1−λ)C]
 //	⟨N⟩  = Σ_R p_R N_R,   C = −Σ_R P_R log p_R         (R over the set R_q)
 //	p_R ∝ exp(−E(R|s)),   P_R ∝ exp(−E(R|grades))
 //	E(R|s) = 2/(m(m−1)) Σ_{r_j>r_k} g(r_j − r_k)(s_j − s_k)
 //
-// where N_R is the measure of ranking R, r_j the rank of document j in R, and m the
-// number of documents. Energies are linear in the scores,
+// where R_q is a set of rankings, N_R the measure of ranking R, r_j the rank of document j in R, and m
+// the number of documents. Energies are linear in the scores,
 //
 //	E(R|s) = Σ_j e_j s_j,   e_j = a·(r_j − (m+1)/2),
 //	a = 2α/(m−1) for g(x) = αx,   a = 4α/(m(m−1)) for g(x) = α·sign(x),
 //
-// and for a sum over the P pairs of differently graded documents alone
+// and if the energy is a sum over the P pairs of documents with different grades only,
 //
 //	e_j = a·[(r_j − (m+1)/2) − (r′_j − (n_j+1)/2)],   a = 2α/P,
 //
-// where r′_j is the rank among the n_j documents of j's grade, which removes pairs of one grade. So all
-// energies are one matrix-vector product, and the derivatives another:
+// where r′_j is j's rank among the n_j documents of its grade. The second term removes pairs of equal
+// grades. So all energies are one matrix-vector product, and the derivatives another:
 //
 //	∂loss/∂s_j = Σ_R [λ p_R(N_R − ⟨N⟩) + (1−λ)(P_R − p_R)] e_j(R).
 //
-// The zero value with a Measure and a Lambda is ready to use. With Lambda 0 the loss
-// is the cross entropy C alone, which is convex.
+// A BoltzRank needs a Measure and a Lambda; the zero values of all other options are defaults. With
+// Lambda 0 the loss is the cross entropy C alone, which is convex.
 type BoltzRank struct {
-	// Measure is the measure whose expectation is maximised, NDCG in the paper. It may
-	// be nil if Lambda is 0. Its value is 0 for a query that its convention leaves out.
+	// Measure is the measure whose expectation is maximised, NDCG in the paper. It may be nil if Lambda
+	// is 0. It counts as 0 for a query that its convention leaves out.
 	Measure measure.Measure
 
 	// Lambda is the weight λ of the expected measure, from 0 to 1.
@@ -52,20 +52,19 @@ type BoltzRank struct {
 	// Alpha is the scale α > 0 of g; 0 means 1. With a linear g and α = 1, e_j goes from −1 to 1.
 	Alpha float64
 
-	// Growing multiplies α by (m−1)/2, so that with a linear g and α = 1 a step in
-	// rank weighs the same in queries of any number of documents.
+	// Growing multiplies α by (m−1)/2. With a linear g and α = 1, a difference of one rank then has the
+	// same weight in queries of any size.
 	Growing bool
 
-	// Sampler says how R_q is drawn from the grades.
+	// Sampler determines how R_q is drawn from the grades.
 	Sampler PermutationOptions
 
-	// Negatives, if not 0, is the number of irrelevant documents kept for each relevant one, drawn once for
-	// each query. Other irrelevant documents are in no ranking and have λ = 0. The paper does this for
-	// TD2004's queries of a thousand documents.
+	// Negatives is the number of irrelevant documents kept for each relevant one; 0 keeps all. Bind
+	// draws them once for each query. The omitted documents are in no ranking and have λ = 0. The paper
+	// omits documents of TD2004, whose queries have a thousand documents.
 	Negatives float64
 
-	// Threshold is the lowest grade of documents that are never left out; 0
-	// means 1.
+	// Threshold is the lowest grade of relevant documents, which are never omitted; 0 means 1.
 	Threshold float64
 }
 
@@ -79,14 +78,14 @@ const (
 	LinearEnergy Energy = iota
 	// SignEnergy is g(x) = α·sign(x).
 	SignEnergy
-	// GradedEnergy is g(x) = α·sign(x) summed over pairs of differently graded documents alone,
-	// and divided by their number: LogRank's feature map in place of BoltzRank's.
+	// GradedEnergy is g(x) = α·sign(x), but the energy is the mean over the pairs of documents with
+	// different grades. It is LogRank's feature map instead of BoltzRank's.
 	GradedEnergy
 )
 
 var energyNames = [...]string{"linear", "sign", "graded"}
 
-// ParseEnergy reads an energy's name: linear, sign or graded.
+// ParseEnergy returns the energy with the given name: linear, sign or graded.
 func ParseEnergy(name string) (Energy, error) {
 	i := slices.Index(energyNames[:], name)
 	if i < 0 {
@@ -117,7 +116,7 @@ func (b BoltzRank) Validate() error {
 	return nil
 }
 
-// maxAlpha bounds the scale of energies, so that the grades' energies stay finite.
+// maxAlpha bounds the scale of energies, so that the energies of grades are finite.
 const maxAlpha = 1e100
 
 // Traits implements [Loss].
@@ -125,8 +124,8 @@ func (b BoltzRank) Traits() Traits {
 	return Traits{Convex: b.Lambda == 0, ShiftInvariant: true, Smooth: true}
 }
 
-// Bind implements [Loss]: it draws the documents, if some are to be left out, and
-// the rankings. Memory is 4 bytes a ranking and document.
+// Bind implements [Loss]. It draws the rankings and, if Negatives is set, the documents. Memory is 4
+// bytes for each document of each ranking.
 func (b BoltzRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
@@ -156,7 +155,7 @@ func (b BoltzRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	return b.newBound(grades, docs, set), nil
 }
 
-// newBound precomputes all that does not depend on the scores.
+// newBound precomputes everything that does not depend on the scores.
 func (b BoltzRank) newBound(grades []float64, docs []int32, set *Permutations) *boundBoltzRank {
 	m := float64(set.Docs)
 	bound := &boundBoltzRank{
@@ -182,7 +181,8 @@ func (b BoltzRank) newBound(grades []float64, docs []int32, set *Permutations) *
 	return bound
 }
 
-// lessOwnGrade subtracts from a document's centred rank that among the documents of its grade.
+// lessOwnGrade subtracts from a document's centred rank its centred rank among the documents of its
+// grade.
 func lessOwnGrade(centered []float32, grades []float64, set *Permutations) {
 	levels := slices.Compact(slices.Sorted(slices.Values(grades)))
 	of, size, rank := make([]int, len(grades)), make([]int, len(levels)), make([]int, len(levels))
@@ -240,10 +240,10 @@ func gainsOf(by measure.Measure, grades []float64, set *Permutations) []float64 
 }
 
 type boundBoltzRank struct {
-	docs     []int32   // that take part; nil for all
+	docs     []int32   // documents that are kept; nil means all
 	centered []float32 // a row of r_j − (m+1)/2 for every ranking
 	scale    float64   // a
-	lowest   float64   // bound on a score less the highest, so that energies stay finite
+	lowest   float64   // lower bound of a score minus the highest, which keeps energies finite
 	lambda   float64
 	gain     []float64 // N_R; nil if λ = 0
 	target   []float64 // P_R
@@ -266,7 +266,7 @@ func (b *boundBoltzRank) Eval(scores, lambda []float64, scratch *Scratch) float6
 	return value
 }
 
-// eval is Eval on the documents that take part.
+// eval is Eval for the kept documents.
 func (b *boundBoltzRank) eval(scores, lambda []float64, scratch *Scratch) float64 {
 	p, logs := scratch.Floats(len(b.target)), scratch.Floats(len(b.target))
 	b.logs(logs, scores, scratch)
@@ -284,7 +284,7 @@ func (b *boundBoltzRank) eval(scores, lambda []float64, scratch *Scratch) float6
 	if lambda == nil {
 		return value
 	}
-	// Minus the coefficients of e_j(R) in the formula.
+	// c contains minus the coefficients of e_j(R) in the formula.
 	c := logs
 	for i, t := range b.target {
 		c[i] = float64((1 - b.lambda) * (p[i] - t))
@@ -298,9 +298,9 @@ func (b *boundBoltzRank) eval(scores, lambda []float64, scratch *Scratch) float6
 	return value
 }
 
-// logs sets dst to −E(R|s) of all rankings, which is log p_R up to a constant. It
-// subtracts the highest score first: that changes no energy, and a large constant
-// common to all scores would cancel with rounding errors.
+// logs sets dst to −E(R|s) of all rankings, which is log p_R plus a constant. It first subtracts the
+// highest score. This does not change the energies, but avoids rounding errors from a large constant in
+// all scores.
 func (b *boundBoltzRank) logs(dst, s []float64, scratch *Scratch) {
 	below := scratch.Floats(len(s))
 	top := kernel.Max(s)

@@ -9,22 +9,22 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// FieldDiagnosis tests whether λ is the negative gradient of some function near a point (Burges, Ragno and
-// Le 2006, section 4). It is if the Jacobian J of −λ is symmetric (eq. 5, Poincaré's lemma). The function
-// is convex if J is also positive semidefinite.
+// FieldDiagnosis tests whether λ is the negative gradient of some function near a point (Burges, Ragno
+// and Le 2006, section 4). λ is such a gradient if the Jacobian J of −λ is symmetric (eq. 5, Poincaré's
+// lemma). The function is convex if J is also positive semidefinite.
 type FieldDiagnosis struct {
-	// Asymmetry is ‖J − Jᵀ‖/‖J‖ in the maximum norm of row sums, 0 where J is.
+	// Asymmetry is ‖J − Jᵀ‖/‖J‖, or 0 if J is 0. The norm is the largest absolute row sum.
 	Asymmetry float64
 	// SmallestEigenvalue is the smallest eigenvalue of (J + Jᵀ)/2.
 	SmallestEigenvalue float64
-	// LambdaSum is Σλ, which moves the mean of the scores.
+	// LambdaSum is Σλ. Unless it is 0, a step along λ moves the mean of the scores.
 	LambdaSum float64
 }
 
-// DiagnoseField diagnoses λ of one query's loss at the given scores, by central
-// differences of step h. If h is smaller than half the smallest gap between scores,
-// all differences are taken within one cell, the set of scores with the same ranking;
-// [Circulation] compares cells. It takes 2n evaluations and O(n³) for the eigenvalues.
+// DiagnoseField diagnoses λ of one query's loss at the given scores, by central differences of step h.
+// If h is smaller than half the smallest gap between scores, all differences are taken within one cell,
+// the set of scores with the same ranking. To compare cells, use [Circulation]. The diagnosis takes 2n
+// evaluations, and O(n³) for the eigenvalues.
 func DiagnoseField(b QueryLoss, scores []float64, h float64) FieldDiagnosis {
 	n := len(scores)
 	j := FieldJacobian(b, scores, h)
@@ -50,8 +50,8 @@ func DiagnoseField(b QueryLoss, scores []float64, h float64) FieldDiagnosis {
 	return d
 }
 
-// FieldJacobian returns the Jacobian of −λ by central differences of step h: row
-// i, column k of the n×n matrix holds −∂λ_i/∂s_k at i·n + k.
+// FieldJacobian returns the n×n Jacobian of −λ by central differences of step h. The element i·n + k is
+// −∂λ_i/∂s_k.
 func FieldJacobian(b QueryLoss, scores []float64, h float64) []float64 {
 	n := len(scores)
 	j := make([]float64, n*n)
@@ -89,8 +89,8 @@ type Circle struct {
 	Radius       float64
 }
 
-// RandomCircle returns a circle around a point in a plane of random direction, U
-// and V being orthonormal. There must be at least two scores.
+// RandomCircle returns a circle around center in a random plane, with orthonormal U and V. It panics if
+// center has fewer than two elements.
 func RandomCircle(center []float64, radius float64, rng *rand.Rand) Circle {
 	if len(center) < 2 {
 		panic("loss: a circle needs two dimensions")
@@ -100,7 +100,7 @@ func RandomCircle(center []float64, radius float64, rng *rand.Rand) Circle {
 		c.U[i], c.V[i] = random.Normal(rng), random.Normal(rng)
 	}
 	normalise(c.U)
-	// Two passes make the rest orthogonal up to rounding.
+	// Two passes make V orthogonal to U up to rounding errors.
 	for range 2 {
 		along := dot(c.U, c.V)
 		for i, u := range c.U {
@@ -111,13 +111,13 @@ func RandomCircle(center []float64, radius float64, rng *rand.Rand) Circle {
 	return c
 }
 
-// TieCircle returns the circle around the point at which three documents tie at the mean of their scores.
-// On it the scores of the first two go around while all others stay. All six orders of the three lie on
-// it.
+// TieCircle returns the circle around the point at which three documents tie at the mean of their
+// scores. On the circle, the scores of the first two documents vary and all other scores are constant.
+// It passes through all six orders of the three documents.
 //
-// (Were the mean to stay instead, each order would have an equal part of the
-// circle. There LambdaRank's circulation under NDCG is 0 too, because the
-// differences of three gains cancel in pairs.)
+// (If the mean of the three scores were constant instead, each order would have an equal part of the
+// circle. There the circulation of LambdaRank under NDCG is also 0, because the differences of three
+// gains cancel in pairs.)
 func TieCircle(scores []float64, tied [3]int, radius float64) Circle {
 	n := len(scores)
 	c := Circle{append([]float64(nil), scores...), make([]float64, n), make([]float64, n), radius}
@@ -129,10 +129,10 @@ func TieCircle(scores []float64, tied [3]int, radius float64) Circle {
 	return c
 }
 
-// Circulation returns the line integral ∮ λ·ds around a circle, by the midpoint
-// rule with the given number of steps. It is 0 if λ is the gradient of a function;
-// LambdaRank's λ jumps where documents tie, so its circulation is not 0. The error is
-// of the order of a jump divided by steps, or far less where λ is smooth.
+// Circulation returns the line integral ∮ λ·ds around a circle, by the midpoint rule with the given
+// number of steps. It is 0 if λ is the gradient of a function. LambdaRank's λ jumps where documents tie,
+// so its circulation is not 0. The error is of the order of a jump divided by steps, and much smaller if
+// λ is smooth.
 func Circulation(b QueryLoss, c Circle, steps int) float64 {
 	n := len(c.Center)
 	x, lambda := make([]float64, n), make([]float64, n)
@@ -165,12 +165,12 @@ func normalise(x []float64) {
 	}
 }
 
-// symmetricEigenvalues returns the eigenvalues of the symmetric n×n matrix a, row
-// by row, in ascending order, and destroys a. It is Jacobi's method with rotations
-// in cyclic order (Golub and Van Loan, Matrix Computations, section 8.5): simple,
-// accurate, and fast enough for the few dozen documents of a [FieldDiagnosis].
+// symmetricEigenvalues returns the eigenvalues of the symmetric n×n matrix a in ascending order. a is
+// stored row by row and is overwritten. The method is Jacobi's with rotations in cyclic order (Golub and
+// Van Loan, Matrix Computations, section 8.5). It is simple, accurate, and fast enough for the few dozen
+// documents of a [FieldDiagnosis].
 func symmetricEigenvalues(a []float64, n int) []float64 {
-	const sweeps = 60 // some ten are enough; convergence is quadratic
+	const sweeps = 60 // about ten are enough; convergence is quadratic
 	for range sweeps {
 		var off, diagonal float64
 		for i := range n {
@@ -196,14 +196,14 @@ func symmetricEigenvalues(a []float64, n int) []float64 {
 	return values
 }
 
-// rotate makes a[p][q] zero by a rotation in the plane of p and q.
+// rotate makes a[p][q] zero by a rotation in the plane of axes p and q.
 func rotate(a []float64, n, p, q int) {
 	apq := a[p*n+q]
 	if apq == 0 {
 		return
 	}
 	theta := (a[q*n+q] - a[p*n+p]) / (2 * apq)
-	// The smaller root of t² + 2θt − 1, the tangent of the angle.
+	// t is the smaller root of t² + 2θt − 1: the tangent of the rotation's angle.
 	t := math.Copysign(1, theta) / (math.Abs(theta) + math.Sqrt(1+float64(theta*theta)))
 	c := 1 / math.Sqrt(1+float64(t*t))
 	s := t * c

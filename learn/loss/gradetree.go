@@ -4,31 +4,31 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// gradeTree holds all pairs of differently graded documents of a query. Sums over the pairs whose scores
-// are in the wrong order, or in the right order by less than a margin, take O(n log n) for n documents and
-// any number of grades.
+// gradeTree contains all pairs of documents with different grades. It computes sums over the pairs whose
+// scores are in the wrong order, or in the right order by less than a margin. The sums take O(n log n)
+// for n documents and any number of grades.
 //
-// The documents are in descending order of their grades. Each node splits a run of neighbouring levels in
-// two, so that every document of the upper part is better than every one of the lower part. One node
-// separates each two levels and so has all their pairs. Nodes come after the nodes of their parts, so that
-// both parts are already sorted by score. A node walks through the two sorted lists once, then merges them
-// for the node above, as merge sort does when it counts inversions. (C.-P. Lee and C.-J. Lin, Large-Scale
-// Linear RankSVM, Neural Computation 26, 2014, use order-statistic trees for the same sums.) A run of
-// levels is split where its two parts are nearest in size. So a document belongs to at most log₂ n + 2
-// nodes.
+// The documents are in descending order of grade. Documents with equal grades form a level. Each node
+// splits a run of adjacent levels into two parts, so every document of the upper part is better than
+// every document of the lower part. Exactly one node separates two given levels, so it has all their
+// pairs. A node comes after the nodes of its parts, so both parts are already sorted by score. It scans
+// the two sorted lists once and then merges them for its parent, as merge sort does when it counts
+// inversions. (C.-P. Lee and C.-J. Lin, Large-Scale Linear RankSVM, Neural Computation 26, 2014, use
+// order-statistic trees for the same sums.) A run is split where its two parts are nearest in size, so a
+// document belongs to at most log₂ n + 2 nodes.
 type gradeTree struct {
-	order  []int32 // the documents
-	levels []int   // where each level ends in order
+	order  []int32 // documents, by descending grade
+	levels []int   // end of each level in order
 	nodes  []gradeNode
 
-	weights []float64 // by place in order; nil: all 1
+	weights []float64 // indexed like order; nil means 1
 }
 
-// gradeNode says that the documents order[from:mid] are better than order[mid:to].
+// gradeNode has the pairs of a better document in order[from:mid] and a worse one in order[mid:to].
 type gradeNode struct{ from, mid, to int }
 
-// newGradeTree returns the tree of documents with weights, nil for 1: in sums a pair then counts
-// as often as the product of its documents' weights says.
+// newGradeTree returns the tree of documents with the given grades. In sums, a pair counts as the
+// product of both documents' weights. Nil weights mean 1.
 func newGradeTree(grades, weights []float64) gradeTree {
 	t := gradeTree{order: make([]int32, len(grades))}
 	for i := range t.order {
@@ -44,8 +44,7 @@ func newGradeTree(grades, weights []float64) gradeTree {
 	return t
 }
 
-// split adds the nodes of the levels first ≤ l < last, of which the first begins at
-// from.
+// split adds the nodes of the levels first ≤ l < last. Level first begins at from.
 func (t *gradeTree) split(from, first, last int) {
 	if last-first < 2 {
 		return
@@ -63,7 +62,7 @@ func (t *gradeTree) split(from, first, last int) {
 	t.nodes = append(t.nodes, gradeNode{from, mid, to})
 }
 
-// pairs returns the number of pairs, or the sum of their weights.
+// pairs returns the number of pairs, or the sum of their weights if documents have weights.
 func (t *gradeTree) pairs() float64 {
 	var n float64
 	for _, node := range t.nodes {
@@ -76,7 +75,7 @@ func (t *gradeTree) pairs() float64 {
 	return n
 }
 
-// size returns the sum of the nodes' sizes.
+// size returns the total number of documents of all nodes.
 func (t *gradeTree) size() int {
 	n := 0
 	for _, node := range t.nodes {
@@ -85,15 +84,16 @@ func (t *gradeTree) size() int {
 	return n
 }
 
-// sweep sums up t_ij = margin − s_i + s_j over the active pairs, those with t_ij > 0.
+// sweep sums t_ij = margin − s_i + s_j over the active pairs, which are the pairs with t_ij > 0.
 type sweep struct {
 	tree *gradeTree
 
-	// By place in the tree's order, with + for the better and − for the worse document of a pair: the
-	// number of a document's active pairs, and Σ t_ij over them. Both are weighted by the other documents.
+	// Both are indexed by place in the tree's order. count is the number of a document's active pairs,
+	// and first is Σ t_ij over them. The better document of a pair counts it with +, the worse one with
+	// −. If documents have weights, the other document's weight multiplies each term.
 	count, first []float64
 
-	keys, places         []float64 // the scores in descending order, part by part, and their places
+	keys, places         []float64 // scores in descending order in each part, and their places in the tree's order
 	workKeys, workPlaces []float64
 }
 
@@ -109,8 +109,8 @@ func (t *gradeTree) newSweep(scratch *Scratch) sweep {
 	}
 }
 
-// run computes count, first and the moments at the given scores. If keep is not nil, it
-// stores the active pairs.
+// run computes count and first at the given scores, and returns the moments. If keep is not nil, run
+// stores the active pairs in it.
 func (s *sweep) run(scores []float64, margin float64, keep *activePairs) moments {
 	kernel.Gather(s.keys, scores, s.tree.order, 1)
 	for i := range s.places {
@@ -140,10 +140,11 @@ func (s *sweep) run(scores []float64, margin float64, keep *activePairs) moments
 	return sums
 }
 
-// better adds the active pairs of a node to count and first of their better documents, and returns Σ t².
-// It visits the documents in descending order of score, so that active pairs stay active. A document's t
-// are those before plus the difference of scores. Nothing is subtracted, so that no rounding error exceeds
-// that of a sum over pairs. Unless active is nil, it is set to each document's number of active pairs.
+// better adds the active pairs of a node to count and first of the better documents, and returns Σ t².
+// It visits these documents in descending order of score, so active pairs stay active. From one document
+// to the next, each t grows by the difference of their scores. Without subtractions, no rounding error
+// exceeds that of a direct sum over pairs. Unless active is nil, better sets it to each document's
+// number of active pairs.
 func (s *sweep) better(n gradeNode, margin float64, active []int32) (sum float64) {
 	upper, lower, places := s.keys[n.from:n.mid], s.keys[n.mid:n.to], s.places[n.from:n.mid]
 	var count, first, second, last float64
@@ -175,8 +176,8 @@ func (s *sweep) better(n gradeNode, margin float64, active []int32) (sum float64
 	return sum
 }
 
-// worse is better for the worse documents, in ascending order of score; it adds to
-// the sums of 1 and t.
+// worse is better for the worse documents, which it visits in ascending order of score. It adds Σ 1 and
+// Σ t to sums.
 func (s *sweep) worse(n gradeNode, margin float64, sums *moments) {
 	upper, lower, places := s.keys[n.from:n.mid], s.keys[n.mid:n.to], s.places[n.mid:n.to]
 	var count, first, last float64
@@ -203,7 +204,7 @@ func (s *sweep) worse(n gradeNode, margin float64, sums *moments) {
 	}
 }
 
-// merge sorts the documents of both parts of a node into one list.
+// merge merges the sorted parts of a node into one sorted list.
 func (s *sweep) merge(n gradeNode) {
 	keys, places := s.keys[n.from:n.to], s.places[n.from:n.to]
 	workKeys, workPlaces := s.workKeys[n.from:n.to], s.workPlaces[n.from:n.to]
@@ -212,7 +213,8 @@ func (s *sweep) merge(n gradeNode) {
 	copy(places, workPlaces)
 }
 
-// scatter sets lambda, if it is not nil, to scale·byPlace, reordered to documents.
+// scatter sets lambda to scale·byPlace, times the documents' weights, indexed by document. A nil lambda
+// is left alone.
 func (s *sweep) scatter(lambda, byPlace []float64, scale float64) {
 	if lambda == nil {
 		return
@@ -225,16 +227,17 @@ func (s *sweep) scatter(lambda, byPlace []float64, scale float64) {
 	}
 }
 
-// activePairs stores which pairs were active at some scores. For each node it has the documents in
-// descending order of score, part by part. For each document of the upper part it has the number of active
-// pairs; they are pairs with the first documents of the lower part. A nil *activePairs stores nothing.
+// activePairs stores the pairs that are active at some scores. For each node, it has the documents of
+// both parts in descending order of score. For each document of the upper part, it has the number of
+// active pairs, which are pairs with the first documents of the lower part. A nil *activePairs stores
+// nothing.
 type activePairs struct {
 	tree   *gradeTree
 	docs   []int32
-	active []int32 // as long as docs; of upper parts only
-	end    int     // of the nodes noted so far
+	active []int32 // as long as docs; only elements of upper parts are used
+	end    int     // total size of the nodes stored so far
 
-	weights []float64 // of the documents; nil without
+	weights []float64 // by document; nil means 1
 }
 
 func newActivePairs(t *gradeTree) activePairs {
@@ -255,8 +258,7 @@ func (p *activePairs) reset() {
 	}
 }
 
-// node stores the documents of the next node and returns the slice for its numbers of
-// active pairs.
+// node stores the documents of node n. It returns the slice for the numbers of active pairs.
 func (p *activePairs) node(s *sweep, n gradeNode) []int32 {
 	if p == nil {
 		return nil
@@ -270,8 +272,8 @@ func (p *activePairs) node(s *sweep, n gradeNode) []int32 {
 	return active
 }
 
-// addTimes adds scale·L·v to dst, L being the Laplacian of the graph of active pairs:
-// (Lv)_i = Σ_j w_i·w_j (v_i − v_j) over the documents j that i is active with.
+// addTimes adds scale·L·v to dst, where L is the Laplacian of the graph of active pairs: (Lv)_i = Σ_j
+// w_i·w_j (v_i − v_j) over the documents j that form an active pair with i.
 func (p *activePairs) addTimes(dst, v []float64, scale float64) {
 	if p.weights != nil {
 		p.addTimesWeighted(dst, v, scale)
@@ -303,11 +305,11 @@ func (p *activePairs) addTimes(dst, v []float64, scale float64) {
 	}
 }
 
-// The loops of gradetree.go for documents with weights, apart from these because a product more in
-// each would take time that documents without weights have no use for.
+// The functions below repeat the loops above for documents with weights. Shared loops would slow down
+// documents without weights, which do not need the additional products.
 
-// betterWeighted is better: the sums over a document's active pairs are by the weights of the
-// worse documents, and what it returns is by both.
+// betterWeighted is better with weights. In count and first, the worse document's weight multiplies the
+// term of a pair. In the result, both weights do.
 func (s *sweep) betterWeighted(n gradeNode, margin float64, active []int32) (sum float64) {
 	upper, lower, places := s.keys[n.from:n.mid], s.keys[n.mid:n.to], s.places[n.from:n.to]
 	var count, first, second, last float64
@@ -340,7 +342,8 @@ func (s *sweep) betterWeighted(n gradeNode, margin float64, active []int32) (sum
 	return sum
 }
 
-// worseWeighted is worse, with weights as in betterWeighted.
+// worseWeighted is worse with weights. In count and first, the better document's weight multiplies the
+// term of a pair. In sums, both weights do.
 func (s *sweep) worseWeighted(n gradeNode, margin float64, sums *moments) {
 	upper, lower, places := s.keys[n.from:n.mid], s.keys[n.mid:n.to], s.places[n.from:n.to]
 	var count, first, last float64
@@ -368,7 +371,8 @@ func (s *sweep) worseWeighted(n gradeNode, margin float64, sums *moments) {
 	}
 }
 
-// addTimesWeighted is addTimes: an edge of the graph weighs the product of its documents' weights.
+// addTimesWeighted is addTimes with weights. The weight of an edge is the product of its documents'
+// weights.
 func (p *activePairs) addTimesWeighted(dst, v []float64, scale float64) {
 	weights, at := p.weights, 0
 	for _, n := range p.tree.nodes {

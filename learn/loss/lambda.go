@@ -12,11 +12,12 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Lambda is a λ function, which gives every document of a ranking its λ (Burges, Ragno and Le, Learning to
-// Rank with Nonsmooth Cost Functions, NIPS 2006, sections 4 and 6.2). Except for LambdaDifference, the λ
-// of a document is a sum over pairs of documents. A term is the change of the measure if the two are
-// swapped, times a function of the difference of their scores. The paper tried ten functions and prints
-// the formula of one, LambdaLogistic. The others follow its descriptions.
+// Lambda is a λ function. It computes the λ of each document of a ranking (Burges, Ragno and Le,
+// Learning to Rank with Nonsmooth Cost Functions, NIPS 2006, sections 4 and 6.2). Except for
+// LambdaDifference, the λ of a document is a sum over the pairs that contain it. The term of a pair is
+// the change of the measure if both documents swap ranks, times a function of the difference of their
+// scores. The paper tried ten functions and prints one formula, which is LambdaLogistic. The other
+// functions follow its descriptions.
 type Lambda int
 
 // The λ functions.
@@ -32,19 +33,19 @@ const (
 
 // LambdaInfo describes a λ function for help texts.
 type LambdaInfo struct {
-	Name        string // as ParseLambda reads it
+	Name        string // accepted by ParseLambda
 	Explanation string // one line
 }
 
-// lambdaEntry is a λ function's line of the registry.
+// lambdaEntry is a row of the table lambdas.
 type lambdaEntry struct {
 	LambdaInfo
 	law     lawKind
-	nearest bool    // only between neighbours in the sorted list
-	margin  float64 // where LambdaRank.Margin is 0
+	nearest bool    // pairs of adjacent ranks only
+	margin  float64 // default of LambdaRank.Margin
 }
 
-// lawKind says how a λ function depends on the difference of scores.
+// lawKind identifies the function of the difference of scores.
 type lawKind int
 
 const (
@@ -75,7 +76,7 @@ var lambdas = [...]lambdaEntry{
 			"by the mean gap between scores if that is 0"}, differenceKind, false, 0},
 }
 
-// Lambdas describes all λ functions in the order of help texts.
+// Lambdas returns descriptions of all λ functions, in the order of help texts.
 func Lambdas() []LambdaInfo {
 	list := make([]LambdaInfo, len(lambdas))
 	for i, e := range lambdas {
@@ -111,17 +112,17 @@ func lambdaNames() string {
 	return suggest.OneOf(names)
 }
 
-// pairLaw gives λ_ij of a pair of documents as a function of their scores. It is
-// immutable. All slices but memory are indexed by rank.
+// pairLaw computes λ_ij of a pair of documents from their scores. It is immutable. All slices except
+// memory are indexed by rank.
 type pairLaw interface {
-	// prepare returns what add and addBoth need to know of the scores, in memory,
-	// which has the scores' length.
+	// prepare precomputes numbers that add and addBoth need from the scores. It may store them in
+	// memory, which has the length of scores.
 	prepare(scores, memory []float64) []float64
 
-	// add adds λ_ij of the pairs of ranks a and b, a < b < to, to lambda, with a plus for the better and a
-	// minus for the worse document. loss[b] is the measure's loss if the two are swapped. It is positive if
-	// the document at a is the better one, and its size is a factor of λ_ij. add returns total plus the sum
-	// of |λ_ij|, added in order.
+	// add adds λ_ij of the pairs of ranks (a, b), a < b < to, to lambda: λ_ij for the better document
+	// and −λ_ij for the worse one. loss[b] is the decrease of the measure if the two documents swap
+	// ranks. It is positive if the document at rank a is the better one, and λ_ij is proportional to its
+	// absolute value. add returns total plus the sum of |λ_ij|, added in order.
 	add(total float64, lambda, loss, scores, prepared []float64, a, to int) float64
 }
 
@@ -129,18 +130,18 @@ type pairLaw interface {
 type secondLaw interface {
 	pairLaw
 
-	// addBoth is add, and adds −∂λ_ij/∂s_i to second: the same number for both
-	// documents of a pair, and not negative.
+	// addBoth does what add does. It also adds −∂λ_ij/∂s_i, which is the same number for both documents
+	// of a pair and not negative, to second.
 	addBoth(total float64, lambda, second, loss, scores, prepared []float64, a, to int) float64
 }
 
-// pairField is a λ function that is a sum over pairs of documents. With T ranks that
-// count it takes O(Tn), or O(n) between neighbours only.
+// pairField is a λ function that is a sum over pairs of documents. If T ranks count in the measure, it
+// takes O(Tn), or O(n) for pairs of adjacent ranks only.
 type pairField struct {
 	swaps      measure.Swaps
 	law        pairLaw
 	nearest    bool
-	truncation int // pairs with both documents below that many ranks are left out
+	truncation int // a pair must contain one of that many first ranks
 	norm       lambdaNorm
 }
 
@@ -148,7 +149,7 @@ func (f *pairField) eval(lambda []float64, r byScore, _ []float64, scratch *Scra
 	f.pairs(lambda, nil, r, nil, scratch)
 }
 
-// pairs overwrites lambda and, if law is not nil, second.
+// pairs overwrites lambda with λ. If law is not nil, it also overwrites second with second derivatives.
 func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, scratch *Scratch) {
 	n := len(r.scores)
 	x, loss := scratch.Floats(n), scratch.Floats(n)
@@ -180,22 +181,23 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 	norm.scale(lambda, second)
 }
 
-// fewPairs are the documents of a ranking whose x is not the smallest. Two documents of the same x change
-// nothing when they are swapped. So each document of the smallest x is in pairs with these alone. Slices
-// have an element for each of them, after a free one.
+// fewPairs lists the documents of a ranking whose x is not the smallest (see [measure.Swaps] for x). A
+// swap of two documents with the same x changes nothing. So a document with the smallest x only has
+// pairs with the listed documents. The slices of floats have one free element in front, for that
+// document; the listed documents follow.
 type fewPairs struct {
 	least float64 // the smallest x
-	ranks []int32 // increasing
-	next  int     // the first of the ranks that is below the present one
+	ranks []int32 // ranks of the listed documents, increasing
+	next  int     // index in ranks of the first rank after the current one
 
 	losses, scores, prepared, lambda, second []float64
 }
 
-// fewOf limits fewPairs: at most one of fewOf documents has another x than the smallest.
+// fewOf limits fewPairs: at most a fraction of 1/fewOf of the documents may be in the list.
 const fewOf = 4
 
-// few returns the documents whose x is not the smallest. ok is false if they are many, or if pairs have
-// weights.
+// few returns the documents whose x is not the smallest. ok is false if they are too many, if pairs have
+// weights, or if only adjacent ranks form pairs.
 func (f *pairField) few(x, scores, prepared []float64, scratch *Scratch) (p fewPairs, ok bool) {
 	if f.nearest || !f.norm.weights.IsZero() {
 		return p, false
@@ -219,7 +221,7 @@ func (f *pairField) few(x, scores, prepared []float64, scratch *Scratch) (p fewP
 	return p, true
 }
 
-// gatherRanks sets dst to x of some ranks, after a free element.
+// gatherRanks sets dst[1:] to the elements of x at ranks, and returns dst.
 func gatherRanks(dst, x []float64, ranks []int32) []float64 {
 	for k, b := range ranks {
 		dst[1+k] = x[b]
@@ -227,8 +229,8 @@ func gatherRanks(dst, x []float64, ranks []int32) []float64 {
 	return dst
 }
 
-// addFew adds the pairs of the rank a, whose x is the smallest. Sums have the bits that they have with all
-// pairs, since the others are 0.
+// addFew adds the pairs of rank a, whose x is the smallest. The sums have the same bits as sums over all
+// pairs, because the terms of the omitted pairs are 0.
 func (f *pairField) addFew(p *fewPairs, norm *normRun, lambda, second, loss, x, work, scores, prepared []float64, a int, law secondLaw) {
 	for p.next < len(p.ranks) && int(p.ranks[p.next]) < a {
 		p.next++
@@ -260,7 +262,7 @@ func (f *pairField) addFew(p *fewPairs, norm *normRun, lambda, second, loss, x, 
 	scatterRanks(lambda, p.lambda, ranks, a)
 }
 
-// scatterRanks sets x of the rank a to the first element of src, and x of ranks to the others.
+// scatterRanks sets x[a] to src[0], and the elements of x at ranks to src[1:].
 func scatterRanks(x, src []float64, ranks []int32, a int) {
 	x[a] = src[0]
 	for k, b := range ranks {
@@ -272,18 +274,18 @@ func scatterRanks(x, src []float64, ranks []int32, a int) {
 //
 //	λ_i = (M(s + εe_i) − M(s − εe_i))/2ε − mean,
 //
-// where e_i is the unit vector of document i. The mean over the documents is subtracted because λ must sum
-// to zero (section 4 of the paper). M is constant between jumps, so ε has the size of the gaps between
-// scores: by default their mean.
+// where e_i is the unit vector of document i. The mean over the documents is subtracted because λ must
+// sum to zero (section 4 of the paper). M is piecewise constant, so ε must be about as large as the gaps
+// between scores. By default it is their mean.
 //
-// The measure is computed again for each document that changes its rank: O(n²) at worst.
+// The measure is computed again for each document whose rank changes, which takes O(n²) at worst.
 type differenceField struct {
 	measure measure.Measure
-	step    float64 // ε; 0 for the mean gap
-	cut     int     // ranks that count
+	step    float64 // ε; 0 means the mean gap
+	cut     int     // number of ranks that count in the measure
 }
 
-// smallestGap bounds ε from below, and so λ from above, where all scores tie.
+// smallestGap is a lower bound of the mean gap. It bounds λ if all scores are equal.
 const smallestGap = 1e-3
 
 func (f *differenceField) epsilon(scores []float64) float64 {
@@ -311,8 +313,8 @@ func (f *differenceField) eval(lambda []float64, r byScore, ranked []float64, sc
 	}
 }
 
-// after returns the measure when the document at rank p of a ranking moves to rank
-// q, and restores the ranking. now is the measure before.
+// after returns the measure after the document at rank p of ranked moves to rank q. It restores ranked
+// before it returns. now is the measure of ranked itself.
 func (f *differenceField) after(ranked []float64, p, q int, now float64) float64 {
 	if p == q || min(p, q) >= f.cut {
 		return now
@@ -323,7 +325,7 @@ func (f *differenceField) after(ranked []float64, p, q int, now float64) float64
 	return value
 }
 
-// move moves the element at p of x to q.
+// move moves the element at p of x to q and shifts the elements between.
 func move(x []float64, p, q int) {
 	v := x[p]
 	if q < p {
@@ -334,8 +336,8 @@ func move(x []float64, p, q int) {
 	x[q] = v
 }
 
-// rankAt returns the rank that the document at rank p would have with the given
-// score; ties are broken by place, as everywhere.
+// rankAt returns the rank of the document at rank p if it had the given score. Its place in the
+// permutation breaks ties.
 func (r byScore) rankAt(p int, score float64) int {
 	q := p
 	for q > 0 && r.above(score, r.places[p], q-1) {
@@ -347,19 +349,18 @@ func (r byScore) rankAt(p int, score float64) int {
 	return q
 }
 
-// above reports whether a document of the given score and place stands above the one
-// at rank q.
+// above reports whether a document with the given score and place ranks above the document at rank q.
 func (r byScore) above(score, place float64, q int) bool {
 	return score > r.scores[q] || score == r.scores[q] && place < r.places[q]
 }
 
-// logisticLaw is RankNet's λ_ij, multiplied by the loss Δ of a swap (Burges, Ragno
-// and Le 2006, eq. 9, in absolute values: as printed it is negative where the
-// better document stands below). With i the better and j the worse document,
+// logisticLaw is RankNet's λ_ij, multiplied by the loss Δ of a swap (Burges, Ragno and Le 2006, eq. 9).
+// With i the better and j the worse document,
 //
 //	λ_ij = |Δ| σ/(1 + exp(σ(s_i − s_j − m)))
 //
-// where the margin m is 0 in the paper.
+// where the margin m is 0 in the paper. The printed equation lacks the absolute value, so it is negative
+// if the better document has the lower rank.
 type logisticLaw struct {
 	sigma, margin float64
 	ease          float64 // exp(σm)
@@ -369,12 +370,10 @@ func newLogisticLaw(sigma, margin float64) logisticLaw {
 	return logisticLaw{sigma, margin, elementary.Exp(sigma * margin)}
 }
 
-// safeExponent bounds the exponents of products of two exponentials so that these
-// neither overflow nor vanish.
+// safeExponent bounds exponents so that products of two exponentials neither overflow nor underflow.
 const safeExponent = 700
 
-// prepare returns E = exp(σ(s − s_top)), or nil if the scores are too far apart
-// for it.
+// prepare returns E = exp(σ(s − s_top)). It returns nil if the range of the scores exceeds safeExponent.
 func (l logisticLaw) prepare(scores, memory []float64) []float64 {
 	top, lowest := scores[0], 0.0
 	for i, s := range scores {
@@ -388,8 +387,8 @@ func (l logisticLaw) prepare(scores, memory []float64) []float64 {
 	return memory
 }
 
-// add has no exponential in its loop: 1/(1 + exp(σ(s_i − s_j − m))) =
-// cE_j/(E_i + cE_j), c = exp(σm).
+// add evaluates no exponentials in its loop: 1/(1 + exp(σ(s_i − s_j − m))) = cE_j/(E_i + cE_j), where c
+// = exp(σm).
 func (l logisticLaw) add(total float64, lambda, loss, scores, e []float64, a, to int) float64 {
 	if e == nil {
 		return l.addFar(total, lambda, loss, scores, a, to)
@@ -398,8 +397,8 @@ func (l logisticLaw) add(total float64, lambda, loss, scores, e []float64, a, to
 	var own float64
 	lambda, loss, e = lambda[:to], loss[:to], e[:to]
 	for b := a + 1; b < len(e); b++ {
-		// Which of the two is better is unpredictable, so the choice is made
-		// without a branch: with a loss below 0 the worse is the upper.
+		// Branches would be mispredicted, so the better document is chosen without one. If the loss is
+		// negative, the document at rank a is the worse one.
 		lower := math.Float64bits(e[b])
 		flip := (lower ^ upper) & uint64(int64(math.Float64bits(loss[b]))>>63)
 		better, worse := math.Float64frombits(upper^flip), float64(l.ease*math.Float64frombits(lower^flip))
@@ -412,7 +411,7 @@ func (l logisticLaw) add(total float64, lambda, loss, scores, e []float64, a, to
 	return total
 }
 
-// addFar is add for scores of any size.
+// addFar is add without precomputed exponentials. It is exact for scores of any size.
 func (l logisticLaw) addFar(total float64, lambda, loss, scores []float64, a, to int) float64 {
 	for b := a + 1; b < to; b++ {
 		f := float64(l.sigma * loss[b] * logspace.Logistic(l.sigma*(l.margin-lead(loss, scores, a, b))))
@@ -423,15 +422,14 @@ func (l logisticLaw) addFar(total float64, lambda, loss, scores []float64, a, to
 	return total
 }
 
-// lead returns by how much the score of the better document of ranks a < b exceeds
-// that of the worse.
+// lead returns the score of the better document minus that of the worse one, for the ranks a < b.
 func lead(loss, scores []float64, a, b int) float64 {
 	return math.Copysign(scores[a]-scores[b], loss[b])
 }
 
-// addBoth implements secondLaw: |Δ|σ²ρ(1 − ρ), with ρ = 1/(1 + exp(σ(s_i − s_j − m))),
-// as LambdaMART has it (Burges, From RankNet to LambdaRank to LambdaMART: An Overview,
-// 2010, section 7). As add it divides once a pair; λ has the bits of add.
+// addBoth implements secondLaw. The second derivative is |Δ|σ²ρ(1 − ρ), where ρ = 1/(1 + exp(σ(s_i − s_j
+// − m))), as in LambdaMART (Burges, From RankNet to LambdaRank to LambdaMART: An Overview, 2010, section
+// 7). Like add, it needs one division for each pair, and it gives λ the same bits.
 func (l logisticLaw) addBoth(total float64, lambda, second, loss, scores, e []float64, a, to int) float64 {
 	if e == nil {
 		return l.addBothFar(total, lambda, second, loss, scores, a, to)
@@ -444,7 +442,7 @@ func (l logisticLaw) addBoth(total float64, lambda, second, loss, scores, e []fl
 	return sums.Size
 }
 
-// addBothFar is addBoth for scores of any size.
+// addBothFar is addBoth without precomputed exponentials.
 func (l logisticLaw) addBothFar(total float64, lambda, second, loss, scores []float64, a, to int) float64 {
 	total = l.addFar(total, lambda, loss, scores, a, to)
 	for b := a + 1; b < to; b++ {
@@ -456,19 +454,19 @@ func (l logisticLaw) addBothFar(total float64, lambda, second, loss, scores []fl
 	return total
 }
 
-// lambdaNorm is what [LambdaRank.GapNorm] and [LambdaRank.SumNorm] ask for, and the weights of
-// documents, bound to a query. The zero value changes nothing.
+// lambdaNorm contains [LambdaRank.GapNorm], [LambdaRank.SumNorm] and the pair weights of one query. The
+// zero value changes nothing.
 type lambdaNorm struct {
 	gap, sum bool
-	ideal    float64     // that changes of the measure are multiplied with; 0 for 1
-	weights  PairWeights // both nil, or neither
+	ideal    float64     // factor of changes of the measure; 0 means 1
+	weights  PairWeights // both slices are nil, or neither
 }
 
-// leastGap is added to differences of scores before anything is divided by them.
+// leastGap is added to differences of scores before GapNorm divides by them.
 const leastGap = 0.01
 
-// newLambdaNorm returns the norm of a query. Where NDCG of whole lists is truncated, its
-// changes are divided by the ideal DCG of the ranks that count alone.
+// newLambdaNorm returns the norm of a query. If l truncates NDCG of whole lists, and GapNorm or SumNorm
+// is set, changes of NDCG are divided by the ideal DCG of the first Truncation ranks.
 func newLambdaNorm(l LambdaRank, grades []float64, w PairWeights) lambdaNorm {
 	n := lambdaNorm{gap: l.GapNorm, sum: l.SumNorm}
 	if !w.IsZero() {
@@ -486,15 +484,15 @@ func newLambdaNorm(l LambdaRank, grades []float64, w PairWeights) lambdaNorm {
 	return n
 }
 
-// normRun is a lambdaNorm at the scores of one evaluation.
+// normRun is a lambdaNorm during one evaluation.
 type normRun struct {
 	lambdaNorm
-	total float64 // of all |λ_ij|
+	total float64 // sum of |λ_ij| over all pairs
 
-	better, worse []float64 // weights by rank; nil without
+	better, worse []float64 // pair weights by rank, or nil
 }
 
-// at returns the norm at a ranking.
+// at returns the norm for a ranking.
 func (n lambdaNorm) at(by byScore, scratch *Scratch) normRun {
 	r := normRun{lambdaNorm: n}
 	r.gap = n.gap && slices.Max(by.scores) > slices.Min(by.scores)
@@ -506,7 +504,8 @@ func (n lambdaNorm) at(by byScore, scratch *Scratch) normRun {
 	return r
 }
 
-// weigh changes the losses of the swaps of rank a with those below up to to.
+// weigh multiplies loss[b], the loss of a swap of the ranks a and b, by the norm's factors, for a < b <
+// to.
 func (r *normRun) weigh(loss, scores []float64, a, to int) {
 	if r.ideal != 0 {
 		kernel.Scale(r.ideal, loss[a+1:to])
@@ -526,7 +525,7 @@ func (r *normRun) weigh(loss, scores []float64, a, to int) {
 	}
 }
 
-// scale multiplies λ and second derivatives.
+// scale multiplies λ and the second derivatives by the factor of SumNorm.
 func (r *normRun) scale(lambda, second []float64) {
 	if !r.sum || r.total == 0 {
 		return
@@ -536,8 +535,8 @@ func (r *normRun) scale(lambda, second []float64) {
 	kernel.Scale(factor, second)
 }
 
-// springLaw falls linearly, in proportion to the loss Δ of a swap, until the better
-// document i leads by the margin m, like the force of a spring,
+// springLaw is like the force of a spring. λ_ij is proportional to the loss Δ of a swap. It falls
+// linearly to 0, which it reaches when the better document i leads by the margin m:
 //
 //	λ_ij = |Δ| max(0, m − (s_i − s_j)).
 type springLaw struct{ margin float64 }
@@ -556,7 +555,7 @@ func (l springLaw) add(total float64, lambda, loss, scores, _ []float64, a, to i
 	return total
 }
 
-// addBoth implements secondLaw: |Δ| where λ_ij is not 0.
+// addBoth implements secondLaw. The second derivative is |Δ| if λ_ij is not 0, and 0 otherwise.
 func (l springLaw) addBoth(total float64, lambda, second, loss, scores, prepared []float64, a, to int) float64 {
 	for b := a + 1; b < to; b++ {
 		if lead(loss, scores, a, b) < l.margin {
@@ -568,8 +567,8 @@ func (l springLaw) addBoth(total float64, lambda, second, loss, scores, prepared
 	return l.add(total, lambda, loss, scores, prepared, a, to)
 }
 
-// stepLaw is constant, the loss Δ of a swap, until the better document i leads by the
-// margin m,
+// stepLaw is the loss Δ of a swap until the better document i leads by the margin m, and 0 from there
+// on:
 //
 //	λ_ij = |Δ| 1[s_i − s_j < m].
 type stepLaw struct{ margin float64 }

@@ -11,29 +11,30 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// LambdaLoss is the pairwise logistic loss with weights from the current ranking,
+// LambdaLoss is the pairwise logistic loss with weights that depend on the current ranking (Wang, Li,
+// Golbandi, Bendersky and Najork, The LambdaLoss Framework for Ranking Metric Optimization, CIKM 2018),
 //
-//	L(s) = Σ_{l_i > l_j} w_ij log2(1 + exp(−σ(s_i − s_j))),   λ_i = Σ_j w_ij (σ/ln 2)/(1 + exp(σ(s_i − s_j)))
+//	L(s) = Σ_{l_i > l_j} w_ij log2(1 + exp(−σ(s_i − s_j))),   λ_ij = w_ij (σ/ln 2)/(1 + exp(σ(s_i − s_j))).
 //
-// and minus each term to λ_j (Wang, Li, Golbandi, Bendersky and Najork, The LambdaLoss Framework for
-// Ranking Metric Optimization, CIKM 2018). g_i is the gain of document i over the ideal DCG, D the
-// discount and r_i the rank by score. The weights are
+// Each pair adds λ_ij to λ_i and subtracts it from λ_j. Let g_i be the gain of document i divided by the
+// ideal DCG, D the discount and r_i the rank by score. The weights are
 //
 //	ndcg1       w_ij = g_i D(r_i)
 //	ndcg2       w_ij = (g_i − g_j) δ_ij,             δ_ij = D(|r_i − r_j|) − D(|r_i − r_j| + 1)
 //	lambdarank  w_ij = (g_i − g_j) ρ_ij,             ρ_ij = |D(r_i) − D(r_j)|
 //	ndcg2++     w_ij = (g_i − g_j) (ρ_ij + μ δ_ij)
 //
-// λ takes the weights as constants. So it is the negative gradient of the value while no two documents
-// change places. The value jumps where they do, so that a line search on it fails ([Traits].NonGradient).
+// λ treats the weights as constants. So it is the negative gradient of the value as long as the ranking
+// does not change. Where two documents swap ranks, the value jumps, so a line search on it fails
+// ([Traits].NonGradient).
 //
-// Documents of equal score rank by ascending grade, which makes the loss largest. Among documents of equal
-// score and grade, λ is the mean over all orders. It takes a sort and O(n⁺n) for n⁺ documents with gain.
-// Bind returns a [Diagonal].
+// Documents with equal scores rank by ascending grade, which makes the loss largest. Among documents
+// with equal scores and grades, λ is the mean over all orders. An evaluation takes a sort and O(n⁺n) for
+// n⁺ documents with gain.
 //
-// The loss of a query whose documents all have one grade is [Nothing].
+// Bind returns a [Diagonal], or [Nothing] if all documents have the same grade.
 type LambdaLoss struct {
-	// Convention determines gain and discount; its other rules are ignored.
+	// Convention determines gain and discount. LambdaLoss ignores its other rules.
 	Convention measure.Convention
 
 	Weights LambdaWeights
@@ -41,15 +42,15 @@ type LambdaLoss struct {
 	// Sigma is the slope σ of the logistic loss; 0 means 1.
 	Sigma float64
 
-	// Mu is the share μ of δ in ndcg2++; 0 means 10, the paper's (lambdarank
-	// is the weight without it).
+	// Mu is the factor μ of δ in ndcg2++; 0 means 10, the paper's value. For weights without δ, use
+	// lambdarank.
 	Mu float64
 }
 
-// LambdaWeights says how LambdaLoss weights a pair.
+// LambdaWeights identifies the formula of the weights w_ij.
 type LambdaWeights int
 
-// The weights, in [LambdaLoss].
+// The weights. [LambdaLoss] has their formulas.
 const (
 	NDCGLoss2PP LambdaWeights = iota // ndcg2++
 	NDCGLoss2                        // ndcg2
@@ -59,7 +60,7 @@ const (
 
 var lambdaWeightsNames = [...]string{"ndcg2++", "ndcg2", "ndcg1", "lambdarank"}
 
-// ParseLambdaWeights reads the weights' name: ndcg2++, ndcg2, ndcg1 or lambdarank.
+// ParseLambdaWeights returns the weights with the given name: ndcg2++, ndcg2, ndcg1 or lambdarank.
 func ParseLambdaWeights(name string) (LambdaWeights, error) {
 	i := slices.Index(lambdaWeightsNames[:], name)
 	if i < 0 {
@@ -127,7 +128,7 @@ func (l LambdaLoss) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	return b, nil
 }
 
-// distanceWeights returns scale·δ for distances of ranks from −(n−1) to n−1.
+// distanceWeights returns scale·δ for all differences of ranks, from −(n−1) to n−1.
 func distanceWeights(c measure.Convention, n int, scale float64) []float64 {
 	apart := make([]float64, 2*n-1)
 	for d := 1; d < n; d++ {
@@ -140,15 +141,15 @@ func distanceWeights(c measure.Convention, n int, scale float64) []float64 {
 // Traits implements [Loss].
 func (LambdaLoss) Traits() Traits { return Traits{ShiftInvariant: true, NonGradient: true} }
 
-// boundLambdaLoss keeps a query's documents by ascending grade, which a stable
-// sort by score then makes the order of ties.
+// boundLambdaLoss stores a query's documents by ascending grade. A stable sort by score then ranks ties
+// by ascending grade.
 type boundLambdaLoss struct {
 	order    []int32
-	gains    []float64 // in that order
+	gains    []float64 // indexed like order
 	discount []float64 // of ranks 1, 2, …
-	rho      float64   // share of ρ
-	apart    []float64 // δ times its share, for distances −(n−1) … n−1
-	first    bool      // the weights are those of ndcg1
+	rho      float64   // factor of ρ
+	apart    []float64 // δ times its factor, for differences of ranks −(n−1) … n−1
+	first    bool      // the weights are ndcg1
 	sigma    float64
 }
 
@@ -156,7 +157,7 @@ func (b boundLambdaLoss) Eval(scores, lambda []float64, scratch *Scratch) float6
 	return b.EvalSecond(scores, lambda, nil, scratch)
 }
 
-// EvalSecond implements [Diagonal], with the weights held fixed.
+// EvalSecond implements [Diagonal]. The derivatives treat the weights as constants.
 func (b boundLambdaLoss) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
 	scratch.Reset()
 	n := len(scores)
@@ -201,8 +202,8 @@ func (b boundLambdaLoss) EvalSecond(scores, lambda, second []float64, scratch *S
 	return value / math.Ln2
 }
 
-// rank sorts the documents by score: x are the scores in rank order, place where
-// in b.order a rank's document stands, and gains its gain.
+// rank sorts the documents by score. In the order of ranks, it sets x to the scores, place to the
+// indices in b.order, and gains to the gains.
 func (b boundLambdaLoss) rank(x, place, gains, scores []float64, scratch *Scratch) {
 	kernel.Gather(x, scores, b.order, 1)
 	for i := range place {
@@ -215,8 +216,8 @@ func (b boundLambdaLoss) rank(x, place, gains, scores []float64, scratch *Scratc
 	}
 }
 
-// pairWeights sets w[q] to the weight of the pair of the documents at ranks r and q, counted from 0. It is
-// 0 unless the document at q is worse.
+// pairWeights sets w[q] to the weight of the pair of documents at the ranks r and q, counted from 0. The
+// weight is 0 unless the document at rank q is worse.
 func (b boundLambdaLoss) pairWeights(w, gains []float64, r int) {
 	g, d := gains[r], b.discount[r]
 	w = w[:len(gains)]
@@ -259,7 +260,8 @@ func addCurvature(curvature, w, slope []float64, r int) {
 	curvature[r] += own
 }
 
-// averageAlike replaces λ of documents of equal score and gain, at adjacent ranks, by its mean.
+// averageAlike replaces the λ of documents with equal score and gain by their mean. These have adjacent
+// ranks.
 func averageAlike(lambda, x, gains []float64) {
 	for from := 0; from < len(x); {
 		to := from + 1

@@ -10,64 +10,67 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// LambdaRank sorts a query's documents by score and computes λ by a λ function; with
-// the default one,
+// LambdaRank sorts a query's documents by score and computes λ with a λ function. With the default
+// function,
 //
 //	value = 1 − M(ranking),   λ_i += λ_ij and λ_j −= λ_ij for all l_i > l_j,
 //	λ_ij = |ΔM_ij| σ/(1 + exp(σ(s_i − s_j)))
 //
-// where l are grades and ΔM_ij is the change of the measure M if documents i and j change places (Burges,
-// Ragno and Le, Learning to Rank with Nonsmooth Cost Functions, NIPS 2006, eq. 9, with M = NDCG@10;
-// section 6.2 for the others). The paper's learning rate schedule watches the value. λ is not its negative
-// gradient, which is zero or undefined everywhere. With Alpha above 0, ½Σα_i s_i² is added to the value
-// and −α_i s_i to λ (section 4 there).
+// where l are grades and ΔM_ij is the change of the measure M if documents i and j swap ranks (Burges,
+// Ragno and Le, Learning to Rank with Nonsmooth Cost Functions, NIPS 2006, eq. 9, with M = NDCG@10).
+// Section 6.2 describes the other functions. The value serves the paper's learning rate schedule. λ is
+// not its negative gradient, which is zero or undefined everywhere. With Alpha above 0, ½Σα_i s_i² is
+// added to the value and −α_i s_i to λ (section 4).
 //
-// M is any measure, under its own convention. NDCG, AP, MRR and ERR take O(1) a pair; other measures are
-// computed again for each pair. The loss is [Nothing] if the measure is the same for all rankings (without
-// relevant documents, say). Documents of equal score are in a random order that Bind draws once.
+// M is any measure, under its own convention. A pair takes constant time for NDCG, AP, MRR and ERR.
+// Other measures are computed again for each pair. Bind returns [Nothing] if the measure is the same for
+// all rankings, for example without relevant documents. Documents with equal scores are in a random
+// order, which Bind draws once.
 type LambdaRank struct {
-	// Measure is M. It must have a value between 0 and 1 if the loss is to lie
-	// there, and must not grow when a worse document moves up.
+	// Measure is M. It must not increase when a worse document moves up. The loss is between 0 and 1 if
+	// M is and Alpha is 0.
 	Measure measure.Measure
 
 	// Kind is the λ function.
 	Kind Lambda
 
-	// Truncation, if not 0, leaves out pairs with both documents below that many
-	// ranks. The cutoff of the measure does that anyway, as ΔM is 0 there: time
-	// is O(Tn) with T the smaller of the two. LambdaDifference does not have it.
+	// Truncation limits the pairs: at least one document must be among the first Truncation ranks. 0
+	// means no limit. A cutoff of the measure has the same effect, because ΔM is 0 below it. Time is
+	// O(Tn), where T is the smaller of Truncation and cutoff. Truncation is an error for
+	// LambdaDifference.
 	Truncation int
 
 	// Sigma is the slope σ of the logistic kinds; 0 means the paper's 1.
 	Sigma float64
 
-	// Margin is a difference of scores. 0 means the λ function's default: 0
-	// for the logistic kinds, 1 for steps and springs, and for LambdaDifference,
-	// whose step it is, the mean gap between neighbouring scores.
+	// Margin is a difference of scores. 0 means the default of the λ function: 0 for the logistic kinds
+	// and 1 for steps and springs. For LambdaDifference, Margin is the step; its default is the mean gap
+	// between neighbouring scores.
 	Margin float64
 
-	// GapNorm divides the size of ΔM_ij by 0.01 + |s_i − s_j|, unless all scores are equal:
-	// LightGBM's lambdarank_norm together with SumNorm, XGBoost's
-	// lambdarank_score_normalization. Pairs that are far apart then pull less.
+	// GapNorm divides |ΔM_ij| by 0.01 + |s_i − s_j|, unless all scores are equal. Pairs with distant
+	// scores then have less effect. XGBoost has this option as lambdarank_score_normalization.
+	// LightGBM's lambdarank_norm is GapNorm and SumNorm together.
 	//
-	// SumNorm multiplies λ with log2(1 + S)/S, S = 2Σ|λ_ij| over the pairs of the query, so
-	// that queries with many pairs do not outweigh others: XGBoost's
-	// lambdarank_normalization with pairs by rank.
+	// SumNorm multiplies λ by log2(1 + S)/S, where S = 2Σ|λ_ij| over the pairs of the query. Queries
+	// with many pairs then do not outweigh others. XGBoost has this option as lambdarank_normalization,
+	// for pairs by rank.
 	//
-	// With either, a Truncation T under NDCG of whole lists divides ΔDCG by the ideal DCG of
-	// the first T ranks, as both programs do. Second derivatives take what these multiply
-	// and divide by as constants (XGBoost's are twice as large). LambdaDifference has neither.
+	// If GapNorm or SumNorm is set, and Truncation is T, then NDCG of whole lists divides ΔDCG by the
+	// ideal DCG of the first T ranks. Both programs do the same. Second derivatives treat the factors of
+	// both options as constants; XGBoost's second derivatives are twice as large. Both options are
+	// errors for LambdaDifference.
 	GapNorm, SumNorm bool
 
-	// Alpha is the α of the regularisation of section 4: λ_i becomes λ_i − αs_i. (The paper writes λ_i +
-	// α_i s_i. It has −λ for the cost's gradient in eq. 3 and λ in eq. 4; with the latter the Jacobian of
-	// −λ is positive definite.) It adds α to every eigenvalue of that Jacobian's symmetric part, and pulls
-	// every score to 0, so that Σλ is no longer 0.
+	// Alpha is the α of the regularisation in section 4: λ_i becomes λ_i − αs_i. It adds α to every
+	// eigenvalue of the symmetric part of the Jacobian of −λ. It pulls every score to 0, so Σλ is no
+	// longer 0. The paper writes λ_i + α_i s_i, with the sign of its eq. 4, in which λ is the gradient
+	// of the cost. In eq. 3, as here, λ is the negative gradient.
 	Alpha float64
 
-	// AlphaRatio gives each document an α_i of its own, as that section has it: that of a
-	// document of grade g is Alpha·AlphaRatio^g. 0 means 1, the same α for all. An α of a
-	// rank would not do: λ would jump where documents change places.
+	// AlphaRatio gives each document its own α_i, as section 4 does: Alpha·AlphaRatio^g for a document
+	// of grade g. 0 means 1, so all α_i are the same. α_i must not depend on the rank, because λ would
+	// jump where documents swap ranks.
 	AlphaRatio float64
 }
 
@@ -104,8 +107,7 @@ func (l LambdaRank) Validate() error {
 	return validateSigma(l.Sigma)
 }
 
-// Bind implements [Loss]. For the logistic kinds and the springs, whose λ changes with
-// the scores of a ranking, what it returns is a [Diagonal].
+// Bind implements [Loss]. For the logistic kinds and the springs, the result is a [Diagonal].
 func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	return l.BindWeighted(grades, PairWeights{}, rng)
 }
@@ -132,7 +134,7 @@ func (l LambdaRank) BindWeighted(grades []float64, w PairWeights, rng *rand.Rand
 	}
 	b.depth = len(grades)
 	if cut := depthOf(l.Measure); lambdas[l.Kind].law != differenceKind && cut < b.depth {
-		b.depth = cut + 1 // the last of the ranks that count has a neighbour below
+		b.depth = cut + 1 // the last rank that counts can form a pair with the next one
 	}
 	if pairs, ok := field.(*pairField); ok {
 		if law, ok := pairs.law.(secondLaw); ok {
@@ -142,14 +144,14 @@ func (l LambdaRank) BindWeighted(grades []float64, w PairWeights, rng *rand.Rand
 	return b, nil
 }
 
-// WeighsDocuments implements [DocumentWeighted]: LambdaDifference has no pairs.
+// WeighsDocuments implements [DocumentWeighted]. It returns false for LambdaDifference, which has no
+// pairs.
 func (l LambdaRank) WeighsDocuments() bool {
 	return l.Kind.known() && lambdas[l.Kind].law != differenceKind
 }
 
-// BindDocuments implements [DocumentWeighted]: a pair is weighed by the product of the weights of
-// its documents. The change of the measure does not depend on these weights, nor do the value and
-// the term of Alpha.
+// BindDocuments implements [DocumentWeighted]. The weights of both documents multiply λ_ij of a pair.
+// They do not affect the change of the measure, the value or the term of Alpha.
 func (l LambdaRank) BindDocuments(grades, weights []float64, rng *rand.Rand) (QueryLoss, error) {
 	if err := checkDocumentWeights(weights, len(grades)); err != nil {
 		return nil, err
@@ -194,21 +196,21 @@ func (l LambdaRank) Traits() Traits { return Traits{ShiftInvariant: l.Alpha == 0
 
 // lambdaField is a λ function bound to a query. It is immutable.
 type lambdaField interface {
-	// eval overwrites lambda with the λ of the document at each rank of the ranking
-	// r, whose grades are ranked.
+	// eval overwrites lambda with the λ of the document at each rank of r. ranked contains the grades by
+	// rank.
 	eval(lambda []float64, r byScore, ranked []float64, scratch *Scratch)
 }
 
 type boundLambdaRank struct {
 	measure measure.Measure
 	grades  []float64
-	order   permutation // in which documents of equal score stand
-	depth   int         // of the ranks in order that the measure and the field need
+	order   permutation // order of documents with equal scores
+	depth   int         // number of first ranks that the measure and the field need sorted
 	field   lambdaField
-	alphas  []float64 // of the documents; nil for none
+	alphas  []float64 // by document; nil if Alpha is 0
 }
 
-// alphas returns the α of each document.
+// alphas returns the α of each document, or nil if Alpha is 0.
 func (l LambdaRank) alphas(grades []float64) ([]float64, error) {
 	if l.Alpha == 0 {
 		return nil, nil
@@ -240,7 +242,7 @@ func (b *boundLambdaRank) Eval(scores, lambda []float64, scratch *Scratch) float
 	return 1 - value + b.regularise(scores, lambda)
 }
 
-// regularise returns ½Σα_i s_i² and, if lambda is not nil, adds −α_i s_i to it.
+// regularise returns ½Σα_i s_i². If lambda is not nil, it adds −α_i s_i to lambda.
 func (b *boundLambdaRank) regularise(scores, lambda []float64) float64 {
 	var sum float64
 	for i, alpha := range b.alphas {
@@ -260,7 +262,7 @@ type boundSecondLambdaRank struct {
 	law   secondLaw
 }
 
-// EvalSecond implements [Diagonal], with the ranking held fixed.
+// EvalSecond implements [Diagonal]. The derivatives treat the ranking as constant.
 func (b *boundSecondLambdaRank) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
 	scratch.Reset()
 	n := len(scores)

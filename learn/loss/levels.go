@@ -8,20 +8,20 @@ import (
 	"github.com/listwise/listwise/internal/logspace"
 )
 
-// staircase holds all pairs of differently graded documents of a query, for any number of grades. The
-// documents are in the order of their grades, in one direction or the other. A row is a document; its
-// columns are the documents of all later grades, which are neighbours:
+// staircase contains all pairs of documents of a query with different grades, for any number of grades.
+// The documents are in ascending or descending order of grade. A row is a document. Its columns are the
+// documents of all later grades, which are adjacent:
 //
 //	grades   3 2 2 1 0 0 0          rows     3 2 2 1
 //	                                columns    2 2 1 0 0 0     row 3 from 0, rows 2 from 2, row 1 from 3
 //
-// Of the two directions it takes the one with fewer rows, which ends with the larger of the lowest and the
-// highest level. With two grades it is the rectangle of all pairs.
+// Of the two orders, staircase uses the one with fewer rows. With two grades, it is the rectangle of all
+// pairs.
 type staircase struct {
 	rows, cols         []int32
 	from               []int32 // from[r] is the first column that row r is paired with
 	rowSlope, colSlope float64 // −σ for the better, σ for the worse document of a pair
-	count              int     // pairs
+	count              int     // number of pairs
 }
 
 func newStaircase(grades []float64, sigma float64) staircase {
@@ -62,7 +62,7 @@ func newStaircase(grades []float64, sigma float64) staircase {
 	return p
 }
 
-// levelEnds returns where each run of equal grades ends.
+// levelEnds returns the end of each run of equal grades in order.
 func levelEnds(grades []float64, order []int32) []int {
 	var ends []int
 	for i := range order {
@@ -73,11 +73,11 @@ func levelEnds(grades []float64, order []int32) []int {
 	return ends
 }
 
-// softplusSum returns Σ log(1 + exp(−σ(s_i − s_j))) over all pairs, i being the
-// better one. If lambda is not nil it is overwritten with the negative gradient.
+// softplusSum returns Σ log(1 + exp(−σ(s_i − s_j))) over all pairs, where i is the better document. If
+// lambda is not nil, softplusSum overwrites it with the negative gradient.
 //
-// No exponential is taken in the loop over pairs: the odds exp(σ(s_j − s_i)) are
-// products of two numbers, one of each document.
+// The loop over pairs evaluates no exponentials: exp(σ(s_j − s_i)) is the product of a number for each
+// of the two documents.
 func (p *staircase) softplusSum(s, lambda []float64, scratch *Scratch) float64 {
 	rows, cols := scratch.Floats(len(p.rows)), scratch.Floats(len(p.cols))
 	kernel.Gather(rows, s, p.rows, p.rowSlope)
@@ -137,7 +137,7 @@ func (p *staircase) curvature(s, second []float64, scratch *Scratch) {
 	scatterAdd(second, colSum, p.cols, p.colSlope*p.colSlope)
 }
 
-// flat returns the number of rows up to the first one above most.
+// flat returns the number of rows before the first one that is greater than most.
 func flat(rows []float64, most float64) int {
 	for r, v := range rows {
 		if v > most {

@@ -11,40 +11,39 @@ import (
 	"github.com/listwise/listwise/internal/logspace"
 )
 
-// ListNet is the cross entropy of two Plackett–Luce laws of the first k documents, one by
-// the scores and one by the grades,
+// ListNet is the cross entropy of two Plackett–Luce distributions of the first k documents, one from the
+// grades and one from the scores,
 //
 //	L(s) = −Σ_y P(y|ψ) log P(y|s),   P(y|s) = Π_{t≤k} exp(s_y(t)) / Σ_{j∉{y(1)…y(t−1)}} exp(s_j)
 //
 // over the n!/(n−k)! sequences y of k documents, where ψ_i is the mapped grade of document i (Cao, Qin,
 // Liu, Tsai and Li, Learning to Rank: From Pairwise Approach to Listwise Approach, ICML 2007). The paper
-// uses k = 1, and starts from k = n. A sequence enters only through the sets A of documents picked before
-// each pick, so that
+// defines the loss for k = n and uses k = 1. Only the sets A of documents before each pick affect the
+// terms, so
 //
 //	L(s) = Σ_{|A|<k} q_A log Σ_{i∉A} exp(s_i) − Σ_i m_i s_i,   λ_i = m_i − Σ_{A∌i} q_A exp(s_i)/Σ_{j∉A} exp(s_j)
 //
 // where q_A is the probability under ψ that the first |A| picks are A, and m_i the probability that
-// document i is among the first k. The loss is convex, smooth, and does not change when a constant is
+// document i is among the first k. The loss is convex and smooth, and does not change if a constant is
 // added to all scores.
 //
-// With k = 1 a document of weight w takes w times its part of both laws. Other k have no weights, since
-// they could pick copies of a document one after the other.
+// With k = 1, a document's weight multiplies its share of both distributions. Larger k accept no
+// weights, since a sequence could contain several copies of a document.
 //
-// The loss of a query whose documents all have one grade is [Nothing].
+// Bind returns [Nothing] if all documents have the same grade.
 type ListNet struct {
-	// Mapping is ψ. A grade whose score overflows (from 710 on under exp) is an
-	// error of Bind.
+	// Mapping is ψ. Bind returns an error if a mapped grade overflows (from grade 710 on under exp).
 	Mapping Mapping
 
-	// Top is k, the number of first documents compared; 0 means 1. An evaluation takes O(n) for k of 1 and
-	// 2, and O(n²) for 3. Beyond that it takes O(2ⁿ) for lists of up to 12 documents; longer ones are an
-	// error of Bind. From n−1 on, whole permutations are compared: the n! form.
+	// Top is k, the number of first documents compared; 0 means 1. An evaluation takes O(n) for k of 1
+	// and 2, and O(n²) for 3. Larger k take O(2ⁿ), and Bind returns an error for more than 12 documents.
+	// From k = n−1 on, ListNet compares whole permutations.
 	Top int
 }
 
 var _ Loss = ListNet{}
 
-// maxWholeList is the longest list for which all subsets are summed over.
+// maxWholeList is the largest number of documents for which ListNet sums over all subsets.
 const maxWholeList = 12
 
 // Validate returns an error for options that fit no query.
@@ -63,7 +62,7 @@ func (l ListNet) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 // WeighsDocuments implements [DocumentWeighted].
 func (l ListNet) WeighsDocuments() bool { return l.Top <= 1 }
 
-// BindDocuments implements [DocumentWeighted]: weights are an error if Top is above 1.
+// BindDocuments implements [DocumentWeighted]. Weights are an error if Top is above 1.
 func (l ListNet) BindDocuments(grades, weights []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -82,7 +81,7 @@ func (l ListNet) BindDocuments(grades, weights []float64, _ *rand.Rand) (QueryLo
 		return nil, err
 	}
 	n := len(grades)
-	// The last document of a permutation is certain.
+	// The last document of a permutation is certain, so k = n is the same as k = n−1.
 	switch k := min(max(l.Top, 1), n-1); {
 	case k == 1:
 		for i, w := range weights {
@@ -103,29 +102,29 @@ func (l ListNet) BindDocuments(grades, weights []float64, _ *rand.Rand) (QueryLo
 // Traits implements [Loss].
 func (ListNet) Traits() Traits { return Traits{Convex: true, ShiftInvariant: true, Smooth: true} }
 
-// topCrossEntropy is ListNet for the first two or three documents. It sums over
-// the sets A of at most two documents,
+// topCrossEntropy is ListNet for the first two or three documents. It sums q_A log S_A over the sets A
+// of at most two documents, where
 //
 //	q_{} = 1,  q_{a} = p_a,  q_{a,b} = p_a p_b/(1−p_a) + p_b p_a/(1−p_b),  p = softmax(ψ),
 //
-// of the logarithms of the remaining sums, S_A = Σ_{i∉A} exp(s_i) = S − Σ_{a∈A} exp(s_a).
+// and S_A = Σ_{i∉A} exp(s_i) = S − Σ_{a∈A} exp(s_a).
 //
-// The difference does not cancel while the document t of the highest score is not in A, since it is at
-// least exp(s_t). The sets with t are sets with one document less, from the documents without t, whose
-// scores are exponentiated again. So one recursion suffices; its depth is the size of the sets.
+// Let t be the document with the highest score. The difference does not cancel if A does not contain t,
+// since S_A is at least exp(s_t). For sets with t, the sums are computed from the documents without t,
+// whose scores are exponentiated again. The depth of this recursion is the size of the sets.
 type topCrossEntropy struct {
 	top   int       // k
 	among []float64 // m_i
 
 	first []float64 // p
-	odds  []float64 // p_a/(1−p_a), except for the lead
-	// lead is the document of the highest p, whose 1 − p may cancel, and second
-	// the law of the second pick after it.
+	odds  []float64 // p_a/(1−p_a), except for lead
+	// lead is the document with the highest p, whose 1 − p may cancel. second is the distribution of the
+	// second pick if lead is the first.
 	lead   int
 	second []float64
 }
 
-// maxSetSize is the size of the largest sets summed over one by one.
+// maxSetSize is the size of the largest sets in the sum of topCrossEntropy.
 const maxSetSize = 2
 
 func newTopCrossEntropy(ideal []float64, top int) *topCrossEntropy {
@@ -147,8 +146,7 @@ func newTopCrossEntropy(ideal []float64, top int) *topCrossEntropy {
 	l.removeTop(b.first, nil)
 	copy(b.second, l.e)
 	kernel.Scale(1/l.sum, b.second)
-	// The m_i are the gradient of the first sum at ψ, where the cross entropy is
-	// least.
+	// The cross entropy is least at ψ, so the m_i are the gradient of the first sum there.
 	b.addLogs(ideal, b.among, &scratch)
 	return b
 }
@@ -166,8 +164,8 @@ func (b *topCrossEntropy) Eval(scores, lambda []float64, scratch *Scratch) float
 	return value
 }
 
-// addLogs returns Σ_A q_A log S_A, of scores relative to the highest, and adds its
-// gradient to grad, if that is not nil.
+// addLogs returns Σ_A q_A log S_A for scores relative to the highest one. It adds the gradient to grad,
+// unless grad is nil.
 func (b *topCrossEntropy) addLogs(scores, grad []float64, scratch *Scratch) float64 {
 	l := newRemaining(scores, scratch)
 	value := l.all(1, grad) + l.withoutOne(b.first, grad)
@@ -182,7 +180,7 @@ func (b *topCrossEntropy) addLogs(scores, grad []float64, scratch *Scratch) floa
 	return value + l.removeTop(row, grad)
 }
 
-// pairWeights sets w[i] to the weight q of the set {a, i}, and w[a] to 0.
+// pairWeights sets w[i] to q_{a,i} and w[a] to 0.
 func (b *topCrossEntropy) pairWeights(w []float64, a int) {
 	p, odds := b.first[a], b.odds[a]
 	if a == b.lead {
@@ -198,9 +196,9 @@ func (b *topCrossEntropy) pairWeights(w []float64, a int) {
 	w[a] = 0
 }
 
-// withoutTwo is the part of addLogs of sets of two documents, neither of them the
-// top one; w has an element a document. Most of the time is spent here: a logarithm
-// and a division a pair.
+// withoutTwo is the part of addLogs for the sets of two documents that do not contain the top one. w
+// must have an element for each document. Most of the time is spent here, on a logarithm and a division
+// for each pair.
 func (b *topCrossEntropy) withoutTwo(l *remaining, w, grad []float64, scratch *Scratch) float64 {
 	n := len(w)
 	left, logs, with := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
@@ -218,7 +216,7 @@ func (b *topCrossEntropy) withoutTwo(l *remaining, w, grad []float64, scratch *S
 			left[i] = sum - e
 		}
 		if l.top >= from {
-			left[l.top-from] = 1 // of no weight
+			left[l.top-from] = 1 // its weight is 0
 		}
 		kernel.Log(logs, left)
 		value += kernel.Dot(w, logs)
@@ -234,7 +232,7 @@ func (b *topCrossEntropy) withoutTwo(l *remaining, w, grad []float64, scratch *S
 	return value
 }
 
-// divide adds w[i]/left[i] to each of sums and returns their sum.
+// divide adds w[i]/left[i] to sums[i] and returns the sum of all quotients.
 func divide(w, left, sums []float64) float64 {
 	left, sums = left[:len(w)], sums[:len(w)]
 	var total float64
@@ -246,13 +244,12 @@ func divide(w, left, sums []float64) float64 {
 	return total
 }
 
-// remaining is a list of documents some of which may be removed, and the
-// exponentials of its scores.
+// remaining is a list of documents, some of which may be removed, and the exponentials of their scores.
 type remaining struct {
-	x     []float64 // scores relative to the highest of all; −Inf for the removed
+	x     []float64 // scores relative to the highest of all; −Inf if removed
 	e     []float64 // exp(x − shift)
-	top   int       // the document of the highest remaining score
-	shift float64   // that score, x[top]
+	top   int       // the remaining document with the highest score
+	shift float64   // x[top]
 	sum   float64   // Σ e ≥ 1
 	left  []float64 // working memory
 	logs  []float64
@@ -276,7 +273,7 @@ func (l *remaining) exponentiate() {
 	l.sum = kernel.ExpSum(l.e, l.x, l.shift)
 }
 
-// all returns weight·log Σ exp(x) and adds its gradient to grad.
+// all returns weight·log Σ exp(x). It adds the gradient to grad, unless grad is nil.
 func (l *remaining) all(weight float64, grad []float64) float64 {
 	if grad != nil {
 		kernel.Axpy(weight/l.sum, l.e, grad)
@@ -284,8 +281,8 @@ func (l *remaining) all(weight float64, grad []float64) float64 {
 	return weight * (l.shift + elementary.Log(l.sum))
 }
 
-// removeTop removes the top document and returns all of the rest with that document's
-// weight.
+// removeTop removes the top document. It then returns the value of all for the remaining documents, with
+// the removed document's weight.
 func (l *remaining) removeTop(weights, grad []float64) float64 {
 	t := l.top
 	l.x[t] = math.Inf(-1)
@@ -293,9 +290,8 @@ func (l *remaining) removeTop(weights, grad []float64) float64 {
 	return l.all(weights[t], grad)
 }
 
-// withoutOne returns Σ_a weights[a]·log(Σ exp(x) − exp(x_a)) over all documents
-// but the top one, and adds its gradient to grad. Documents that are removed have
-// no weight.
+// withoutOne returns Σ_a weights[a]·log(Σ exp(x) − exp(x_a)) over all documents a except the top one. It
+// adds the gradient to grad, unless grad is nil. Removed documents must have weight 0.
 func (l *remaining) withoutOne(weights, grad []float64) float64 {
 	var sum float64
 	for i, e := range l.e {
@@ -326,15 +322,15 @@ func (l *remaining) withoutOne(weights, grad []float64) float64 {
 }
 
 // subsetCrossEntropy is ListNet for the first k documents of a query with few documents, including whole
-// permutations. A set of documents is a number whose bit i means document i. The logarithms of the sums of
-// all 2ⁿ sets follow from each other:
+// permutations. A set of documents is a number whose bit i means document i. A recursion gives the
+// logarithms of the sums of all 2ⁿ sets:
 //
-//	log Σ_{i∈M} exp(s_i) = log(exp(s_b) + Σ_{i∈M∖b} exp(s_i)),   b the lowest of M,
+//	log Σ_{i∈M} exp(s_i) = log(exp(s_b) + Σ_{i∈M∖b} exp(s_i)),   b the lowest document of M.
 //
-// Their derivatives follow likewise, backwards.
+// The reverse recursion gives their derivatives.
 type subsetCrossEntropy struct {
 	docs   int
-	weight []float64 // of every set M: q_A of its complement A
+	weight []float64 // by set M: q_A of the complement A of M
 	among  []float64 // m_i
 }
 
@@ -359,8 +355,8 @@ func newSubsetCrossEntropy(ideal []float64, top int) *subsetCrossEntropy {
 	return b
 }
 
-// logSums sets x to the scores relative to the highest and logs[M] for every set
-// M but the empty one.
+// logSums sets x to the scores relative to the highest one, and logs[M] to log Σ_{i∈M} exp(x_i) for
+// every set M.
 func (b *subsetCrossEntropy) logSums(logs, x, scores []float64) {
 	relativeScores(x, scores)
 	logs[0] = math.Inf(-1)

@@ -9,11 +9,10 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Mapping is a function ψ from grades l ≥ 0 to the scores that a perfect model
-// would give, for the losses that compare scores with scores ([ListNet],
-// [RankCosine]). All are increasing; the zero value is the identity. The names
-// are those of Xia et al., Listwise Approach to Learning to Rank: Theory and
-// Algorithm (ICML 2008), where ψ is applied to grades that start at 1:
+// Mapping is a function ψ from grades l ≥ 0 to the scores of a perfect model. [ListNet] and [RankCosine]
+// compare the scores of documents with these. All mappings are increasing. The zero value is the
+// identity. The names are from Xia et al., Listwise Approach to Learning to Rank: Theory and Algorithm
+// (ICML 2008). That paper applies ψ to grades that start at 1:
 //
 //	log        ψ(l) = log(1 + l)
 //	sqrt       ψ(l) = √l
@@ -21,10 +20,10 @@ import (
 //	quadratic  ψ(l) = l²
 //	exp        ψ(l) = eˡ
 //
-// All but exp map grade 0 to 0.
+// All mappings except exp map grade 0 to 0.
 type Mapping int
 
-// The mappings, from the steepest among low grades to the steepest among high.
+// The mappings, from the steepest at low grades to the steepest at high grades.
 const (
 	LogMapping       Mapping = iota - 2 // log(1 + l)
 	SqrtMapping                         // √l
@@ -47,7 +46,7 @@ func ParseMapping(name string) (Mapping, error) {
 // String returns the name that ParseMapping reads.
 func (m Mapping) String() string { return mappingNames[m-LogMapping] }
 
-// validate returns an error for a number that is no mapping.
+// validate returns an error unless m is one of the constants.
 func (m Mapping) validate() error {
 	if m < LogMapping || m > ExpMapping {
 		return fmt.Errorf("mapping %d, expected %s", int(m), suggest.OneOf(mappingNames[:]))
@@ -55,8 +54,8 @@ func (m Mapping) validate() error {
 	return nil
 }
 
-// Score returns ψ(grade); +Inf where that overflows, from grade 709.79 on for exp
-// and 1.35e154 for quadratic.
+// Score returns ψ(grade). On overflow it returns +Inf: from grade 709.79 on for exp, and from 1.35e154
+// on for quadratic.
 func (m Mapping) Score(grade float64) float64 {
 	switch m {
 	case LogMapping:
@@ -72,8 +71,7 @@ func (m Mapping) Score(grade float64) float64 {
 	}
 }
 
-// scores returns the scores of all grades, or an error for one that has no
-// finite score.
+// scores returns ψ of each grade. It returns an error if a result is not finite.
 func (m Mapping) scores(grades []float64) ([]float64, error) {
 	if err := m.validate(); err != nil {
 		return nil, err
@@ -88,8 +86,7 @@ func (m Mapping) scores(grades []float64) ([]float64, error) {
 	return mapped, nil
 }
 
-// relative returns ψ(grade)/ψ(top) for 0 ≤ grade ≤ top and top > 0, which never
-// overflows.
+// relative returns ψ(grade)/ψ(top) for 0 ≤ grade ≤ top and top > 0. It never overflows.
 func (m Mapping) relative(grade, top float64) float64 {
 	switch m {
 	case QuadraticMapping:
@@ -102,7 +99,7 @@ func (m Mapping) relative(grade, top float64) float64 {
 	}
 }
 
-// constant reports whether all grades are the same, so that there is no pair to rank.
+// constant reports whether all grades are equal, so there is no pair to rank.
 func constant(grades []float64) bool {
 	return len(grades) == 0 || slices.Max(grades) == slices.Min(grades)
 }

@@ -7,32 +7,31 @@ import (
 	"slices"
 )
 
-// PairWeights are weights of documents in pairs, one a document each: λ_ij of a pair, i being
-// the better one, and its second derivative are multiplied by Better[i]·Worse[j]. nil is 1 for
-// all; the zero value changes nothing.
+// PairWeights are weights of documents in pairs. If document i is better than document j, the weights
+// multiply λ_ij and its second derivative by Better[i]·Worse[j]. A nil slice means weights of 1, so the
+// zero value changes nothing.
 //
-// They are for grades that are clicks, which come from where documents stood. With one over
-// what a position's bias is for clicked documents and for others, LambdaRank on trees is
-// Unbiased LambdaMART (Hu, Wang, Peng, Li, Unbiased LambdaMART: An Unbiased Pairwise
-// Learning-to-Rank Algorithm, WWW 2019, eq. 24 and 27); with Better alone it is propensity
-// weighting by the clicked document.
+// The weights correct grades that are clicks for position bias. Let Better be the reciprocal bias of
+// each document's position for clicked documents, and Worse the same for other documents. LambdaRank on
+// trees is then Unbiased LambdaMART (Hu, Wang, Peng, Li, Unbiased LambdaMART: An Unbiased Pairwise
+// Learning-to-Rank Algorithm, WWW 2019, eq. 24 and 27). With Better alone, it weighs pairs by the
+// inverse propensity of the clicked document.
 type PairWeights struct{ Better, Worse []float64 }
 
-// PairWeighted is a Loss of pairs that can be weighted.
+// PairWeighted is a Loss over pairs that accepts weights of documents in pairs.
 type PairWeighted interface {
 	Loss
 
-	// BindWeighted is Bind with weights of the query's documents, which must not change.
+	// BindWeighted is Bind with weights of the query's documents. The caller must not change them.
 	BindWeighted(grades []float64, w PairWeights, rng *rand.Rand) (QueryLoss, error)
 }
 
 var _ PairWeighted = LambdaRank{}
 
-// IsZero reports whether the weights change nothing.
+// IsZero reports whether both slices are nil.
 func (w PairWeights) IsZero() bool { return w.Better == nil && w.Worse == nil }
 
-// Validate returns an error unless there are n weights of either kind, or none, all finite and
-// not negative.
+// Validate returns an error unless each slice is nil or contains n finite numbers that are not negative.
 func (w PairWeights) Validate(n int) error {
 	for _, list := range [][]float64{w.Better, w.Worse} {
 		if list != nil && len(list) != n {
@@ -47,7 +46,7 @@ func (w PairWeights) Validate(n int) error {
 	return nil
 }
 
-// Part returns the weights of the documents from ≤ i < to.
+// Part returns the weights of the documents i with from ≤ i < to.
 func (w PairWeights) Part(from, to int) PairWeights {
 	part := func(x []float64) []float64 {
 		if x == nil {
@@ -58,7 +57,7 @@ func (w PairWeights) Part(from, to int) PairWeights {
 	return PairWeights{part(w.Better), part(w.Worse)}
 }
 
-// Times returns the weights multiplied by the documents' own weights, one each or nil.
+// Times multiplies Better and Worse by a weight for each document. Nil documents means weights of 1.
 func (w PairWeights) Times(documents []float64) PairWeights {
 	if documents == nil {
 		return w
@@ -71,7 +70,7 @@ func (w PairWeights) Times(documents []float64) PairWeights {
 	return PairWeights{better, worse}
 }
 
-// filled returns the weights of n documents with ones in place of nil.
+// filled returns w with n ones in place of each nil slice.
 func (w PairWeights) filled(n int) PairWeights {
 	if w.Better == nil {
 		w.Better = slices.Repeat([]float64{1}, n)

@@ -8,24 +8,22 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// RankSVM is the hinge over all pairs of differently graded documents of a query,
-// i being the better and j the worse, with t_ij = 1 − s_i + s_j,
+// RankSVM is the hinge loss over all pairs of documents of a query with different grades. With i the
+// better and j the worse document, and t_ij = 1 − s_i + s_j,
 //
 //	L1 = Σ_ij max(0, t_ij),   L2 = Σ_ij max(0, t_ij)²
 //
-// (R. Herbrich, T. Graepel, K. Obermayer, Large Margin Rank Boundaries for Ordinal
-// Regression, 2000; T. Joachims, Optimizing Search Engines Using Clickthrough Data,
-// KDD 2002; the squared one: O. Chapelle, S. S. Keerthi, Efficient Algorithms for
-// Ranking with SVMs, Information Retrieval 13, 2010, eq. 2). Grades may be any
-// finite non-negative numbers; only their order counts. Both are convex. L2 has a
-// continuous gradient; L1 has kinks where a pair's scores differ by exactly 1, at
-// which λ is that of the side on which the pair is satisfied.
+// (R. Herbrich, T. Graepel, K. Obermayer, Large Margin Rank Boundaries for Ordinal Regression, 2000; T.
+// Joachims, Optimizing Search Engines Using Clickthrough Data, KDD 2002; for L2, O. Chapelle, S. S.
+// Keerthi, Efficient Algorithms for Ranking with SVMs, Information Retrieval 13, 2010, eq. 2). Grades
+// may be any finite non-negative numbers; only their order counts. Both losses are convex. L2 has a
+// continuous gradient. L1 has kinks where the scores of a pair differ by exactly 1; there, λ treats the
+// pair as satisfied.
 //
 // An evaluation takes O(n log n) for n documents, however many grades there are
 // (see gradeTree). [RankSVM.Smoothing] approximates L1 by a loss that has a Hessian.
 //
-// The objective as usually written, ½‖w‖² + C·Σ hinge, is that of [RankSVM.Weight] = C
-// with the penalty ‖w‖²/2.
+// The usual objective ½‖w‖² + C·Σ hinge has [RankSVM.Weight] = C and the penalty ‖w‖²/2.
 type RankSVM struct {
 	// Squared chooses L2.
 	Squared bool
@@ -33,17 +31,16 @@ type RankSVM struct {
 	// Weight multiplies the loss; 0 means 1.
 	Weight float64
 
-	// Mean divides the loss of a query by its number of pairs, or by the sum of their weights, so
-	// that every query counts the same (as in Y. Cao, J. Xu, T.-Y. Liu, H. Li, Y. Huang, H.-W. Hon,
-	// Adapting Ranking SVM to Document Retrieval, SIGIR 2006, whose IR SVM weighs
-	// the queries so).
+	// Mean divides the loss of a query by its number of pairs, or by the sum of their weights. Every
+	// query then counts the same, as in IR SVM (Y. Cao, J. Xu, T.-Y. Liu, H. Li, Y. Huang, H.-W. Hon,
+	// Adapting Ranking SVM to Document Retrieval, SIGIR 2006).
 	Mean bool
 
 	// Smoothing δ > 0 replaces the kink of L1 by a parabola over |t| < δ,
 	//
 	//	h(t) = (t + δ)²/(4δ),   0 for t ≤ −δ,   t for t ≥ δ,
 	//
-	// which is above the hinge by at most δ/4. It has no meaning for L2.
+	// which is above the hinge by at most δ/4. It is an error with L2, which has no kink.
 	Smoothing float64
 }
 
@@ -71,8 +68,8 @@ func (l RankSVM) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 // WeighsDocuments implements [DocumentWeighted].
 func (RankSVM) WeighsDocuments() bool { return true }
 
-// BindDocuments implements [DocumentWeighted]: the term of a pair is multiplied by the product of
-// the weights of its documents.
+// BindDocuments implements [DocumentWeighted]. The weights of both documents multiply the term of a
+// pair.
 func (l RankSVM) BindDocuments(grades, weights []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -105,7 +102,7 @@ func (l RankSVM) Traits() Traits {
 	return Traits{Convex: true, ShiftInvariant: true, Smooth: l.Squared || l.Smoothing > 0}
 }
 
-// boundHinge is L1: the gradient of a pair is its indicator.
+// boundHinge is L1. The derivative of a pair's term is 1 if t_ij > 0, and 0 otherwise.
 type boundHinge struct {
 	tree   gradeTree
 	weight float64
@@ -116,8 +113,8 @@ func (b *boundHinge) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	return value
 }
 
-// Support implements [CuttingPlane]: Σ t_ij over the pairs with t_ij > 0 at the given
-// scores is a linear lower bound of the loss.
+// Support implements [CuttingPlane]. The plane is Σ t_ij over the pairs with t_ij > 0 at the given
+// scores, a linear lower bound of the loss. Its constant is the number of these pairs.
 func (b *boundHinge) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, count := b.sweep(scores, lambda, scratch)
 	return count
@@ -168,8 +165,8 @@ func (c *squaredHingeCurvature) Times(dst, v []float64) {
 	c.pairs.addTimes(dst, v, 2*c.bound.weight)
 }
 
-// boundSmoothHinge is L1 with its kink rounded off. Sums over pairs of h are
-// differences of two sums of squares, h(t) = (max(0, t+δ)² − max(0, t−δ)²)/(4δ).
+// boundSmoothHinge is L1 with Smoothing. A sum of h over pairs is the difference of two sums of squares,
+// since h(t) = (max(0, t+δ)² − max(0, t−δ)²)/(4δ).
 type boundSmoothHinge struct {
 	tree   gradeTree
 	weight float64
@@ -181,8 +178,8 @@ func (b *boundSmoothHinge) Eval(scores, lambda []float64, scratch *Scratch) floa
 	return value
 }
 
-// Support implements [CuttingPlane]: with α_ij = h'(t_ij) at the given scores, which
-// is between 0 and 1, Σ α_ij t_ij is a linear lower bound of the hinge that h approximates.
+// Support implements [CuttingPlane]. Let α_ij = h'(t_ij) at the given scores, which is between 0 and 1.
+// The plane is Σ α_ij t_ij, a linear lower bound of the hinge without smoothing.
 func (b *boundSmoothHinge) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, slopes := b.eval(scores, lambda, nil, nil, scratch)
 	return slopes

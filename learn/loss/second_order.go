@@ -1,6 +1,6 @@
 package loss
 
-// SecondOrder is a QueryLoss that has a Hessian, for optimisers of second order.
+// SecondOrder is a QueryLoss with a Hessian, for second-order optimisers.
 type SecondOrder interface {
 	QueryLoss
 
@@ -8,11 +8,12 @@ type SecondOrder interface {
 	Curvature() Curvature
 }
 
-// Curvature is a loss on one query that stores its Hessian with respect to the scores
-// (a generalised one where the gradient has kinks) at one point. Calls must not
-// overlap.
+// Curvature evaluates the loss of one query, and products with its Hessian with respect to the scores.
+// Where the gradient has kinks, it is a generalised Hessian. A Curvature stores the Hessian at one
+// point, so calls must not be concurrent.
 type Curvature interface {
-	// Eval is [QueryLoss.Eval]. It also sets the scores at which Times evaluates the Hessian.
+	// Eval does what [QueryLoss.Eval] does. It also sets the scores at which Times evaluates the
+	// Hessian.
 	Eval(scores, lambda []float64, scratch *Scratch) float64
 
 	// Times overwrites dst with the product of the Hessian and v. Both have an element for each document
@@ -20,28 +21,29 @@ type Curvature interface {
 	Times(dst, v []float64)
 }
 
-// Diagonal is a QueryLoss that returns the diagonal of its Hessian. Boosted trees use it for Newton steps
-// by score.
+// Diagonal is a QueryLoss that computes the diagonal of its Hessian. Boosted trees use the diagonal for
+// Newton steps.
 type Diagonal interface {
 	QueryLoss
 
-	// EvalSecond does what [QueryLoss.Eval] does; lambda must not be nil. It also overwrites second, which
-	// has an element for each document, with ∂²loss/∂score_i² = −∂λ_i/∂score_i. If λ is no gradient because
-	// its weights depend on the ranking, the derivatives treat these weights as constants. The same holds
-	// for a normalization of λ by the size of the scores.
+	// EvalSecond does what [QueryLoss.Eval] does; lambda must not be nil. It also overwrites second,
+	// which has an element for each document, with ∂²loss/∂score_i² = −∂λ_i/∂score_i. The derivatives
+	// treat some factors of λ as constants: weights that depend on the ranking, and factors that
+	// normalize λ.
 	//
-	// Second derivatives are finite and not negative. A loss for which they may be negative is no Diagonal;
-	// learners then use λ alone.
+	// Second derivatives are finite and not negative. A loss whose second derivatives can be negative
+	// must not implement Diagonal; learners then use λ alone.
 	EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64
 }
 
-// CuttingPlane is a QueryLoss with linear lower bounds (cutting planes) of a convex loss. The convex loss is
-// the QueryLoss itself, or the loss that it approximates smoothly.
+// CuttingPlane is a QueryLoss with linear lower bounds (cutting planes) of a convex loss. The convex
+// loss is the QueryLoss itself, or the loss that the QueryLoss approximates smoothly.
 type CuttingPlane interface {
 	QueryLoss
 
-	// Support returns the constant c of a plane: at any scores z, the convex loss is at least c − λ·z. λ is
-	// that of Eval at the given scores. If lambda is not nil, Support overwrites it with λ.
+	// Support returns the constant c of a plane: at any scores z, the convex loss is at least c − λ·z.
+	// Here λ is the result of Eval at the given scores. If lambda is not nil, Support overwrites it with
+	// λ.
 	Support(scores, lambda []float64, scratch *Scratch) (c float64)
 }
 

@@ -6,26 +6,25 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// byScore is a query's documents in the order of their scores, best first. Documents of equal score are in
-// the order of a fixed permutation.
+// byScore lists a query's documents in descending order of scores. A fixed permutation breaks ties.
 type byScore struct {
 	scores []float64 // by rank
-	places []float64 // by rank, the document's place in the permutation
+	places []float64 // by rank, the document's index in order
 	order  permutation
 }
 
-// permutation has the document at each place of an order. Bound losses keep one for every query,
-// as long as training lasts, so most take two bytes a document.
+// permutation is an order of documents. Each bound loss keeps one for every query during the training,
+// so most permutations take two bytes for a document.
 type permutation struct {
-	short []uint16 // of at most shortest documents; nil for others
+	short []uint16 // for at most shortest documents, otherwise nil
 	long  []int32
 }
 
-// shortest is the number of documents that two bytes tell apart.
+// shortest is the number of different uint16 values.
 const shortest = 1 << 16
 
-// newPermutation returns a random order of n documents, or that in which they stand if shuffle
-// is nil.
+// newPermutation returns a random order of n documents. If shuffle is nil, it returns the order 0, 1, …,
+// n−1.
 func newPermutation(n int, shuffle *rand.Rand) permutation {
 	if n <= shortest {
 		return permutation{short: ordered[uint16](n, shuffle)}
@@ -44,7 +43,7 @@ func ordered[T uint16 | int32](n int, shuffle *rand.Rand) []T {
 	return order
 }
 
-// inOrder sets dst[p] to x of the document at place p.
+// inOrder sets dst[p] to the element of x that belongs to the document at place p.
 func (p permutation) inOrder(dst, x []float64) {
 	if p.short != nil {
 		kernel.Gather(dst, x, p.short, 1)
@@ -61,11 +60,10 @@ func (p permutation) document(place int) int {
 	return int(p.long[place])
 }
 
-// shallow is the largest depth for which sorting by insertion is used.
+// shallow is the largest depth for which rankByScore uses insertion sort.
 const shallow = 32
 
-// rankByScore sorts the documents by score. Below the first depth ranks their order is
-// unspecified.
+// rankByScore sorts the documents by score. Their order below the first depth ranks is unspecified.
 func rankByScore(s []float64, order permutation, depth int, scratch *Scratch) byScore {
 	n := len(s)
 	r := byScore{scores: scratch.Floats(n), places: scratch.Floats(n), order: order}
@@ -81,9 +79,9 @@ func rankByScore(s []float64, order permutation, depth int, scratch *Scratch) by
 	return r
 }
 
-// topDescending brings the depth ≥ 1 largest keys to the front, in descending
-// order, and values along with them; of equal keys the first come first. In random
-// order a key is rarely among them, and it takes one comparison to see that.
+// topDescending moves the depth largest keys to the front, in descending order, together with their
+// values. depth must be at least 1. Of equal keys, the earlier ones come first. If keys are in random
+// order, one comparison is enough for most keys.
 func topDescending(keys, values []float64, depth int) {
 	kernel.InsertDescending(keys[:depth], values[:depth])
 	last := depth - 1
@@ -105,7 +103,7 @@ func topDescending(keys, values []float64, depth int) {
 // document returns the document at a rank, counting from 0.
 func (r byScore) document(rank int) int { return r.order.document(int(r.places[rank])) }
 
-// gather sets dst[r] to x of the document at rank r, counting from 0.
+// gather sets dst[r] to the element of x that belongs to the document at rank r, counting from 0.
 func (r byScore) gather(dst, x []float64) {
 	if r.order.short != nil {
 		gatherPlaces(dst, x, r.places, r.order.short)
@@ -121,7 +119,7 @@ func gatherPlaces[T uint16 | int32](dst, x, places []float64, order []T) {
 	}
 }
 
-// scatter sets x of the document at rank r to src[r].
+// scatter sets the element of x that belongs to the document at rank r to src[r].
 func (r byScore) scatter(x, src []float64) {
 	if r.order.short != nil {
 		scatterPlaces(x, src, r.places, r.order.short)

@@ -11,44 +11,46 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// StochasticRank minimises the expectation of 1 − M under normal noise on the scores, by an
-// estimate of its gradient,
+// StochasticRank minimises the expectation of 1 − M under normal noise on the scores. It estimates the
+// gradient by
 //
 //	L(s) = 1 − E M(s + σε),   λ_i = ∂E M/∂s_i
 //	     = E Σ_k [M(i at k, o_k at k+1) − M(o_k at k, i at k+1)] φ((z_k − s_i)/σ)/σ
 //
 // (Ustimenko, Prokhorenkova, StochasticRank: Global Optimization of Scale-Free Discrete Functions, ICML
-// 2020, section 4: the coordinate conditional sampling estimate). ε is drawn for all documents. For each
-// document, the noise of the others is held fixed; their noisy scores are z_0 > z_1 > … in the order o.
-// The expectation over its own noise is exact, since M jumps where it passes another document. M is any
-// measure. NDCG takes O(1) a jump; other measures are computed again.
+// 2020, section 4: the coordinate conditional sampling estimate). Each draw of ε is for all documents.
+// For the derivative of document i, the noise of all other documents is fixed; their noisy scores are
+// z_0 > z_1 > … in the order o. The expectation over the noise of i is exact, since M only jumps where i
+// passes another document. M is any measure. A jump of NDCG takes constant time; other measures are
+// computed again.
 //
-// λ has mean 0, as its expectation has. The noise is drawn in Bind. The value is the mean of 1 − M over
-// the draws, whose gradient is 0 or undefined everywhere, so λ is not its gradient ([Traits].NonGradient).
-// To follow the paper, bind the loss again before each step.
+// λ is centred to mean 0, since its expectation has mean 0. The value is the mean of 1 − M over the
+// draws. Its gradient is 0 or undefined everywhere, so it is not λ ([Traits].NonGradient). Bind draws
+// the noise. The paper draws new noise before each step; to do so, bind the loss again.
 //
-// The loss of a query whose measure is the same for all rankings is [Nothing].
+// Bind returns [Nothing] if the measure is the same for all rankings.
 type StochasticRank struct {
 	Measure measure.Measure // M
 
 	// Sigma is the standard deviation σ of the noise; 0 means 1.
 	Sigma float64
 
-	// Draws of the noise are averaged; 0 means 1.
+	// Draws is the number of draws of the noise over which the loss is averaged; 0 means 1.
 	Draws int
 
-	// Mu, times σ and its grade, is subtracted from a document's score before noise is added, so that
-	// documents of equal score count as if the worse ones were above (section 3 there).
+	// Mu is the factor μ of a penalty: μσ times the grade is subtracted from a document's score before
+	// noise is added. Documents with equal scores then count as if the worse ones ranked higher (section
+	// 3).
 	Mu float64
 
-	// ScaleFree takes the part along the scores off λ: their scale changes no ranking, only
-	// how much the noise does (section 4.4 there).
+	// ScaleFree removes the component of λ along the scores. The scale of the scores does not change a
+	// ranking, only the effect of the noise (section 4.4).
 	ScaleFree bool
 }
 
 var _ Loss = StochasticRank{}
 
-// leastLength is added to the length of the scores before λ's part along them is taken off.
+// leastLength is added to the length of the scores before project divides by it.
 const leastLength = 0.01
 
 // Validate returns an error for options that fit no query.
@@ -91,8 +93,8 @@ func (l StochasticRank) Traits() Traits {
 	return Traits{ShiftInvariant: true, NonGradient: true}
 }
 
-// Cost implements [Coster]: a density for each rank that counts and each document, and the
-// measure unless it is NDCG.
+// Cost implements [Coster]. It counts a density for each document and rank that counts, and the
+// computation of measures other than NDCG.
 func (l StochasticRank) Cost(grades []float64) Cost {
 	n := float64(len(grades))
 	perJump := 8.0
@@ -106,7 +108,7 @@ type boundStochasticRank struct {
 	measure   measure.Measure
 	grades    []float64
 	order     permutation
-	places    int // that a document can be at with another one behind it, of those that count
+	places    int // number of ranks k where M can differ from rank k + 1
 	jumps     jumps
 	sigma, mu float64
 	scaleFree bool
@@ -131,8 +133,8 @@ func (b *boundStochasticRank) Eval(scores, lambda []float64, scratch *Scratch) f
 	return 1 - value/float64(b.draws)
 }
 
-// draw returns the measure under one draw of the noise, and adds to lambda, if it is not nil,
-// σ√(2π) times the derivatives of its expectation.
+// draw returns the measure under one draw of the noise. Unless lambda is nil, it adds σ√(2π) times the
+// derivatives of the measure's expectation to lambda.
 func (b *boundStochasticRank) draw(scores, lambda []float64, source *rand.PCG, scratch *Scratch) float64 {
 	n := len(scores)
 	middle, noisy, ranked := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
@@ -167,7 +169,8 @@ func (b *boundStochasticRank) draw(scores, lambda []float64, source *rand.PCG, s
 	return value
 }
 
-// project makes the mean of λ 0 and, if asked for, takes off its part along the scores.
+// project subtracts the mean from λ. If scaleFree is set, it also removes the component along the
+// scores.
 func (b *boundStochasticRank) project(scores, lambda []float64, scratch *Scratch) {
 	center(lambda)
 	if !b.scaleFree || len(scores) < 3 {
@@ -188,7 +191,7 @@ func center(x []float64) {
 	}
 }
 
-// normal overwrites x with independent standard normal numbers (Box and Muller, Annals of
+// normal overwrites x with independent standard normal random numbers (Box and Muller, Annals of
 // Mathematical Statistics 29, 1958).
 func normal(x []float64, source *rand.PCG) {
 	for i := 0; i < len(x); i += 2 {
@@ -201,17 +204,18 @@ func normal(x []float64, source *rand.PCG) {
 	}
 }
 
-// jumps are what a measure gains when a document passes the one above it.
+// jumps computes the changes of a measure when a document passes the one above it.
 type jumps interface {
-	// counts returns the documents' contributions, in the order of the query.
+	// counts returns a number for each document of the query, from which at computes the jumps.
 	counts() []float64
 
-	// at sets jump[k], for all its elements, to the measure with the document at rank p moved to rank k
-	// less that with it at rank k + 1. ranked are the counts by rank; work has their length.
+	// at sets each jump[k] to the measure with the document at rank p moved to rank k, minus the measure
+	// with the same document at rank k + 1. ranked contains the counts by rank. work has the length of
+	// ranked.
 	at(jump, ranked, work []float64, p int)
 }
 
-// gainJumps are the jumps of NDCG: differences of gains times differences of discounts.
+// gainJumps has the jumps of NDCG: differences of gains times differences of discounts.
 type gainJumps struct{ gains, falls []float64 }
 
 func newGainJumps(m measure.Measure, grades []float64, places int) gainJumps {
@@ -239,7 +243,7 @@ func (j gainJumps) at(jump, ranked, _ []float64, p int) {
 	}
 }
 
-// anyJumps computes any measure again at every rank.
+// anyJumps has the jumps of any measure, which it computes again at every rank.
 type anyJumps struct {
 	measure measure.Measure
 	grades  []float64

@@ -12,18 +12,18 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// StructuredHinge is the margin-rescaled structured hinge of SVMmap and similar methods. It is the largest
-// violation of the margin Δ(y) over all rankings y of a query's good against its bad documents, where y*
-// is the ideal one:
+// StructuredHinge is the margin-rescaled structured hinge of SVMmap and similar methods. It is the
+// largest violation of the margin Δ(y) over all rankings y of a query's good and bad documents:
 //
-//	L(s) = max_y Δ(y) − w·δφ(y),   w·δφ(y) = 2κ Σ_{(g,b) inverted in y} (s_g − s_b),
+//	L(s) = max_y Δ(y) − w·δφ(y),   w·δφ(y) = 2κ Σ_{(g,b) inverted in y} (s_g − s_b).
 //
-// Δ(y) = G(y*) − G(y) is the loss of the gain G. With average precision it is SVMmap (Y. Yue, T. Finley,
-// F. Radlinski, T. Joachims, A Support Vector Method for Optimizing Average Precision, SIGIR 2007). With
-// NDCG@k and the reciprocal rank it is SVM-NDCG and SVM-MRR (S. Chakrabarti, R. Khanna, U. Sawant, C.
-// Bhattacharyya, Structured Learning for Non-Smooth Ranking Losses, KDD 2008). With AUC it is a sum of
-// pairwise hinges (T. Joachims, A Support Vector Method for Multivariate Performance Measures, ICML 2005).
-// It is convex and piecewise linear, and at least the Δ of the ranking by score.
+// Δ(y) = G(y*) − G(y) is the loss of the gain G, and y* is the ideal ranking. With average precision the
+// hinge is SVMmap (Y. Yue, T. Finley, F. Radlinski, T. Joachims, A Support Vector Method for Optimizing
+// Average Precision, SIGIR 2007). With NDCG@k and the reciprocal rank it is SVM-NDCG and SVM-MRR (S.
+// Chakrabarti, R. Khanna, U. Sawant, C. Bhattacharyya, Structured Learning for Non-Smooth Ranking
+// Losses, KDD 2008). With AUC it is a sum of pairwise hinges (T. Joachims, A Support Vector Method for
+// Multivariate Performance Measures, ICML 2005). The hinge is convex and piecewise linear. It is at
+// least the Δ of the ranking by score.
 //
 // The maximum is exact. Some worst ranking y has the goods, and likewise the bads, in the order of their
 // scores. Such a ranking is a path through a lattice, as in LogRank's lattice form. Row i is the i-th
@@ -35,7 +35,7 @@ import (
 // where γ_i(j) is the term of the gain for the i-th good with j bads above it. There are two searches for
 // the maximum: columnSearch for measures with convex terms, and rowSearch for all others.
 //
-// If several rankings attain the maximum, λ is the subgradient of one of them. It is averaged over
+// If several rankings attain the maximum, λ is the subgradient of one of them. λ is averaged over
 // documents of one class with equal scores, so it does not depend on the order of documents in a file.
 //
 // With a cutoff k far below n⁻, a ranking with any k bads above all goods has Δ = G(y*). L is then below
@@ -46,7 +46,7 @@ type StructuredHinge struct {
 	// Gain is the measure G, computed on binary grades.
 	Gain measure.Additive
 
-	// Kappa is the scale κ of the feature map. SVMmap's is [bipartite.KappaPairs].
+	// Kappa is the scale κ of the feature map. SVMmap uses [bipartite.KappaPairs].
 	Kappa bipartite.Kappa
 
 	// Threshold is the lowest grade of a good document; 0 means 1.
@@ -103,7 +103,7 @@ type worstSearch interface {
 	worst(paths lattice, scratch *Scratch) (value, delta float64)
 }
 
-// lattice has the scores of a query, multiplied by 2κ, and one path through the lattice: a ranking.
+// lattice contains the scores of a query, multiplied by 2κ, and one path through the lattice: a ranking.
 type lattice struct {
 	good, bad []float64 // scores, in descending order
 	above     []float64 // number of bads above each good, in ascending order
@@ -178,15 +178,15 @@ func countBelow(above []float64, bad int, scratch *Scratch) []float64 {
 	return below
 }
 
-// rowSearch finds the worst ranking for any gain, by the recursion over the lattice
+// rowSearch finds the worst ranking for any gain. It uses the recursion over the lattice
 //
 //	F_i(j) = c_i(j) − γ_i(j) + max_{j'≤j} F_{i−1}(j').
 //
 // It evaluates only the cells with a gain, γ_i(j) ≠ 0. In row i these are the columns below width_i, and
-// width_i does not increase with i. A path that reaches a column j ≥ width_i in row i has no gain in this
-// row and all later rows: they are its tail. Let p_i be the number of bads with a higher score than the
-// i-th good. In the tail, max(j, p_i) bads above each good are best. The terms of the tail from row m on
-// are then a sum of two parts,
+// width_i does not increase with i. A path that reaches a column j ≥ width_i in row i has no gain in
+// this row and all later rows. These rows are the tail of the path. Let p_i be the number of bads with a
+// higher score than the i-th good. It is best if max(j, p_i) bads are above the i-th good in the tail.
+// The terms of the tail from row m on are then a sum of two parts,
 //
 //	T_m(j) = Σ_{i≥m} c_i(max(j, p_i)) = Σ_{m≤i<t} (S_j − j·s_gi) + Σ_{i≥t} c_i(p_i),
 //
@@ -225,9 +225,9 @@ type rowWork struct {
 	from []float64 // the j' that attains this maximum, for all cells row by row
 }
 
-// path is a candidate for the worst ranking. Rows before exit are cells with gains. Of all such partial
-// paths it takes the best one that ends at a column of at most start. Rows from exit on are the tail, in
-// which max(start, p_i) bads are above the i-th good. value is the value of the whole path.
+// path is a candidate for the worst ranking. Before row exit, it follows the best path through cells
+// with gains that ends at a column of at most start. Rows from exit on are the tail, in which max(start,
+// p_i) bads are above the i-th good. value is the value of the whole path.
 type path struct {
 	value       float64
 	exit, start int
@@ -257,7 +257,7 @@ func (r *rowSearch) worst(paths lattice, scratch *Scratch) (value, delta float64
 	return max(0, r.ideal+best.value), max(0, delta)
 }
 
-// widthOf returns the width of a row, 0 if it has no cells with gains.
+// widthOf returns width_i, or 0 if row i has no cells with gains.
 func (r *rowSearch) widthOf(i int) int {
 	if i < len(r.width) {
 		return r.width[i]
@@ -265,7 +265,7 @@ func (r *rowSearch) widthOf(i int) int {
 	return 0
 }
 
-// row computes most and from for row i, from most of the row before.
+// row computes most and from for row i. Before the call, most must contain the values of row i−1.
 func (w *rowWork) row(i int, from []float64) {
 	g, gains := w.good[i], w.gains.Rows[i]
 	best, at := math.Inf(-1), 0
@@ -281,7 +281,7 @@ func (w *rowWork) row(i int, from []float64) {
 	}
 }
 
-// leave returns the best of two kinds of paths: best, and all whose tail begins at row exit.
+// leave returns the better of two paths: best, and the best path whose tail begins at row exit.
 func (w *rowWork) leave(exit int, best path) path {
 	last, next := w.width[exit-1]-1, w.widthOf(exit)
 	if exit == len(w.good) {
@@ -298,8 +298,8 @@ func (w *rowWork) leave(exit int, best path) path {
 	return best
 }
 
-// trace sets w.above to the ranking of the path. It follows from backward through the rows before the
-// tail.
+// trace sets w.above to the ranking of path p. Before the tail, it reads the columns from w.from, last
+// row first.
 func (w *rowWork) trace(p path) {
 	for i := p.exit; i < len(w.good); i++ {
 		w.above[i] = max(float64(p.start), w.peak[i])
@@ -316,7 +316,7 @@ func (w *rowWork) trace(p path) {
 	}
 }
 
-// tail computes T_m(j), the terms of the rows without gains.
+// tail computes T_m(j), the sum of the terms from row m on if none of these rows has a gain.
 type tail struct {
 	sums    []float64 // S_j
 	peak    []float64 // p_i
@@ -362,18 +362,18 @@ func (t *tail) at(m, j int) float64 {
 	return float64(float64(first-m)*t.sums[j]) - float64(float64(j)*(t.goods[first]-t.goods[m])) + t.best[first]
 }
 
-// columnSearch finds the worst ranking for a gain whose terms γ_i(a) are convex in a, such as AP and AUC:
-// an additional bad above a good costs less if there are more of them already. The search places the bads
-// in descending order of their scores. If the l-th bad is above the goods from i on, it adds
+// columnSearch finds the worst ranking for a gain whose terms γ_i(a) are convex in a, such as AP and
+// AUC: the more bads are above a good already, the less another one costs. The search places the bads in
+// descending order of their scores. If the l-th bad is above the goods from i on, it adds
 //
 //	V_l(i) = Σ_{k≥i} 2κ(s_bl − s_gk) + γ_k(l−1) − γ_k(l),
 //
 // to the value of the ranking, which is Σ_l V_l(i_l). Each term of V_l decreases with l. So if V_l(i') ≥
-// V_l(i) for an i' > i, the same holds for all later bads. Let i_l be the best i of the l-th bad alone, the
-// last one of equals. It follows that i_l does not decrease with l, so the i_l form a path (Yue et al.,
-// SIGIR 2007, Section 4; there the same argument makes the greedy algorithm exact). The i_l of a bad also
-// lies between those of its neighbours. Divide and conquer over the bads therefore takes
-// O(n⁺ + n⁻ log n⁻) steps, while the lattice has n⁺n⁻ cells.
+// V_l(i) for an i' > i, the same holds for all later bads. Let i_l be the largest i that maximises V_l.
+// Then i_l does not decrease with l, so the i_l form a path. (Yue et al., SIGIR 2007, Section 4, prove
+// in the same way that the greedy algorithm is exact.) Moreover, i_l lies between the results for any
+// earlier and any later bad. Divide and conquer over the bads therefore takes O(n⁺ + n⁻ log n⁻) steps,
+// while the lattice has n⁺n⁻ cells.
 type columnSearch struct {
 	gain  func(i, a int) float64 // γ_i(a)
 	falls [][]float64            // falls[l][i] = γ_i(l) − γ_i(l+1); nil for large queries
@@ -399,7 +399,7 @@ func (c *columnSearch) tabulate(good, bad int) *columnSearch {
 	return c
 }
 
-// convexSlack allows for rounding in differences of γ.
+// convexSlack is the tolerance for rounding errors in differences of γ.
 const convexSlack = 1e-14
 
 // newColumnSearch returns nil if a term γ_i is not convex. It also returns nil if the last goods have no
@@ -423,9 +423,9 @@ func newColumnSearch(gains *bipartite.GainTable) *columnSearch {
 	return c.tabulate(good, gains.Bad)
 }
 
-// newKnownColumnSearch returns a search for the measures that are known to be convex, and nil for
-// others. It needs no table of all gains, which has n⁺(n⁻+1) elements: gigabytes for some ten thousand
-// documents. Large queries compute the gains when they are needed.
+// newKnownColumnSearch returns a search for AP and AUC, which are known to be convex, and nil for other
+// measures. The search needs no table of all gains, which has n⁺(n⁻+1) elements: gigabytes for tens of
+// thousands of documents. For large queries, it computes the gains when they are needed.
 func newKnownColumnSearch(gain measure.Additive, good, bad int) *columnSearch {
 	if !knownConvex(gain) {
 		return nil
@@ -434,7 +434,7 @@ func newKnownColumnSearch(gain measure.Additive, good, bad int) *columnSearch {
 	return c.tabulate(good, bad)
 }
 
-// knownConvex reports whether a gain is average precision or AUC.
+// knownConvex reports whether a gain is average precision or AUC, without a cutoff.
 func knownConvex(gain measure.Additive) bool {
 	name := measure.Family(gain)
 	return (name == "map" || name == "ap" || name == "auc") && measure.CutoffOf(gain) == 0
@@ -447,7 +447,7 @@ func (c *columnSearch) fall(i, l int) float64 { return c.gain(i, l) - c.gain(i, 
 func (c *columnSearch) worst(paths lattice, scratch *Scratch) (value, delta float64) {
 	good, bad := len(paths.good), len(paths.bad)
 	from := scratch.Floats(bad)
-	// Divide and conquer: first the bad in the middle, then those in the middle of each half, and so on.
+	// Divide and conquer: first the bad in the middle, then the middle of each half, and so on.
 	for step := 1 << (bits.Len(uint(bad)) - 1); step > 0; step /= 2 {
 		for l := step - 1; l < bad; l += 2 * step {
 			least, most := 0, good
@@ -460,7 +460,7 @@ func (c *columnSearch) worst(paths lattice, scratch *Scratch) (value, delta floa
 			from[l] = float64(c.bestStart(paths, l, least, most))
 		}
 	}
-	l, sum := 0, 0.0 // of the bads before the l-th
+	l, sum := 0, 0.0 // sum is over the bads before the l-th
 	for i, s := range paths.good {
 		for l < bad && int(from[l]) <= i {
 			sum += paths.bad[l]

@@ -17,24 +17,24 @@ import (
 //
 //	L(s) = max_π Δ(π) + Σ_i (c(π_i) − c*_i) s_i,   Δ(π) = 1 − Σ_i g_i D(π_i),
 //
-// g are the gains relative to the ideal DCG@k and D the discount (Q. V. Le and A. J. Smola, Direct
-// Optimization of Ranking Measures, arXiv:0704.3359, 2007). The weights c of the ranks descend, so that
-// the order by score has the largest Σ_i c(π_i) s_i. The reference c*_i is the mean of c over the ranks of
-// i's grade in an ideal order. With a single ideal order instead, training would keep documents of equal
-// grade in that order. L is convex, piecewise linear, not negative, and at least the Δ of the order by
-// score.
+// where g are the gains relative to the ideal DCG@k and D is the discount (Q. V. Le and A. J. Smola,
+// Direct Optimization of Ranking Measures, arXiv:0704.3359, 2007). The weights c of the ranks descend,
+// so the order by score has the largest Σ_i c(π_i) s_i. The reference c*_i is the mean of c over the
+// ranks of i's grade in an ideal order. If the reference were a single ideal order, training would keep
+// documents of equal grade in that order. L is convex, piecewise linear and not negative. It is at least
+// the Δ of the order by score.
 //
-// The maximum is a linear assignment of documents to ranks, solved exactly: see
-// assignment. Only k ranks have a discount; for the others, sorting is best.
+// The maximum is a linear assignment of documents to ranks, which is solved exactly (see assignment).
+// Only k ranks have a discount; documents at all other ranks are in the order of their scores.
 //
-// If several orders are the worst, λ belongs to one of them, averaged over documents of equal score and
-// grade.
+// If several orders attain the maximum, λ is the subgradient of one of them, averaged over documents
+// with equal score and grade.
 //
-// Unlike the feature map of [StructuredHinge], this one depends on the order among
-// documents of equal grade, and the loss grows with the spread of their scores. Where
-// grades overlap as much as in OHSUMED or MQ2008 the minimum over w is at w = 0.
+// Unlike the feature map of [StructuredHinge], this feature map depends on the order among documents of
+// equal grade, so the loss grows with the spread of their scores. If grades overlap as much as in
+// OHSUMED or MQ2008, the minimum over w is at w = 0.
 type GradedHinge struct {
-	// Convention determines gain and discount; its other rules are ignored.
+	// Convention determines gain and discount. GradedHinge ignores its other rules.
 	Convention measure.Convention
 
 	// Cutoff is the k of NDCG@k; 0 means all ranks.
@@ -47,12 +47,12 @@ type GradedHinge struct {
 	Weight float64
 }
 
-// RankWeights are the weights c of the ranks r = 1, 2, … in the feature map Σ_i c(π_i)
-// x_i of an order.
+// RankWeights identifies the weights c of the ranks r = 1, 2, … in the feature map Σ_i c(π_i) x_i of an
+// order.
 type RankWeights int
 
 const (
-	// RootWeights is c(r) = r^(−1/4), Le and Smola's.
+	// RootWeights is c(r) = r^(−1/4), as in Le and Smola.
 	RootWeights RankWeights = iota
 	// LogWeights is c(r) = 1/log2(1 + r).
 	LogWeights
@@ -60,7 +60,7 @@ const (
 
 var rankWeightNames = [...]string{"root", "log"}
 
-// ParseRankWeights reads the name of weights: root or log.
+// ParseRankWeights returns the weights with the given name: root or log.
 func ParseRankWeights(name string) (RankWeights, error) {
 	i := slices.Index(rankWeightNames[:], name)
 	if i < 0 {
@@ -92,8 +92,8 @@ func (l GradedHinge) Validate() error {
 	return positiveOrZero("weight", l.Weight)
 }
 
-// Bind implements [Loss]. It draws no random numbers. The result is a
-// [CuttingPlane]. A query whose documents all have one grade yields [Nothing].
+// Bind implements [Loss]. It draws no random numbers. It returns a [CuttingPlane], or [Nothing] if all
+// documents have the same grade.
 func (l GradedHinge) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -140,9 +140,9 @@ func (l GradedHinge) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 func (GradedHinge) Traits() Traits { return Traits{Convex: true, ShiftInvariant: true} }
 
 type boundGraded struct {
-	gains    []float64 // of documents
-	ideal    []float64 // c* of documents
-	order    []int32   // of documents that tie: lower grades first
+	gains    []float64 // by document
+	ideal    []float64 // c* by document
+	order    []int32   // order of ties: lower grades first
 	weights  []float64 // c by rank
 	discount []float64 // by rank
 	weight   float64
@@ -153,7 +153,8 @@ func (b *boundGraded) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	return b.weight * value
 }
 
-// Support implements [CuttingPlane], with the terms of the maximum for the worst order π.
+// Support implements [CuttingPlane]. The plane is the argument of the maximum at the worst order π, and
+// its constant is Δ(π).
 func (b *boundGraded) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, delta := b.eval(scores, lambda, scratch)
 	return b.weight * delta
@@ -192,8 +193,8 @@ func (b *boundGraded) eval(scores, lambda []float64, scratch *Scratch) (value, d
 	return max(0, value+delta), delta
 }
 
-// averageEqual replaces every element of x by the mean over the elements with the
-// same keys; equal ones are adjacent.
+// averageEqual replaces every element of x by the mean over the elements with the same key and other.
+// Such elements must be adjacent.
 func averageEqual(x, key, other []float64) {
 	for from := 0; from < len(x); {
 		to := from + 1

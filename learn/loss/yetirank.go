@@ -11,14 +11,14 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// YetiRank is the pairwise logistic loss over documents that are neighbours when noise ε is added to the
-// scores,
+// YetiRank is the pairwise logistic loss over documents that have adjacent ranks after noise ε is added
+// to the scores,
 //
 //	L(s) = mean over draws of ε of Σ_ij w_ij log(1 + exp(−(s_i − s_j))),   l_i > l_j,
 //	λ_i += w_ij ρ_ij,   λ_j −= w_ij ρ_ij,   ρ_ij = 1/(1 + exp(s_i − s_j))
 //
-// where i and j are neighbours in the order of s + ε. With the upper one at rank r, counted
-// from 0, the weight is
+// where i and j are adjacent in the order of s + ε. If the upper document of a pair is at rank r,
+// counted from 0, the weight is
 //
 //	w_ij = |l_i − l_j| δ^r        YetiRank (Gulin, Kuralenok, Pavlov, Winning the Transfer
 //	                              Learning Track of Yahoo!'s Learning to Rank Challenge with
@@ -32,10 +32,10 @@ import (
 // the noise. The papers draw new noise before each step; to do so, bind the loss again. For n documents,
 // an evaluation takes a sort and O(n) time for each draw.
 //
-// If all documents of a query have the same grade, or all rankings have the same measure, the loss
-// is [Nothing].
+// Bind returns [Nothing] if all documents of a query have the same grade, or all rankings have the same
+// measure.
 type YetiRank struct {
-	// Measure is the M of YetiLoss. Every measure works. nil means YetiRank.
+	// Measure is the M of YetiLoss, which may be any measure. nil means YetiRank.
 	Measure measure.Measure
 
 	// Decay is YetiRank's δ, at most 1; 0 means CatBoost's 0.99.
@@ -61,7 +61,7 @@ const (
 
 var noiseNames = [...]string{"logistic", "gumbel"}
 
-// ParseNoise returns the distribution of the name: logistic or gumbel.
+// ParseNoise returns the distribution with the given name: logistic or gumbel.
 func ParseNoise(name string) (Noise, error) {
 	i := slices.Index(noiseNames[:], name)
 	if i < 0 {
@@ -132,8 +132,8 @@ func (l YetiRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 // Traits implements [Loss].
 func (YetiRank) Traits() Traits { return Traits{ShiftInvariant: true, NonGradient: true} }
 
-// Cost implements [Coster]. Each draw takes a sort. A measure that is no [measure.Swapper] is computed
-// again for each swap.
+// Cost implements [Coster]. Each draw takes a sort. A measure that does not implement [measure.Swapper]
+// is computed again for each swap.
 func (l YetiRank) Cost(grades []float64) Cost {
 	n := float64(len(grades))
 	draws := float64(max(l.Draws, 1))
@@ -191,7 +191,7 @@ func (b *boundYetiRank) draw(scores, lambda, second []float64, source *rand.PCG,
 	r.gather(x, b.swaps.Counts())
 	work := scratch.Floats(b.swaps.Work(n))
 	ranks := min(b.swaps.Prepare(x, work), n-1)
-	gains := scratch.Floats(ranks * min(b.neighbours, n-1)) // of pairs; below 0 if the lower one is better
+	gains := scratch.Floats(ranks * min(b.neighbours, n-1)) // by pair; negative if the lower document is better
 	behind, k := scratch.Floats(len(gains)), 0
 	for above := range ranks {
 		to := b.last(above, n)
@@ -216,10 +216,11 @@ func (b *boundYetiRank) draw(scores, lambda, second []float64, source *rand.PCG,
 	return value
 }
 
-// last returns the end of the range of lower ranks that form pairs with the rank above, of n ranks.
+// last returns the end of the range of ranks that form pairs with the given rank above them, out of n
+// ranks.
 func (b *boundYetiRank) last(above, n int) int { return min(n, above+1+b.neighbours) }
 
-// spread adds the contribution of each pair to lambda and, if it is not nil, to second.
+// spread adds the contribution of each pair to lambda and, unless second is nil, to second.
 func (b *boundYetiRank) spread(lambda, second []float64, r byScore, gains, rho []float64) {
 	n := len(lambda)
 	for above, k := 0, 0; k < len(gains); above++ {
@@ -238,7 +239,7 @@ func (b *boundYetiRank) spread(lambda, second []float64, r byScore, gains, rho [
 	}
 }
 
-// draw overwrites x with independent numbers of the law.
+// draw overwrites x with independent random numbers from the distribution.
 func (n Noise) draw(x []float64, source *rand.PCG) {
 	for i := range x {
 		u := uniform(source)
@@ -255,11 +256,10 @@ func (n Noise) draw(x []float64, source *rand.PCG) {
 	}
 }
 
-// uniform returns a number between 0 and 1, neither of them.
+// uniform returns a random number above 0 and below 1.
 func uniform(source *rand.PCG) float64 { return (float64(source.Uint64()>>12) + 0.5) * 0x1p-52 }
 
-// decaySwaps are YetiRank's weights, as if a measure lost them when two neighbours change
-// places.
+// decaySwaps has YetiRank's weights in the form of a measure's decrease when two documents swap ranks.
 type decaySwaps struct {
 	grades []float64
 	power  []float64 // δ^r by rank

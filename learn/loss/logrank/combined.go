@@ -15,24 +15,24 @@ import (
 //
 //	Combined(s) = Σ_k c_k loss_k(s) / Σ_k c_k,
 //
-// as LogRank's last sentence proposes: "to guide the ConvexLoss optimizer with some
-// combination of all the loss functions". The terms are [ConvexLoss], [ExpGain], [L2] and
-// [MLE]. In the sampled form all terms share the query's one sample.
+// as the last sentence of LogRank proposes: "to guide the ConvexLoss optimizer with some combination of
+// all the loss functions". The terms are [ConvexLoss], [ExpGain], [L2] and [MLE]. In the sampled form,
+// all terms share one sample of each query.
 //
-// If all terms are ConvexLoss or MLE, Combined is convex, a [loss.Diagonal] in the sampled
-// form, and at least [ConvexLoss] for the mean of the losses Δ_k. Otherwise it is not convex.
+// If all terms are ConvexLoss or MLE, Combined is convex, and a [loss.Diagonal] in the sampled form. It
+// is then at least the [ConvexLoss] for the mean of the losses Δ_k. With other terms, it is not convex.
 //
-// Options.Gain is none of the terms: the sampled form's walks go by it where they start at
-// levels of Δ, and the other forms do not use it.
+// No term uses Options.Gain. In the sampled form it determines the start of walks if Sampler.Levels is
+// set.
 type Combined struct {
 	Options
 	Terms []Term
 }
 
-// Term is one of the losses that are combined.
+// Term is one loss of a [Combined].
 type Term struct {
-	Gain      measure.Additive // nil means MLE, whatever the objective
-	Weight    float64          // c, at least 0
+	Gain      measure.Additive // nil means MLE; Objective is then ignored
+	Weight    float64          // c ≥ 0
 	Objective Objective
 }
 
@@ -104,7 +104,7 @@ func (l Combined) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error)
 	return bound.bound(), nil
 }
 
-// counting returns the terms that have a weight, and the sum of the weights.
+// counting returns the terms with a positive weight, and the sum of the weights.
 func (l Combined) counting() (terms []Term, total float64) {
 	for _, t := range l.Terms {
 		if t.Weight > 0 {
@@ -115,7 +115,7 @@ func (l Combined) counting() (terms []Term, total float64) {
 	return terms, total
 }
 
-// bindSample gives all terms the laws of one sample.
+// bindSample draws one sample and sets the law of each term.
 func (l Combined) bindSample(bound boundCombined, terms []Term, pairs bipartite.Classes, rng *rand.Rand) error {
 	var gains []ranking.Gain
 	for _, t := range terms {
@@ -132,7 +132,7 @@ func (l Combined) bindSample(bound boundCombined, terms []Term, pairs bipartite.
 		if bound[k].law = first; t.Gain != nil {
 			law := first.under(first.set.More[drawn])
 			if bound[k].law = law; law.gainless && t.Objective == TermExpGain {
-				bound[k].weight = 0 // as ExpGain by itself has nothing to learn from the query
+				bound[k].weight = 0 // no ranking has a gain, so ExpGain has nothing to learn
 			}
 			drawn++
 		}
@@ -140,14 +140,14 @@ func (l Combined) bindSample(bound boundCombined, terms []Term, pairs bipartite.
 	return nil
 }
 
-// term returns the options of a term by itself.
+// term returns the options of a term.
 func (l Combined) term(t Term) Options {
 	o := l.Options
 	o.Gain = t.Gain
 	return o
 }
 
-// need returns what a term needs of its law.
+// need returns the quantities that a term needs of its law.
 func (t Term) need() quantities {
 	switch {
 	case t.Gain == nil:
@@ -180,10 +180,10 @@ func (l Combined) Cost(grades []float64) loss.Cost {
 	return sum
 }
 
-// boundCombined are the terms on a query.
+// boundCombined contains the terms, bound to a query.
 type boundCombined []boundTerm
 
-// boundTerm is a term on a query. MLE is ConvexLoss with β = 0.
+// boundTerm is a term bound to a query. MLE is ConvexLoss with β = 0.
 type boundTerm struct {
 	objective Objective
 	law       law
@@ -191,7 +191,7 @@ type boundTerm struct {
 	weight    float64 // 0 for a term that has nothing to learn from the query
 }
 
-// eval returns the term's value and overwrites lambda, if not nil, with its λ.
+// eval returns the term's value. If lambda is not nil, eval overwrites it with the term's λ.
 func (t *boundTerm) eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
 	switch t.objective {
 	case TermExpGain:
@@ -206,7 +206,7 @@ func (t *boundTerm) eval(scores, lambda []float64, scratch *loss.Scratch) float6
 	return value
 }
 
-// bound returns b with second derivatives if all its terms know them.
+// bound returns b, with second derivatives if all terms have them.
 func (b boundCombined) bound() loss.QueryLoss {
 	for _, t := range b {
 		if _, ok := t.law.(curved); !ok || t.objective != TermConvexLoss {

@@ -12,17 +12,17 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// newFactoredLaw returns the law over all ±1 labelings of the pairs, under which
-// they are independent with P(y_gb = +1) = σ(z_gb). Which quantities have a
-// closed form depends on the gain:
+// newFactoredLaw returns the law over all ±1 labelings of the pairs, under which the pairs are
+// independent with P(y_gb = +1) = σ(z_gb). The gain determines which quantities have a closed form. They
+// take this time:
 //
 //	                          A(0)         A(β)            log E[G]
 //	AUC: Δ counts pairs       n⁺n⁻         n⁺n⁻            n⁺n⁻           [pairwiseLaw]
 //	n⁺ = 1 or n⁻ = 1          n            n·T             n·T            [countLaw]
 //	otherwise                 n⁺n⁻         none known      n⁺n⁻T          [orderLaw]
 //
-// in time. T ≤ n⁻ is the number of irrelevant documents above a relevant one from which on its gain no
-// longer changes: k for NDCG@k, n⁻ for average precision and MRR.
+// T ≤ n⁻ is the number of bad documents above a good one from which on its gain is constant: k for
+// NDCG@k, n⁻ for average precision and MRR.
 func newFactoredLaw(docs bipartite.Scaled, gains *bipartite.GainTable, need quantities) (law, error) {
 	pairs := newPairs(docs)
 	if need == onlyPartition {
@@ -46,26 +46,25 @@ func newFactoredLaw(docs bipartite.Scaled, gains *bipartite.GainTable, need quan
 	return newCountLaw(order, gains), nil
 }
 
-// pairwiseLaw is the factored law with a gain that loses the same amount h for
-// every inverted pair, G = G0 − h·#{inverted pairs}: AUC, where h = 1/(n⁺n⁻).
-// With p_gb = σ(−z_gb), the probability of an inversion,
+// pairwiseLaw is the factored law with a gain that loses the same amount h for every inverted pair, G =
+// G0 − h·#{inverted pairs}. An example is AUC, where h = 1/(n⁺n⁻). Let p_gb = σ(−z_gb) be the
+// probability of an inversion. Then
 //
 //	A(β)     = β(1 − G0) + Σ_gb log(1 + exp(−z_gb + βh))
 //	log E[G] = log(G0 − h Σ_gb p_gb),   ∂ log E[G]/∂z_gb = h p_gb (1−p_gb)/E[G].
 //
-// (LogRank, section 2.3, with the slip of h_gb(−1) for h_gb(+1) corrected.) Time
-// is O(n⁺n⁻), memory O(n).
+// (LogRank, section 2.3, where h_gb(−1) should be h_gb(+1)). Time is O(n⁺n⁻), memory O(n).
 type pairwiseLaw struct {
 	pairs
 	best   float64 // G0
-	lowest float64 // G0 − h n⁺n⁻, the gain when all pairs are inverted
+	lowest float64 // G0 − h n⁺n⁻, the gain if all pairs are inverted
 	step   float64 // h
 }
 
 func newPairwiseLaw(p pairs, gains *bipartite.GainTable, step float64) *pairwiseLaw {
 	l := &pairwiseLaw{pairs: p, best: gains.Column(0), lowest: gains.Column(gains.Bad), step: step}
 	if l.lowest < 1e-12*l.best {
-		l.lowest = 0 // rounding of a measure whose lowest value is 0
+		l.lowest = 0 // rounding error of a measure whose lowest value is 0
 	}
 	return l
 }
@@ -78,7 +77,7 @@ func (l *pairwiseLaw) logPartition(beta float64, s, grad []float64, scratch *los
 	return sum + float64(beta*(1-l.best))
 }
 
-// inversionCertain is where exp(−z_gb) + 1 = exp(−z_gb) to machine precision.
+// inversionCertain is a value of −z_gb at which exp(−z_gb) + 1 = exp(−z_gb) to machine precision.
 const inversionCertain = 40
 
 func (l *pairwiseLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
@@ -98,13 +97,12 @@ func (l *pairwiseLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 
 	return elementary.Log(gain)
 }
 
-// logRareGain is logGain for rankings so bad that the probability of any gain
-// leaves the range of float64. At most one good then stands high enough to gain
-// anything, so that
+// logRareGain is logGain for scores at which the probability of any gain leaves the range of float64. At
+// most one good document then ranks high enough to gain anything, so
 //
 //	log E[G] = LSE_g LSE_{a<T} (log P(a_g = a) + log γ_0(a)),
 //
-// with the distributions computed in logarithms: slow, but valid for scores of any size.
+// It computes the distributions in logarithms, which is slow but valid for scores of any size.
 func (l *orderLaw) logRareGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	n, width := len(l.Bad), len(l.steps)
 	w := rareWork{
@@ -133,15 +131,15 @@ func (l *orderLaw) logRareGain(s, grad []float64, scratch *loss.Scratch) float64
 	return total
 }
 
-// rareWork is the working memory for one good document.
+// rareWork is the working memory of logRareGain for one good document.
 type rareWork struct {
 	p, q   []float64 // log p_gb, log(1 − p_gb)
-	before []float64 // row b: the log distribution of the flips among the first b bads
-	after  []float64 // log expectation of the gain's steps over the others
+	before []float64 // row b: log distribution of the number of inversions with the first b bads
+	after  []float64 // log expectation of the gain's steps over the remaining bads
 	terms  []float64
 }
 
-// logRareRow returns log E[γ_0(a_g)].
+// logRareRow returns log E[γ_0(a_g)] and computes p, q and before in w.
 func (l *orderLaw) logRareRow(g int, s []float64, w *rareWork) float64 {
 	width := len(l.steps)
 	for b, doc := range l.Bad {
@@ -166,8 +164,8 @@ func (l *orderLaw) logRareRow(g int, s []float64, w *rareWork) float64 {
 	return kernel.LogSumExp(w.terms)
 }
 
-// logRareBackward replaces w.p by ∂ log E[γ_0(a_g)]/∂z_gb, given the value and
-// the distributions that logRareRow left.
+// logRareBackward replaces w.p by ∂ log E[γ_0(a_g)]/∂z_gb. Before it, logRareRow must have set w and
+// returned value.
 func (l *orderLaw) logRareBackward(value float64, w *rareWork) {
 	width := len(l.steps)
 	for t, steps := range l.steps {
@@ -183,28 +181,28 @@ func (l *orderLaw) logRareBackward(value float64, w *rareWork) {
 	}
 }
 
-// orderLaw is the factored law with any additive gain. A labeling of the pairs need not be a ranking. Its
-// gain is that of the numbers a_g of bads above each good, in ascending order. For a ranking this is its
-// gain.
+// orderLaw is the factored law with any additive gain. A labeling of the pairs need not be a ranking.
+// Its gain is a function of the numbers a_g of bads above each good, sorted in ascending order. For a
+// ranking, this is the ranking's gain.
 //
-// The a_g are independent Poisson-binomial variables with p_gb = σ(−z_gb). Let
-// N_t = #{g : a_g ≤ t}, again Poisson-binomial, with c_g(t) = P(a_g ≤ t). The
-// i-th smallest a is at most t when N_t > i, so that by summation by parts
+// The a_g are independent Poisson-binomial variables with p_gb = σ(−z_gb). Let c_g(t) = P(a_g ≤ t). Then
+// N_t = #{g : a_g ≤ t} is also Poisson-binomial, with probabilities c_g(t). The i-th smallest a, counted
+// from 0, is at most t if N_t > i. Summation by parts gives
 //
 //	E[G] = Σ_i γ_i(n⁻) + Σ_{t<T} E[h_t(N_t)],   h_t(m) = Σ_{i<m} δ_i(t),
 //	δ_i(t) = γ_i(t) − γ_i(t+1) ≥ 0,
 //
-// where δ_i(t) = 0 for all t ≥ T: T = k for NDCG@k. The gradient follows by differentiating twice by
-// [poissonbinomial.LeaveOneOut]'s rule, for the N_t with respect to c_g(t) and for the a_g with respect to
-// p_gb. It needs no subtraction.
+// where δ_i(t) = 0 for all t ≥ T: T = k for NDCG@k. The gradient needs the rule of
+// [poissonbinomial.LeaveOneOut] twice: for the N_t with respect to c_g(t), and for the a_g with respect
+// to p_gb. The rule needs no subtraction.
 //
 // Time is O(n⁺n⁻T + n⁺ Σ_t K_t), where K_t is the number of nonzero δ_i(t) (k − t for NDCG@k). Memory is
-// O(n⁺(n⁻+T) + n⁻T). For average precision and MRR these are cubic and quadratic in n.
+// O(n⁺(n⁻+T) + n⁻T). For average precision and MRR, time is cubic in n and memory is quadratic.
 type orderLaw struct {
 	bipartite.Scaled
 	gains *bipartite.GainTable
 	base  float64     // Σ_i γ_i(n⁻)
-	steps [][]float64 // steps[t][i] = δ_i(t), T rows without trailing zeros but i = 0
+	steps [][]float64 // steps[t][i] = δ_i(t) for t < T; rows omit trailing zeros, except i = 0
 	wide  int         // max K_t
 }
 
@@ -214,7 +212,7 @@ func newOrderLaw(docs bipartite.Scaled, gains *bipartite.GainTable) (*orderLaw, 
 	for t := range all {
 		for i := range gains.Rows {
 			d := gains.At(i, t) - gains.At(i, t+1)
-			if d < -1e-12 { // less is rounding
+			if d < -1e-12 { // smaller differences are rounding errors
 				return nil, fmt.Errorf("the gain of relevant document %d grows from %v to %v when a document is put above it",
 					i+1, gains.At(i, t), gains.At(i, t+1))
 			}
@@ -245,8 +243,9 @@ func (l *orderLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 	return p.softplusSum(0, s, grad, scratch)
 }
 
-// Distributions of the a_g are multiplied by lift, because far from a good ranking their first T values
-// are as small as 2^−n⁻ (for example at scores of 0 with NDCG@10 and a thousand documents).
+// Distributions of the a_g are multiplied by lift so that they do not underflow. Far from a good
+// ranking, their first T values are as small as 2^−n⁻ (for example at scores of 0 with NDCG@10 and a
+// thousand documents).
 const (
 	liftBits = 900
 	lift     = 0x1p900
@@ -254,12 +253,12 @@ const (
 	// maxFlipOdds bounds log odds so that both probabilities are normal numbers.
 	maxFlipOdds = 708
 
-	// When Σ_g c_g(T−1) is below rareTotal, at most one good document stands high
-	// enough to gain anything, to machine precision, and E[G] = Σ_g E[γ_0(a_g)].
+	// rareTotal is a bound of Σ_g c_g(T−1). Below it, at most one good document ranks high enough to
+	// gain anything, to machine precision, and E[G] = Σ_g E[γ_0(a_g)].
 	rareTotal = 0x1p-60 * lift
 
-	// Below these values of E[G], lifted, products leave the range of float64, and
-	// logarithms take over; the second is for log odds beyond moderateOdds.
+	// tinyGain and tinySteep are bounds of E[G]·lift. Below them, products leave the range of float64,
+	// so logarithms are used instead. tinySteep applies if any log odds exceed moderateOdds.
 	tinyGain     = 0x1p-1700 * lift
 	tinySteep    = 0x1p-900 * lift
 	moderateOdds = 600
@@ -289,14 +288,14 @@ func (l *orderLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	return elementary.Log(gain) - liftBits*math.Ln2
 }
 
-// row returns good document g's row of a matrix with a column for each bad.
+// row returns the row of good document g in a matrix with a column for each bad document.
 func (l *orderLaw) row(x []float64, g int) []float64 {
 	n := len(l.Bad)
 	return x[g*n : (g+1)*n]
 }
 
-// flipProbabilities returns the matrices of p_gb and 1 − p_gb, and the largest
-// log odds of p_gb, by which the first are not bounded.
+// flipProbabilities returns the matrices of p_gb and 1 − p_gb, and the largest log odds of p_gb. The
+// matrices are computed from log odds bounded by maxFlipOdds; steepest is not bounded.
 func (l *orderLaw) flipProbabilities(s []float64, scratch *loss.Scratch) (p, q []float64, steepest float64) {
 	pairs := len(l.Good) * len(l.Bad)
 	p, q = scratch.Floats(pairs), scratch.Floats(pairs)
@@ -319,7 +318,7 @@ func (l *orderLaw) flipProbabilities(s []float64, scratch *loss.Scratch) (p, q [
 	return p, q, steepest
 }
 
-// cumulate replaces x by its prefix sums and returns the last.
+// cumulate replaces x by its prefix sums and returns the last one.
 func cumulate(x []float64) float64 {
 	var sum float64
 	for i, v := range x {
@@ -329,8 +328,8 @@ func cumulate(x []float64) float64 {
 	return sum
 }
 
-// commonGain returns Σ_t E[h_t(N_t)] for the probabilities c_g(t) = c[g·T+t], and
-// replaces them by the derivatives with respect to them if those are asked for.
+// commonGain returns Σ_t E[h_t(N_t)] for the probabilities c_g(t) = c[g·T+t]. If derivatives is set, it
+// replaces c by the derivatives with respect to c.
 func (l *orderLaw) commonGain(c []float64, derivatives bool, scratch *loss.Scratch) float64 {
 	goods, width := len(l.Good), len(l.steps)
 	rest := scratch.Floats((goods + 1) * (l.wide + 1))
@@ -345,9 +344,9 @@ func (l *orderLaw) commonGain(c []float64, derivatives bool, scratch *loss.Scrat
 	return gain
 }
 
-// restOfGoods sets rest[g·(K+1)+m] to the expectation of δ(m + #{h ≥ g : a_h ≤ t})
-// for m ≤ min(g, K), δ(K) = 0, and returns E[h(N)], where good h has
-// P(a_h ≤ t) = c[h·width].
+// restOfGoods returns E[h(N)], where N is the number of goods f with a_f ≤ t, and P(a_f ≤ t) =
+// c[f·width]. It sets rest[g·(K+1)+m] to the expectation of δ(m + #{f ≥ g : a_f ≤ t}) for m ≤ min(g, K),
+// where δ(K) = 0.
 func restOfGoods(rest, c []float64, width, goods int, steps []float64) (gain float64) {
 	stride := len(steps) + 1
 	last := rest[goods*stride : (goods+1)*stride]
@@ -365,8 +364,8 @@ func restOfGoods(rest, c []float64, width, goods int, steps []float64) (gain flo
 	return gain
 }
 
-// goodDerivatives replaces c[g·width] by the derivative of E[h(N)] with respect
-// to it, given what restOfGoods found; dist has K elements.
+// goodDerivatives replaces c[g·width] by the derivative of E[h(N)] with respect to it. rest must come
+// from restOfGoods, and dist must have K elements.
 func goodDerivatives(c, dist, rest []float64, width, goods int) {
 	stride := len(dist) + 1
 	clear(dist)
@@ -383,8 +382,8 @@ func goodDerivatives(c, dist, rest []float64, width, goods int) {
 	}
 }
 
-// rareGain returns Σ_g E[γ_0(a_g)] in the unit of the probabilities c, and replaces
-// these by the derivatives with respect to them.
+// rareGain returns Σ_g E[γ_0(a_g)], multiplied by lift like the probabilities c. It replaces c by the
+// derivatives with respect to c.
 func (l *orderLaw) rareGain(c []float64) float64 {
 	width := len(l.steps)
 	var gain float64
@@ -397,8 +396,8 @@ func (l *orderLaw) rareGain(c []float64) float64 {
 	return gain
 }
 
-// backward sets grad to the gradient of log E[G] given its derivatives w with
-// respect to the c_g(t), times gain; unit is the unit of gain.
+// backward sets grad to the gradient of log E[G], unless grad is nil. w contains the derivatives of E[G]
+// with respect to the c_g(t). gain is E[G], multiplied by unit.
 func (l *orderLaw) backward(grad, w, p, q []float64, unit, gain float64, scratch *loss.Scratch) {
 	if grad == nil {
 		return

@@ -7,24 +7,23 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Form says which rankings LogRank's law gives a probability to, and how the
-// sums over them are found.
+// Form determines the rankings to which LogRank's law gives a probability, and the computation of sums
+// over them.
 type Form int
 
 const (
-	// Factored sums over all 2^(n⁺n⁻) labelings y ∈ {−1, +1}^(n⁺n⁻) of the pairs,
-	// cyclic ones included, under which the pairs are independent (section 2.3).
-	// ConvexLoss exists for AUC, and for other measures on queries with a single
-	// good or a single bad document.
+	// Factored sums over all 2^(n⁺n⁻) labelings y ∈ {−1, +1}^(n⁺n⁻) of the pairs, including cyclic ones,
+	// so the pairs are independent (section 2.3). ConvexLoss exists for AUC, and for other measures on
+	// queries with a single good or a single bad document.
 	Factored Form = iota
-	// Sampled sums over rankings drawn once by random walks (section 4).
+	// Sampled sums over a sample of rankings, which random walks draw once (section 4).
 	Sampled
-	// Lattice sums over the C(n, n⁺) interleavings of the goods and the bads, both
-	// in the order of their scores. It is this project's, not the paper's. These are
-	// the rankings over which structured SVMs maximise.
+	// Lattice sums over the C(n, n⁺) interleavings of the goods and the bads, each class in descending
+	// order of scores. Structured SVMs maximise over the same rankings. The paper does not have this
+	// form.
 	Lattice
 	// Shell sums over the ideal ranking and the n⁺n⁻ rankings that invert one of its pairs. Walks of one
-	// step from the ideal ranking reach these.
+	// step from the ideal ranking reach the same rankings.
 	Shell
 )
 

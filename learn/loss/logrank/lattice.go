@@ -10,35 +10,34 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// latticeLaw is the law over the C(n, n⁺) rankings in which both the goods and the bads are in the order
-// of their scores. These are the paths 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤ n⁻ of a lattice, where j_i is the number of
-// bads above the i-th good. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, a path's energy and gain are sums
-// over its steps,
+// latticeLaw is the law over the C(n, n⁺) rankings in which both the goods and the bads are in
+// descending order of scores. These rankings are the paths 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤ n⁻ of a lattice, where
+// j_i is the number of bads above the i-th good. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, the energy
+// and the gain of a path are sums over its steps,
 //
 //	−w·δφ(y) = Σ_i c_i(j_i),  c_i(j) = 2κ Σ_{l≤j} (s_bl − s_gi),  G(y) = Σ_i γ_i(j_i),
 //
-// so that sums over all paths take n⁺(n⁻+1) cells:
+// so sums over all paths take n⁺(n⁻+1) cells:
 //
 //	F_i(j) = exp(c_i(j) + u_i(j)) Σ_{j'≤j} F_{i−1}(j'),  log Σ_y exp(…) = log Σ_j F_n⁺(j)
 //
-// with u = −βγ for A(β). Together with the same sums from the other end these
-// give P(j_i = j), and the gradient ∂A/∂s_gi = −2κ E[j_i], ∂A/∂s_bl = 2κ Σ_i
-// P(j_i ≥ l). log E[G] and its gradient carry along the derivative of all sums
-// with respect to u in the direction γ.
+// with u = −βγ for A(β). Together with the same sums from the last row backwards, these sums give P(j_i
+// = j) and the gradient ∂A/∂s_gi = −2κ E[j_i], ∂A/∂s_bl = 2κ Σ_i P(j_i ≥ l). For log E[G] and its
+// gradient, each sum is computed together with its derivative with respect to u in the direction γ.
 //
-// A(β) is convex in the scores in spite of the sorting. By rearrangement a path's weight is largest when
-// both classes are in order, so A(β) is the maximum over all assignments of log-sum-exps of linear
-// functions. It is continuous, with kinks where two documents of a class tie. There the result is the mean
-// of the gradients of all orders of the tied documents, a subgradient that does not depend on the order of
-// documents in a file.
+// A(β) is convex in the scores in spite of the sorting. By the rearrangement inequality, a path's weight
+// is largest when both classes are in order. So A(β) is a maximum over the orders of both classes, each
+// a log-sum-exp of linear functions. A(β) has kinks where two documents of a class tie. There the result
+// is the mean gradient over all orders of the tied documents. This mean is a subgradient and does not
+// depend on the order of documents in a file.
 //
-// Time is O(n⁺n⁻ + n log n); memory is O(n) for a value and two or three numbers
-// a cell for a gradient.
+// Time is O(n⁺n⁻ + n log n). Memory is O(n) for a value, and two or three numbers for each cell for a
+// gradient.
 type latticeLaw struct {
 	bipartite.Scaled
-	gains    *bipartite.GainTable // nil when only A(0) is wanted
+	gains    *bipartite.GainTable // nil if only A(0) is needed
 	logPaths float64              // log C(n, n⁺)
-	logBest  float64              // log G(y*), which rounding must not exceed
+	logBest  float64              // log G(y*), the largest possible log E[G]
 }
 
 func newLatticeLaw(docs bipartite.Scaled, gains *bipartite.GainTable) *latticeLaw {
@@ -57,12 +56,12 @@ func logChoose(n, k int) float64 {
 	return all - in - out
 }
 
-// Cells are computed relative to the best path: c_i(j) less its maximum over j. The best steps of all
-// goods form a path, so every cell's factor is at most 1, and partial sums are at most the number of
-// paths. Underflow below exp(−700) loses at most that number times exp(−700). So a sum over paths is
-// precise if it is exp(smallPath) or more per path. Otherwise the sums are done in logarithms. This
-// happens for long lists of as many goods and bads, and for E[G] of a ranking whose gain is almost surely
-// 0.
+// smallPath is a lower bound of the logarithm of a sum over paths, divided by the number of paths. Below
+// it, the sum must be computed in logarithms. Cells are computed relative to the best path: c_i(j) minus
+// its maximum over j. The best steps of all goods form a path, so the factor of a cell is at most 1, and
+// a partial sum is at most the number of paths. Underflow below exp(−700) loses at most exp(−700) for
+// each path. So a sum above the bound is precise. Smaller sums occur for long lists with as many goods
+// as bads, and for E[G] if the gain of a ranking is almost surely 0.
 const smallPath = -660
 
 func (l *latticeLaw) logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64 {
@@ -96,7 +95,7 @@ func (l *latticeLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	return min(elementary.Log(gain/total), l.logBest)
 }
 
-// finish maps the derivatives in w to documents.
+// finish sets grad from the derivatives in w, which it also modifies.
 func (l *latticeLaw) finish(w *latticeWork, grad []float64) {
 	var above float64
 	bad := w.columns[1:]
@@ -114,8 +113,8 @@ func (l *latticeLaw) finish(w *latticeWork, grad []float64) {
 	}
 }
 
-// prepare sorts both classes and allocates memory: one row of cells, or all of them if a
-// gradient is needed.
+// prepare sorts both classes and allocates memory: all rows of cells if gradient is set, one row
+// otherwise.
 func (l *latticeLaw) prepare(s []float64, gradient bool, scratch *loss.Scratch) latticeWork {
 	w := latticeWork{gains: l.gains, width: len(l.Bad) + 1}
 	w.good, w.goodAt = l.Sorted(l.Good, s, scratch)
@@ -149,27 +148,27 @@ func (l *latticeLaw) prepare(s []float64, gradient bool, scratch *loss.Scratch) 
 	return w
 }
 
-// latticeWork is one evaluation of a latticeLaw. Rows are goods, columns 0 … n⁻
-// the numbers of bads above them.
+// latticeWork is the state of one evaluation of a latticeLaw. Rows are goods. Columns 0 … n⁻ are the
+// numbers of bads above a good.
 type latticeWork struct {
 	gains *bipartite.GainTable
 
 	good, bad     []float64 // scaled scores, descending
-	goodAt, badAt []float64 // the documents they belong to, as places in the classes
+	goodAt, badAt []float64 // indices of their documents in the classes
 	sums          []float64 // Σ_{l≤j} bad[l−1]
 	peak          []float64 // max_j c_i(j) of every row
-	peaks         float64   // their sum, the energy of the best path
+	peaks         float64   // sum of peak, the energy of the best path
 
-	width, stride int       // columns; from one row to the next, 0 if only one is kept
+	width, stride int       // number of columns; distance of two rows, 0 if only one is stored
 	cells         []float64 // exp(c_i(j) + u_i(j) − peak_i)
-	before        []float64 // row i: the sums over all paths to row i−1, column ≤ j
+	before        []float64 // row i: sums over all paths to row i−1 at columns ≤ j
 	suffix        []float64
 
-	expected []float64 // derivatives of the result: Σ_j j·P(j_i = j)
-	columns  []float64 // and Σ_i P(j_i = j)
+	expected []float64 // by row: Σ_j j·P(j_i = j)
+	columns  []float64 // by column: Σ_i P(j_i = j)
 }
 
-// row returns row i of cells or of before.
+// row returns row i of x, which is cells or before.
 func (w *latticeWork) row(x []float64, i int) []float64 {
 	return x[i*w.stride : i*w.stride+w.width]
 }
@@ -209,8 +208,8 @@ func prefixProducts(dst, x, y []float64) {
 	}
 }
 
-// backward computes the derivatives after forward; norm is the reciprocal of
-// the sum over all paths.
+// backward computes expected and columns after forward. norm is the reciprocal of the sum over all
+// paths.
 func (w *latticeWork) backward(norm float64) {
 	kernel.Fill(w.suffix, norm)
 	for i := len(w.good) - 1; i >= 0; i-- {
@@ -218,8 +217,8 @@ func (w *latticeWork) backward(norm float64) {
 	}
 }
 
-// marginals adds P(j_i = j) to columns[j] and returns E[j_i]. It replaces suffix,
-// the sums over all paths from row i+1, column ≥ j, by those from row i.
+// marginals adds P(j_i = j) to columns[j] and returns E[j_i]. Before the call, suffix[j] is the sum over
+// all paths from row i+1 at columns ≥ j. Afterwards it is the same sum from row i.
 func marginals(before, cells, suffix, columns []float64) float64 {
 	cells, suffix, columns = cells[:len(before)], suffix[:len(before)], columns[:len(before)]
 	var sum, expected float64
@@ -234,11 +233,9 @@ func marginals(before, cells, suffix, columns []float64) float64 {
 	return expected
 }
 
-// The sums above in logarithms, for the cases
-// that leave the range of float64.
+// The functions below compute the sums above in logarithms, if they leave the range of float64.
 
-// partitionByLogs returns the logarithm of the sum over all paths relative to
-// the best.
+// partitionByLogs returns the logarithm of the sum over all paths, relative to the best path.
 func (l *latticeLaw) partitionByLogs(w *latticeWork, beta float64, grad []float64, scratch *loss.Scratch) float64 {
 	next := w.row(w.before, 0)
 	clear(next)
@@ -266,7 +263,7 @@ func (l *latticeLaw) partitionByLogs(w *latticeWork, beta float64, grad []float6
 	return total
 }
 
-// gainByLogs is logGain.
+// gainByLogs is logGain in logarithms.
 func (l *latticeLaw) gainByLogs(w *latticeWork, grad []float64, scratch *loss.Scratch) float64 {
 	d := w.companions(scratch)
 	total, gain := w.forwardLogGain(&d, scratch)
@@ -336,18 +333,18 @@ func addMoments(columns, p []float64, scale float64) float64 {
 	return sum
 }
 
-// The sums above with their derivatives with respect to a weight of
-// the gain: a sum over paths of a product of factors gets a companion, the sum of
-// the same products times the gain γ so far. All terms are non-negative.
+// The functions below compute the sums above together with their derivatives with respect to a weight of
+// the gain. Each sum over paths of a product of factors gets a companion: the sum of the same products
+// times the gain γ so far. All terms are non-negative.
 
 // gainWork is the additional memory of latticeWork for the companions.
 type gainWork struct {
 	before []float64 // companions of latticeWork.before
 	suffix []float64
-	gains  []float64 // one row of γ, zeros included
+	gains  []float64 // one row of γ, padded with zeros
 }
 
-// row sets gains to row i of γ.
+// row returns row i of γ, padded with zeros. It is valid until the next call.
 func (d *gainWork) row(t *bipartite.GainTable, i int) []float64 {
 	n := copy(d.gains, t.Rows[i])
 	clear(d.gains[n:])
@@ -378,7 +375,7 @@ func (w *latticeWork) forwardGain(d *gainWork) (total, gain float64) {
 	return next[w.width-1], dnext[w.width-1]
 }
 
-// prefixGains is prefixProducts for sums and companions.
+// prefixGains is prefixProducts with companions.
 func prefixGains(dst, ddst, x, dx, cells, gains []float64) {
 	n := len(x)
 	dst, ddst, dx, cells, gains = dst[:n], ddst[:n], dx[:n], cells[:n], gains[:n]
@@ -391,9 +388,9 @@ func prefixGains(dst, ddst, x, dx, cells, gains []float64) {
 	}
 }
 
-// backwardGain computes the derivatives of log E[G] after forwardGain: those under
-// the law weighted by the gain less those under the law. The arguments are the
-// reciprocals of the sums.
+// backwardGain computes the derivatives of log E[G] after forwardGain. They are the expectations under
+// the law weighted by the gain, minus the expectations under the law. norm and gainNorm are the
+// reciprocals of the results of forwardGain.
 func (w *latticeWork) backwardGain(d *gainWork, norm, gainNorm float64) {
 	kernel.Fill(w.suffix, 1)
 	clear(d.suffix)
@@ -405,7 +402,7 @@ func (w *latticeWork) backwardGain(d *gainWork, norm, gainNorm float64) {
 
 type gainRow struct{ before, dbefore, cells, gains []float64 }
 
-// marginals is the function of that name with companions.
+// marginals is the function marginals with companions.
 func (m *gainRow) marginals(suffix, dsuffix, columns []float64, norm, gainNorm float64) float64 {
 	n := len(m.before)
 	before, dbefore, cells, gains := m.before[:n], m.dbefore[:n], m.cells[:n], m.gains[:n]

@@ -1,9 +1,9 @@
-// Package logrank has the seven objectives of LogRank and the four forms of the law over a query's
+// Package logrank contains the seven objectives of LogRank, and four forms of the law over a query's
 // rankings.
 //
-// Start reading at [Options] and at law.go. An objective (mle.go, expgain.go, …) knows two quantities of a
-// law and no form. A form (factored.go, sampled.go, lattice.go, shell.go) implements them and knows no
-// objective.
+// Start reading at [Options] and at law.go. An objective (mle.go, expgain.go, …) uses two quantities of
+// a law and must not know its form. A form (factored.go, sampled.go, lattice.go, shell.go) computes
+// these quantities and must not know the objective.
 package logrank
 
 import (
@@ -28,41 +28,40 @@ import (
 // document g is above the bad document b and −1 otherwise. The objectives are [MLE], [ExpGain], [L2],
 // [L3], [ConvexLoss], [ExpLoss] and [LogLoss]. [Combined] combines them for several measures.
 //
-// Section 1.2 names another feature map as an example: the documents at ranks 1 to 10 less all others. It
-// is not offered, since it depends on the order within a class, which y does not contain. So φ(y*), MLE
-// and ConvexLoss are not defined, and the likelihood of all ideal rankings together is not convex. Section
-// 1.6 asks for a map without this fault.
+// Section 1.2 mentions another feature map: the documents at ranks 1 to 10 minus all other documents.
+// The package does not offer this map, since it depends on the order within a class, which y does not
+// contain. So φ(y*), MLE and ConvexLoss would be undefined, and the likelihood of all ideal rankings
+// together would not be convex. Section 1.6 asks for a map without this fault.
 //
-// The zero value, with a Gain for all but MLE, is ready to use: the factored
-// form with κ = 1, β = 1 and grades of at least 1 good.
+// The zero value is the factored form with κ = 1, β = 1, and good documents from grade 1 on. It is ready
+// to use for MLE; all other objectives need a Gain.
 type Options struct {
-	// Form says which rankings the law knows and how sums over them are found.
+	// Form determines the rankings of the law and the computation of sums over them.
 	Form Form
 
-	// Gain is the measure G trained for, on grades made binary: AUC, average
-	// precision, NDCG@k, MRR. MLE has none, except that the sampled form's walks
-	// may depend on it.
+	// Gain is the measure G to train for, on binary grades: AUC, average precision, NDCG@k or MRR. MLE
+	// does not need it, except that the walks of the sampled form may depend on it.
 	Gain measure.Additive
 
-	// Beta is the scale β of Δ in L2, L3, ConvexLoss and ExpLoss, from 0 to 500; 0 means the paper's 1.
-	// MLE, ExpGain and LogLoss do not have it.
+	// Beta is the scale β of Δ in L2, L3, ConvexLoss and ExpLoss, from 0 to 500; 0 means 1, the paper's
+	// value. MLE, ExpGain and LogLoss ignore it.
 	Beta float64
 
-	// Kappa is the scale κ of the scores' differences.
+	// Kappa is the scale κ of score differences.
 	Kappa bipartite.Kappa
 
 	// Threshold is the lowest grade of a good document; 0 means 1.
 	Threshold float64
 
-	// Sampler are the options of the sampled form; the zero value means [sample.DefaultOptions].
+	// Sampler has the options of the sampled form. The zero value means [sample.DefaultOptions].
 	Sampler sample.Options
 }
 
 // maxBeta bounds the scale of Δ so that exp(β) stays far from overflow.
 const maxBeta = 500
 
-// Validate returns an error for options that fit no query. Options that only
-// some queries do not fit are errors of Bind.
+// Validate returns an error for options that fit no query. If options do not fit some queries, Bind
+// returns an error for these.
 func (c Options) Validate() error {
 	switch {
 	case c.Form < 0 || int(c.Form) >= len(formNames):
@@ -77,7 +76,7 @@ func (c Options) Validate() error {
 	return c.Kappa.Validate()
 }
 
-// quantities are the quantities of a law that an objective needs.
+// quantities identifies the quantities of a law that an objective needs.
 type quantities int
 
 const (
@@ -86,7 +85,8 @@ const (
 	lossPartition                   // A(β)
 )
 
-// bindTo returns the objective of a query's law, or loss.Nothing for a query without a pair.
+// bindTo returns the objective of a query's law, or loss.Nothing if all documents are good or all are
+// bad.
 func (c Options) bindTo(grades []float64, rng *rand.Rand, need quantities, objective func(law) loss.QueryLoss) (loss.QueryLoss, error) {
 	law, err := c.bind(grades, rng, need)
 	if err != nil {
@@ -142,7 +142,7 @@ func (c Options) bindSampled(pairs bipartite.Classes, kappa float64, rng *rand.R
 	return l, nil
 }
 
-// threshold returns the lowest grade of a good document with its default.
+// threshold returns Threshold, or its default.
 func (c Options) threshold() float64 {
 	if c.Threshold == 0 {
 		return 1
@@ -150,7 +150,7 @@ func (c Options) threshold() float64 {
 	return c.Threshold
 }
 
-// beta returns the scale of Δ with its default.
+// beta returns Beta, or its default.
 func (c Options) beta() float64 {
 	if c.Beta == 0 {
 		return 1
@@ -158,8 +158,9 @@ func (c Options) beta() float64 {
 	return c.Beta
 }
 
-// traits returns the properties of an objective under the form. All are functions of differences of
-// scores. The lattice, which sorts each class by score, has kinks where two documents of a class tie.
+// traits returns the properties of an objective under the form. All objectives are functions of
+// differences of scores. The lattice form sorts each class by score, so it has kinks where two documents
+// of a class tie.
 func (c Options) traits(convex bool) loss.Traits {
 	return loss.Traits{Convex: convex, ShiftInvariant: true, Smooth: c.Form != Lattice}
 }

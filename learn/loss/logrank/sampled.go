@@ -15,45 +15,47 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/sample"
 )
 
-// sampledLaw is the law over rankings whose sum is replaced by one over a sample
-// drawn by random walks (LogRank, section 4):
+// sampledLaw is the law over a sample of rankings, which random walks draw (LogRank, section 4). A sum
+// over the sample replaces the sum over all rankings:
 //
 //	A(β)     = log Σ_y ω_y exp(e_y + βΔ_y),   e_y = −w·δφ(y),   Σ_y ω_y = 1
 //	log E[G] = log Σ_y ω_y exp(e_y) G_y − A(0)
 //
-// With p_y = ω_y exp(e_y + βΔ_y)/exp A(β), ∂A/∂s = Σ_y p_y ∂e_y/∂s; with p^G_y ∝
-// ω_y exp(e_y) G_y, ∂ log E[G]/∂s = Σ_y (p^G_y − p_y) ∂e_y/∂s.
+// Let p_y = ω_y exp(e_y + βΔ_y)/exp A(β). Then ∂A/∂s = Σ_y p_y ∂e_y/∂s. Let p^G_y ∝ ω_y exp(e_y) G_y.
+// Then ∂ log E[G]/∂s = Σ_y (p^G_y − p_y) ∂e_y/∂s.
 //
-// A walk's states differ in one pair a step, so all e_y are running sums of score differences. The
-// derivatives are the same sums backwards. One pass over the steps computes the sums and their
-// exponentials, and two compute the derivatives. The law is immutable and may be used concurrently.
+// Each step of a walk changes one pair, so all e_y are running sums of score differences. The
+// derivatives are running sums in the opposite direction. One pass over the steps computes the sums and
+// their exponentials, and two passes compute the derivatives. The law is immutable and may be used
+// concurrently.
 type sampledLaw struct {
-	set      *sample.Set   // without Plus and Minus, which flips hold, and without LogWeight if kept has it
+	set      *sample.Set   // without Plus and Minus, which are in flips, and without LogWeight if kept replaces it
 	flips    *kernel.Pairs // the steps of all walks
 	scale    float64       // 2κ
-	limit    float64       // magnitude of scores at which energies surely are finite
+	limit    float64       // energies are finite if no score exceeds it in absolute value
 	logTotal float64       // log of the sum of the unnormalised weights
 
-	// kept are the states of walks that count, where all of these have the same weight: less than a weight a state.
+	// kept has the states of walks that count, if they all have the same weight. It takes less memory
+	// than a weight for each state.
 	kept      kernel.Kept
-	dropIdeal bool // the ideal ranking is a state besides that does not count
+	dropIdeal bool // the ideal ranking is an additional state that does not count
 
-	restarts  []restart // states that walks start at, but the ideal ranking
+	restarts  []restart // states at which walks start, except the ideal ranking
 	fromIdeal bool      // the ideal ranking is in the sample
 	gainless  bool      // every ranking of the sample has gain 0
 }
 
-// restart is a state that walks start at.
+// restart is a state at which walks start.
 type restart struct {
 	coefficients []float64 // of the scores in its energy
-	walks        []float64 // 1 for each walk that starts there, 0 for the others
+	walks        []float64 // 1 for each walk that starts there, 0 for all others
 }
 
 var _ curved = (*sampledLaw)(nil)
 
-// newSampledLaw draws the sample. Training loss is Δ = 1 − gain; kappa is the
-// feature map's scale κ > 0; more are gains for [sampledLaw.under]. It is an error if the
-// options are out of range.
+// newSampledLaw draws the sample and returns its law, with the loss Δ = 1 − gain. kappa is the feature
+// map's scale κ > 0. more are additional gains for [sampledLaw.under]. newSampledLaw returns an error if
+// the options are out of range.
 func newSampledLaw(
 	pairs bipartite.Classes, gain measure.Additive, kappa float64, opts sample.Options, rng *rand.Rand, more ...ranking.Gain,
 ) (*sampledLaw, error) {
@@ -107,7 +109,7 @@ func newLawOf(set *sample.Set, pairs bipartite.Classes, kappa float64) *sampledL
 	return l
 }
 
-// under returns the law of the same sample under another gain of its states.
+// under returns the law of the same sample with another gain of each state.
 func (l *sampledLaw) under(gain []float64) *sampledLaw {
 	set, other := *l.set, *l
 	set.Gain = gain
@@ -115,7 +117,8 @@ func (l *sampledLaw) under(gain []float64) *sampledLaw {
 	return &other
 }
 
-// repeatsOf returns the states whose weight is 0, in ascending order, and whether all others have the weight 1.
+// repeatsOf returns the states with weight 0, in ascending order. equal reports whether all other states
+// have the weight 1.
 func repeatsOf(logWeight []float64) (repeats []int32, equal bool) {
 	for y, w := range logWeight {
 		switch {
@@ -152,7 +155,8 @@ func (l *sampledLaw) logPartitionSecond(beta float64, s, grad, second []float64,
 	return shift + elementary.Log(sum) + beta - l.logTotal
 }
 
-// exponentials returns ω_y exp(e_y − βG_y − shift) of all states, in a slice as energies does.
+// exponentials returns ω_y exp(e_y − βG_y − shift) of all states, in a slice with the layout that
+// energies returns.
 func (l *sampledLaw) exponentials(beta float64, s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
 	set := l.set
 	if set.Thin > 1 || set.LogWeight != nil {
@@ -182,7 +186,7 @@ func (l *sampledLaw) weigh(e []float64) {
 	}
 }
 
-// drop sets the numbers of states that do not count to v.
+// drop sets the elements of e for states that do not count to v.
 func (l *sampledLaw) drop(e []float64, v float64) {
 	states := l.set.Rows() * l.set.Walks
 	l.kept.Drop(e[:states], v)
@@ -191,13 +195,12 @@ func (l *sampledLaw) drop(e []float64, v float64) {
 	}
 }
 
-// tiny is where a sum of exponentials may have lost digits because terms of it
+// tiny is a bound of sums of exponentials. A smaller sum may have lost digits because its terms
 // underflow.
 const tiny = 1e-250
 
-// exact reports whether a sum of exponentials has lost no digits to overflow or
-// underflow. Because of the energies' shift it nearly always has not, which saves a
-// pass for the largest exponent.
+// exact reports whether a sum of exponentials has lost no digits to overflow or underflow. The shift of
+// the energies nearly always prevents a loss, so most evaluations need no pass for the largest exponent.
 func exact(sum float64) bool { return sum > tiny && sum < 1/tiny }
 
 // logGain implements law.
@@ -229,9 +232,8 @@ func (l *sampledLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	return elementary.Log(total / sum)
 }
 
-// logSmallGain is logGain where the rankings with any gain are so improbable
-// that their exponentials need a maximum of their own. p holds exp(e_y − shift),
-// whose sum is sum.
+// logSmallGain is logGain for the case that all rankings with a gain are very improbable, so their
+// exponentials need a maximum of their own. p contains exp(e_y − shift), and sum is the sum of p.
 func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scratch *loss.Scratch) float64 {
 	e, shiftGain := l.exponents(0, s, scratch)
 	q := e[:len(p)]
@@ -254,8 +256,8 @@ func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scra
 	return (shiftGain - shift) + top + elementary.Log(sumGain/sum)
 }
 
-// exponents returns e_y + log ω_y − βG_y (ω not normalised) of all states less the
-// largest, shift, which is finite at all scores.
+// exponents returns e_y + log ω_y − βG_y − shift of all states, where ω is not normalised. shift makes
+// the largest of them 0. They are finite at all scores.
 func (l *sampledLaw) exponents(beta float64, s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
 	e, shift = l.energies(s, scratch)
 	top := l.tilt(beta, e[:l.set.Len()])
@@ -274,7 +276,7 @@ func (l *sampledLaw) exponents(beta float64, s []float64, scratch *loss.Scratch)
 	return e, shift + top
 }
 
-// tilt turns energies e_y into e_y + log ω_y − βG_y and returns the largest.
+// tilt replaces the energies e_y by e_y + log ω_y − βG_y and returns the largest.
 func (l *sampledLaw) tilt(beta float64, e []float64) float64 {
 	l.weigh(e)
 	l.drop(e, math.Inf(-1))
@@ -282,9 +284,8 @@ func (l *sampledLaw) tilt(beta float64, e []float64) float64 {
 	return kernel.Max(e)
 }
 
-// energies returns e_y of all states, less shift, in a slice with room
-// for all steps of all walks and one more number, which back needs. shift is the
-// largest energy of a restart state.
+// energies returns e_y − shift of all states. shift is the largest energy of a state at which walks
+// start. e is long enough for all steps of all walks and for one more number, which back needs.
 func (l *sampledLaw) energies(s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
 	set, w := l.set, l.set.Walks
 	e, rows, shift := l.begin(s, scratch)
@@ -300,7 +301,8 @@ func (l *sampledLaw) energies(s []float64, scratch *loss.Scratch) (e []float64, 
 	return e, shift
 }
 
-// begin returns such a slice with the rows of all walks and steps, and the first of these rows.
+// begin allocates e for energies and sets its first row to the start states' energies minus shift. rows
+// is the part of e for the walks.
 func (l *sampledLaw) begin(s []float64, scratch *loss.Scratch) (e, rows []float64, shift float64) {
 	w := l.set.Walks
 	e = scratch.Floats((l.set.Steps+1)*w + 1)
@@ -308,7 +310,7 @@ func (l *sampledLaw) begin(s []float64, scratch *loss.Scratch) (e, rows []float6
 	return e, rows, l.start(rows[:w], s, scratch)
 }
 
-// start sets row to the energies of the walks' restart states less shift.
+// start sets row to the energies of the walks' start states minus shift, and returns shift.
 func (l *sampledLaw) start(row, s []float64, scratch *loss.Scratch) (shift float64) {
 	if len(l.restarts) == 0 {
 		clear(row)
@@ -331,8 +333,9 @@ func (l *sampledLaw) start(row, s []float64, scratch *loss.Scratch) (shift float
 	return shift
 }
 
-// suffixSums replaces the numbers c_y of all states, at the front of e, by their sums over the states that
-// a step, or a restart state, is part of. It returns the sum of all.
+// suffixSums replaces the numbers c_y of all states, at the start of e, by suffix sums along each walk.
+// The sum for a start state or a step is over all states of the walk from there on. suffixSums returns
+// the sum of all c_y.
 func (l *sampledLaw) suffixSums(e []float64) float64 {
 	set, w := l.set, l.set.Walks
 	rows := e[:(set.Steps+1)*w]
@@ -350,7 +353,7 @@ func (l *sampledLaw) suffixSums(e []float64) float64 {
 	return kernel.Sum(rows[:w]) + ideal
 }
 
-// back sets grad to factor·Σ_y c_y ∂e_y/∂s, given the suffix sums of c.
+// back sets grad to factor·Σ_y c_y ∂e_y/∂s. e contains the suffix sums of c.
 func (l *sampledLaw) back(grad, e []float64, factor float64, scratch *loss.Scratch) {
 	factor *= l.scale
 	l.flips.TransposeDiff(grad, factor, e[l.set.Walks:], scratch.Floats(l.flips.Work()))
@@ -359,9 +362,9 @@ func (l *sampledLaw) back(grad, e []float64, factor float64, scratch *loss.Scrat
 	}
 }
 
-// variances sets second to factor·Σ_y c_y (∂e_y/∂s)² − grad², given the suffix sums of c in e,
-// where grad is factor·Σ_y c_y ∂e_y/∂s. ∂e_y/∂s is 2κ times a whole number n_y that changes
-// for two documents a step, so that
+// variances sets second to factor·Σ_y c_y (∂e_y/∂s)² − grad². e contains the suffix sums of c, and grad
+// is factor·Σ_y c_y ∂e_y/∂s. Each ∂e_y/∂s is 2κ times a whole number n_y. A step changes n_y of two
+// documents, so
 //
 //	Σ_y c_y n_y² = Σ_y c_y n_start² + Σ_steps (Σ_{y from the step on} c_y) (n_after² − n_before²).
 func (l *sampledLaw) variances(second, grad, e []float64, factor float64, scratch *loss.Scratch) {

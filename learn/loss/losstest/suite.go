@@ -60,7 +60,7 @@ func (s *suite) eval(scores []float64) (value float64, grad []float64) {
 
 func (s *suite) value(scores []float64) float64 { return s.bound.Eval(scores, nil, &s.scratch) }
 
-// apart returns scores of which no two are nearer than spread/(2n).
+// apart returns random scores whose differences are at least spread/(2n).
 func (s *suite) apart(rng *rand.Rand, spread float64) []float64 {
 	n := len(s.grades)
 	scores := make([]float64, n)
@@ -70,7 +70,7 @@ func (s *suite) apart(rng *rand.Rand, spread float64) []float64 {
 	return scores
 }
 
-// tied returns scores of at most three different values.
+// tied returns random scores with at most three different values.
 func (s *suite) tied(rng *rand.Rand) []float64 {
 	scores := make([]float64, len(s.grades))
 	for i := range scores {
@@ -79,10 +79,10 @@ func (s *suite) tied(rng *rand.Rand) []float64 {
 	return scores
 }
 
-// step is the step of differences that approximate derivatives.
+// step is the step of finite differences.
 const step = 1e-3
 
-// kinked reports whether differences of the loss at x meet a kink.
+// kinked reports whether finite differences of the loss at x may cross a kink.
 func (s *suite) kinked(x []float64) bool {
 	for i, a := range x {
 		for _, b := range x[:i] {
@@ -96,7 +96,7 @@ func (s *suite) kinked(x []float64) bool {
 	return false
 }
 
-// smooth draws points until one is away from kinks.
+// smooth draws points until a point is away from kinks.
 func (s *suite) smooth(t *testing.T, draw func() []float64) []float64 {
 	for range 10000 {
 		x := draw()
@@ -108,11 +108,11 @@ func (s *suite) smooth(t *testing.T, draw func() []float64) []float64 {
 	return nil
 }
 
-// ties returns scores with ties, all equal ones among them, without those near kinks.
+// ties returns scores with ties, including a point with equal scores. It omits points near kinks.
 func (s *suite) ties(rng *rand.Rand) [][]float64 {
 	points := [][]float64{make([]float64, len(s.grades)), s.tied(rng), s.tied(rng)}
 	for _, x := range points[1:] {
-		for i := 0; i < 100 && s.kinked(x); i++ { // brought closer together
+		for i := 0; i < 100 && s.kinked(x); i++ { // move the scores closer together
 			for k := range x {
 				x[k] *= 0.97
 			}
@@ -121,8 +121,8 @@ func (s *suite) ties(rng *rand.Rand) [][]float64 {
 	return slices.DeleteFunc(points, s.kinked)
 }
 
-// testGradient compares λ with differences of the loss, of fourth order. At ties
-// it is checked for smooth losses only.
+// testGradient compares λ with fourth-order differences of the loss. It tests ties for smooth losses
+// only.
 func (s *suite) testGradient(t *testing.T) {
 	rng := newRand()
 	apart := func(spread float64) []float64 {
@@ -153,9 +153,8 @@ func (s *suite) testGradient(t *testing.T) {
 	}
 }
 
-// testSlopes compares the derivatives of a convex, piecewise linear loss with its
-// differences downwards and upwards, which enclose them, and are equal between kinks,
-// where most points are.
+// testSlopes compares the derivatives of a convex, piecewise linear loss with differences to both sides,
+// which enclose the derivative. Both differences are equal between kinks, where most points are.
 func (s *suite) testSlopes(t *testing.T) {
 	const h, slack = 1e-5, 1e-7
 	rng := newRand()
@@ -184,8 +183,8 @@ func (s *suite) testSlopes(t *testing.T) {
 	}
 }
 
-// testLambdaSum: a λ that is no gradient, of a shift-invariant loss, sums to zero, at ties too, so that it
-// does not move the scores' mean.
+// testLambdaSum tests a shift-invariant loss whose λ is no gradient. λ must sum to zero, also at ties,
+// so that it does not move the mean of the scores.
 func (s *suite) testLambdaSum(t *testing.T) {
 	rng := newRand()
 	for _, x := range [][]float64{s.apart(rng, 1), s.apart(rng, 8), make([]float64, len(s.grades)), s.tied(rng)} {
@@ -201,7 +200,8 @@ func (s *suite) testLambdaSum(t *testing.T) {
 	}
 }
 
-// testLambdaOnRequest: lambda is overwritten, and its absence changes nothing.
+// testLambdaOnRequest tests that Eval overwrites lambda, and that a nil lambda does not change the
+// value.
 func (s *suite) testLambdaOnRequest(t *testing.T) {
 	x := s.apart(newRand(), 4)
 	value, grad := s.eval(x)
@@ -217,8 +217,8 @@ func (s *suite) testLambdaOnRequest(t *testing.T) {
 	}
 }
 
-// testConcurrency: the same scores give the same bits, from several goroutines
-// and from fresh and used memory.
+// testConcurrency tests that the same scores give the same bits in several goroutines, with fresh and
+// with used scratch.
 func (s *suite) testConcurrency(t *testing.T) {
 	points := make([][]float64, 8)
 	rng := newRand()
@@ -248,7 +248,7 @@ func (s *suite) testConcurrency(t *testing.T) {
 	wait.Wait()
 }
 
-// testExtremes: the loss and λ are finite at scores of magnitude 700 and of a million.
+// testExtremes tests that the loss and λ are finite at scores of up to a million in absolute value.
 func (s *suite) testExtremes(t *testing.T) {
 	rng := newRand()
 	for _, size := range []float64{40, 700, 1e6} {
@@ -282,7 +282,7 @@ func (s *suite) testExtremes(t *testing.T) {
 	}
 }
 
-// testAllocations: the second evaluation allocates nothing.
+// testAllocations tests that the second evaluation does not allocate.
 func (s *suite) testAllocations(t *testing.T) {
 	if raceEnabled {
 		return
@@ -296,7 +296,7 @@ func (s *suite) testAllocations(t *testing.T) {
 	}
 }
 
-// testShift: a constant added to all scores changes nothing.
+// testShift tests that a constant added to all scores does not change the loss and λ.
 func (s *suite) testShift(t *testing.T) {
 	x := s.apart(newRand(), 3)
 	value, grad := s.eval(x)
@@ -320,8 +320,8 @@ func (s *suite) testShift(t *testing.T) {
 	}
 }
 
-// testConvexity: the loss lies above its tangents, those at ties included, and
-// below its chords.
+// testConvexity tests that the loss lies above its tangents, including tangents at ties, and below its
+// chords.
 func (s *suite) testConvexity(t *testing.T) {
 	rng := newRand()
 	for round := range 30 {
@@ -347,9 +347,8 @@ func (s *suite) testConvexity(t *testing.T) {
 	}
 }
 
-// testPermutation: documents in another order have the same loss and λ, ties or
-// not. (Where λ depends on a ranking, ties have to be broken, so a NonGradient loss is
-// tested without ties.)
+// testPermutation tests that the order of documents does not change the loss and λ. It tests a
+// NonGradient loss without ties, because λ then depends on how ties are broken.
 func (s *suite) testPermutation(t *testing.T) {
 	rng := newRand()
 	points := [][]float64{s.apart(rng, 3)}
@@ -389,7 +388,7 @@ func (s *suite) compare(t *testing.T, what string, got, want []float64, toleranc
 	}
 }
 
-// near reports whether a and b agree to the tolerance, relative for large numbers.
+// near reports whether a and b agree to the tolerance, which is relative for numbers above 1.
 func near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
 }

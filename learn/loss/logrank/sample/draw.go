@@ -11,11 +11,10 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/ranking"
 )
 
-// Draw samples rankings of pairs by random walks from restart states. gain is
-// the training gain G = 1 − Δ, and more are others that the states are to be known by, on
-// which the sample does not depend. All randomness comes from rng; the same stream
-// gives the same sample. It is an error if the options are out of range or there is no
-// pair to rank.
+// Draw samples rankings of pairs by random walks from restart states. gain is the training gain G = 1 −
+// Δ. The sample also records the gains more of each state, but does not depend on them. All random
+// numbers come from rng, so the same stream gives the same sample. Draw returns an error if the options
+// are out of range or if there is no pair to rank.
 func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Rand, more ...ranking.Gain) (*Set, error) {
 	opts = opts.orDefault()
 	d, err := newDrawer(pairs, gain, opts, rng)
@@ -33,9 +32,8 @@ func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Ra
 	return d.draw(opts), nil
 }
 
-// DrawFrom is Draw with one restart state, which the caller chooses: top bads,
-// taken at random, then all goods, then the other bads. Mix, Levels and Skew are not
-// used.
+// DrawFrom is Draw with a single restart state: a random choice of top bads, then all goods, then the
+// remaining bads. It ignores Mix, Levels and Skew.
 func DrawFrom(pairs bipartite.Classes, gain ranking.Gain, top int, opts Options, rng *rand.Rand) (*Set, error) {
 	if top < 0 || top > len(pairs.Bad) {
 		return nil, fmt.Errorf("%d bad documents on top, expected 0 to %d", top, len(pairs.Bad))
@@ -53,7 +51,7 @@ func DrawFrom(pairs bipartite.Classes, gain ranking.Gain, top int, opts Options,
 	return d.draw(opts), nil
 }
 
-// newDrawer returns a drawer without restarts, its order in the ideal state.
+// newDrawer returns a drawer without restarts. Its order is the ideal ranking.
 func newDrawer(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Rand) (*drawer, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -76,27 +74,27 @@ func newDrawer(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *ra
 
 // walk is a random walk over the rankings.
 type walk interface {
-	// restart continues the walk from o's state.
+	// restart continues the walk from the state of o.
 	restart(o *ranking.Order)
 	// step moves to the next state.
 	step(rng *rand.Rand) ranking.Flip
 }
 
-// drawer holds what drawing a sample needs.
+// drawer is the state of drawing a sample.
 type drawer struct {
 	ideal    float64        // gain of the ideal ranking
 	order    *ranking.Order // a restart state
 	tracker  *ranking.Tracker
-	more     []gauge
+	more     []gauge // additional gains to record
 	restarts *restarts
 	walk     walk
 	rng      *rand.Rand
 }
 
-// gauge measures the states by one more gain.
+// gauge computes an additional gain of the states.
 type gauge struct {
 	tracker *ranking.Tracker
-	ideal   float64
+	ideal   float64 // gain of the ideal ranking
 }
 
 func (d *drawer) draw(opts Options) *Set {
@@ -138,8 +136,8 @@ func (d *drawer) draw(opts Options) *Set {
 	return s
 }
 
-// run walks from the order's state, filling column w, and reports whether the
-// ideal ranking is among the states that count.
+// run walks from the state of d.order and fills column w of s. It reports whether the ideal ranking is
+// among the recorded states.
 func (d *drawer) run(s *Set, w int, seen *census) (ideal bool) {
 	inverted := d.restarts.inverted
 	d.walk.restart(d.order)
@@ -182,16 +180,16 @@ func (d *drawer) run(s *Set, w int, seen *census) (ideal bool) {
 	}
 }
 
-// restarts are the states from which walks start.
+// restarts contains the states from which walks start.
 type restarts struct {
 	states []restart
-	upTo   []float64 // probability of this state or one before it
-	used   [][]float64
+	upTo   []float64   // cumulative probabilities of the states
+	used   [][]float64 // see Set.Restarts
 
 	inverted int // number of inverted pairs of the state chosen last
 }
 
-// restart puts the first top of bads above all goods.
+// restart is a state with the first top of bads above all goods.
 type restart struct {
 	bads []int32
 	top  int
@@ -221,7 +219,7 @@ func newRestarts(o *ranking.Order, gain ranking.Gain, opts Options, rng *rand.Ra
 	return r
 }
 
-// shuffledTop returns a copy of bads whose first top are a random choice.
+// shuffledTop returns a copy of bads whose first top elements are chosen at random.
 func shuffledTop(bads []int32, top int, rng *rand.Rand) []int32 {
 	b := append([]int32(nil), bads...)
 	for i := range top {
@@ -231,7 +229,7 @@ func shuffledTop(bads []int32, top int, rng *rand.Rand) []int32 {
 	return b
 }
 
-// cumulative returns the running sums of the probabilities ∝ exp(logit).
+// cumulative returns the prefix sums of the probabilities ∝ exp(logit).
 func cumulative(logit []float64) []float64 {
 	largest := math.Inf(-1)
 	for _, l := range logit {
@@ -249,8 +247,7 @@ func cumulative(logit []float64) []float64 {
 	return upTo
 }
 
-// next chooses a restart state at random, puts o into it and returns its index
-// among the restarts in use.
+// next chooses a restart state at random and sets o to it. It returns the index of the state in used.
 func (r *restarts) next(o *ranking.Order, rng *rand.Rand) int {
 	u := rng.Float64()
 	i := 0
