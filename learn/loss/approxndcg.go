@@ -13,14 +13,14 @@ import (
 //	λ_k = α Σ_j σ'(α(s_j − s_k)) (c_j − c_k),   c_i = g_i D'(π_i)
 //
 // (Qin, Liu and Li, A General Approximation Framework for Direct Optimization of Information Retrieval
-// Measures, Information Retrieval 13, 2010). g_i is the gain of document i over the ideal DCG. D is the
-// discount, continued to real ranks as 1/log2(1 + π), or as 1/log2 max(π, 2) for LETOR's. The loss lies
-// between 0 and 1, tends to 1 − NDCG as α grows, and is not convex. Documents without gain have no term,
-// so that it takes O(n⁺n) for n⁺ documents with gain.
+// Measures, Information Retrieval 13, 2010). g_i is the gain of document i divided by the ideal DCG. D
+// is the discount, extended to real ranks: 1/log2(1 + π), or 1/log2 max(π, 2) for LETOR's discount. The
+// loss is between 0 and 1 and tends to 1 − NDCG as α grows. It is not convex. Documents without gain
+// have no term, so an evaluation takes O(n⁺n) for n⁺ documents with gain.
 //
-// The loss of a query whose documents all have one grade is [Nothing].
+// Bind returns [Nothing] if all documents have the same grade.
 type ApproxNDCG struct {
-	// Convention determines gain and discount; its other rules are ignored.
+	// Convention determines gain and discount. ApproxNDCG ignores its other rules.
 	Convention measure.Convention
 
 	// Alpha is the steepness α, a positive number; 0 means 10.
@@ -73,7 +73,7 @@ func (b boundApproxNDCG) Eval(scores, lambda []float64, scratch *Scratch) float6
 			above[j] = b.alpha * (s - scores[i])
 		}
 		kernel.Logistic(above, above)
-		// The document itself is among the summands, with ½.
+		// The sum includes the document itself with ½, so 0.5 is added instead of 1.
 		value, slope := b.discount.at(max(0.5+kernel.Sum(above), 1))
 		ndcg += float64(g * value)
 		if lambda != nil && slope != 0 {
@@ -84,8 +84,8 @@ func (b boundApproxNDCG) Eval(scores, lambda []float64, scratch *Scratch) float6
 	return 1 - ndcg
 }
 
-// addSlopes adds scale·p(1−p) to lambda for the logistic values p and returns the
-// sum of what it added.
+// addSlopes adds scale·p(1−p) to lambda for the logistic values p, and returns the sum of the added
+// terms.
 func addSlopes(lambda, p []float64, scale float64) float64 {
 	p = p[:len(lambda)]
 	var sum float64

@@ -2,32 +2,32 @@ package loss
 
 import "math"
 
-// assignment is a linear assignment problem: maximise Σ_r profit(r, column of r) over all ways to give
-// each of n rows a column of its own. Profits are products, except in the first rows:
+// assignment is a linear assignment problem: assign each of n rows to a column of its own so that Σ_r
+// profit(r, column of r) is largest. Only the first rows have a price:
 //
-//	profit(r, j) = weight_r·x_j − price_r·y_j,  price_r = 0 from some r on,
+//	profit(r, j) = weight_r·x_j − price_r·y_j,  price_r = 0 from some r on.
 //
-// with both weight and x in descending order. Without prices the diagonal is best, by rearrangement. It
-// has dual variables in closed form: v_j − v_{j−1} = weight_j (x_j − x_{j−1}), u_r = weight_r·x_r − v_r.
-// Then only the rows with prices are assigned again, each along a shortest augmenting path (R. Jonker and
-// A. Volgenant, A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment Problems,
-// Computing 38, 1987). With k prices this takes O(k·n·m), where m is the number of rows on the paths. m is
-// small if the prices are small against the weights.
+// Both weight and x are in descending order. Without prices, the diagonal is best by the rearrangement
+// inequality. Its dual variables are v_j − v_{j−1} = weight_j (x_j − x_{j−1}) and u_r = weight_r·x_r −
+// v_r. Each row with a price is then assigned again along a shortest augmenting path (R. Jonker and A.
+// Volgenant, A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment Problems,
+// Computing 38, 1987). With k prices this takes O(k·n·m), where m is the number of rows on the paths. m
+// is small if the prices are small relative to the weights.
 type assignment struct {
 	weight, x []float64 // n numbers
-	price     []float64 // of the first rows
+	price     []float64 // prices of the first rows
 	y         []float64 // n numbers
 
-	row  []float64 // of each column, −1 for none
+	row  []float64 // by column, −1 if it has none
 	u, v []float64 // dual variables: profit(r, j) ≤ u_r + v_j, with equality where assigned
 
-	distance []float64 // of each column from the row being assigned
-	before   []float64 // the column before it on that path, −1 at the start
-	done     []float64 // the columns in the order in which their distance became final
-	open     []float64 // the others
+	distance []float64 // by column, from the row being assigned
+	before   []float64 // previous column on the path to each column, −1 at the start
+	done     []float64 // columns with final distance, in the order in which it became final
+	open     []float64 // all other columns
 }
 
-// columns solves the problem and returns each column's row.
+// columns solves the problem and returns the row of each column.
 func (a *assignment) columns(scratch *Scratch) []float64 {
 	n := len(a.x)
 	a.row, a.u, a.v = scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
@@ -88,8 +88,8 @@ func (a *assignment) augment(r int) {
 	}
 }
 
-// relax extends the shortest paths from row r, assigned to column last at the distance
-// length, to the open columns, and returns the index in open of the nearest column.
+// relax extends the shortest paths to the open columns from row r. Row r is assigned to column last,
+// whose distance is length. relax returns the index in open of the nearest column.
 func (a *assignment) relax(r, last int, length float64, open []float64) (next int) {
 	weight, base, price := a.weight[r], a.u[r]+length, 0.0
 	if r < len(a.price) {

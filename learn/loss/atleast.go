@@ -8,14 +8,14 @@ import (
 	"github.com/listwise/listwise/internal/logspace"
 )
 
-// AtLeast is the logistic loss of each document's own question: does its grade reach a threshold?
+// AtLeast is the logistic loss of a binary classification: does a document's grade reach a threshold?
 //
 //	L(s) = Σ_i log(1 + exp(−y_i s_i)),   y_i = 1 if l_i ≥ Grade, else −1
 //	λ_i = [l_i ≥ Grade] − p_i,   ∂²L/∂s_i² = p_i(1 − p_i),   p_i = 1/(1 + exp(−s_i))
 //
-// All are multiplied by the weight of document i, 1 by default.
+// The weight of document i, 1 by default, multiplies all its terms.
 //
-// McRank's ordinal classification has one such function for every grade except the lowest (Li, Burges, Wu,
+// McRank's ordinal classification uses AtLeast for every grade except the lowest (Li, Burges, Wu,
 // McRank: Learning to Rank Using Multiple Classification and Gradient Boosting, NIPS 2007, section 3.3).
 type AtLeast struct{ Grade float64 }
 
@@ -51,8 +51,8 @@ func (l AtLeast) BindDocuments(grades, weights []float64, _ *rand.Rand) (QueryLo
 func (AtLeast) Traits() Traits { return Traits{Convex: true, Smooth: true} }
 
 type boundAtLeast struct {
-	reaches []bool    // of each document: whether its grade reaches the threshold
-	weights []float64 // nil: all 1
+	reaches []bool    // by document: whether its grade reaches the threshold
+	weights []float64 // by document; nil means 1
 }
 
 func (b boundAtLeast) Eval(scores, lambda []float64, scratch *Scratch) float64 {

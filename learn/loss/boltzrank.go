@@ -36,8 +36,8 @@ import (
 //
 //	∂loss/∂s_j = Σ_R [λ p_R(N_R − ⟨N⟩) + (1−λ)(P_R − p_R)] e_j(R).
 //
-// A BoltzRank needs a Measure and a Lambda; the zero values of all other options are defaults. With
-// Lambda 0 the loss is the cross entropy C alone, which is convex.
+// With Lambda 0, the loss is the cross entropy C alone, which is convex. A positive Lambda requires a
+// Measure. The zero values of all other options are defaults.
 type BoltzRank struct {
 	// Measure is the measure whose expectation is maximised, NDCG in the paper. It may be nil if Lambda
 	// is 0. It counts as 0 for a query that its convention leaves out.

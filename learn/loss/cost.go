@@ -8,23 +8,23 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// Cost estimates the time and memory that a loss takes for a query. Both numbers are
-// orders of magnitude, fitted to measurements on one core of an x86 machine.
+// Cost estimates the time and memory of a loss for one query. Both numbers are orders of magnitude,
+// fitted to measurements on one core of an x86 machine.
 type Cost struct {
-	Operations float64 // of Bind or of one Eval, whichever is more; a nanosecond each
-	Bytes      float64 // of memory, held or worked in
+	Operations float64 // of Bind or of one Eval, the larger number; an operation takes about a nanosecond
+	Bytes      float64 // stored and working memory
 }
 
-// operationsPerByte is how many operations weigh as much as a byte of memory.
+// operationsPerByte is the number of operations that count as much as one byte of memory.
 const operationsPerByte = 10
 
-// Work is the cost as one number: its operations, or its bytes at ten operations each,
-// whichever is more.
+// Work returns the cost as one number: the operations, or ten operations for each byte, the larger of
+// both.
 func (c Cost) Work() float64 { return max(c.Operations, operationsPerByte*c.Bytes) }
 
-// Coster is a [Loss], or a learner without one, whose cost can grow faster than
-// n·log n with a query's n documents. Cost returns the estimate for a query with the
-// given grades, in about the time that sorting them takes.
+// Coster is a [Loss], or a learner without a loss, whose cost can grow faster than n·log n with a
+// query's n documents. Cost returns the estimate for a query with the given grades. It takes about as
+// long as sorting the grades.
 type Coster interface {
 	Cost(grades []float64) Cost
 }
@@ -34,9 +34,10 @@ var _ = []Coster{
 	YetiRank{}, StochasticRank{},
 }
 
-// Holder is a [Loss] that holds more of a query than some 300 bytes and 12 a document.
+// Holder is a [Loss] that needs more memory than about 300 bytes, and 12 bytes for each document, once
+// bound.
 type Holder interface {
-	// Held returns the bytes that it holds of a query with the given grades once it is bound to them.
+	// Held returns the memory, in bytes, of the loss bound to a query with the given grades.
 	Held(grades []float64) float64
 }
 
@@ -45,17 +46,17 @@ var _ = []Holder{LambdaLoss{}, StructuredHinge{}, BoltzRank{}}
 // Held implements [Holder].
 func (LambdaLoss) Held(grades []float64) float64 { return float64(40 * float64(len(grades))) }
 
-// Held implements [Holder]: the terms of the gain.
+// Held implements [Holder]. It counts the terms of the gain.
 func (l StructuredHinge) Held(grades []float64) float64 {
 	return float64(12*float64(len(grades))) + l.Cost(grades).Bytes
 }
 
-// Held implements [Holder]: ranks and weights of the rankings.
+// Held implements [Holder]. It counts the ranks and weights of the rankings.
 func (b BoltzRank) Held(grades []float64) float64 {
 	return float64(float64(cmp.Or(b.Sampler.Rankings, usualRankings)) * float64(4*len(grades)+24))
 }
 
-// differentPairs returns the number of pairs of differently graded documents.
+// differentPairs returns the number of pairs of documents with different grades.
 func differentPairs(grades []float64) float64 {
 	sorted := slices.Sorted(slices.Values(grades))
 	pairs, from := 0.0, 0
@@ -68,7 +69,7 @@ func differentPairs(grades []float64) float64 {
 	return pairs
 }
 
-// withGain returns how many documents have a grade above 0.
+// withGain returns the number of documents with a grade above 0.
 func withGain(grades []float64) float64 {
 	n := 0
 	for _, g := range grades {
@@ -79,12 +80,13 @@ func withGain(grades []float64) float64 {
 	return float64(n)
 }
 
-// Cost implements [Coster]: a quotient a pair.
+// Cost implements [Coster]. It counts a division for each pair.
 func (l RankNet) Cost(grades []float64) Cost {
 	return Cost{Operations: 2 * differentPairs(grades)}
 }
 
-// Cost implements [Coster]: O(Tn) swaps, each in O(1) or by computing the measure again.
+// Cost implements [Coster]. It counts O(Tn) swaps. A swap takes constant time, or computes the measure
+// again.
 func (l LambdaRank) Cost(grades []float64) Cost {
 	n := float64(len(grades))
 	ranks := float64(measure.CountingRanks(l.Measure, len(grades)))
@@ -103,12 +105,14 @@ func (l LambdaLoss) Cost(grades []float64) Cost {
 	return Cost{Operations: 40 * withGain(grades) * float64(len(grades))}
 }
 
-// Cost implements [Coster]: an exponential for each other document.
+// Cost implements [Coster]. It counts an exponential for each document with gain and each other
+// document.
 func (l ApproxNDCG) Cost(grades []float64) Cost {
 	return Cost{Operations: 6 * withGain(grades) * float64(len(grades))}
 }
 
-// Cost implements [Coster]: the law of a rank, with every other document left out.
+// Cost implements [Coster]. It counts the distribution of each document's rank, with each other document
+// left out in turn.
 func (l SoftRank) Cost(grades []float64) Cost {
 	n := float64(len(grades))
 	ranks := n
@@ -118,8 +122,8 @@ func (l SoftRank) Cost(grades []float64) Cost {
 	return Cost{Operations: 45 * withGain(grades) * n * ranks, Bytes: 8 * n * ranks}
 }
 
-// Cost implements [Coster]: only k = 3 takes longer than a sort; for larger k the
-// number of documents is limited.
+// Cost implements [Coster]. Only k = 3 takes longer than a sort. For larger k, the number of documents
+// is limited.
 func (l ListNet) Cost(grades []float64) Cost {
 	if l.Top != 3 {
 		return Cost{}
@@ -128,7 +132,7 @@ func (l ListNet) Cost(grades []float64) Cost {
 	return Cost{Operations: 10 * n * n}
 }
 
-// Cost implements [Coster]: an augmenting path a rank that counts.
+// Cost implements [Coster]. It counts an augmenting path for each rank that counts.
 func (l GradedHinge) Cost(grades []float64) Cost {
 	n := float64(len(grades))
 	ranks := n
@@ -138,7 +142,7 @@ func (l GradedHinge) Cost(grades []float64) Cost {
 	return Cost{Operations: 10 * ranks * n}
 }
 
-// Cost implements [Coster]: Bind computes every term of the gain and keeps the nonzero ones, unless the
+// Cost implements [Coster]. Bind computes every term of the gain and stores the nonzero ones, unless the
 // gain is known to be convex.
 func (l StructuredHinge) Cost(grades []float64) Cost {
 	if l.Gain != nil && knownConvex(l.Gain) {

@@ -5,25 +5,26 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// crossEntropy is the cross entropy of the distribution that the scores imply,
-// by the softmax, with a target distribution t over one query's documents,
+// crossEntropy is the cross entropy of a target distribution t over one query's documents and the
+// softmax of the scores,
 //
 //	L(s) = −Σ_i t_i log softmax(s)_i = log Σ_i exp(s_i) − t·s,   λ = t − softmax(s).
 //
 // It is a QueryLoss of O(n), and a [Diagonal].
 //
-// Copies of a document share its part of both distributions. With w_i of each, that of the
-// softmax is w_i exp(s_i)/Σ w_j exp(s_j), which is that of the scores s + log w:
+// A document of weight w_i counts as w_i copies. The copies together have the target t_i and the
+// probability w_i exp(s_i)/Σ_j w_j exp(s_j), which is the softmax of the scores s + log w. Each copy has
+// a share of 1/w_i, so
 //
 //	L(s) = −Σ_i t_i log (exp(s_i)/Σ_j w_j exp(s_j)),   λ = t − softmax(s + log w)
 type crossEntropy struct {
 	target []float64
 
-	shift  []float64 // log w, nil without weights
+	shift  []float64 // log w; nil if all w are 1
 	offset float64   // Σ t·log w
 }
 
-// newCrossEntropy returns the loss of documents with weights, nil for 1.
+// newCrossEntropy returns the loss of documents with the given weights. Nil weights mean 1.
 func newCrossEntropy(target, weights []float64) crossEntropy {
 	b := crossEntropy{target: target}
 	if weights != nil {
@@ -49,7 +50,7 @@ func (b crossEntropy) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	return value
 }
 
-// EvalSecond implements [Diagonal]: p_i(1 − p_i) with p = softmax(s).
+// EvalSecond implements [Diagonal]. The second derivatives are p_i(1 − p_i) with p = softmax(s + log w).
 func (b crossEntropy) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
 	scratch.Reset()
 	value, scale := b.softmax(second, scores, scratch)
@@ -61,7 +62,7 @@ func (b crossEntropy) EvalSecond(scores, lambda, second []float64, scratch *Scra
 	return value
 }
 
-// softmax returns the value and sets scale·p to the softmax of the scores.
+// softmax returns the value. It sets p so that scale·p is softmax(s + log w).
 func (b crossEntropy) softmax(p, scores []float64, scratch *Scratch) (value, scale float64) {
 	x := scratch.Floats(len(scores))
 	if b.shift != nil {
@@ -76,12 +77,12 @@ func (b crossEntropy) softmax(p, scores []float64, scratch *Scratch) (value, sca
 	return elementary.Log(sum) - kernel.Dot(b.target, x) + b.offset, 1 / sum
 }
 
-// lowestScore bounds scores less the highest one from below, so that sums of
-// differences stay finite at all finite scores.
+// lowestScore is a lower bound of relative scores. It keeps sums of differences finite at all finite
+// scores.
 const lowestScore = -1e300
 
-// relativeScores sets x to the scores less the highest of them, for losses that
-// depend on their differences alone.
+// relativeScores sets x to the scores minus the highest one, for losses that depend only on differences
+// of scores.
 func relativeScores(x, scores []float64) {
 	top := kernel.Max(scores)
 	x = x[:len(scores)]

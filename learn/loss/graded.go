@@ -9,8 +9,8 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// normalGains returns the gain of every document relative to the highest DCG@k
-// that the documents can have (k = 0 for no cutoff), so that
+// normalGains returns the gain of every document divided by the ideal DCG@k (k = 0 means no cutoff), so
+// that
 //
 //	NDCG = Σ_i gain_i · discount(rank of i).
 //
@@ -44,13 +44,12 @@ func normalGains(c measure.Convention, grades []float64, k int) []float64 {
 	return g
 }
 
-// realDiscount continues a convention's discount from ranks to the real numbers
-// from 1 on:
+// realDiscount extends a convention's discount from ranks to the real numbers from 1 on:
 //
 //	D(x) = 1/log2(max(x + offset, 2))
 //
-// with offset 1 for the discount 1/log2(1 + r), where the maximum has no effect, and 0
-// for LETOR's 1, 1, 1/log2 3, …, which has a kink at rank 2.
+// offset is 1 for the discount 1/log2(1 + r), where the maximum has no effect. It is 0 for LETOR's
+// discount 1, 1, 1/log2 3, …, which has a kink at rank 2.
 type realDiscount struct{ offset float64 }
 
 func newRealDiscount(c measure.Convention) realDiscount {
@@ -62,7 +61,7 @@ func newRealDiscount(c measure.Convention) realDiscount {
 
 func (d realDiscount) smooth() bool { return d.offset == 1 }
 
-// at returns D(x) and its derivative, at a kink the one to the right.
+// at returns D(x) and its derivative, which at a kink is the right derivative.
 func (d realDiscount) at(x float64) (value, slope float64) {
 	if x += d.offset; x < 2 {
 		return 1, 0
@@ -71,7 +70,7 @@ func (d realDiscount) at(x float64) (value, slope float64) {
 	return value, -value * value / (x * math.Ln2)
 }
 
-// positiveOrZero returns an error unless a scale is positive or 0, its default.
+// positiveOrZero returns an error unless v is positive and finite, or 0, which means the default.
 func positiveOrZero(name string, v float64) error {
 	if !(v >= 0) || math.IsInf(v, 1) {
 		return fmt.Errorf("%s %v, expected a positive finite number", name, v)
@@ -79,7 +78,7 @@ func positiveOrZero(name string, v float64) error {
 	return nil
 }
 
-// orDefault returns v, or the default of an option that is 0.
+// orDefault returns v, or otherwise if v is 0.
 func orDefault(v, otherwise float64) float64 {
 	if v == 0 {
 		return otherwise

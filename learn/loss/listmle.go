@@ -10,56 +10,55 @@ import (
 )
 
 // ListMLE is the negative log likelihood of the ideal permutation y under the Plackett–Luce model. The
-// model picks documents one after the other, each with a probability proportional to exp(s) among the
-// remaining ones:
+// model picks documents one after the other. A pick has a probability proportional to exp(s) among the
+// remaining documents:
 //
 //	L(s) = −log P(y|s) = Σ_i [log Σ_{k≥i} exp(s_y(k)) − s_y(i)]
 //	λ_y(k) = 1 − Σ_{i≤k} exp(s_y(k)) / Σ_{m≥i} exp(s_y(m))
 //
-// (Xia, Liu, Wang, Zhang and Li, Listwise Approach to Learning to Rank: Theory
-// and Algorithm, ICML 2008), in O(n). It is convex, smooth and the same after a
-// constant is added to all scores.
+// (Xia, Liu, Wang, Zhang and Li, Listwise Approach to Learning to Rank: Theory and Algorithm, ICML
+// 2008). An evaluation takes O(n). The loss is convex and smooth, and does not change if a constant is
+// added to all scores.
 //
-// Grades do not order equally graded documents; Ties does. The loss of a query whose documents all have
-// one grade is [Nothing].
+// Grades do not order documents of equal grade; Ties does. Bind returns [Nothing] if all documents have
+// the same grade.
 type ListMLE struct {
 	Ties MLETies
 
-	// Draws is the number of permutations that MLETiesAverage takes the mean over;
-	// 0 means 10.
+	// Draws is the number of permutations over which MLETiesAverage averages; 0 means 10.
 	Draws int
 }
 
-// MLETies says which permutations of a query's documents, sorted by descending
-// grade, ListMLE takes as the truth.
+// MLETies determines the order of documents with equal grades in the ideal permutation.
 type MLETies int
 
 const (
-	// MLETiesRandom draws one permutation for each query in Bind and keeps it.
+	// MLETiesRandom uses one random permutation of each query, which Bind draws.
 	MLETiesRandom MLETies = iota
 	// MLETiesAverage takes the mean loss over several permutations drawn in Bind.
 	MLETiesAverage
 	// MLETiesInput keeps equally graded documents in the order of the input.
 	MLETiesInput
-	// MLETiesGroup is the likelihood that each grade's documents G are picked, in any order, before the
-	// documents R of the lower grades,
+	// MLETiesGroup is the likelihood of groups. A group G contains all documents of one grade, and R
+	// contains the documents of lower grades. The documents of G are picked before R in any order with
+	// probability
 	//
-	//	P(G before R) = Σ_orders of G Π_i exp(s_i)/(what is left before i),
+	//	P(G before R) = Σ_orders of G Π_i exp(s_i)/Σ_{k not picked before i} exp(s_k).
 	//
-	// It has no closed form short of 2^|G| terms. The approximation that Breslow (Biometrics 30, 1974) made
-	// for tied events in Cox's model keeps the denominator of the first pick:
+	// This sum has no closed form with fewer than 2^|G| terms. The approximation of Breslow (Biometrics
+	// 30, 1974) for tied events in Cox's model keeps the denominator of the first pick:
 	//
-	//	L(s) = Σ_G Σ_{i∈G} [log Σ_{k∈G∪R} exp(s_k) − s_i],
+	//	L(s) = Σ_G Σ_{i∈G} [log Σ_{k∈G∪R} exp(s_k) − s_i].
 	//
-	// The lowest grade is left out, since its documents come last with certainty. It needs no random
-	// numbers, and is the largest of all. L is at least the loss of any permutation that agrees with the
-	// grades, up to the terms of the lowest grade. It is at least −log P + Σ_G log |G|!.
+	// The lowest grade is omitted, since its documents come last with certainty. MLETiesGroup needs no
+	// random numbers and gives the largest loss. L is at least the loss of any permutation that agrees
+	// with the grades, up to the terms of the lowest grade. L is also at least −log P + Σ_G log |G|!.
 	MLETiesGroup
 )
 
 var mleTiesNames = [...]string{"random", "average", "input", "group"}
 
-// ParseMLETies reads a policy's name: random, average, input or group.
+// ParseMLETies returns the rule with the given name: random, average, input or group.
 func ParseMLETies(name string) (MLETies, error) {
 	i := slices.Index(mleTiesNames[:], name)
 	if i < 0 {
@@ -121,8 +120,7 @@ func (l ListMLE) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	return boundMLEPicks{all[0]}, nil
 }
 
-// sortByGrade sorts documents by descending grade and leaves the order of equal
-// ones.
+// sortByGrade sorts documents by descending grade. The sort is stable.
 func sortByGrade(order []int32, grades []float64) {
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(grades[b], grades[a]) })
 }
@@ -166,7 +164,7 @@ func (b boundMLEPicks) EvalSecond(scores, lambda, second []float64, scratch *Scr
 	return b.picks.eval(scores, lambda, second, scratch)
 }
 
-// boundMLEAverage is the mean over several permutations.
+// boundMLEAverage is the mean of ListMLE over several permutations.
 type boundMLEAverage []picks
 
 func (b boundMLEAverage) Eval(scores, lambda []float64, scratch *Scratch) float64 {

@@ -12,16 +12,14 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// PermutationOptions say how a set of rankings of all of a query's documents is
-// drawn from their grades. The zero value asks for BoltzRank's 100 rankings.
+// PermutationOptions determines how a set of rankings of a query's documents is drawn from their grades.
+// The zero value means 100 rankings, as in BoltzRank.
 type PermutationOptions struct {
-	// Rankings is the largest size N of the set; 0 means 100, beyond which
-	// the paper found nothing gained.
+	// Rankings is the largest size N of the set; 0 means 100. The paper found no gain from larger sets.
 	Rankings int
 
-	// Sharpness holds the factors τ of the grades from which every draw takes one at random. The larger τ
-	// is, the nearer rankings are to perfect ones; +Inf makes them perfect. The default is ½, 1, 2, 4 and
-	// +Inf.
+	// Sharpness contains factors τ of the grades. Each draw uses a random one. The larger τ is, the
+	// nearer rankings are to perfect ones; +Inf makes them perfect. The default is ½, 1, 2, 4 and +Inf.
 	Sharpness []float64
 }
 
@@ -29,12 +27,12 @@ var usualSharpness = []float64{0.5, 1, 2, 4, math.Inf(1)}
 
 const (
 	usualRankings = 100
-	// drawsPerRanking limits the draws where a query with few documents has fewer
-	// rankings than are asked for.
+	// drawsPerRanking limits the number of draws, since a query with few documents may have fewer than N
+	// rankings.
 	drawsPerRanking = 10
 )
 
-// complete returns the options with their defaults.
+// complete returns o with defaults instead of zero values, or an error if o is out of range.
 func (o PermutationOptions) complete() (PermutationOptions, error) {
 	if o.Rankings < 0 {
 		return o, fmt.Errorf("rankings %d, expected at least 1, or 0 for %d", o.Rankings, usualRankings)
@@ -58,8 +56,8 @@ type Permutations struct {
 	// Docs is m ≥ 1.
 	Docs int
 
-	// Ranks holds a row of Docs ranks for each ranking, one a document: 1 for
-	// the best, m for the last. The first row is a perfect ranking.
+	// Ranks has a row for each ranking, with the rank of each document: 1 for the best, m for the last.
+	// The first row is a perfect ranking.
 	Ranks []int32
 }
 
@@ -70,15 +68,16 @@ func (p *Permutations) Len() int { return len(p.Ranks) / p.Docs }
 func (p *Permutations) Row(i int) []int32 { return p.Ranks[i*p.Docs : (i+1)*p.Docs] }
 
 // DrawPermutations draws R_q, the set of rankings over which BoltzRank sums instead of all rankings.
-// Volkovs and Zemel, ICML 2009, say only "use relevance levels to pre-compute"; the procedure is this
-// project's choice. A draw takes a τ at random and sorts the documents by
+// Volkovs and Zemel, ICML 2009, only say "use relevance levels to pre-compute", so the procedure below
+// is not theirs. A draw takes a random τ and sorts the documents by
 //
 //	τ·grade + G,   G ~ Gumbel: P(G ≤ x) = exp(−exp(−x)),
 //
-// which is a draw from the Plackett-Luce law of weights exp(τ·grade), uniform within a grade. A perfect
-// ranking comes first. Then draws that are not yet in the set are added until there are N, or 10·N draws
-// have been made. So a query with few documents may have fewer. Grades are finite and non-negative. It is
-// an error if the options are out of range.
+// which is a draw from the Plackett–Luce distribution with weights exp(τ·grade). Documents of equal
+// grade are in a uniformly random order. The first ranking is perfect. Further draws are added if they
+// are not yet in the set, until the set has N rankings or 10·N draws have been made. So a query with few
+// documents may have fewer rankings. Grades must be finite and non-negative. DrawPermutations returns an
+// error if the options are out of range.
 func DrawPermutations(grades []float64, o PermutationOptions, rng *rand.Rand) (*Permutations, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -118,8 +117,8 @@ type noisyGrade struct {
 	doc               int32
 }
 
-// compare puts the larger key first. Keys are equal for τ = +Inf, and where rounding next to a large grade
-// loses the noise.
+// compare orders noisy grades by descending key, and equal keys by grade, then noise. Keys are equal for
+// τ = +Inf, and if rounding next to a large grade loses the noise.
 func (d noisyGrade) compare(e noisyGrade) int {
 	switch {
 	case d.key != e.key:
@@ -136,7 +135,7 @@ func newPermuter(grades []float64) *permuter {
 	return &permuter{grades, make([]noisyGrade, len(grades)), make([]int32, len(grades))}
 }
 
-// draw returns the documents' ranks, which the next draw overwrites.
+// draw returns the ranks of the documents. The next call overwrites them.
 func (p *permuter) draw(tau float64, rng *rand.Rand) []int32 {
 	for i, g := range p.grades {
 		d := noisyGrade{grade: g, noise: -elementary.Log(random.Exponential(rng)), doc: int32(i)}
@@ -152,9 +151,10 @@ func (p *permuter) draw(tau float64, rng *rand.Rand) []int32 {
 	return p.ranks
 }
 
-// Negatives draws the training documents of a query with many irrelevant ones. It takes all whose grade is
-// at least the threshold, and a uniform sample of the others, ratio times as many, rounded up. It returns
-// their numbers in ascending order, or nil if that is all documents, or if none is relevant.
+// Negatives draws the training documents of a query with many irrelevant documents. It keeps all
+// documents with a grade of at least threshold. Of all others it keeps a uniform sample, ratio times as
+// many, rounded up. It returns the indices of the kept documents in ascending order, or nil if it keeps
+// all or if none is relevant.
 func Negatives(grades []float64, threshold, ratio float64, rng *rand.Rand) []int32 {
 	var kept, bad []int32
 	for i, g := range grades {

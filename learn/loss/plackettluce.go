@@ -6,27 +6,27 @@ import (
 	"github.com/listwise/listwise/internal/logspace"
 )
 
-// picks is a sequence of picks from one query's documents, each by the softmax of the scores of the
-// remaining ones. Its negative log likelihood is
+// picks is a sequence of picks from one query's documents. Each pick is a softmax of the scores of the
+// remaining documents. The negative log likelihood is
 //
 //	L(s) = Σ_i c_i L_i − Σ_{i<m} x_i,   L_i = log Σ_{k≥i} exp(x_k),   x_i = s_order(i)
 //	λ_k = [k < m] − Σ_{i≤k} c_i p_ik,   p_ik = exp(x_k − L_i)
 //	∂²L/∂x_k² = Σ_{i≤k} c_i p_ik (1 − p_ik)
 //
-// where m is the number of documents counted and c_i the number of picks from among the documents from i
-// on. c_i = 0 for i ≥ m, and the c_i sum to m.
+// where m is the number of documents counted, and c_i is the number of picks from the documents i, i+1,
+// …. It is 0 for i ≥ m, and Σ_i c_i = m.
 type picks struct {
 	order   []int32
-	repeat  []float64 // c; nil for one each
+	repeat  []float64 // c; nil means all 1
 	counted int       // m
 }
 
-// maxPlainSpread bounds the differences of scores for which the sums of exponentials
-// are used without logarithms: sums of their reciprocals stay far from overflow.
+// maxPlainSpread bounds the differences of scores for which sums of exponentials are used without
+// logarithms. The reciprocals of such sums are far from overflow.
 const maxPlainSpread = 600
 
-// eval returns L and overwrites lambda, if not nil, with its negative gradient, and second, if
-// neither is nil, with the second derivatives.
+// eval returns L. If lambda is not nil, it is overwritten with the negative gradient. If second is not
+// nil either, it is overwritten with the second derivatives.
 func (p *picks) eval(scores, lambda, second []float64, scratch *Scratch) float64 {
 	n := len(p.order)
 	x, relative, logs := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
@@ -38,8 +38,8 @@ func (p *picks) eval(scores, lambda, second []float64, scratch *Scratch) float64
 			bottom = v
 		}
 	}
-	// From here on scores are relative to the largest. That changes no value, because
-	// the number of picks is that of the documents counted.
+	// From here on, scores are relative to the largest one. This does not change the value, because
+	// there are as many picks as documents counted.
 	value := -kernel.Sum(x[:p.counted])
 	if bottom >= -maxPlainSpread {
 		return value + p.plain(x, logs, lambda, second, scratch)
@@ -47,8 +47,8 @@ func (p *picks) eval(scores, lambda, second []float64, scratch *Scratch) float64
 	return value + p.wide(x, logs, lambda, second)
 }
 
-// plain returns Σ c_i L_i and sets lambda for scores that are near each other. It
-// takes an exponential, a logarithm and a division a document; logs has the
+// plain returns Σ c_i L_i and sets lambda and second, for scores with differences of at most
+// maxPlainSpread. It takes an exponential, a logarithm and a division for each document. logs has the
 // length of x.
 func (p *picks) plain(x, logs, lambda, second []float64, scratch *Scratch) float64 {
 	n := len(x)
@@ -80,8 +80,8 @@ func (p *picks) plain(x, logs, lambda, second []float64, scratch *Scratch) float
 	return value
 }
 
-// curvature sets second, given Σ_{k≥i} exp(x_k) and minus what λ has of all picks. Sums of
-// squares are relative to the last, so that they do not overflow.
+// curvature sets second. sums contains Σ_{k≥i} exp(x_k), and lambda contains −Σ_{i≤k} c_i p_ik. Sums of
+// squares are relative to the last element of sums, so they do not overflow.
 func (p *picks) curvature(e, sums, lambda, second []float64) {
 	var squares float64
 	for i, d := range p.order {
@@ -97,19 +97,19 @@ func (p *picks) curvature(e, sums, lambda, second []float64) {
 	}
 }
 
-// wide is plain for scores of any size, by logarithms of sums. The L_i fall, so
-// that in
+// wide is plain for scores of any size, with logarithms of sums. L_i decreases with i, so nothing
+// overflows in
 //
-//	Σ_{i≤k} c_i exp(x_k − L_i) = exp(x_k − L_k) Σ_{i≤k} c_i exp(L_k − L_i)
+//	Σ_{i≤k} c_i exp(x_k − L_i) = exp(x_k − L_k) Σ_{i≤k} c_i exp(L_k − L_i).
 //
-// nothing overflows and the last sum goes from one k to the next by a factor.
+// From one k to the next, the last sum is multiplied by a factor and gets one more term.
 func (p *picks) wide(x, logs, lambda, second []float64) float64 {
 	logspace.SuffixLogSumExp(logs, x)
 	value := p.weigh(logs[:p.counted])
 	if lambda == nil {
 		return value
 	}
-	var sum, squares float64 // of c_i exp(L_k − L_i) and of c_i exp(L_k − L_i)²
+	var sum, squares float64 // sums of c_i exp(L_k − L_i) and of c_i exp(L_k − L_i)²
 	for k, d := range p.order {
 		if k > 0 {
 			fall := elementary.Exp(logs[k] - logs[k-1])

@@ -8,24 +8,22 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// RankCosine is the angle between the scores and those a perfect model would
-// give,
+// RankCosine is the cosine distance between the scores and the scores of a perfect model,
 //
 //	L(s) = ½ (1 − ψ·s/(‖ψ‖‖s‖)),   λ = (1/(2‖s‖)) (û − (û·ŝ) ŝ),   û = ψ/‖ψ‖, ŝ = s/‖s‖,
 //
-// with ψ_i the mapped grade of document i (Qin, Zhang, Tsai, Wang, Liu and Li,
-// Query-level Loss Functions for Information Retrieval, Information Processing
-// and Management 44, 2008; ½ as in Xia et al., ICML 2008). It lies between 0 and
-// 1, takes O(n), and depends on the direction of s alone. It is not convex, and it
-// changes when a constant is added to all scores, so that a mapping's zero matters.
+// where ψ_i is the mapped grade of document i (Qin, Zhang, Tsai, Wang, Liu and Li, Query-level Loss
+// Functions for Information Retrieval, Information Processing and Management 44, 2008; ½ as in Xia et
+// al., ICML 2008). The loss is between 0 and 1 and takes O(n). It depends on the direction of s alone,
+// and is not convex. It changes if a constant is added to all scores, so the zero of a mapping matters.
 //
-// At s = 0 the loss has no limit. There the value is ½, the mean of its ends, and λ = û/2, the direction
-// in which the loss is 0, as if ‖s‖ were 1. So an optimiser can start at zero scores.
+// The loss has no limit at s = 0. There the value is ½, the middle of its range, and λ = û/2, as if ‖s‖
+// were 1. This λ points to scores with loss 0, so an optimiser can start at zero scores.
 //
-// A document of weight w is w components alike of both vectors: its product counts w times in
-// ψ·s and in both norms.
+// A document of weight w counts as w equal components of both vectors: w multiplies its terms in ψ·s,
+// ‖ψ‖² and ‖s‖².
 //
-// The loss of a query whose documents all have one grade is [Nothing].
+// Bind returns [Nothing] if all documents have the same grade.
 type RankCosine struct {
 	// Mapping is ψ. Grades whose ψ overflows are allowed.
 	Mapping Mapping
@@ -68,10 +66,11 @@ func (c RankCosine) BindDocuments(grades, weights []float64, _ *rand.Rand) (Quer
 // Traits implements [Loss].
 func (RankCosine) Traits() Traits { return Traits{} }
 
-// boundCosine holds û. With weights both vectors are multiplied by their roots.
+// boundCosine contains û. With weights, it multiplies both vectors by root, the square roots of the
+// weights.
 type boundCosine struct{ unit, root []float64 }
 
-// tiniestScore is the size below which scores count as 0, because 1/‖s‖ may overflow.
+// tiniestScore is a bound below which all scores count as 0, because 1/‖s‖ may overflow.
 const tiniestScore = 0x1p-1000
 
 func (b boundCosine) Eval(scores, lambda []float64, scratch *Scratch) float64 {
@@ -113,7 +112,7 @@ func (b boundCosine) eval(scores, lambda []float64, scratch *Scratch) float64 {
 	return 0.5 * (1 - cosine)
 }
 
-// scaled returns the scores divided by their largest magnitude, and that magnitude.
+// scaled returns the scores divided by their largest absolute value, and that value.
 func scaled(scores []float64, scratch *Scratch) (x []float64, size float64) {
 	for _, s := range scores {
 		size = max(size, math.Abs(s))

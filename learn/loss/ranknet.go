@@ -12,26 +12,26 @@ import (
 	"github.com/listwise/listwise/internal/logspace"
 )
 
-// RankNet is the pairwise logistic loss over all pairs of differently graded
-// documents of a query, i being the better and j the worse,
+// RankNet is the pairwise logistic loss over all pairs of documents of a query with different grades.
+// With i the better and j the worse document,
 //
 //	C(s) = Σ_ij log(1 + exp(−σ(s_i − s_j))),   λ_ij = σ/(1 + exp(σ(s_i − s_j))),
 //	λ_i += λ_ij,   λ_j −= λ_ij
 //
-// (Burges et al., Learning to Rank Using Gradient Descent, ICML 2005; Burges,
-// Ragno and Le, NIPS 2006, eq. 8, where σ = 1). Grades may be any finite
-// non-negative numbers; only their order counts. It is convex, and on two grades
-// it is LogRank's MLE in the factored form with 2κ = σ.
+// (Burges et al., Learning to Rank Using Gradient Descent, ICML 2005; Burges, Ragno and Le, NIPS 2006,
+// eq. 8, where σ = 1). Grades may be any finite non-negative numbers; only their order counts. The loss
+// is convex. On two grades it is LogRank's MLE in the factored form with 2κ = σ.
 //
-// This is the accelerated form of the NIPS paper's section 5: the λ_ij are summed up per document before
-// they are propagated back. As its footnote 3 proposes, it takes one exponential a document: 1/(1 +
-// exp(s_i − s_j)) = E_j/(E_i + E_j), E = exp(s). [RankNet.PairLoss] is the earlier form.
+// This is the accelerated form of section 5 of the NIPS paper: the λ_ij are summed for each document
+// before they are propagated back. As footnote 3 proposes, it evaluates one exponential for each
+// document, since 1/(1 + exp(s_i − s_j)) = E_j/(E_i + E_j) with E = exp(s). [RankNet.PairLoss] is the
+// earlier form.
 type RankNet struct {
 	// Sigma is the slope σ; 0 means the papers' 1.
 	Sigma float64
 
-	// Mean divides the loss of a query by its number of pairs, or by the sum of their weights, so
-	// that every query counts the same.
+	// Mean divides the loss of a query by its number of pairs, or by the sum of their weights. Every
+	// query then counts the same.
 	Mean bool
 }
 
@@ -47,7 +47,7 @@ func validateSigma(sigma float64) error {
 	return nil
 }
 
-// sigmaOr1 returns a slope with its default.
+// sigmaOr1 returns sigma, or 1 if sigma is 0.
 func sigmaOr1(sigma float64) float64 {
 	if sigma == 0 {
 		return 1
@@ -58,8 +58,8 @@ func sigmaOr1(sigma float64) float64 {
 // WeighsDocuments implements [DocumentWeighted].
 func (RankNet) WeighsDocuments() bool { return true }
 
-// BindDocuments implements [DocumentWeighted]: the term of a pair is multiplied by the product of
-// the weights of its documents. With weights an evaluation takes an exponential a pair.
+// BindDocuments implements [DocumentWeighted]. The weights of both documents multiply the term of a
+// pair. With weights, an evaluation takes an exponential for each pair.
 func (l RankNet) BindDocuments(grades, weights []float64, rng *rand.Rand) (QueryLoss, error) {
 	if weights == nil {
 		return l.Bind(grades, rng)
@@ -104,8 +104,8 @@ func (b *boundRankNet) Eval(scores, lambda []float64, scratch *Scratch) float64 
 	return b.scale * sum
 }
 
-// EvalSecond implements [Diagonal]: σ² Σ ρ(1 − ρ) over the pairs of a document, with
-// ρ = 1/(1 + exp(σ(s_i − s_j))).
+// EvalSecond implements [Diagonal]. The second derivative is σ² Σ ρ(1 − ρ) over the pairs of a document,
+// with ρ = 1/(1 + exp(σ(s_i − s_j))).
 func (b *boundRankNet) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
 	value := b.Eval(scores, lambda, scratch)
 	b.pairs.curvature(scores, second, scratch)
@@ -115,10 +115,10 @@ func (b *boundRankNet) EvalSecond(scores, lambda, second []float64, scratch *Scr
 	return value
 }
 
-// Pairs yields the pairs (i, j) of documents with grades[i] > grades[j], in ascending order of i, then j.
-// With [RankNet.PairLoss] it is RankNet as it was before section 5 of Burges, Ragno and Le (NIPS 2006),
-// "V1" there. Each pair alone takes a forward and a backward pass through the scorer for both of its
-// documents. It serves to test the accelerated form and to measure its speed.
+// Pairs yields the pairs (i, j) of documents with grades[i] > grades[j], in ascending order of i, then
+// j. Pairs and [RankNet.PairLoss] give the form of RankNet before section 5 of Burges, Ragno and Le
+// (NIPS 2006), named "V1" there. Each pair takes a forward and a backward pass through the scorer for
+// both documents. This form serves to test the accelerated form and to measure its speed.
 func Pairs(grades []float64) iter.Seq2[int, int] {
 	return func(yield func(i, j int) bool) {
 		for i, better := range grades {
@@ -131,9 +131,9 @@ func Pairs(grades []float64) iter.Seq2[int, int] {
 	}
 }
 
-// PairLoss returns the loss of one pair, log(1 + exp(−σ(better − worse))), given the scores of its
-// documents. It also returns the λ of the better one, λ_ij = σ/(1 + exp(σ(better − worse))); that of the
-// worse is −λ_ij. It ignores Mean, which depends on the number of pairs.
+// PairLoss returns the loss of one pair, log(1 + exp(−σ(better − worse))), from the scores of both
+// documents. It also returns the λ of the better document, λ_ij = σ/(1 + exp(σ(better − worse))). The λ
+// of the worse document is −λ_ij. PairLoss ignores Mean, which depends on the number of pairs.
 func (l RankNet) PairLoss(better, worse float64) (value, lambda float64) {
 	sigma := sigmaOr1(l.Sigma)
 	t := sigma * (worse - better)
@@ -145,11 +145,11 @@ func (l RankNet) PairLoss(better, worse float64) (value, lambda float64) {
 	return value, sigma / (1 + e)
 }
 
-// boundWeightedRankNet is RankNet of documents with weights. Its loops are over the pairs.
+// boundWeightedRankNet is RankNet with document weights. It loops over all pairs.
 type boundWeightedRankNet struct {
-	order   []int32   // the documents by descending grade
-	from    []int     // of each place in order, where those of lower grades begin
-	weights []float64 // of the documents
+	order   []int32   // documents by descending grade
+	from    []int     // by place in order: where documents with lower grades begin
+	weights []float64 // by document
 	sigma   float64
 	scale   float64
 }

@@ -11,28 +11,28 @@ import (
 	"github.com/listwise/listwise/internal/poissonbinomial"
 )
 
-// SoftRank is the complement of SoftNDCG, the expected NDCG of documents whose
-// scores are uncertain. With S_i ~ N(s_i, σ²) independent, document i stands above
-// j with probability
+// SoftRank is 1 minus SoftNDCG, the expected NDCG of documents whose scores are uncertain. With
+// independent S_i ~ N(s_i, σ²), document i ranks above j with probability
 //
 //	p_ij = P(S_i > S_j) = Φ((s_i − s_j)/(σ√2)),
 //
-// The rank of j is approximated by one plus a Poisson-binomial variable R_j, as if the p_ij of different i
-// were independent:
+// The rank of j is approximated by one plus a Poisson-binomial variable R_j, as if the events of
+// different i were independent:
 //
 //	L(s) = 1 − Σ_j g_j E[D(1 + R_j)],   ∂E/∂p_ij = Σ_r P(R_j − X_ij = r) (D(r+2) − D(r+1))
 //
 // (Taylor, Guiver, Robertson and Minka, SoftRank: Optimizing Non-Smooth Rank Metrics, WSDM 2008). g_j is
-// the gain of document j over the ideal DCG, D the discount, and X_ij is 1 if i is above j. The law of R_j
-// − X_ij comes from two partial laws, of the documents before i and after it. Since X_ij is not divided
-// out, no sum cancels. L lies between 0 and 1, is smooth and not convex.
+// the gain of document j divided by the ideal DCG, D the discount, and X_ij is 1 if i is above j. The
+// distribution of R_j − X_ij is computed from two partial distributions, over the documents before i and
+// after i. Dividing X_ij out of the distribution of R_j instead would cancel digits. L is between 0 and
+// 1. It is smooth and not convex.
 //
-// It takes O(n⁺nk) for n⁺ documents with gain and k ranks that count (n without a
-// cutoff), and nk numbers of working memory.
+// An evaluation takes O(n⁺nk) for n⁺ documents with gain and k ranks that count (n without a cutoff). It
+// needs nk numbers of working memory.
 //
-// The loss of a query whose documents all have one grade is [Nothing].
+// Bind returns [Nothing] if all documents have the same grade.
 type SoftRank struct {
-	// Convention determines gain and discount; its other rules are ignored.
+	// Convention determines gain and discount. SoftRank ignores its other rules.
 	Convention measure.Convention
 
 	// Sigma is the standard deviation σ of the scores; 0 means 1.
@@ -90,8 +90,8 @@ func (SoftRank) Traits() Traits { return Traits{ShiftInvariant: true, Smooth: tr
 
 type boundSoftRank struct {
 	gains    []float64
-	discount []float64 // of ranks 1, 2, … that count
-	steps    []float64 // what a rank more changes in the discount
+	discount []float64 // discounts of the ranks 1, 2, … that count
+	steps    []float64 // differences of the discount from one rank to the next
 	sigma    float64
 }
 
@@ -125,8 +125,8 @@ func (b boundSoftRank) Eval(scores, lambda []float64, scratch *Scratch) float64 
 	return 1 - ndcg
 }
 
-// beats sets above to the probabilities p_ij that the other documents i are above j, in the order of the
-// list. It sets below to 1 − p_ij, and slope to ∂p_ij/∂s_i.
+// beats sets above to the probabilities p_ij that each other document i is above j, in the order of i.
+// It sets below to 1 − p_ij, and slope to ∂p_ij/∂s_i.
 func (b boundSoftRank) beats(above, below, slope, scores []float64, j int) {
 	scale := 1 / (2 * b.sigma)
 	o := 0
@@ -147,8 +147,8 @@ func (b boundSoftRank) beats(above, below, slope, scores []float64, j int) {
 	kernel.Scale(scale/math.SqrtPi, slope)
 }
 
-// addOthers adds partial·slope of the other documents to lambda, and returns their
-// sum.
+// addOthers adds partial·slope to lambda for all documents except j, and returns the sum of these
+// products.
 func addOthers(lambda, partial, slope []float64, j int) float64 {
 	var sum float64
 	o := 0

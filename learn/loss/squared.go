@@ -2,14 +2,13 @@ package loss
 
 import "math/rand/v2"
 
-// SquaredError is half the squared distance of scores from grades, or from what a mapping
-// makes of them,
+// SquaredError is half the squared distance between scores and mapped grades,
 //
 //	L(s) = ½ Σ_i w_i (s_i − ψ(l_i))²,   λ_i = w_i (ψ(l_i) − s_i),   ∂²L/∂s_i² = w_i
 //
-// with weights w of the documents, 1 unless they have others:
-// the regression of the grades: on trees, MART (Friedman, Greedy Function Approximation: A
-// Gradient Boosting Machine, Annals of Statistics 2001, Algorithm 2).
+// where w_i is the weight of document i, 1 by default. It is regression on the grades. With trees it is
+// MART (Friedman, Greedy Function Approximation: A Gradient Boosting Machine, Annals of Statistics 2001,
+// Algorithm 2).
 type SquaredError struct{ Mapping Mapping }
 
 var _ Loss = SquaredError{}

@@ -9,22 +9,22 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// XENDCG is the cross entropy that bounds NDCG,
+// XENDCG is a cross entropy that bounds NDCG,
 //
 //	L(s) = −Σ_i t_i log softmax(s)_i,   t_i = (2^l_i − γ_i)/Σ_j (2^l_j − γ_j),   λ = t − softmax(s)
 //
 // (Bruch, An Alternative Cross Entropy Loss for Learning-to-Rank, WWW 2021). The γ_i are uniform random
 // numbers between 0 and 1. The paper draws them in every iteration. Here Bind draws them once for each
-// query, so that the loss is a function and every optimiser can minimise it. Convex; O(n).
+// query, so the loss is a function that every optimiser can minimise. The loss is convex, and an
+// evaluation takes O(n).
 //
-// The paper has whole grades, where γ is at most the gain 2^l − 1 of the least relevant grade. If the
-// largest gain c of a query is below 1, as for shares of clicks, γ would hide the grades. The target
-// is then proportional to 2^l − 1 + c(1 − γ), which equals the paper's for c = 1.
+// The paper assumes integer grades, so γ is at most the smallest positive gain 2^l − 1. If the largest
+// gain c of a query is below 1, as for click rates, γ would hide the grades. The target is then
+// proportional to 2^l − 1 + c(1 − γ), which equals the paper's target for c = 1.
 //
-// A document of weight w takes w times its part of t and of the softmax.
+// The weight of a document multiplies its share of t and of the softmax.
 //
-// The loss of a query whose documents all have one grade is [Nothing], since t would depend only on the
-// random γ.
+// Bind returns [Nothing] if all documents have the same grade, since t would depend only on γ.
 type XENDCG struct{}
 
 var _ Loss = XENDCG{}
@@ -48,7 +48,7 @@ func (XENDCG) BindDocuments(grades, weights []float64, rng *rand.Rand) (QueryLos
 	target, top := make([]float64, len(grades)), slices.Max(grades)
 	scale := 1.0
 	if top >= 1 {
-		scale = elementary.Exp2(-top) // Relative to 2^top, against overflow.
+		scale = elementary.Exp2(-top) // relative to 2^top, which could overflow
 	}
 	for i, l := range grades {
 		gain := elementary.Exp2(l - top)

@@ -7,23 +7,21 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// GainTable holds the terms γ_i(a) of an additive gain for a query of n⁺ good
-// and n⁻ bad documents,
+// GainTable contains the terms γ_i(a) of an additive gain for a query of n⁺ good and n⁻ bad documents,
 //
 //	G(y) = Σ_i γ_i(a_i),   0 ≤ i < n⁺,  0 ≤ a_i ≤ n⁻,
 //
 // where a_i is the number of bads above the i-th good from the top.
 //
-// Row i stops after its last term that is not zero and equal rows are stored
-// once, so that NDCG@k takes k(k+1)/2 numbers and AUC n⁻; average precision
-// takes all n⁺(n⁻+1).
+// Row i ends after its last nonzero term, and equal rows are stored once. So NDCG@k takes k(k+1)/2
+// numbers, AUC n⁻, and average precision n⁺(n⁻+1).
 type GainTable struct {
 	Rows [][]float64 // row i: γ_i(0), γ_i(1), …
 	Bad  int         // n⁻
 }
 
-// NewGainTable computes all terms. It is an error if one is no finite non-negative number
-// or if the ideal ranking has a gain of more than 1.
+// NewGainTable computes all terms. It returns an error if a term is not a finite non-negative number, or
+// if the gain of the ideal ranking exceeds 1.
 func NewGainTable(gain measure.Additive, good, bad int) (*GainTable, error) {
 	t := &GainTable{Rows: make([][]float64, good), Bad: bad}
 	row := make([]float64, bad+1)
@@ -71,7 +69,7 @@ func (t *GainTable) At(i, a int) float64 {
 	return 0
 }
 
-// Column returns Σ_i γ_i(a), the gain when all goods have a bads above them.
+// Column returns Σ_i γ_i(a), the gain if all goods have a bads above them.
 func (t *GainTable) Column(a int) float64 {
 	var sum float64
 	for i := range t.Rows {
@@ -80,8 +78,8 @@ func (t *GainTable) Column(a int) float64 {
 	return sum
 }
 
-// PerInversion reports whether every inverted pair costs the same, as with AUC:
-// γ_i(a) = γ_i(0) − a·step for all i and a.
+// PerInversion reports whether every inverted pair reduces the gain by the same step, as in AUC: γ_i(a)
+// = γ_i(0) − a·step for all i and a.
 func (t *GainTable) PerInversion() (step float64, ok bool) {
 	step = (t.At(0, 0) - t.At(0, t.Bad)) / float64(t.Bad)
 	for i := range t.Rows {
@@ -95,8 +93,8 @@ func (t *GainTable) PerInversion() (step float64, ok bool) {
 	return step, true
 }
 
-// GainCost estimates the cost of making a [GainTable]: operations of a nanosecond each,
-// and bytes. A gain of nil has no cutoff, which leaves few terms.
+// GainCost estimates the cost of a [GainTable]: operations of about a nanosecond each, and bytes of
+// memory. A nil gain counts as a gain without a cutoff.
 func GainCost(gain measure.Additive, good, bad int) (operations, bytes float64) {
 	cells := float64(good) * float64(bad)
 	kept, perCell := cells, 5.0

@@ -7,12 +7,12 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Kappa says how LogRank's feature map, and with it the differences of scores,
-// is scaled (section 1.7).
+// Kappa determines the scale κ of LogRank's feature map, and thus of differences of scores (section
+// 1.7).
 type Kappa int
 
 const (
-	// KappaOne is κ = 1, the paper's choice: a query counts by its pairs.
+	// KappaOne is κ = 1, the paper's choice. A query with more pairs then counts more.
 	KappaOne Kappa = iota
 	// KappaPairs is κ = 1/(n⁺n⁻).
 	KappaPairs
@@ -20,7 +20,7 @@ const (
 
 var kappaNames = [...]string{"one", "pairs"}
 
-// ParseKappa reads a scale's name: one or pairs.
+// ParseKappa returns the scale with the given name: one or pairs.
 func ParseKappa(name string) (Kappa, error) {
 	i := slices.Index(kappaNames[:], name)
 	if i < 0 {
@@ -29,7 +29,7 @@ func ParseKappa(name string) (Kappa, error) {
 	return Kappa(i), nil
 }
 
-// Validate returns an error for a number that is no scale.
+// Validate returns an error unless k is one of the constants.
 func (k Kappa) Validate() error {
 	if k < 0 || int(k) >= len(kappaNames) {
 		return fmt.Errorf("kappa %d, expected %s", int(k), suggest.OneOf(kappaNames[:]))
@@ -40,7 +40,7 @@ func (k Kappa) Validate() error {
 // String returns the name that ParseKappa reads.
 func (k Kappa) String() string { return kappaNames[k] }
 
-// Scale returns κ for a query.
+// Scale returns κ for a query with the given classes.
 func (k Kappa) Scale(pairs Classes) float64 {
 	if k == KappaPairs {
 		return 1 / float64(pairs.Pairs())

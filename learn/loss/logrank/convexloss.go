@@ -10,13 +10,13 @@ import (
 //
 //	ConvexLoss(s) = log Σ_y ω_y exp(−w·δφ(y) + β Δ(y)) = A(β),
 //
-// the log-sum-exp of the terms whose maximum is the structured hinge loss. It is at least L1 + βL2 and at
-// least the structured hinge loss max_y (βΔ(y) − w·δφ(y)). It is convex in every form. The sampled form is
-// a [loss.Diagonal].
+// which is the log-sum-exp of the terms whose maximum is the structured hinge loss. ConvexLoss is at
+// least [L3]. With ω = 1, it is also at least the structured hinge loss max_y (βΔ(y) − w·δφ(y)). It is
+// convex in every form. In the sampled form, it is a [loss.Diagonal].
 //
-// In the factored form under AUC it is Σ_gb log(1 + exp(−2κ(s_g − s_b) + β/(n⁺n⁻))). Under other measures
-// that form exists only for queries with a single good or a single bad document. Bind returns an error for
-// others.
+// In the factored form under AUC it is Σ_gb log(1 + exp(−2κ(s_g − s_b) + β/(n⁺n⁻))). Under other
+// measures, the factored form exists only for queries with a single good or a single bad document. Bind
+// returns an error for all other queries.
 type ConvexLoss struct{ Options }
 
 var _ loss.Loss = ConvexLoss{}

@@ -62,7 +62,7 @@ func (l Combined) Held(grades []float64) (bytes float64) {
 	return bytes
 }
 
-// held returns the bytes that a law holds of a query: a sample of rankings, or the gain's terms.
+// held returns the memory of a query's law in bytes: a sample of rankings, or the terms of the gain.
 func (c Options) held(grades []float64, need quantities) float64 {
 	split := bipartite.Split(grades, c.threshold())
 	bytes := float64(12 * float64(len(grades)))
@@ -78,7 +78,7 @@ func (c Options) held(grades []float64, need quantities) float64 {
 	return float64(3*bytes) + 1024 + float64(2*terms)
 }
 
-// cost estimates what a law takes for the quantities that an objective needs.
+// cost estimates the cost of the quantities of a law that an objective needs.
 func (c Options) cost(grades []float64, need quantities) loss.Cost {
 	split := bipartite.Split(grades, c.threshold())
 	good, bad := len(split.Good), len(split.Bad)

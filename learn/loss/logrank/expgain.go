@@ -10,12 +10,13 @@ import (
 //
 //	ExpGain(s) = −log E[G] = −log Σ_y p(y) G(y),   λ = Cov(G, φ-scores)/E[G],
 //
-// to be minimised where LogRank's equation (6) maximises. (The paper's remark
-// that the gradient is essentially −E[Δφ] and its closed form with h_gb(−1) are
-// slips: the latter is the expected loss. For a pair of documents whose scores
-// differ by .00306 it gives .6962, where −log E[G] = .6901.) It is not convex, so that training
-// should use several starts. It is infinite at all scores for a query whose sampled
-// rankings all have gain 0; the loss of such a query is [loss.Nothing].
+// which is minimised, while LogRank's equation (6) is maximised. The paper has two errors: the remark
+// that the gradient is essentially −E[Δφ], and the closed form with h_gb(−1), which is the expected
+// loss. For a pair of documents whose scores differ by .00306, this closed form gives .6962, but −log
+// E[G] = .6901.
+//
+// ExpGain is not convex, so training should use several starts. If all sampled rankings of a query have
+// gain 0, ExpGain is infinite at all scores. Bind then returns [loss.Nothing].
 type ExpGain struct{ Options }
 
 var _ loss.Loss = ExpGain{}

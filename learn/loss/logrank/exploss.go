@@ -6,14 +6,14 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 )
 
-// ExpLoss is the logarithm of the expected exponential of a ranking's loss, LogRank's
-// equation (5) with f = exp,
+// ExpLoss is the logarithm of the expected exponential of a ranking's loss. It is LogRank's equation (5)
+// with f = exp,
 //
 //	ExpLoss(s) = log E[exp(βΔ)] = log Σ_y p(y) exp(β Δ(y)) = A(β) − A(0).
 //
-// It lies between [L2], by Jensen's inequality, and β. [ConvexLoss] is the sum of MLE and
-// this, where [L3] is that of MLE and L2. By itself it is bounded and not convex, and exists
-// where ConvexLoss does. [LogLoss] is equation (5) with f the identity.
+// ExpLoss is at least [L2], by Jensen's inequality, and at most β. [ConvexLoss] is MLE + ExpLoss, and
+// [L3] is MLE + L2. ExpLoss is not convex. It supports the same forms and measures as ConvexLoss.
+// [LogLoss] is equation (5) with the identity as f.
 type ExpLoss struct{ Options }
 
 var _ loss.Loss = ExpLoss{}
@@ -42,6 +42,6 @@ func (b boundExpLoss) Eval(scores, lambda []float64, scratch *loss.Scratch) floa
 	for i, v := range grad {
 		lambda[i] = v - lambda[i]
 	}
-	// At scores so large that the difference is lost in rounding, the bounds are not.
+	// At very large scores, rounding loses the difference, but the bounds still hold.
 	return min(max(tilted-plain, 0), b.beta)
 }

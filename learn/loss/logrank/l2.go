@@ -11,10 +11,9 @@ import (
 //
 //	L2(s) = β E[Δ] = β (1 − E[G]),   λ = β E[G] ∇ log E[G],
 //
-// LogRank's second objective (section 3). Under AUC in the factored form it is β
-// times the mean of 1/(1 + exp(2κ(s_g − s_b))) over the pairs. It is bounded and
-// not convex; far from a good ranking its gradient vanishes, where that of
-// [ExpGain] does not.
+// It is LogRank's second objective (section 3). Under AUC in the factored form, it is β times the mean
+// of 1/(1 + exp(2κ(s_g − s_b))) over the pairs. L2 is bounded and not convex. Far from a good ranking
+// its gradient vanishes, while the gradient of [ExpGain] does not.
 type L2 struct{ Options }
 
 var _ loss.Loss = L2{}
@@ -37,8 +36,7 @@ func (b boundL2) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
 	return expectedLoss(b.law, b.beta, scores, lambda, scratch)
 }
 
-// expectedLoss returns β(1 − E[G]) and overwrites lambda, if not nil, with its
-// negative gradient.
+// expectedLoss returns β(1 − E[G]). If lambda is not nil, it is overwritten with the negative gradient.
 func expectedLoss(law law, beta float64, scores, lambda []float64, scratch *loss.Scratch) float64 {
 	logGain := law.logGain(scores, lambda, scratch)
 	scale := beta * elementary.Exp(logGain)

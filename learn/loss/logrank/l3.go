@@ -10,8 +10,8 @@ import (
 //
 //	L3(s) = L1 + L2 = −log p(y*) + β E[Δ] = A(0) + β (1 − E[G]),
 //
-// a lower bound of [ConvexLoss] by Jensen's inequality. Over a fixed set of rankings it is convex
-// for β ≤ 1, against what the paper says, and not in general for larger β.
+// It is a lower bound of [ConvexLoss] by Jensen's inequality. Over a fixed set of rankings, L3 is convex
+// for β ≤ 1, contrary to the paper, but not in general for larger β.
 type L3 struct{ Options }
 
 var _ loss.Loss = L3{}

@@ -7,15 +7,15 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 )
 
-// LogLoss is the logarithm of the expected loss, LogRank's equation (5) with f the
-// identity, but for a small ε and a constant,
+// LogLoss is the logarithm of the expected loss. It is LogRank's equation (5) with the identity as f,
+// except for a small ε and a constant,
 //
 //	LogLoss(s) = log(E[Δ] + ε) − log ε,   λ = E[G]/(E[Δ] + ε) · ∇ log E[G].
 //
-// The paper proposes [ExpGain] in its place, because E[Δ] is near 1 where training begins
-// (section 2.1). ε = 1e-5 keeps the logarithm of a query that is ranked right finite and its
-// argument above rounding; the constant makes it 0 there. Options.Beta would add another
-// constant and is not used. The loss is not convex.
+// The paper proposes [ExpGain] instead, because E[Δ] is near 1 when training begins (section 2.1). ε =
+// 1e-5 keeps the logarithm finite for a perfectly ranked query, and its argument above rounding errors.
+// The constant makes LogLoss 0 there. LogLoss ignores Options.Beta, which would only add a constant.
+// LogLoss is not convex.
 type LogLoss struct{ Options }
 
 var _ loss.Loss = LogLoss{}

@@ -10,12 +10,12 @@ import (
 //
 //	L1(s) = −log p(y*) = log Σ_y ω_y exp(−w·δφ(y)) = A(0),
 //
-// LogRank's first objective (section 3). In the factored form it is
+// It is LogRank's first objective (section 3). In the factored form it is
 //
 //	L1 = Σ_gb log(1 + exp(−2κ(s_g − s_b))),
 //
-// the pairwise logistic loss with slope 2κ, and RankNet's for a linear scorer. It
-// is convex in every form. The factored and the sampled form are [loss.Diagonal]s.
+// which is the pairwise logistic loss with slope 2κ; for a linear scorer it is RankNet. MLE is convex in
+// every form. In the factored and the sampled form, it is a [loss.Diagonal].
 type MLE struct{ Options }
 
 var _ loss.Loss = MLE{}
@@ -33,7 +33,7 @@ func (l MLE) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
 // Traits implements [loss.Loss].
 func (l MLE) Traits() loss.Traits { return l.traits(true) }
 
-// boundPairwiseMLE is the factored form, which knows its second derivatives.
+// boundPairwiseMLE is MLE in the factored form, which has second derivatives.
 type boundPairwiseMLE struct {
 	boundPartition
 	pairs *pairs

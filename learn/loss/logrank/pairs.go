@@ -9,9 +9,9 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// pairs walks over all n⁺n⁻ pairs of a query. The log odds of an inversion, −z_gb = 2κ(s_b − s_g), are a
-// sum of a term of each document. So the smaller class, good or bad, makes the rows, and the larger one
-// the columns of the inner, vectorised loop.
+// pairs iterates over all n⁺n⁻ pairs of a query. The log odds of an inversion, −z_gb = 2κ(s_b − s_g),
+// are the sum of a term for each document. The smaller class, good or bad, makes the rows, and the
+// larger one the columns of the inner, vectorised loop.
 type pairs struct {
 	rows, cols         []int32
 	rowSlope, colSlope float64 // −2κ for goods, 2κ for bads
@@ -24,7 +24,7 @@ func newPairs(docs bipartite.Scaled) pairs {
 	return pairs{docs.Bad, docs.Good, docs.Slope, -docs.Slope}
 }
 
-// logOdds returns every document's term of the log odds of an inversion.
+// logOdds returns the term of each document in the log odds of an inversion.
 func (p *pairs) logOdds(s []float64, scratch *loss.Scratch) (rows, cols []float64) {
 	rows, cols = scratch.Floats(len(p.rows)), scratch.Floats(len(p.cols))
 	kernel.Gather(rows, s, p.rows, p.rowSlope)
@@ -72,8 +72,8 @@ func (p *pairs) softplusSum(margin float64, s, grad []float64, scratch *loss.Scr
 	return total
 }
 
-// inversions returns the sums over all pairs of 1 − p_gb and of p_gb = σ(−z_gb).
-// If grad is not nil it is overwritten with the gradient of the latter.
+// inversions returns the sums of 1 − p_gb and of p_gb = σ(−z_gb) over all pairs. If grad is not nil, it
+// is overwritten with the gradient of inverted.
 func (p *pairs) inversions(s, grad []float64, scratch *loss.Scratch) (kept, inverted float64) {
 	rows, cols := p.logOdds(s, scratch)
 	a, e, top := factors(rows, cols, 0, scratch)
@@ -96,8 +96,8 @@ func (p *pairs) inversions(s, grad []float64, scratch *loss.Scratch) (kept, inve
 	return kept, inverted
 }
 
-// curvature overwrites second with the diagonal of softplusSum's Hessian without a
-// margin, (2κ)² Σ p_gb (1 − p_gb) over the pairs of each document.
+// curvature overwrites second with the diagonal of the Hessian of softplusSum at margin 0. An element is
+// (2κ)² Σ p_gb (1 − p_gb) over the pairs of a document.
 func (p *pairs) curvature(s, second []float64, scratch *loss.Scratch) {
 	p.inversions(s, second, scratch)
 	for _, d := range p.rows {
@@ -108,9 +108,9 @@ func (p *pairs) curvature(s, second []float64, scratch *loss.Scratch) {
 	}
 }
 
-// keptLimit returns the limit of log Σ_gb (1 − p_gb) as all pairs are almost
-// surely inverted, where 1 − p_gb = exp(z_gb): it is separable. If grad is not
-// nil it is overwritten with its gradient.
+// keptLimit returns log Σ_gb (1 − p_gb) in the limit that all pairs are almost surely inverted. Then 1 −
+// p_gb = exp(z_gb), so the sum is a product of a sum over goods and a sum over bads. If grad is not nil,
+// it is overwritten with the gradient.
 func (p *pairs) keptLimit(s, grad []float64, scratch *loss.Scratch) float64 {
 	rows, cols := p.logOdds(s, scratch)
 	kernel.Scale(-1, rows)

@@ -2,13 +2,13 @@ package logrank
 
 import "github.com/listwise/listwise/learn/loss"
 
-// boundPartition is A(β) of a query's law: MLE at β = 0, ConvexLoss above.
+// boundPartition is the loss A(β) of a query's law: MLE if β = 0, ConvexLoss if β > 0.
 type boundPartition struct {
 	law  law
 	beta float64
 }
 
-// bindPartition returns A(β) as a loss, with second derivatives if the law knows them.
+// bindPartition returns A(β) as a loss, with second derivatives if the law has them.
 func bindPartition(l law, beta float64) loss.QueryLoss {
 	b := boundPartition{l, beta}
 	if c, ok := l.(curved); ok {
@@ -26,7 +26,7 @@ func (b boundPartition) Eval(scores, lambda []float64, scratch *loss.Scratch) fl
 	return value
 }
 
-// boundCurved is a boundPartition of a law that knows second derivatives.
+// boundCurved is a boundPartition with second derivatives.
 type boundCurved struct {
 	boundPartition
 	curved curved

@@ -8,13 +8,13 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// shellLaw is the law over the ideal ranking y* and the n⁺n⁻ rankings that
-// invert one pair of it. All of those are valid and have the same gain: the lowest good
-// document has one bad above it. With
+// shellLaw is the law over the ideal ranking y* and its neighbours, the n⁺n⁻ rankings that invert one of
+// its pairs. All neighbours are valid and have the same gain, since one bad is above the lowest good.
+// With
 //
 //	L = log Σ_gb exp(−z_gb) = LSE_g(−2κ s_g) + LSE_b(2κ s_b)
 //
-// it is a law of two outcomes, with gains G0 of y* and G1 of its neighbours:
+// the law has two outcomes: y* with gain G0, and a neighbour with gain G1:
 //
 //	A(β)     = log(exp(β(1−G0)) + exp(β(1−G1) + L))
 //	log E[G] = log G0 + log(1 − (1 − G1/G0) σ(L))
@@ -60,7 +60,7 @@ func (l *shellLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	return elementary.Log(l.best) + elementary.Log1p(-(l.best-l.rest)/l.best*logspace.Logistic(inverted))
 }
 
-// logOdds returns L and overwrites grad, if not nil, with its gradient.
+// logOdds returns L. If grad is not nil, it is overwritten with the gradient of L.
 func (l *shellLaw) logOdds(s, grad []float64, scratch *loss.Scratch) float64 {
 	good, bad := scratch.Floats(len(l.Good)), scratch.Floats(len(l.Bad))
 	kernel.Gather(good, s, l.Good, -l.Slope)

@@ -9,17 +9,17 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// countLaw is the factored law of a query with a single good or a single bad
-// document. Every labeling is a ranking then, and its gain a function G(m) of the
-// number m of inverted pairs alone, which is Poisson-binomial, so that
+// countLaw is the factored law of a query with a single good or a single bad document. Every labeling is
+// then a ranking. Its gain is a function G(m) of the number m of inverted pairs, which is
+// Poisson-binomial. So
 //
 //	A(β) = A(0) + log E[exp(βΔ(m))]
 //	     = A(0) + β(1−G(N)) + log(Σ_{m<T} P(m) exp(−β(G(m)−G(N))) + P(m ≥ T)),
 //
-// N being the number of pairs and T the least number from which on G is constant
-// (k for NDCG@k). With e_m(x) the elementary symmetric polynomials of x_gb =
-// exp(−z_gb) it is log(e^β Z + Σ_{m<k} (e^{βΔ(m)} − e^β) e_m(x)). Time and memory
-// are O(NT). The expected gain is orderLaw's.
+// where N is the number of pairs and T is the smallest number from which on G is constant (k for
+// NDCG@k). An equivalent form is log(e^β Z + Σ_{m<k} (e^{βΔ(m)} − e^β) e_m(x)), where e_m(x) are the
+// elementary symmetric polynomials of x_gb = exp(−z_gb). Time and memory are O(NT). orderLaw computes
+// the expected gain.
 type countLaw struct {
 	*orderLaw
 	best, lowest float64   // G(0), G(N)
@@ -34,10 +34,10 @@ func newCountLaw(order *orderLaw, gains *bipartite.GainTable) *countLaw {
 	byCount := make([]float64, goods*bads+1)
 	for m := range byCount {
 		for i := range goods {
-			a := m // of the one good
+			a := m // of the only good
 			if bads == 1 {
 				a = 0
-				if i >= goods-m { // the m lowest goods are below the one bad
+				if i >= goods-m { // the m lowest goods are below the only bad
 					a = 1
 				}
 			}
@@ -87,8 +87,8 @@ func (l *countLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 	return value + float64(beta*(1-l.lowest)) + elementary.Log(mean)
 }
 
-// countOrMore sets f[t] to the probability that t events happen, and the last
-// element of f to the probability that as many or more do.
+// countOrMore sets f[t] to the probability of t events, and the last element of f to the probability of
+// len(f)−1 or more events.
 func countOrMore(f, p, q []float64) {
 	last := len(f) - 1
 	clear(f)

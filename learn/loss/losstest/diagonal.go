@@ -8,8 +8,9 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 )
 
-// testDiagonal: second derivatives are differences of λ, come with Eval's value and λ, and cost no
-// allocation. If λ is no gradient, they are differences as long as no two documents change places.
+// testDiagonal tests that second derivatives are differences of λ, that EvalSecond returns the value and
+// λ of Eval, and that it does not allocate. If λ is no gradient, it omits ties, where the ranking
+// changes.
 func (s *suite) testDiagonal(t *testing.T) {
 	b, ok := s.bound.(loss.Diagonal)
 	if s.bound == loss.Nothing {
@@ -42,8 +43,7 @@ func (s *suite) testDiagonal(t *testing.T) {
 	}
 }
 
-// testSecond compares second derivatives at x with differences of λ, of fourth
-// order.
+// testSecond compares second derivatives at x with fourth-order differences of λ.
 func (s *suite) testSecond(t *testing.T, b loss.Diagonal, x []float64) {
 	n := len(x)
 	lambda, second := slices.Repeat([]float64{math.NaN()}, n), slices.Repeat([]float64{math.NaN()}, n)
@@ -74,7 +74,7 @@ func (s *suite) testSecond(t *testing.T, b loss.Diagonal, x []float64) {
 	}
 }
 
-// testSecondFarOut: second derivatives are finite and not negative at all scores.
+// testSecondFarOut tests that second derivatives are finite and not negative, also at very large scores.
 func (s *suite) testSecondFarOut(t *testing.T, b loss.Diagonal) {
 	rng := newRand()
 	lambda, second := make([]float64, len(s.grades)), make([]float64, len(s.grades))

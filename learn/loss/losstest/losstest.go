@@ -1,9 +1,9 @@
 // Package losstest is the conformance suite that every loss of this project passes. Start reading at
-// [Run]. It checks the contracts of [loss.Loss] and [loss.QueryLoss] and the properties that the loss
-// claims in its [loss.Traits].
+// [Run]. The suite checks the contracts of [loss.Loss] and [loss.QueryLoss], and the properties that the
+// loss claims in its [loss.Traits].
 //
-// The suite compares values of a loss with each other; a loss's own tests compare them
-// with an independent computation. The package must not know of any particular loss.
+// The suite compares values of a loss with each other. The tests of each loss compare them with an
+// independent computation. The package must not know of any particular loss.
 package losstest
 
 import (
@@ -20,36 +20,36 @@ type Case struct {
 	Name string
 	Loss loss.Loss
 
-	// Sampled says that Bind draws random numbers document by document, so that a
-	// query with its documents in another order is not the same query.
+	// Sampled says that Bind draws random numbers document by document, so the order of documents
+	// changes the loss.
 	Sampled bool
 
-	// Refuses, if not nil, reports whether Bind is to return an error for the grades.
+	// Refuses, if not nil, reports whether Bind must return an error for the grades.
 	Refuses func(grades []float64) bool
 
-	// OneGrade says that the loss learns from documents of one grade, as losses on single documents do.
-	// Such queries are then tested as others are. Without OneGrade their loss and λ must be 0, as for
-	// [loss.Nothing].
+	// OneGrade says that the loss learns from queries whose documents all have the same grade, as losses
+	// on single documents do. Run then tests such queries like all others. Otherwise, their loss and λ
+	// must be 0, as for [loss.Nothing].
 	OneGrade bool
 
-	// MaxGrade, if not 0, bounds the grades to test with, which go from 0 to 4.
+	// MaxGrade, if not 0, is an upper bound of the grades in tests, which otherwise go from 0 to 4.
 	MaxGrade float64
 
-	// Kinks, if not nil, are differences of two scores at which the loss or its gradient may have a kink.
-	// Near them, differences of the loss do not approximate the gradient. Points with such differences are
-	// left out; 0 leaves out ties.
+	// Kinks, if not nil, contains differences of two scores at which the loss or its gradient may have a
+	// kink. There, finite differences do not approximate the gradient, so the tests omit such points. An
+	// element 0 omits ties.
 	Kinks []float64
 
-	// Diagonal requires that Bind returns a [loss.Diagonal]. A Diagonal is checked with
-	// and without it; Kinks then are also differences at which λ has a kink.
+	// Diagonal requires that Bind returns a [loss.Diagonal]. Run tests a loss.Diagonal even without this
+	// field. Kinks must then also contain differences at which λ has a kink.
 	Diagonal bool
 
-	// Frozen says that second derivatives take factors of λ that depend on the scores as
-	// constants, so that they are not compared with differences of λ.
+	// Frozen says that second derivatives treat factors of λ that depend on the scores as constants.
+	// They are then not compared with differences of λ.
 	Frozen bool
 
-	// Polyhedral says that the loss is convex and piecewise linear with kinks
-	// anywhere, so that λ is compared with differences to either side.
+	// Polyhedral says that the loss is convex and piecewise linear with kinks anywhere. λ is then
+	// compared with differences to both sides.
 	Polyhedral bool
 }
 
@@ -81,7 +81,7 @@ func Run(t *testing.T, c Case) {
 	})
 }
 
-// runWeighted is the suite once more with weights of documents, if the loss takes any.
+// runWeighted runs the suite with document weights, if the loss accepts them.
 func (c Case) runWeighted(t *testing.T, q query) {
 	if !loss.WeighsDocuments(c.Loss) {
 		return
@@ -105,7 +105,7 @@ func (c Case) runWeighted(t *testing.T, q query) {
 	})
 }
 
-// bind binds the loss, with weights unless they are nil.
+// bind binds the loss, with weights unless weights is nil.
 func (c Case) bind(grades, weights []float64) (loss.QueryLoss, error) {
 	if weights == nil {
 		return c.Loss.Bind(grades, newRand())
@@ -113,7 +113,7 @@ func (c Case) bind(grades, weights []float64) (loss.QueryLoss, error) {
 	return c.Loss.(loss.DocumentWeighted).BindDocuments(grades, weights, newRand())
 }
 
-// query is a list of grades, and of weights of the documents, nil for none.
+// query has grades and, unless nil, document weights.
 type query struct {
 	name            string
 	grades, weights []float64
@@ -154,7 +154,7 @@ func newRand() *rand.Rand { return rand.New(rand.NewPCG(11, 13)) }
 // oneGrade returns the grades of queries without a pair to rank.
 func oneGrade() [][]float64 { return [][]float64{{0}, {1}, {0, 0, 0}, {2, 2, 2, 2}} }
 
-// testOneGrade: there is nothing to learn where there is no pair to rank.
+// testOneGrade tests that loss and λ are 0 if all documents have the same grade.
 func (c Case) testOneGrade(t *testing.T) {
 	for _, grades := range oneGrade() {
 		bound, err := c.Loss.Bind(grades, newRand())
@@ -178,13 +178,13 @@ func (c Case) testOneGrade(t *testing.T) {
 	}
 }
 
-// testConstant: a loss that is the same for all scores is that of [loss.Nothing].
+// testConstant tests that a loss that is the same for all scores is 0, like [loss.Nothing].
 func (s *suite) testConstant(t *testing.T) {
 	rng := newRand()
 	first, grad := s.eval(make([]float64, len(s.grades)))
 	moves := func(d float64) bool { return d != 0 }
 	learns := slices.ContainsFunc(grad, moves)
-	for round := 0; round < 40 && !learns; round++ { // a measure may differ in few orders
+	for round := 0; round < 40 && !learns; round++ { // a measure may differ in few rankings
 		value, grad := s.eval(s.apart(rng, 5))
 		learns = value != first || slices.ContainsFunc(grad, moves)
 	}

@@ -2,5 +2,5 @@
 
 package losstest
 
-// raceEnabled: the race detector allocates.
+// raceEnabled skips the tests of allocations, because the race detector allocates.
 const raceEnabled = true

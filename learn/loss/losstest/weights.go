@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// testOnes: weights of 1 are as none, up to rounding.
+// testOnes tests that weights of 1 change nothing, up to rounding.
 func (s *suite) testOnes(t *testing.T) {
 	plain, err := s.bind(s.grades, nil)
 	if err != nil {
@@ -29,15 +29,15 @@ func (s *suite) testOnes(t *testing.T) {
 	}
 }
 
-// testCopies: a document of weight w counts as w documents alike. It does not apply if λ is no gradient
-// but that of a ranking, where copies of a document have several ranks.
+// testCopies tests that a document of weight w counts as w copies. It skips a λ that is no gradient,
+// because it depends on ranks, and copies of a document have different ranks.
 func (s *suite) testCopies(t *testing.T) {
 	if s.Sampled || s.traits.NonGradient {
 		return
 	}
 	weights := make([]float64, len(s.grades))
 	var grades []float64
-	var of []int // document that each copy is one of
+	var of []int // document of each copy
 	for i := range weights {
 		weights[i] = float64(1 + i%3)
 		for range 1 + i%3 {
@@ -72,7 +72,8 @@ func (s *suite) testCopies(t *testing.T) {
 	}
 }
 
-// testWrongWeights: of another number, or not positive and finite.
+// testWrongWeights tests that a wrong number of weights, and weights that are not positive and finite,
+// are errors.
 func (s *suite) testWrongWeights(t *testing.T) {
 	n := len(s.grades)
 	for _, w := range []float64{0, -1, math.NaN(), math.Inf(1)} {

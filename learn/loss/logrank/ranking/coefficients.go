@@ -1,8 +1,9 @@
 package ranking
 
-// Inversions sets dst[i], for every document i of the query, to the number of documents of the other class
-// on its wrong side. For a good document this is A_g, the bads above it; for a bad one B_b, the goods
-// below it. dst has Docs() elements. These counts determine a valid ranking.
+// Inversions sets dst[i], for every document i of the query, to the number of documents of the other
+// class on its wrong side. For a good document, this is the number A_g of bads above it. For a bad
+// document, it is the number B_b of goods below it. dst must have Docs() elements. These counts
+// determine a valid ranking.
 func (o *Order) Inversions(dst []int32) {
 	_ = dst[:len(o.docs)]
 	for k := range o.Blocks() {
@@ -23,18 +24,17 @@ func (o *Order) Inversions(dst []int32) {
 //
 //	φ(y) = κ Σ_gb y_gb (x_g − x_b) = Σ_i dst[i]·x_i
 //
-// where y_gb = +1 if good g stands above bad b and −1 otherwise: dst[g] =
-// κ(n⁻ − 2A_g), dst[b] = κ(2B_b − n⁺). dst has Docs() elements.
+// where y_gb = +1 if good g is above bad b and −1 otherwise. So dst[g] = κ(n⁻ − 2A_g) and dst[b] =
+// κ(2B_b − n⁺). dst must have Docs() elements.
 func (o *Order) FeatureMap(dst []float64, kappa float64) {
 	o.coefficients(dst, -2*kappa, kappa)
 }
 
-// FeatureLoss sets dst to the coefficients of δφ(y) = φ(y*) − φ(y), y* being the
-// ideal ranking, so that
+// FeatureLoss sets dst to the coefficients of δφ(y) = φ(y*) − φ(y), where y* is the ideal ranking:
 //
 //	w·δφ(y) = 2κ (Σ_g A_g s_g − Σ_b B_b s_b) = Σ_i dst[i]·s_i
 //
-// for the scores s_i = w·x_i. dst has Docs() elements.
+// for the scores s_i = w·x_i. dst must have Docs() elements.
 func (o *Order) FeatureLoss(dst []float64, kappa float64) {
 	o.coefficients(dst, 2*kappa, 0)
 }

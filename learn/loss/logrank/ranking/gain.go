@@ -15,8 +15,8 @@ type Gain interface {
 	GoodGain(i, a, good, bad int) float64
 }
 
-// goods yields, for every good from the top, its rank i among the goods, from 0, and the number a of
-// bads above it.
+// goods yields the rank i among the goods, from 0, and the number a of bads above, for every good from
+// the top.
 func (o *Order) goods() iter.Seq2[int, int] {
 	return func(yield func(i, a int) bool) {
 		for k := range o.Blocks() {
@@ -51,8 +51,8 @@ type Tracker struct {
 	sum       int64
 }
 
-// NewTracker returns a tracker with the gain of the current ranking of o. It is an error if the gain of
-// the best or worst ranking of these documents is not between 0 and 1.
+// NewTracker returns a tracker with the gain of the current ranking of o. It returns an error if the
+// gain of the best or worst ranking of these documents is not between 0 and 1.
 func NewTracker(g Gain, o *Order) (*Tracker, error) {
 	good, bad := len(o.pairs.Good), len(o.pairs.Bad)
 	t := &Tracker{gain: g, good: good, bad: bad, terms: make([]int64, good)}
@@ -70,7 +70,7 @@ func NewTracker(g Gain, o *Order) (*Tracker, error) {
 	return t, nil
 }
 
-// gainSlack allows for rounding in the terms of a gain.
+// gainSlack is the tolerance for rounding errors in the terms of a gain.
 const gainSlack = 1e-9
 
 // Reset computes the gain anew, from the current ranking of o.

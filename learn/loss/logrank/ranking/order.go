@@ -1,10 +1,8 @@
-// Package ranking represents rankings of one query's good (relevant) documents against its bad
-// (irrelevant) ones. LogRank's losses distinguish no others: exchanging two documents of the same class
-// changes nothing.
+// Package ranking represents rankings of one query's good (relevant) and bad (irrelevant) documents. The
+// order within a class does not count, because LogRank's losses do not depend on it.
 //
-// Start reading at [Order], a ranking of the two classes as alternating blocks
-// that is changed one pair at a time. The package must not know of features,
-// scores, models, or of how rankings are chosen.
+// Start reading at [Order], a ranking of the two classes as alternating blocks, which changes by one
+// pair at a time. The package must not know of features, scores, models, or of how rankings are chosen.
 package ranking
 
 import (
@@ -14,18 +12,17 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// Order is a ranking of goods against bads: alternating blocks of documents of
-// one class, best first, in which the order within a block is irrelevant. These
-// are exactly the valid y ∈ {±1}^(n⁺n⁻) of LogRank (section 4): the labelings of
-// good–bad pairs that some total order induces.
+// Order is a ranking of goods and bads in alternating blocks of documents of one class, best first. The
+// order within a block is irrelevant. An Order represents exactly the valid y ∈ {±1}^(n⁺n⁻) of LogRank
+// (section 4): the labelings of good–bad pairs that some total order induces.
 //
-// One pair (g, b) can be flipped without leaving the valid rankings if and only if g and b lie in adjacent
-// blocks. Reordering within the two blocks makes them neighbours, which then change places. Blocks X, Y
-// thus become X∖x, {y}, {x}, Y∖y. The one-document blocks join neighbours of their class where X∖x or Y∖y
-// is empty.
+// A flip of one pair (g, b) gives a valid ranking if and only if g and b are in adjacent blocks.
+// Reordering within the two blocks makes g and b neighbours, which then swap places. Blocks X, Y thus
+// become X∖x, {y}, {x}, Y∖y. If X∖x is empty, {y} joins the block above X. If Y∖y is empty, {x} joins
+// the block below Y.
 //
-// All documents are in one array and the blocks' boundaries in another, so a flip takes two swaps and a
-// change of at most three neighbouring boundaries. An Order is not safe for concurrent use.
+// All documents are in one array and the boundaries of blocks in another, so a flip takes three swaps
+// and a change of at most three adjacent boundaries. An Order is not safe for concurrent use.
 type Order struct {
 	pairs bipartite.Classes
 	docs  []int32
@@ -34,14 +31,14 @@ type Order struct {
 	cuts []cut
 }
 
-// cut is a place between two documents.
+// cut is a boundary between two blocks.
 type cut struct {
-	at    int32 // documents above
-	goods int32 // good documents above
+	at    int32 // number of documents above
+	goods int32 // number of good documents above
 }
 
-// NewOrder returns the ideal ranking y* of pairs: all goods, then all bads. Both
-// classes must have a member.
+// NewOrder returns the ideal ranking y* of pairs: all goods, then all bads. It panics if a class is
+// empty.
 func NewOrder(pairs bipartite.Classes) *Order {
 	if pairs.Pairs() == 0 {
 		panic("ranking: an order needs both good and bad documents")
@@ -56,9 +53,9 @@ func NewOrder(pairs bipartite.Classes) *Order {
 	return o
 }
 
-// Restart changes the order to the first j of bads, then all goods, then the
-// other bads; bads holds the bad documents in any order. With j = 0 it is the
-// ideal ranking, Δ = 0; with j = len(bads) the worst, Δ = 1.
+// Restart changes the order to the first j of bads, then all goods, then the remaining bads. bads must
+// contain all bad documents, in any order. j = 0 gives the ideal ranking with Δ = 0, and j = len(bads)
+// gives the worst one with Δ = 1.
 func (o *Order) Restart(bads []int32, j int) {
 	good, n := len(o.pairs.Good), len(o.docs)
 	if len(bads) != len(o.pairs.Bad) || j < 0 || j > len(bads) {
@@ -83,8 +80,8 @@ func (o *Order) Pairs() bipartite.Classes { return o.pairs }
 // Blocks returns the number of blocks, at least 2.
 func (o *Order) Blocks() int { return len(o.cuts) - 1 }
 
-// Block returns the documents of block k, counted from 0 at the top, and whether
-// they are good. The slice is a view that the next change invalidates.
+// Block returns the documents of block k, counted from 0 at the top, and whether they are good. The
+// slice is valid until the next change of the order.
 func (o *Order) Block(k int) (docs []int32, good bool) {
 	from, to := o.cuts[k], o.cuts[k+1]
 	return o.docs[from.at:to.at], to.goods > from.goods
@@ -92,7 +89,7 @@ func (o *Order) Block(k int) (docs []int32, good bool) {
 
 // Boundary is the place between two adjacent blocks.
 type Boundary struct {
-	Upper, Lower int  // number of documents of the block above and below
+	Upper, Lower int  // numbers of documents of the block above and of the block below
 	UpperGood    bool // the upper block is good, so the lower one is bad
 	Goods, Bads  int  // numbers of documents above the boundary, Upper included
 }
@@ -109,18 +106,17 @@ func (o *Order) Boundary(k int) Boundary {
 	}
 }
 
-// Flip is one change of an order: a document of one class rises above one of the
-// other. It moves a single good past a single bad, so among the goods in rank
-// order only one has a different number of bads above it.
+// Flip is one change of an order: a document of one class rises above a document of the other class. A
+// single good passes a single bad, so only one good gets another number of bads above it.
 type Flip struct {
-	Up, Down int32 // the document that rises and the one that it passes
-	Inverts  bool  // the bad rises above the good; otherwise the good above the bad
-	Rank     int32 // the place of the good among the goods, from 0, before and after
-	Above    int32 // the number of bads above it after the flip
+	Up, Down int32 // the document that rises, and the document that falls
+	Inverts  bool  // true if the bad rises above the good, false if the good rises above the bad
+	Rank     int32 // rank of the good among the goods, from 0; the flip does not change it
+	Above    int32 // number of bads above the good after the flip
 }
 
-// Flip exchanges document x of block k with document y of block k+1, both
-// counted from 0 within their blocks.
+// Flip swaps document x of block k with document y of block k+1, both counted from 0 within their
+// blocks.
 func (o *Order) Flip(k, x, y int) Flip {
 	above, c, below := o.cuts[k], o.cuts[k+1], o.cuts[k+2]
 	e := c.at
@@ -147,9 +143,10 @@ func (o *Order) Flip(k, x, y int) Flip {
 	return f
 }
 
-// moveCuts replaces the boundary below block k by the three around a flip there. The outer two appear only
-// if their block keeps documents (left, right). Otherwise they coincide with the neighbouring boundary.
-// That boundary vanishes, since both its sides are now of one class, unless it is an end of the ranking.
+// moveCuts replaces the boundary below block k by the three boundaries around a flip there. left and
+// right report whether the blocks above and below keep documents. If a block does not, the outer
+// boundary on its side coincides with the next boundary of the order. Both are removed, since the
+// documents around them are of one class. If the next boundary is an end of the ranking, it remains.
 func (o *Order) moveCuts(k int, around [3]cut, left, right bool) {
 	from, to := k+1, k+2
 	first, end := 0, 3

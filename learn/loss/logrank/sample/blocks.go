@@ -6,24 +6,24 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/ranking"
 )
 
-// blockWalk makes the transitions of Figure 2 without ever rejecting one.
+// blockWalk makes the transitions of Figure 2 without rejections.
 //
-// Figure 2 proposes a uniformly random pair (g, b), flips it with probability θ and starts again unless
-// the result is a valid ranking. So the next state is reached with probability ∝ θ over the valid flips.
-// These are the pairs of adjacent blocks, and θ is the same for all pairs of two blocks:
+// Figure 2 proposes a uniformly random pair (g, b) and flips it with probability θ. It starts again
+// unless the result is a valid ranking. So the next state has a probability ∝ θ among the valid flips.
+// These are the pairs of documents in adjacent blocks, and θ is the same for all pairs of two blocks:
 //
 //	g above b: (2+n)θ = n⁻ − n_g + n_b + 1 = bads above g  + goods below b + 1
 //	b above g: (2+n)θ = n⁺ + n_g − n_b + 1 = goods above b + bads below g  + 1
 //
-// So it suffices to draw the boundary between two blocks X and Y with
-// probability ∝ |X||Y|θ and a pair x, y uniformly from X × Y. All weights are
-// integers, and one integer random number chooses all three.
+// So it suffices to draw the boundary between two blocks X and Y with probability ∝ |X||Y|θ, and a pair
+// x, y uniformly from X × Y. All weights are integers, so one random integer chooses the boundary, x and
+// y.
 type blockWalk struct {
 	order *ranking.Order
-	upTo  []uint64 // weight of this boundary and those above it
+	upTo  []uint64 // cumulative weights of the boundaries, from the top
 }
 
-// restart sets the walk to o, which it changes from then on.
+// restart sets the walk to o. Each step changes o.
 func (w *blockWalk) restart(o *ranking.Order) { w.order = o }
 
 func (w *blockWalk) step(rng *rand.Rand) ranking.Flip {
@@ -52,8 +52,8 @@ func theta(b ranking.Boundary, good, bad int) int {
 	return b.Goods + (bad - b.Bads) + 1
 }
 
-// choose flips the pair that belongs to u, a number below the sum of weights:
-// every pair owns as many numbers as its weight.
+// choose flips the pair that belongs to u, which must be less than the sum of the weights. As many
+// values of u belong to a pair as its weight.
 func (w *blockWalk) choose(u uint64) ranking.Flip {
 	k := 0
 	for w.upTo[k] <= u {

@@ -6,17 +6,16 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/ranking"
 )
 
-// census finds the states of a sample that are repetitions of an earlier one.
+// census finds the states of a sample that repeat an earlier state.
 //
-// A ranking is determined by its numbers of inversions per document, so its hash
-// is Σ_i key_i·inversions_i modulo 2⁶⁴ with a pseudo-random key for every
-// document: a flip adds or subtracts two keys. Among a million rankings two
-// different ones share a hash with probability below 10⁻⁷.
+// The numbers of inversions of all documents determine a ranking. Its hash is Σ_i key_i·inversions_i
+// modulo 2⁶⁴, with a pseudo-random key for every document, so a flip adds or subtracts two keys. Among a
+// million rankings, two different ones share a hash with probability below 10⁻⁷.
 type census struct {
 	keys   []uint64
 	hash   uint64
 	counts []int32         // working memory of restart
-	first  map[uint64]bool // hashes met
+	first  map[uint64]bool // hashes of recorded states
 	weight []float64       // log weight of each state recorded
 }
 
@@ -59,7 +58,8 @@ func (c *census) apply(f ranking.Flip) {
 	}
 }
 
-// record counts the present state, which is number at of the sample.
+// record records the current state, which has the index at in the sample. A repeated state gets the
+// weight 0.
 func (c *census) record(at int) {
 	if c.first[c.hash] {
 		c.weight[at] = math.Inf(-1)
@@ -67,8 +67,8 @@ func (c *census) record(at int) {
 	c.first[c.hash] = true
 }
 
-// weights returns the log weights of all states, with one more for the ideal
-// ranking if it was added, and the sum of the weights.
+// weights returns the log weights of all states and the sum of the weights. If ideal is set, the ideal
+// ranking is an additional state.
 func (c *census) weights(ideal bool) (log []float64, total float64) {
 	total = float64(len(c.first))
 	if ideal {

@@ -7,13 +7,13 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/ranking"
 )
 
-// literalWalk makes the transitions of Figure 2 line by line as printed, on the
-// labels y_gb themselves. It shares no code with blockWalk, which is tested against it;
-// where few proposals are accepted, a step takes thousands of them.
+// literalWalk makes the transitions of Figure 2 as printed, line by line, on the labels y_gb. It shares
+// no code with blockWalk, so a test compares both. If few proposals are accepted, a step takes thousands
+// of proposals.
 type literalWalk struct {
 	pairs bipartite.Classes
-	place []int32 // of a document within its class
-	above []bool  // y_gb = +1, at g·n⁻ + b, g and b being places
+	place []int32 // index of a document within its class
+	above []bool  // y_gb = +1, at g·n⁻ + b, where g and b are such indices
 	ng    []int32 // number of bads that good g beats
 	nb    []int32 // number of goods that bad b beats
 }
@@ -38,7 +38,7 @@ func (w *literalWalk) restart(o *ranking.Order) {
 	clear(w.above)
 	clear(w.nb)
 	bad := int32(len(w.nb))
-	below := make([]bool, bad) // bads of the blocks above
+	below := make([]bool, bad) // whether the bad is in a block above
 	var seen int32
 	for k := range o.Blocks() {
 		docs, good := o.Block(k)
@@ -77,9 +77,9 @@ func (w *literalWalk) step(rng *rand.Rand) ranking.Flip {
 	}
 }
 
-// valid reports whether flipping the pair leaves a ranking, that is, whether the two are in adjacent
+// valid reports whether flipping the pair gives a ranking, that is, whether g and b are in adjacent
 // blocks. If g is above b, all bads below g must then be in b's block or below it: n_g = #{b': n_b' ≤
-// n_b}. If b is above g, the same holds with the roles exchanged.
+// n_b}. If b is above g, the same holds with exchanged roles.
 func (w *literalWalk) valid(g, b int) bool {
 	if w.above[g*len(w.nb)+b] {
 		return w.ng[g] == atMost(w.nb, w.nb[b])
@@ -87,7 +87,7 @@ func (w *literalWalk) valid(g, b int) bool {
 	return w.nb[b] == atMost(w.ng, w.ng[g])
 }
 
-// atMost returns how many counts are at most limit.
+// atMost returns the number of counts that are at most limit.
 func atMost(counts []int32, limit int32) (n int32) {
 	for _, c := range counts {
 		if c <= limit {
@@ -103,7 +103,7 @@ func (w *literalWalk) flip(g, b int) ranking.Flip {
 	good, bad := int32(len(w.ng)), int32(len(w.nb))
 	ng := w.ng[g]
 	if f.Inverts {
-		// g is the last of the goods that beat as many bads.
+		// g is the last of the goods that beat the same number of bads.
 		f.Up, f.Down = f.Down, f.Up
 		f.Rank = good - atMost(w.ng, ng-1) - 1
 		w.ng[g]--

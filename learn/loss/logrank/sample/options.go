@@ -1,58 +1,53 @@
-// Package sample draws rankings of a query's good documents against its bad
-// ones: LogRank's random walks (section 4, Figure 2). The sampled form sums over their
-// states where it would sum over all rankings.
+// Package sample draws samples of rankings of a query's good and bad documents by LogRank's random walks
+// (section 4, Figure 2). The sampled form sums over the states of the walks instead of over all
+// rankings.
 //
-// A sample is drawn once for a query, before optimising starts, and never
-// depends on scores. Start reading at [Draw], then at [Set], which stores the
-// walks so that the energies of all states follow from two passes over them. The
-// package must not know of features, scores or losses.
+// A sample is drawn once for a query, before optimisation starts, and does not depend on scores. Start
+// reading at [Draw], then at [Set], which stores the walks so that running sums give the energies of all
+// states. The package must not know of features, scores or losses.
 package sample
 
 import "fmt"
 
 // Options set the number of rankings and the start of the walks. The zero value means [DefaultOptions].
 type Options struct {
-	// Samples is the number m of draws for a query, at least 1. It is rounded up to a
-	// multiple of the number of walks, because the memory layout needs walks of equal
-	// length.
+	// Samples is the number m of draws for a query, at least 1. It is rounded up to a multiple of the
+	// number of walks, because all walks must have the same length.
 	Samples int
 
-	// Steps is the length T ≥ 0 of a walk: it visits its restart state and up to
-	// Steps states after it. Walks are shortened evenly so as to meet Samples.
+	// Steps is the largest length T ≥ 0 of a walk: its restart state and up to Steps states after it.
+	// All walks are shortened to the same length that gives Samples.
 	Steps int
 
 	// Thin keeps the restart state and every Thin-th state after it, Thin ≥ 1.
 	Thin int
 
-	// Mix is the probability with which a walk starts at the ideal ranking
-	// (Δ = 0); otherwise it starts at the worst (Δ = 1). It is used when Levels
-	// is 0.
+	// Mix is the probability that a walk starts at the ideal ranking (Δ = 0). Otherwise it starts at the
+	// worst ranking (Δ = 1). Mix is ignored unless Levels is 0.
 	Mix float64
 
 	// Levels, if not 0, is the number of restart states, at least 2, instead of the two of Mix. State l
-	// puts round(f·n⁻) randomly chosen bads on top, then all goods, then the other bads, with f =
-	// l/(Levels−1). A walk starts at state y with probability ∝ exp(Skew·Δ(y)), where Δ is the training
-	// loss.
+	// has round(f·n⁻) random bads, then all goods, then the remaining bads, with f = l/(Levels−1). A
+	// walk starts at state y with probability ∝ exp(Skew·Δ(y)), where Δ is the training loss.
 	Levels int
 	Skew   float64
 
-	// Literal makes the walks by Figure 2 as printed, which proposes pairs and rejects
-	// some, instead of by the much faster equivalent without rejections.
+	// Literal selects the walk of Figure 2 as printed, which rejects some of the pairs that it proposes.
+	// The default is an equivalent walk without rejections, which is much faster.
 	Literal bool
 
-	// Unique counts every distinct ranking once, however often it was drawn.
+	// Unique counts every distinct ranking once, regardless of how often it was drawn.
 	Unique bool
 
-	// IncludeIdeal adds the ideal ranking as one more draw if no walk visited it.
-	// Without it a loss −log p(y*) may be unbounded below.
+	// IncludeIdeal adds the ideal ranking as one more draw if no walk visited it. Without the ideal
+	// ranking, a loss −log p(y*) may be unbounded below.
 	IncludeIdeal bool
 }
 
-// DefaultOptions returns 1000 draws by walks of 20 steps from the ideal ranking,
-// of which every distinct ranking counts once: the sample Ŷ is a set. The paper
-// starts a tenth of its walks at the worst ranking (Figure 5). On collections with many
-// relevant documents a query the states of those walks are far from the rankings of
-// trained models.
+// DefaultOptions returns 1000 draws by walks of 20 steps from the ideal ranking. Every distinct ranking
+// counts once, since the paper's sample Ŷ is a set. The paper starts a tenth of its walks at the worst
+// ranking (Figure 5). If queries have many relevant documents, the states of such walks are far from the
+// rankings of trained models.
 func DefaultOptions() Options {
 	return Options{Samples: 1000, Steps: 20, Thin: 1, Mix: 1, Unique: true, IncludeIdeal: true}
 }
@@ -83,14 +78,14 @@ func (o Options) check() error {
 	return nil
 }
 
-// Bytes returns how much memory a sample takes.
+// Bytes returns the memory of a sample in bytes.
 func (o Options) Bytes() float64 {
-	const state, step = 12, 8 // its gain and weight; the documents that change places
+	const state, step = 12, 8 // a state's gain and weight; a step's two documents
 	o = o.orDefault()
 	return float64(float64(o.Samples) * float64(state+step*o.Thin))
 }
 
-// shape returns the number of walks and the number of states kept of each.
+// shape returns the number of walks and the number of states kept from each walk.
 func (o Options) shape() (walks, rows int) {
 	longest := o.Steps/o.Thin + 1
 	walks = (o.Samples + longest - 1) / longest

@@ -1,50 +1,51 @@
 package sample
 
-// Set is a sample of rankings of one query, stored as the walks that produced
-// them. Consecutive states of a walk differ in one pair, so with
+// Set is a sample of rankings of one query, stored as random walks. Consecutive states of a walk differ
+// in one pair. With
 //
 //	e(y) = −w·δφ(y)/2κ = Σ_{(g,b) inverted in y} (s_b − s_g)
 //
-// a step that lets document u rise above document v gives
+// a step in which document u rises above document v gives
 //
 //	e(yᵗ) = e(yᵗ⁻¹) + s_u − s_v,
 //
-// whether it inverts a pair or puts one right. All arrays over states and steps
-// are time-major: row t holds step t of every walk, so one vector instruction
-// advances several walks. The energies are running sums down the columns
+// whether it inverts a pair or restores one. All arrays over states and steps are time-major: row t
+// contains step t of every walk, so one vector instruction advances several walks. The energies are
+// running sums down the columns:
 //
 //	row 0:             Σ_i Restarts[Start[walk]][i]·s_i   (0 for the ideal ranking)
 //	row t = 1 … Steps: row t−1 + s[Plus[(t−1)·Walks+walk]] − s[Minus[(t−1)·Walks+walk]]
 //
-// of which rows 0, Thin, 2·Thin, … are the sample. A Set is not changed after it
-// was drawn and may be read concurrently.
+// Rows 0, Thin, 2·Thin, … are the sample. A Set does not change after it was drawn and may be read
+// concurrently.
 type Set struct {
 	Walks int // number of walks
 	Steps int // steps of each walk, a multiple of Thin
-	Thin  int // distance of the states that count
+	Thin  int // every Thin-th state of a walk counts
 
-	// Plus and Minus are the documents that rise and fall, Steps × Walks.
+	// Plus and Minus are the documents that rise and fall in each step: Steps × Walks elements.
 	Plus, Minus []int32
 
-	// Start has one restart state for each walk, an index into Restarts. Restarts[0] is the ideal ranking
-	// and nil. The others hold one coefficient for every document of the query: −A_g (bads above) of a good
-	// one, B_b (goods below) of a bad one.
+	// Start has the restart state of each walk, as an index into Restarts. Restarts[0] is nil and means
+	// the ideal ranking. The other elements have a coefficient for every document of the query. It is
+	// −A_g for a good document with A_g bads above it, and B_b for a bad document with B_b goods below
+	// it.
 	Start    []int32
 	Restarts [][]float64
 
-	// Gain is G(y) of the states that count: Rows() × Walks, then that of the
-	// ideal ranking if Ideal is set.
+	// Gain is G(y) of the states that count: Rows() × Walks elements, then the gain of the ideal ranking
+	// if Ideal is set.
 	Gain []float64
 
-	// More holds the same of each further gain that was asked for.
+	// More contains the same for each additional gain passed to Draw.
 	More [][]float64
 
-	// Ideal: the ideal ranking counts as one more state, after the walks' states; its e is 0.
+	// Ideal says that the ideal ranking is an additional state, after the states of the walks. Its e is
+	// 0.
 	Ideal bool
 
-	// LogWeight holds log ω of the states in the order of Gain: 0 for a state
-	// that counts once and −Inf for one that does not count. It is nil if all
-	// count once.
+	// LogWeight is log ω of the states in the order of Gain: 0 for a state that counts once, and −Inf
+	// for a state that does not count. It is nil if all states count once.
 	LogWeight []float64
 
 	// Total is Σ ω, the number of states that count.
@@ -54,5 +55,5 @@ type Set struct {
 // Rows returns the number of states of a walk that count.
 func (s *Set) Rows() int { return s.Steps/s.Thin + 1 }
 
-// Len returns the number of states, repeated ones included.
+// Len returns the number of states, including repeated ones.
 func (s *Set) Len() int { return len(s.Gain) }
