@@ -2,26 +2,26 @@ package loss
 
 import "math"
 
-// assignment is a linear assignment problem: assign each of n rows to a column of its own so that Σ_r
-// profit(r, column of r) is largest. Only the first rows have a price:
+// assignment is a linear assignment problem: assign each of n rows to a column of its own so that
+// Σ_r profit(r, column of r) is largest. Only the first rows have a price:
 //
 //	profit(r, j) = weight_r·x_j − price_r·y_j,  price_r = 0 from some r on.
 //
 // Both weight and x are in descending order. Without prices, the diagonal is best by the rearrangement
-// inequality. Its dual variables are v_j − v_{j−1} = weight_j (x_j − x_{j−1}) and u_r = weight_r·x_r −
-// v_r. Each row with a price is then assigned again along a shortest augmenting path (R. Jonker and A.
-// Volgenant, A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment Problems,
-// Computing 38, 1987). With k prices this takes O(k·n·m), where m is the number of rows on the paths. m
-// is small if the prices are small relative to the weights.
+// inequality. The dual variables are then v_j − v_{j−1} = weight_j (x_j − x_{j−1}) and
+// u_r = weight_r·x_r − v_r. After that, each row with a price is assigned again along a shortest
+// augmenting path (R. Jonker and A. Volgenant, A Shortest Augmenting Path Algorithm for Dense and Sparse
+// Linear Assignment Problems, Computing 38, 1987). With k prices this takes O(k·n·m), where m is the
+// number of rows on the paths. m is small if the prices are small relative to the weights.
 type assignment struct {
 	weight, x []float64 // n numbers
 	price     []float64 // prices of the first rows
 	y         []float64 // n numbers
 
-	row  []float64 // by column, −1 if it has none
+	row  []float64 // row of each column, −1 if it has none
 	u, v []float64 // dual variables: profit(r, j) ≤ u_r + v_j, with equality where assigned
 
-	distance []float64 // by column, from the row being assigned
+	distance []float64 // distance of each column from the row being assigned
 	before   []float64 // previous column on the path to each column, −1 at the start
 	done     []float64 // columns with final distance, in the order in which it became final
 	open     []float64 // all other columns

@@ -25,14 +25,14 @@ import (
 // the number of documents. Energies are linear in the scores,
 //
 //	E(R|s) = Σ_j e_j s_j,   e_j = a·(r_j − (m+1)/2),
-//	a = 2α/(m−1) for g(x) = αx,   a = 4α/(m(m−1)) for g(x) = α·sign(x),
+//	a = 2α/(m−1) for g(x) = αx,   a = 4α/(m(m−1)) for g(x) = α·sign(x).
 //
-// and if the energy is a sum over the P pairs of documents with different grades only,
+// If the energy is a sum over only the P pairs of documents with different grades,
 //
 //	e_j = a·[(r_j − (m+1)/2) − (r′_j − (n_j+1)/2)],   a = 2α/P,
 //
-// where r′_j is j's rank among the n_j documents of its grade. The second term removes pairs of equal
-// grades. So all energies are one matrix-vector product, and the derivatives another:
+// where r′_j is j's rank among the n_j documents of its grade. The second term removes the pairs of
+// equal grades. So all energies are one matrix-vector product, and the derivatives another:
 //
 //	∂loss/∂s_j = Σ_R [λ p_R(N_R − ⟨N⟩) + (1−λ)(P_R − p_R)] e_j(R).
 //
@@ -167,7 +167,7 @@ func (b BoltzRank) newBound(grades []float64, docs []int32, set *Permutations) *
 	}
 	bound.lowest = -math.MaxFloat64 / 4 / (m * m * max(bound.scale, 1))
 	for i, r := range set.Ranks {
-		bound.centered[i] = float32(float64(r) - float64((m+1)/2)) // half an integer: exact
+		bound.centered[i] = float32(float64(r) - float64((m+1)/2)) // exact: a multiple of ½
 	}
 	if b.Energy == GradedEnergy {
 		lessOwnGrade(bound.centered, grades, set)

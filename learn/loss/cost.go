@@ -23,8 +23,8 @@ const operationsPerByte = 10
 func (c Cost) Work() float64 { return max(c.Operations, operationsPerByte*c.Bytes) }
 
 // Coster is a [Loss], or a learner without a loss, whose cost can grow faster than n·log n with a
-// query's n documents. Cost returns the estimate for a query with the given grades. It takes about as
-// long as sorting the grades.
+// query's n documents. Cost returns the estimate for a query with the given grades. The estimate takes
+// about as long as sorting the grades.
 type Coster interface {
 	Cost(grades []float64) Cost
 }
@@ -34,8 +34,7 @@ var _ = []Coster{
 	YetiRank{}, StochasticRank{},
 }
 
-// Holder is a [Loss] that needs more memory than about 300 bytes, and 12 bytes for each document, once
-// bound.
+// Holder is a [Loss] whose QueryLoss stores more than about 300 bytes plus 12 bytes for each document.
 type Holder interface {
 	// Held returns the memory, in bytes, of the loss bound to a query with the given grades.
 	Held(grades []float64) float64

@@ -20,7 +20,7 @@ import (
 type crossEntropy struct {
 	target []float64
 
-	shift  []float64 // log w; nil if all w are 1
+	shift  []float64 // log w; nil without weights
 	offset float64   // Σ t·log w
 }
 

@@ -33,7 +33,7 @@ func WeighsDocuments(l Loss) bool {
 }
 
 // checkDocumentWeights returns an error unless weights is nil or contains n finite, positive numbers.
-// Callers remove documents of weight 0 before.
+// Callers remove documents of weight 0 beforehand.
 func checkDocumentWeights(weights []float64, n int) error {
 	if weights != nil && len(weights) != n {
 		return fmt.Errorf("found %d weights of documents, expected %d", len(weights), n)

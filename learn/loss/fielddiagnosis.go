@@ -113,11 +113,11 @@ func RandomCircle(center []float64, radius float64, rng *rand.Rand) Circle {
 
 // TieCircle returns the circle around the point at which three documents tie at the mean of their
 // scores. On the circle, the scores of the first two documents vary and all other scores are constant.
-// It passes through all six orders of the three documents.
+// The circle passes through all six orders of the three documents.
 //
 // (If the mean of the three scores were constant instead, each order would have an equal part of the
-// circle. There the circulation of LambdaRank under NDCG is also 0, because the differences of three
-// gains cancel in pairs.)
+// circle. In that case, the circulation of LambdaRank under NDCG is also 0, because the differences of
+// three gains cancel in pairs.)
 func TieCircle(scores []float64, tied [3]int, radius float64) Circle {
 	n := len(scores)
 	c := Circle{append([]float64(nil), scores...), make([]float64, n), make([]float64, n), radius}

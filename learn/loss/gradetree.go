@@ -10,12 +10,12 @@ import (
 //
 // The documents are in descending order of grade. Documents with equal grades form a level. Each node
 // splits a run of adjacent levels into two parts, so every document of the upper part is better than
-// every document of the lower part. Exactly one node separates two given levels, so it has all their
-// pairs. A node comes after the nodes of its parts, so both parts are already sorted by score. It scans
-// the two sorted lists once and then merges them for its parent, as merge sort does when it counts
-// inversions. (C.-P. Lee and C.-J. Lin, Large-Scale Linear RankSVM, Neural Computation 26, 2014, use
-// order-statistic trees for the same sums.) A run is split where its two parts are nearest in size, so a
-// document belongs to at most log₂ n + 2 nodes.
+// every document of the lower part. Exactly one node separates two given levels, so this node has all
+// pairs of their documents. A node comes after the nodes of its parts, so both parts are already sorted
+// by score. It scans the two sorted lists once and then merges them for its parent, as merge sort does
+// when it counts inversions. (C.-P. Lee and C.-J. Lin, Large-Scale Linear RankSVM, Neural Computation
+// 26, 2014, use order-statistic trees for the same sums.) A run is split where its two parts are nearest
+// in size, so a document belongs to at most log₂ n + 2 nodes.
 type gradeTree struct {
 	order  []int32 // documents, by descending grade
 	levels []int   // end of each level in order
@@ -213,8 +213,8 @@ func (s *sweep) merge(n gradeNode) {
 	copy(places, workPlaces)
 }
 
-// scatter sets lambda to scale·byPlace, times the documents' weights, indexed by document. A nil lambda
-// is left alone.
+// scatter multiplies byPlace by scale and by the documents' weights, and stores the products in lambda
+// by document. It does nothing if lambda is nil.
 func (s *sweep) scatter(lambda, byPlace []float64, scale float64) {
 	if lambda == nil {
 		return

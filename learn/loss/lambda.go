@@ -119,10 +119,10 @@ type pairLaw interface {
 	// memory, which has the length of scores.
 	prepare(scores, memory []float64) []float64
 
-	// add adds λ_ij of the pairs of ranks (a, b), a < b < to, to lambda: λ_ij for the better document
-	// and −λ_ij for the worse one. loss[b] is the decrease of the measure if the two documents swap
-	// ranks. It is positive if the document at rank a is the better one, and λ_ij is proportional to its
-	// absolute value. add returns total plus the sum of |λ_ij|, added in order.
+	// add adds the λ_ij of all pairs of ranks (a, b) with a < b < to to lambda: λ_ij for the better
+	// document and −λ_ij for the worse one. loss[b] is the decrease of the measure if the two documents
+	// swap ranks. It is positive if the document at rank a is the better one, and λ_ij is proportional
+	// to its absolute value. add returns total plus the sum of |λ_ij|, added in order.
 	add(total float64, lambda, loss, scores, prepared []float64, a, to int) float64
 }
 
@@ -130,13 +130,13 @@ type pairLaw interface {
 type secondLaw interface {
 	pairLaw
 
-	// addBoth does what add does. It also adds −∂λ_ij/∂s_i, which is the same number for both documents
-	// of a pair and not negative, to second.
+	// addBoth does what add does. It also adds −∂λ_ij/∂s_i to second. This derivative is the same for
+	// both documents of a pair, and is not negative.
 	addBoth(total float64, lambda, second, loss, scores, prepared []float64, a, to int) float64
 }
 
-// pairField is a λ function that is a sum over pairs of documents. If T ranks count in the measure, it
-// takes O(Tn), or O(n) for pairs of adjacent ranks only.
+// pairField is a λ function that is a sum over pairs of documents. If T ranks count in the measure, an
+// evaluation takes O(Tn), or O(n) for pairs of adjacent ranks only.
 type pairField struct {
 	swaps      measure.Swaps
 	law        pairLaw
@@ -285,7 +285,8 @@ type differenceField struct {
 	cut     int     // number of ranks that count in the measure
 }
 
-// smallestGap is a lower bound of the mean gap. It bounds λ if all scores are equal.
+// smallestGap replaces a smaller mean gap as ε. Otherwise λ would be unbounded where all scores are
+// equal.
 const smallestGap = 1e-3
 
 func (f *differenceField) epsilon(scores []float64) float64 {
@@ -336,7 +337,7 @@ func move(x []float64, p, q int) {
 	x[q] = v
 }
 
-// rankAt returns the rank of the document at rank p if it had the given score. Its place in the
+// rankAt returns the rank that the document at rank p would have with the given score. Its place in the
 // permutation breaks ties.
 func (r byScore) rankAt(p int, score float64) int {
 	q := p
@@ -360,7 +361,7 @@ func (r byScore) above(score, place float64, q int) bool {
 //	λ_ij = |Δ| σ/(1 + exp(σ(s_i − s_j − m)))
 //
 // where the margin m is 0 in the paper. The printed equation lacks the absolute value, so it is negative
-// if the better document has the lower rank.
+// if the better document is below the worse one.
 type logisticLaw struct {
 	sigma, margin float64
 	ease          float64 // exp(σm)
@@ -370,10 +371,11 @@ func newLogisticLaw(sigma, margin float64) logisticLaw {
 	return logisticLaw{sigma, margin, elementary.Exp(sigma * margin)}
 }
 
-// safeExponent bounds exponents so that products of two exponentials neither overflow nor underflow.
+// safeExponent bounds the exponent of a product of two exponentials, which then neither overflows nor
+// underflows.
 const safeExponent = 700
 
-// prepare returns E = exp(σ(s − s_top)). It returns nil if the range of the scores exceeds safeExponent.
+// prepare returns E = exp(σ(s − s_top)). It returns nil if σ(s_top − s_lowest + m) exceeds safeExponent.
 func (l logisticLaw) prepare(scores, memory []float64) []float64 {
 	top, lowest := scores[0], 0.0
 	for i, s := range scores {
@@ -387,8 +389,8 @@ func (l logisticLaw) prepare(scores, memory []float64) []float64 {
 	return memory
 }
 
-// add evaluates no exponentials in its loop: 1/(1 + exp(σ(s_i − s_j − m))) = cE_j/(E_i + cE_j), where c
-// = exp(σm).
+// add evaluates no exponentials in its loop: 1/(1 + exp(σ(s_i − s_j − m))) = cE_j/(E_i + cE_j), where
+// c = exp(σm).
 func (l logisticLaw) add(total float64, lambda, loss, scores, e []float64, a, to int) float64 {
 	if e == nil {
 		return l.addFar(total, lambda, loss, scores, a, to)
@@ -397,7 +399,7 @@ func (l logisticLaw) add(total float64, lambda, loss, scores, e []float64, a, to
 	var own float64
 	lambda, loss, e = lambda[:to], loss[:to], e[:to]
 	for b := a + 1; b < len(e); b++ {
-		// Branches would be mispredicted, so the better document is chosen without one. If the loss is
+		// A branch on the better document would be unpredictable, so there is none. If the loss is
 		// negative, the document at rank a is the worse one.
 		lower := math.Float64bits(e[b])
 		flip := (lower ^ upper) & uint64(int64(math.Float64bits(loss[b]))>>63)
@@ -411,7 +413,7 @@ func (l logisticLaw) add(total float64, lambda, loss, scores, e []float64, a, to
 	return total
 }
 
-// addFar is add without precomputed exponentials. It is exact for scores of any size.
+// addFar is add without precomputed exponentials. It is valid for scores of any size.
 func (l logisticLaw) addFar(total float64, lambda, loss, scores []float64, a, to int) float64 {
 	for b := a + 1; b < to; b++ {
 		f := float64(l.sigma * loss[b] * logspace.Logistic(l.sigma*(l.margin-lead(loss, scores, a, b))))
@@ -427,9 +429,10 @@ func lead(loss, scores []float64, a, b int) float64 {
 	return math.Copysign(scores[a]-scores[b], loss[b])
 }
 
-// addBoth implements secondLaw. The second derivative is |Δ|σ²ρ(1 − ρ), where ρ = 1/(1 + exp(σ(s_i − s_j
-// − m))), as in LambdaMART (Burges, From RankNet to LambdaRank to LambdaMART: An Overview, 2010, section
-// 7). Like add, it needs one division for each pair, and it gives λ the same bits.
+// addBoth implements secondLaw. The second derivative is |Δ|σ²ρ(1 − ρ), where
+// ρ = 1/(1 + exp(σ(s_i − s_j − m))), as in LambdaMART (Burges, From RankNet to LambdaRank to LambdaMART:
+// An Overview, 2010, section 7). Like add, it needs one division for each pair, and it gives λ the same
+// bits.
 func (l logisticLaw) addBoth(total float64, lambda, second, loss, scores, e []float64, a, to int) float64 {
 	if e == nil {
 		return l.addBothFar(total, lambda, second, loss, scores, a, to)
@@ -504,8 +507,8 @@ func (n lambdaNorm) at(by byScore, scratch *Scratch) normRun {
 	return r
 }
 
-// weigh multiplies loss[b], the loss of a swap of the ranks a and b, by the norm's factors, for a < b <
-// to.
+// weigh multiplies loss[b], the loss of a swap of the ranks a and b, by the norm's factors, for
+// a < b < to.
 func (r *normRun) weigh(loss, scores []float64, a, to int) {
 	if r.ideal != 0 {
 		kernel.Scale(r.ideal, loss[a+1:to])
@@ -535,8 +538,8 @@ func (r *normRun) scale(lambda, second []float64) {
 	kernel.Scale(factor, second)
 }
 
-// springLaw is like the force of a spring. λ_ij is proportional to the loss Δ of a swap. It falls
-// linearly to 0, which it reaches when the better document i leads by the margin m:
+// springLaw is like the force of a spring. λ_ij is proportional to the loss Δ of a swap. It decreases
+// linearly with the lead of the better document i, and is 0 from the margin m on:
 //
 //	λ_ij = |Δ| max(0, m − (s_i − s_j)).
 type springLaw struct{ margin float64 }
@@ -567,8 +570,8 @@ func (l springLaw) addBoth(total float64, lambda, second, loss, scores, prepared
 	return l.add(total, lambda, loss, scores, prepared, a, to)
 }
 
-// stepLaw is the loss Δ of a swap until the better document i leads by the margin m, and 0 from there
-// on:
+// stepLaw is the loss Δ of a swap as long as the better document i leads by less than the margin m, and
+// 0 otherwise:
 //
 //	λ_ij = |Δ| 1[s_i − s_j < m].
 type stepLaw struct{ margin float64 }

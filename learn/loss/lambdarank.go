@@ -18,9 +18,9 @@ import (
 //
 // where l are grades and ΔM_ij is the change of the measure M if documents i and j swap ranks (Burges,
 // Ragno and Le, Learning to Rank with Nonsmooth Cost Functions, NIPS 2006, eq. 9, with M = NDCG@10).
-// Section 6.2 describes the other functions. The value serves the paper's learning rate schedule. λ is
-// not its negative gradient, which is zero or undefined everywhere. With Alpha above 0, ½Σα_i s_i² is
-// added to the value and −α_i s_i to λ (section 4).
+// Section 6.2 describes the other functions. The paper's learning rate schedule uses the value. λ is not
+// the negative gradient of the value, which is zero or undefined everywhere. With Alpha above 0, ½Σα_i
+// s_i² is added to the value and −α_i s_i to λ (section 4).
 //
 // M is any measure, under its own convention. A pair takes constant time for NDCG, AP, MRR and ERR.
 // Other measures are computed again for each pair. Bind returns [Nothing] if the measure is the same for
@@ -56,10 +56,10 @@ type LambdaRank struct {
 	// with many pairs then do not outweigh others. XGBoost has this option as lambdarank_normalization,
 	// for pairs by rank.
 	//
-	// If GapNorm or SumNorm is set, and Truncation is T, then NDCG of whole lists divides ΔDCG by the
-	// ideal DCG of the first T ranks. Both programs do the same. Second derivatives treat the factors of
-	// both options as constants; XGBoost's second derivatives are twice as large. Both options are
-	// errors for LambdaDifference.
+	// If GapNorm or SumNorm is set, Truncation is T and M is NDCG of whole lists, then ΔDCG is divided
+	// by the ideal DCG of the first T ranks. LightGBM and XGBoost do the same. Second derivatives treat
+	// the factors of both options as constants; XGBoost's second derivatives are twice as large. Both
+	// options are errors for LambdaDifference.
 	GapNorm, SumNorm bool
 
 	// Alpha is the α of the regularisation in section 4: λ_i becomes λ_i − αs_i. It adds α to every

@@ -1,11 +1,11 @@
 // Package loss contains the losses of learning to rank. Each is a function of one query's scores that a
 // learner minimises.
 //
-// A loss depends on documents through their scores alone, so any loss can train any scorer. [Loss.Bind]
-// reads a query's grades once, and precomputes tables or draws samples of rankings. [QueryLoss.Eval]
-// then maps scores to a value and to λ, the negative derivative with respect to each score. Every loss
-// has its own file, which begins with the formula and its source. The losses of LogRank are in the
-// package logrank.
+// A loss does not see the features of documents, only their scores. So any loss can train any scorer.
+// [Loss.Bind] reads a query's grades once, and precomputes tables or draws samples of rankings.
+// [QueryLoss.Eval] then maps scores to a value and to λ, the negative derivative with respect to each
+// score. Every loss has its own file, which begins with the formula and its source. The losses of
+// LogRank are in the package logrank.
 //
 // Start reading at [Loss]. The optional interfaces are in second_order.go (second derivatives, cutting
 // planes) and cost.go (time and memory). The package must not depend on features, scorers, optimisers or
@@ -30,9 +30,9 @@ type Loss interface {
 
 // QueryLoss is a loss bound to one query of n documents.
 type QueryLoss interface {
-	// Eval returns the loss at the given n scores. If lambda is not nil, Eval overwrites it with λ_i =
-	// −∂loss/∂score_i, so a step of the scores along lambda lowers the loss. Eval does not retain its
-	// arguments. Concurrent calls are safe if each has its own scratch.
+	// Eval returns the loss at the given n scores. If lambda is not nil, Eval overwrites it with
+	// λ_i = −∂loss/∂score_i, so a step of the scores along lambda lowers the loss. Eval does not retain
+	// its arguments. Concurrent calls are safe if each has its own scratch.
 	Eval(scores, lambda []float64, scratch *Scratch) float64
 }
 
@@ -75,8 +75,8 @@ type Scratch struct {
 	ranks []int32 // reused as fewPairs.ranks
 }
 
-// Reset makes the memory of all slices from Floats available again. Each outermost Eval calls Reset
-// first.
+// Reset makes the memory of all slices from Floats available again. An Eval calls Reset first, unless
+// another Eval calls it.
 func (s *Scratch) Reset() { s.used = 0 }
 
 // Floats returns n float64s of unspecified content, valid until the next Reset.

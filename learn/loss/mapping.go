@@ -12,7 +12,7 @@ import (
 // Mapping is a function ψ from grades l ≥ 0 to the scores of a perfect model. [ListNet] and [RankCosine]
 // compare the scores of documents with these. All mappings are increasing. The zero value is the
 // identity. The names are from Xia et al., Listwise Approach to Learning to Rank: Theory and Algorithm
-// (ICML 2008). That paper applies ψ to grades that start at 1:
+// (ICML 2008). The grades of that paper start at 1. For grades from 0 on, the mappings are
 //
 //	log        ψ(l) = log(1 + l)
 //	sqrt       ψ(l) = √l

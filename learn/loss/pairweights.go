@@ -14,8 +14,8 @@ import (
 // The weights correct grades that are clicks for position bias. Let Better be the reciprocal bias of
 // each document's position for clicked documents, and Worse the same for other documents. LambdaRank on
 // trees is then Unbiased LambdaMART (Hu, Wang, Peng, Li, Unbiased LambdaMART: An Unbiased Pairwise
-// Learning-to-Rank Algorithm, WWW 2019, eq. 24 and 27). With Better alone, it weighs pairs by the
-// inverse propensity of the clicked document.
+// Learning-to-Rank Algorithm, WWW 2019, eq. 24 and 27). With Better alone, LambdaRank weighs pairs by
+// the inverse propensity of the clicked document.
 type PairWeights struct{ Better, Worse []float64 }
 
 // PairWeighted is a Loss over pairs that accepts weights of documents in pairs.
@@ -57,7 +57,8 @@ func (w PairWeights) Part(from, to int) PairWeights {
 	return PairWeights{part(w.Better), part(w.Worse)}
 }
 
-// Times multiplies Better and Worse by a weight for each document. Nil documents means weights of 1.
+// Times returns Better and Worse, multiplied by a weight for each document. If documents is nil, it
+// returns w.
 func (w PairWeights) Times(documents []float64) PairWeights {
 	if documents == nil {
 		return w

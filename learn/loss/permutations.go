@@ -18,8 +18,9 @@ type PermutationOptions struct {
 	// Rankings is the largest size N of the set; 0 means 100. The paper found no gain from larger sets.
 	Rankings int
 
-	// Sharpness contains factors τ of the grades. Each draw uses a random one. The larger τ is, the
-	// nearer rankings are to perfect ones; +Inf makes them perfect. The default is ½, 1, 2, 4 and +Inf.
+	// Sharpness contains factors τ. Each draw multiplies the grades by a random factor. The larger τ is,
+	// the nearer rankings are to perfect ones; +Inf makes them perfect. The default is ½, 1, 2, 4 and
+	// +Inf.
 	Sharpness []float64
 }
 
@@ -68,8 +69,8 @@ func (p *Permutations) Len() int { return len(p.Ranks) / p.Docs }
 func (p *Permutations) Row(i int) []int32 { return p.Ranks[i*p.Docs : (i+1)*p.Docs] }
 
 // DrawPermutations draws R_q, the set of rankings over which BoltzRank sums instead of all rankings.
-// Volkovs and Zemel, ICML 2009, only say "use relevance levels to pre-compute", so the procedure below
-// is not theirs. A draw takes a random τ and sorts the documents by
+// Volkovs and Zemel, ICML 2009, only say "use relevance levels to pre-compute", so this procedure is not
+// theirs. A draw takes a random τ and sorts the documents by
 //
 //	τ·grade + G,   G ~ Gumbel: P(G ≤ x) = exp(−exp(−x)),
 //
@@ -152,9 +153,9 @@ func (p *permuter) draw(tau float64, rng *rand.Rand) []int32 {
 }
 
 // Negatives draws the training documents of a query with many irrelevant documents. It keeps all
-// documents with a grade of at least threshold. Of all others it keeps a uniform sample, ratio times as
-// many, rounded up. It returns the indices of the kept documents in ascending order, or nil if it keeps
-// all or if none is relevant.
+// documents with a grade of at least threshold. It also keeps a uniform sample of all other documents,
+// which is ratio times as large, rounded up. It returns the indices of the kept documents in ascending
+// order, or nil if it keeps all or if none is relevant.
 func Negatives(grades []float64, threshold, ratio float64, rng *rand.Rand) []int32 {
 	var kept, bad []int32
 	for i, g := range grades {

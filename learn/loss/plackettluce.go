@@ -13,8 +13,8 @@ import (
 //	λ_k = [k < m] − Σ_{i≤k} c_i p_ik,   p_ik = exp(x_k − L_i)
 //	∂²L/∂x_k² = Σ_{i≤k} c_i p_ik (1 − p_ik)
 //
-// where m is the number of documents counted, and c_i is the number of picks from the documents i, i+1,
-// …. It is 0 for i ≥ m, and Σ_i c_i = m.
+// where m is the number of documents counted, and c_i is the number of picks from the documents i,
+// i+1, …. c_i is 0 for i ≥ m, and Σ_i c_i = m.
 type picks struct {
 	order   []int32
 	repeat  []float64 // c; nil means all 1
@@ -22,7 +22,7 @@ type picks struct {
 }
 
 // maxPlainSpread bounds the differences of scores for which sums of exponentials are used without
-// logarithms. The reciprocals of such sums are far from overflow.
+// logarithms. Sums of the reciprocals are then far from overflow.
 const maxPlainSpread = 600
 
 // eval returns L. If lambda is not nil, it is overwritten with the negative gradient. If second is not
@@ -81,7 +81,7 @@ func (p *picks) plain(x, logs, lambda, second []float64, scratch *Scratch) float
 }
 
 // curvature sets second. sums contains Σ_{k≥i} exp(x_k), and lambda contains −Σ_{i≤k} c_i p_ik. Sums of
-// squares are relative to the last element of sums, so they do not overflow.
+// squares are relative to the current element of sums, so they do not overflow.
 func (p *picks) curvature(e, sums, lambda, second []float64) {
 	var squares float64
 	for i, d := range p.order {

@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// RankCosine is the cosine distance between the scores and the scores of a perfect model,
+// RankCosine is half the cosine distance between the scores and the scores of a perfect model,
 //
 //	L(s) = ½ (1 − ψ·s/(‖ψ‖‖s‖)),   λ = (1/(2‖s‖)) (û − (û·ŝ) ŝ),   û = ψ/‖ψ‖, ŝ = s/‖s‖,
 //
@@ -70,7 +70,8 @@ func (RankCosine) Traits() Traits { return Traits{} }
 // weights.
 type boundCosine struct{ unit, root []float64 }
 
-// tiniestScore is a bound below which all scores count as 0, because 1/‖s‖ may overflow.
+// tiniestScore is a bound of the largest score. If it is smaller, all scores count as 0, because 1/‖s‖
+// may overflow.
 const tiniestScore = 0x1p-1000
 
 func (b boundCosine) Eval(scores, lambda []float64, scratch *Scratch) float64 {

@@ -40,7 +40,7 @@ type RankSVM struct {
 	//
 	//	h(t) = (t + δ)²/(4δ),   0 for t ≤ −δ,   t for t ≥ δ,
 	//
-	// which is above the hinge by at most δ/4. It is an error with L2, which has no kink.
+	// which is above the hinge by at most δ/4. Smoothing is an error with L2, which has no kink.
 	Smoothing float64
 }
 

@@ -9,7 +9,7 @@ type SecondOrder interface {
 }
 
 // Curvature evaluates the loss of one query, and products with its Hessian with respect to the scores.
-// Where the gradient has kinks, it is a generalised Hessian. A Curvature stores the Hessian at one
+// Where the gradient has kinks, the Hessian is a generalised one. A Curvature stores the Hessian at one
 // point, so calls must not be concurrent.
 type Curvature interface {
 	// Eval does what [QueryLoss.Eval] does. It also sets the scores at which Times evaluates the

@@ -16,16 +16,16 @@ import (
 //
 //	p_ij = P(S_i > S_j) = Φ((s_i − s_j)/(σ√2)),
 //
-// The rank of j is approximated by one plus a Poisson-binomial variable R_j, as if the events of
-// different i were independent:
+// The rank of j is approximated by one plus a Poisson-binomial variable R_j, as if the events S_i > S_j
+// of different i were independent:
 //
 //	L(s) = 1 − Σ_j g_j E[D(1 + R_j)],   ∂E/∂p_ij = Σ_r P(R_j − X_ij = r) (D(r+2) − D(r+1))
 //
 // (Taylor, Guiver, Robertson and Minka, SoftRank: Optimizing Non-Smooth Rank Metrics, WSDM 2008). g_j is
 // the gain of document j divided by the ideal DCG, D the discount, and X_ij is 1 if i is above j. The
 // distribution of R_j − X_ij is computed from two partial distributions, over the documents before i and
-// after i. Dividing X_ij out of the distribution of R_j instead would cancel digits. L is between 0 and
-// 1. It is smooth and not convex.
+// after i. Dividing X_ij out of the distribution of R_j instead would lose digits. L is between 0 and 1.
+// It is smooth and not convex.
 //
 // An evaluation takes O(n⁺nk) for n⁺ documents with gain and k ranks that count (n without a cutoff). It
 // needs nk numbers of working memory.

@@ -81,7 +81,7 @@ func rankByScore(s []float64, order permutation, depth int, scratch *Scratch) by
 
 // topDescending moves the depth largest keys to the front, in descending order, together with their
 // values. depth must be at least 1. Of equal keys, the earlier ones come first. If keys are in random
-// order, one comparison is enough for most keys.
+// order, one comparison rejects most of them.
 func topDescending(keys, values []float64, depth int) {
 	kernel.InsertDescending(keys[:depth], values[:depth])
 	last := depth - 1

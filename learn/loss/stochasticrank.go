@@ -39,8 +39,8 @@ type StochasticRank struct {
 	Draws int
 
 	// Mu is the factor μ of a penalty: μσ times the grade is subtracted from a document's score before
-	// noise is added. Documents with equal scores then count as if the worse ones ranked higher (section
-	// 3).
+	// noise is added. Documents with equal scores then count as if the worse ones ranked higher
+	// (section 3).
 	Mu float64
 
 	// ScaleFree removes the component of λ along the scores. The scale of the scores does not change a
@@ -93,8 +93,8 @@ func (l StochasticRank) Traits() Traits {
 	return Traits{ShiftInvariant: true, NonGradient: true}
 }
 
-// Cost implements [Coster]. It counts a density for each document and rank that counts, and the
-// computation of measures other than NDCG.
+// Cost implements [Coster]. It counts a density for each document at each rank within the cutoff, and
+// the computation of measures other than NDCG.
 func (l StochasticRank) Cost(grades []float64) Cost {
 	n := float64(len(grades))
 	perJump := 8.0
@@ -108,7 +108,7 @@ type boundStochasticRank struct {
 	measure   measure.Measure
 	grades    []float64
 	order     permutation
-	places    int // number of ranks k where M can differ from rank k + 1
+	places    int // number of ranks k such that a move from k to k + 1 can change M
 	jumps     jumps
 	sigma, mu float64
 	scaleFree bool

@@ -185,8 +185,8 @@ func countBelow(above []float64, bad int, scratch *Scratch) []float64 {
 // It evaluates only the cells with a gain, γ_i(j) ≠ 0. In row i these are the columns below width_i, and
 // width_i does not increase with i. A path that reaches a column j ≥ width_i in row i has no gain in
 // this row and all later rows. These rows are the tail of the path. Let p_i be the number of bads with a
-// higher score than the i-th good. It is best if max(j, p_i) bads are above the i-th good in the tail.
-// The terms of the tail from row m on are then a sum of two parts,
+// higher score than the i-th good. In the tail, each term is largest if max(j, p_i) bads are above the
+// i-th good. The sum of the terms from row m on is then
 //
 //	T_m(j) = Σ_{i≥m} c_i(max(j, p_i)) = Σ_{m≤i<t} (S_j − j·s_gi) + Σ_{i≥t} c_i(p_i),
 //
@@ -368,12 +368,12 @@ func (t *tail) at(m, j int) float64 {
 //
 //	V_l(i) = Σ_{k≥i} 2κ(s_bl − s_gk) + γ_k(l−1) − γ_k(l),
 //
-// to the value of the ranking, which is Σ_l V_l(i_l). Each term of V_l decreases with l. So if V_l(i') ≥
-// V_l(i) for an i' > i, the same holds for all later bads. Let i_l be the largest i that maximises V_l.
-// Then i_l does not decrease with l, so the i_l form a path. (Yue et al., SIGIR 2007, Section 4, prove
-// in the same way that the greedy algorithm is exact.) Moreover, i_l lies between the results for any
-// earlier and any later bad. Divide and conquer over the bads therefore takes O(n⁺ + n⁻ log n⁻) steps,
-// while the lattice has n⁺n⁻ cells.
+// to the value of the ranking, which is Σ_l V_l(i_l). Each term of V_l decreases with l. So if
+// V_l(i') ≥ V_l(i) for an i' > i, the same holds for all later bads. Let i_l be the largest i that
+// maximises V_l. Then i_l does not decrease with l, so the i_l form a path. (Yue et al., SIGIR 2007,
+// Section 4, prove in the same way that the greedy algorithm is exact.) Moreover, i_l lies between the
+// results for any earlier and any later bad. Divide and conquer over the bads therefore takes O(n⁺ + n⁻
+// log n⁻) steps, while the lattice has n⁺n⁻ cells.
 type columnSearch struct {
 	gain  func(i, a int) float64 // γ_i(a)
 	falls [][]float64            // falls[l][i] = γ_i(l) − γ_i(l+1); nil for large queries

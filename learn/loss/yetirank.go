@@ -216,8 +216,8 @@ func (b *boundYetiRank) draw(scores, lambda, second []float64, source *rand.PCG,
 	return value
 }
 
-// last returns the end of the range of ranks that form pairs with the given rank above them, out of n
-// ranks.
+// last returns the end of the range of ranks that form pairs with rank above. The range starts at
+// above + 1.
 func (b *boundYetiRank) last(above, n int) int { return min(n, above+1+b.neighbours) }
 
 // spread adds the contribution of each pair to lambda and, unless second is nil, to second.
@@ -259,7 +259,7 @@ func (n Noise) draw(x []float64, source *rand.PCG) {
 // uniform returns a random number above 0 and below 1.
 func uniform(source *rand.PCG) float64 { return (float64(source.Uint64()>>12) + 0.5) * 0x1p-52 }
 
-// decaySwaps has YetiRank's weights in the form of a measure's decrease when two documents swap ranks.
+// decaySwaps implements [measure.Swaps] with YetiRank's weights as the decrease of a measure.
 type decaySwaps struct {
 	grades []float64
 	power  []float64 // δ^r by rank

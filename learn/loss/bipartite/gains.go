@@ -78,8 +78,8 @@ func (t *GainTable) Column(a int) float64 {
 	return sum
 }
 
-// PerInversion reports whether every inverted pair reduces the gain by the same step, as in AUC: γ_i(a)
-// = γ_i(0) − a·step for all i and a.
+// PerInversion reports whether every inverted pair reduces the gain by the same step, as in AUC:
+// γ_i(a) = γ_i(0) − a·step for all i and a.
 func (t *GainTable) PerInversion() (step float64, ok bool) {
 	step = (t.At(0, 0) - t.At(0, t.Bad)) / float64(t.Bad)
 	for i := range t.Rows {

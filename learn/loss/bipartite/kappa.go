@@ -7,8 +7,8 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Kappa determines the scale κ of LogRank's feature map, and thus of differences of scores (section
-// 1.7).
+// Kappa determines the scale κ of LogRank's feature map, and thus of differences of scores
+// (section 1.7).
 type Kappa int
 
 const (

@@ -25,8 +25,8 @@ func (c Scaled) Sorted(docs []int32, s []float64, memory Memory) (scores, at []f
 	return scores, at
 }
 
-// Centre subtracts the middle of all scores from both classes, so that sums of many scores lose no
-// digits. Both slices must be in descending order.
+// Centre subtracts the middle of the range of all scores from both classes, so that sums of many scores
+// lose no digits. Both slices must be in descending order.
 func Centre(good, bad []float64) {
 	middle := float64(max(good[0], bad[0])/2) + float64(min(good[len(good)-1], bad[len(bad)-1])/2)
 	for i := range good {

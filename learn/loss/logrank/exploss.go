@@ -42,6 +42,6 @@ func (b boundExpLoss) Eval(scores, lambda []float64, scratch *loss.Scratch) floa
 	for i, v := range grad {
 		lambda[i] = v - lambda[i]
 	}
-	// At very large scores, rounding loses the difference, but the bounds still hold.
+	// At very large scores, rounding errors exceed the difference. The bounds keep the result in range.
 	return min(max(tilted-plain, 0), b.beta)
 }

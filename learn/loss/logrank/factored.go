@@ -21,8 +21,8 @@ import (
 //	n⁺ = 1 or n⁻ = 1          n            n·T             n·T            [countLaw]
 //	otherwise                 n⁺n⁻         none known      n⁺n⁻T          [orderLaw]
 //
-// T ≤ n⁻ is the number of bad documents above a good one from which on its gain is constant: k for
-// NDCG@k, n⁻ for average precision and MRR.
+// T ≤ n⁻ is a number of bad documents above a good one. From T on, the gain of the good document is
+// constant: T = k for NDCG@k, and T = n⁻ for average precision and MRR.
 func newFactoredLaw(docs bipartite.Scaled, gains *bipartite.GainTable, need quantities) (law, error) {
 	pairs := newPairs(docs)
 	if need == onlyPartition {
@@ -46,8 +46,8 @@ func newFactoredLaw(docs bipartite.Scaled, gains *bipartite.GainTable, need quan
 	return newCountLaw(order, gains), nil
 }
 
-// pairwiseLaw is the factored law with a gain that loses the same amount h for every inverted pair, G =
-// G0 − h·#{inverted pairs}. An example is AUC, where h = 1/(n⁺n⁻). Let p_gb = σ(−z_gb) be the
+// pairwiseLaw is the factored law with a gain that loses the same amount h for every inverted pair,
+// G = G0 − h·#{inverted pairs}. An example is AUC, where h = 1/(n⁺n⁻). Let p_gb = σ(−z_gb) be the
 // probability of an inversion. Then
 //
 //	A(β)     = β(1 − G0) + Σ_gb log(1 + exp(−z_gb + βh))
@@ -344,9 +344,9 @@ func (l *orderLaw) commonGain(c []float64, derivatives bool, scratch *loss.Scrat
 	return gain
 }
 
-// restOfGoods returns E[h(N)], where N is the number of goods f with a_f ≤ t, and P(a_f ≤ t) =
-// c[f·width]. It sets rest[g·(K+1)+m] to the expectation of δ(m + #{f ≥ g : a_f ≤ t}) for m ≤ min(g, K),
-// where δ(K) = 0.
+// restOfGoods returns E[h(N)], where N is the number of goods f with a_f ≤ t, and
+// P(a_f ≤ t) = c[f·width]. It sets rest[g·(K+1)+m] to the expectation of δ(m + #{f ≥ g : a_f ≤ t}) for
+// m ≤ min(g, K). Here δ is steps, K is its length, and δ(K) = 0.
 func restOfGoods(rest, c []float64, width, goods int, steps []float64) (gain float64) {
 	stride := len(steps) + 1
 	last := rest[goods*stride : (goods+1)*stride]

@@ -9,7 +9,7 @@ import (
 
 // L2 is the expected loss of a ranking,
 //
-//	L2(s) = β E[Δ] = β (1 − E[G]),   λ = β E[G] ∇ log E[G],
+//	L2(s) = β E[Δ] = β (1 − E[G]),   λ = β E[G] ∇ log E[G].
 //
 // It is LogRank's second objective (section 3). Under AUC in the factored form, it is β times the mean
 // of 1/(1 + exp(2κ(s_g − s_b))) over the pairs. L2 is bounded and not convex. Far from a good ranking

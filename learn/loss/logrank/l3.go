@@ -8,7 +8,7 @@ import (
 
 // L3 is the sum of LogRank's first two objectives (section 3),
 //
-//	L3(s) = L1 + L2 = −log p(y*) + β E[Δ] = A(0) + β (1 − E[G]),
+//	L3(s) = L1 + L2 = −log p(y*) + β E[Δ] = A(0) + β (1 − E[G]).
 //
 // It is a lower bound of [ConvexLoss] by Jensen's inequality. Over a fixed set of rankings, L3 is convex
 // for β ≤ 1, contrary to the paper, but not in general for larger β.

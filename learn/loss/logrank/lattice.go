@@ -21,13 +21,13 @@ import (
 //
 //	F_i(j) = exp(c_i(j) + u_i(j)) Σ_{j'≤j} F_{i−1}(j'),  log Σ_y exp(…) = log Σ_j F_n⁺(j)
 //
-// with u = −βγ for A(β). Together with the same sums from the last row backwards, these sums give P(j_i
-// = j) and the gradient ∂A/∂s_gi = −2κ E[j_i], ∂A/∂s_bl = 2κ Σ_i P(j_i ≥ l). For log E[G] and its
+// with u = −βγ for A(β). Together with the same sums from the last row backwards, these sums give
+// P(j_i = j) and the gradient ∂A/∂s_gi = −2κ E[j_i], ∂A/∂s_bl = 2κ Σ_i P(j_i ≥ l). For log E[G] and its
 // gradient, each sum is computed together with its derivative with respect to u in the direction γ.
 //
 // A(β) is convex in the scores in spite of the sorting. By the rearrangement inequality, a path's weight
-// is largest when both classes are in order. So A(β) is a maximum over the orders of both classes, each
-// a log-sum-exp of linear functions. A(β) has kinks where two documents of a class tie. There the result
+// is largest when both classes are in order. So A(β) is the maximum, over all orders of both classes, of
+// log-sum-exps of linear functions. A(β) has kinks where two documents of a class tie. There the result
 // is the mean gradient over all orders of the tied documents. This mean is a subgradient and does not
 // depend on the order of documents in a file.
 //
@@ -56,12 +56,12 @@ func logChoose(n, k int) float64 {
 	return all - in - out
 }
 
-// smallPath is a lower bound of the logarithm of a sum over paths, divided by the number of paths. Below
-// it, the sum must be computed in logarithms. Cells are computed relative to the best path: c_i(j) minus
-// its maximum over j. The best steps of all goods form a path, so the factor of a cell is at most 1, and
-// a partial sum is at most the number of paths. Underflow below exp(−700) loses at most exp(−700) for
-// each path. So a sum above the bound is precise. Smaller sums occur for long lists with as many goods
-// as bads, and for E[G] if the gain of a ranking is almost surely 0.
+// smallPath is a bound of the mean of a term over all paths, as a logarithm. If the mean is smaller, the
+// sum must be computed in logarithms. Cells are computed relative to the best path: c_i(j) minus its
+// maximum over j. The best steps of all goods form a path, so the factor of a cell is at most 1, and a
+// partial sum is at most the number of paths. Underflow below exp(−700) loses at most exp(−700) for each
+// path. So a sum with a larger mean is precise. Smaller means occur for long lists with as many goods as
+// bads, and for E[G] if the gain of a ranking is almost surely 0.
 const smallPath = -660
 
 func (l *latticeLaw) logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64 {
@@ -95,7 +95,7 @@ func (l *latticeLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	return min(elementary.Log(gain/total), l.logBest)
 }
 
-// finish sets grad from the derivatives in w, which it also modifies.
+// finish sets grad from expected and columns of w, which it also modifies.
 func (l *latticeLaw) finish(w *latticeWork, grad []float64) {
 	var above float64
 	bad := w.columns[1:]

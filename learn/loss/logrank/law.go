@@ -25,7 +25,7 @@ type law interface {
 	logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64
 
 	// logGain returns log E[G] at the scores s. If grad is not nil it is overwritten with ∂ log E[G]/∂s.
-	// If G is 0 for all rankings of the law, which a sample makes possible, logGain returns −Inf and the
+	// If G is 0 for all rankings of the law, as can happen for a sample, logGain returns −Inf and the
 	// derivative is 0.
 	logGain(s, grad []float64, scratch *loss.Scratch) float64
 }

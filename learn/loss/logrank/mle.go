@@ -8,7 +8,7 @@ import (
 
 // MLE is the negative log likelihood of the ideal ranking y*,
 //
-//	L1(s) = −log p(y*) = log Σ_y ω_y exp(−w·δφ(y)) = A(0),
+//	L1(s) = −log p(y*) = log Σ_y ω_y exp(−w·δφ(y)) = A(0).
 //
 // It is LogRank's first objective (section 3). In the factored form it is
 //

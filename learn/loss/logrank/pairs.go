@@ -108,9 +108,9 @@ func (p *pairs) curvature(s, second []float64, scratch *loss.Scratch) {
 	}
 }
 
-// keptLimit returns log Σ_gb (1 − p_gb) in the limit that all pairs are almost surely inverted. Then 1 −
-// p_gb = exp(z_gb), so the sum is a product of a sum over goods and a sum over bads. If grad is not nil,
-// it is overwritten with the gradient.
+// keptLimit returns log Σ_gb (1 − p_gb) in the limit that all pairs are almost surely inverted. Then
+// 1 − p_gb = exp(z_gb), so the sum is a product of a sum over goods and a sum over bads. If grad is not
+// nil, it is overwritten with the gradient.
 func (p *pairs) keptLimit(s, grad []float64, scratch *loss.Scratch) float64 {
 	rows, cols := p.logOdds(s, scratch)
 	kernel.Scale(-1, rows)

@@ -195,7 +195,7 @@ func (l *sampledLaw) drop(e []float64, v float64) {
 	}
 }
 
-// tiny is a bound of sums of exponentials. A smaller sum may have lost digits because its terms
+// tiny is a lower bound of sums of exponentials. Terms of a smaller sum may have lost digits by
 // underflow.
 const tiny = 1e-250
 
@@ -256,8 +256,8 @@ func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scra
 	return (shiftGain - shift) + top + elementary.Log(sumGain/sum)
 }
 
-// exponents returns e_y + log ω_y − βG_y − shift of all states, where ω is not normalised. shift makes
-// the largest of them 0. They are finite at all scores.
+// exponents returns e_y + log ω_y − βG_y − shift of all states, where ω is not normalised. The largest
+// element is 0. shift is finite at all scores.
 func (l *sampledLaw) exponents(beta float64, s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
 	e, shift = l.energies(s, scratch)
 	top := l.tilt(beta, e[:l.set.Len()])

@@ -17,9 +17,9 @@ import (
 //	     = A(0) + β(1−G(N)) + log(Σ_{m<T} P(m) exp(−β(G(m)−G(N))) + P(m ≥ T)),
 //
 // where N is the number of pairs and T is the smallest number from which on G is constant (k for
-// NDCG@k). An equivalent form is log(e^β Z + Σ_{m<k} (e^{βΔ(m)} − e^β) e_m(x)), where e_m(x) are the
-// elementary symmetric polynomials of x_gb = exp(−z_gb). Time and memory are O(NT). orderLaw computes
-// the expected gain.
+// NDCG@k). For NDCG@k, an equivalent form is A(β) = log(e^β Z + Σ_{m<k} (e^{βΔ(m)} − e^β) e_m(x)), where
+// Z = exp A(0) and e_m(x) are the elementary symmetric polynomials of x_gb = exp(−z_gb). Time and memory
+// are O(NT). orderLaw computes the expected gain.
 type countLaw struct {
 	*orderLaw
 	best, lowest float64   // G(0), G(N)

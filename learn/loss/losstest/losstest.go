@@ -2,7 +2,7 @@
 // [Run]. The suite checks the contracts of [loss.Loss] and [loss.QueryLoss], and the properties that the
 // loss claims in its [loss.Traits].
 //
-// The suite compares values of a loss with each other. The tests of each loss compare them with an
+// The suite compares values of a loss with each other. The tests of each loss compare its values with an
 // independent computation. The package must not know of any particular loss.
 package losstest
 

@@ -29,8 +29,8 @@ func (s *suite) testOnes(t *testing.T) {
 	}
 }
 
-// testCopies tests that a document of weight w counts as w copies. It skips a λ that is no gradient,
-// because it depends on ranks, and copies of a document have different ranks.
+// testCopies tests that a document of weight w counts as w copies. It skips losses whose λ is no
+// gradient. Such a λ depends on ranks, and copies of a document have different ranks.
 func (s *suite) testCopies(t *testing.T) {
 	if s.Sampled || s.traits.NonGradient {
 		return

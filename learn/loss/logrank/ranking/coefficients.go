@@ -24,8 +24,8 @@ func (o *Order) Inversions(dst []int32) {
 //
 //	φ(y) = κ Σ_gb y_gb (x_g − x_b) = Σ_i dst[i]·x_i
 //
-// where y_gb = +1 if good g is above bad b and −1 otherwise. So dst[g] = κ(n⁻ − 2A_g) and dst[b] =
-// κ(2B_b − n⁺). dst must have Docs() elements.
+// where y_gb = +1 if good g is above bad b and −1 otherwise. So dst[g] = κ(n⁻ − 2A_g) and
+// dst[b] = κ(2B_b − n⁺). dst must have Docs() elements.
 func (o *Order) FeatureMap(dst []float64, kappa float64) {
 	o.coefficients(dst, -2*kappa, kappa)
 }
@@ -39,8 +39,7 @@ func (o *Order) FeatureLoss(dst []float64, kappa float64) {
 	o.coefficients(dst, 2*kappa, 0)
 }
 
-// coefficients sets dst[g] = scale·A_g + ideal·n⁻ for goods and dst[b] =
-// −scale·B_b − ideal·n⁺ for bads.
+// coefficients sets dst[g] = scale·A_g + ideal·n⁻ for goods and dst[b] = −scale·B_b − ideal·n⁺ for bads.
 func (o *Order) coefficients(dst []float64, scale, ideal float64) {
 	_ = dst[:len(o.docs)]
 	good, bad := len(o.pairs.Good), len(o.pairs.Bad)

@@ -52,8 +52,8 @@ func theta(b ranking.Boundary, good, bad int) int {
 	return b.Goods + (bad - b.Bads) + 1
 }
 
-// choose flips the pair that belongs to u, which must be less than the sum of the weights. As many
-// values of u belong to a pair as its weight.
+// choose flips the pair that belongs to u, which must be less than the sum of the weights. The number of
+// values of u that belong to a pair is the weight of the pair.
 func (w *blockWalk) choose(u uint64) ranking.Flip {
 	k := 0
 	for w.upTo[k] <= u {

@@ -8,9 +8,10 @@ import (
 
 // census finds the states of a sample that repeat an earlier state.
 //
-// The numbers of inversions of all documents determine a ranking. Its hash is Σ_i key_i·inversions_i
-// modulo 2⁶⁴, with a pseudo-random key for every document, so a flip adds or subtracts two keys. Among a
-// million rankings, two different ones share a hash with probability below 10⁻⁷.
+// The numbers of inversions of all documents determine a ranking. The hash of a ranking is
+// Σ_i key_i·inversions_i modulo 2⁶⁴, with a pseudo-random key for every document, so a flip adds or
+// subtracts two keys. Among a million rankings, two different ones share a hash with probability below
+// 10⁻⁷.
 type census struct {
 	keys   []uint64
 	hash   uint64

@@ -11,10 +11,10 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/ranking"
 )
 
-// Draw samples rankings of pairs by random walks from restart states. gain is the training gain G = 1 −
-// Δ. The sample also records the gains more of each state, but does not depend on them. All random
-// numbers come from rng, so the same stream gives the same sample. Draw returns an error if the options
-// are out of range or if there is no pair to rank.
+// Draw samples rankings of pairs by random walks from restart states. gain is the training gain
+// G = 1 − Δ. The sample also records the additional gains in more for each state. They do not affect the
+// walks. All random numbers come from rng, so the same stream gives the same sample. Draw returns an
+// error if the options are out of range or if there is no pair to rank.
 func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Rand, more ...ranking.Gain) (*Set, error) {
 	opts = opts.orDefault()
 	d, err := newDrawer(pairs, gain, opts, rng)
@@ -32,8 +32,8 @@ func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Ra
 	return d.draw(opts), nil
 }
 
-// DrawFrom is Draw with a single restart state: a random choice of top bads, then all goods, then the
-// remaining bads. It ignores Mix, Levels and Skew.
+// DrawFrom is Draw with a single restart state. This state has a number top of random bads above all
+// goods, and the remaining bads below. DrawFrom ignores Mix, Levels and Skew.
 func DrawFrom(pairs bipartite.Classes, gain ranking.Gain, top int, opts Options, rng *rand.Rand) (*Set, error) {
 	if top < 0 || top > len(pairs.Bad) {
 		return nil, fmt.Errorf("%d bad documents on top, expected 0 to %d", top, len(pairs.Bad))
@@ -189,7 +189,7 @@ type restarts struct {
 	inverted int // number of inverted pairs of the state chosen last
 }
 
-// restart is a state with the first top of bads above all goods.
+// restart is a state with bads[:top] above all goods and bads[top:] below.
 type restart struct {
 	bads []int32
 	top  int

@@ -78,8 +78,8 @@ func (w *literalWalk) step(rng *rand.Rand) ranking.Flip {
 }
 
 // valid reports whether flipping the pair gives a ranking, that is, whether g and b are in adjacent
-// blocks. If g is above b, all bads below g must then be in b's block or below it: n_g = #{b': n_b' ≤
-// n_b}. If b is above g, the same holds with exchanged roles.
+// blocks. If g is above b, all bads below g must then be in b's block or below it: n_g = #{b':
+// n_b' ≤ n_b}. If b is above g, the same holds with exchanged roles.
 func (w *literalWalk) valid(g, b int) bool {
 	if w.above[g*len(w.nb)+b] {
 		return w.ng[g] == atMost(w.nb, w.nb[b])

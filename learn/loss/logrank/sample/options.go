@@ -16,7 +16,7 @@ type Options struct {
 	Samples int
 
 	// Steps is the largest length T ≥ 0 of a walk: its restart state and up to Steps states after it.
-	// All walks are shortened to the same length that gives Samples.
+	// All walks are shortened equally if shorter walks give enough Samples.
 	Steps int
 
 	// Thin keeps the restart state and every Thin-th state after it, Thin ≥ 1.
