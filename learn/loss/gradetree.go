@@ -14,8 +14,8 @@ import (
 // pairs of their documents. A node comes after the nodes of its parts, so both parts are already sorted
 // by score. It scans the two sorted lists once and then merges them for its parent, as merge sort does
 // when it counts inversions. (C.-P. Lee and C.-J. Lin, Large-Scale Linear RankSVM, Neural Computation
-// 26, 2014, use order-statistic trees for the same sums.) A run is split where its two parts are nearest
-// in size, so a document belongs to at most log₂ n + 2 nodes.
+// 26, 2014, use order-statistic trees for the same sums.) A run is split where its parts are nearest in
+// size, so a document belongs to at most log₂ n + 2 nodes.
 type gradeTree struct {
 	order  []int32 // documents, by descending grade
 	levels []int   // end of each level in order
@@ -142,9 +142,9 @@ func (s *sweep) run(scores []float64, margin float64, keep *activePairs) moments
 
 // better adds the active pairs of a node to count and first of the better documents, and returns Σ t².
 // It visits these documents in descending order of score, so active pairs stay active. From one document
-// to the next, each t grows by the difference of their scores. Without subtractions, no rounding error
-// exceeds that of a direct sum over pairs. Unless active is nil, better sets it to each document's
-// number of active pairs.
+// to the next, each t grows by the difference of their scores. Nothing is subtracted, so rounding errors
+// are not larger than those of a direct sum over pairs. Unless active is nil, better sets it to each
+// document's number of active pairs.
 func (s *sweep) better(n gradeNode, margin float64, active []int32) (sum float64) {
 	upper, lower, places := s.keys[n.from:n.mid], s.keys[n.mid:n.to], s.places[n.from:n.mid]
 	var count, first, second, last float64
@@ -176,8 +176,8 @@ func (s *sweep) better(n gradeNode, margin float64, active []int32) (sum float64
 	return sum
 }
 
-// worse is better for the worse documents, which it visits in ascending order of score. It adds Σ 1 and
-// Σ t to sums.
+// worse is like better, but for the worse documents of a node. It visits them in ascending order of
+// score, and adds the number of active pairs and Σ t to sums.
 func (s *sweep) worse(n gradeNode, margin float64, sums *moments) {
 	upper, lower, places := s.keys[n.from:n.mid], s.keys[n.mid:n.to], s.places[n.mid:n.to]
 	var count, first, last float64

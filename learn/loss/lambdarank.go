@@ -64,8 +64,8 @@ type LambdaRank struct {
 
 	// Alpha is the α of the regularisation in section 4: λ_i becomes λ_i − αs_i. It adds α to every
 	// eigenvalue of the symmetric part of the Jacobian of −λ. It pulls every score to 0, so Σλ is no
-	// longer 0. The paper writes λ_i + α_i s_i, with the sign of its eq. 4, in which λ is the gradient
-	// of the cost. In eq. 3, as here, λ is the negative gradient.
+	// longer 0. The paper writes λ_i + α_i s_i, because λ is the gradient of the cost in its eq. 4. In
+	// eq. 3, as here, λ is the negative gradient.
 	Alpha float64
 
 	// AlphaRatio gives each document its own α_i, as section 4 does: Alpha·AlphaRatio^g for a document

@@ -109,9 +109,10 @@ func (ListNet) Traits() Traits { return Traits{Convex: true, ShiftInvariant: tru
 //
 // and S_A = Σ_{i∉A} exp(s_i) = S − Σ_{a∈A} exp(s_a).
 //
-// Let t be the document with the highest score. The difference loses no digits if A does not contain t,
-// since S_A is at least exp(s_t). For sets with t, the sums are computed from the documents without t,
-// whose scores are exponentiated again. The depth of this recursion is the size of the sets.
+// Let t be the document with the highest score. The difference S − Σ_{a∈A} exp(s_a) loses no digits if A
+// does not contain t, since S_A is at least exp(s_t). For sets with t, the sums are computed from the
+// documents without t, whose scores are exponentiated again. The depth of this recursion is the size of
+// the sets.
 type topCrossEntropy struct {
 	top   int       // k
 	among []float64 // m_i

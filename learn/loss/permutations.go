@@ -153,9 +153,10 @@ func (p *permuter) draw(tau float64, rng *rand.Rand) []int32 {
 }
 
 // Negatives draws the training documents of a query with many irrelevant documents. It keeps all
-// documents with a grade of at least threshold. It also keeps a uniform sample of all other documents,
-// which is ratio times as large, rounded up. It returns the indices of the kept documents in ascending
-// order, or nil if it keeps all or if none is relevant.
+// documents with a grade of at least threshold. It also keeps a uniform sample of the other documents.
+// The size of the sample is ratio times the number of documents that reach the threshold, rounded up. It
+// returns the indices of the kept documents in ascending order, or nil if it keeps all or if none is
+// relevant.
 func Negatives(grades []float64, threshold, ratio float64, rng *rand.Rand) []int32 {
 	var kept, bad []int32
 	for i, g := range grades {

@@ -70,8 +70,8 @@ func (RankCosine) Traits() Traits { return Traits{} }
 // weights.
 type boundCosine struct{ unit, root []float64 }
 
-// tiniestScore is a bound of the largest score. If it is smaller, all scores count as 0, because 1/‖s‖
-// may overflow.
+// tiniestScore is the smallest size of scores. If all scores are smaller in absolute value, they count
+// as 0, because 1/‖s‖ may overflow.
 const tiniestScore = 0x1p-1000
 
 func (b boundCosine) Eval(scores, lambda []float64, scratch *Scratch) float64 {

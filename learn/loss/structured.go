@@ -363,17 +363,18 @@ func (t *tail) at(m, j int) float64 {
 }
 
 // columnSearch finds the worst ranking for a gain whose terms γ_i(a) are convex in a, such as AP and
-// AUC: the more bads are above a good already, the less another one costs. The search places the bads in
-// descending order of their scores. If the l-th bad is above the goods from i on, it adds
+// AUC. Convex means that another bad above a good costs less if more bads are above the good already.
+// The search places the bads in descending order of their scores. If the l-th bad is above the goods
+// from i on, it adds
 //
 //	V_l(i) = Σ_{k≥i} 2κ(s_bl − s_gk) + γ_k(l−1) − γ_k(l),
 //
 // to the value of the ranking, which is Σ_l V_l(i_l). Each term of V_l decreases with l. So if
 // V_l(i') ≥ V_l(i) for an i' > i, the same holds for all later bads. Let i_l be the largest i that
 // maximises V_l. Then i_l does not decrease with l, so the i_l form a path. (Yue et al., SIGIR 2007,
-// Section 4, prove in the same way that the greedy algorithm is exact.) Moreover, i_l lies between the
-// results for any earlier and any later bad. Divide and conquer over the bads therefore takes O(n⁺ + n⁻
-// log n⁻) steps, while the lattice has n⁺n⁻ cells.
+// Section 4, prove in the same way that the greedy algorithm is exact.) Given the i_l of an earlier and
+// a later bad, only the i between them remain. Divide and conquer over the bads therefore takes
+// O(n⁺ + n⁻ log n⁻) steps, while the lattice has n⁺n⁻ cells.
 type columnSearch struct {
 	gain  func(i, a int) float64 // γ_i(a)
 	falls [][]float64            // falls[l][i] = γ_i(l) − γ_i(l+1); nil for large queries

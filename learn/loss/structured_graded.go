@@ -153,8 +153,8 @@ func (b *boundGraded) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	return b.weight * value
 }
 
-// Support implements [CuttingPlane]. The plane is the argument of the maximum at the worst order π, and
-// its constant is Δ(π).
+// Support implements [CuttingPlane]. The plane is Δ(π) + Σ_i (c(π_i) − c*_i) s_i, where π is the worst
+// order at the given scores. Its constant is Δ(π).
 func (b *boundGraded) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, delta := b.eval(scores, lambda, scratch)
 	return b.weight * delta

@@ -1,6 +1,6 @@
 // Package bipartite contains the common parts of losses on rankings of a query's good (relevant) and bad
-// (irrelevant) documents: the two classes, the scale of the feature map on their pairs, and the terms of
-// a measure that depends only on the classes.
+// (irrelevant) documents. These are the two classes, the scale of the feature map on their pairs, and
+// the terms of a measure that depends only on the classes.
 //
 // Start reading at [Classes]. The package must not know of any loss.
 package bipartite

@@ -69,7 +69,7 @@ func (t *GainTable) At(i, a int) float64 {
 	return 0
 }
 
-// Column returns Σ_i γ_i(a), the gain if all goods have a bads above them.
+// Column returns Σ_i γ_i(a), the gain if the number of bads above each good is a.
 func (t *GainTable) Column(a int) float64 {
 	var sum float64
 	for i := range t.Rows {

@@ -257,8 +257,8 @@ const (
 	// gain anything, to machine precision, and E[G] = Σ_g E[γ_0(a_g)].
 	rareTotal = 0x1p-60 * lift
 
-	// tinyGain and tinySteep are bounds of E[G]·lift. Below them, products leave the range of float64,
-	// so logarithms are used instead. tinySteep applies if any log odds exceed moderateOdds.
+	// tinyGain and tinySteep are lower bounds of E[G]·lift. For a smaller gain, products leave the range
+	// of float64, so logarithms are used instead. tinySteep applies if any log odds exceed moderateOdds.
 	tinyGain     = 0x1p-1700 * lift
 	tinySteep    = 0x1p-900 * lift
 	moderateOdds = 600

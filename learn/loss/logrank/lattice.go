@@ -56,12 +56,12 @@ func logChoose(n, k int) float64 {
 	return all - in - out
 }
 
-// smallPath is a bound of the mean of a term over all paths, as a logarithm. If the mean is smaller, the
-// sum must be computed in logarithms. Cells are computed relative to the best path: c_i(j) minus its
-// maximum over j. The best steps of all goods form a path, so the factor of a cell is at most 1, and a
-// partial sum is at most the number of paths. Underflow below exp(−700) loses at most exp(−700) for each
-// path. So a sum with a larger mean is precise. Smaller means occur for long lists with as many goods as
-// bads, and for E[G] if the gain of a ranking is almost surely 0.
+// smallPath is a threshold for the logarithm of a sum over paths divided by the number of paths. Below
+// it, the sum is computed in logarithms, because its terms underflow. Cells are computed relative to the
+// best path: c_i(j) minus its maximum over j. The best steps of all goods form a path, so the factor of
+// a cell is at most 1, and a partial sum is at most the number of paths. Underflow loses at most
+// exp(−700) for each path, so sums above the threshold are precise. Sums below it occur for long lists
+// with as many goods as bads, and for E[G] if the gain of a ranking is almost surely 0.
 const smallPath = -660
 
 func (l *latticeLaw) logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64 {
@@ -218,7 +218,8 @@ func (w *latticeWork) backward(norm float64) {
 }
 
 // marginals adds P(j_i = j) to columns[j] and returns E[j_i]. Before the call, suffix[j] is the sum over
-// all paths from row i+1 at columns ≥ j. Afterwards it is the same sum from row i.
+// all paths from row i+1 at columns ≥ j. After the call, suffix[j] is the sum over all paths from row i
+// at columns ≥ j.
 func marginals(before, cells, suffix, columns []float64) float64 {
 	cells, suffix, columns = cells[:len(before)], suffix[:len(before)], columns[:len(before)]
 	var sum, expected float64

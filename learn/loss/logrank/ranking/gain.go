@@ -10,8 +10,8 @@ import (
 // depends only on its rank among the goods and on the number of bads above it. AUC, AP, NDCG, MRR and
 // precision are such measures.
 type Gain interface {
-	// GoodGain returns the term of the i-th good from the top, counted from 0. There are a bads above
-	// it. good and bad are the numbers of good and bad documents of the query.
+	// GoodGain returns the term of the i-th good from the top, counted from 0. The number of bads above
+	// it is a. good and bad are the numbers of good and bad documents of the query.
 	GoodGain(i, a, good, bad int) float64
 }
 

@@ -32,8 +32,8 @@ func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Ra
 	return d.draw(opts), nil
 }
 
-// DrawFrom is Draw with a single restart state. This state has a number top of random bads above all
-// goods, and the remaining bads below. DrawFrom ignores Mix, Levels and Skew.
+// DrawFrom is Draw with a single restart state. In this state, top randomly chosen bads are above all
+// goods, and the remaining bads are below. DrawFrom ignores Mix, Levels and Skew.
 func DrawFrom(pairs bipartite.Classes, gain ranking.Gain, top int, opts Options, rng *rand.Rand) (*Set, error) {
 	if top < 0 || top > len(pairs.Bad) {
 		return nil, fmt.Errorf("%d bad documents on top, expected 0 to %d", top, len(pairs.Bad))
@@ -136,8 +136,8 @@ func (d *drawer) draw(opts Options) *Set {
 	return s
 }
 
-// run walks from the state of d.order and fills column w of s. It reports whether the ideal ranking is
-// among the recorded states.
+// run makes walk w from the state of d.order and fills column w of the arrays in s. It reports whether
+// the ideal ranking is among the recorded states.
 func (d *drawer) run(s *Set, w int, seen *census) (ideal bool) {
 	inverted := d.restarts.inverted
 	d.walk.restart(d.order)
