@@ -285,8 +285,7 @@ type differenceField struct {
 	cut     int     // number of ranks that count in the measure
 }
 
-// smallestGap replaces a smaller mean gap as ε. Otherwise λ would be unbounded where all scores are
-// equal.
+// smallestGap is the least ε if ε is the mean gap. It bounds λ where all scores are equal.
 const smallestGap = 1e-3
 
 func (f *differenceField) epsilon(scores []float64) float64 {

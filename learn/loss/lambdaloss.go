@@ -260,8 +260,8 @@ func addCurvature(curvature, w, slope []float64, r int) {
 	curvature[r] += own
 }
 
-// averageAlike replaces the λ of documents with equal score and gain by their mean. These have adjacent
-// ranks.
+// averageAlike replaces the λ of documents with equal score and gain by their mean. Such documents have
+// adjacent ranks.
 func averageAlike(lambda, x, gains []float64) {
 	for from := 0; from < len(x); {
 		to := from + 1

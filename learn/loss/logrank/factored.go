@@ -164,8 +164,8 @@ func (l *orderLaw) logRareRow(g int, s []float64, w *rareWork) float64 {
 	return kernel.LogSumExp(w.terms)
 }
 
-// logRareBackward replaces w.p by ∂ log E[γ_0(a_g)]/∂z_gb. Before it, logRareRow must have set w and
-// returned value.
+// logRareBackward replaces w.p by ∂ log E[γ_0(a_g)]/∂z_gb. The caller must first call logRareRow, which
+// sets w and returns value.
 func (l *orderLaw) logRareBackward(value float64, w *rareWork) {
 	width := len(l.steps)
 	for t, steps := range l.steps {
