@@ -90,7 +90,7 @@ def auto(a, case, seed, system, words):
     work.mkdir(parents=True, exist_ok=True)
     train, test = work / "train.txt", case.test
     train.write_text("".join(p.read_text() for p in case.train))
-    more = ["--missing", "mean"] if case.about.get("missing") else []
+    more = []
     if case.categorical:
         more = ["--one-hot", "auto"]
         train, test = table_of(train, case, work / "train.csv"), table_of(test, case, work / "test.csv")
