@@ -10,16 +10,16 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// categoriesFile are the categories of one feature in a model file; features are counted from 1.
-// Values are all texts or all numbers, in the order of their codes; there are none for a feature
-// that the model does not use.
+// categoriesFile contains the categories of one feature in a model file. Feature is counted from 1.
+// Values are all texts or all numbers, in the order of their codes. A feature that the model does not
+// use has no values.
 type categoriesFile struct {
 	Feature int              `json:"feature"`
 	Values  strictjson.Value `json:"values"`
 }
 
-// InputCategories returns the categories of every feature, nil for a numeric feature. The list may
-// be shorter than the features. A fusion has the categories of its members.
+// InputCategories returns the categories of every feature, with nil for a numeric feature. The list may
+// be shorter than the features. A fusion returns the categories of its members.
 func (m *Model) InputCategories() []*dataset.Categories {
 	if f, ok := m.Scorer.(*Fusion); ok {
 		return f.categories
@@ -27,7 +27,7 @@ func (m *Model) InputCategories() []*dataset.Categories {
 	return m.Categories
 }
 
-// encodeCategories returns the member "categories" of the features in a file, nil if there are none.
+// encodeCategories returns the elements of "categories" in a model file, nil if there are none.
 func (m *Model) encodeCategories() ([]json.RawMessage, error) {
 	var list []json.RawMessage
 	for j, c := range m.Categories {
@@ -50,7 +50,7 @@ func (m *Model) encodeCategories() ([]json.RawMessage, error) {
 	return list, nil
 }
 
-// categories reads the categories of a file, nil if there are none.
+// categories reads the categories of a model file, nil if there are none.
 func (f *featuresFile) categories() ([]*dataset.Categories, error) {
 	var all []*dataset.Categories
 	for _, raw := range f.Categories {
@@ -75,7 +75,7 @@ func (f *featuresFile) categories() ([]*dataset.Categories, error) {
 	return all, nil
 }
 
-// read reads the values.
+// read returns the categories with the values of c. Without values, the feature is unused.
 func (c *categoriesFile) read() (*dataset.Categories, error) {
 	if c.Values.Text == nil {
 		return dataset.NewUnusedCategories(), nil
@@ -108,8 +108,8 @@ func (c *categoriesFile) read() (*dataset.Categories, error) {
 	return dataset.NewNumberCategories(numbers)
 }
 
-// checkCategories returns an error for categories that a model cannot have: what is done to features
-// before scoring is for numbers, not for codes.
+// checkCategories returns an error if the model has categories and also changes features before
+// scoring. Such changes suit numbers, not codes.
 func (m *Model) checkCategories() error {
 	if m.Categories == nil {
 		return nil
@@ -126,8 +126,8 @@ func (m *Model) checkCategories() error {
 	return nil
 }
 
-// encodeRows sets the codes of categories in place of their values in the rows of x, which have the
-// features from 0 on. The values are known to be categories.
+// encodeRows replaces categories in the rows of x by their codes. Each row has the given number of
+// features. The caller has checked the values by checkCodes.
 func (m *Model) encodeRows(x []float32, features int) {
 	for j, c := range m.Categories[:min(features, len(m.Categories))] {
 		if c == nil {
@@ -139,9 +139,9 @@ func (m *Model) encodeRows(x []float32, features int) {
 	}
 }
 
-// checkCodes returns an error if a row of x has a value outside the categories of its feature. A row
-// has the given number of features; columns says which are the model's, as in Score. The function of
-// names the document of a row.
+// checkCodes returns an error if a row of x has a value outside the categories of its feature. Each row
+// has the given number of features. columns[j] is the column of feature j, or −1; nil means that
+// feature j is column j. The function of returns the name of a row's document for the error.
 func (m *Model) checkCodes(x []float32, features int, columns []int, of func(row int) string) error {
 	for j, c := range m.InputCategories() {
 		if c == nil || c.Unused() {
@@ -152,7 +152,7 @@ func (m *Model) checkCodes(x []float32, features int, columns []int, of func(row
 			column = columns[j]
 		}
 		for at, row := column, 0; row*features < len(x); at, row = at+features, row+1 {
-			v := float32(0) // of a feature that is not there
+			v := float32(0) // the value of an absent feature
 			if column >= 0 && column < features {
 				v = x[at]
 			}
@@ -164,7 +164,7 @@ func (m *Model) checkCodes(x []float32, features int, columns []int, of func(row
 	return nil
 }
 
-// featureText names a feature, counted from 0, in messages.
+// featureText returns the number, from 1, and the name of feature j for an error message.
 func (m *Model) featureText(j int) string {
 	if j < len(m.FeatureNames) {
 		return fmt.Sprintf("%d (%s)", j+1, m.FeatureNames[j])
@@ -172,7 +172,7 @@ func (m *Model) featureText(j int) string {
 	return strconv.Itoa(j + 1)
 }
 
-// checkData is checkCodes for all queries of a data set.
+// checkData calls checkCodes for all queries of a data set.
 func (m *Model) checkData(d *dataset.Dataset, columns []int) error {
 	if m.InputCategories() == nil {
 		return nil
@@ -189,8 +189,8 @@ func (m *Model) checkData(d *dataset.Dataset, columns []int) error {
 	return nil
 }
 
-// gatherCategories sets the categories of a fusion's features from its members. Members must agree,
-// since data have one code for a text.
+// gatherCategories sets the categories of a fusion's features from its members. It returns an error if
+// members have different categories for a feature, since a text has one code in the data.
 func (f *Fusion) gatherCategories() error {
 	for s, m := range f.Members {
 		for j, c := range m.InputCategories() {

@@ -12,10 +12,14 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// FormatName and a version head every model file. Files of a version higher than
-// FormatVersion are refused; unknown keys are ignored. A model has the lowest version that
-// holds it, since older programs ignore what they do not know. It is 3 if features have categories, 2 if they are
-// transformed one by one, views of them are taken or a fusion has them by name, and else 1.
+// FormatName and a version are at the head of every model file. Decode rejects versions above
+// FormatVersion and ignores unknown keys. Older programs therefore ignore keys that they do not
+// know. So that they cannot misread a model, Save writes the lowest version that represents it:
+//
+//   - 3 if features have categories;
+//   - 2 if the model has transforms or views, treats absent features as missing, or is a fusion that matches
+//     features by name;
+//   - 1 otherwise.
 const (
 	FormatName    = "listwise-model"
 	FormatVersion = 3
@@ -25,8 +29,8 @@ const (
 // weights.
 const MaxFileBytes = 1 << 30
 
-// modelFile is the layout of a model file; "scorer" and "sum" follow, each made by
-// itself.
+// modelFile contains the first keys of a model file. The keys "scorer" and "sum" are encoded
+// separately and come last.
 type modelFile struct {
 	Format          string         `json:"format"`
 	Version         int            `json:"version"`
@@ -37,27 +41,26 @@ type modelFile struct {
 	Hyperparameters map[string]any `json:"hyperparameters"`
 	Seed            uint64         `json:"seed"`
 	Features        featuresFile   `json:"features"`
-	Missing         string         `json:"missing,omitempty"` // empty means error
-	Absent          string         `json:"absent,omitempty"`  // empty means zero, or missing
+	Missing         string         `json:"missing,omitempty"` // empty: error
+	Absent          string         `json:"absent,omitempty"`  // "missing", or empty for zero
 	Normalization   string         `json:"normalization"`
 	Training        Training       `json:"training"`
 }
 
-// absentMissing is the value of "absent" of a model that learned from text whose absent features
-// were missing.
+// absentMissing is the value of "absent" for a model whose training text omitted missing features.
 const absentMissing = "missing"
 
 type featuresFile struct {
 	Count      int               `json:"count"`
 	Names      []string          `json:"names,omitempty"`
 	Transforms []chainFile       `json:"transforms,omitempty"`
-	Views      []string          `json:"views,omitempty"` // none: raw
+	Views      []string          `json:"views,omitempty"` // empty: raw
 	Categories []json.RawMessage `json:"categories,omitempty"`
 }
 
-// Save writes the model to a file: to a temporary name first, synced and renamed,
-// so that path holds either what it held before or the whole model. A model that
-// is not finite, or too large for [Load], is an error.
+// Save writes the model to the file at path. It writes to a temporary file, syncs and renames it.
+// So path contains either its old content or the whole model. Save returns an error if the model
+// has a number that is not finite or is too large for [Load].
 func (m *Model) Save(path string) error {
 	text, err := m.text()
 	if err != nil {
@@ -66,7 +69,7 @@ func (m *Model) Save(path string) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return write(w, text) })
 }
 
-// Write writes what Save writes to a file.
+// Write writes the content of a model file to w, as Save does.
 func (m *Model) Write(w io.Writer) error {
 	text, err := m.text()
 	if err != nil {
@@ -75,7 +78,7 @@ func (m *Model) Write(w io.Writer) error {
 	return write(w, text)
 }
 
-// text returns the content of the file on one line.
+// text returns the content of the model file, on one line.
 func (m *Model) text() ([]byte, error) {
 	text, err := m.encode()
 	if err != nil {
@@ -95,7 +98,7 @@ func write(w io.Writer, text []byte) error {
 	return nil
 }
 
-// limited is a writer that takes at most left bytes.
+// limited is a writer that accepts at most left bytes.
 type limited struct {
 	w    io.Writer
 	left int
@@ -108,7 +111,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// encode returns the JSON form of the model, without white space and "sum".
+// encode returns the model as JSON without white space and without the key "sum".
 func (m *Model) encode() ([]byte, error) {
 	if m.Scorer == nil {
 		return nil, errNoScorer
@@ -162,8 +165,8 @@ func (m *Model) encode() ([]byte, error) {
 	return strictjson.AppendMember(text, "scorer", s), nil
 }
 
-// Load reads a model file, which must be a regular file of at most MaxFileBytes. An
-// error about its content is a *FileError.
+// Load reads a model file, which must be a regular file of at most MaxFileBytes. If the content is
+// invalid, the error is a *FileError.
 func Load(path string) (*Model, error) {
 	text, err := ReadFile(path)
 	if err != nil {
@@ -172,7 +175,7 @@ func Load(path string) (*Model, error) {
 	return Decode(path, text)
 }
 
-// Decode reads the text of a model file, which errors, *FileError all of them, call path.
+// Decode reads a model from the text of a model file. All its errors are *FileError and name path.
 func Decode(path string, text []byte) (*Model, error) {
 	m, err := decode(text)
 	if err != nil {
@@ -181,8 +184,8 @@ func Decode(path string, text []byte) (*Model, error) {
 	return m, nil
 }
 
-// Read reads what Write writes, at most MaxFileBytes. An error about the content is a
-// *FileError for the file "model".
+// Read reads a model in the form that Write writes, at most MaxFileBytes. If the content is
+// invalid, the error is a *FileError for the file "model".
 func Read(r io.Reader) (*Model, error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxFileBytes+1))
 	if err != nil {
@@ -194,13 +197,13 @@ func Read(r io.Reader) (*Model, error) {
 	return Decode("model", text)
 }
 
-// ReadFile reads a file of at most MaxFileBytes. A device or a pipe, which may never end or
-// never begin, is not opened.
+// ReadFile reads a regular file of at most MaxFileBytes. It does not open a device or a pipe,
+// because reading one may block or never end.
 func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return os.ReadFile(path) // for its error, which speaks of opening the file
+		return os.ReadFile(path) // for the error of opening the file
 	case info.IsDir():
 		return nil, &FileError{File: path, Err: errors.New("found a directory, expected a model file")}
 	case !info.Mode().IsRegular():
@@ -211,7 +214,7 @@ func ReadFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// partError is an error in the part of the text that begins at an offset.
+// partError is an error in a part of a text. The part begins at offset at.
 type partError struct {
 	at  int
 	err error
@@ -220,8 +223,7 @@ type partError struct {
 func (e *partError) Error() string { return e.err.Error() }
 func (e *partError) Unwrap() error { return e.err }
 
-// inPart adds the offset of a part to an error in it, unless the error has its place
-// already.
+// inPart adds the offset of v to an error in v, unless the error already has an offset.
 func inPart(v strictjson.Value, err error) error {
 	var part *partError
 	var kind *json.UnmarshalTypeError
@@ -238,7 +240,8 @@ func decode(text []byte) (*Model, error) {
 	return decodeModel(strictjson.Whole(text))
 }
 
-// decodeModel reads a model file, or a member of a fusion, which is one as well.
+// decodeModel reads a model from v, which is a model file or a member of a fusion. Both have the
+// same form.
 func decodeModel(v strictjson.Value) (*Model, error) {
 	var head struct {
 		Format  *string          `json:"format"`
@@ -268,7 +271,7 @@ func decodeModel(v strictjson.Value) (*Model, error) {
 		return nil, err
 	}
 	sum := make(chan error, 1)
-	go func() { sum <- checkSum(o, head.Sum) }() // while the rest is read
+	go func() { sum <- checkSum(o, head.Sum) }() // while f.model decodes the file
 	m, err := f.model(head.Scorer)
 	if sumErr := <-sum; err == nil {
 		err = sumErr
@@ -279,7 +282,7 @@ func decodeModel(v strictjson.Value) (*Model, error) {
 	return m, nil
 }
 
-// model checks the content of a file with such a scorer.
+// model checks the content of the file and returns the model. raw is the scorer's JSON value.
 func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 	if raw.Text == nil {
 		return nil, errors.New(`found no "scorer", expected an object with a "type"`)

@@ -10,16 +10,16 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// FileError says what is wrong in a model file: what was found, what was expected, and on
-// which line where that is known.
+// FileError describes an error in a model file: what was found, what was expected and, if known, the
+// line.
 type FileError struct {
 	File string
-	Line int // counted from 1; 0 if the error is not of one line
+	Line int // counted from 1; 0 if unknown
 	Err  error
 }
 
-// Error returns "FILE:LINE: …" and shortens a very long message: a file may hold a text of any
-// length in place of a name.
+// Error returns "FILE:LINE: …". It shortens very long messages, since a damaged file may contain a name
+// of any length.
 func (e *FileError) Error() string {
 	const most = 400
 	what := []rune(e.Err.Error())
@@ -35,8 +35,8 @@ func (e *FileError) Error() string {
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Locate adds to an error about a text where it happened, and rephrases those about JSON for
-// readers who do not know Go. Packages that read models of other systems use it, too.
+// Locate adds the path and the line to an error about text. It rephrases errors of encoding/json for
+// readers who do not know Go. Importers of other systems' models also use it.
 func Locate(path string, text []byte, err error) *FileError {
 	var strict *strictjson.Error
 	var part *partError

@@ -17,35 +17,36 @@ import (
 // fusionKind is the name of a fusion in model files.
 const fusionKind = "fusion"
 
-// maxMembers is how many models a fusion may have.
+// maxMembers is the largest number of members of a fusion.
 const maxMembers = 10_000
 
-// Fusion is a scorer made of models: the weighted sum of their votes. Its parameters
-// are the weights. Its features are all that any member knows by name. Every member
-// transforms features itself, so that a model whose scorer is a Fusion does nothing to them.
+// Fusion is a scorer that computes the weighted sum of its members' votes. Its parameters are the
+// weights, one per member. Its features are the union of the members' features. Each member
+// transforms the features itself, so a model whose scorer is a Fusion has no transforms of its own.
 type Fusion struct {
 	Rule    fuse.Rule
 	Members []*Model
 
 	features   int
-	names      []string              // of the features, nil if they have none
-	columns    [][]int               // of the features, those of each member; nil: the first ones
+	names      []string              // of the features; nil if they have none
+	columns    [][]int               // for each member, its columns among the features; nil: each member uses the first ones
 	categories []*dataset.Categories // of the features, as in Model; nil: none
 	pool       sync.Pool             // of *fusionMemory
 }
 
 var _ scorer.Scorer = (*Fusion)(nil)
 
-// fusionMemory is what Score and Backward need for one query.
+// fusionMemory is the memory that Score and Backward need for one query.
 type fusionMemory struct {
 	votes  [][]float64
-	x      []float32 // of a member that has the first features alone
-	spaces []space   // of the members
+	x      []float32 // for a member that uses only the first features
+	spaces []space   // one per member
 }
 
-// NewFusion returns the fusion of models, each of which takes its features by name if all
-// have names. Without any model, with a rule that makes no sense, or with names that
-// contradict the positions of features of a model without names, that is an error.
+// NewFusion returns the fusion of the members. If all members name their features, each one finds
+// its features by name. Otherwise features are matched by position. NewFusion returns an error for
+// an empty list, an invalid rule, or names that do not match the positions in a member without
+// names.
 func NewFusion(r fuse.Rule, members []*Model) (*Fusion, error) {
 	if len(members) == 0 {
 		return nil, errors.New("found no models to fuse, expected at least one")
@@ -69,7 +70,7 @@ func NewFusion(r fuse.Rule, members []*Model) (*Fusion, error) {
 	return f, nil
 }
 
-// checkMembers checks the number of models of a fusion.
+// checkMembers returns an error if n is more than maxMembers.
 func checkMembers(n int) error {
 	if n > maxMembers {
 		return fmt.Errorf("found %d models to fuse, expected at most %d", n, maxMembers)
@@ -80,8 +81,8 @@ func checkMembers(n int) error {
 // Kind returns "fusion".
 func (*Fusion) Kind() string { return fusionKind }
 
-// NumFeatures returns the number of features of the widest member or, where the members know
-// different ones by name, of all.
+// NumFeatures returns the number of features of the union of all members' features. If features are
+// matched by position, it is the largest number of features of a member.
 func (f *Fusion) NumFeatures() int { return f.features }
 
 // NumParams returns the number of members.
@@ -90,7 +91,7 @@ func (f *Fusion) NumParams() int { return len(f.Members) }
 // Init sets equal weights.
 func (f *Fusion) Init(params []float64, _ *rand.Rand) { copy(params, fuse.Equal(len(f.Members))) }
 
-// Prepare implements [scorer.Preparer].
+// Prepare builds the members' data structures for faster scoring. See [scorer.Preparer].
 func (f *Fusion) Prepare() {
 	for _, member := range f.Members {
 		member.Prepare()
@@ -105,8 +106,8 @@ func (f *Fusion) Score(dst, params []float64, x []float32, _ *scorer.Workspace) 
 	fuse.Add(dst, m.votes, params)
 }
 
-// Backward adds Σ_i lambda[i]·vote to the gradient of each weight. It needs no Score
-// before it, and the members do not change.
+// Backward adds Σ_i lambda[i]·vote_i to the gradient of each weight. It does not change the
+// members, and needs no call of Score before.
 func (f *Fusion) Backward(grad, _ []float64, x []float32, lambda []float64, _ *scorer.Workspace) {
 	m := f.vote(x, len(lambda))
 	defer f.pool.Put(m)
@@ -117,7 +118,7 @@ func (f *Fusion) Backward(grad, _ []float64, x []float32, lambda []float64, _ *s
 	}
 }
 
-// vote returns the votes of all members on one query.
+// vote computes the votes of all members on one query. The caller returns the memory to f.pool.
 func (f *Fusion) vote(x []float32, docs int) *fusionMemory {
 	if len(x) != docs*f.features {
 		panic(fmt.Sprintf("model: %d features of %d documents, want %d", len(x), docs, docs*f.features))
@@ -141,8 +142,8 @@ func (f *Fusion) vote(x []float32, docs int) *fusionMemory {
 	return m
 }
 
-// Votes returns the votes of every member for the documents of a query, the rows of x, which
-// has the fusion's features: those whose weighted sums Score gives.
+// Votes returns the votes of every member for the documents of a query. The rows of x are documents
+// with the fusion's features. Score returns the weighted sums of these votes.
 func (f *Fusion) Votes(x []float32, docs int) [][]float64 {
 	m := f.vote(x, docs)
 	defer f.pool.Put(m)
@@ -153,7 +154,7 @@ func (f *Fusion) Votes(x []float32, docs int) [][]float64 {
 	return votes
 }
 
-// NewFused returns the model of a fusion with the given weights, one a member.
+// NewFused returns the model of a fusion with the given weights, one per member.
 func NewFused(r fuse.Rule, members []*Model, weights []float64) (*Model, error) {
 	f, err := NewFusion(r, members)
 	if err != nil {
@@ -174,8 +175,8 @@ func NewFused(r fuse.Rule, members []*Model, weights []float64) (*Model, error) 
 	return fused, nil
 }
 
-// fusionFile is a fusion in a model file; its "weights" and its "members", whole
-// model files, follow.
+// fusionFile contains the first keys of a fusion in a model file. The keys "weights" and "members"
+// follow; each member is a whole model file.
 type fusionFile struct {
 	Type  string   `json:"type"`
 	Rule  string   `json:"rule"`
@@ -223,7 +224,7 @@ func encodeScorer(s scorer.Scorer, params []float64) ([]byte, error) {
 	return strictjson.AppendMember(text, "members", append(members, ']')), nil
 }
 
-// decodeScorer is the inverse of encodeScorer.
+// decodeScorer reads the JSON object that encodeScorer writes.
 func decodeScorer(v strictjson.Value) (scorer.Scorer, []float64, error) {
 	o, err := strictjson.Members(v)
 	if err != nil {
@@ -266,7 +267,7 @@ func decodeFusion(o strictjson.Object) (*Fusion, []float64, error) {
 	return fusion, parts.Weights, err
 }
 
-// decodeMembers reads as many models as there are weights.
+// decodeMembers reads a list of models, which must be as long as the list of weights.
 func decodeMembers(v strictjson.Value, weights int) ([]*Model, error) {
 	var list []strictjson.Value
 	var err error

@@ -1,13 +1,13 @@
-// Package model holds trained ranking functions and the one self-describing
-// JSON file that stores them.
+// Package model contains trained ranking functions. It stores each of them in one self-describing
+// JSON file.
 //
-// Start reading at [Model]; [Load] and [Model.Save] in file.go are its file. The package
+// Start reading at [Model]. [Load] and [Model.Save] in file.go read and write the file. The package
 // must not depend on how models are trained.
 //
-// A model file is untrusted input. Its size, its nesting and the memory for scoring are bounded. A
-// repeated key is an error, and so is a file that is not regular. The member "sum" is a checksum of
-// the rest, which reveals damage and later edits. A file without it, such as a handwritten model,
-// is not checked.
+// A model file is untrusted input. The package limits its size, its nesting depth and the memory
+// for scoring. It rejects files with repeated keys, and files that are not regular files. The key
+// "sum" is a checksum of the other content, which reveals damage and later edits. A file without
+// "sum", such as a handwritten model, is not checked.
 package model
 
 import (
@@ -22,104 +22,109 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Model is a trained ranking function with all that is needed to apply it and to say where
-// it came from. It is safe for concurrent use once made.
+// Model is a trained ranking function with everything needed to apply it and to say how it was
+// trained. It is safe for concurrent use as long as no field changes.
 type Model struct {
-	Method          string         // as "listwise methods" names it
-	Measure         string         // the training measure, "" if the method has none
-	Convention      string         // of the training measure, "" if there is none
-	Threshold       float64        // lowest relevant grade in training and selection; 0 if not known
-	Hyperparameters map[string]any // numbers, strings and booleans
+	Method          string         // name of the training method, as in "listwise methods"
+	Measure         string         // training measure; "" if the method has none
+	Convention      string         // convention of Measure; "" if there is no measure
+	Threshold       float64        // lowest relevant grade in training and selection; 0 if unknown
+	Hyperparameters map[string]any // values are numbers, strings and booleans
 	Seed            uint64
-	FeatureNames    []string              // one a feature, by which Score finds them, or nil; of a fusion those of its members
-	Missing         dataset.Missing       // what missing values became in training, and become before scoring
-	AbsentMissing   bool                  // features that lines of LETOR text leave out were missing in training, not 0
-	Transforms      *transform.Pipeline   // applied to features one by one before scoring, after Missing; nil does nothing
+	FeatureNames    []string              // names by which Score finds the features, or nil; for a fusion, the names from all members
+	Missing         dataset.Missing       // how missing values are replaced, in training and before scoring
+	AbsentMissing   bool                  // in training, a feature that a line of LETOR text omits was missing, not 0
+	Transforms      *transform.Pipeline   // applied to single features before scoring, after Missing; nil changes nothing
 	Normalization   dataset.Normalization // applied per query before scoring, after Transforms
-	Categories      []*dataset.Categories // of features by their places, nil for numbers: a scorer sees their codes; may be shorter than the features
-	Views           dataset.Views         // the forms in which the scorer sees the features, after Normalization; nil: raw
+	Categories      []*dataset.Categories // categories by feature, nil for a numeric feature; the scorer sees a category's code; may be shorter than the features
+	Views           dataset.Views         // forms of the features that the scorer sees, computed after Normalization; nil: the features themselves
 	Training        Training
 	Scorer          scorer.Scorer
-	Params          []float64 // the scorer's
+	Params          []float64 // parameters of Scorer
 }
 
-// Training describes the data a model was trained on and the course of training.
+// Training describes the training data and the course of training.
 type Training struct {
 	Fingerprint string `json:"fingerprint"` // of the training data before normalization
 	Queries     int    `json:"queries"`
 	Documents   int    `json:"documents"`
-	// Weighted says what had weights: queries, documents, or queries and documents; empty for
-	// none.
+	// Weighted names the weighted items: "queries", "documents" or "queries and documents". It is
+	// empty if there are no weights.
 	Weighted string `json:"weighted,omitempty"`
-	// Seen is the set of the training queries; nil if unknown.
+	// Seen identifies the training queries. It is nil if they are unknown.
 	Seen *dataset.QuerySet `json:"queries_seen,omitempty"`
-	// Summary is how the values of the features were distributed, after Missing and before
-	// Transforms; nil if unknown. See [Model.Summary].
+	// Summary is the distribution of each feature's values, after Missing and before Transforms. It
+	// is nil if unknown. See [Model.Summary].
 	Summary   *dataset.Summary `json:"feature_summary,omitempty"`
-	Used      int              `json:"queries_used"`  // queries the loss could learn from
+	Used      int              `json:"queries_used"`  // number of queries from which the loss could learn
 	Objective float64          `json:"objective"`     // final value, regularisation included
 	GradNorm  float64          `json:"gradient_norm"` // at the final parameters
-	// Gap is a certified bound on how far Objective is above the minimum; nil
-	// when the objective is not strongly convex.
+	// Gap is a certified bound: Objective is at most Gap above the minimum. It is nil if there is
+	// no bound, as for an objective that is not strongly convex.
 	Gap         *float64 `json:"gap,omitempty"`
-	Iterations  int      `json:"iterations"` // or epochs of a descent
+	Iterations  int      `json:"iterations"` // iterations of the optimiser, or epochs of a descent
 	Evaluations int      `json:"evaluations"`
 	Status      string   `json:"status"` // why the optimiser stopped
-	// BestEpoch is the epoch that a descent kept, from 1; 0 if there was none.
+	// BestEpoch is the epoch whose parameters a descent kept, counted from 1. It is 0 without a
+	// descent.
 	BestEpoch int `json:"best_epoch,omitempty"`
-	// Validation is the value by which that epoch was chosen; nil if it was not
-	// chosen on validation data.
+	// Validation is the validation measure of BestEpoch. It is nil without validation data.
 	Validation *float64 `json:"validation,omitempty"`
-	// Refit are hyperparameters, as words NAME=VALUE, that give the same weights without the
-	// validation data. On more data they train for the same length. Refit is empty if validation
-	// data selected nothing.
+	// Refit lists hyperparameters as words NAME=VALUE. Training with them gives the same weights
+	// without validation data. On more data, it runs the same number of epochs. Refit is empty if
+	// validation data selected nothing.
 	Refit string `json:"refit,omitempty"`
-	// Continued is the model that training continued from; nil if it started from scratch.
+	// Continued describes the model from which training continued. It is nil if training started
+	// from scratch.
 	Continued *Origin `json:"continued_from,omitempty"`
-	// Converged is whether an optimiser met its tolerance; nil where there is none, as for a
-	// descent, which ends after a number of epochs.
+	// Converged reports whether the optimiser met its tolerance. It is nil if there is no
+	// tolerance, as for a descent, which stops after a fixed number of epochs.
 	Converged *bool `json:"converged,omitempty"`
-	// Divided says how a training over parts of the data went, such as one on several machines;
-	// nil for one over all data at once. Fingerprint is then one of the parts' fingerprints.
+	// Divided describes a training over parts of the data, for example on several machines. It is
+	// nil for training on all data at once. Otherwise Fingerprint is the fingerprint of one part.
 	Divided *Divided `json:"divided,omitempty"`
 }
 
-// Divided describes a training over parts of the data.
+// Divided describes training over parts of the data.
 type Divided struct {
 	Parts  int    `json:"parts"`
-	Rounds int    `json:"rounds"` // times that every part was asked for something
-	Start  string `json:"start"`  // of the first minimisation: "average" of the parts' own optima, or "zero"
+	Rounds int    `json:"rounds"` // number of requests to every part
+	Start  string `json:"start"`  // start of the first minimisation: "average" of the parts' own optima, or "zero"
 }
 
-// Origin is where a model came from that another one continues.
+// Origin identifies a model from which another training continued.
 type Origin struct {
 	Method      string `json:"method"`
-	Fingerprint string `json:"fingerprint"` // of its training data
+	Fingerprint string `json:"fingerprint"` // of the model's training data
 	Seed        uint64 `json:"seed"`
 	Iterations  int    `json:"iterations"`
 	Parameters  int    `json:"parameters"`
 }
 
-// Origin returns where a model came from.
+// Origin returns the origin for a model that continues m.
 func (m *Model) Origin() *Origin {
 	return &Origin{m.Method, m.Training.Fingerprint, m.Seed, m.Training.Iterations, len(m.Params)}
 }
 
-// errNoScorer is the error of a model that was neither trained nor loaded.
+// errNoScorer is the error for a model that was neither trained nor loaded.
 var errNoScorer = errors.New("found a model without a scorer, expected one that was trained or loaded")
 
-// Constant reports whether there are parameters and all are 0, so that all documents get
-// the same score: the model ranks nothing.
+// Constant reports whether the model has parameters and all are 0. Such a model gives all documents
+// the same score.
 func (m *Model) Constant() bool {
 	return len(m.Params) > 0 && !slices.ContainsFunc(m.Params, func(p float64) bool { return p != 0 })
 }
 
-// Score returns one score for each document of d, in the order of its rows. It applies the model's
-// transforms first: see [Model.AppendInputs]. If model and data name their features, these are
-// matched by name, in any order. The names must be the same, unless d.IgnoreOthers allows further
-// ones. Otherwise features are matched by position. Documents may then lack trailing features,
-// which count as 0, but must not have more than the model. It is an error if features do not match,
-// a missing value has no rule, or a score is not finite.
+// Score returns one score for each document of d, in the order of the rows. It first transforms the
+// features as [Model.AppendInputs] does.
+//
+// If both the model and d name their features, Score matches features by name, in any order. The
+// names must then be the same, except that d.IgnoreOthers permits additional names in d. Otherwise
+// Score matches features by position. Then d may lack trailing features, which count as 0, but must
+// not have more features than the model.
+//
+// Score returns an error if features do not match, if the model has no rule for a missing value, if
+// a value is outside the categories of its feature, or if a score is not finite.
 func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	if m == nil || m.Scorer == nil {
 		return nil, errNoScorer
@@ -162,8 +167,8 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	return scores, nil
 }
 
-// NumFeatures returns the number of features of a document that the model ranks, 0 without a
-// scorer. Its scorer sees more if it sees several views of each.
+// NumFeatures returns the number of features of a document, or 0 for a model without a scorer. With
+// several views, the scorer has a multiple of this number of inputs.
 func (m *Model) NumFeatures() int {
 	if m == nil || m.Scorer == nil {
 		return 0
@@ -171,14 +176,14 @@ func (m *Model) NumFeatures() int {
 	return m.Scorer.NumFeatures() / m.Views.Count()
 }
 
-// InputNames returns the names of the scorer's inputs: FeatureNames and, for views, names such as
-// rank(bm25). It is nil if features have no names.
+// InputNames returns the names of the scorer's inputs. These are FeatureNames and, for other views,
+// names such as rank(bm25). InputNames returns nil if features have no names.
 func (m *Model) InputNames() []string { return m.Views.Names(m.FeatureNames) }
 
 // AppendInputs appends the scorer's inputs for one query's documents to dst, as a row-major matrix
 // with a column per input. It fills in missing values, transforms and normalizes features, and adds
-// their views. x is the row-major matrix of the documents with all features of the model. It is not
-// changed.
+// their views. x is the row-major matrix of the documents with all features of the model.
+// AppendInputs does not change x.
 func (m *Model) AppendInputs(dst, x []float32) []float32 {
 	s := spaces.Get().(*space)
 	defer spaces.Put(s)
@@ -187,9 +192,10 @@ func (m *Model) AppendInputs(dst, x []float32) []float32 {
 	return append(dst, s.transformed...)
 }
 
-// Inputs is AppendInputs for a query of a data set. columns are the data's columns of the model's
-// features, from [Model.Columns]. Features that the data lack are 0: those with column −1, or
-// trailing ones if columns is nil.
+// Inputs appends the scorer's inputs for the documents of q to dst, as AppendInputs does. columns
+// is the result of [Model.Columns] for the data set. If it is not nil, columns[j] is the data's
+// column for feature j. Inputs sets features that the data lack to 0: features with column −1 and,
+// if columns is nil, trailing features.
 func (m *Model) Inputs(dst []float32, q *dataset.Query, columns []int) []float32 {
 	width := m.NumFeatures()
 	x := make([]float32, 0, q.Len()*width)
@@ -212,8 +218,8 @@ func (m *Model) Inputs(dst []float32, q *dataset.Query, columns []int) []float32
 	return m.AppendInputs(dst, x)
 }
 
-// checkMissing returns an error if values of d, in the given columns, are missing and the
-// model, or a member of a fusion, has no rule for them.
+// checkMissing returns an error if a value of d in the given columns is missing and the model, or a
+// member of a fusion, has no rule for missing values.
 func (m *Model) checkMissing(d *dataset.Dataset, columns []int) error {
 	if d.Missing() == 0 || m.fillsMissing() {
 		return nil
@@ -236,20 +242,20 @@ func (m *Model) fillsMissing() bool {
 	return !slices.ContainsFunc(f.Members, func(member *Model) bool { return !member.fillsMissing() })
 }
 
-// takesMissing reports whether a scorer has scores for missing values.
+// takesMissing reports whether s can score documents with missing values.
 func takesMissing(s scorer.Scorer) bool {
 	t, ok := s.(scorer.MissingTaker)
 	return ok && t.TakesMissing()
 }
 
-// FillsKept reports whether the model keeps missing values for Transforms, which make
-// numbers of all of them.
+// FillsKept reports whether Missing keeps missing values and Transforms then replace all of them by
+// numbers.
 func (m *Model) FillsKept() bool {
 	return m.Missing == dataset.MissingKeep && m.Transforms.Fills(m.NumFeatures())
 }
 
-// checkKept returns an error for a model that keeps missing values though its scorer or its
-// normalization has no use for them.
+// checkKept returns an error if the model keeps missing values but its scorer or its normalization
+// cannot process them.
 func (m *Model) checkKept() error {
 	switch {
 	case m.Missing != dataset.MissingKeep || m.FillsKept():
@@ -262,8 +268,8 @@ func (m *Model) checkKept() error {
 	return nil
 }
 
-// Members returns the models that a fusion is made of, fusions among them taken apart,
-// or the model itself.
+// Members returns the models of a fusion. A member that is itself a fusion is replaced by its own
+// members. For any other model, Members returns the model itself.
 func (m *Model) Members() []*Model {
 	f, ok := m.Scorer.(*Fusion)
 	if !ok {

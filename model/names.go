@@ -9,11 +9,13 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Columns returns the column of d for each of the model's features, matched by name. It is nil if
-// they are d's first columns in order, which is assumed if the model or the data have no names. It
-// is an error if names differ (see [dataset.MatchNames]) or d has more features than the model. Data
-// with names must have all features of a model without them: if a column in the middle were
-// missing, each later one would be taken for the feature before it.
+// Columns returns, for each of the model's features, the column of d with its name. If the features are
+// d's first columns in order, Columns returns nil. It assumes this order if the model or d has no
+// names.
+//
+// Columns returns an error if names differ (see [dataset.MatchNames]) or if d has more features than
+// the model. If only d has names, it must have all features of the model. Otherwise a missing column in
+// the middle would shift all later features by one.
 func (m *Model) Columns(d *dataset.Dataset) ([]int, error) {
 	if err := m.checkNames(); err != nil {
 		return nil, err
@@ -31,8 +33,8 @@ func (m *Model) Columns(d *dataset.Dataset) ([]int, error) {
 	return nil, nil
 }
 
-// firstMissing returns the query, the document and the feature, all from 0, of the first
-// missing value in the given columns; nil are all.
+// firstMissing returns the query, document and feature of the first missing value in the given columns,
+// each counted from 0. If columns is nil, it searches all columns.
 func firstMissing(d *dataset.Dataset, columns []int) (query, doc, feature int, ok bool) {
 	if columns == nil || d.Missing() == 0 {
 		return d.FirstMissing()
@@ -52,9 +54,9 @@ func firstMissing(d *dataset.Dataset, columns []int) (query, doc, feature int, o
 	return 0, 0, 0, false
 }
 
-// arrange sets the fusion's features and each member's columns among them. If all members have
-// names, the features are the union, in order of appearance. Otherwise they are the widest member's
-// features, and names must agree by position.
+// arrange sets the fusion's features and the columns that each member uses. If all members name their
+// features, the fusion's features are the union, in the order in which names first appear. Otherwise
+// they are the features of the member with the most features, and names must agree by position.
 func (f *Fusion) arrange() error {
 	var longest *Model
 	all, aligned := true, true
@@ -80,14 +82,14 @@ func (f *Fusion) arrange() error {
 		f.names = longest.FeatureNames
 		return nil
 	case aligned:
-		return nil // one without names is wider
+		return nil // a member without names has more features
 	case !all:
 		return errors.New("found models whose features have different names or another order, and one without names: which of them are its features?")
 	}
 	return f.unite()
 }
 
-// unite makes the fusion's features the union of the members' features by name.
+// unite sets the fusion's features to the union of the members' features by name.
 func (f *Fusion) unite() error {
 	at := make(map[string]int)
 	f.names, f.columns = nil, make([][]int, len(f.Members))
@@ -110,7 +112,8 @@ func (f *Fusion) unite() error {
 	return nil
 }
 
-// Columns returns the fusion's features that member i uses; nil means the first ones.
+// Columns returns the indices of the fusion's features that a member uses. nil means the first
+// features.
 func (f *Fusion) Columns(member int) []int {
 	if f.columns == nil {
 		return nil
@@ -118,7 +121,8 @@ func (f *Fusion) Columns(member int) []int {
 	return f.columns[member]
 }
 
-// checkNames returns an error for names that do not belong to the features.
+// checkNames returns an error if the feature names are too few or too many, are not UTF-8, or differ
+// from a fusion's.
 func (m *Model) checkNames() error {
 	if n := len(m.FeatureNames); m.FeatureNames != nil && n != m.NumFeatures() {
 		return fmt.Errorf("found %d feature names, expected %d", n, m.NumFeatures())

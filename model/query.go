@@ -10,31 +10,33 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// ErrSingleDocument is the cause of an error about one document whose features a model
-// normalizes per query, or takes ranks or z-scores of.
+// ErrSingleDocument is wrapped by the error for scoring a single document with a model that
+// normalizes features per query, or uses ranks or z-scores within the query.
 var ErrSingleDocument = errors.New("a single document cannot be normalized")
 
-// spaces are the memory of ScoreQuery, for any model.
+// spaces is the pool of memory for ScoreQuery. It serves all models.
 var spaces = sync.Pool{New: func() any { return new(space) }}
 
-// ScoreQuery sets dst to the scores of one query's documents, an element per document. x is a
-// row-major matrix of their features in the order of FeatureNames. It is not changed. ScoreQuery
-// applies the model's transforms: see [Model.AppendInputs]. Documents may lack trailing features,
-// which count as 0. A NaN is a missing value.
+// ScoreQuery sets dst to the scores of one query's documents, an element per document. x is the
+// row-major matrix of their features, in the order of FeatureNames. ScoreQuery does not change x.
+// It transforms a copy of the features as [Model.AppendInputs] does. Documents may lack trailing
+// features, which count as 0. A NaN is a missing value.
 //
-// It returns an error for shapes that do not fit, a missing value without a rule, an infinite
-// feature, a value outside its feature's Categories, and a score that is not finite. A single
-// document is an error if features are normalized per query or have views other than raw: these
-// would be the same for any single document. After an error the contents of dst are undefined.
+// ScoreQuery returns an error if the length of x does not match, if a missing value has no rule, if
+// a feature is infinite or outside its Categories, or if a score is not finite. It also returns an
+// error for a single document if features are normalized per query or have views other than raw,
+// since such features are the same for every single document. After an error the contents of dst
+// are undefined.
 //
-// After some calls it allocates nothing; see [Model.Prepare]. It is safe for concurrent use.
+// ScoreQuery allocates nothing after the first calls; see [Model.Prepare]. It is safe for
+// concurrent use.
 func (m *Model) ScoreQuery(dst []float64, x []float32) error {
 	return m.scoreChecked(dst, x, 2)
 }
 
-// Prepare makes what trees score faster with, which is otherwise made when some documents have
-// been scored. It is for callers of ScoreQuery for whom no call may take longer than others. It
-// is safe for concurrent use.
+// Prepare builds data structures that make scoring faster. Without Prepare, they are built after
+// some documents were scored, which delays one call of ScoreQuery. Prepare is safe for concurrent
+// use.
 func (m *Model) Prepare() {
 	if m == nil {
 		return
@@ -44,12 +46,12 @@ func (m *Model) Prepare() {
 	}
 }
 
-// ScoreWhole is ScoreQuery for a caller who knows that the documents are all of their query: a
-// single one is scored, too, as [Model.Score] does.
+// ScoreWhole sets dst to the scores of all documents of a query, as ScoreQuery does, but accepts a
+// single document for every model, as [Model.Score] does.
 func (m *Model) ScoreWhole(dst []float64, x []float32) error { return m.scoreChecked(dst, x, 1) }
 
-// scoreChecked is ScoreQuery where features that are compared need the given number of
-// documents.
+// scoreChecked is ScoreQuery with a required number of documents, least. Only models that compare
+// documents require it.
 func (m *Model) scoreChecked(dst []float64, x []float32, least int) error {
 	if m == nil || m.Scorer == nil {
 		return errNoScorer
@@ -96,8 +98,8 @@ func (m *Model) scoreChecked(dst []float64, x []float32, least int) error {
 	return nil
 }
 
-// comparing names the transform of features by which scores depend on the query's other documents.
-// For a fusion it is the first such transform of a member. It is empty if there is none.
+// comparing names the first transform that compares a document with the others of its query, or
+// returns "". For a fusion, it is the first such transform of a member.
 func (m *Model) comparing() string {
 	switch {
 	case m.Normalization != dataset.NoNormalization:
@@ -115,8 +117,8 @@ func (m *Model) comparing() string {
 	return ""
 }
 
-// finite reports whether all values are finite: v − v is 0, or NaN where v is not. Several sums at a
-// time do not wait for each other.
+// finite reports whether all values are finite. It sums v − v, which is 0 if v is finite and NaN
+// otherwise. The four sums do not depend on each other, so the processor computes them in parallel.
 func finite(x []float32) bool {
 	var a, b, c, d float32
 	for len(x) >= 4 {
@@ -129,8 +131,8 @@ func finite(x []float32) bool {
 	return a+b+c+d == 0
 }
 
-// findMissing reports whether any value is missing (NaN). An infinite one is an error: it
-// has no place on a scale, and some normalizations would make 0 of it for all documents.
+// findMissing reports whether any value is missing (NaN). An infinite value is an error, since some
+// normalizations would set the whole feature to 0.
 func findMissing(x []float32, features int) (missing bool, err error) {
 	if finite(x) {
 		return false, nil

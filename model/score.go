@@ -8,29 +8,28 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Documents that lack features of the model are given zeros, at most usualBytes of
-// documents at a time where the scorer takes them one by one. What needs more than
-// mostBytes at a time is refused: a model file of one line may ask for any number
-// of features.
+// The scorer sees all features of the model, so documents that lack some are copied with zeros
+// added. If a scorer accepts single documents, a copy has at most usualBytes. A copy of more than
+// mostBytes is an error, since even a short model file can ask for any number of features.
 const (
 	usualBytes = 16 << 20
 	mostBytes  = 1 << 30
 )
 
-// space is the memory in which one goroutine scores.
+// space is the memory with which one goroutine scores.
 type space struct {
-	before            []float32 // what views are taken of
+	before            []float32 // features before views are taken
 	transformed, wide []float32
 	views             dataset.ViewMemory
 	scorer            scorer.Workspace
 	sums              []float64
-	missing           bool               // values may be
-	columns           []int              // of the data, one a feature of the model; nil: the first ones
-	rows              *dataset.RowReader // of the data, nil where features are given
+	missing           bool               // values may be missing
+	columns           []int              // data column for each feature of the model; nil: the first columns
+	rows              *dataset.RowReader // reader of the data set; nil if the caller passes the features
 }
 
-// oneByOne reports whether a document's score depends on no other document, after
-// normalization.
+// oneByOne reports whether, after normalization, a document's score is independent of all other
+// documents.
 func (m *Model) oneByOne() bool {
 	switch m.Scorer.(type) {
 	case scorer.Linear, scorer.Network, *scorer.Layers, scorer.Random, *scorer.Stumps, *scorer.Trees, *scorer.TreeClasses:
@@ -39,7 +38,8 @@ func (m *Model) oneByOne() bool {
 	return false
 }
 
-// atOnce returns how many of a query's documents are widened at a time.
+// atOnce returns the number of documents that widen copies at a time, for a query of docs
+// documents.
 func (m *Model) atOnce(docs int) int {
 	if !m.oneByOne() || !m.Views.Raw() {
 		return docs
@@ -47,7 +47,7 @@ func (m *Model) atOnce(docs int) int {
 	return min(docs, max(1, usualBytes/4/m.Scorer.NumFeatures()))
 }
 
-// checkWidth checks that documents of d can be given all features of the model.
+// checkWidth returns an error if adding the features that d lacks would need more than mostBytes.
 func (m *Model) checkWidth(d *dataset.Dataset, columns []int) error {
 	width := m.NumFeatures()
 	if d.Features == width || columns != nil {
@@ -64,11 +64,12 @@ func (m *Model) checkWidth(d *dataset.Dataset, columns []int) error {
 	return nil
 }
 
-// togetherDocs is the number of documents, of several queries where these are short, that
-// trees score at once: many take less time a document than few.
+// togetherDocs is the number of documents that trees score at once. Short queries are joined to
+// reach it, because trees need less time per document for many documents.
 const togetherDocs = 128
 
-// runs divides queries into those scored at once: where each begins, and the end.
+// runs groups successive queries that are scored at once. It returns the first query of each group,
+// and len(queries).
 func (m *Model) runs(queries []dataset.Query) []int {
 	_, together := m.Scorer.(*scorer.Trees)
 	begins, docs := []int{0}, 0
@@ -83,7 +84,7 @@ func (m *Model) runs(queries []dataset.Query) []int {
 	return begins
 }
 
-// scoreQueries sets dst to the scores of all documents of the queries from ≤ i < to.
+// scoreQueries sets dst to the scores of all documents of the queries with from ≤ index < to.
 func (m *Model) scoreQueries(dst []float64, from, to, features int, s *space) {
 	if to == from+1 {
 		m.scoreQuery(dst, s.rows.At(from), features, s)
@@ -97,8 +98,8 @@ func (m *Model) scoreQueries(dst []float64, from, to, features int, s *space) {
 	m.scoreRows(dst, s.transformed, width, s)
 }
 
-// scoreQuery sets dst to the scores of a query's documents, the rows of x with the given
-// number of features each; x is not changed.
+// scoreQuery sets dst to the scores of a query's documents. Each row of x is a document with the
+// given number of features. scoreQuery does not change x.
 func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
 	if m.Normalization != dataset.NoNormalization || m.Transforms != nil || m.Categories != nil || !m.Views.Raw() || s.missing || s.columns != nil {
 		s.transformed = s.transformed[:0]
@@ -108,9 +109,9 @@ func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
 	m.scoreRows(dst, x, features, s)
 }
 
-// transform appends the rows of a query to s.transformed, as the model transforms them, and
-// returns their number of columns. Features that are not there are left to widen, unless views
-// are taken.
+// transform appends the rows of a query to s.transformed, after the model's transforms, and returns
+// their number of columns. If the model has no views, the columns may lack trailing features, which
+// widen adds later.
 func (m *Model) transform(x []float32, features int, s *space) int {
 	if m.Views.Raw() {
 		begin := len(s.transformed)
@@ -125,8 +126,7 @@ func (m *Model) transform(x []float32, features int, s *space) int {
 	return m.Scorer.NumFeatures()
 }
 
-// rescale does in place all that the model does to the features of a query before it takes views
-// of them.
+// rescale applies all transforms that precede the views to the features of a query, in place.
 func (m *Model) rescale(x []float32, features int, s *space) {
 	m.encodeRows(x, features)
 	if s.missing {
@@ -136,8 +136,9 @@ func (m *Model) rescale(x []float32, features int, s *space) {
 	s.sums = m.Normalization.ApplyWith(s.sums, x, features)
 }
 
-// appendColumns appends the given columns (nil: all) of the rows of x, which have the given number
-// of features, and returns how many there are.
+// appendColumns appends the given columns of the rows of x to dst. nil selects all columns. Each
+// row of x has the given number of features. appendColumns also returns the number of columns of
+// the result.
 func appendColumns(dst, x []float32, features int, columns []int) ([]float32, int) {
 	if columns == nil {
 		return append(dst, x...), features
@@ -150,7 +151,8 @@ func appendColumns(dst, x []float32, features int, columns []int) ([]float32, in
 	return dst, len(columns)
 }
 
-// lengthen returns rows with zeros at their ends, in place if there is room.
+// lengthen appends zeros to every row of x until it has width features. It reuses x if its capacity
+// suffices.
 func lengthen(x []float32, features, width int) []float32 {
 	if features == width {
 		return x
@@ -164,7 +166,7 @@ func lengthen(x []float32, features, width int) []float32 {
 	return x
 }
 
-// scoreRows sets dst to the scores of the rows of x, which is not changed.
+// scoreRows sets dst to the scores of the rows of x. It does not change x.
 func (m *Model) scoreRows(dst []float64, x []float32, features int, s *space) {
 	width := m.Scorer.NumFeatures()
 	if features == width {
@@ -179,8 +181,9 @@ func (m *Model) scoreRows(dst []float64, x []float32, features int, s *space) {
 	}
 }
 
-// widen copies rows to s.wide and appends the features that they lack. Such a feature is 0, then
-// transformed. Since it is constant, every normalization makes it 0.
+// widen copies rows to s.wide and appends the features that they lack, each with the transformed
+// value of 0. With a normalization the value is 0 without transforms, since every normalization
+// maps a constant feature to 0.
 func (m *Model) widen(x []float32, rows, features int, s *space) {
 	width := m.Scorer.NumFeatures()
 	s.wide = slices.Grow(s.wide[:0], rows*width)[:rows*width]

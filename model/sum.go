@@ -7,13 +7,13 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// sumKey is the member of a model file that holds the checksum of the others.
+// sumKey is the key of the checksum in a model file.
 const sumKey = "sum"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sumOf returns the checksum of a model file: CRC-32C of all its
-// members but the sum in their order, without the white space between the parts.
+// sumOf returns the checksum of a model file: the CRC-32C of all keys and values except "sum", in order
+// and without white space.
 func sumOf(o strictjson.Object) string {
 	h := crc32.New(castagnoli)
 	for _, m := range o {
@@ -27,7 +27,7 @@ func sumOf(o strictjson.Object) string {
 	return fmt.Sprintf("crc32c:%08x", h.Sum32())
 }
 
-// checkSum checks the sum of a file that has one.
+// checkSum returns an error if sum is not nil and differs from the checksum of o.
 func checkSum(o strictjson.Object, sum *string) error {
 	if sum == nil {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Summary returns the summary with the distribution of feature j, from 0, in the training data, and
-// the feature's number k there. For a fusion it is the summary of the first member with the
-// feature. The summary is nil if the distribution is not known, as for imported models.
+// Summary returns the distribution of feature j in the training data: it is feature k of the summary s.
+// Both numbers count from 0. For a fusion, s is the summary of the first member with this feature. The
+// summary is nil if the distribution is unknown, as for imported models.
 func (m *Model) Summary(j int) (s *dataset.Summary, k int) {
 	f, ok := m.Scorer.(*Fusion)
 	if !ok {

@@ -8,15 +8,15 @@ import (
 	"github.com/listwise/listwise/dataset/transform"
 )
 
-// chainFile holds the transforms of one feature in a model file. Features are counted from 1 as in
+// chainFile contains the transforms of one feature in a model file. Feature is counted from 1, as in
 // LETOR text.
 type chainFile struct {
 	Feature int        `json:"feature"`
 	Steps   []stepFile `json:"steps"`
 }
 
-// stepFile is a step with the numbers that it has: clip low and high, standard mean and
-// deviation, fill value, log1p none.
+// stepFile contains the name of a step and its parameters. The step clip has low and high, standard has
+// mean and deviation, fill has value, and log1p has no parameters.
 type stepFile struct {
 	Step      string   `json:"step"`
 	Low       *float64 `json:"low,omitempty"`
@@ -26,7 +26,7 @@ type stepFile struct {
 	Value     *float64 `json:"value,omitempty"`
 }
 
-// version returns the lowest version of the format that holds the model.
+// version returns the lowest format version that represents the model.
 func (m *Model) version() int {
 	if slices.ContainsFunc(m.Members(), func(m *Model) bool { return m.Categories != nil }) {
 		return 3
@@ -37,7 +37,7 @@ func (m *Model) version() int {
 	return 1
 }
 
-// encodeTransforms returns the steps in the order of features.
+// encodeTransforms returns the transforms of the features, in the order of the features.
 func (m *Model) encodeTransforms() ([]chainFile, error) {
 	var chains []chainFile
 	for _, feature := range m.Transforms.Features() {
@@ -89,7 +89,7 @@ func (f *featuresFile) pipeline() (*transform.Pipeline, error) {
 	return transform.New(chains)
 }
 
-// step returns the step, whose numbers are not checked.
+// step returns the step that f describes. It does not check the values of the parameters.
 func (f *stepFile) step() (transform.Step, error) {
 	lacks := func(numbers ...*float64) bool {
 		for _, n := range numbers {

@@ -7,7 +7,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// viewNames returns the names of the views that a file has.
+// viewNames returns the names of the views in a model file, "raw" if the file has none.
 func (f *featuresFile) viewNames() []string {
 	if f.Views == nil {
 		return []string{dataset.RawView.String()}
@@ -15,7 +15,7 @@ func (f *featuresFile) viewNames() []string {
 	return f.Views
 }
 
-// viewTexts returns the names of the views for a file, nil for the raw features alone.
+// viewTexts returns the names of the views for a model file, nil if the features are raw.
 func (m *Model) viewTexts() []string {
 	if m.Views.Raw() {
 		return nil
@@ -23,7 +23,7 @@ func (m *Model) viewTexts() []string {
 	return m.Views.Texts()
 }
 
-// ofViews describes a scorer's inputs in an error about the number of features.
+// ofViews describes a scorer's inputs for an error about the number of features.
 func ofViews(inputs int, views dataset.Views) string {
 	if views.Raw() {
 		return ""

@@ -2,8 +2,8 @@ package fuse
 
 import "errors"
 
-// CombMNZ is CombSUM times the number of systems whose vote for the document is
-// not 0 (Fox and Shaw, TREC-2, 1994).
+// CombMNZ votes CombSUM's vote times the number of systems whose vote for the document is not 0 (Fox
+// and Shaw, TREC-2, 1994).
 const CombMNZ Kind = "combmnz"
 
 var combMNZ = kind{

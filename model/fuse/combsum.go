@@ -2,7 +2,7 @@ package fuse
 
 import "slices"
 
-// CombSUM votes the scores, rescaled (Fox and Shaw, TREC-2, 1994).
+// CombSUM votes the rescaled score of the document (Fox and Shaw, TREC-2, 1994).
 const CombSUM Kind = "combsum"
 
 var combSUM = kind{

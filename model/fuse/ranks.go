@@ -2,9 +2,9 @@ package fuse
 
 import "slices"
 
-// voteByRank replaces a system's scores by votes that depend on ranks alone: vote
-// returns that of a rank, from 1 to n. Documents of equal score share the mean of their
-// ranks' votes.
+// voteByRank replaces a system's scores by votes that depend on the ranks alone. The function vote
+// returns the vote for a rank from 1 to n. Documents with equal scores get the mean of the votes for
+// their ranks.
 func voteByRank(s []float64, vote func(rank, n int) float64) {
 	n := len(s)
 	order := make([]int, n)

@@ -1,10 +1,9 @@
 package fuse
 
-// RRF votes 1/(K + rank): reciprocal rank fusion (Cormack, Clarke, Büttcher,
-// SIGIR 2009).
+// RRF votes 1/(K + rank), which is reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).
 const RRF Kind = "rrf"
 
-// DefaultK is K in the paper on reciprocal rank fusion.
+// DefaultK is the value of K in the paper on reciprocal rank fusion.
 const DefaultK = 60
 
 var rrf = kind{

@@ -1,10 +1,9 @@
-// Package fuse makes one ranking of the rankings of several systems, which may be
-// anything that gives scores.
+// Package fuse combines the rankings of several systems into one. A system is anything that scores
+// documents.
 //
-// Start reading at [Rule]: it turns each system's scores of a query into votes, and a
-// fusion is a weighted sum of votes. Each kind of rule is a file and a line of the
-// registry, which is also the help text. The package must not depend on where scores, or
-// the weights, come from.
+// A rule turns each system's scores for a query into votes. The fused score is the weighted sum of the
+// votes. Start reading at [Rule]. Each kind of rule has its own file and a line in registry, from which
+// help texts are printed. The package must not depend on the source of scores or weights.
 package fuse
 
 import (
@@ -17,23 +16,23 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Kind is a way to turn scores into votes, by its name. Documents to which a system gives
-// equal scores get equal votes from it. The empty name means RRF.
+// Kind is the name of a method of turning scores into votes. If a system gives documents equal scores,
+// they get equal votes. The empty name means RRF.
 type Kind string
 
-// kind is a line of the registry.
+// kind describes one kind of rule.
 type kind struct {
 	name  Kind
-	about string // what a vote is, for help texts
+	about string // definition of a vote, for help texts
 
-	usesK, usesScale bool // of the parameters of Rule
+	usesK, usesScale bool // parameters of Rule
 
-	check func(r Rule) error               // of what the parameters alone do not show; may be nil
-	votes func(r Rule, scores [][]float64) // see Rule.Votes; all scores are finite, or dataset.NotRetrieved
+	check func(r Rule) error               // checks combinations of parameters; may be nil
+	votes func(r Rule, scores [][]float64) // see Rule.Votes; every score is finite or dataset.NotRetrieved
 }
 
-// registry lists all kinds of rules, in the order of help texts: a new kind is a file
-// and a line here.
+// registry lists all kinds of rules, in the order of help texts. A new kind needs its own file and a
+// line here.
 var registry = []kind{
 	rrf,
 	combSUM,
@@ -41,7 +40,7 @@ var registry = []kind{
 	borda,
 }
 
-// Kinds returns the names that ParseKind reads.
+// Kinds returns the names that ParseKind accepts.
 func Kinds() []string {
 	names := make([]string, len(registry))
 	for i, k := range registry {
@@ -50,7 +49,7 @@ func Kinds() []string {
 	return names
 }
 
-// ParseKind reads the name of a kind.
+// ParseKind returns the kind with the given name.
 func ParseKind(name string) (Kind, error) {
 	if slices.Contains(Kinds(), name) {
 		return Kind(name), nil
@@ -58,7 +57,7 @@ func ParseKind(name string) (Kind, error) {
 	return "", fmt.Errorf("found the rule %q%s", name, suggest.Or(name, Kinds(), ", expected "+strings.Join(Kinds(), ", ")))
 }
 
-// String returns the name that ParseKind reads.
+// String returns the name that ParseKind accepts.
 func (k Kind) String() string {
 	if k == "" {
 		return string(RRF)
@@ -66,16 +65,16 @@ func (k Kind) String() string {
 	return string(k)
 }
 
-// About says in a few words what a vote is.
+// About defines the kind's vote in a few words.
 func (k Kind) About() string { return k.entry().about }
 
-// UsesK reports whether a rule of that kind has the parameter K.
+// UsesK reports whether a rule of kind k uses the parameter K.
 func (k Kind) UsesK() bool { return k.entry().usesK }
 
-// UsesScale reports whether a rule of that kind has the parameter Scale.
+// UsesScale reports whether a rule of kind k uses the parameter Scale.
 func (k Kind) UsesScale() bool { return k.entry().usesScale }
 
-// entry returns the kind's line of the registry, an empty one for a name that is none.
+// entry returns the registry's entry for k, or an empty entry if the name is unknown.
 func (k Kind) entry() kind {
 	name := Kind(k.String())
 	if i := slices.IndexFunc(registry, func(e kind) bool { return e.name == name }); i >= 0 {
@@ -87,20 +86,21 @@ func (k Kind) entry() kind {
 // Rule turns scores into votes.
 type Rule struct {
 	Kind  Kind
-	Scale Scale   // where the kind uses it
-	K     float64 // where the kind uses it; at least 0
+	Scale Scale   // used if Kind.UsesScale()
+	K     float64 // used if Kind.UsesK(); at least 0
 
-	partial bool // systems rank a part of all documents, as runs do
+	partial bool // each system may rank only some of the documents, as a run does
 }
 
-// OfRuns returns the rule for systems of which each ranks a part of all documents, as runs do. A
-// document that is the only one of its query and system then counts 1 by MinMax and Sum.
+// OfRuns returns the rule for systems that may rank only some of the documents, as runs do. With the
+// scales MinMax and Sum, a document that is the only one of its query and system then gets the vote 1.
 func (r Rule) OfRuns() Rule {
 	r.partial = true
 	return r
 }
 
-// Check returns an error if the rule makes no sense.
+// Check returns an error if the kind or the scale is unknown, K is out of range, or the kind rejects
+// the scale.
 func (r Rule) Check() error {
 	k := r.Kind.entry()
 	switch {
@@ -114,12 +114,15 @@ func (r Rule) Check() error {
 	return nil
 }
 
-// Votes replaces the scores of one query by votes; scores[s] are system s's, one a
-// document. To documents that it did not retrieve ([dataset.NotRetrieved]) a system gives
-// 0 by RRF and by the scales MinMax and Sum, and its least vote by other scales. By Borda they
-// tie at the end, as Aslam and Montague have it.
-// Other scores that are not finite make all votes of their system NaN. It panics with the
-// error of [Rule.Check] if there is one.
+// Votes replaces the scores of one query by votes. scores[s] contains system s's score for each
+// document.
+//
+// A document with the score [dataset.NotRetrieved] gets a low vote. With RRF and with the scales MinMax
+// and Sum, the vote is 0. With other scales, it is the system's lowest vote. With Borda, such documents
+// tie at the end of the ranking, as in Aslam and Montague.
+//
+// If a system has a NaN or +∞ among its scores, all its votes become NaN. Votes panics if [Rule.Check]
+// returns an error.
 func (r Rule) Votes(scores [][]float64) {
 	if err := r.Check(); err != nil {
 		panic("fuse: " + err.Error())
@@ -142,8 +145,8 @@ func (r Rule) Votes(scores [][]float64) {
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 1) }
 
-// voteRetrieved has vote replace the scores of the documents that a system retrieved, and
-// sets the votes for all others to what least returns of these.
+// voteRetrieved calls vote, which replaces the scores of the retrieved documents by votes. The other
+// documents get the vote that least returns for those votes, or 0 if no document was retrieved.
 func voteRetrieved(scores []float64, vote func(retrieved []float64), least func(votes []float64) float64) {
 	retrieved := slices.DeleteFunc(slices.Clone(scores), isAbsent)
 	vote(retrieved)
@@ -168,7 +171,7 @@ func voteRetrieved(scores []float64, vote func(retrieved []float64), least func(
 
 func isAbsent(score float64) bool { return score == dataset.NotRetrieved }
 
-// Add sets dst to the weighted sum of votes, one a document.
+// Add sets dst to the weighted sum of the systems' votes for each document.
 func Add(dst []float64, votes [][]float64, weights []float64) {
 	if len(votes) != len(weights) {
 		panic(fmt.Sprintf("fuse: %d weights for %d systems", len(weights), len(votes)))

@@ -9,10 +9,10 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Scale is how CombSUM and CombMNZ rescale a system's scores of one query. If all scores
-// are equal they become 0, but for Raw. If they are equal and the system did not retrieve
-// all documents, as of runs, MinMax makes them 1 and Sum equal shares of 1, above the 0 of
-// the others.
+// Scale is the method by which CombSUM and CombMNZ rescale a system's scores for one query. If all
+// scores are equal, they become 0, except with Raw. If they are equal and the system did not retrieve
+// all documents, MinMax changes them to 1 and Sum to equal shares of 1, so that they exceed the 0 of
+// the other documents.
 type Scale int
 
 // The scales.
@@ -20,15 +20,15 @@ const (
 	MinMax Scale = iota // (s − min)/(max − min)
 	ZScore              // (s − mean)/standard deviation
 	Sum                 // (s − min)/Σ(s − min) (Montague and Aslam, CIKM 2001)
-	Raw                 // s: for systems whose scores are of one scale, such as one method's under several settings
+	Raw                 // s; for systems with a common scale of scores, such as one method under several settings
 )
 
 var scaleNames = []string{"minmax", "zscore", "sum", "raw"}
 
-// Scales returns the names that ParseScale reads.
+// Scales returns the names that ParseScale accepts.
 func Scales() []string { return slices.Clone(scaleNames) }
 
-// ParseScale reads the name of a scale.
+// ParseScale returns the scale with the given name.
 func ParseScale(name string) (Scale, error) {
 	if i := slices.Index(scaleNames, name); i >= 0 {
 		return Scale(i), nil
@@ -36,11 +36,11 @@ func ParseScale(name string) (Scale, error) {
 	return 0, fmt.Errorf("found the scale %q%s", name, suggest.Or(name, scaleNames, ", expected "+strings.Join(scaleNames, ", ")))
 }
 
-// String returns the name that ParseScale reads.
+// String returns the name that ParseScale accepts.
 func (s Scale) String() string { return scaleNames[s] }
 
-// applyAboveAbsent is apply by MinMax or Sum for the documents that a system retrieved, where
-// the votes for the other documents are 0.
+// applyAboveAbsent rescales the scores of the retrieved documents by MinMax or Sum. Equal scores become
+// positive, since documents that were not retrieved get 0.
 func (s Scale) applyAboveAbsent(scores []float64) {
 	if len(scores) == 0 || slices.Min(scores) != slices.Max(scores) {
 		s.apply(scores)
@@ -54,8 +54,7 @@ func (s Scale) applyAboveAbsent(scores []float64) {
 	}
 }
 
-// apply rescales the scores of one query. They are halved first, so that no
-// difference overflows.
+// apply rescales the scores of one query. It halves them first, so that no difference overflows.
 func (s Scale) apply(scores []float64) {
 	if len(scores) == 0 || s == Raw {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Equal returns the same weight for each of n systems, their sum being 1.
+// Equal returns n equal weights with the sum 1.
 func Equal(n int) []float64 {
 	w := make([]float64, n)
 	for i := range w {
@@ -16,8 +16,8 @@ func Equal(n int) []float64 {
 	return w
 }
 
-// Scores returns the fused scores, one a row of d; systems[s] are system s's. A document
-// that no system retrieved is not retrieved by the fusion either.
+// Scores returns the fused score of each row of d. systems[s] contains system s's scores. A document
+// that no system retrieved gets [dataset.NotRetrieved].
 func (r Rule) Scores(d *dataset.Dataset, systems [][]float64, weights []float64) []float64 {
 	fused := make([]float64, d.Docs())
 	r.Each(d, systems, func(q *dataset.Query, votes [][]float64) {
@@ -31,8 +31,8 @@ func (r Rule) Scores(d *dataset.Dataset, systems [][]float64, weights []float64)
 	return fused
 }
 
-// Each calls f with the votes on every query, which are valid during the call. Documents without
-// features come from judgements and runs. No system ranks all of them.
+// Each calls f with the votes on every query, which are valid during the call. If d has no features,
+// its documents come from judgements and runs, so each system may rank only some of them.
 func (r Rule) Each(d *dataset.Dataset, systems [][]float64, f func(q *dataset.Query, votes [][]float64)) {
 	r.partial = d.Features == 0
 	for s, scores := range systems {
