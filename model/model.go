@@ -71,8 +71,8 @@ type Training struct {
 	// Validation is the validation measure of BestEpoch. It is nil without validation data.
 	Validation *float64 `json:"validation,omitempty"`
 	// Refit lists hyperparameters as words NAME=VALUE. Training with them gives the same weights
-	// without validation data. On more data, it runs the same number of epochs. Refit is empty if
-	// validation data selected nothing.
+	// without validation data. On more data, it runs the same number of epochs or rounds. Refit is
+	// empty if validation data selected nothing.
 	Refit string `json:"refit,omitempty"`
 	// Continued describes the model from which training continued. It is nil if training started
 	// from scratch.

@@ -9,7 +9,7 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Activation is the function f of a hidden unit:
+// Activation is the function f that a unit applies to its input z:
 //
 //	tanh      (eᶻ − e⁻ᶻ)/(eᶻ + e⁻ᶻ)
 //	sigmoid   1/(1 + e⁻ᶻ)
@@ -19,8 +19,8 @@ import (
 //	identity  z
 //	leakyrelu z for z > 0, z/100 otherwise
 //
-// All but relu and leakyrelu, which have a kink at 0, have continuous derivatives. Values are
-// exact to 1e-15, absolutely for tanh and elu near 0.
+// Derivatives are continuous, except those of relu and leakyrelu at 0. Values have a relative error of
+// about 1e-15. For tanh and elu near 0, the absolute error is of this size.
 type Activation int
 
 // The activations.
@@ -39,10 +39,10 @@ const leak = 0.01
 
 var activationNames = [...]string{"tanh", "sigmoid", "relu", "softplus", "elu", "identity", "leakyrelu"}
 
-// ActivationNames returns the names that ParseActivation reads.
+// ActivationNames returns the names that ParseActivation accepts.
 func ActivationNames() []string { return slices.Clone(activationNames[:]) }
 
-// ParseActivation returns the activation of the given name.
+// ParseActivation returns the activation with the given name.
 func ParseActivation(name string) (Activation, error) {
 	i := slices.Index(activationNames[:], name)
 	if i < 0 {
@@ -51,10 +51,10 @@ func ParseActivation(name string) (Activation, error) {
 	return Activation(i), nil
 }
 
-// String returns the name that ParseActivation reads.
+// String returns the name that ParseActivation accepts.
 func (f Activation) String() string { return activationNames[f] }
 
-// Apply replaces every z by f(z). Each result depends on its own z alone.
+// Apply replaces every z by f(z). A result does not depend on the other elements.
 func (f Activation) Apply(z []float64) {
 	switch f {
 	case Tanh: // 2σ(2z) − 1
@@ -82,9 +82,8 @@ func (f Activation) Apply(z []float64) {
 	}
 }
 
-// applyELU finds elu(z) as max(z, 0) + (exp(min(z, 0)) − 1), of which one term is 0.
-// The exponentials of a block at a time go to a buffer, because z is needed beside
-// them.
+// applyELU computes elu(z) as max(z, 0) + (exp(min(z, 0)) − 1). One of the two terms is 0. A buffer
+// receives the exponentials of a block, because the sum also needs z.
 func applyELU(z []float64) {
 	var e [64]float64
 	for len(z) > 0 {
@@ -100,8 +99,8 @@ func applyELU(z []float64) {
 	}
 }
 
-// Slope sets dst to the derivatives f'(z), given a = f(z), of the same length;
-// dst and a may be the same slice.
+// Slope sets dst to the derivatives f'(z), given a = f(z). dst must be at least as long as a, and may
+// be the same slice.
 func (f Activation) Slope(dst, a []float64) {
 	dst = dst[:len(a)]
 	switch f {
@@ -142,8 +141,8 @@ func (f Activation) Slope(dst, a []float64) {
 	}
 }
 
-// step returns 1 for v > 0 and 0 for v = +0, without a branch: the signs of
-// activations are as good as random, so one would be mispredicted half the time.
+// step returns 1 for v > 0 and 0 for v = +0. It has no branch, because the signs of activations are
+// close to random and a branch would be mispredicted half of the time.
 func step(v float64) float64 {
 	b := math.Float64bits(v)
 	return math.Float64frombits(math.Float64bits(1) & uint64(-int64(b)>>63))
@@ -156,7 +155,7 @@ var ones = func() (ones [256]float64) {
 	return ones
 }()
 
-// addConstant adds c to every element, several at a time.
+// addConstant adds c to every element of z. It uses a vector instruction.
 func addConstant(z []float64, c float64) {
 	for len(z) > 0 {
 		n := min(len(z), len(ones))

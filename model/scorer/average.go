@@ -2,14 +2,14 @@ package scorer
 
 import "github.com/listwise/listwise/internal/kernel"
 
-// Averager is a scorer for which the mean score of several models is again a scorer of the same
-// kind. Models trained on bootstrap samples (bagging) can then be stored as one.
+// Averager is a scorer that can represent the mean of several parameter vectors' scores as one scorer
+// of the same kind. Models trained on bootstrap samples (bagging) can then be stored as one model.
 type Averager interface {
 	Scorer
 
-	// Average returns a scorer and its parameters. members are parameter vectors of the receiver:
-	// at least one, each of NumParams() elements. A score of the result is the mean of the
-	// receiver's scores with these vectors. Average does not change members.
+	// Average returns a scorer and its parameters. Its score is the mean of the receiver's scores with
+	// the parameter vectors in members. members has at least one vector, and each has NumParams()
+	// elements. Average does not change members.
 	Average(members [][]float64) (Scorer, []float64)
 }
 
@@ -18,9 +18,9 @@ var (
 	_ Averager = PairNetwork{}
 )
 
-// Average returns a network that has the hidden units of all members, with their weights and
-// biases. The output weight of a unit is its weight in its member, divided by the number of members.
-// The output is linear in the hidden units, so the score is the mean of the members' scores.
+// Average returns a network with the hidden units of all members. The units keep their weights and
+// biases. Their output weights are divided by the number of members. The output is linear in the hidden
+// units, so the score is the mean of the members' scores.
 func (n Network) Average(members [][]float64) (Scorer, []float64) {
 	all := n
 	all.Hidden *= len(members)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// checkCategories returns an error if a node's categories are no set, or if it has what only
-// nodes with a threshold have.
+// checkCategories returns an error if a node's categories are not finite or not ascending, or if the
+// node has categories and also a threshold or MissingLeft.
 func (n *TreeNode) checkCategories(node int) error {
 	for i, v := range n.Categories {
 		switch {
@@ -24,7 +24,7 @@ func (n *TreeNode) checkCategories(node int) error {
 	return nil
 }
 
-// contains reports whether a value is among ascending ones.
+// contains reports whether v is an element of a slice in ascending order.
 func contains(ascending []float32, v float32) bool {
 	_, found := slices.BinarySearch(ascending, v)
 	return found

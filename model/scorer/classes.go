@@ -11,15 +11,15 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Classes scores a document by the expected value of its class. The classes are the grades. Linear
-// functions u_k(x) = w_k·x + b_k give their probabilities,
+// Classes scores a document by the expected value of its class. The classes are the grades. Their
+// probabilities follow from linear functions u_k(x) = w_k·x + b_k:
 //
 //	softmax:   s(x) = Σ_k T_k·P(k),   P(k) = exp u_k / Σ_j exp u_j     (K functions)
 //	ordinal:   s(x) = T_1 + Σ_{k>1} (T_k − T_{k−1})·P(class ≥ k),
 //	           P(class ≥ k) = 1/(1 + exp(−u_k))                        (K − 1 functions)
 //
-// as McRank does (Li, Burges, Wu, NIPS 2007, sections 3.1 and 3.3). With p features the
-// parameters are the functions' weights, p each, feature 1 first, and then their biases.
+// This is McRank (Li, Burges and Wu, NIPS 2007, sections 3.1 and 3.3). With p features the parameters
+// are the weights of each function, p per function, followed by the biases.
 type Classes struct {
 	Features int
 	Values   []float64 // T_1 < … < T_K, finite; two at least
@@ -37,8 +37,7 @@ func (Classes) Kind() string { return "classes" }
 // NumFeatures returns the number of features.
 func (c Classes) NumFeatures() int { return c.Features }
 
-// Validate returns an error for an architecture without features, or with values that
-// [CheckClasses] refuses.
+// Validate returns an error if there are no features or if [CheckClasses] rejects the values.
 func (c Classes) Validate() error {
 	if err := atLeastOne("features", c.Features); err != nil {
 		return err
@@ -54,13 +53,13 @@ func (c Classes) Functions() int {
 	return len(c.Values)
 }
 
-// NumParams returns p + 1 for every function.
+// NumParams returns (p + 1) times the number of functions.
 func (c Classes) NumParams() int { return c.Functions() * (c.Features + 1) }
 
-// Init sets all parameters to 0: all classes are as probable as the others.
+// Init sets all parameters to 0, so that all classes are equally probable.
 func (Classes) Init(params []float64, _ *rand.Rand) { clear(params) }
 
-// Apply sets dst to the functions' values, a row of documents for each function.
+// Apply sets dst to the values of the functions u, as a functions × documents matrix.
 func (c Classes) Apply(dst, params []float64, x []float32) {
 	mustMatch("parameters", len(params), c.NumParams())
 	mustMatch("features", len(x)*c.Functions(), len(dst)*c.Features)
@@ -71,7 +70,8 @@ func (c Classes) Apply(dst, params []float64, x []float32) {
 	}
 }
 
-// Back adds to grad the gradient of Σ delta·u over functions and documents.
+// Back adds the gradient of Σ delta·u to grad. The sum is over functions and documents. delta is a
+// functions × documents matrix.
 func (c Classes) Back(grad []float64, x []float32, delta []float64) {
 	mustMatch("derivatives", len(grad), c.NumParams())
 	weights, docs := c.Functions()*c.Features, len(delta)/c.Functions()
@@ -81,7 +81,7 @@ func (c Classes) Back(grad []float64, x []float32, delta []float64) {
 	}
 }
 
-// Probabilities turns the functions' values at documents into P(k) or P(class ≥ k).
+// Probabilities replaces the values in u by P(k) or P(class ≥ k). u is a functions × documents matrix.
 func (c Classes) Probabilities(u []float64) {
 	if c.Ordinal {
 		kernel.Logistic(u, u)
@@ -104,7 +104,7 @@ func (c Classes) Probabilities(u []float64) {
 	}
 }
 
-// weight returns the factor of the k-th function's probability in the score.
+// weight returns the factor by which the k-th function's probability counts in the score.
 func (c Classes) weight(k int) float64 {
 	if c.Ordinal {
 		return c.Values[k+1] - c.Values[k]
@@ -112,7 +112,7 @@ func (c Classes) weight(k int) float64 {
 	return c.Values[k]
 }
 
-// Score implements [Scorer]. It leaves the probabilities and scores in ws.
+// Score implements [Scorer]. It stores the probabilities and the scores in ws.
 func (c Classes) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*c.Features)
 	docs := len(dst)
@@ -130,8 +130,8 @@ func (c Classes) Score(dst, params []float64, x []float32, ws *Workspace) {
 	copy(memory[2*len(p):], dst)
 }
 
-// Backward implements [Scorer]: ∂s/∂u_k is P(k)(T_k − s), or with an order
-// (T_k − T_{k−1})·P(class ≥ k)·(1 − P(class ≥ k)).
+// Backward implements [Scorer]. The derivative ∂s/∂u_k is P(k)(T_k − s). For ordinal classes it is (T_k
+// − T_{k−1})·P(class ≥ k)·(1 − P(class ≥ k)).
 func (c Classes) Backward(grad, params []float64, x []float32, lambda []float64, ws *Workspace) {
 	mustMatch("parameters", len(params), c.NumParams())
 	mustMatch("features", len(x), len(lambda)*c.Features)
@@ -151,7 +151,7 @@ func (c Classes) Backward(grad, params []float64, x []float32, lambda []float64,
 	c.Back(grad, x, delta)
 }
 
-// classesFile is the architecture in a model file; its parameters follow as "weights".
+// classesFile is the architecture in a model file. The key "weights" follows with the parameters.
 type classesFile struct {
 	Type     string    `json:"type"`
 	Features int       `json:"features"`
@@ -185,7 +185,8 @@ func decodeClasses(o strictjson.Object) (Scorer, []float64, error) {
 	return c, list.Weights, nil
 }
 
-// CheckClasses returns an error unless values are valid for [Classes].
+// CheckClasses returns an error unless there are 2 to MaxClasses values, all finite and in increasing
+// order.
 func CheckClasses(values []float64) error {
 	if len(values) < 2 || len(values) > MaxClasses {
 		return fmt.Errorf("found %d values of classes, expected 2 to %d", len(values), MaxClasses)

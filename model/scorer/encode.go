@@ -9,10 +9,10 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// ownKinds are the architectures of this package: a new one is a file and a line here. Other
-// packages call [Register].
+// ownKinds are the architectures of this package. A new architecture needs its own file and a line
+// here. Other packages call [Register].
 var ownKinds = map[string]struct {
-	zero   fileForm // by its type: a type that embeds it is another one
+	zero   fileForm // its type identifies the architecture, so types that embed it are not accepted
 	decode func(strictjson.Object) (Scorer, []float64, error)
 }{
 	"classes": {Classes{}, decodeClasses},
@@ -27,16 +27,15 @@ var ownKinds = map[string]struct {
 	"treeclasses": {(*TreeClasses)(nil), decodeTreeClasses},
 }
 
-// fileForm is implemented by every scorer of this package that a model file can hold.
+// fileForm is implemented by all scorers of this package.
 type fileForm interface {
-	// encode returns a JSON object that holds the architecture, its parameters
-	// and "type".
+	// encode returns a JSON object with the key "type", the architecture and the parameters.
 	encode(params []float64) ([]byte, error)
 }
 
-// Encode returns the JSON object that describes a scorer and its parameters in
-// a model file, its kind under "type". A scorer that is neither of this package nor of a
-// registered kind is an error; see [Register].
+// Encode returns the JSON object of a scorer and its parameters in a model file. The key "type"
+// contains the kind. Encode returns an error for a scorer whose kind is neither from this package nor
+// registered; see [Register].
 func Encode(s Scorer, params []float64) (json.RawMessage, error) {
 	if len(params) != s.NumParams() {
 		return nil, fmt.Errorf("%s scorer: %d parameters, expected %d", s.Kind(), len(params), s.NumParams())
@@ -61,8 +60,8 @@ func Encode(s Scorer, params []float64) (json.RawMessage, error) {
 	return text, nil
 }
 
-// Decode is the inverse of Encode: the parameters have the same bits. It returns an error for
-// anything else, with what was found and what was expected.
+// Decode reads a scorer and its parameters from the JSON object that Encode returned. The parameters
+// have the same bits. For other JSON, the error says what was found and what was expected.
 func Decode(raw json.RawMessage) (Scorer, []float64, error) {
 	if err := strictjson.Check(raw); err != nil {
 		return nil, nil, err
@@ -74,7 +73,7 @@ func Decode(raw json.RawMessage) (Scorer, []float64, error) {
 	return DecodeObject(o)
 }
 
-// DecodeObject is Decode of an object within a text that strictjson.Check has
+// DecodeObject reads a scorer and its parameters from an object in a text that strictjson.Check has
 // accepted.
 func DecodeObject(o strictjson.Object) (Scorer, []float64, error) {
 	var head struct {
@@ -100,8 +99,7 @@ func DecodeObject(o strictjson.Object) (Scorer, []float64, error) {
 	return s, params, nil
 }
 
-// withWeights returns the JSON form of a scorer's architecture with its parameters
-// as "weights" at the end.
+// withWeights returns the JSON object of an architecture with an additional last key "weights".
 func withWeights(architecture any, params []float64) ([]byte, error) {
 	text, err := strictjson.Marshal(architecture)
 	if err != nil {
@@ -110,8 +108,7 @@ func withWeights(architecture any, params []float64) ([]byte, error) {
 	return strictjson.AppendNumbers(text, "weights", params), nil
 }
 
-// atLeastOne checks a number of an architecture that counts something, by its name in model
-// files.
+// atLeastOne returns an error if n is less than 1. name is the key of n in model files.
 func atLeastOne(name string, n int) error {
 	if n < 1 {
 		return fmt.Errorf("found %q = %d, expected at least 1", name, n)

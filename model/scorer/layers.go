@@ -10,21 +10,21 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Layer is a layer of [Layers]. Each of its units is a function of a bias and a weighted sum of all
-// outputs of the layer before.
+// Layer describes a layer of [Layers]. The output of a unit is the activation of a bias plus a weighted
+// sum of all outputs of the previous layer.
 type Layer struct {
 	Units      int // ≥ 1
 	Activation Activation
 }
 
-// Layers is a neural network of any number of layers,
+// Layers is a neural network with any number of layers,
 //
 //	a_0 = x,   a_l = f_l(W_l·a_{l−1} + b_l),   s(x) = a_L,
 //
-// whose last layer has one unit. It is what other systems' networks are; one layer with the
-// identity is a weighted sum of the features with a bias, which [Linear] has not. The
-// parameters are, layer by layer, the rows of W and then b. A score has the same bits
-// whichever other documents are scored with it.
+// whose last layer has one unit. Networks of other systems are imported as Layers. A single layer with
+// the identity is a weighted sum of the features plus a bias, unlike [Linear], which has no bias. The
+// parameters are, layer by layer, the rows of W and then b. A score has the same bits whichever other
+// documents are scored at the same time.
 type Layers struct {
 	features int
 	layers   []Layer
@@ -33,12 +33,12 @@ type Layers struct {
 
 var _ Scorer = (*Layers)(nil)
 
-// maxLayers is how many layers there may be.
+// maxLayers is the largest number of layers.
 const maxLayers = 1000
 
-// NewLayers returns the network of these layers on data with the given number of features.
-// No layers, a layer without units, a last one of more than one, an unknown activation and
-// more than 2³¹ parameters are errors.
+// NewLayers returns the network with the given layers on data with the given number of features. It
+// returns an error for an empty or too long list, a layer without units, a last layer with several
+// units, an unknown activation, or 2³¹ parameters or more.
 func NewLayers(features int, layers []Layer) (*Layers, error) {
 	if err := atLeastOne("features", features); err != nil {
 		return nil, err
@@ -78,8 +78,8 @@ func (n *Layers) NumParams() int { return n.params }
 // Layers returns a copy of the layers.
 func (n *Layers) Layers() []Layer { return slices.Clone(n.layers) }
 
-// Split returns the weights and the biases of each layer, which share the memory of params.
-// Row u of a layer's weights, which has an element an input, is weights[u·inputs : (u+1)·inputs].
+// Split returns the weights and the biases of each layer, as views of params. The weights of unit u of
+// a layer are weights[u·inputs : (u+1)·inputs], an element per input.
 func (n *Layers) Split(params []float64) (weights, biases [][]float64) {
 	mustMatch("parameters", len(params), n.params)
 	inputs := n.features
@@ -91,7 +91,7 @@ func (n *Layers) Split(params []float64) (weights, biases [][]float64) {
 	return weights, biases
 }
 
-// Init draws all parameters of a layer uniformly from ±1/√inputs.
+// Init draws all parameters of a layer uniformly from ±1/√n, where n is the layer's number of inputs.
 func (n *Layers) Init(params []float64, rng *rand.Rand) {
 	weights, biases := n.Split(params)
 	for l := range weights {
@@ -101,7 +101,7 @@ func (n *Layers) Init(params []float64, rng *rand.Rand) {
 	}
 }
 
-// units returns the number of units of all layers.
+// units returns the number of units in all layers.
 func (n *Layers) units() int {
 	sum := 0
 	for _, layer := range n.layers {
@@ -110,8 +110,8 @@ func (n *Layers) units() int {
 	return sum
 }
 
-// Score implements [Scorer]. It leaves the outputs of all units in ws: a documents × units
-// matrix a layer.
+// Score implements [Scorer]. It stores the outputs of all units in ws, as a documents × units matrix
+// per layer.
 func (n *Layers) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*n.features)
 	if ws == nil {
@@ -182,7 +182,8 @@ func (n *Layers) Backward(grad, params []float64, x []float32, lambda []float64,
 	}
 }
 
-// addGradient adds the derivatives by a layer's parameters: delta has those by its sums.
+// addGradient adds the derivatives with respect to a layer's parameters. delta contains the derivatives
+// with respect to the units' inputs.
 func addGradient[T float32 | float64](weights, biases []float64, in []T, delta []float64) {
 	units := len(biases)
 	inputs := len(weights) / units
@@ -198,7 +199,7 @@ func addGradient[T float32 | float64](weights, biases []float64, in []T, delta [
 	}
 }
 
-// scaleBack multiplies the slopes of a layer's outputs by the derivatives by these outputs.
+// scaleBack multiplies the slopes of the previous layer by the derivatives with respect to its outputs.
 func scaleBack(slopes, delta, weights []float64, units int) {
 	inputs := len(weights) / units
 	for i := range len(delta) / units {
@@ -212,7 +213,7 @@ func scaleBack(slopes, delta, weights []float64, units int) {
 	}
 }
 
-// layersFile is the architecture in a model file; the parameters follow as "weights".
+// layersFile is the architecture in a model file. The key "weights" follows with the parameters.
 type layersFile struct {
 	Type     string      `json:"type"`
 	Features int         `json:"features"`

@@ -8,8 +8,8 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Linear scores a document by w·x, without a bias: a constant added to all
-// scores of a query changes no ranking. Its parameters are w, feature 1 first.
+// Linear scores a document by w·x, without a bias, because a constant added to all scores of a query
+// changes no ranking. The parameters are w, feature 1 first.
 type Linear struct{ Features int }
 
 var _ Scorer = Linear{}
@@ -26,12 +26,12 @@ func (l Linear) NumParams() int { return l.Features }
 // Init sets all weights to 0.
 func (Linear) Init(params []float64, _ *rand.Rand) { clear(params) }
 
-// Score sets dst to X·w. It leaves nothing in the workspace, which may be nil.
+// Score sets dst to X·w. It does not use the workspace, which may be nil.
 func (l Linear) Score(dst, params []float64, x []float32, _ *Workspace) {
 	kernel.Gemv(dst, x, params)
 }
 
-// Backward adds Xᵀ·lambda to grad. It needs no Score before it, and no workspace.
+// Backward adds Xᵀ·lambda to grad. It needs no call of Score before. The workspace may be nil.
 func (l Linear) Backward(grad, _ []float64, x []float32, lambda []float64, ws *Workspace) {
 	var next []float32
 	if ws != nil {

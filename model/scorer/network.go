@@ -10,21 +10,20 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Network is a neural network with one hidden layer of h units f and a linear
-// output,
+// Network is a neural network with one hidden layer of h units and a linear output,
 //
-//	s(x) = Σ_t v_t·f(w_t·x + b_t),   t = 1 … h.
+//	s(x) = Σ_t v_t·f(w_t·x + b_t),   t = 1 … h,
 //
-// The output has no bias: a constant added to all scores changes no ranking. With
-// p features the parameters are, one after the other,
+// where f is the activation. The output has no bias, because a constant added to all scores changes no
+// ranking. With p features the parameters are, in this order,
 //
 //	w_1 … w_h   p weights each, feature 1 first
 //	b_1 … b_h   biases of the hidden units
 //	v_1 … v_h   weights of the output
 //
-// The activations of a query are an h × documents matrix. So the forward and the backward pass are
-// each one matrix product of package kernel, with a multiply-add per feature, document and unit. A
-// score has the same bits whichever other documents are scored with it.
+// The activations of a query are an h × documents matrix. The forward and the backward pass are each
+// one matrix product of package kernel, with a multiply-add per feature, document and unit. A score has
+// the same bits whichever other documents are scored at the same time.
 type Network struct {
 	Features   int // p ≥ 1
 	Hidden     int // h ≥ 1
@@ -60,7 +59,7 @@ func (n Network) Init(params []float64, rng *rand.Rand) {
 	uniform(l.out, 1/math.Sqrt(float64(n.Hidden)), rng)
 }
 
-// Score implements [Scorer]. It leaves the activations in ws.
+// Score implements [Scorer]. It stores the activations in ws.
 func (n Network) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*n.Features)
 	memory := ws.Hold(x, n.Held(len(dst)))
@@ -82,17 +81,17 @@ func (n Network) Backward(grad, params []float64, x []float32, lambda []float64,
 	n.backward(grad, params, x, lambda, ws.Held(x))
 }
 
-// memory returns the number of float64s that forward and backward work in: the
-// activations and, on the way back, the derivatives of the units' inputs.
+// memory returns the number of float64s that forward and backward need: the activations, and the
+// derivatives with respect to the units' inputs.
 func (n Network) memory(docs int) int { return 2 * n.Hidden * docs }
 
-// forward adds the scores to dst and leaves the activations in memory.
+// forward adds the scores to dst and stores the activations in memory.
 func (n Network) forward(dst, params []float64, x []float32, memory []float64) {
 	mustMatch("parameters", len(params), n.NumParams())
 	l, docs := n.layers(params), len(dst)
 	hidden := memory[:n.Hidden*docs]
 	kernel.Gemm(hidden, x, l.weights, docs, n.Features)
-	if docs == 1 { // the same in fewer calls
+	if docs == 1 { // the same result with fewer calls
 		kernel.Add(hidden, l.bias)
 		n.Activation.Apply(hidden)
 		for t, v := range l.out {
@@ -104,7 +103,7 @@ func (n Network) forward(dst, params []float64, x []float32, memory []float64) {
 	output(dst, l.out, hidden)
 }
 
-// activate makes products of documents with units the units' activations.
+// activate replaces the products w_t·x in hidden by the activations f(w_t·x + b_t).
 func (n Network) activate(hidden, bias []float64, docs int) {
 	for t, b := range bias {
 		addConstant(hidden[t*docs:(t+1)*docs], b)
@@ -112,7 +111,7 @@ func (n Network) activate(hidden, bias []float64, docs int) {
 	n.Activation.Apply(hidden)
 }
 
-// output adds the scores that activations give to dst.
+// output adds the scores to dst, given the output weights and the activations.
 func output(dst, out, hidden []float64) {
 	docs := len(dst)
 	for t, v := range out {
@@ -120,8 +119,9 @@ func output(dst, out, hidden []float64) {
 	}
 }
 
-// backward adds the gradient of Σ lambda_i·s_i, given what forward left in memory:
-// with δ_ti = lambda_i v_t f'(z_ti),
+// backward adds the gradient of Σ_i lambda_i·s_i to grad. memory contains the activations that forward
+// stored. With δ_ti = lambda_i v_t f'(z_ti), where z_ti is the input of unit t for document i, the
+// derivatives are
 //
 //	∂/∂w_t = Σ_i δ_ti x_i   ∂/∂b_t = Σ_i δ_ti   ∂/∂v_t = Σ_i lambda_i f(z_ti)
 func (n Network) backward(grad, params []float64, x []float32, lambda, memory []float64) {
@@ -130,7 +130,8 @@ func (n Network) backward(grad, params []float64, x []float32, lambda, memory []
 	n.backwardUnits(n.layers(grad), n.layers(params), x, lambda, memory[:n.Hidden*len(lambda)], memory[n.Hidden*len(lambda):])
 }
 
-// backwardUnits is backward for some units: their part of the gradient, of the parameters and of memory.
+// backwardUnits computes the part of backward for some hidden units. All slices contain these units
+// only.
 func (n Network) backwardUnits(g, l layers, x []float32, lambda, hidden, deltas []float64) {
 	docs := len(lambda)
 	deltas = deltas[:len(hidden)]
@@ -140,7 +141,7 @@ func (n Network) backwardUnits(g, l layers, x []float32, lambda, hidden, deltas 
 		for i, d := range delta {
 			delta[i] = d * v * lambda[i]
 		}
-		if docs == 1 { // the same without a call
+		if docs == 1 { // the same result without a call
 			g.out[t] += float64(lambda[0] * a[0])
 			g.bias[t] += delta[0]
 			continue
@@ -151,7 +152,7 @@ func (n Network) backwardUnits(g, l layers, x []float32, lambda, hidden, deltas 
 	kernel.GemmT(g.weights, x, deltas, docs, n.Features)
 }
 
-// layers are the parts of a parameter vector.
+// layers are views of the parts of a parameter vector.
 type layers struct{ weights, bias, out []float64 }
 
 func (n Network) layers(params []float64) layers {
@@ -159,46 +160,46 @@ func (n Network) layers(params []float64) layers {
 	return layers{params[:first], params[first : first+n.Hidden], params[first+n.Hidden:]}
 }
 
-// project sets z to X·w + bias, one element a document.
+// project sets z to X·w + bias, one element per document.
 func project(z []float64, x []float32, w []float64, bias float64) {
 	kernel.Gemv(z, x, w)
 	addConstant(z, bias)
 }
 
-// uniform sets w to numbers between −limit and limit.
+// uniform sets w to uniform random numbers between −limit and limit.
 func uniform(w []float64, limit float64, rng *rand.Rand) {
 	for i := range w {
 		w[i] = float64(limit * (float64(2*rng.Float64()) - 1))
 	}
 }
 
-// leastPart is the number of multiply-adds of a part for which a query is worth dividing: some two microseconds.
+// leastPart is the least number of multiply-adds that is worth a goroutine: about two microseconds.
 const leastPart = 1 << 14
 
-// Divider is a [Scorer] that divides the work on a query among the [Workspace.Team].
+// Divider is a [Scorer] that can divide the work on a query among the [Workspace.Team].
 type Divider interface {
 	Scorer
 
-	// Parts returns the number of parts into which it is worth dividing a query with the given number of
-	// documents; 1 for none.
+	// Parts returns the largest number of parts into which it is worth dividing a query with the given
+	// number of documents. It is 1 if dividing the query does not pay.
 	Parts(docs int) int
 }
 
 var _ Divider = Network{}
 
-// Parts implements [Divider]: a part has one unit at least.
+// Parts implements [Divider]. A part has at least one hidden unit.
 func (n Network) Parts(docs int) int {
 	return max(1, min(n.Hidden, docs*n.Features*n.Hidden/leastPart))
 }
 
-// divides reports whether a query is divided among a team, each of whose parts must be worth it.
+// divides reports whether the network divides a query of docs documents among the whole team.
 func (n Network) divides(docs int, team *parallel.Team) bool {
 	return team.Parts() > 1 && n.Parts(docs) >= team.Parts()
 }
 
-// dividedNetwork divides a network's work on a query by its hidden units. Each unit has its row of
-// activations and its part of the gradient. So one goroutine computes each sum, in the order of
-// [Network.forward] and [Network.backward].
+// dividedNetwork divides a network's work on a query by its hidden units. Each unit has its own row of
+// activations and its own part of the gradient. So one goroutine computes each sum, in the same order
+// as [Network.forward] and [Network.backward].
 type dividedNetwork struct {
 	network    Network
 	parts      int
@@ -208,22 +209,22 @@ type dividedNetwork struct {
 	memory     []float64
 	params     layers
 	gradient   layers
-	activating func(part int) // activatePart and returnPart, made once so that nothing is allocated
+	activating func(part int) // activatePart and returnPart as values, stored to avoid allocations
 	returning  func(part int)
 }
 
-// units returns the hidden units of a part, from a first to before a last one.
+// units returns the hidden units from ≤ t < to of a part.
 func (d *dividedNetwork) units(part int) (from, to int) {
 	h := d.network.Hidden
 	return part * h / d.parts, (part + 1) * h / d.parts
 }
 
-// of returns the layers of some units.
+// of returns the parameters of the hidden units from ≤ t < to.
 func (l layers) of(from, to, features int) layers {
 	return layers{l.weights[from*features : to*features], l.bias[from:to], l.out[from:to]}
 }
 
-// begin takes over what both directions need.
+// begin stores the arguments that forward and backward share.
 func (d *dividedNetwork) begin(n Network, docs int, params []float64, x []float32, memory []float64, team *parallel.Team) {
 	mustMatch("parameters", len(params), n.NumParams())
 	if d.activating == nil {
@@ -232,7 +233,7 @@ func (d *dividedNetwork) begin(n Network, docs int, params []float64, x []float3
 	d.network, d.parts, d.docs, d.x, d.memory, d.params = n, team.Parts(), docs, x, memory, n.layers(params)
 }
 
-// forward is [Network.forward].
+// forward computes [Network.forward] on the team.
 func (d *dividedNetwork) forward(n Network, dst, params []float64, x []float32, memory []float64, team *parallel.Team) {
 	d.begin(n, len(dst), params, x, memory, team)
 	team.Run(d.activating)
@@ -247,7 +248,7 @@ func (d *dividedNetwork) activatePart(part int) {
 	n.activate(hidden, l.bias, d.docs)
 }
 
-// backward is [Network.backward].
+// backward computes [Network.backward] on the team.
 func (d *dividedNetwork) backward(n Network, grad, params []float64, x []float32, lambda, memory []float64, team *parallel.Team) {
 	mustMatch("derivatives", len(grad), n.NumParams())
 	d.begin(n, len(lambda), params, x, memory, team)
@@ -263,8 +264,8 @@ func (d *dividedNetwork) returnPart(part int) {
 		hidden[from*d.docs:to*d.docs], deltas[from*d.docs:to*d.docs])
 }
 
-// networkFile is the architecture of a network or a pair network in a model file;
-// its parameters follow as "weights", in their order.
+// networkFile contains the first keys of a network or a pair network in a model file. The key "weights"
+// follows with the parameters.
 type networkFile struct {
 	Type       string `json:"type"`
 	Activation string `json:"activation"`
@@ -309,7 +310,7 @@ func decodePairNetwork(o strictjson.Object) (Scorer, []float64, error) {
 	return PairNetwork{Features: f.Features, Hidden: f.Hidden, PairHidden: f.PairHidden, Activation: f.activation}, w, nil
 }
 
-// readFile is a networkFile as it was read.
+// readFile is a networkFile with its weights and its parsed activation.
 type readFile struct {
 	networkFile
 	weights    []float64
@@ -338,8 +339,8 @@ func readNetwork(o strictjson.Object) (*readFile, error) {
 	return &f, err
 }
 
-// parameters returns the number of weights of the architecture. It is a float64, since products of
-// numbers in a file may overflow an int.
+// parameters returns the weights, or an error unless their number is want. want is a float64, since
+// products of numbers in a file may overflow an int.
 func (f *readFile) parameters(want float64) ([]float64, error) {
 	if float64(len(f.weights)) != want {
 		return nil, fmt.Errorf("found %d weights, expected %.0f", len(f.weights), want)

@@ -7,28 +7,28 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// PairNetwork is the scorer of BoltzRank2 (Volkovs and Zemel, BoltzRank: Learning to Rank with
-// Pairwise Potentials, ICML 2009), which compares a document with all others of its query:
+// PairNetwork is the scorer of BoltzRank2 (Volkovs and Zemel, BoltzRank: Learning to Rank with Pairwise
+// Potentials, ICML 2009). It compares a document with all others of its query:
 //
 //	s_j = φ(x_j) + Σ_{k≠j} ϕ(x_j, x_k)
 //	φ(x)    = Σ_t v_t·f(w_t·x + b_t),            t = 1 … h    (a [Network])
 //	ϕ(x, y) = Σ_t u_t·f(A_t·x + B_t·y + c_t),    t = 1 … g
 //
-// The first layer of ϕ is a sum of a layer on each document, so A·x and B·x are computed once per
-// document. A query of m documents with p features costs O(m(h + 2g)p) for the features and O(m²g)
-// for the pairs. Evaluating m² networks would cost O(m²gp). The sum is not divided by m.
+// A_t and B_t apply to one document each, so the products A·x and B·x are computed once per document. A
+// query of m documents with p features costs O(m(h + 2g)p) for the features and O(m²g) for the pairs.
+// Evaluating m² networks would cost O(m²gp). The sum over k is not divided by m.
 //
-// The parameters are φ's, laid out as in [Network], then
+// The parameters are φ's, in the order of [Network], followed by
 //
 //	A_1 … A_g   p weights each, feature 1 first
 //	B_1 … B_g   p weights each
 //	c_1 … c_g   biases
 //	u_1 … u_g   weights of the output
 //
-// The backward pass computes the activations of the pairs again. m²g numbers would not fit the
-// caches, and reading them costs as much as an exponential. The workspace holds O(m(h + g))
-// numbers. With tanh and sigmoid, the exponential of a pair is a product of one exponential per
-// document.
+// Backward computes the activations of the pairs again. Storing them would take m²g numbers, which
+// exceed the caches, and reading a number from memory costs as much as an exponential. The workspace
+// contains O(m(h + g)) numbers. With tanh and sigmoid, the exponential for a pair is a product of one
+// exponential for each document.
 type PairNetwork struct {
 	Features   int // p ≥ 1
 	Hidden     int // h ≥ 1, units of φ
@@ -58,18 +58,17 @@ func (n PairNetwork) NumParams() int {
 	return n.single().NumParams() + n.PairHidden*(2*n.Features+2)
 }
 
-// single is φ.
+// single returns φ.
 func (n PairNetwork) single() Network {
 	return Network{Features: n.Features, Hidden: n.Hidden, Activation: n.Activation}
 }
 
-// usualDocs is the number of other documents that Init prepares the sum of the
-// pairs for.
+// usualDocs is the number of other documents for which Init scales the output weights of ϕ.
 const usualDocs = 100
 
-// Init draws weights and biases uniformly from ±1/√(number of inputs): p of φ's
-// hidden units, h of its output, 2p of ϕ's hidden units, g of its output. The last
-// are divided by 100, because that output is added up over a query's documents.
+// Init draws weights and biases uniformly from ±1/√n, where n is the number of inputs of the unit. n is
+// p for φ's hidden units, h for its output, 2p for ϕ's hidden units and g for its output. Init divides
+// the output weights of ϕ by usualDocs, because a score is the sum of ϕ over a query's documents.
 func (n PairNetwork) Init(params []float64, rng *rand.Rand) {
 	mustMatch("parameters", len(params), n.NumParams())
 	single := n.single()
@@ -82,8 +81,8 @@ func (n PairNetwork) Init(params []float64, rng *rand.Rand) {
 	uniform(l.out, 1/(usualDocs*math.Sqrt(float64(n.PairHidden))), rng)
 }
 
-// Score implements [Scorer]. x must be the whole query: a score depends on all its
-// documents.
+// Score implements [Scorer]. x must contain all documents of the query, since each score depends on all
+// of them.
 func (n PairNetwork) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*n.Features)
 	mustMatch("parameters", len(params), n.NumParams())
@@ -120,7 +119,7 @@ func (n PairNetwork) forwardPairs(dst, params []float64, x []float32, s pairSpac
 	}
 }
 
-// sum sets sums to Σ_{k≠j} f(z_tjk).
+// sum sets sums[j] to Σ_{k≠j} f(z_tjk).
 func (s pairSpace) sum(sums []float64, f Activation) {
 	docs := len(sums)
 	for from := 0; from < docs; from += s.rows {
@@ -134,8 +133,8 @@ func (s pairSpace) sum(sums []float64, f Activation) {
 	}
 }
 
-// backwardPairs adds the gradient of Σ lambda_j Σ_{k≠j} ϕ(x_j, x_k): with δ_tjk =
-// lambda_j u_t f'(z_tjk) for k ≠ j, 0 for k = j,
+// backwardPairs adds the gradient of Σ_j lambda_j Σ_{k≠j} ϕ(x_j, x_k) to grad. With δ_tjk = lambda_j
+// u_t f'(z_tjk) for k ≠ j and δ_tjj = 0, the derivatives are
 //
 //	∂/∂A_t = Σ_j (Σ_k δ_tjk) x_j    ∂/∂B_t = Σ_k (Σ_j δ_tjk) x_k
 //	∂/∂c_t = Σ_jk δ_tjk             ∂/∂u_t = Σ_j lambda_j Σ_{k≠j} f(z_tjk)
@@ -156,7 +155,7 @@ func (n PairNetwork) backwardPairs(grad, params []float64, x []float32, lambda [
 	}
 }
 
-// sumSlopes sets bySelf, and adds to byOther, the sums of δ_tjk.
+// sumSlopes sets bySelf[j] to Σ_k δ_tjk and adds Σ_j δ_tjk to byOther[k].
 func (s pairSpace) sumSlopes(u float64, lambda []float64, f Activation) {
 	docs := len(lambda)
 	for from := 0; from < docs; from += s.rows {
@@ -169,14 +168,15 @@ func (s pairSpace) sumSlopes(u float64, lambda []float64, f Activation) {
 	}
 }
 
-// addSlopes adds up document j's row of slopes f'(z_tjk), times c.
+// addSlopes adds document j's part to the sums of sumSlopes. row contains f'(z_tjk) for all k, and c is
+// lambda_j u_t.
 func (s pairSpace) addSlopes(j int, c float64, row []float64) {
 	row[j] = 0
 	s.bySelf[j] = c * kernel.Sum(row)
 	kernel.Axpy(c, row, s.byOther)
 }
 
-// pairLayers are the parts of ϕ's parameters.
+// pairLayers are views of ϕ's parameters A, B, c and u.
 type pairLayers struct{ a, b, bias, out []float64 }
 
 func (n PairNetwork) pairLayers(params []float64) pairLayers {
@@ -184,33 +184,33 @@ func (n PairNetwork) pairLayers(params []float64) pairLayers {
 	return pairLayers{own[:first], own[first : 2*first], own[2*first : 2*first+g], own[2*first+g:]}
 }
 
-// pairBlock is about how many pairs are worked on at a time: few enough for the
-// first cache, and enough for short queries to fill vectors.
+// pairBlock is the approximate number of pairs in a block. A block of this size fits the first cache,
+// and fills vector registers even for short queries.
 const pairBlock = 2048
 
-// PairWeights returns ϕ's part of the parameters, as views. self and other are A and B, with p
-// weights for each of the g units. bias is c and out is u.
+// PairWeights returns views of ϕ's parameters. self and other are A and B, with p weights for each of
+// the g units. bias is c and out is u.
 func (n PairNetwork) PairWeights(params []float64) (self, other, bias, out []float64) {
 	mustMatch("parameters", len(params), n.NumParams())
 	l := n.pairLayers(params)
 	return l.a, l.b, l.bias, l.out
 }
 
-// pairSpace is the memory of the pairs of m documents.
+// pairSpace is the memory for the pairs of m documents.
 type pairSpace struct {
 	sums            []float64 // g × m: Σ_{k≠j} f(z_tjk), kept between Score and Backward
-	self, other     []float64 // m each: A_t·x_j + c_t and B_t·x_k of the unit at hand
+	self, other     []float64 // m each: A_t·x_j + c_t and B_t·x_k, for one unit t
 	bySelf, byOther []float64 // m each: Σ_k δ_tjk and Σ_j δ_tjk
-	rows            int       // documents a block
-	block           []float64 // rows × m
+	rows            int       // documents per block
+	block           []float64 // rows × m: z or f(z), for the pairs of a block
 }
 
-// pairRows returns the number of documents whose pairs make a block.
+// pairRows returns the number of documents whose pairs form a block.
 func pairRows(docs int) int { return min(docs, pairBlock/max(docs, 1)+1) }
 
 func (n PairNetwork) pairMemory(docs int) int { return (n.PairHidden + 4 + pairRows(docs)) * docs }
 
-// pairSpace cuts up the memory behind φ's.
+// pairSpace divides the memory after φ's into the slices of a pairSpace.
 func (n PairNetwork) pairSpace(memory []float64, docs int) pairSpace {
 	memory = memory[n.single().memory(docs):]
 	next := func(size int) []float64 {
@@ -223,14 +223,14 @@ func (n PairNetwork) pairSpace(memory []float64, docs int) pairSpace {
 	return s
 }
 
-// project works out A_t·x + c_t and B_t·x of all documents.
+// project sets self to A_t·x + c_t and other to B_t·x, for all documents.
 func (s pairSpace) project(t int, x []float32, l pairLayers) {
 	p := len(l.a) / len(l.out)
 	project(s.self, x, l.a[t*p:(t+1)*p], l.bias[t])
 	project(s.other, x, l.b[t*p:(t+1)*p], 0)
 }
 
-// activate returns f(z_tjk) for the documents from ≤ j < to, a row of all k each.
+// activate returns f(z_tjk) for the documents from ≤ j < to, as a row of all k for each j.
 func (s pairSpace) activate(f Activation, from, to int) []float64 {
 	docs := len(s.other)
 	z := s.block[:(to-from)*docs]

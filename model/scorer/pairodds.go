@@ -6,20 +6,20 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Two activations are logistic functions, whose value for a pair follows from one
-// exponential for each of its documents: with odds r = exp(cv_j)·exp(cw_k),
+// The activations sigmoid and tanh of a pair's input v_j + w_k can be computed from one exponential for
+// each document. With the odds r = exp(c·v_j)·exp(c·w_k),
 //
 //	f(v_j + w_k) = σ(v_j + w_k)   = r/(1 + r)        c = 1    f' = σ(1 − σ)
 //	tanh(v_j + w_k)               = 2r/(1 + r) − 1   c = 2    f' = 4σ(1 − σ)
 //
-// so a pair takes a division in place of an exponential.
+// A pair then costs a division instead of an exponential.
 
-// oddsLimit bounds the logarithm of the odds of pairs: they stay below 2^100.
+// oddsLimit is the largest allowed logarithm of the odds of a pair. The odds stay below 2^100.
 const oddsLimit = 69
 
-// toOdds replaces the documents' parts of z_tjk by the factors of the odds. It
-// reports false, with nothing done, if the activation is none of the two, or the
-// odds may grow too large for [kernel.LogisticRow].
+// toOdds replaces self and other by the factors exp(c·v_j) and exp(c·w_k) of the odds. It returns false
+// and changes nothing if the activation is neither sigmoid nor tanh, or if the odds may be too large
+// for [kernel.LogisticRow].
 func (s pairSpace) toOdds(f Activation) bool {
 	c := 1.0
 	switch f {
@@ -39,7 +39,7 @@ func (s pairSpace) toOdds(f Activation) bool {
 	return true
 }
 
-// largest returns the largest absolute value; NaN if there is one.
+// largest returns the largest absolute value of x. It returns NaN if x contains NaN.
 func largest(x []float64) float64 {
 	m := 0.0
 	for _, v := range x {
@@ -48,12 +48,12 @@ func largest(x []float64) float64 {
 	return m
 }
 
-// sumByOdds is sum after toOdds.
+// sumByOdds does the same as sum. The caller has called toOdds.
 func (s pairSpace) sumByOdds(sums []float64, f Activation) {
 	row := s.block[:len(sums)]
 	clear(row)
 	for j, a := range s.self {
-		sum := kernel.OddsRow(a, s.other, row) // what it adds to row is not needed
+		sum := kernel.OddsRow(a, s.other, row) // OddsRow also adds to row, which is not used
 		own := float64(a * s.other[j])
 		sums[j] = sum - own/(1+own)
 	}
@@ -63,7 +63,7 @@ func (s pairSpace) sumByOdds(sums []float64, f Activation) {
 	}
 }
 
-// sumSlopesByOdds is sumSlopes after toOdds.
+// sumSlopesByOdds does the same as sumSlopes. The caller has called toOdds.
 func (s pairSpace) sumSlopesByOdds(u float64, lambda []float64, f Activation) {
 	if f == Tanh {
 		u *= 4

@@ -8,9 +8,9 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Random gives a document a number in [0, 1) that depends on its features and a seed alone. The
-// order is random but reproducible, and does not depend on the file. Documents with equal features
-// tie. It has no parameters.
+// Random gives a document a number in [0, 1) that depends only on its features and a seed. The order is
+// random but reproducible, and does not depend on the position in the file. Documents with equal
+// features tie. Random has no parameters.
 type Random struct {
 	Features int
 	Seed     uint64
@@ -30,8 +30,8 @@ func (Random) NumParams() int { return 0 }
 // Init does nothing.
 func (Random) Init([]float64, *rand.Rand) {}
 
-// Score sets dst to hashes of the rows. The workspace may be nil. Trailing features
-// that are 0 change nothing, so that a file may leave them out.
+// Score sets dst to hashes of the rows. The workspace may be nil. Trailing features with the value 0 do
+// not change the hash, so a file may omit them.
 func (r Random) Score(dst, _ []float64, x []float32, _ *Workspace) {
 	mustMatch("features", len(x), len(dst)*r.Features)
 	for i := range dst {
@@ -45,11 +45,10 @@ func (r Random) Score(dst, _ []float64, x []float32, _ *Workspace) {
 	}
 }
 
-// Backward does nothing: there is nothing to learn.
+// Backward does nothing, since Random has no parameters.
 func (Random) Backward(_, _ []float64, _ []float32, _ []float64, _ *Workspace) {}
 
-// scramble is the generator SplitMix64, whose output has no visible relation to its
-// argument.
+// scramble returns the output of the generator SplitMix64 for the state z.
 func scramble(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -57,7 +56,7 @@ func scramble(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// randomFile is a Random in a model file.
+// randomFile is the form of Random in a model file.
 type randomFile struct {
 	Type     string `json:"type"`
 	Features int    `json:"features"`
@@ -71,7 +70,7 @@ func (r Random) encode([]float64) ([]byte, error) {
 func decodeRandom(o strictjson.Object) (Scorer, []float64, error) {
 	var f struct {
 		Features int     `json:"features"`
-		Seed     *uint64 `json:"seed"` // a pointer: null or no key is not 0
+		Seed     *uint64 `json:"seed"` // a pointer, so that null or a missing key differs from 0
 	}
 	if err := o.Decode(&f); err != nil {
 		return nil, nil, err

@@ -12,32 +12,32 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Architecture makes a scorer of a registered kind from the JSON text that encoding/json made
-// of one. The text comes from a model file and may be anything that is JSON; what is no
-// architecture is an error.
+// Architecture decodes a scorer of a registered kind from the JSON text that encoding/json wrote for
+// it. The text is from a model file, so it may be any JSON value. Architecture returns an error if it
+// does not describe a scorer.
 type Architecture func(text json.RawMessage) (Scorer, error)
 
-// kinds are the registered ones.
+// kinds contains the architectures that other packages registered.
 var kinds = struct {
 	sync.RWMutex
 	architectures map[string]Architecture
 }{architectures: map[string]Architecture{}}
 
-// fusionKind is the kind of package model's fusions, which are no scorers of one's own.
+// fusionKind is the kind of package model's fusions, which other packages cannot register.
 const fusionKind = "fusion"
 
-// Register makes the scorers of another package a kind of model files, by the name that
-// their Kind returns. A model file then holds the kind, what encoding/json makes of the
-// scorer, and the parameters, every bit of them:
+// Register adds a kind of scorer that other packages implement. kind is the name that the scorer's Kind
+// method returns. A model file contains the kind, the JSON text of the scorer from encoding/json, and
+// the exact parameters:
 //
 //	{"type": KIND, "architecture": …, "weights": […]}
 //
-// A scorer may also say what it costs ([Coster]) and how several of it are averaged
+// A scorer may also state its cost ([Coster]) and how to average several parameter vectors
 // ([Averager]).
 //
-// Call it from an init function of the scorer's package, so that every program that imports the
-// package can read its models. It may also be called later, by any goroutine. It panics if the name
-// is empty or already registered, or if the architecture is nil.
+// Call Register from an init function of the scorer's package. Every program that imports the package
+// can then read its models. Register may also be called later, by any goroutine. It panics if the name
+// is empty or already registered, or if architecture is nil.
 func Register(kind string, architecture Architecture) {
 	kinds.Lock()
 	defer kinds.Unlock()
@@ -53,14 +53,14 @@ func Register(kind string, architecture Architecture) {
 	kinds.architectures[kind] = architecture
 }
 
-// registered returns the architecture of a kind, nil if there is none.
+// registered returns the architecture that was registered for a kind, or nil.
 func registered(kind string) Architecture {
 	kinds.RLock()
 	defer kinds.RUnlock()
 	return kinds.architectures[kind]
 }
 
-// unknownKind is the error of a kind that a model file should not have.
+// unknownKind returns the error for an unknown kind in a model file.
 func unknownKind(kind string) error {
 	kinds.RLock()
 	defer kinds.RUnlock()
@@ -73,8 +73,8 @@ func unknownKind(kind string) error {
 	return fmt.Errorf("%w; a program that reads scorers of another package must import that package", err)
 }
 
-// encodeRegistered is Encode of a scorer of another package. It is an error if the text
-// does not make the same scorer again, as that of a type without exported fields.
+// encodeRegistered encodes a scorer of another package and its parameters. It returns an error if
+// decoding the text does not give an equal scorer, for example because the type has no exported fields.
 func encodeRegistered(s Scorer, params []float64) ([]byte, error) {
 	architecture := registered(s.Kind())
 	if architecture == nil {
@@ -123,8 +123,8 @@ func decodeRegistered(kind string, architecture Architecture, o strictjson.Objec
 	return s, append([]float64{}, f.Weights...), nil
 }
 
-// remake returns the scorer of a text. Errors of encoding/json give positions in this text, not in
-// the file, so only their messages are kept.
+// remake decodes a scorer from text. Errors of encoding/json contain positions in this text, not in the
+// file, so remake keeps only their messages.
 func remake(kind string, architecture Architecture, text []byte) (Scorer, error) {
 	s, err := architecture(slices.Clone(text))
 	switch {

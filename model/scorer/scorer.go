@@ -1,10 +1,10 @@
-// Package scorer has the functions that map the feature vectors of a query to scores, such as linear
+// Package scorer contains functions that map the feature vectors of a query to scores, such as linear
 // functions, networks and trees. Training sets their parameters, and models store them.
 //
 // A scorer is an architecture without state. Its parameters are a separate vector, which an optimiser
 // changes. Start reading at [Scorer]. Each architecture has its own file and a line in ownKinds in
-// encode.go. Other packages add architectures with [Register]. The package must not depend on grades, losses
-// or optimisers.
+// encode.go. Other packages add architectures with [Register]. The package must not depend on grades,
+// losses or optimisers.
 package scorer
 
 import "math/rand/v2"
@@ -26,28 +26,28 @@ type Scorer interface {
 	Init(params []float64, rng *rand.Rand)
 
 	// Score sets dst[i] to the score of the document in row i of x. x is the row-major len(dst) ×
-	// NumFeatures matrix of one query. Score stores in ws what Backward needs. Calls at the same time
-	// must not share ws.
+	// NumFeatures matrix of one query. Score stores in ws what Backward needs. Concurrent calls must
+	// not share ws.
 	Score(dst, params []float64, x []float32, ws *Workspace)
 
-	// Backward adds the gradient of Σ_i lambda[i]·score_i with respect to the parameters, at params, to
-	// grad. x has a row for every element of lambda. The last call of Score with ws must have had the
-	// same params and x. Several calls of Backward may follow one of Score.
+	// Backward adds the gradient of Σ_i lambda[i]·score_i with respect to the parameters, evaluated at
+	// params, to grad. x has a row for every element of lambda. The last call of Score with ws must
+	// have had the same params and x. Several calls of Backward may follow one call of Score.
 	Backward(grad, params []float64, x []float32, lambda []float64, ws *Workspace)
 }
 
-// Preparer is a Scorer that builds a data structure for faster scoring, once it has scored some documents.
-// Prepare builds it at once. It changes no score, and is safe for concurrent use.
+// Preparer is a Scorer that builds a data structure for faster scoring after it has scored some
+// documents. Prepare builds the data structure at once. It does not change scores, and is safe for
+// concurrent use.
 type Preparer interface {
 	Scorer
 	Prepare()
 }
 
-// MissingTaker is implemented by scorers that may have scores for documents with missing
-// values, NaN, and say whether they do.
+// MissingTaker is a Scorer that can report whether it scores documents with missing values, NaN.
 type MissingTaker interface {
 	Scorer
 
-	// TakesMissing reports whether values may be missing.
+	// TakesMissing reports whether features may be NaN.
 	TakesMissing() bool
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Stump is a weak ranker: a document has 1 of it if a feature of it is above a
-// threshold, else 0.
+// Stump is a weak ranker. It gives a document the value 1 if the feature is above the threshold,
+// otherwise 0.
 type Stump struct {
 	Feature   int     // from 0
 	Threshold float32 // finite
@@ -23,21 +23,21 @@ func (s Stump) compare(t Stump) int {
 	return cmp.Or(cmp.Compare(s.Feature, t.Feature), cmp.Compare(s.Threshold, t.Threshold))
 }
 
-// Stumps are weak rankers h_t and score by their weighted sum,
+// Stumps are weak rankers h_t. Their score is the weighted sum
 //
 //	s(x) = Σ_t w_t·h_t(x),   h_t(x) = 1 if x[f_t] > θ_t, else 0.
 //
-// The parameters are the weights w; features f and thresholds θ are the
-// architecture. As a function of one feature the sum is a staircase, so a document
-// takes a binary search a feature in use. The staircases are added from feature 1
-// on: a score has the same bits whichever other documents are scored with it.
+// The parameters are the weights w. The features f and thresholds θ are the architecture. The stumps of
+// one feature form a staircase, so a score needs one binary search per feature. Score adds the
+// staircases in the order of features, so a score has the same bits whichever other documents are
+// scored at the same time.
 type Stumps struct {
 	features int
 	stumps   []Stump // by feature, then by threshold, all different
 	stairs   []stairs
 }
 
-// stairs are the stumps of one feature, from ≤ t < from+len(thresholds).
+// stairs are the stumps of one feature, numbered from ≤ t < from+len(thresholds).
 type stairs struct {
 	feature    int
 	from       int
@@ -46,8 +46,8 @@ type stairs struct {
 
 var _ Scorer = (*Stumps)(nil)
 
-// NewStumps returns the scorer of these stumps, which may be none, on data with the given number of
-// features. Stumps must be in increasing order of feature, then threshold, as MergeStumps returns
+// NewStumps returns the scorer of the given stumps on data with the given number of features. There may
+// be no stumps. They must be in increasing order of feature, then threshold, as MergeStumps returns
 // them. A repeated stump, an unknown feature or a threshold that is not finite is an error.
 func NewStumps(features int, stumps []Stump) (*Stumps, error) {
 	s := &Stumps{features: features, stumps: slices.Clone(stumps)}
@@ -70,8 +70,8 @@ func NewStumps(features int, stumps []Stump) (*Stumps, error) {
 	return s, nil
 }
 
-// MergeStumps sorts a list of stumps for NewStumps and merges equal ones. The weight of a merged
-// stump is the sum of their weights.
+// MergeStumps sorts stumps into the order for NewStumps and merges equal ones. The weight of a merged
+// stump is the sum of its stumps' weights.
 func MergeStumps(stumps []Stump, weights []float64) ([]Stump, []float64) {
 	mustMatch("weights", len(weights), len(stumps))
 	order := make([]int, len(stumps))
@@ -106,7 +106,7 @@ func (s *Stumps) Stumps() []Stump { return slices.Clone(s.stumps) }
 // Init sets all weights to 0.
 func (*Stumps) Init(params []float64, _ *rand.Rand) { clear(params) }
 
-// Score implements [Scorer]. It leaves nothing in ws that Backward needs.
+// Score implements [Scorer]. It stores nothing in ws for Backward.
 func (s *Stumps) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*s.features)
 	mustMatch("parameters", len(params), len(s.stumps))
@@ -126,12 +126,12 @@ func (s *Stumps) Score(dst, params []float64, x []float32, ws *Workspace) {
 	}
 }
 
-// Backward implements [Scorer]: the gradient of stump t is the sum of lambda over the
-// documents above its threshold, for any parameters.
+// Backward implements [Scorer]. The derivative with respect to the weight of stump t is the sum of
+// lambda over the documents above its threshold. It does not depend on the parameters.
 func (s *Stumps) Backward(grad, _ []float64, x []float32, lambda []float64, ws *Workspace) {
 	mustMatch("features", len(x), len(lambda)*s.features)
 	mustMatch("derivatives", len(grad), len(s.stumps))
-	at := ws.Hold(x, len(grad)) // lambda by the highest threshold passed
+	at := ws.Hold(x, len(grad)) // sums of lambda, by the highest threshold below the value
 	clear(at)
 	for _, st := range s.stairs {
 		for i, l := range lambda {
@@ -147,7 +147,7 @@ func (s *Stumps) Backward(grad, _ []float64, x []float32, lambda []float64, ws *
 	}
 }
 
-// below returns the number of thresholds below a value.
+// below returns the number of thresholds below v.
 func (st *stairs) below(v float32) int {
 	from, to := 0, len(st.thresholds)
 	for from < to {
@@ -161,15 +161,14 @@ func (st *stairs) below(v float32) int {
 	return from
 }
 
-// stumpsFile are stumps in a model file, in the order of the parameters.
+// stumpsFile is the form of stumps in a model file, in the order of the parameters.
 type stumpsFile struct {
 	Type     string      `json:"type"`
 	Features int         `json:"features"`
 	Stumps   []stumpFile `json:"stumps"`
 }
 
-// stumpFile is a stump and its weight; features are counted from 1 as in LETOR
-// text.
+// stumpFile is a stump with its weight. Feature is counted from 1, as in LETOR text.
 type stumpFile struct {
 	Feature   int     `json:"feature"`
 	Threshold float32 `json:"threshold"`
@@ -189,7 +188,7 @@ func decodeStumps(o strictjson.Object) (Scorer, []float64, error) {
 		Features int `json:"features"`
 		Stumps   []struct {
 			Feature   int      `json:"feature"`
-			Threshold *float32 `json:"threshold"` // a pointer: null or no key is not 0
+			Threshold *float32 `json:"threshold"` // a pointer, so that null or a missing key differs from 0
 			Weight    *float64 `json:"weight"`
 		} `json:"stumps"`
 	}

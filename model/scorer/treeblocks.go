@@ -6,43 +6,44 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Trees score blocks of documents in a special layout. The layout is built once, after some documents
-// were scored by walking from node to node. Each threshold is replaced by its rank among the thresholds of
-// its feature, and each feature value by a rank of one byte. A tree becomes a list of splits, and one
-// instruction sequence compares 64 documents with a split. Leaves and the order of additions are the same
-// as in the walk, so scores have the same bits.
+// Trees score blocks of documents in a special layout. Scorers build it once, after they have scored
+// some documents by walking from node to node. The layout replaces each threshold by its rank among the
+// thresholds of its feature, and each feature value by a rank of one byte. A tree becomes a list of
+// splits, and one instruction sequence compares 64 documents with a split. Leaves and the order of
+// additions are the same as in the walk, so scores have the same bits.
 const (
 	blockDocs = kernel.ForestDocs
-	// mostLeaves is the number of leaves that a byte tells apart; larger trees are walked.
+	// mostLeaves is the largest number of leaves that one byte can number. Larger trees are walked.
 	mostLeaves = 256
-	// mostCuts is the number of thresholds that a column of codes tells apart.
+	// mostCuts is the largest number of thresholds for which one byte can represent a value's rank.
 	mostCuts = 255
-	// payingDocs is the number of documents from which the layout saves time. Building it takes
-	// about as long as a plain walk of that many documents.
+	// payingDocs is the number of documents for which the layout pays. Building it takes about as long
+	// as walking the trees with that many documents.
 	payingDocs = 128
 )
 
 // blocks is the layout of trees for blocks of documents.
 type blocks struct {
 	columns    []codeColumn             // by feature
-	first      []int                    // column of each feature
+	first      []int                    // index of the first column of each feature
 	categories map[int]*categoryFeature // by feature
-	heights    []int                    // of the kernel's columns
+	heights    []int                    // largest code of each of the kernel's columns
 	parts      []treesPart
-	work       int // words of memory
+	work       int // number of words of memory that the forests need
 }
 
-// codeColumn holds up to mostCuts thresholds of a feature, in ascending order. Left and right
-// are the columns of codes for nodes whose missing values go there, −1 where there are none.
+// codeColumn contains up to mostCuts thresholds of a feature, in ascending order. left is the kernel's
+// column for nodes whose missing values go left, and right for nodes whose missing values go right.
+// Either is −1 if no node needs it.
 type codeColumn struct {
 	feature     int
 	cuts        []float32
 	left, right int
 }
 
-// treesPart are trees that follow each other: a forest, or trees that are walked.
+// treesPart is a run of successive trees: a forest, or trees that are walked.
 type treesPart struct {
-	forest *kernel.Forest // nil if they are walked
+	forest *kernel.Forest // nil if the trees are walked
 	trees  int
 	leaves int
 }
@@ -53,7 +54,7 @@ func newBlocks(t *Trees) *blocks {
 	b.makeCategories(t)
 	runs := make([][]kernel.DecisionTree, 1)
 	b.parts = make([]treesPart, 1)
-	for _, nodes := range t.trees { // all columns have numbers before a forest is made
+	for _, nodes := range t.trees { // all columns must have numbers before NewForest is called
 		last := len(runs) - 1
 		if !suitsBlocks(nodes) {
 			b.parts = append(b.parts, treesPart{trees: 1, leaves: len(nodes) + 1}, treesPart{})
@@ -76,7 +77,7 @@ func newBlocks(t *Trees) *blocks {
 // suitsBlocks reports whether a tree has few enough leaves.
 func suitsBlocks(nodes []TreeNode) bool { return len(nodes) < mostLeaves }
 
-// makeColumns finds the thresholds of every feature and divides them into columns.
+// makeColumns collects the thresholds of every feature and divides them into columns.
 func (b *blocks) makeColumns(t *Trees) {
 	cuts := make([][]float32, t.features)
 	for _, nodes := range t.trees {
@@ -98,8 +99,8 @@ func (b *blocks) makeColumns(t *Trees) {
 	}
 }
 
-// column returns the number of the codes that a node compares, and the code that those it
-// sends right are above.
+// column returns the kernel's column whose codes node n compares. Documents with a code larger than
+// above go right.
 func (b *blocks) column(n *TreeNode) (column, above int) {
 	if n.Categories != nil {
 		return b.categoryColumn(n), 0
@@ -122,7 +123,7 @@ func (b *blocks) column(n *TreeNode) (column, above int) {
 }
 
 func (b *blocks) decisionTree(nodes []TreeNode) kernel.DecisionTree {
-	first := make([]uint8, len(nodes)) // leaf below each node, going left always
+	first := make([]uint8, len(nodes)) // the leaf reached from each node by always going left
 	leaf := func(child int) uint8 {
 		if child < 0 {
 			return uint8(-1 - child)
@@ -159,7 +160,7 @@ func (b *blocks) score(t *Trees, dst, params []float64, x []float32, ws *Workspa
 	}
 }
 
-// encode writes the codes of all columns.
+// encode writes the codes of all columns for a block of documents.
 func (b *blocks) encode(codes []uint8, x []float32, features int) {
 	var values [blockDocs]float32 // of one feature
 	docs, missing, last := len(x)/features, false, -1
@@ -180,7 +181,8 @@ func (b *blocks) encode(codes []uint8, x []float32, features int) {
 	}
 }
 
-// encode writes the codes of a column of values, some of which may be missing.
+// encode writes the codes for the values of one feature. missing reports whether a value may be
+// missing.
 func (c *codeColumn) encode(codes []uint8, values []float32, missing bool) {
 	of := func(column int) []uint8 { return codes[column*blockDocs:][:blockDocs] }
 	kernel.Codes(of(max(c.left, c.right))[:len(values)], values, c.cuts)
@@ -198,23 +200,24 @@ func (c *codeColumn) encode(codes []uint8, values []float32, missing bool) {
 	}
 }
 
-// categoryFeature holds the sets of categories by which nodes divide a feature, in the layout for
-// blocks. A document's value is looked up once among the categories of all sets. Its place there
-// indexes a table of each set.
+// categoryFeature contains, for one feature, the sets of categories that nodes use. encode looks a
+// document's value up once among the categories of all sets. Its index there selects an element of each
+// set's table.
 type categoryFeature struct {
 	feature int
-	values  []float32 // of all sets, ascending and different
+	values  []float32 // categories of all sets, ascending and different
 	sets    []categorySet
-	columns map[string]int // of the kernel's columns, by table
+	columns map[string]int // the kernel's column for each table
 }
 
-// categorySet has the code of each value, and of all others: 0 for the left, 1 for the right.
+// categorySet is the table of one set. It has the code of each category, then the code of all other
+// values: 0 goes left, 1 goes right.
 type categorySet struct {
 	column int
 	codes  []uint8
 }
 
-// makeCategories finds the categories of every feature.
+// makeCategories collects the categories of every feature.
 func (b *blocks) makeCategories(t *Trees) {
 	values := make(map[int][]float32)
 	for _, nodes := range t.trees {
@@ -233,8 +236,8 @@ func (b *blocks) makeCategories(t *Trees) {
 	}
 }
 
-// categoryColumn returns the number of the codes that a node with categories compares; those
-// above 0 go right.
+// categoryColumn returns the kernel's column whose codes node n compares. The node must have
+// categories. Documents with a code above 0 go right.
 func (b *blocks) categoryColumn(n *TreeNode) int {
 	c := b.categories[n.Feature]
 	codes := make([]uint8, len(c.values)+1)
@@ -255,7 +258,7 @@ func (b *blocks) categoryColumn(n *TreeNode) int {
 	return column
 }
 
-// encode writes the codes of all sets for some documents.
+// encode writes the codes of all sets for a block of documents.
 func (c *categoryFeature) encode(codes []uint8, x []float32, features, docs int) {
 	var places [blockDocs]int
 	for d := range docs {

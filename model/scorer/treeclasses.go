@@ -10,23 +10,24 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// TreeClasses scores a document by the expected value of its class, where the classes are
-// grades in order and sums of trees u_k give their probabilities,
+// TreeClasses scores a document by the expected value of its class. The classes are grades in order.
+// Their probabilities follow from sums of trees u_k:
 //
 //	s(x) = T_1 + Σ_{k>1} (T_k − T_{k−1})·P(class ≥ k),   P(class ≥ k) = 1/(1 + exp(−u_k(x)))
 //
-// as McRank does (Li, Burges, Wu, NIPS 2007, section 3.3): [Classes] with an order and trees
-// for the linear functions. The parameters are the leaves' values, function by function.
+// This is McRank (Li, Burges and Wu, NIPS 2007, section 3.3). [Classes] is the same with linear
+// functions in place of trees. The parameters are the values of the leaves, function by function.
 type TreeClasses struct {
 	values    []float64
-	functions []*Trees // of each value but the first
+	functions []*Trees // one for each value except the first
 	leaves    int
 }
 
 var _ Scorer = (*TreeClasses)(nil)
 
-// NewTreeClasses returns the scorer of the classes' values T, which [CheckClasses] must accept,
-// with a function for each but the first, all of the same number of features.
+// NewTreeClasses returns the scorer of classes with the values T_1, T_2 and so on, which [CheckClasses]
+// must accept. There must be one function for each value except the first. All functions must have the
+// same number of features.
 func NewTreeClasses(values []float64, functions []*Trees) (*TreeClasses, error) {
 	if err := CheckClasses(values); err != nil {
 		return nil, err
@@ -53,27 +54,27 @@ func (c *TreeClasses) NumFeatures() int { return c.functions[0].features }
 // NumParams returns the number of leaves of all trees.
 func (c *TreeClasses) NumParams() int { return c.leaves }
 
-// TakesMissing implements [MissingTaker]: every node says where missing values go.
+// TakesMissing returns true, since every node defines the side for missing values.
 func (*TreeClasses) TakesMissing() bool { return true }
 
 // Values returns a copy of the classes' values.
 func (c *TreeClasses) Values() []float64 { return slices.Clone(c.values) }
 
-// Functions returns the sums of trees, one for each value but the first.
+// Functions returns the sums of trees, one for each value except the first.
 func (c *TreeClasses) Functions() []*Trees { return slices.Clone(c.functions) }
 
 // Init sets all leaves to 0.
 func (*TreeClasses) Init(params []float64, _ *rand.Rand) { clear(params) }
 
-// Prepare implements [Preparer].
+// Prepare implements [Preparer]. It prepares all functions.
 func (c *TreeClasses) Prepare() {
 	for _, f := range c.functions {
 		f.Prepare()
 	}
 }
 
-// each calls do for each function with its parameters in params and P(class ≥ k) of the
-// documents, which do may change.
+// each calls do for each function k. from is the index of the function's first parameter in params. p
+// contains P(class ≥ k+2) for each document, with classes counted from 1; do may change p.
 func (c *TreeClasses) each(params []float64, x []float32, docs int, ws *Workspace, do func(k, from int, p []float64)) {
 	mustMatch("parameters", len(params), c.leaves)
 	p, from := ws.Hold(x, docs), 0
@@ -94,7 +95,8 @@ func (c *TreeClasses) Score(dst, params []float64, x []float32, ws *Workspace) {
 	})
 }
 
-// Backward implements [Scorer]: ∂s/∂u_k is (T_k − T_{k−1})·P(class ≥ k)·(1 − P(class ≥ k)).
+// Backward implements [Scorer]. The derivative ∂s/∂u_k is
+// (T_k − T_{k−1})·P(class ≥ k)·(1 − P(class ≥ k)).
 func (c *TreeClasses) Backward(grad, params []float64, x []float32, lambda []float64, ws *Workspace) {
 	mustMatch("derivatives", len(grad), c.leaves)
 	c.each(params, x, len(lambda), ws, func(k, from int, p []float64) {
@@ -106,7 +108,7 @@ func (c *TreeClasses) Backward(grad, params []float64, x []float32, lambda []flo
 	})
 }
 
-// treeClassesFile is the form in a model file: the trees of each function.
+// treeClassesFile is the form of TreeClasses in a model file.
 type treeClassesFile struct {
 	Type      string       `json:"type"`
 	Features  int          `json:"features"`

@@ -13,11 +13,13 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// TreeNode divides the documents of a tree. A document goes left if its feature's value is at most
-// the threshold, else right. A missing value (NaN) goes left if MissingLeft is true. A node with
-// Categories divides by these instead: a document goes left if its feature's value is one of them,
-// else right, also if it is missing. Left and Right are numbers of nodes of the tree, or −1 − l for
-// its leaf l.
+// TreeNode is an inner node of a decision tree. A document goes left if its feature's value is at most
+// the threshold, otherwise right. A missing value (NaN) goes left if MissingLeft is true.
+//
+// If the node has Categories, a document goes left if its feature's value is one of them, otherwise
+// right. A missing value then goes right.
+//
+// Left and Right are the children: an index of a node of the tree, or −1 − l for leaf l.
 type TreeNode struct {
 	Feature     int       // from 0
 	Threshold   float32   // finite; 0 with categories
@@ -26,8 +28,8 @@ type TreeNode struct {
 	Left, Right int
 }
 
-// GoesLeft reports whether documents with this value of the node's feature, NaN if it is
-// missing, go left.
+// GoesLeft reports whether documents with the given value of the node's feature go left. NaN is a
+// missing value.
 func (n *TreeNode) GoesLeft(value float32) bool {
 	if n.Categories != nil {
 		return contains(n.Categories, value)
@@ -35,34 +37,33 @@ func (n *TreeNode) GoesLeft(value float32) bool {
 	return value <= n.Threshold || value != value && n.MissingLeft
 }
 
-// Trees are regression trees h_t and score by their sum,
+// Trees are regression trees h_t. Their score is the sum
 //
 //	s(x) = Σ_t v_{t, h_t(x)}
 //
-// where h_t(x) is the leaf of tree t that x falls into. The parameters are the leaves' values
-// v, tree by tree; which documents fall into which leaf is the architecture. The trees are
-// added from the first on: a score has the same bits whichever other documents are scored
-// with it.
+// where h_t(x) is the leaf of tree t that contains x. The parameters are the values v of the leaves,
+// tree by tree. The architecture is the structure of the trees. Score adds the trees in order, so a
+// score has the same bits whichever other documents are scored at the same time.
 type Trees struct {
 	features int
 	trees    [][]TreeNode
-	nodes    []flatNode  // of all trees
-	sets     [][]float32 // of categories
-	roots    []int32     // a tree each: a node, or −1 − p for parameter p where it has none
+	nodes    []flatNode  // of all trees, in order
+	sets     [][]float32 // sets of categories
+	roots    []int32     // one per tree: an index of nodes, or −1 − p for a single leaf with parameter p
 	leaves   int
 
-	walked   atomic.Int64 // documents
+	walked   atomic.Int64 // number of documents scored without blocks
 	makeOnce sync.Once
 	blocks   *blocks
 }
 
-// flatNode is a node in one list of all trees' nodes; children are numbered as in roots.
+// flatNode is a node in the list of all trees' nodes. Its children are encoded as in Trees.roots.
 type flatNode struct {
 	threshold   float32
 	feature     int32
 	children    [2]int32 // left, right
 	missingLeft bool
-	set         int32 // of categories, from 1; 0 for a threshold
+	set         int32 // number of the set of categories, from 1; 0 if the node has a threshold
 }
 
 var (
@@ -70,10 +71,12 @@ var (
 	_ Preparer     = (*Trees)(nil)
 )
 
-// NewTrees returns the scorer of these trees, which may be none, on data with the given number of
-// features. Node 0 is a tree's root, and a tree without nodes is one leaf. A tree of n nodes has
-// the leaves 0 to n. Every leaf, and every node but the root, is the child of exactly one node, and
-// a node comes after its parent. It returns an error otherwise, and for unknown features and
+// NewTrees returns the scorer of the given trees on data with the given number of features. There may
+// be no trees. Node 0 is the root of a tree. A tree of n nodes has the leaves 0 to n, so a tree without
+// nodes is a single leaf.
+//
+// Every leaf, and every node except the root, must be the child of exactly one node. A node must follow
+// its parent in the list. NewTrees returns an error for other lists, for unknown features and for
 // thresholds that are not finite.
 func NewTrees(features int, trees [][]TreeNode) (*Trees, error) {
 	own := make([][]TreeNode, len(trees))
@@ -85,7 +88,7 @@ func NewTrees(features int, trees [][]TreeNode) (*Trees, error) {
 	return newTrees(features, own)
 }
 
-// newTrees is NewTrees, which keeps the trees.
+// newTrees is NewTrees without a copy: the scorer keeps the trees.
 func newTrees(features int, trees [][]TreeNode) (*Trees, error) {
 	t := &Trees{features: features, trees: trees}
 	total := 0
@@ -130,7 +133,7 @@ func (t *Trees) flatten(nodes []TreeNode) {
 	t.leaves += len(nodes) + 1
 }
 
-// cloneNodes returns a copy that shares nothing.
+// cloneNodes returns a deep copy of nodes.
 func cloneNodes(nodes []TreeNode) []TreeNode {
 	nodes = slices.Clone(nodes)
 	for i := range nodes {
@@ -141,7 +144,7 @@ func cloneNodes(nodes []TreeNode) []TreeNode {
 
 // checkTree returns an error unless nodes form a tree on data with the given number of features.
 func checkTree(features int, nodes []TreeNode) error {
-	seen := make([]bool, 2*len(nodes)+1) // nodes, then leaves
+	seen := make([]bool, 2*len(nodes)+1) // of nodes, then of leaves
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Feature < 0 || n.Feature >= features {
@@ -176,7 +179,7 @@ func checkTree(features int, nodes []TreeNode) error {
 // Kind returns "trees".
 func (*Trees) Kind() string { return "trees" }
 
-// TakesMissing implements [MissingTaker]: every node says where missing values go.
+// TakesMissing returns true, since every node defines the side for missing values.
 func (*Trees) TakesMissing() bool { return true }
 
 // NumFeatures returns the number of features.
@@ -197,7 +200,7 @@ func (t *Trees) Trees() [][]TreeNode {
 // Init sets all leaves to 0.
 func (*Trees) Init(params []float64, _ *rand.Rand) { clear(params) }
 
-// leaf returns the parameter of the leaf that a document falls into, from a root on.
+// leaf returns the parameter of the leaf that contains document x, starting at a root.
 func (t *Trees) leaf(at int32, x []float32) int32 {
 	for at >= 0 {
 		n := &t.nodes[at]
@@ -211,14 +214,14 @@ func (t *Trees) leaf(at int32, x []float32) int32 {
 	return -1 - at
 }
 
-// Leaf returns the parameter of the leaf that a document falls into in one of the trees, from
-// 0. x are its features.
+// Leaf returns the index of the parameter for the leaf that contains a document. tree counts from 0,
+// and x contains the document's features.
 func (t *Trees) Leaf(tree int, x []float32) int {
 	mustMatch("features", len(x), t.features)
 	return int(t.leaf(t.roots[tree], x))
 }
 
-// Score implements [Scorer]. It leaves nothing in ws that Backward needs.
+// Score implements [Scorer]. It stores nothing in ws for Backward.
 func (t *Trees) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*t.features)
 	mustMatch("parameters", len(params), t.leaves)
@@ -231,7 +234,7 @@ func (t *Trees) Score(dst, params []float64, x []float32, ws *Workspace) {
 	t.scoreBlocks(dst, params, x, ws)
 }
 
-// Prepare implements [Preparer]: it makes the layout for blocks of documents.
+// Prepare implements [Preparer]. It builds the layout for blocks of documents.
 func (t *Trees) Prepare() {
 	if len(t.nodes) > 0 && kernel.ForestLeast() <= blockDocs {
 		t.walked.Store(payingDocs)
@@ -239,7 +242,7 @@ func (t *Trees) Prepare() {
 	}
 }
 
-// scoreBlocks adds the scores to dst, in blocks.
+// scoreBlocks adds the scores to dst. It scores blocks of documents.
 func (t *Trees) scoreBlocks(dst, params []float64, x []float32, ws *Workspace) {
 	if ws == nil {
 		ws = new(Workspace)
@@ -253,7 +256,7 @@ func (t *Trees) scoreBlocks(dst, params []float64, x []float32, ws *Workspace) {
 	}
 }
 
-// walk adds the values of the trees with these roots, document by document.
+// walk adds the values of the trees with the given roots to dst. It scores single documents.
 func (t *Trees) walk(dst, params []float64, x []float32, roots []int32) {
 	for _, root := range roots {
 		for i := range dst {
@@ -262,8 +265,8 @@ func (t *Trees) walk(dst, params []float64, x []float32, roots []int32) {
 	}
 }
 
-// Backward implements [Scorer]: the derivative by a leaf's value is the sum of lambda over its
-// documents, for any parameters.
+// Backward implements [Scorer]. The derivative with respect to a leaf's value is the sum of lambda over
+// the documents in the leaf. It does not depend on the parameters.
 func (t *Trees) Backward(grad, _ []float64, x []float32, lambda []float64, _ *Workspace) {
 	mustMatch("features", len(x), len(lambda)*t.features)
 	mustMatch("derivatives", len(grad), t.leaves)
@@ -274,17 +277,17 @@ func (t *Trees) Backward(grad, _ []float64, x []float32, lambda []float64, _ *Wo
 	}
 }
 
-// treesFile are trees in a model file.
+// treesFile is the form of trees in a model file.
 type treesFile struct {
 	Type     string     `json:"type"`
 	Features int        `json:"features"`
 	Trees    []treeFile `json:"trees"`
 }
 
-// treeFile is a tree as lists with an element per node: features counted from 1 as in LETOR text,
-// thresholds, and children (−1 − l for leaf l). Another list has the nodes, from 0, where missing
-// values go left. Values are the leaves'. A node that divides by categories has null as its
-// threshold and an entry in the list of categories.
+// treeFile is the form of one tree in a model file. Feature, Threshold, Left and Right have an element
+// for each node. Features are counted from 1, as in LETOR text, and a child −1 − l is leaf l.
+// MissingLeft lists the nodes, from 0, where missing values go left. Values are the values of the
+// leaves. A node with categories has the threshold null and an entry in Categories.
 type treeFile struct {
 	Feature     []int            `json:"feature"`
 	Threshold   []*float32       `json:"threshold"`
@@ -295,14 +298,14 @@ type treeFile struct {
 	Values      []float64        `json:"values"`
 }
 
-// categoriesFile has the values with which documents go left in a node, ascending.
+// categoriesFile lists the categories with which documents go left in a node, in ascending order.
 type categoriesFile struct {
 	Node int       `json:"node"`
 	Left []float32 `json:"left"`
 }
 
-// treeRead is a tree as it is read: thresholds and categories that are null are NaN, any other
-// null in its lists is an error.
+// treeRead is the form in which a tree is read. A null threshold or category is read as NaN. Any other
+// null in a list is an error.
 type treeRead struct {
 	Feature     strictjson.Integers `json:"feature"`
 	Threshold   strictjson.Singles  `json:"threshold"`
@@ -322,7 +325,7 @@ func (t *Trees) encode(params []float64) ([]byte, error) {
 	return strictjson.Marshal(treesFile{Type: t.Kind(), Features: t.features, Trees: t.files(params)})
 }
 
-// files returns the trees with their values as they are in a file.
+// files returns the trees with their leaf values, in the form for a model file.
 func (t *Trees) files(params []float64) []treeFile {
 	files := make([]treeFile, len(t.trees))
 	for k, nodes := range t.trees {
@@ -361,7 +364,7 @@ func decodeTrees(o strictjson.Object) (Scorer, []float64, error) {
 	return t, params, nil
 }
 
-// readTrees returns the trees of a list, which must be there, and their values.
+// readTrees returns the trees of a list and their leaf values. A nil list is an error.
 func readTrees(features int, list []treeRead) (*Trees, []float64, error) {
 	if err := atLeastOne("features", features); err != nil {
 		return nil, nil, err
@@ -417,7 +420,7 @@ func (f *treeRead) nodes() ([]TreeNode, error) {
 	return nodes, nil
 }
 
-// readCategories puts the lists of categories into their nodes.
+// readCategories copies the lists of categories to their nodes.
 func (f *treeRead) readCategories(nodes []TreeNode) error {
 	for at, c := range f.Categories {
 		if c.Node == nil || *c.Node < 0 || *c.Node >= len(nodes) || nodes[*c.Node].Categories != nil {

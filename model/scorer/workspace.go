@@ -6,29 +6,30 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Workspace is memory in which Score stores what Backward needs for the same query, such as the activations
-// of a network. See [Workspace.Hold]. Each goroutine needs its own Workspace. The zero value is ready to
-// use. It grows to the size of the largest query and then allocates no more memory.
+// Workspace is memory in which Score stores what Backward needs for the same query, such as the
+// activations of a network. See [Workspace.Hold]. Each goroutine needs its own Workspace. The zero
+// value is ready to use. A Workspace grows to the size of the largest query, after which calls do not
+// allocate.
 type Workspace struct {
-	// Next, if not empty, is the matrix that will be scored next. Backward may prefetch it into the
-	// processor's cache. Results do not depend on it.
+	// Next is the matrix of the next query, or empty. Backward may prefetch it into the processor's
+	// cache. Results do not depend on Next.
 	Next []float32
 
-	// Team, if not nil, has goroutines among which Score and Backward may divide the work on a query.
-	// Results have the same bits.
+	// Team is a team of goroutines among which Score and Backward may divide the work on a query, or
+	// nil. Results have the same bits in both cases.
 	Team *parallel.Team
 
 	floats []float64
-	x      []float32 // what was scored last
+	x      []float32 // argument of the last call of Hold
 
-	codes []uint8 // of a block of documents, for trees
+	codes []uint8 // codes of a block of documents, for trees
 	words []uint64
 
 	divided dividedNetwork
 }
 
-// Hold returns n float64s of unspecified content, valid until the next call, and records that they
-// belong to x. A Score stores in them what Backward needs.
+// Hold returns n float64s of unspecified content, which are valid until the next call of Hold. Score
+// stores values for Backward in them. Hold records x, the matrix to which they belong.
 func (w *Workspace) Hold(x []float32, n int) []float64 {
 	if n > cap(w.floats) {
 		w.floats = make([]float64, n)
@@ -37,8 +38,8 @@ func (w *Workspace) Hold(x []float32, n int) []float64 {
 	return w.floats
 }
 
-// Held returns the memory that Hold returned for the same x. It panics if another query was scored last,
-// because derivatives would then be wrong.
+// Held returns the memory that Hold returned for x. It panics if Hold was last called for another
+// matrix, since Backward would then compute wrong derivatives.
 func (w *Workspace) Held(x []float32) []float64 {
 	if len(x) != len(w.x) || len(x) > 0 && &x[0] != &w.x[0] {
 		panic(fmt.Sprintf("scorer: Backward of a matrix of %d features that Score has not seen last with this workspace", len(x)))
@@ -46,7 +47,7 @@ func (w *Workspace) Held(x []float32) []float64 {
 	return w.floats
 }
 
-// mustMatch panics unless the number of elements of an argument is the expected one.
+// mustMatch panics unless got, the length of the named argument, equals want.
 func mustMatch(what string, got, want int) {
 	if got != want {
 		panic(fmt.Sprintf("scorer: %d %s, want %d", got, what, want))
