@@ -1,10 +1,10 @@
-// Package explain explains models. It computes the exact contribution of every feature to a
-// document's score, and the loss of a measure when a feature's values are permuted.
+// Package explain explains models. It computes the exact contribution of every feature to a document's
+// score, and the loss of a measure when a feature's values are permuted.
 //
-// Start reading at [New]: an [Explainer] divides the scores of a query into contributions. Each
-// method has a file: linear.go (linear models and stumps), treepath.go and treesets.go (Shapley
-// values of trees), gradients.go (networks), shapley.go (any model of few features) and fusion.go.
-// [Permute] computes permutation importance. The package must not depend on how models are trained.
+// Start reading at [New]. An [Explainer] divides the scores of a query into contributions. Each method
+// has its own file: linear.go (linear models and stumps), treepath.go and treesets.go (Shapley values
+// of trees), gradients.go (networks), shapley.go (any model with few features) and fusion.go. [Permute]
+// computes permutation importance. The package must not depend on how models are trained.
 package explain
 
 import (
@@ -20,33 +20,33 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Attribution is a way to divide a score among features.
+// Attribution is the name of a method that divides a score among features.
 type Attribution string
 
-// The attributions. All but Gradients are Shapley values (Shapley 1953) of a game whose players
-// are the features; they differ in what a score is without a feature.
+// The attributions. All except Gradients compute Shapley values (Shapley 1953) of a game whose players
+// are the features. They differ in the score that they assign to a subset of the features.
 const (
-	// Auto is the exact attribution for the model: Path for trees, Gradients for networks, and the
-	// only one for other models.
+	// Auto selects the exact attribution for the model: Path for trees, Gradients for networks, and the
+	// only available attribution for other models.
 	Auto Attribution = "auto"
 	// Path is path-dependent TreeSHAP (Lundberg et al., Nature Machine Intelligence 2, 2020). At a
-	// split by an absent feature, a document goes both ways, in the proportions of the background's
-	// documents.
+	// split by an absent feature, a document follows both branches. Each branch has as its weight the
+	// proportion of the background's documents that follow it.
 	Path Attribution = "path"
-	// Background gives an absent feature the values of a sample of background documents and takes
-	// the mean of the scores (interventional Shapley values).
+	// Background replaces an absent feature by its values in a sample of background documents and
+	// averages the scores (interventional Shapley values).
 	Background Attribution = "background"
-	// Gradients integrates the gradient of the score along the straight line from the
-	// background's mean document (Sundararajan, Taly, Yan, ICML 2017).
+	// Gradients integrates the gradient of the score along the straight line from the background's mean
+	// document to the document (Sundararajan, Taly and Yan, ICML 2017).
 	Gradients Attribution = "gradients"
 )
 
 var attributions = []string{string(Auto), string(Path), string(Background), string(Gradients)}
 
-// Attributions returns the names that ParseAttribution reads.
+// Attributions returns the names that ParseAttribution accepts.
 func Attributions() []string { return slices.Clone(attributions) }
 
-// ParseAttribution reads the name of an attribution.
+// ParseAttribution returns the attribution with the given name.
 func ParseAttribution(name string) (Attribution, error) {
 	if slices.Contains(attributions, name) {
 		return Attribution(name), nil
@@ -54,29 +54,30 @@ func ParseAttribution(name string) (Attribution, error) {
 	return "", fmt.Errorf("found the attribution %q%s", name, suggest.Or(name, attributions, ", expected "+strings.Join(attributions, ", ")))
 }
 
-// DefaultSample is the number of documents of the background that Background draws.
+// DefaultSample is the default number of background documents for Background.
 const DefaultSample = 100
 
-// Options say how scores are divided among features. The zero value is usable.
+// Options control how an Explainer divides scores. The zero value is valid.
 type Options struct {
-	Attribution Attribution // "" is Auto
-	Sample      int         // documents to draw from a background that is too large; 0: DefaultSample
-	Seed        uint64      // of that draw
+	Attribution Attribution // "" means Auto
+	Sample      int         // number of documents drawn from a larger background; 0: DefaultSample
+	Seed        uint64      // seed of the draw
 }
 
 // Explainer divides the scores of a model among its features. It is safe for concurrent use.
 type Explainer struct {
 	model   *model.Model
-	columns []int // of the data; nil: the first ones
+	columns []int // data column of each feature, as from [model.Model.Columns]; nil: the first columns
 	terms   []Term
 	how     attributor
 	fusion  *fusionParts // nil unless the model is a fusion
 }
 
-// Term is a contributor to a score: a feature or, in a fusion whose rule is not linear, a member.
+// Term is a contributor to a score. It is a feature or, in a fusion that only members can explain, a
+// member. See [Explainer.ByFeature].
 type Term struct {
 	Name   string
-	Column int // of the data, −1 for a member and a feature that the data lack
+	Column int // column of the data; −1 for a member, or a feature that the data lack
 }
 
 // attributor divides the scores of one scorer among the scorer's inputs.
@@ -84,31 +85,31 @@ type attributor interface {
 	// about describes the contributions.
 	about() string
 
-	// base is the score without contributions.
+	// base returns the score that the contributions are added to.
 	base() float64
 
-	// add adds the contributions in the rows of x to dst, which has the same number of columns.
+	// add adds the contributions for the documents in the rows of x to dst. dst has the shape of x.
 	add(dst []float64, x []float32)
 }
 
-// Query holds the contributions to the scores of a query's documents.
+// Query contains the contributions to the scores of a query's documents.
 type Query struct {
-	// Scores has one a document, with the bits of [model.Model.Score].
+	// Scores has a score per document, with the same bits as from [model.Model.Score].
 	Scores []float64
 
-	// Base is the score without contributions: the mean score of the background, or the score of
-	// its mean document. For a fusion it depends on the query.
+	// Base is the score that the contributions are added to: the mean score of the background, or the
+	// score of the background's mean document. For a fusion it depends on the query.
 	Base float64
 
 	// Parts is the row-major documents × terms matrix of contributions.
 	Parts []float64
 
-	// Remainder is the score minus the base and the contributions: the error of rounding, or of the
-	// integral of a deep network's gradient.
+	// Remainder is the score minus Base and the contributions, for each document. It is a rounding
+	// error, or the error of numerical integration for a deep network.
 	Remainder []float64
 }
 
-// Row returns the contributions to a document's score, one a term.
+// Row returns the contributions to a document's score, one per term.
 func (q *Query) Row(doc int) []float64 {
 	n := len(q.Parts) / len(q.Scores)
 	return q.Parts[doc*n : (doc+1)*n]
@@ -116,7 +117,7 @@ func (q *Query) Row(doc int) []float64 {
 
 // RefusedError is the error for a model without exact contributions.
 type RefusedError struct {
-	Kind   string // of the scorer
+	Kind   string // kind of the scorer
 	Reason string
 }
 
@@ -124,9 +125,9 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the scores of a model of the kind %s have no exact contributions here: %s; its features' importance by the loss of a measure can be had", e.Kind, e.Reason)
 }
 
-// New returns the explainer of a model. It compares documents with the background's documents. Data
-// to explain must have the background's features in its order. It returns a *[RefusedError] for a
-// model without exact contributions, and an error if feature names do not match.
+// New returns an Explainer for m. It explains scores relative to the documents of background. Data to
+// explain must have the same features as background, in the same order. New returns a *[RefusedError]
+// for a model without exact contributions, and an error if feature names do not match.
 func New(m *model.Model, background *dataset.Dataset, o Options) (*Explainer, error) {
 	if m.Scorer == nil {
 		return nil, fmt.Errorf("found a model without a scorer, expected one that was trained or loaded")
@@ -150,7 +151,7 @@ func New(m *model.Model, background *dataset.Dataset, o Options) (*Explainer, er
 	return newExplainer(m, background, columns, o)
 }
 
-// newExplainer is New for a model whose features are the given columns.
+// newExplainer returns an Explainer for m. The columns of the data are those of m's features.
 func newExplainer(m *model.Model, background *dataset.Dataset, columns []int, o Options) (*Explainer, error) {
 	e := &Explainer{model: m, columns: columns}
 	if _, ok := m.Scorer.(*model.Fusion); ok {
@@ -169,7 +170,7 @@ func newExplainer(m *model.Model, background *dataset.Dataset, columns []int, o 
 	return e, nil
 }
 
-// termOf returns the term of a feature of a model.
+// termOf returns the term for feature j of m.
 func termOf(m *model.Model, d *dataset.Dataset, columns []int, j int) Term {
 	t := Term{Column: j}
 	if columns != nil {
@@ -188,7 +189,7 @@ func termOf(m *model.Model, d *dataset.Dataset, columns []int, j int) Term {
 	return t
 }
 
-// newAttributor returns the attributor of a model that is not a fusion.
+// newAttributor returns the attributor for a model that is not a fusion.
 func newAttributor(m *model.Model, b *source, o Options) (attributor, error) {
 	refuse := func(reason string) (attributor, error) {
 		return nil, &RefusedError{m.Scorer.Kind(), reason}
@@ -222,7 +223,7 @@ func newAttributor(m *model.Model, b *source, o Options) (attributor, error) {
 	return newEnumeration(m, b, o)
 }
 
-// About describes the contributions and the base.
+// About describes the contributions and the base in words.
 func (e *Explainer) About() string {
 	if e.fusion != nil {
 		return e.fusion.about
@@ -230,15 +231,15 @@ func (e *Explainer) About() string {
 	return e.how.about()
 }
 
-// ByFeature reports whether the terms are features. In a fusion whose rule is not linear they are
-// its members.
+// ByFeature reports whether the terms are features. They are not for a fusion with a nonlinear rule, or
+// with a member that has no exact contributions; then they are the members.
 func (e *Explainer) ByFeature() bool { return e.fusion == nil || e.fusion.place != nil }
 
-// Terms returns the contributors to the scores, in the order of a [Query]'s rows.
+// Terms returns the contributors to the scores, in the order of a [Query]'s columns.
 func (e *Explainer) Terms() []Term { return slices.Clone(e.terms) }
 
-// Explain returns the contributions to the scores of a query's documents. The query must have the
-// features of the background, in its order.
+// Explain returns the contributions to the scores of a query's documents. The query must have the same
+// features as the background, in the same order.
 func (e *Explainer) Explain(q *dataset.Query) (*Query, error) {
 	n := len(e.terms)
 	if err := checkCells("a query", q.Len(), n, 12); err != nil {
@@ -265,8 +266,8 @@ func (e *Explainer) Explain(q *dataset.Query) (*Query, error) {
 	return out, nil
 }
 
-// addUp adds the contributions of the scorer's inputs to dst. The views of a feature add up to one
-// contribution.
+// addUp adds the contributions of the features to dst. A feature's contribution is the sum of its
+// views' contributions.
 func (e *Explainer) addUp(dst []float64, x []float32) {
 	views, n := e.model.Views, len(e.terms)
 	if views.Raw() {
@@ -283,8 +284,8 @@ func (e *Explainer) addUp(dst []float64, x []float32) {
 }
 
 // Pair explains why one document of a query ranks above another. It returns the difference of their
-// contributions for each term and the difference of their remainders. They add up to the difference
-// of the scores.
+// contributions for each term, and the difference of their remainders. All differences together add up
+// to the difference of the scores.
 func (q *Query) Pair(above, below int) (parts []float64, remainder float64) {
 	a, b := q.Row(above), q.Row(below)
 	parts = make([]float64, len(a))
@@ -294,7 +295,7 @@ func (q *Query) Pair(above, below int) (parts []float64, remainder float64) {
 	return parts, q.Scores[above] - q.Scores[below] - sum(parts)
 }
 
-// sum is Neumaier's compensated sum (1974).
+// sum returns the sum of list by Neumaier's compensated summation (1974).
 func sum(list []float64) float64 {
 	var s, lost float64
 	for _, v := range list {

@@ -9,19 +9,19 @@ import (
 	"github.com/listwise/listwise/model/fuse"
 )
 
-// fusionParts divides the scores of a fusion. If its rule is linear in a query's scores (combsum
-// under any scale) and all members can be explained, features contribute. Otherwise members
-// contribute their weighted votes.
+// fusionParts divides the scores of a fusion. The features are the contributors if the rule is linear
+// in a query's scores (combsum with any scale) and all members can be explained. Otherwise the members
+// are the contributors, with their weighted votes.
 type fusionParts struct {
 	fusion  *model.Fusion
 	weights []float64
 	members []*Explainer
-	place   [][]int   // of members' terms among the fusion's; nil: by members
-	means   []float64 // votes of each member, over the background; of a fusion by members
+	place   [][]int   // for each member, the fusion's term of each of its terms; nil if members contribute
+	means   []float64 // mean vote of each member over the background, if members contribute
 	about   string
 }
 
-// takeApart makes e the explainer of a fusion.
+// takeApart initializes e for a fusion.
 func (e *Explainer) takeApart(background *dataset.Dataset, o Options) error {
 	f := e.model.Scorer.(*model.Fusion)
 	p := &fusionParts{fusion: f, weights: e.model.Params}
@@ -46,7 +46,7 @@ func (e *Explainer) takeApart(background *dataset.Dataset, o Options) error {
 	return e.byMembers(background, why)
 }
 
-// memberColumns returns the columns of the data that the features of a member are.
+// memberColumns returns the data column of each feature of a member, −1 if the data lack the feature.
 func memberColumns(e *Explainer, f *model.Fusion, member int, d *dataset.Dataset) []int {
 	own := f.Columns(member)
 	columns := make([]int, f.Members[member].NumFeatures())
@@ -87,7 +87,7 @@ func (e *Explainer) throughFeatures(background *dataset.Dataset) error {
 	return nil
 }
 
-// byMembers makes the members the terms.
+// byMembers makes the members the terms of e. why says why features are not.
 func (e *Explainer) byMembers(background *dataset.Dataset, why string) error {
 	p := e.fusion
 	p.place, e.terms = nil, nil
@@ -112,7 +112,7 @@ func ruleText(r fuse.Rule) string {
 	return r.Kind.String()
 }
 
-// explainFusion sets the contributions of a query.
+// explainFusion sets the contributions for a query.
 func (e *Explainer) explainFusion(out *Query, q *dataset.Query) error {
 	p, x := e.fusion, e.model.Inputs(nil, q, e.columns)
 	p.fusion.Score(out.Scores, p.weights, x, nil)
@@ -144,8 +144,8 @@ func (e *Explainer) explainFusion(out *Query, q *dataset.Query) error {
 	return nil
 }
 
-// linearVotes returns slope and intercept of votes as a linear function of scores; of equal scores
-// the slope is 0.
+// linearVotes returns the slope and the intercept of votes as a linear function of scores. The slope is
+// 0 if all scores are equal.
 func linearVotes(scores, votes []float64) (slope, intercept float64) {
 	low, high := 0, 0
 	for i, s := range scores {

@@ -9,23 +9,22 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// gradients are the integrated gradients of a network from the background's mean document x′,
+// gradients computes the integrated gradients of a network from the background's mean document x′,
 //
 //	φ_j = (x_j − x′_j)·∫₀¹ ∂s/∂x_j (x′ + α(x − x′)) dα
 //
-// With one hidden layer under a weighted sum, the integral of a unit f(w·x + b) has a closed form:
-// w_j·(f(z) − f(z′))/(z − z′), where z and z′ are its sums at both ends. Other networks are
-// integrated piece by piece (path.go).
+// For one hidden layer with a linear output, the integral of a unit f(w·x + b) has a closed form:
+// w_j·(f(z) − f(z′))/(z − z′), where z and z′ are the unit's inputs at x and x′. Other networks are
+// integrated numerically on pieces of the line (path.go).
 type gradients struct {
 	net    network
 	from   []float64 // x′
-	at     []float64 // the hidden sums there
+	at     []float64 // inputs of the hidden units at x′
 	score  float64
 	closed bool
 }
 
-// newGradients returns the attributor of a model whose score is a network of its features, nil
-// if it is none.
+// newGradients returns the attributor for a model whose scorer is a network, and nil for another model.
 func newGradients(m *model.Model, b *source) attributor {
 	net, ok := networkOf(m)
 	if !ok {
@@ -63,7 +62,7 @@ func (g *gradients) add(dst []float64, x []float32) {
 	})
 }
 
-// hidden adds the contributions of a network of one hidden layer.
+// hidden adds the contributions for a network with one hidden layer.
 func (g *gradients) hidden(dst, to []float64) {
 	first, out := &g.net.layers[0], g.net.layers[1].weights
 	z := first.sums(make([]float64, first.units), to)
@@ -75,9 +74,9 @@ func (g *gradients) hidden(dst, to []float64) {
 	}
 }
 
-// slopeBetween returns the mean slope of f between a and b. Where a and b are close, the difference
-// of f loses digits. The slopes at the two nodes of Gauss's rule are then more accurate, unless the
-// function has a kink at 0 between them.
+// slopeBetween returns the mean slope of f between a and b. If a and b are close, the difference of the
+// values of f loses digits. slopeBetween then averages the slopes at the two nodes of Gauss's rule,
+// unless f has a kink at 0 between them.
 func slopeBetween(f scorer.Activation, a, b float64) float64 {
 	d := b - a
 	kinked := f == scorer.ReLU || f == scorer.LeakyReLU

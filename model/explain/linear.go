@@ -7,9 +7,9 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// newAdditive returns the attributor of a model whose score is a sum of functions of one feature
-// each, nil for another model. A feature contributes its function's value minus the function's mean
-// over the background, under every attribution.
+// newAdditive returns the attributor for a model whose score is a sum of functions of single features,
+// and nil for another model. Under every attribution, a feature's contribution is its function's value
+// minus the function's mean over the background.
 func newAdditive(m *model.Model, b *source) attributor {
 	switch s := m.Scorer.(type) {
 	case scorer.Linear:
@@ -25,7 +25,7 @@ func newAdditive(m *model.Model, b *source) attributor {
 	return nil
 }
 
-// linear contributes w_j(x_j − mean of j in the background).
+// linear contributes w_j·(x_j − mean of x_j in the background) for feature j.
 type linear struct {
 	weights, means []float64
 	bias           float64
@@ -54,17 +54,19 @@ func (l *linear) add(dst []float64, x []float32) {
 	}
 }
 
-// staircases contribute the height of a feature's stumps above its mean in the background.
+// staircases contributes, for each feature, the sum of its stumps minus the mean of this sum over the
+// background.
 type staircases struct {
 	features int
 	stairs   []staircase
 }
 
-// staircase is the sum of the stumps of one feature: height k where k thresholds are below.
+// staircase is the sum of the stumps of one feature. The sum is heights[k] if k thresholds are below
+// the value.
 type staircase struct {
 	feature    int
 	thresholds []float32 // ascending
-	heights    []float64 // one more
+	heights    []float64 // one element more than thresholds
 	mean       float64
 }
 

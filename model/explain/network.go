@@ -8,22 +8,22 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// network is a function of dense layers in float64, of which the gradient by the inputs is
-// known. Its value is the last layer's only output or, with classes, the mean of these by the
-// softmax of the outputs.
+// network is a neural network with dense layers in float64 and a gradient with respect to its inputs.
+// Its value is the only output of the last layer. With classes, the value is instead the mean of the
+// classes, weighted by the softmax of the outputs.
 type network struct {
 	layers  []dense
 	classes []float64
 }
 
-// dense is a layer: units that are functions of weighted sums.
+// dense is a layer. The outputs of its units are activations of weighted sums.
 type dense struct {
 	inputs, units   int
 	weights, biases []float64 // units × inputs; units
 	activation      scorer.Activation
 }
 
-// networkOf returns a model's scorer as a network; ok is false if it is not a network.
+// networkOf returns a model's scorer as a network. ok is false if the scorer is not a network.
 func networkOf(m *model.Model) (n network, ok bool) {
 	p := m.Params
 	switch s := m.Scorer.(type) {
@@ -40,7 +40,7 @@ func networkOf(m *model.Model) (n network, ok bool) {
 			n.layers = append(n.layers, dense{inputs, layer.Units, weights[l], biases[l], layer.Activation})
 			inputs = layer.Units
 		}
-		if len(n.layers) == 1 { // a function of one sum
+		if len(n.layers) == 1 { // a function of one weighted sum
 			n.layers = append(n.layers, dense{1, 1, []float64{1}, []float64{0}, scorer.Identity})
 		}
 	case scorer.Classes:
@@ -62,7 +62,7 @@ func networkOf(m *model.Model) (n network, ok bool) {
 	return n, true
 }
 
-// sums sets dst to the weighted sums of the units.
+// sums sets dst to the weighted sums of the units and returns dst.
 func (d *dense) sums(dst, in []float64) []float64 {
 	for u, z := range d.biases {
 		for j, w := range d.weights[u*d.inputs : (u+1)*d.inputs] {
@@ -73,11 +73,11 @@ func (d *dense) sums(dst, in []float64) []float64 {
 	return dst
 }
 
-// networkWork is what one goroutine evaluates a network in.
+// networkWork is the memory of one goroutine for evaluating a network.
 type networkWork struct {
-	outs   [][]float64 // of each layer
-	deltas [][]float64 // derivatives of the value by the layers' sums
-	first  []float64   // and by the inputs
+	outs   [][]float64 // outputs of each layer
+	deltas [][]float64 // derivatives of the value with respect to each layer's weighted sums
+	first  []float64   // derivatives of the value with respect to the inputs
 }
 
 func (n *network) work() *networkWork {
@@ -88,7 +88,7 @@ func (n *network) work() *networkWork {
 	return w
 }
 
-// forward returns the value at x and leaves the layers' outputs in w.
+// forward returns the value at x and stores the layers' outputs in w.
 func (n *network) forward(x []float64, w *networkWork) float64 {
 	for l := range n.layers {
 		n.layers[l].sums(w.outs[l], x)
@@ -101,7 +101,7 @@ func (n *network) forward(x []float64, w *networkWork) float64 {
 	return n.expected(x, w.deltas[len(n.layers)-1])
 }
 
-// expected returns the mean of the classes by the softmax of u, and sets p to that.
+// expected sets p to the softmax of u, and returns the mean of the classes weighted by p.
 func (n *network) expected(u, p []float64) float64 {
 	top, total, mean := math.Inf(-1), 0.0, 0.0
 	for _, v := range u {
@@ -118,14 +118,14 @@ func (n *network) expected(u, p []float64) float64 {
 	return mean
 }
 
-// backward returns the gradient of the value by the inputs of the last forward.
+// backward returns the gradient of the value with respect to the inputs of the last call of forward.
 func (n *network) backward(value float64, w *networkWork) []float64 {
 	last := len(n.layers) - 1
 	slopes := func(l int) { n.layers[l].activation.Slope(w.deltas[l], w.outs[l]) }
 	if n.classes == nil {
 		slopes(last)
 	} else {
-		for k, p := range w.deltas[last] { // of the softmax; the layer is the identity
+		for k, p := range w.deltas[last] { // the softmax; the layer's activation is the identity
 			w.deltas[last][k] = p * (n.classes[k] - value)
 		}
 	}
@@ -140,7 +140,8 @@ func (n *network) backward(value float64, w *networkWork) []float64 {
 	return w.first
 }
 
-// back multiplies slopes, one an input, by the derivatives by the inputs.
+// back multiplies slopes, one per input, by the derivatives of the value with respect to the inputs of
+// d. delta contains the derivatives with respect to its weighted sums.
 func (d *dense) back(slopes, delta []float64) {
 	for j := range slopes {
 		var s float64

@@ -5,21 +5,21 @@ import "math"
 const (
 	// pathNodes is the number of nodes of Gauss's rule on each piece of the line.
 	pathNodes = 8
-	// mostPieces is how many pieces of the line are integrated, at most.
+	// mostPieces is the largest number of pieces of a line.
 	mostPieces = 2000
-	// pathTolerance is what the integral over a piece may miss, by the size of the score.
+	// pathTolerance is the largest error of the integral over a piece, relative to the score.
 	pathTolerance = 1e-12
 )
 
 var gaussNodes, gaussWeights = legendre(pathNodes)
 
-// piece is a part of the line between two points, by shares of it.
+// piece is a part of the line, from one fraction of its length to another.
 type piece struct {
 	from, to, start, end float64 // start and end are the network's values
 	depth                int
 }
 
-// line is the straight way between two points on which a network is integrated.
+// line is the straight line between two points, along which a network is integrated.
 type line struct {
 	net      *network
 	work     *networkWork
@@ -27,7 +27,7 @@ type line struct {
 	x        []float64
 }
 
-// value returns the network's value at a share of the line.
+// value returns the network's value at a fraction of the line's length.
 func (l *line) value(at float64) float64 {
 	for j := range l.x {
 		l.x[j] = l.from[j] + float64(at*(l.to[j]-l.from[j]))
@@ -35,9 +35,9 @@ func (l *line) value(at float64) float64 {
 	return l.net.forward(l.x, l.work)
 }
 
-// integrate adds the integrated gradients from one point to another to dst. A piece whose
-// gradient does not make up the difference of its ends' values is divided, until it does or
-// there are too many.
+// integrate adds the integrated gradients from one point to another to dst. The integral over a piece
+// should equal the difference of the network's values at its ends. integrate divides pieces that miss
+// this by more than the tolerance, until there are mostPieces.
 func (n *network) integrate(dst, from, to []float64) {
 	l := line{n, n.work(), from, to, make([]float64, len(from))}
 	open := []piece{{0, 1, l.value(0), l.value(1), 0}}
@@ -64,8 +64,9 @@ func (n *network) integrate(dst, from, to []float64) {
 	}
 }
 
-// piece sets own to the integrals over a piece. It returns where the tangents at the first and
-// the last node meet: where the network is linear but for one kink, that is the kink.
+// piece sets own to the integrals over a piece. It returns the point where the tangents at the first
+// and the last node meet. If the network is linear on both sides of a single kink, this point is the
+// kink.
 func (l *line) piece(own []float64, p piece) (kink float64) {
 	clear(own)
 	var value, slope, place [2]float64

@@ -16,51 +16,53 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// DefaultRepeats is how often every feature is permuted where [PermuteOptions] do not say.
+// DefaultRepeats is the default number of permutations of every feature.
 const DefaultRepeats = 5
 
-// PermuteOptions say how importance is measured.
+// PermuteOptions control the computation of permutation importance.
 type PermuteOptions struct {
 	Measure measure.Measure
 	Ties    measure.TiePolicy
 
-	// Across permutes a feature over the documents of all queries. Otherwise values are permuted
-	// within each query. No document then gets a value that its query rules out. A feature that is
-	// constant within every query has the importance 0, since it cannot rank documents by itself.
+	// Across permutes a feature over the documents of all queries. Otherwise Permute permutes values
+	// within each query, so no document gets a value that cannot occur in its query. The importance of
+	// a feature that is constant within every query is then 0, since it alone cannot rank documents.
 	Across bool
 
-	Repeats      int // permutations of every feature, over which losses are averaged; 0: DefaultRepeats
+	Repeats      int // number of permutations of every feature, over which losses are averaged; 0: DefaultRepeats
 	Seed         uint64
-	Permutations int // sign flips of the tests; 0: the default of package stats
+	Permutations int // number of sign flips of the tests; 0: the default of package stats
 
-	// Observe, if not nil, is called with the number of features done and their total.
+	// Observe, if not nil, is called with the number of processed features and the number of features.
 	Observe func(done, total int)
 }
 
-// Permuted is what a measure loses where features are permuted.
+// Permuted contains the loss of a measure for each permuted feature.
 type Permuted struct {
-	Mean     float64      // of the measure, on the data as they are
-	Queries  int          // that count
-	Features []Importance // in the model's order
+	Mean     float64      // mean of the measure on the original data
+	Queries  int          // number of queries that count for the measure
+	Features []Importance // in the order of the model's features
 }
 
-// Importance is what a measure loses where a feature is permuted: the mean over queries and
-// repeats, positive where the model ranks worse without it. Its interval and test are over the
-// queries.
+// Importance is the loss of a measure when a feature is permuted. It is the mean over queries and
+// repeats. A positive loss means that the model ranks worse without the feature. The interval and the
+// test are over the queries.
 type Importance struct {
 	Term
-	Used     bool    // the model's score depends on the feature at all; else all is 0
-	Loss     float64 // mean over the queries, by their weights
+	Used     bool    // whether the model's score can depend on the feature; if not, the loss is 0
+	Loss     float64 // weighted mean over the queries
 	Interval stats.Interval
-	P, Holm  float64   // of Fisher's randomisation test of no loss; corrected over the features used. NaN with fewer than two queries
-	PerQuery []float64 // losses of the queries that count, in the order of the data; nil if it is not used
+	P, Holm  float64   // P value of Fisher's randomisation test of no loss, and its correction over the used features; NaN with fewer than two queries
+	PerQuery []float64 // loss of each query that counts, in the order of the data; nil if the feature is not used
 }
 
-// Permute measures the permutation importance of every feature of any model on judged queries
-// (Breiman, Machine Learning 45, 2001): the loss of a measure when the feature's values in the data
-// are permuted. Similar features replace each other, so each may seem unimportant. The result does
-// not depend on the number of cores. Permute scores all documents once for each used feature and
-// repeat, and takes the memory of a copy of the features.
+// Permute computes the permutation importance of every feature of a model on judged queries (Breiman,
+// Machine Learning 45, 2001). It is the loss of a measure when the feature's values in the data are
+// permuted. Features that carry the same information can replace each other, so each of them may seem
+// unimportant.
+//
+// The result does not depend on the number of cores. Permute scores all documents once for each used
+// feature and repeat. It needs memory for a copy of the features.
 func Permute(ctx context.Context, m *model.Model, d *dataset.Dataset, o PermuteOptions) (*Permuted, error) {
 	if o.Repeats <= 0 {
 		o.Repeats = DefaultRepeats
@@ -94,20 +96,20 @@ func Permute(ctx context.Context, m *model.Model, d *dataset.Dataset, o PermuteO
 	return out, p.judge(out)
 }
 
-// permuting is the work of Permute.
+// permuting is the state of Permute.
 type permuting struct {
 	PermuteOptions
 	model   *model.Model
 	columns []int
-	data    *dataset.Dataset // a copy, one of whose features is permuted at a time
-	own     []float32        // that feature's values
-	counted []int            // queries
-	before  []float64        // their values
+	data    *dataset.Dataset // a copy, in which one feature at a time is permuted
+	own     []float32        // original values of the permuted feature
+	counted []int            // indices of the queries that count for the measure
+	before  []float64        // the measure's value for each of these queries
 	weights []float64
 }
 
 func newPermuting(m *model.Model, d *dataset.Dataset, o PermuteOptions) (*permuting, error) {
-	scores, err := m.Score(d) // which checks the features
+	scores, err := m.Score(d) // also checks the features
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +136,7 @@ func newPermuting(m *model.Model, d *dataset.Dataset, o PermuteOptions) (*permut
 	return p, nil
 }
 
-// permute finds the losses of a feature.
+// permute sets the loss of feature f for each query.
 func (p *permuting) permute(f *Importance) error {
 	x, width := p.data.X(), p.data.Features
 	for i := range p.own {
@@ -172,7 +174,7 @@ func (p *permuting) permute(f *Importance) error {
 	return nil
 }
 
-// shuffle permutes the values of a column in some rows that follow each other.
+// shuffle permutes the values of a column in the given number of rows from first on.
 func (p *permuting) shuffle(column, first, rows int, rng *rand.Rand) {
 	x, width := p.data.X(), p.data.Features
 	for to, from := range rng.Perm(rows) {
@@ -180,7 +182,7 @@ func (p *permuting) shuffle(column, first, rows int, rng *rand.Rand) {
 	}
 }
 
-// judge adds means, intervals and tests.
+// judge sets means, intervals and tests.
 func (p *permuting) judge(out *Permuted) error {
 	values, of := [][]float64{p.before}, []*Importance{nil}
 	for j := range out.Features {
@@ -213,7 +215,7 @@ func (p *permuting) judge(out *Permuted) error {
 	return nil
 }
 
-// mean is the mean over the queries that count, by their weights.
+// mean returns the weighted mean over the queries that count.
 func (p *permuting) mean(values []float64) float64 {
 	var total, weights float64
 	for k, v := range values {
@@ -226,8 +228,8 @@ func (p *permuting) mean(values []float64) float64 {
 	return total / weights
 }
 
-// ByLoss returns the features in descending order of the measure's loss, with features that the
-// model does not use last.
+// ByLoss returns the features in descending order of the loss. Features that the model does not use are
+// last.
 func (p *Permuted) ByLoss() []Importance {
 	order := slices.Clone(p.Features)
 	slices.SortStableFunc(order, func(a, b Importance) int {

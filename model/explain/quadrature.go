@@ -2,7 +2,7 @@ package explain
 
 import "math"
 
-// legendre returns the nodes and weights of the Gauss–Legendre rule of n nodes on [0, 1], which
+// legendre returns the nodes and weights of the Gauss–Legendre rule with n nodes on [0, 1]. The rule
 // integrates polynomials of degree up to 2n − 1 exactly. Newton's method finds the zeros of the
 // Legendre polynomial (Abramowitz and Stegun 1964, 25.4.29).
 func legendre(n int) (nodes, weights []float64) {
@@ -27,8 +27,8 @@ func legendre(n int) (nodes, weights []float64) {
 	return nodes, weights
 }
 
-// nearSine returns sin x for |x| ≤ π/2 to six digits, as a start for Newton's method. The last
-// digit of the standard library's sine depends on the architecture.
+// nearSine returns sin x to six digits for |x| ≤ π/2, as a start for Newton's method. math.Sin is not
+// used, because its last digit depends on the architecture.
 func nearSine(x float64) float64 {
 	z := float64(x * x)
 	sum := 1.0

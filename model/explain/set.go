@@ -11,19 +11,19 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// Set has the contributions to the scores of many documents.
+// Set contains the contributions to the scores of many documents.
 type Set struct {
-	Queries []int     // of the data, in ascending order
-	Docs    []Place   // their documents
+	Queries []int     // indices of the queries in the data, in ascending order
+	Docs    []Place   // documents of these queries
 	Parts   []float64 // row-major, documents × terms
 	Terms   int
 }
 
-// Place is a document: a query of the data, and its row within the query.
+// Place identifies a document by the index of its query in the data and its row within the query.
 type Place struct{ Query, Row int }
 
-// ExplainSet explains the scores of whole queries of d. The seed draws queries until they have at
-// least most documents. It takes all queries if most is 0 or there are no more.
+// ExplainSet explains the scores of whole queries of d. It draws random queries until they have at
+// least most documents. It explains all queries if most is 0 or d has fewer documents.
 func (e *Explainer) ExplainSet(ctx context.Context, d *dataset.Dataset, most int, seed uint64) (*Set, error) {
 	s := &Set{Terms: len(e.terms)}
 	total := 0
@@ -34,7 +34,7 @@ func (e *Explainer) ExplainSet(ctx context.Context, d *dataset.Dataset, most int
 		s.Queries = append(s.Queries, i)
 		total += d.Queries[i].Len()
 	}
-	if err := checkCells("a set", total, s.Terms, 16); err != nil { // of which a copy is made
+	if err := checkCells("a set", total, s.Terms, 16); err != nil { // 16 bytes, because the contributions are copied
 		return nil, err
 	}
 	slices.Sort(s.Queries)
@@ -56,10 +56,10 @@ func (e *Explainer) ExplainSet(ctx context.Context, d *dataset.Dataset, most int
 	return s, d.Changed()
 }
 
-// Row returns the contributions to a document's score, by its place among Docs.
+// Row returns the contributions to the score of the document Docs[doc].
 func (s *Set) Row(doc int) []float64 { return s.Parts[doc*s.Terms : (doc+1)*s.Terms] }
 
-// Sizes returns the mean magnitude of every term's contributions.
+// Sizes returns the mean absolute contribution of every term.
 func (s *Set) Sizes() []float64 {
 	sizes := make([]float64, s.Terms)
 	for doc := range s.Docs {
@@ -70,14 +70,14 @@ func (s *Set) Sizes() []float64 {
 	return sizes
 }
 
-// mostBytes is what the contributions of one query, or of a set, may take. A model file of one
-// line may ask for any number of features.
+// mostBytes limits the memory for the contributions of a query or a set. A short model file can ask for
+// any number of features.
 const mostBytes = 1 << 30
 
-// importanceBytes is about what one feature's importance takes.
+// importanceBytes is the approximate memory for one feature's importance.
 const importanceBytes = 256
 
-// checkWidth returns an error if a query's features and contributions would take more than
+// checkWidth returns an error if the features and contributions of the longest query need more than
 // mostBytes.
 func checkWidth(features int, d *dataset.Dataset) error {
 	longest := 0
@@ -87,7 +87,8 @@ func checkWidth(features int, d *dataset.Dataset) error {
 	return checkCells("a query", longest, features, 12) // a float32 and a float64
 }
 
-// checkCells returns an error if a matrix of rows × columns would take more than mostBytes.
+// checkCells returns an error if a matrix of rows × columns needs more than mostBytes. bytes is the
+// size of a cell.
 func checkCells(what string, rows, columns, bytes int) error {
 	if size := float64(rows) * float64(columns) * float64(bytes); size > mostBytes {
 		return fmt.Errorf("found %d documents of %d features: to explain %s of them would take %.0f GiB, and at most %d are taken", rows, columns, what, size/(1<<30), mostBytes>>30)

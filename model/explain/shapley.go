@@ -10,17 +10,19 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// MostEnumerated is the largest number of features whose subsets are enumerated.
+// MostEnumerated is the largest number of features for which Shapley values are computed from all
+// subsets.
 const MostEnumerated = 12
 
-// enumeration computes Shapley values of any scorer of few features by their definition. For every
-// subset, the features in it have the document's values, and the others have the values of a sample
-// of the background's documents.
+// enumeration computes Shapley values of any scorer with few features by their definition. For every
+// subset of the features, it scores documents that have the document's values of these features, and
+// the values of a background document for the other features. The worth of the subset is the mean over
+// a sample of background documents.
 type enumeration struct {
 	model  *model.Model
-	rows   []float32 // the sample
+	rows   []float32 // rows of the sample
 	mean   float64
-	weight []float64 // of a subset of so many features that another one joins
+	weight []float64 // weight[k]: of a subset of k features in the Shapley value of another feature
 }
 
 func newEnumeration(m *model.Model, b *source, o Options) (attributor, error) {
@@ -50,8 +52,8 @@ func (e *enumeration) score(x []float32) []float64 {
 	return scores
 }
 
-// alone reports whether each document of the sample has by itself the score that it has among
-// the others.
+// alone reports whether each document of the sample has the same score by itself as among the other
+// documents.
 func (e *enumeration) alone() bool {
 	n := e.model.Scorer.NumFeatures()
 	for i, want := range e.score(e.rows) {

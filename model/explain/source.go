@@ -8,14 +8,14 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// source is the background as a model's scorer sees it.
+// source provides the background's documents as inputs of the model's scorer.
 type source struct {
 	model   *model.Model
 	data    *dataset.Dataset
 	columns []int
 }
 
-// each calls do with the rows of every query in turn, which do must not keep.
+// each calls do with the scorer's inputs for every query in turn. do must not keep x.
 func (b *source) each(do func(x []float32, docs int)) {
 	var x []float32
 	for i := range b.data.Queries {
@@ -25,7 +25,7 @@ func (b *source) each(do func(x []float32, docs int)) {
 	}
 }
 
-// means returns the mean of every column.
+// means returns the mean of every input.
 func (b *source) means() []float64 {
 	width := b.model.Scorer.NumFeatures()
 	sums := make([]float64, width)
@@ -42,7 +42,7 @@ func (b *source) means() []float64 {
 	return sums
 }
 
-// sample returns the rows of at most n documents, drawn without replacement, in the order of
+// sample returns the inputs of at most n random documents, drawn without replacement, in the order of
 // the data.
 func (b *source) sample(n int, seed uint64) []float32 {
 	docs, width := b.data.Docs(), b.model.Scorer.NumFeatures()

@@ -7,66 +7,68 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// treePaths are the path-dependent Shapley values of a sum of trees (TreeSHAP: Lundberg et al.
-// 2020, algorithm 2) in time linear in the number of leaves.
+// treePaths computes path-dependent Shapley values of a sum of trees (TreeSHAP: Lundberg et al. 2020,
+// algorithm 2) in time linear in the number of leaves.
 //
-// The game of a tree is a sum over its leaves, v·Π_f (f present ? o_f : r_f) over the features f of
-// the leaf's path. o_f is 1 if the document passes all splits by f on the path, else 0. r_f is the
-// product of the shares of the background's documents that pass each. The Shapley value of a
-// product has a one-dimensional integral, by the Beta function's for the weights k!(d−1−k)!/d!:
+// The game of a tree is a sum over its leaves. A leaf with the value v contributes
+// v·Π_f (f present ? o_f : r_f), a product over the features f of its path. o_f is 1 if the document
+// passes all splits by f on the path, otherwise 0. r_f is the product, over these splits, of the share
+// of the background's documents that pass. The Shapley value of such a product is a one-dimensional
+// integral, because the weights k!(d−1−k)!/d! are Beta functions:
 //
 //	φ_f = v·(o_f − r_f)·∫₀¹ Π_{g≠f} (o_g·t + r_g·(1−t)) dt
 //
-// The integrand is a polynomial of degree d − 1, for which a Gauss–Legendre rule of ⌈d/2⌉ nodes is
-// exact. One pass down a tree multiplies a factor for every edge, at each of the rule's nodes. One
-// pass up adds the leaves' products, as in Linear TreeSHAP (Yu et al., NeurIPS 2022). Evaluating
-// the polynomials at these nodes subtracts nothing: all factors are positive. If a path divides by
-// a feature again, the later edge's r and o replace the earlier's, whose factor is divided out
-// where the later edge begins.
+// The integrand is a polynomial of degree d − 1, which a Gauss–Legendre rule with ⌈d/2⌉ nodes
+// integrates exactly. One pass down a tree multiplies a factor for every edge, at each node of the
+// rule. One pass up adds the products of the leaves, as in Linear TreeSHAP (Yu et al., NeurIPS 2022).
+// All factors are positive, so evaluating the polynomials loses no digits by subtraction.
+//
+// If a path splits by the same feature twice, r and o of the later edge replace those of the earlier
+// edge. The pass down divides by the earlier factor where the later edge begins.
 type treePaths struct {
 	features int
 	trees    []pathTree
-	mean     float64 // score of the background
+	mean     float64 // mean score of the background
 	pool     sync.Pool
 }
 
-// pathTree is a tree as its edges, in an order in which parents precede. Tables have a row of
-// chunks for each edge.
+// pathTree is a tree in the form of its edges. An edge follows its parent in the list. Each table has a
+// row of chunks for each edge.
 type pathTree struct {
 	nodes  []scorer.TreeNode
 	edges  []pathEdge
-	chunks int // of width numbers: the rule's nodes, filled up with weights 0
+	chunks int // number of chunks per row: the rule's nodes, padded with nodes of weight 0
 
-	passed, failed []chunk // factor of an edge by that of the one before by its feature, which was passed
+	passed, failed []chunk // an edge's factor divided by the factor of its edge before, which was passed
 	divisor        []chunk // 1/(t + r(1−t))
-	rest           []chunk // of one row: 1/(1−t)
-	weights        []chunk // of one row
+	rest           []chunk // one row: 1/(1−t)
+	weights        []chunk // one row: weights of the rule
 }
 
-// width is the number of nodes of a rule that are worked on together.
+// width is the number of nodes of a rule that are processed together.
 const width = 4
 
 type chunk [width]float64
 
 // pathEdge leads from a node to a child.
 type pathEdge struct {
-	node    int32 // that it leaves
-	parent  int32 // the edge that leads there, −1 for none
-	before  int32 // the last edge above that leaves a node of the same feature, −1 for none
+	node    int32 // the node at the edge's start
+	parent  int32 // the edge into node; −1 if node is the root
+	before  int32 // the last edge above by the same feature; −1 if there is none
 	feature int32
 	left    bool
 	leaf    bool
-	value   float64 // of the leaf
-	share   float64 // r, of all splits by the feature down to here
-	step    float64 // share by that of the edge before
+	value   float64 // value of the leaf
+	share   float64 // r: the product over this edge and all edges before by the feature
+	step    float64 // share of the node's background documents that follow this edge
 }
 
-// pathMemory is what one goroutine works in.
+// pathMemory is the memory of one goroutine.
 type pathMemory struct {
-	left   []bool  // of each node: the document goes there
-	passed []bool  // of each edge: o
-	down   []chunk // of each edge: product of its path
-	up     []chunk // of each edge: sum of v times product times weight over its leaves
+	left   []bool  // for each node: whether the document goes left
+	passed []bool  // for each edge: o
+	down   []chunk // for each edge: the product of the factors on its path
+	up     []chunk // for each edge: the sum of value · product · weight over the leaves below
 }
 
 func newTreePaths(t *scorer.Trees, params []float64, b *source) *treePaths {
@@ -91,11 +93,11 @@ func newTreePaths(t *scorer.Trees, params []float64, b *source) *treePaths {
 	return p
 }
 
-// countLeaves returns how many documents of the background fall into each leaf.
+// countLeaves returns the number of background documents in each leaf.
 func countLeaves(t *scorer.Trees, leaves int, b *source) []int {
 	features, trees := t.NumFeatures(), len(t.Trees())
 	workers := parallel.Workers(0, trees)
-	counts := make([]int, leaves) // those of a tree belong to one goroutine
+	counts := make([]int, leaves) // only one goroutine at a time changes the counts of a tree
 	b.each(func(x []float32, docs int) {
 		parallel.For(trees, workers, func(_, tree int) {
 			for i := range docs {
@@ -108,7 +110,7 @@ func countLeaves(t *scorer.Trees, leaves int, b *source) []int {
 
 func newPathTree(nodes []scorer.TreeNode, values []float64, counts []int) pathTree {
 	t := pathTree{nodes: nodes, edges: make([]pathEdge, 0, 2*len(nodes))}
-	below := make([]int, len(nodes)) // documents at each node
+	below := make([]int, len(nodes)) // number of documents at each node
 	count := func(child int) int {
 		if child < 0 {
 			return counts[-1-child]
@@ -118,9 +120,9 @@ func newPathTree(nodes []scorer.TreeNode, values []float64, counts []int) pathTr
 	for i := len(nodes) - 1; i >= 0; i-- {
 		below[i] = count(nodes[i].Left) + count(nodes[i].Right)
 	}
-	into := make([]int32, len(nodes)) // edge that leads to each node
+	into := make([]int32, len(nodes)) // the edge that leads to each node
 	into[0] = -1
-	deepest := make([]int, 0, 2*len(nodes)) // features of the path down to each edge
+	deepest := make([]int, 0, 2*len(nodes)) // number of features on the path down to each edge
 	most := 0
 	for i := range nodes {
 		n := &nodes[i]
@@ -150,7 +152,7 @@ func newPathTree(nodes []scorer.TreeNode, values []float64, counts []int) pathTr
 	return t
 }
 
-// link finds the edge before by the same feature, and the share of both.
+// link sets the edge before e by the same feature, and the share of both edges.
 func (t *pathTree) link(e *pathEdge) {
 	e.before, e.share = e.parent, e.step
 	for e.before >= 0 && t.edges[e.before].feature != e.feature {
@@ -161,7 +163,7 @@ func (t *pathTree) link(e *pathEdge) {
 	}
 }
 
-// tabulate fills the tables for the rule of n nodes.
+// tabulate fills the tables for the rule with n nodes.
 func (t *pathTree) tabulate(n int) {
 	nodes, weights := legendre(n)
 	t.chunks = (n + width - 1) / width
@@ -194,7 +196,7 @@ func (*treePaths) about() string {
 
 func (p *treePaths) base() float64 { return p.mean }
 
-// together is how many documents pass a tree before the next one is looked at.
+// together is the number of documents that are explained for one tree before the next tree.
 const together = 64
 
 func (p *treePaths) add(dst []float64, x []float32) {
@@ -213,7 +215,7 @@ func (p *treePaths) add(dst []float64, x []float32) {
 	})
 }
 
-// fit gives the memory the sizes of a tree.
+// fit resizes the memory for tree t.
 func (m *pathMemory) fit(t *pathTree) {
 	if n := len(t.nodes); cap(m.left) < n {
 		m.left = make([]bool, n)
@@ -228,7 +230,7 @@ func (m *pathMemory) fit(t *pathTree) {
 	m.down, m.up = m.down[:len(t.edges)*t.chunks], m.up[:len(t.edges)*t.chunks]
 }
 
-// add adds the contributions to the tree's value for a document to dst.
+// add adds the contributions of the tree's features for document x to dst.
 func (t *pathTree) add(dst []float64, x []float32, m *pathMemory) {
 	for i := range t.nodes {
 		n := &t.nodes[i]
@@ -238,13 +240,14 @@ func (t *pathTree) add(dst []float64, x []float32, m *pathMemory) {
 	t.goUp(dst, m)
 }
 
-// The two passes over a tree's edges, in which all time goes: four numbers at a time.
+// goDown and goUp pass over a tree's edges. They take most of the time, so they process four numbers at
+// a time.
 
 // one is the product of no factors.
 var one = chunk{1, 1, 1, 1}
 
-// goDown computes the products along the paths to all edges, and the leaves' products, at every
-// node of the rule.
+// goDown computes, at every node of the rule, the products along the paths to all edges, and the
+// products of the leaves.
 func (t *pathTree) goDown(m *pathMemory) {
 	n, edges := t.chunks, t.edges
 	passed, weights := m.passed[:len(edges)], t.weights[:n]
@@ -278,9 +281,9 @@ func (t *pathTree) goDown(m *pathMemory) {
 	}
 }
 
-// goUp adds the contribution of each edge to its feature in dst: (o − r) times the integral over
-// the leaves below, without the edge's own factor. It subtracts the contribution of the edge before
-// by the same feature.
+// goUp adds the contribution of each edge to its feature in dst. The contribution is (o − r) times the
+// integral over the leaves below, without the edge's own factor. goUp subtracts the contribution of the
+// edge before by the same feature.
 func (t *pathTree) goUp(dst []float64, m *pathMemory) {
 	n, edges := t.chunks, t.edges
 	for i := len(edges) - 1; i >= 0; i-- {
@@ -300,8 +303,8 @@ func (t *pathTree) goUp(dst []float64, m *pathMemory) {
 		case m.passed[i]:
 			gain = (1 - e.share) * product(up, t.divisor[i*n:(i+1)*n])
 		case e.before >= 0 && !m.passed[e.before]:
-			continue // the feature had failed before
-		default: // the factor is r(1−t)
+			continue // an earlier split by the feature already failed
+		default: // the edge's factor is r(1−t)
 			gain = -product(up, t.rest)
 		}
 		if e.before >= 0 {

@@ -8,31 +8,33 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// treeSets computes Shapley values of a sum of trees by interventional TreeSHAP (Lundberg et al.
-// 2020, algorithm 3). An absent feature has the value of a background document; the result is the
-// mean over a sample of these. Suppose X features of the document and Z of the background document
-// lead to a leaf. The leaf then gives each of the X features v·(X−1)!Z!/(X+Z)!, and each of the Z
-// features −v·X!(Z−1)!/(X+Z)!.
+// treeSets computes Shapley values of a sum of trees by interventional TreeSHAP (Lundberg et al. 2020,
+// algorithm 3). An absent feature has the value of a background document. The result is the mean over a
+// sample of background documents.
+//
+// The path to a leaf with the value v follows the document at splits by X features and the background
+// document at splits by Z features. The leaf then contributes v·(X−1)!Z!/(X+Z)! to each of the X
+// features, and −v·X!(Z−1)!/(X+Z)! to each of the Z features.
 type treeSets struct {
 	features int
 	trees    [][]scorer.TreeNode
-	values   [][]float64 // of each tree's leaves
-	first    []int       // each tree's first node among those of all
-	nodes    int         // of all trees
-	sample   int         // documents
-	left     []bool      // sample × nodes: the background's document goes left
+	values   [][]float64 // values of each tree's leaves
+	first    []int       // index of each tree's first node in a list of all trees' nodes
+	nodes    int         // number of nodes of all trees
+	sample   int         // number of background documents
+	left     []bool      // sample × nodes: whether the background document goes left
 	weights  [][]float64 // weights[a][b] = a!·b!/(a+b+1)!
 	mean     float64
 	pool     sync.Pool
 }
 
-// setsMemory is what one goroutine works in.
+// setsMemory is the memory of one goroutine.
 type setsMemory struct {
-	left  []bool // of each node: the document goes left
-	chose []int8 // of each feature: whose way the path took, 0 where it was not asked
+	left  []bool // for each node: whether the document goes left
+	chose []int8 // for each feature: the document that the path follows, 0 if the path has no such split
 }
 
-// The ways where a document and the background's part.
+// The values of setsMemory.chose: the path follows the document, or the background document.
 const (
 	byDocument   = 1
 	byBackground = 2
@@ -77,7 +79,7 @@ func setWeights(n int) [][]float64 {
 	return w
 }
 
-// decide finds where a document goes at every node of all trees.
+// decide sets left for every node of all trees: whether document x goes left.
 func (s *treeSets) decide(left []bool, x []float32) {
 	for k, nodes := range s.trees {
 		own := left[s.first[k]:]
@@ -115,19 +117,19 @@ func (s *treeSets) add(dst []float64, x []float32) {
 	})
 }
 
-// setsWalk goes down a tree for one document and one of the background's.
+// setsWalk visits the leaves of a tree for one document and one background document.
 type setsWalk struct {
 	nodes      []scorer.TreeNode
 	values     []float64
-	own, other []bool // the two go left
+	own, other []bool // whether the document and the background document go left
 	chose      []int8
 	weights    [][]float64
 	sums       []float64
 }
 
-// from walks down from a node or leaf, given the numbers of the document's and of the background's
-// features on the way to it. It returns the gain of each of the document's features from the leaves
-// below, and of each of the background's.
+// from visits the leaves below a node or leaf. own and other are the numbers of features on the path
+// for which it follows the document and the background document. from returns the contribution of the
+// leaves to each feature of the first kind, and to each feature of the second kind.
 func (w *setsWalk) from(at, own, other int) (gain, loss float64) {
 	for at >= 0 {
 		n := &w.nodes[at]

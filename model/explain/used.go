@@ -6,8 +6,8 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// usedFeatures returns which features a model's score can depend on. Of kinds that are not
-// known, these are all.
+// usedFeatures reports for each feature whether a model's score can depend on it. For scorers of
+// unknown kinds, it reports all features.
 func usedFeatures(m *model.Model) []bool {
 	inputs := make([]bool, m.Scorer.NumFeatures())
 	markInputs(inputs, m)
@@ -19,7 +19,7 @@ func usedFeatures(m *model.Model) []bool {
 	return used
 }
 
-// markInputs marks the inputs of the scorer that a model's score can depend on.
+// markInputs sets the elements of used for the scorer's inputs on which a model's score can depend.
 func markInputs(used []bool, m *model.Model) {
 	switch s := m.Scorer.(type) {
 	case scorer.Random:
@@ -44,7 +44,7 @@ func markInputs(used []bool, m *model.Model) {
 				if columns != nil {
 					j = columns[j]
 				}
-				used[j] = used[j] || is && (m.Params[k] != 0 || s.Rule.Kind == fuse.CombMNZ) // which counts voters of any weight
+				used[j] = used[j] || is && (m.Params[k] != 0 || s.Rule.Kind == fuse.CombMNZ) // CombMNZ counts voters of any weight
 			}
 		}
 	default:
