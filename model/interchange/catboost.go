@@ -18,7 +18,7 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// catboost is what save_model of CatBoost writes with format="json".
+// catboost is the format of CatBoost's save_model with format="json".
 var catboost = format{
 	name: "catboost", title: "CatBoost JSON",
 	is: func(head []byte) bool {
@@ -34,7 +34,7 @@ var catboost = format{
 	read: readCatBoost, write: writeCatBoost,
 }
 
-// cbFile is the part of a file that scoring depends on.
+// cbFile contains the keys of a file that scoring depends on.
 type cbFile struct {
 	Features struct {
 		Float       []cbFeature `json:"float_features"`
@@ -61,8 +61,8 @@ type cbFeature struct {
 	Missing string           `json:"nan_value_treatment"`
 }
 
-// cbOblivious is a tree whose splits, one a level, are the bits of a leaf's number, from the lowest
-// on.
+// cbOblivious is a tree with one split per level. The results of the splits are the bits of the leaf's
+// index, the lowest bit first.
 type cbOblivious struct {
 	Splits  []cbSplit          `json:"splits"`
 	Values  strictjson.Numbers `json:"leaf_values"`
@@ -75,15 +75,15 @@ type cbSplit struct {
 	Border  strictjson.Value `json:"border"`
 }
 
-// cbReader reads trees.
+// cbReader is the state of reading a file.
 type cbReader struct {
-	columns map[int]int  // of features, by their index among those of numbers
+	columns map[int]int  // column of each numeric feature
 	right   map[int]bool // whether missing values of a column go right
 	names   []string
 	width   int
-	unused  []*dataset.Categories // of columns that are no numbers, which no tree uses
+	unused  []*dataset.Categories // for columns that are not numeric, which no tree uses
 	notes   []string
-	nodes   []scorer.TreeNode // of the tree that is read
+	nodes   []scorer.TreeNode // of the current tree
 	values  []float64
 }
 
@@ -110,7 +110,7 @@ func readCatBoost(data []byte, o ReadOptions) (_ *model.Model, _ []string, err e
 	return m, notes, err
 }
 
-// scaleAndBias returns the factor of the sum of the trees, and the constant to add.
+// scaleAndBias returns the factor by which the sum of the trees is multiplied, and the constant to add.
 func (f *cbFile) scaleAndBias() (scale, bias float64, err error) {
 	if f.Scale.Text == nil {
 		return 1, 0, nil
@@ -135,7 +135,7 @@ func (f *cbFile) scaleAndBias() (scale, bias float64, err error) {
 	return scale, bias, nil
 }
 
-// features reads each feature's column, its name, and the direction of its missing values.
+// features reads each feature's column, name and direction of missing values.
 func (r *cbReader) features(f *cbFile) (err error) {
 	defer catch(&err)
 	named := len(f.Features.Float) > 0
@@ -166,8 +166,9 @@ func (r *cbReader) features(f *cbFile) (err error) {
 	return nil
 }
 
-// takeNames names all columns as the file does. Columns of categories, texts and embeddings have lists
-// of their own, and no tree uses them. A column that CatBoost ignored is in no list and left out.
+// takeNames sets the names of all columns. Columns of categories, texts and embeddings are listed
+// separately in the file, and no tree uses them. A column that CatBoost ignored is in no list, and
+// takeNames omits it.
 func (r *cbReader) takeNames(f *cbFile, of map[int]string) (err error) {
 	defer catch(&err)
 	other := make(map[int]bool)
@@ -197,7 +198,7 @@ func (r *cbReader) takeNames(f *cbFile, of map[int]string) (err error) {
 	return nil
 }
 
-// trees reads the trees, of either form.
+// trees reads the oblivious trees and the nested trees of a file.
 func (r *cbReader) trees(f *cbFile, e *ensemble) (err error) {
 	defer catch(&err)
 	if f.Oblivious == nil && f.Trees.Text == nil {
@@ -228,7 +229,7 @@ func (r *cbReader) trees(f *cbFile, e *ensemble) (err error) {
 	return nil
 }
 
-// split returns the node of a split: x above the border goes right.
+// split returns the node of a split. Values above the border go right.
 func (r *cbReader) split(s *cbSplit) (_ scorer.TreeNode, err error) {
 	defer catch(&err)
 	if s.Type != "" && s.Type != "FloatFeature" {
@@ -246,7 +247,7 @@ func (r *cbReader) split(s *cbSplit) (_ scorer.TreeNode, err error) {
 	return scorer.TreeNode{Feature: column, Threshold: below32(border), MissingLeft: !r.right[column]}, nil
 }
 
-// oblivious returns a tree that divides a whole level by one split.
+// oblivious returns a tree in which all nodes of a level have the same split.
 func (r *cbReader) oblivious(t *cbOblivious) (_ tree, err error) {
 	defer catch(&err)
 	depth := len(t.Splits)
@@ -259,7 +260,7 @@ func (r *cbReader) oblivious(t *cbOblivious) (_ tree, err error) {
 	nodes := make([]scorer.TreeNode, 0, len(t.Values)-1)
 	for level := range t.Splits {
 		n := must(r.split(&t.Splits[level]))
-		first := 1<<level - 1 // node of the level; that of bits b is first + b
+		first := 1<<level - 1 // first node of the level; the node for the bits b is first + b
 		for b := range 1 << level {
 			if level+1 < depth {
 				n.Left, n.Right = 2*first+1+b, 2*first+1+b+1<<level
@@ -272,7 +273,8 @@ func (r *cbReader) oblivious(t *cbOblivious) (_ tree, err error) {
 	return grow(nodes, t.Values)
 }
 
-// nested adds a node with those below it, and returns its number or −1 less that of its leaf.
+// nested adds a node and the nodes below. It returns the node's number in the encoding of
+// TreeNode.Left.
 func (r *cbReader) nested(v strictjson.Value) (_ int, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, "a node"))
@@ -310,14 +312,14 @@ func (r *cbReader) nested(v strictjson.Value) (_ int, err error) {
 	return own, err
 }
 
-// cbWriter writes a model as trees of the nested form, which CatBoost reads like its own.
+// cbWriter writes a model as nested trees. CatBoost reads them like its own files.
 type cbWriter struct {
-	borders [][]float32 // of each feature, ascending and different
-	first   []int       // number of each feature's first border among all
+	borders [][]float32 // for each feature, ascending and different
+	first   []int       // index of each feature's first border among all borders
 	text    []byte
 }
 
-// writeCatBoost writes a model for load_model with format="json".
+// writeCatBoost writes a file for CatBoost's load_model with format="json".
 func writeCatBoost(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
 	defer catch(&err)
 	e := must(treesOf(m))
@@ -346,8 +348,8 @@ func writeCatBoost(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err
 	return nil, out.Flush()
 }
 
-// cbMissing returns how each feature treats missing values: CatBoost has one way a feature, not one
-// a node. Where they do not matter, any will do.
+// cbMissing returns the treatment of missing values for each feature. CatBoost has one direction per
+// feature, not per node. If matter is false, missing values do not occur and any direction is valid.
 func (e *ensemble) cbMissing(matter bool) ([]string, error) {
 	ways := slices.Repeat([]string{""}, e.features)
 	for k, t := range e.trees {

@@ -3,13 +3,13 @@ package interchange
 // bailout carries an error from must or check to the deferred catch of the same function.
 type bailout struct{ err error }
 
-// catch sets err to the error that must or check met, as catchError does in encoding/gob. A function
+// catch sets err to the error of a failed must or check, like catchError in encoding/gob. A function
 // that calls must or check begins with
 //
 //	defer catch(&err)
 //
-// so no panic leaves it. Readers and writers use this, since almost every value that they meet may
-// be wrong.
+// so that the function returns the error. Readers and writers use this style, because almost every
+// value that they process may be invalid.
 func catch(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -20,14 +20,14 @@ func catch(err *error) {
 	}
 }
 
-// check ends the function with an error unless it is nil.
+// check ends the calling function with err unless err is nil.
 func check(err error) {
 	if err != nil {
 		panic(bailout{err})
 	}
 }
 
-// must returns a value without its error, or ends the function with that error.
+// must returns v, or ends the calling function with err.
 func must[T any](v T, err error) T {
 	check(err)
 	return v

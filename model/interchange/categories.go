@@ -8,8 +8,8 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// readCategories reads the categories of a list of JSON: texts, numbers, or false and true, which
-// are 0 and 1.
+// readCategories reads the categories of a feature from a JSON list. They are texts, numbers, or false
+// and true, which become 0 and 1.
 func readCategories(v strictjson.Value) (_ *dataset.Categories, err error) {
 	defer catch(&err)
 	elements := must(elementsOf(v, "the categories of a feature"))
@@ -40,7 +40,7 @@ func readCategories(v strictjson.Value) (_ *dataset.Categories, err error) {
 	return c, inCategories(v, err)
 }
 
-// inCategories adds the place of a value to an error, which may be nil.
+// inCategories adds the position of v to err, which may be nil.
 func inCategories(v strictjson.Value, err error) error {
 	if err != nil {
 		return wrong(v, "%w", err)
@@ -48,8 +48,8 @@ func inCategories(v strictjson.Value, err error) error {
 	return nil
 }
 
-// categoryNotes says which features have categories that are numbers, which data may have as codes,
-// and which features the model does not use.
+// categoryNotes returns notes on the features whose categories are numbers other than codes, and on
+// features that no tree uses.
 func (e *ensemble) categoryNotes() (notes []string) {
 	name := func(j int) string {
 		if e.names != nil {
@@ -77,7 +77,7 @@ func (e *ensemble) categoryNotes() (notes []string) {
 	return notes
 }
 
-// listCodes says which code each category of the features has, for programs that take codes.
+// listCodes returns a note for each feature with categories. The note states the code of each category.
 func listCodes(categories []*dataset.Categories, names []string) (notes []string) {
 	for j, c := range categories {
 		if c == nil || c.Unused() {

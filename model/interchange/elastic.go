@@ -12,21 +12,22 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// elasticsearch is the body of POST _ltr/_featureset/NAME/_createmodel of the learning-to-rank
-// plugins of Elasticsearch and OpenSearch, which compute in float32. Linear models become
-// model/linear, trees model/xgboost+json, and other models model/ranklib. Missing features are 0.
+// elasticsearch is the body of the request POST _ltr/_featureset/NAME/_createmodel to the
+// learning-to-rank plugins of Elasticsearch and OpenSearch, which compute in float32. Linear models
+// become model/linear, trees become model/xgboost+json, and other models become model/ranklib. Missing
+// features count as 0.
 var elasticsearch = format{
 	name: "elasticsearch", title: "Elasticsearch LTR",
 	is: isElastic, read: readElastic, write: writeElastic,
 }
 
-// opensearch is the same under its own name.
+// opensearch is the format elasticsearch under its own name.
 var opensearch = format{name: "opensearch", title: "OpenSearch LTR", write: writeElastic}
 
-// elasticRankLib is the type model/ranklib for any model that RankLib's text can express.
+// elasticRankLib is a model/ranklib, for any model that RankLib's text format can express.
 var elasticRankLib = format{name: "elasticsearch-ranklib", title: "Elasticsearch and OpenSearch LTR, model/ranklib", write: writeElasticRankLib}
 
-// elasticRaw is the type model/xgboost+json+raw, which newer versions of the plugins have.
+// elasticRaw is a model/xgboost+json+raw, which newer versions of the plugins support.
 var elasticRaw = format{name: "elasticsearch-xgboost-raw", title: "Elasticsearch and OpenSearch LTR, model/xgboost+json+raw", write: writeElasticRaw}
 
 // The types of models.
@@ -41,8 +42,8 @@ func isElastic(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"model/`))
 }
 
-// readElastic reads what is posted, or what a GET of the model returns within "_source", or of all
-// models within "hits".
+// readElastic reads the body of the request that creates a model. It also reads the answer to a GET
+// request of a model, which contains the body under "_source", or of all models, under "hits".
 func readElastic(data []byte, o ReadOptions) (_ *model.Model, _ []string, err error) {
 	defer catch(&err)
 	check(strictjson.Check(data))
@@ -73,8 +74,8 @@ func readElastic(data []byte, o ReadOptions) (_ *model.Model, _ []string, err er
 	return m, notes, nil
 }
 
-// elasticModel finds the object with "type" and "definition" within the objects "_source" and
-// "model".
+// elasticModel returns the object with the keys "type" and "definition". It may be inside the objects
+// "_source" and "model".
 func elasticModel(v strictjson.Value, name string) (_ strictjson.Object, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, "the body"))
@@ -94,7 +95,7 @@ func elasticModel(v strictjson.Value, name string) (_ strictjson.Object, err err
 	return o, nil
 }
 
-// elasticHit returns a model among what a search answers.
+// elasticHit returns the named model from the answer to a search.
 func elasticHit(v strictjson.Value, name string) (_ strictjson.Object, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, `"hits"`))
@@ -109,8 +110,8 @@ func elasticHit(v strictjson.Value, name string) (_ strictjson.Object, err error
 	return objectOf(one, "the model")
 }
 
-// readElasticLinear reads weights by the names of features, in an object or, as the plugin
-// returns it, in a string that holds one.
+// readElasticLinear reads a JSON object with the weights by feature name. The plugin returns this
+// object inside a string, which readElasticLinear also accepts.
 func readElasticLinear(v strictjson.Value) (_ *model.Model, _ []string, err error) {
 	defer catch(&err)
 	if v.Text[0] == '"' {
@@ -146,7 +147,7 @@ func readElasticRankLib(v strictjson.Value, o ReadOptions) (_ *model.Model, _ []
 	return m, notes, nil
 }
 
-// readElasticXGBoost reads a definition of XGBoost's, in itself or in a string.
+// readElasticXGBoost reads an XGBoost definition, which may be inside a string.
 func readElasticXGBoost(v strictjson.Value, read func([]byte, ReadOptions) (*model.Model, []string, error), o ReadOptions) (_ *model.Model, _ []string, err error) {
 	defer catch(&err)
 	text := v.Text
@@ -155,13 +156,13 @@ func readElasticXGBoost(v strictjson.Value, read func([]byte, ReadOptions) (*mod
 		text = []byte(inner)
 	}
 	m, notes, err := read(text, o)
-	if err != nil { // a line would be that of the definition
+	if err != nil { // a line number would refer to the definition
 		return nil, nil, wrong(v, "definition: %w", model.Locate("definition", text, err).Err)
 	}
 	return m, notes, nil
 }
 
-// readElasticNorms reads normalisers by the names of the model's features.
+// readElasticNorms reads the normalisers of the model's features, by feature name.
 func readElasticNorms(v strictjson.Value, m *model.Model) (_ map[int]transform.Standard, err error) {
 	defer catch(&err)
 	if v.Text == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// single returns a number as a float32, which many engines compute in. One beyond its range is
-// an error.
+// single returns v as a float32, in which many engines compute. If v is out of range, it returns an
+// error that names v by what.
 func single(what string, v float64) (float32, error) {
 	f := float32(v)
 	if math.IsInf(float64(f), 0) {
@@ -17,8 +17,8 @@ func single(what string, v float64) (float32, error) {
 	return f, nil
 }
 
-// needZeroForMissing returns an error unless missing values go where 0 goes in every node: the
-// engine has no missing values and takes features that a document lacks as 0.
+// needZeroForMissing returns an error unless missing values go to the same side as 0 in every node. It
+// is for engines that treat missing features as 0.
 func (e *ensemble) needZeroForMissing() error {
 	for k, t := range e.trees {
 		for i, n := range t.nodes {
@@ -31,7 +31,7 @@ func (e *ensemble) needZeroForMissing() error {
 	return nil
 }
 
-// needThresholds returns an error for trees that divide documents by categories.
+// needThresholds returns an error if a tree has nodes with categories.
 func (e *ensemble) needThresholds() error {
 	for k, t := range e.trees {
 		for i, n := range t.nodes {
@@ -43,8 +43,8 @@ func (e *ensemble) needThresholds() error {
 	return nil
 }
 
-// shiftSingle is shift for an engine that adds float32: the least score stays at least 0 after
-// its rounding.
+// shiftSingle is shift for an engine that adds in float32. The least score is at least 0 even after
+// rounding.
 func (e *ensemble) shiftSingle() {
 	var size float64
 	for _, t := range e.trees {
@@ -64,8 +64,8 @@ func side(left bool) string {
 	return "right"
 }
 
-// engineNames returns the names of features in an engine: those given, the model's, or feature_1,
-// feature_2 and so on.
+// engineNames returns the names of the features in an engine: o.Names, otherwise the model's names,
+// otherwise feature_1, feature_2 and so on.
 func engineNames(m *model.Model, o WriteOptions) ([]string, error) {
 	n := m.Scorer.NumFeatures()
 	names := o.Names
@@ -95,5 +95,5 @@ func engineNames(m *model.Model, o WriteOptions) ([]string, error) {
 	return names, nil
 }
 
-// mostNames is how many features without names get some.
+// mostNames is the largest number of unnamed features for which engineNames generates names.
 const mostNames = 1 << 22

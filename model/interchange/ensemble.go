@@ -12,24 +12,24 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// ensemble is a sum of regression trees, as other systems hold them:
+// ensemble is a sum of regression trees, the form that formats for trees share:
 //
 //	s(x) = constant + Σ_t value of the leaf of tree t that x falls into
 type ensemble struct {
 	features   int
-	names      []string              // one a feature, or nil
+	names      []string              // feature names, or nil
 	categories []*dataset.Categories // as in model.Model
 	constant   float64
 	trees      []tree
 }
 
-// tree is a tree as [scorer.NewTrees] takes it, with a value for every leaf.
+// tree is a tree in the form of [scorer.NewTrees], with the values of the leaves.
 type tree struct {
 	nodes  []scorer.TreeNode
 	values []float64
 }
 
-// root returns the root as children are named: node 0, or leaf 0 of a tree without nodes.
+// root returns the root in the encoding of children: node 0, or leaf 0 (−1) for a tree without nodes.
 func (t tree) root() int {
 	if len(t.nodes) == 0 {
 		return -1
@@ -37,7 +37,7 @@ func (t tree) root() int {
 	return 0
 }
 
-// model returns the model of the trees, to be named after where they came from.
+// model returns the model of the ensemble. method names the system from which it was imported.
 func (e *ensemble) model(method string, hyperparameters map[string]any) (_ *model.Model, err error) {
 	defer catch(&err)
 	trees, values := make([][]scorer.TreeNode, 0, len(e.trees)+1), []float64(nil)
@@ -58,7 +58,7 @@ func (e *ensemble) model(method string, hyperparameters map[string]any) (_ *mode
 	return m, nil
 }
 
-// imported returns a model of another system.
+// imported returns a model of another system. method names the system.
 func imported(method string, hyperparameters map[string]any, s scorer.Scorer, params []float64) *model.Model {
 	if hyperparameters == nil {
 		hyperparameters = map[string]any{}
@@ -69,8 +69,8 @@ func imported(method string, hyperparameters map[string]any, s scorer.Scorer, pa
 	}
 }
 
-// treesOf returns trees or stumps as a sum of trees, with the model's transforms and its rule for
-// missing values folded into the nodes. A stump is a tree of one split. Another model is an error.
+// treesOf returns trees or stumps as a sum of trees. It folds the model's transforms and its rule for
+// missing values into the nodes. A stump becomes a tree with one split. Other models are an error.
 func treesOf(m *model.Model) (_ *ensemble, err error) {
 	defer catch(&err)
 	check(checkOneDocument(m))
@@ -96,8 +96,8 @@ func treesOf(m *model.Model) (_ *ensemble, err error) {
 	return e, nil
 }
 
-// checkOneDocument returns an error if a document's score depends on the other documents of its
-// query. The programs that read exported models score one document at a time.
+// checkOneDocument returns an error if a document's score depends on the other documents of its query.
+// The programs that read exported models score one document at a time.
 func checkOneDocument(m *model.Model) error {
 	switch f, fusion := m.Scorer.(*model.Fusion); {
 	case fusion:
@@ -112,9 +112,9 @@ func checkOneDocument(m *model.Model) error {
 	return nil
 }
 
-// foldFeatures folds a model's transforms and its rule for missing values into the nodes. A
-// transform never decreases, so a threshold on its output is a threshold on the feature. A model
-// without a rule for missing values takes them as 0, the value of a feature that data lack.
+// foldFeatures folds a model's transforms and its rule for missing values into the nodes. All
+// transforms are nondecreasing, so a threshold on the output is a threshold on the feature. For a model
+// without a rule, foldFeatures treats missing values as 0, like features that the data lack.
 func (e *ensemble) foldFeatures(m *model.Model) error {
 	for k := range e.trees {
 		t := &e.trees[k]
@@ -131,7 +131,7 @@ func (e *ensemble) foldFeatures(m *model.Model) error {
 	return nil
 }
 
-// foldNode is foldFeatures for a node, which grow takes then.
+// foldNode is foldFeatures for a single node. The result may need grow.
 func foldNode(n *scorer.TreeNode, m *model.Model) error {
 	missing := float32(math.NaN())
 	if m.Missing != dataset.MissingKeep {
@@ -158,7 +158,7 @@ func foldNode(n *scorer.TreeNode, m *model.Model) error {
 	return nil
 }
 
-// gatherConstants adds trees of one leaf to the constant.
+// gatherConstants removes trees with a single leaf and adds their values to the constant.
 func (e *ensemble) gatherConstants() {
 	e.trees = slices.DeleteFunc(e.trees, func(t tree) bool {
 		if len(t.nodes) == 0 {
@@ -168,7 +168,7 @@ func (e *ensemble) gatherConstants() {
 	})
 }
 
-// shift makes the least score that the trees can give 0.
+// shift sets the constant so that the least possible score is 0.
 func (e *ensemble) shift() {
 	var least float64
 	for _, t := range e.trees {
@@ -177,8 +177,8 @@ func (e *ensemble) shift() {
 	e.constant = -least
 }
 
-// shiftLeaves makes the least leaf of every tree 0. So no sum is negative, in any precision and
-// order.
+// shiftLeaves subtracts from each tree the value of its least leaf. So no sum is negative, in any
+// precision and order.
 func (e *ensemble) shiftLeaves() {
 	e.constant = 0
 	for _, t := range e.trees {
@@ -189,8 +189,8 @@ func (e *ensemble) shiftLeaves() {
 	}
 }
 
-// spreadConstant adds the constant to the leaves of the first tree, which is one leaf if there are
-// no others.
+// spreadConstant adds the constant to the leaves of the first tree. If there are no trees, it adds a
+// tree with one leaf.
 func (e *ensemble) spreadConstant() {
 	if len(e.trees) == 0 {
 		e.trees = []tree{{values: []float64{0}}}
@@ -201,8 +201,8 @@ func (e *ensemble) spreadConstant() {
 	e.constant = 0
 }
 
-// featureNames returns a name for every feature: the model's, or from a function of its number,
-// from 1.
+// featureNames returns a name for every feature: the ensemble's names, or otherwise(number) with number
+// counted from 1.
 func (e *ensemble) featureNames(otherwise func(number int) string) []string {
 	if e.names != nil {
 		return e.names
@@ -214,8 +214,8 @@ func (e *ensemble) featureNames(otherwise func(number int) string) []string {
 	return names
 }
 
-// below32 returns the largest float32 that is at most t: x ≤ t and x ≤ below32(t) are the same
-// for every float32 x. It is −Inf if there is no finite one.
+// below32 returns the largest float32 that is at most t. For every float32 x, x ≤ t is the same as x ≤
+// below32(t). The result is −Inf if t is below all finite float32 values.
 func below32(t float64) float32 {
 	f := float32(t)
 	if float64(f) > t {
@@ -224,16 +224,16 @@ func below32(t float64) float32 {
 	return min(f, math.MaxFloat32)
 }
 
-// grow returns the tree of nodes in any order, whose root is node 0. Beyond what
-// scorer.NewTrees takes, thresholds may be infinite, categories empty, or missing values go
-// left from a node with categories; nodes that cannot be reached are left out. A node that is
-// reached twice, or unknown, is an error.
+// grow returns a valid tree for nodes in any order, with node 0 as the root. It accepts more than
+// scorer.NewTrees: infinite thresholds, empty categories, and missing values that go left in a node
+// with categories. It omits nodes that cannot be reached. A child that does not exist, or that two
+// nodes share, is an error.
 func grow(nodes []scorer.TreeNode, values []float64) (tree, error) {
 	return growWith(nodes, values, nil)
 }
 
-// growWith is grow with special nodes. A node in zeros sends missing values and values within
-// lgbmZero of 0 left if the entry is true, else right, regardless of its threshold.
+// growWith is grow with special nodes. A node in zeros sends missing values and values within lgbmZero
+// of 0 left if the entry is true, otherwise right, regardless of its threshold.
 func growWith(nodes []scorer.TreeNode, values []float64, zeros map[int]bool) (_ tree, err error) {
 	defer catch(&err)
 	if len(nodes) == 0 {
@@ -257,7 +257,7 @@ func growWith(nodes []scorer.TreeNode, values []float64, zeros map[int]bool) (_ 
 	return g.tree, nil
 }
 
-// checkReached returns an error unless the nodes that can be reached form a tree.
+// checkReached returns an error unless the nodes that can be reached from node 0 form a tree.
 func checkReached(nodes []scorer.TreeNode, leaves int) error {
 	seen, pending := make([]bool, len(nodes)), []int{0}
 	seen[0] = true
@@ -280,12 +280,12 @@ func checkReached(nodes []scorer.TreeNode, leaves int) error {
 	return nil
 }
 
-// usual reports whether the nodes of a tree are as scorer.NewTrees takes them.
+// usual reports whether scorer.NewTrees accepts the nodes of a tree as they are.
 func usual(nodes []scorer.TreeNode, leaves int) bool {
 	if leaves != len(nodes)+1 {
 		return false
 	}
-	seen := make([]bool, len(nodes)+leaves) // nodes, then leaves
+	seen := make([]bool, len(nodes)+leaves) // of nodes, then of leaves
 	for i := range nodes {
 		n := &nodes[i]
 		if t := float64(n.Threshold); math.IsNaN(t) || math.IsInf(t, 0) || n.Categories != nil && (len(n.Categories) == 0 || n.MissingLeft) {
@@ -305,10 +305,10 @@ func usual(nodes []scorer.TreeNode, leaves int) bool {
 	return true
 }
 
-// mostCopies is how many nodes more than a tree was read with it may become.
+// mostCopies is the largest number of nodes that grow may add to a tree.
 const mostCopies = 1 << 20
 
-// grower makes a tree.
+// grower is the state of growWith.
 type grower struct {
 	nodes   []scorer.TreeNode
 	values  []float64
@@ -317,22 +317,23 @@ type grower struct {
 	pending []place
 }
 
-// place is where a node, or the leaf −1−node, belongs: as a child of a node that is there.
+// place is a pending step of growWith: node, or leaf −1−node, becomes a child of the parent in the new
+// tree.
 type place struct {
 	node, parent int
 	right        bool
-	known        bool // that the node's feature is not missing
+	known        bool // the node's feature is known not to be missing
 	path         *sign
 }
 
-// sign is the sign of a feature, as known from the path to a place: −1, 0 for zero or missing, or
-// 1.
+// sign is the sign of a feature that follows from the path to a place: −1, 0 for zero or missing, or 1.
+// before is the sign of a feature further up.
 type sign struct {
 	feature, sign int
 	before        *sign
 }
 
-// of returns the sign of a feature, if the way tells.
+// of returns the sign of a feature. ok is false if it does not follow from the path.
 func (s *sign) of(feature int) (sign int, ok bool) {
 	for ; s != nil; s = s.before {
 		if s.feature == feature {
@@ -371,7 +372,7 @@ func (g *grower) put(p place) error {
 	case n.Categories != nil && len(n.Categories) == 0:
 		n.Categories, n.Threshold = nil, float32(math.Inf(-1))
 	case n.Categories != nil && n.MissingLeft && !p.known:
-		// Values go on to the node, missing ones to a copy of its left side.
+		// values go to the node, missing values to a copy of its left side
 		g.tree.nodes = append(g.tree.nodes, scorer.TreeNode{Feature: n.Feature, Threshold: math.MaxFloat32})
 		g.pending = append(g.pending, place{n.Left, own, true, false, p.path}, place{p.node, own, false, true, p.path})
 		return nil
@@ -382,7 +383,7 @@ func (g *grower) put(p place) error {
 	switch t := float64(n.Threshold); {
 	case math.IsNaN(t):
 		return fmt.Errorf("found the threshold %v in node %d, expected a number", t, p.node)
-	case math.IsInf(t, -1): // no value is at most this
+	case math.IsInf(t, -1): // no value is at most −Inf
 		n.Threshold, n.Left, n.Right, n.MissingLeft = math.MaxFloat32, n.Right, n.Left, !n.MissingLeft
 	case math.IsInf(t, 1):
 		n.Threshold = math.MaxFloat32
@@ -392,9 +393,8 @@ func (g *grower) put(p place) error {
 	return nil
 }
 
-// decided walks down from nodes with a direction for zeros, as long as the path determines the sign
-// of the node's feature. unknown reports that it stopped at such a node because the sign is not
-// known.
+// decided walks down from nodes in zeros, as long as the path determines the sign of the node's
+// feature. unknown is true if it stopped at a node for which the path does not determine the sign.
 func (g *grower) decided(p place) (at place, unknown bool) {
 	for p.node >= 0 {
 		zeroLeft, ok := g.zeros[p.node]
@@ -417,8 +417,8 @@ func (g *grower) decided(p place) (at place, unknown bool) {
 	return p, false
 }
 
-// divideBySign puts two nodes in the place of one that sends zeros a way of their own: below zero
-// or not, above zero or not.
+// divideBySign replaces a node in zeros by two nodes. The first separates negative values, the second
+// positive values.
 func (g *grower) divideBySign(p place, own int) {
 	n := &g.nodes[p.node]
 	g.tree.nodes = append(g.tree.nodes,

@@ -12,25 +12,25 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// expression writes a model as one expression of a language: the parts in which languages differ
-// are functions.
+// expression writes a model as a single expression of a language. Its function fields are the parts in
+// which languages differ.
 type expression struct {
 	language string
-	value    func(feature int) string      // of a feature as it is
-	filled   func(value, by string) string // where it is missing
+	value    func(feature int) string      // the feature without transforms
+	filled   func(value, by string) string // value, replaced by another one if it is missing
 	step     func(value string, s transform.Step) string
 	logistic func(s string) string
-	unit     func(f scorer.Activation, z string) (string, error) // nil if there are no networks
-	// branch returns the value of a node from the values of both sides.
+	unit     func(f scorer.Activation, z string) (string, error) // nil if networks are not supported
+	// branch returns the value of a node, given the values of both sides.
 	branch func(n scorer.TreeNode, left, right string) string
-	// most is how many parts an expression may have.
+	// most is the largest number of parts in an expression.
 	most int
 
 	parts int
 	model *model.Model
 }
 
-// of returns the expression of a model.
+// of returns the expression for a model.
 func (x *expression) of(m *model.Model, o WriteOptions) (_ string, err error) {
 	defer catch(&err)
 	x.model = m
@@ -84,11 +84,11 @@ func (x *expression) raw(m *model.Model, o WriteOptions) (_ string, err error) {
 	return inputs[0], nil
 }
 
-// longestFeature is the largest length of a transformed feature's text. Some transforms repeat the
-// text of their input.
+// longestFeature is the largest length of the text for a transformed feature. Some transforms repeat
+// the text of their input.
 const longestFeature = 1 << 16
 
-// feature returns a feature with its transforms and the rule for missing values.
+// feature returns the text for feature j with its transforms and the rule for missing values.
 func (x *expression) feature(j int) (string, error) {
 	text := x.value(j)
 	if x.model.Missing == dataset.MissingZero {
@@ -103,7 +103,7 @@ func (x *expression) feature(j int) (string, error) {
 		case transform.Standard:
 			value := text
 			if text = fmt.Sprintf("((%s - %s) / %s)", value, decimal(s.Mean), decimal(s.Deviation)); s.Deviation == 0 {
-				text = "(0.0 * " + value + ")" // which stays missing where it is
+				text = "(0.0 * " + value + ")" // 0.0 times a missing value is missing
 			}
 		default:
 			text = x.step(text, s)
@@ -119,11 +119,11 @@ func (x *expression) tooLarge() error {
 	return fmt.Errorf("found a model of more than %d parts, expected fewer in one expression of %s", x.most, x.language)
 }
 
-// group is how many terms are added in a row: languages limit how deep expressions nest, and a
-// long sum nests as deep.
+// group is the largest number of terms that are added without brackets. A long sum nests as deep as it
+// has terms, and languages limit the nesting depth.
 const group = 100
 
-// sum returns the sum of terms, in brackets.
+// sum returns the sum of the terms, in brackets.
 func (x *expression) sum(terms []string) string {
 	if len(terms) == 0 {
 		return "0.0"
@@ -131,7 +131,7 @@ func (x *expression) sum(terms []string) string {
 	return "(" + joined(terms, " + ") + ")"
 }
 
-// joined returns terms with an operator between them.
+// joined returns the terms with an operator between them. It groups long lists by brackets.
 func joined(terms []string, operator string) string {
 	for len(terms) > group {
 		var groups []string
@@ -177,10 +177,10 @@ func (x *expression) node(t tree, at, depth int) (_ string, err error) {
 	return x.branch(n, left, right), nil
 }
 
-// doubleThreshold returns the largest double that becomes at most t when it is rounded to float32.
-// Readers round features so. For a double x, x ≤ doubleThreshold(t) is the same as float32(x) ≤ t.
+// doubleThreshold returns the largest float64 that rounds to a float32 of at most t. Readers round
+// features to float32, so for a float64 x, x ≤ doubleThreshold(t) is the same as float32(x) ≤ t.
 func doubleThreshold(t float32) float64 {
-	next := float64(2*float64(t)) - float64(math.Nextafter32(t, float32(math.Inf(-1)))) // of t's spacing below
+	next := float64(2*float64(t)) - float64(math.Nextafter32(t, float32(math.Inf(-1)))) // t plus the spacing below t
 	if up := math.Nextafter32(t, float32(math.Inf(1))); !math.IsInf(float64(up), 0) {
 		next = float64(up)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// named gives a model the features of the data that it will score. Formats that number features do
-// not show features behind the last one with a weight.
+// named adapts the features of an imported model to the data that it will score. Formats with numbered
+// features do not show features after the last one with a weight, so named may add features.
 func named(m *model.Model, o ReadOptions) (_ *model.Model, err error) {
 	defer catch(&err)
 	for _, name := range slices.Concat(m.FeatureNames, o.Names) {
@@ -39,7 +39,7 @@ func named(m *model.Model, o ReadOptions) (_ *model.Model, err error) {
 	return wide, nil
 }
 
-// widen returns a model of more features, of which the further ones have no influence.
+// widen returns a model with n features. The added features have no influence.
 func widen(m *model.Model, n int) (_ *model.Model, err error) {
 	defer catch(&err)
 	wide, have := *m, m.Scorer.NumFeatures()
@@ -68,9 +68,9 @@ func widen(m *model.Model, n int) (_ *model.Model, err error) {
 	return &wide, err
 }
 
-// number decides which feature is column 0 of a file that counts columns from 0. The options come
-// first. Without them, if columns have no names, column 0 is feature 1 unless it was never used. A
-// note states the assumption.
+// number decides which feature is column 0 of a file that counts columns from 0. If the options do not
+// decide and columns have no names, column 0 is feature 1 unless it was never used in training. A note
+// states the assumption.
 func (e *ensemble) number(o ReadOptions, unnamed, unused bool) (notes []string, err error) {
 	fromOne := o.FirstFeature == ColumnsFromOne
 	if o.FirstFeature == AutoNumbering && unnamed {
@@ -93,7 +93,7 @@ func (e *ensemble) number(o ReadOptions, unnamed, unused bool) (notes []string, 
 	return notes, nil
 }
 
-// uses reports whether a tree divides by a feature.
+// uses reports whether a tree has a node that tests the feature.
 func (e *ensemble) uses(feature int) bool {
 	for _, t := range e.trees {
 		if slices.ContainsFunc(t.nodes, func(n scorer.TreeNode) bool { return n.Feature == feature }) {
@@ -103,7 +103,7 @@ func (e *ensemble) uses(feature int) bool {
 	return false
 }
 
-// dropFirst takes away the first feature, which no tree uses.
+// dropFirst removes the first feature, which no tree uses.
 func (e *ensemble) dropFirst() {
 	e.features--
 	if e.names != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Known formats that cannot be read, by the beginning of a file, and how to get a file that can be
-// read.
+// foreigners are formats that cannot be read. is recognises a format by the beginning of a file. what
+// describes the format and how to get a file that can be read.
 var foreigners = []struct {
 	is   func(head []byte) bool
 	what string
@@ -57,12 +57,14 @@ func prefixed(texts ...string) func(head []byte) bool {
 	}
 }
 
-// isPickle recognises protocols 2 to 5, which begin with their number, and an object of protocol 0.
+// isPickle recognises protocols 2 to 5, which begin with the protocol's number, and an object of
+// protocol 0.
 func isPickle(head []byte) bool {
 	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 || bytes.HasPrefix(head, []byte("ccopy_reg\n"))
 }
 
-// isLightGBMDump recognises an object that begins with "name" and has trees as dump_model nests them.
+// isLightGBMDump recognises an object that begins with "name" and has a list of trees, and text with
+// the keys of dump_model's trees.
 func isLightGBMDump(head []byte) bool {
 	return firstKey(head) == "name" && bytes.Contains(head, []byte(`"tree_info"`)) || bytes.Contains(head, []byte(`"tree_structure"`)) && bytes.Contains(head, []byte(`"split_feature"`))
 }
@@ -76,7 +78,7 @@ var (
 func graphDump(head []byte) bool { return dotGraph.Match(head) }
 func isPMML(head []byte) bool    { return pmmlBegin.Match(head) }
 
-// isONNX recognises the version of the format and the name of the program, which come first.
+// isONNX recognises the version of the format and the name of the producer, with which a file begins.
 func isONNX(head []byte) bool {
 	return len(head) > 4 && head[0] == 8 && head[1] >= 3 && head[1] <= 32 && head[2] == 0x12 && int(head[3]) <= len(head)-4
 }
@@ -89,8 +91,8 @@ func isUTF16(head []byte) bool {
 	return len(head) > 1 && (uint16(head[0])<<8|uint16(head[1]) == 0xfeff || uint16(head[1])<<8|uint16(head[0]) == 0xfeff)
 }
 
-// modelNamed returns the model of a name among several, or the one there is; nameOf finds the name of
-// an element.
+// modelNamed returns the element of list with the given name. If name is empty, list must have one
+// element, which modelNamed returns. nameOf returns the name of an element.
 func modelNamed(at strictjson.Value, list []strictjson.Value, name string, nameOf func(strictjson.Value) string) (strictjson.Value, error) {
 	var names []string
 	for _, v := range list {

@@ -1,13 +1,14 @@
-// Package interchange reads the models of other systems and writes models for them.
+// Package interchange reads models of other systems and writes models for them.
 //
-// Start reading at [Read], [Write] and the registry in formats.go; each format is a file and
-// a line there. Formats for trees share ensemble.go, those for weighted sums of features
-// linear.go: what a model of this module is to them, or why it is none. A model that was read
-// ranks as it does in the program that wrote it; what a format cannot express is an error and
-// never left out. The package must not depend on how models are trained.
+// Start reading at [Read], [Write] and the registry formats in formats.go. Each format has its own file
+// and a line in the registry. Formats for trees share ensemble.go, and formats for weighted sums of
+// features share linear.go. These files convert a model of this module, or return the reason why they
+// cannot. The package must not depend on how models are trained.
 //
-// Files are read as untrusted input: their size is bounded, and the memory that they take is
-// bounded by it.
+// An imported model ranks as in the program that wrote it. A property that a format cannot express is
+// an error; no property is silently omitted.
+//
+// Files are untrusted input. The package limits their size, and so the memory that they need.
 package interchange
 
 import (
@@ -28,13 +29,13 @@ import (
 type format struct {
 	name, title string
 
-	is    func(head []byte) bool                                                        // recognises a file by its beginning; nil if it cannot be
-	read  func(data []byte, o ReadOptions) (*model.Model, []string, error)              // nil if it is only written
-	write func(w io.Writer, m *model.Model, o WriteOptions) (notes []string, err error) // nil if it is only read
+	is    func(head []byte) bool                                                        // recognises a file by its beginning; nil if a file cannot be recognised
+	read  func(data []byte, o ReadOptions) (*model.Model, []string, error)              // nil if the format is only written
+	write func(w io.Writer, m *model.Model, o WriteOptions) (notes []string, err error) // nil if the format is only read
 }
 
-// formats is the registry in the order of help texts, and that in which a file is recognised:
-// a new format is a file and a line here.
+// formats is the registry, in the order of help texts. Recognise tries the formats in this order. A new
+// format needs its own file and a line here.
 var formats = []format{
 	lightgbm,
 	xgboost,
@@ -56,58 +57,58 @@ var formats = []format{
 	goSource,
 }
 
-// ReadOptions say how a file is read.
+// ReadOptions control how a file is read.
 type ReadOptions struct {
-	// Format is the name of the format; empty if the content tells.
+	// Format is the name of the format. If it is empty, Read recognises the format by the content.
 	Format string
-	// File is what errors call the file; empty means "model".
+	// File is the name of the file in errors. Empty means "model".
 	File string
-	// Name selects a model if a file holds several, such as an answer of Solr's model store.
+	// Name selects a model if a file contains several, such as an answer of Solr's model store.
 	Name string
-	// FirstFeature says which feature is the first column of a format that counts columns from 0.
+	// FirstFeature says which column is feature 1, in a format that counts columns from 0.
 	FirstFeature Numbering
-	// Names are the feature names of the data that the model will score. They may be more than the
-	// model's features. nil keeps the names of the file.
+	// Names are the feature names of the data that the model will score. There may be more names than
+	// the model has features. nil keeps the names in the file.
 	Names []string
-	// Features is the number of features if Names is nil; 0 keeps the number of the file.
+	// Features is the number of features if Names is nil. 0 keeps the number in the file.
 	Features int
 }
 
-// WriteOptions say how a file is written.
+// WriteOptions control how a file is written.
 type WriteOptions struct {
-	// Name is the name of the model, in formats with one; empty means "listwise".
+	// Name is the name of the model, in formats that have one. Empty means "listwise".
 	Name string
-	// Names are the feature names in the engine. nil means the model's names, or feature_1,
-	// feature_2 and so on if it has none.
+	// Names are the feature names in the engine. nil means the model's names, or feature_1, feature_2
+	// and so on for a model without names.
 	Names []string
-	// FeatureSet is the model's feature set or store, in formats with one.
+	// FeatureSet is the name of the feature set, feature store or table, in formats that have one.
 	FeatureSet string
-	// FirstFeature is as in ReadOptions.
+	// FirstFeature says which column is feature 1, in a format that counts columns from 0.
 	FirstFeature Numbering
-	// Scores changes scores for engines that do not accept all scores.
+	// Scores selects a transform of the scores, for engines that do not accept all scores.
 	Scores Scores
 }
 
-// Numbering says which feature, counted from 1, is column 0.
+// Numbering says which column is feature 1, in a file that counts columns from 0.
 type Numbering int
 
 const (
-	// AutoNumbering decides by the file, or by the feature names of a model to write.
+	// AutoNumbering decides by the file or, for a model to write, by its feature names.
 	AutoNumbering Numbering = iota
-	// ColumnsFromZero is for files whose column 0 is feature 1, as in an array.
+	// ColumnsFromZero means that column 0 is feature 1, as in an array.
 	ColumnsFromZero
-	// ColumnsFromOne is for files whose column 1 is feature 1 and whose column 0 is not used, as
-	// with svmlight text whose first feature is 1.
+	// ColumnsFromOne means that column 1 is feature 1. Column 0 is not used, as if the training data
+	// were svmlight text with features from 1.
 	ColumnsFromOne
 )
 
-// Scores says how exported scores are changed. The order of documents stays the same.
+// Scores is a transform of exported scores that preserves the order of documents.
 type Scores int
 
 const (
-	// RawScores are as the model gives them.
+	// RawScores are the model's scores.
 	RawScores Scores = iota
-	// ShiftedScores have a constant added, so that none is negative.
+	// ShiftedScores are the scores plus a constant, so that no score is negative.
 	ShiftedScores
 	// LogisticScores are 1/(1+exp(−s)), between 0 and 1.
 	LogisticScores
@@ -115,7 +116,7 @@ const (
 
 var scoresNames = []string{"raw", "shift", "logistic"}
 
-// ParseScores reads raw, shift or logistic.
+// ParseScores returns the transform with the name raw, shift or logistic.
 func ParseScores(name string) (Scores, error) {
 	if i := slices.Index(scoresNames, name); i >= 0 {
 		return Scores(i), nil
@@ -123,7 +124,7 @@ func ParseScores(name string) (Scores, error) {
 	return 0, fmt.Errorf("found %q%s", name, suggest.Or(name, scoresNames, ", expected "+strings.Join(scoresNames, ", ")))
 }
 
-// String returns the name that ParseScores reads.
+// String returns the name that ParseScores accepts.
 func (s Scores) String() string { return scoresNames[s] }
 
 // Format describes a format.
@@ -141,11 +142,11 @@ func Formats() []Format {
 	return list
 }
 
-// headBytes is the length of the beginning of a file by which its format is recognized.
+// headBytes is the number of bytes at the beginning of a file from which its format is recognized.
 const headBytes = 1 << 16
 
-// Recognise returns the name of the format of a file by its beginning, or "" if it has no format
-// that can be read.
+// Recognise returns the name of the format of a file, given the beginning of the file. It returns "" if
+// no format that can be read matches, and for this module's own model files.
 func Recognise(head []byte) string {
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"`+model.FormatName+`"`)) {
 		return ""
@@ -158,9 +159,9 @@ func Recognise(head []byte) string {
 	return ""
 }
 
-// Load reads a model file of this module or of another system, and recognizes the format by the
-// content. Notes state the assumptions about a file of another system. An error about the content
-// is a *model.FileError.
+// Load reads a model file of this module or of another system. It recognizes the format by the content
+// unless o.Format is set. The notes state assumptions about a file of another system. If the content is
+// invalid, the error is a *model.FileError.
 func Load(path string, o ReadOptions) (*model.Model, []string, error) {
 	data, err := model.ReadFile(path)
 	if err != nil {
@@ -170,7 +171,8 @@ func Load(path string, o ReadOptions) (*model.Model, []string, error) {
 	return Decode(data, o)
 }
 
-// Decode is Load for the content of a file, which o.File names.
+// Decode reads a model from the content of a file, as Load does. o.File is the name of the file in
+// errors.
 func Decode(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if o.Format == "" {
 		head := data[:min(len(data), headBytes)]
@@ -185,8 +187,8 @@ func Decode(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	return Read(data, o)
 }
 
-// Read reads a model of another system. Notes state assumptions and omissions. An error about the
-// content is a *model.FileError.
+// Read reads a model of another system. The notes state assumptions and omissions. If the content is
+// invalid, the error is a *model.FileError.
 func Read(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if o.File == "" {
 		o.File = "model"
@@ -220,7 +222,7 @@ func Read(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	return m, notes, nil
 }
 
-// RefusalError is the error for an unknown format and for a model that a format cannot express.
+// RefusalError is the error for an unknown format and for a model that the format cannot express.
 type RefusalError struct{ Err error }
 
 func (e *RefusalError) Error() string { return e.Err.Error() }
@@ -228,7 +230,7 @@ func (e *RefusalError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *RefusalError) Unwrap() error { return e.Err }
 
-// watched is a writer that keeps its error, to tell it from a format's refusal.
+// watched is a writer that stores its error, so that Write can tell it from a RefusalError.
 type watched struct {
 	io.Writer
 	err error
@@ -242,8 +244,8 @@ func (w *watched) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Write writes a model in a format. Notes state what a user of the file must know. It returns a
-// *RefusalError if the format cannot express the model.
+// Write writes a model in the named format. The notes state what a user of the file must know. If the
+// format cannot express the model, the error is a *RefusalError.
 func Write(w io.Writer, m *model.Model, format string, o WriteOptions) ([]string, error) {
 	f, err := lookup(format, writable)
 	if err != nil {
@@ -282,7 +284,7 @@ func Write(w io.Writer, m *model.Model, format string, o WriteOptions) ([]string
 	return append(ofMembers, notes...), nil
 }
 
-// CheckWritable returns a *RefusalError unless there is a format of that name to write.
+// CheckWritable returns a *RefusalError unless a format with this name can be written.
 func CheckWritable(name string) error {
 	_, err := lookup(name, writable)
 	return err
@@ -291,7 +293,7 @@ func CheckWritable(name string) error {
 func readable(f format) bool { return f.read != nil }
 func writable(f format) bool { return f.write != nil }
 
-// names returns the names of the formats that can be read or written.
+// names returns the names of the formats for which can returns true.
 func names(can func(format) bool) []string {
 	var list []string
 	for _, f := range formats {
@@ -312,7 +314,7 @@ func lookup(name string, can func(format) bool) (format, error) {
 	return format{}, &RefusalError{fmt.Errorf("found the format %q%s", name, suggest.Or(name, list, ", expected "+strings.Join(list, ", ")))}
 }
 
-// lineError is an error in a line of a text, counted from 1.
+// lineError is an error in a line of a text. Lines are counted from 1.
 type lineError struct {
 	line int
 	err  error
@@ -321,12 +323,12 @@ type lineError struct {
 func (e *lineError) Error() string { return e.err.Error() }
 func (e *lineError) Unwrap() error { return e.err }
 
-// errorAt makes an error in a line.
+// errorAt returns an error in a line.
 func errorAt(line int, text string, args ...any) error {
 	return &lineError{line, fmt.Errorf(text, args...)}
 }
 
-// located adds to an error of a reader where it happened.
+// located adds the file's name and, if known, the line to an error of a reader.
 func located(file string, data []byte, err error) error {
 	if e, ok := errors.AsType[*model.FileError](err); ok {
 		return e

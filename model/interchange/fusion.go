@@ -11,10 +11,9 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// unfused returns a fusion by a weighted sum of scores as one model: the trees of all members, or
-// one weighted sum of features. It returns any other model as it is. That includes fusions by rules
-// that see all documents of a query, which every format refuses. It also returns the members'
-// notes.
+// unfused returns a fusion by a weighted sum of raw scores as a single model: the trees of all members,
+// or a weighted sum of features. It also returns the notes on the members. It returns other models
+// unchanged, including fusions by rules that compare the documents of a query, which no format accepts.
 func unfused(m *model.Model) (_ *model.Model, _ []string, err error) {
 	defer catch(&err)
 	f, ok := m.Scorer.(*model.Fusion)
@@ -31,15 +30,15 @@ func unfused(m *model.Model) (_ *model.Model, _ []string, err error) {
 	return one, sum.linear.notes, nil
 }
 
-// fusedSum is the sum of some members of a fusion, as features of the fusion. Either trees or
-// weights are there.
+// fusedSum is the weighted sum of the members of a fusion. Features are those of the fusion. Either
+// trees or linear.weights is set.
 type fusedSum struct {
 	trees    []tree
 	linear   linear
-	policies []dataset.Missing // of the members
+	policies []dataset.Missing // one per member
 }
 
-// add adds a member's scores times a weight.
+// add adds a member's scores, multiplied by a weight.
 func (s *fusedSum) add(f *model.Fusion, k int, member *model.Model, weight float64) (err error) {
 	defer catch(&err)
 	member, notes := must2(unfused(member))
@@ -60,7 +59,7 @@ func (s *fusedSum) add(f *model.Fusion, k int, member *model.Model, weight float
 	return fmt.Errorf("found the scorer %q, expected trees, stumps or linear: the others do not become one model", member.Scorer.Kind())
 }
 
-// addTrees is add for trees and stumps.
+// addTrees adds trees or stumps, multiplied by a weight.
 func (s *fusedSum) addTrees(member *model.Model, feature func(int) int, weight float64) error {
 	e, err := treesOf(member)
 	switch {
@@ -83,7 +82,7 @@ func (s *fusedSum) addTrees(member *model.Model, feature func(int) int, weight f
 	return nil
 }
 
-// addLinear is add for weighted sums of features.
+// addLinear adds a weighted sum of features, multiplied by a weight.
 func (s *fusedSum) addLinear(member *model.Model, feature func(int) int, weight float64, features int) error {
 	l, err := linearOf(member)
 	switch {
@@ -105,8 +104,8 @@ func (s *fusedSum) addLinear(member *model.Model, feature func(int) int, weight 
 
 var errMixedFusion = errors.New("found trees and weighted sums of features in one fusion, expected members of one kind: no format holds both")
 
-// model returns the sum as a model with the fusion's name and features. Thresholds of trees
-// have the members' transforms in them and know where missing values go.
+// model returns the sum as a model with the fusion's name and features. The nodes of its trees already
+// include the members' transforms and rules for missing values.
 func (s *fusedSum) model(m *model.Model, f *model.Fusion) (one *model.Model, err error) {
 	if s.linear.weights != nil {
 		s.linear.names = m.FeatureNames

@@ -15,19 +15,19 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// goSource is a Go package of one file without dependencies, with
+// goSource is a Go package of one file without dependencies. It exports
 //
 //	func Score(x []float32) float64
 //
-// Scores of trees, stumps, linear models and networks of relu, leakyrelu and identity have the same
-// bits as the model's. Other networks use the standard library's exponentials, so their scores may
-// differ in the last digits.
+// For trees, stumps, linear models, and networks with the activations relu, leakyrelu and identity,
+// scores have the same bits as the model's scores. Other networks use the standard library's
+// exponentials, so scores may differ in the last digits.
 var goSource = format{name: "go", title: "Go source without dependencies", write: writeGo}
 
-// goWriter collects the declarations of the file.
+// goWriter collects the declarations of a file.
 type goWriter struct {
 	text []byte
-	math bool // whether package math is used
+	math bool // whether the file uses package math
 }
 
 func (b *goWriter) printf(text string, args ...any) { b.text = fmt.Appendf(b.text, text, args...) }
@@ -61,7 +61,7 @@ func writeGo(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error
 		head.printf("import \"math\"\n\n")
 	}
 	head.printf("// NumFeatures is the number of features of a document.\nconst NumFeatures = %d\n\n", len(names))
-	head.printf("// Features are their names, in the order of the values that Score takes.\nvar Features = [NumFeatures]string{\n")
+	head.printf("// Features are the names of the features, in the order of Score's argument.\nvar Features = [NumFeatures]string{\n")
 	for _, name := range names {
 		head.printf("%s,\n", strconv.Quote(name))
 	}
@@ -74,7 +74,7 @@ func writeGo(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error
 	return nil, err
 }
 
-// goPackage makes a package's name of any name.
+// goPackage derives a package name from any name.
 func goPackage(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
@@ -88,16 +88,16 @@ func goPackage(name string) string {
 	return b.String()
 }
 
-// score writes Score, which calls raw.
+// score writes the function Score, which calls the function raw.
 func (b *goWriter) score(m *model.Model, o WriteOptions) {
 	missing := map[dataset.Missing]string{
 		dataset.MissingZero: "NaN is a missing value, which counts as 0",
 		dataset.MissingKeep: "NaN is a missing value",
 	}[m.Missing]
 	if missing == "" {
-		missing = "the model knows no missing values: a NaN gives the score NaN"
+		missing = "the model has no rule for missing values, so a NaN gives the score NaN"
 	}
-	b.printf("// Score returns the score of a document, higher meaning more relevant. x has NumFeatures values;\n// %s.\nfunc Score(x []float32) float64 {\n_ = x[NumFeatures-1]\n", missing)
+	b.printf("// Score returns the score of a document. Higher scores mean more relevant. x has NumFeatures values;\n// %s.\nfunc Score(x []float32) float64 {\n_ = x[NumFeatures-1]\n", missing)
 	if m.Missing == dataset.MissingError {
 		b.math = true
 		b.printf("for _, v := range x[:NumFeatures] {\nif v != v {\nreturn math.NaN()\n}\n}\n")
@@ -119,7 +119,7 @@ func (b *goWriter) score(m *model.Model, o WriteOptions) {
 	b.printf("return raw(x)\n}\n\n")
 }
 
-// transforms writes what is done to features, each step by a function of its own.
+// transforms writes the transforms of features. Each step calls a function of goSteps.
 func (b *goWriter) transforms(m *model.Model) {
 	for _, j := range m.Transforms.Features() {
 		for _, step := range m.Transforms.Chain(j) {
@@ -137,7 +137,7 @@ func (b *goWriter) transforms(m *model.Model) {
 	}
 }
 
-// goSteps are the functions that transforms calls, with single, which three of them call.
+// goSteps are the functions that transforms calls, and their helper single.
 const goSteps = `
 // single returns the nearest finite float32.
 func single(x float64) float32 {
@@ -168,11 +168,11 @@ func standard(x float32, mean, deviation float64) float32 {
 }
 `
 
-// literal returns a number of which Go makes the same float64; single32 the same float32.
+// literal returns Go source text for exactly the float64 v. literal32 returns it for a float32.
 func literal(v float64) string   { return strconv.FormatFloat(v, 'g', -1, 64) }
 func literal32(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
 
-// trees writes tables of nodes and leaves, and the walk: the trees are added from the first on.
+// trees writes tables of nodes and leaves, and the function raw, which adds the trees in order.
 func (b *goWriter) trees(trees [][]scorer.TreeNode, m *model.Model, scores Scores) {
 	constant := 0.0
 	if scores == ShiftedScores {
@@ -188,7 +188,7 @@ func (b *goWriter) trees(trees [][]scorer.TreeNode, m *model.Model, scores Score
 		}
 		constant = -least
 	}
-	b.printf("// node sends a document left if x[feature] <= threshold, or is one of sets[set-1] if set > 0, and\n// where missingLeft says if it is missing. Children are nodes, or -1-l for leaf l.\n")
+	b.printf("// node sends a document left if x[feature] <= threshold or, if set > 0, if x[feature] is one of\n// sets[set-1]. A missing value (NaN) goes left if missingLeft is true. Children are nodes, or -1-l\n// for leaf l.\n")
 	b.printf("type node struct {\nfeature int32\nthreshold float32\nmissingLeft bool\nset int32\nleft, right int32\n}\n\n")
 	b.printf("func raw(x []float32) float64 {\ns := 0.0\nfor _, at := range roots {\nfor at >= 0 {\nn := &nodes[at]\nv := x[n.feature]\nleft := v <= n.threshold\nif n.set > 0 {\nleft = false\nfor _, c := range sets[n.set-1] {\nleft = left || v == c\n}\n}\nif v != v {\nleft = n.missingLeft\n}\nif left {\nat = n.left\n} else {\nat = n.right\n}\n}\ns += leaves[-1-at]\n}\n")
 	if constant != 0 {
@@ -236,7 +236,7 @@ func (b *goWriter) tables(trees [][]scorer.TreeNode, leaves []float64) {
 	b.printf("}\n")
 }
 
-// stumps writes, for every feature, the steps of its staircase with the sums up to each.
+// stumps writes, for every feature, the steps of its staircase with cumulated heights.
 func (b *goWriter) stumps(s *scorer.Stumps, weights []float64, scores Scores) {
 	var steps goWriter
 	list, height, constant := s.Stumps(), 0.0, 0.0
@@ -249,7 +249,7 @@ func (b *goWriter) stumps(s *scorer.Stumps, weights []float64, scores Scores) {
 		last := i == len(list)-1 || list[i+1].Feature != stump.Feature
 		steps.printf("{%d, %s, %s, %t},\n", stump.Feature, literal32(stump.Threshold), literal(height), last)
 	}
-	b.printf("// step is a step of a feature's staircase: its height counts if x[feature] > threshold and no\n// later step of the feature does.\ntype step struct {\nfeature int32\nthreshold float32\nheight float64\nlast bool\n}\n\n")
+	b.printf("// step is a step of a feature's staircase: its height counts if x[feature] > threshold and no\n// later step of the feature applies.\ntype step struct {\nfeature int32\nthreshold float32\nheight float64\nlast bool\n}\n\n")
 	b.printf("func raw(x []float32) float64 {\ns, height := 0.0, 0.0\nfor i := range steps {\nt := &steps[i]\nif x[t.feature] > t.threshold {\nheight = t.height\n}\nif t.last {\ns += height\nheight = 0\n}\n}\n")
 	if scores == ShiftedScores {
 		b.printf("return s + %s\n}\n\n", literal(constant))
@@ -259,7 +259,7 @@ func (b *goWriter) stumps(s *scorer.Stumps, weights []float64, scores Scores) {
 	b.printf("var steps = [...]step{\n%s}\n", steps.text)
 }
 
-// sums writes a linear model or a network.
+// sums writes the function raw for a linear model or a network.
 func (b *goWriter) sums(m *model.Model) (err error) {
 	defer catch(&err)
 	switch s := m.Scorer.(type) {
@@ -308,7 +308,7 @@ func (b *goWriter) numbers(name string, list []float64) {
 	b.printf("}\n\n")
 }
 
-// goUnits are the bodies of activations.
+// goUnits are the function bodies of the activations.
 var goUnits = map[scorer.Activation]string{
 	scorer.Tanh:      "return math.Tanh(z)",
 	scorer.Sigmoid:   "return 1 / (1 + math.Exp(-z))",
@@ -324,10 +324,10 @@ func (b *goWriter) unit(name string, f scorer.Activation) {
 	b.printf("func %s(z float64) float64 { %s }\n\n", name, goUnits[f])
 }
 
-// goDot adds products as package kernel does: eight at a time, each with one rounding, then four,
-// then the rest.
+// goDot adds products in the same order as package kernel: eight at a time, then four, then the
+// remaining ones. Each product and its addition are rounded once.
 const goDot = `
-// dot returns the sum of x[j]*w[j], in an order that depends on nothing but their number.
+// dot returns the sum of x[j]*w[j], in an order that depends only on their number.
 func dot(x []float32, w []float64) float64 {
 	var s [8]float64
 	for len(x) >= 8 {

@@ -9,12 +9,12 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// wrong is an error about a value of a JSON text, whose line it tells.
+// wrong returns an error about a value of a JSON text. The error contains the value's position.
 func wrong(v strictjson.Value, text string, args ...any) error {
 	return &strictjson.Error{At: v.At, Err: fmt.Errorf(text, args...)}
 }
 
-// shown is a value as errors show it.
+// shown returns the text of a value for errors.
 func shown(v strictjson.Value) string {
 	if v.Text == nil {
 		return "nothing"
@@ -22,8 +22,8 @@ func shown(v strictjson.Value) string {
 	return fmt.Sprintf("%.40s", v.Text)
 }
 
-// member returns a member of an object by its key. If there is none, its Text is nil, and its place
-// that of the object's first member.
+// member returns the value of a key in an object. If the key is missing, the value's Text is nil, and
+// its position is that of the object's first value.
 func member(o strictjson.Object, key string) strictjson.Value {
 	for _, m := range o {
 		if m.Key == key {
@@ -36,7 +36,7 @@ func member(o strictjson.Object, key string) strictjson.Value {
 	return strictjson.Value{}
 }
 
-// objectOf returns the members of an object; what names it in errors.
+// objectOf returns the keys and values of an object. what is the name of v in errors.
 func objectOf(v strictjson.Value, what string) (strictjson.Object, error) {
 	if v.Text == nil || v.Text[0] != '{' {
 		return nil, wrong(v, "found %s as %s, expected an object", shown(v), what)
@@ -71,8 +71,8 @@ func numberOf(v strictjson.Value, what string) (float64, error) {
 	return 0, wrong(v, "found %s as %s, expected a finite number", shown(v), what)
 }
 
-// javaNumberOf returns a finite number as a float32 of Java: a number is a double first, a string
-// is read as Float.parseFloat does.
+// javaNumberOf returns a finite number as a float32 in Java's way. A JSON number is read as a double
+// and converted. A string is read as by Float.parseFloat.
 func javaNumberOf(v strictjson.Value, what string) (_ float32, err error) {
 	defer catch(&err)
 	if v.Text != nil && v.Text[0] == '"' {
@@ -91,7 +91,7 @@ func javaNumberOf(v strictjson.Value, what string) (_ float32, err error) {
 	return f, nil
 }
 
-// numbersOf returns a list of numbers.
+// numbersOf returns a list of finite numbers.
 func numbersOf(v strictjson.Value, what string) (_ []float64, err error) {
 	defer catch(&err)
 	list := must(elementsOf(v, what))
@@ -102,7 +102,7 @@ func numbersOf(v strictjson.Value, what string) (_ []float64, err error) {
 	return numbers, nil
 }
 
-// namesOf returns a list of different strings.
+// namesOf returns a list of strings, which must be different.
 func namesOf(v strictjson.Value, what string) (_ []string, err error) {
 	defer catch(&err)
 	list := must(elementsOf(v, what))
@@ -117,7 +117,7 @@ func namesOf(v strictjson.Value, what string) (_ []string, err error) {
 	return names, nil
 }
 
-// quoted returns a JSON string.
+// quoted returns text as a JSON string.
 func quoted(text string) []byte {
 	q, err := strictjson.Marshal(text)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// lightgbm is LightGBM's text format, versions 2 to 4: a header of lines KEY=VALUE, a block of
-// such lines a tree, and an end. See Tree::ToString and GBDT::SaveModelToString in its sources.
+// lightgbm is LightGBM's text format, versions 2 to 4. A file is a header of lines KEY=VALUE, a block
+// of such lines for each tree, and a trailer. See Tree::ToString and GBDT::SaveModelToString in
+// LightGBM's sources.
 var lightgbm = format{
 	name: "lightgbm", title: "LightGBM text",
 	is: func(head []byte) bool {
@@ -31,11 +32,12 @@ const (
 	lgbmCategorical = 1
 	lgbmDefaultLeft = 2
 	lgbmMissingZero = 1 << 2 // |x| ≤ lgbmZero and NaN go the default way
-	lgbmMissingNaN  = 2 << 2 // NaN goes the default way; with neither, NaN is 0
+	lgbmMissingNaN  = 2 << 2 // NaN goes the default way; without lgbmMissingZero and lgbmMissingNaN, NaN counts as 0
 	lgbmMissing     = 3 << 2
 )
 
-// lgbmZero bounds what LightGBM takes as 0 where zeros are missing (kZeroThreshold).
+// lgbmZero is the largest absolute value that LightGBM treats as 0 if zeros are missing values
+// (kZeroThreshold).
 const lgbmZero = float32(1e-35)
 
 func readLightGBM(data []byte, o ReadOptions) (_ *model.Model, _ []string, err error) {
@@ -85,8 +87,8 @@ func readLightGBM(data []byte, o ReadOptions) (_ *model.Model, _ []string, err e
 	return m, notes, err
 }
 
-// lgbmMonotone returns the monotone features as the hyperparameter of that name has them, "" if there
-// are none. first is the number of the feature of the first column.
+// lgbmMonotone returns the monotone features in the form of the hyperparameter monotone, or "" if there
+// are none. first is the number of the feature in the first column.
 func (b *keyed) lgbmMonotone(columns, first int) (string, error) {
 	signs := strings.Fields(b.values["monotone_constraints"].text)
 	if len(signs) != 0 && len(signs) != columns {
@@ -95,7 +97,7 @@ func (b *keyed) lgbmMonotone(columns, first int) (string, error) {
 	var features []string
 	for j, sign := range signs {
 		switch {
-		case first+j < 1: // column 0, which is no feature and in no tree
+		case first+j < 1: // column 0 is not a feature and no tree uses it
 		case sign == "1":
 			features = append(features, strconv.Itoa(first+j))
 		case sign == "-1":
@@ -107,7 +109,7 @@ func (b *keyed) lgbmMonotone(columns, first int) (string, error) {
 	return strings.Join(features, ":"), nil
 }
 
-// lgbmTree reads a tree.
+// lgbmTree reads a tree from a block.
 func (b *keyed) lgbmTree(features int, m32 *merged) (_ tree, err error) {
 	defer catch(&err)
 	leaves := must(b.integer("num_leaves", 0))
@@ -128,7 +130,7 @@ func (b *keyed) lgbmTree(features int, m32 *merged) (_ tree, err error) {
 	return t, nil
 }
 
-// lgbmCounts checks the lengths of the lists that scores do not depend on.
+// lgbmCounts checks the lengths of the lists that do not affect scores.
 func (b *keyed) lgbmCounts(leaves int) error {
 	for _, list := range []struct {
 		numbers int
@@ -147,7 +149,8 @@ func (b *keyed) lgbmCounts(leaves int) error {
 	return nil
 }
 
-// lgbmNodes reads n inner nodes.
+// lgbmNodes reads n inner nodes. zeros[i] is the side of zeros and missing values in node i, if it
+// differs from the side where the threshold sends 0: true means left.
 func (b *keyed) lgbmNodes(n, features int, m32 *merged) (nodes []scorer.TreeNode, zeros map[int]bool, err error) {
 	defer catch(&err)
 	if n == 0 {
@@ -183,11 +186,14 @@ func (b *keyed) lgbmNodes(n, features int, m32 *merged) (nodes []scorer.TreeNode
 	return nodes, zeros, nil
 }
 
-// lgbmThreshold returns the float32 that divides features, rounded to float32, as LightGBM
-// divides them by t. Its thresholds are the middle of two values, or up to some units in the last
-// place above. A middle of few digits is one of decimals, which other documents may have as their
-// value: it goes left, so t is rounded as that value is. Any other is one of float32s or of long
-// numbers, to which [below32] is exact, or as close as can be.
+// lgbmThreshold returns the float32 threshold that divides float32 features as LightGBM divides
+// features by t.
+//
+// LightGBM's thresholds are midpoints of two feature values, or up to some units in the last place
+// above. A midpoint with at most 8 digits comes from short decimals, so another document may have the
+// value t. LightGBM sends that document left, so lgbmThreshold rounds t to the nearest float32, as
+// readers round the value. Any other midpoint comes from float32 values or long decimals. For these,
+// [below32] is exact or the closest choice.
 func lgbmThreshold(t float64) float32 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(t, 'g', 8, 64), 64)
 	if size := math.Abs(t); err == nil && size >= 1e-12 && size <= math.MaxFloat32 && math.Abs(t-short) <= size*0x1p-50 {
@@ -196,8 +202,9 @@ func lgbmThreshold(t float64) float32 {
 	return below32(t)
 }
 
-// lgbmDivide sets how a node with a threshold divides. LightGBM takes what is within lgbmZero of 0
-// as 0. ways reports that zeros and missing values do not go where the threshold sends them.
+// lgbmDivide sets the threshold of a node and the side of missing values. LightGBM treats a threshold
+// within lgbmZero of 0 as 0. ways is true if zeros and missing values go to the other side than the
+// threshold sends 0.
 func (b *keyed) lgbmDivide(n *scorer.TreeNode, at int, threshold float64, decision int) (ways bool, err error) {
 	n.Threshold = lgbmThreshold(threshold)
 	if math.Abs(threshold) <= float64(lgbmZero) {
@@ -227,7 +234,7 @@ func (b *keyed) lgbmDivide(n *scorer.TreeNode, at int, threshold float64, decisi
 	return false, nil
 }
 
-// lgbmSets reads the sets of categories of a tree.
+// lgbmSets reads the sets of categories of a tree's nodes.
 func (b *keyed) lgbmSets() (_ [][]float32, err error) {
 	defer catch(&err)
 	n, err := b.integer("num_cat", 0)
@@ -259,7 +266,8 @@ func (b *keyed) lgbmSets() (_ [][]float32, err error) {
 	return sets, nil
 }
 
-// lgbmTake returns the set that a node names as its threshold, which no other may.
+// lgbmTake returns the set of categories whose number is the threshold of node at. A set may belong to
+// one node only.
 func (b *keyed) lgbmTake(sets [][]float32, number float64, at int) ([]float32, error) {
 	k := int(number)
 	if float64(k) != number || k < 0 || k >= len(sets) || sets[k] == nil {
@@ -270,8 +278,8 @@ func (b *keyed) lgbmTake(sets [][]float32, number float64, at int) ([]float32, e
 	return set, nil
 }
 
-// lgbmColumns sets the feature names and decides which feature is column 0. Its notes report
-// numbers that are equal as float32.
+// lgbmColumns sets the feature names and decides whether column 0 is feature 1. The notes also report
+// different numbers that are equal as float32.
 func (e *ensemble) lgbmColumns(header *keyed, o ReadOptions, m32 *merged) ([]string, error) {
 	names := strings.Fields(header.values["feature_names"].text)
 	if len(names) > 0 && len(names) != e.features {
@@ -306,7 +314,7 @@ func (e *ensemble) lgbmColumns(header *keyed, o ReadOptions, m32 *merged) ([]str
 
 // keyed is a block of lines KEY=VALUE.
 type keyed struct {
-	line   int // of its beginning
+	line   int // first line of the block
 	values map[string]keyedValue
 }
 
@@ -315,7 +323,7 @@ type keyedValue struct {
 	line int
 }
 
-// lgbmBlocks divides a file into its header and trees.
+// lgbmBlocks divides a file into its header and its trees.
 func lgbmBlocks(data []byte) (header *keyed, trees []*keyed, err error) {
 	header = &keyed{1, map[string]keyedValue{}}
 	block, line, ended := header, 0, false
@@ -348,7 +356,7 @@ func lgbmBlocks(data []byte) (header *keyed, trees []*keyed, err error) {
 		return nil, nil, errorAt(line, `found no line "end of trees": the file is not whole`)
 	}
 	if _, after, ok := bytes.Cut(data, []byte("\nparameters:")); ok && !bytes.Contains(after, []byte("\nend of parameters")) {
-		// Categories of a data frame come after these.
+		// a data frame's categories follow the parameters
 		return nil, nil, errorAt(1+bytes.Count(data, []byte("\n")), `found no line "end of parameters": the file is not whole`)
 	}
 	if sizes, ok := header.values["tree_sizes"]; ok {
@@ -359,7 +367,7 @@ func lgbmBlocks(data []byte) (header *keyed, trees []*keyed, err error) {
 	return header, trees, nil
 }
 
-// errorOf makes an error about the line of a key, or of the block if there is none.
+// errorOf returns an error in the line of a key, or in the block's first line if the key is missing.
 func (b *keyed) errorOf(key, text string, args ...any) error {
 	line := b.line
 	if v, ok := b.values[key]; ok {
@@ -368,7 +376,7 @@ func (b *keyed) errorOf(key, text string, args ...any) error {
 	return errorAt(line, text, args...)
 }
 
-// integer returns the whole number of a key, otherwise where there is none.
+// integer returns the whole number of a key, or otherwise if the key is missing.
 func (b *keyed) integer(key string, otherwise int) (int, error) {
 	v, ok := b.values[key]
 	if !ok {
@@ -381,7 +389,7 @@ func (b *keyed) integer(key string, otherwise int) (int, error) {
 	return n, nil
 }
 
-// listOf returns the numbers of a key, which must be n.
+// listOf returns the list of n numbers of a key. Any other length is an error.
 func listOf[T any](b *keyed, key string, n int, parse func(string) (T, error)) ([]T, error) {
 	v, ok := b.values[key]
 	words := strings.Fields(v.text)
@@ -423,11 +431,11 @@ func parseWord(word string) (uint32, error) {
 	return uint32(x), err
 }
 
-// lgbmFrame sets the categories of a model that learned from a data frame of pandas. LightGBM puts
-// the places of values in the lists that it keeps behind the trees in place of the values. There is
-// a list for each column of pandas' type category, in the order of the columns. The file does not
-// say which these are, but which columns LightGBM divided by categories; an ordered column is none
-// of them.
+// lgbmFrame sets the categories of a model that learned from a data frame of pandas. In such a model,
+// LightGBM replaces categories by their indices in lists, which the file contains after the trees.
+// There is a list for each column of pandas' type category, in the order of the columns. The file does
+// not name these columns. It only shows which columns LightGBM divided by categories, which excludes
+// ordered categories.
 func (e *ensemble) lgbmFrame(data []byte, infos []string) error {
 	const key = "\npandas_categorical:"
 	at := bytes.LastIndex(data, []byte(key))
@@ -468,7 +476,7 @@ func (e *ensemble) lgbmFrame(data []byte, infos []string) error {
 
 var lgbmCategoricalLine = regexp.MustCompile(`(?m)^\[categorical_feature: ([0-9,]*)\]\r?$`)
 
-// lgbmDeclared returns the columns that the parameters in a file call categorical.
+// lgbmDeclared returns the columns that the training parameters in a file declare categorical.
 func lgbmDeclared(data []byte) map[int]bool {
 	found := lgbmCategoricalLine.FindSubmatch(data)
 	if found == nil {
@@ -483,10 +491,10 @@ func lgbmDeclared(data []byte) map[int]bool {
 	return declared
 }
 
-// placeLists returns the column of each list of categories, in ascending order. The feature_infos
-// entry of the column must allow the list. At first, every declared column and every column with
-// categories must get a list; if there is not exactly one way, none must. ok is false unless there
-// is exactly one way.
+// placeLists returns the column of each list of categories, in ascending order. The feature_infos entry
+// of a column must allow its list. placeLists first requires a list for every declared column and for
+// every column with categories. If this does not have exactly one solution, placeLists drops the
+// requirement. ok is false unless there is exactly one solution.
 func placeLists(sets []*dataset.Categories, infos []string, declared map[int]bool) (places []int, ok bool) {
 	needed := make([]bool, len(infos))
 	for c, info := range infos {
@@ -504,14 +512,14 @@ func placeLists(sets []*dataset.Categories, infos []string, declared map[int]boo
 	return placeOnce(len(sets), make([]bool, len(infos)), fits)
 }
 
-// mostPlaces bounds the memory for the places of lists among columns.
+// mostPlaces limits the memory of placeOnce.
 const mostPlaces = 1 << 26
 
-// placeOnce returns ascending columns for the lists, if there is exactly one way. Each list must
-// fit its column, and all needed columns must get one.
+// placeOnce returns ascending columns for the lists if there is exactly one solution. Each list must
+// fit its column, and all needed columns must get a list.
 func placeOnce(lists int, needed []bool, fits func(list, column int) bool) (places []int, ok bool) {
-	// ways[c][k] is the number of ways to place the lists from k on in the columns from c on; 2
-	// means two or more.
+	// ways[c][k] is the number of ways to assign the lists from k on to the columns from c on; 2 means
+	// two or more.
 	columns := len(needed)
 	ways := make([][]uint8, columns+1)
 	ways[columns] = make([]uint8, lists+1)
@@ -539,14 +547,14 @@ func placeOnce(lists int, needed []bool, fits func(list, column int) bool) (plac
 	return places, true
 }
 
-// infoAllows reports whether a column with that feature_infos entry may have held codes below n.
-// The entry lists categories, as in 3:1:-1:2, or the range of an ordered column, as in [0:3].
-// "none" allows any codes.
+// infoAllows reports whether a column with the feature_infos entry info can have n categories. Its
+// codes must then be below n. The entry lists categories, as in 3:1:-1:2, or the range of an ordered
+// column, as in [0:3]. "none" allows any number.
 func infoAllows(info string, n int) bool {
 	if info == "none" {
 		return true
 	}
-	least := -1 // a missing category
+	least := -1 // the code of a missing category
 	if bounds, ok := strings.CutPrefix(info, "["); ok {
 		info, least = strings.TrimSuffix(bounds, "]"), 0
 	}

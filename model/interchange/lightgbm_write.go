@@ -15,8 +15,8 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// writeLightGBM writes version 4. Missing values are NaN's (missing type 2) in every node, so
-// that each says where they go; a constant is a tree of one leaf.
+// writeLightGBM writes version 4 of the format. Every node has the missing type NaN (2) and its own
+// default direction. A constant becomes a tree with one leaf.
 func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
 	defer catch(&err)
 	e := must(treesOf(m))
@@ -49,7 +49,7 @@ func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err
 	if categories {
 		notes = append(notes, "LightGBM cuts a category's decimals off, where this module takes 2.5 as no category")
 	}
-	infos := slices.Repeat([]string{"[-1:1]"}, len(names)) // "none" is a column that was never used
+	infos := slices.Repeat([]string{"[-1:1]"}, len(names)) // "none" marks a column that was never used
 	frame, declared := must2(lgbmFrameOf(m, infos, first))
 	if first == 1 {
 		infos[0] = "none"
@@ -64,8 +64,8 @@ func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err
 	return notes, out.Flush()
 }
 
-// lgbmFrameOf returns the lists of categories that a model keeps of a data frame, as JSON, and the
-// parameter that names their columns, which it describes in infos.
+// lgbmFrameOf returns the model's categories as JSON lists, in LightGBM's form for a data frame. It
+// also returns the parameter that names their columns, and stores their codes in infos.
 func lgbmFrameOf(m *model.Model, infos []string, first int) (frame, parameter string, err error) {
 	defer catch(&err)
 	var lists, numbers []string
@@ -91,7 +91,8 @@ func lgbmFrameOf(m *model.Model, infos []string, first int) (frame, parameter st
 	return "[" + strings.Join(lists, ", ") + "]", "[categorical_feature: " + strings.Join(numbers, ",") + "]\n", nil
 }
 
-// lgbmNames returns the names of all columns. LightGBM takes no white space in them.
+// lgbmNames returns the names of all columns. LightGBM does not accept white space or
+// punctuation of JSON in names.
 func (e *ensemble) lgbmNames(first int) (names, notes []string, err error) {
 	column := func(number int) string { return "Column_" + strconv.Itoa(number-1+first) }
 	names, notes = renamed(e.featureNames(column), "LightGBM", func(r rune) bool { return r <= ' ' || strings.ContainsRune(`",:[]{}`, r) })
@@ -101,8 +102,8 @@ func (e *ensemble) lgbmNames(first int) (names, notes []string, err error) {
 	return names, notes, checkRenamed(names)
 }
 
-// renamed returns names with a low line in place of every character that a program does not take,
-// and a note if there are any.
+// renamed returns the names with "_" in place of every character that a program does not accept. If a
+// name changes, it also returns a note.
 func renamed(names []string, program string, bad func(r rune) bool) (clean, notes []string) {
 	clean = slices.Clone(names)
 	for j, name := range names {
@@ -119,7 +120,7 @@ func renamed(names []string, program string, bad func(r rune) bool) (clean, note
 	return clean, notes
 }
 
-// checkRenamed returns an error for names that renamed made equal, and for empty ones.
+// checkRenamed returns an error if two names became equal or a name is empty.
 func checkRenamed(names []string) error {
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -140,7 +141,8 @@ type lgbmWriter struct {
 	words          int
 }
 
-// maxCategory is the largest category that is written, as a bit of a set.
+// maxCategory is the largest category that can be written. A set has a bit for each category up to its
+// largest.
 const maxCategory = 1<<20 - 1
 
 func (b *lgbmWriter) block(number int, t tree) ([]byte, error) {
@@ -183,7 +185,7 @@ func (b *lgbmWriter) block(number int, t tree) ([]byte, error) {
 	return b.out.Bytes(), nil
 }
 
-// addSet adds the bits of a node's categories.
+// addSet adds the set of a node's categories.
 func (b *lgbmWriter) addSet(n scorer.TreeNode) error {
 	var words []uint32
 	for _, c := range n.Categories {

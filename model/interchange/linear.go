@@ -13,18 +13,18 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// linear is a weighted sum of features, as other systems hold it:
+// linear is a weighted sum of features, the form that formats for linear models share:
 //
 //	s(x) = constant + Σ_j weights[j]·x_j
 type linear struct {
 	weights  []float64
 	constant float64
-	names    []string // one a feature, or nil
-	notes    []string // what a user of the sum must know
+	names    []string // feature names, or nil
+	notes    []string // what a user of the exported sum must know
 }
 
-// linearOf returns a model as a weighted sum of features, with the transforms of features folded
-// into it. Missing values count as 0. Another model is an error.
+// linearOf returns a linear model as a weighted sum of features. It folds the transforms of features
+// into the weights and the constant. Missing values count as 0. Other models are an error.
 func linearOf(m *model.Model) (_ *linear, err error) {
 	defer catch(&err)
 	check(checkOneDocument(m))
@@ -51,7 +51,7 @@ func errNotLinear(m *model.Model) error {
 	return fmt.Errorf("found the scorer %q, expected linear: the format holds weighted sums of features", m.Scorer.Kind())
 }
 
-// fold folds the transforms of a feature into the sum.
+// fold folds the transforms of a feature into its weight and the constant.
 func (l *linear) fold(feature int, chain transform.Chain) error {
 	slope, intercept, ok := chain.Affine(-transform.Unbounded, transform.Unbounded)
 	if !ok {
@@ -69,8 +69,8 @@ func (l *linear) fold(feature int, chain transform.Chain) error {
 	return nil
 }
 
-// model returns the model of the sum, to be named after where it came from. With a constant it is
-// a network of one unit, the identity, because [scorer.Linear] has none.
+// model returns the model of the sum. method names the system from which it was imported. A sum with a
+// constant becomes [scorer.Layers] with one unit, because [scorer.Linear] has no constant.
 func (l *linear) model(method string, hyperparameters map[string]any) (_ *model.Model, err error) {
 	defer catch(&err)
 	if len(l.weights) == 0 {
@@ -93,11 +93,11 @@ func (l *linear) model(method string, hyperparameters map[string]any) (_ *model.
 	return m, nil
 }
 
-// mostFeatures is the largest number of a feature in a model that is read: a line of text must
-// not ask for any amount of memory.
+// mostFeatures is the largest feature number that readers accept. It limits the memory that a short
+// line of text can ask for.
 const mostFeatures = 1 << 22
 
-// numbered returns an error for a number of a feature, from 1, that is out of range.
+// numbered returns an error if a feature number, counted from 1, is out of range.
 func numbered(feature int) error {
 	if feature < 1 || feature > mostFeatures {
 		return fmt.Errorf("found feature %d, expected a number from 1 to %d", feature, mostFeatures)
@@ -105,7 +105,7 @@ func numbered(feature int) error {
 	return nil
 }
 
-// featureNumber reads the number of a feature, from 1.
+// featureNumber reads a feature number, counted from 1.
 func featureNumber(text string) (int, error) {
 	feature, err := strconv.Atoi(text)
 	if err != nil || numbered(feature) != nil {
@@ -114,7 +114,7 @@ func featureNumber(text string) (int, error) {
 	return feature, nil
 }
 
-// add adds a weight to that of a feature, counted from 1.
+// add adds w to the weight of a feature, counted from 1.
 func (l *linear) add(feature int, w float64) error {
 	if err := numbered(feature); err != nil {
 		return err
@@ -126,8 +126,9 @@ func (l *linear) add(feature int, w float64) error {
 	return nil
 }
 
-// divideStandards moves transforms that only standardise a feature out of a model, for engines with
-// normalisers of their own. It returns the rest of the model and these transforms by feature.
+// divideStandards separates the transforms of features whose only step is Standard, for engines with
+// their own normalisers. It returns the model with the remaining transforms, and the separated steps by
+// feature.
 func divideStandards(m *model.Model) (*model.Model, map[int]transform.Standard, error) {
 	own, standards, rest := *m, map[int]transform.Standard{}, map[int]transform.Chain{}
 	for _, j := range m.Transforms.Features() {
@@ -143,7 +144,7 @@ func divideStandards(m *model.Model) (*model.Model, map[int]transform.Standard, 
 	return &own, standards, err
 }
 
-// standardised adds to a model that was read the normalisers of an engine.
+// standardised sets the transforms of an imported model to the normalisers of an engine.
 func standardised(m *model.Model, standards map[int]transform.Standard) error {
 	chains := make(map[int]transform.Chain, len(standards))
 	for j, s := range standards {
@@ -154,7 +155,7 @@ func standardised(m *model.Model, standards map[int]transform.Standard) error {
 	return err
 }
 
-// standardOf returns the normaliser x ↦ (x − mean)/deviation.
+// standardOf returns the normaliser x ↦ (x − mean)/deviation. The deviation must be positive.
 func standardOf(feature string, mean, deviation float32) (transform.Standard, error) {
 	s := transform.Standard{Mean: float64(mean), Deviation: float64(deviation)}
 	if !(deviation > 0) {

@@ -10,15 +10,16 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// layer is a layer of a network as other systems hold it: rows of weights, one a unit, and biases.
+// layer is a layer of a network, in the form that formats share: a row of weights for each unit, and
+// the biases.
 type layer struct {
 	weights    [][]float64
 	biases     []float64
 	activation scorer.Activation
 }
 
-// networkOf returns a model as a network of layers, with the transforms of features folded into the
-// first. A linear model is a network of one layer. Another model is an error.
+// networkOf returns a model as a network. It folds the transforms of features into the first layer. A
+// linear model is a network with one layer. Other models are an error.
 func networkOf(m *model.Model) (layers []layer, notes []string, err error) {
 	if layers, err = bareNetworkOf(m); err != nil {
 		return nil, nil, err
@@ -28,7 +29,7 @@ func networkOf(m *model.Model) (layers []layer, notes []string, err error) {
 	return layers, notes, err
 }
 
-// bareNetworkOf is networkOf without the transforms of features.
+// bareNetworkOf returns a model as a network, without the transforms of features.
 func bareNetworkOf(m *model.Model) ([]layer, error) {
 	if err := checkOneDocument(m); err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func bareNetworkOf(m *model.Model) ([]layer, error) {
 	return nil, fmt.Errorf("found the scorer %q, expected a network whose scores of a document depend on that document alone", m.Scorer.Kind())
 }
 
-// networkModel returns the model of a network, which takes missing values as 0.
+// networkModel returns the model of a network. The model treats missing values as 0.
 func networkModel(layers []layer, names []string, method string, hyperparameters map[string]any) (_ *model.Model, err error) {
 	defer catch(&err)
 	if len(layers) == 0 {

@@ -14,9 +14,10 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// onnx is an ONNX graph with the input "features" (documents × features, float32, NaN where
-// missing) and the output "scores" (documents × 1, float32). Linear models and networks have a Gemm
-// per layer, trees and stumps a TreeEnsembleRegressor. Feature names are in the metadata.
+// onnx is an ONNX graph with the input "features" (documents × features, float32, NaN for a missing
+// value) and the output "scores" (documents × 1, float32). Linear models and networks become a Gemm
+// node per layer, trees and stumps become a TreeEnsembleRegressor. The metadata contain the feature
+// names.
 var onnx = format{name: "onnx", title: "ONNX (opset 17, ai.onnx.ml 3)", write: writeONNX}
 
 // The versions of the format and of the operator sets.
@@ -64,30 +65,30 @@ func writeONNX(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err err
 	return nil, err
 }
 
-// onnxGraph builds a graph, node by node. at is the name of the current value: the output of the last
-// node, which is the input of the next one.
+// onnxGraph builds a graph, node by node. at is the name of the current value. It is the output of the
+// last node and the input of the next one.
 type onnxGraph struct {
 	nodes []onnxNode
 	init  []byte // encoded initializers (constants), with their field tags
 	at    string
 }
 
-// onnxNode is a node that is not yet encoded, so its output can be renamed.
+// onnxNode is a node that is not yet encoded, so that its output can still be renamed.
 type onnxNode struct {
 	kind, domain, output string
 	inputs               []string
 	attributes           []byte // encoded, with their field tags
 }
 
-// add adds a node. Its inputs are the current value and then those named in more. Its output becomes the
-// current value.
+// add adds a node. Its inputs are the current value, followed by the values named in more. Its output
+// becomes the current value.
 func (g *onnxGraph) add(kind, domain string, attributes []byte, more ...string) {
 	output := fmt.Sprintf("v%d", len(g.nodes)+1)
 	g.nodes = append(g.nodes, onnxNode{kind, domain, output, append([]string{g.at}, more...), attributes})
 	g.at = output
 }
 
-// tensor adds a constant of float32 numbers and returns its name.
+// tensor adds a constant with float32 numbers and returns its name.
 func (g *onnxGraph) tensor(values []float64, dims ...int) (_ string, err error) {
 	defer catch(&err)
 	name := fmt.Sprintf("c%d", len(g.init))
@@ -106,7 +107,8 @@ func (g *onnxGraph) tensor(values []float64, dims ...int) (_ string, err error) 
 	return name, nil
 }
 
-// fill adds nodes that replace missing values. by has one replacement for all columns, or one for each.
+// fill adds nodes that replace missing values. by has one replacement for all columns, or one for each
+// column.
 func (g *onnxGraph) fill(by []float64) (err error) {
 	defer catch(&err)
 	values := must(g.tensor(by, len(by)))
@@ -116,7 +118,7 @@ func (g *onnxGraph) fill(by []float64) (err error) {
 	return nil
 }
 
-// onnxUnits are the ONNX operators of the activation functions, with their attributes.
+// onnxUnits are the ONNX operators of the activations, with their attributes.
 var onnxUnits = map[scorer.Activation]struct {
 	kind       string
 	attributes []byte
@@ -153,7 +155,7 @@ func (g *onnxGraph) layers(m *model.Model, scores Scores) (err error) {
 	return nil
 }
 
-// trees adds a TreeEnsembleRegressor. Its test is x ≤ threshold in float32, the same as in our trees.
+// trees adds a TreeEnsembleRegressor. Its test is x ≤ threshold in float32, as in [scorer.Trees].
 func (g *onnxGraph) trees(m *model.Model, scores Scores) (err error) {
 	defer catch(&err)
 	e := must(treesOf(m))
@@ -185,7 +187,7 @@ type onnxTrees struct {
 	thresholds, weights                                            []float32
 }
 
-// add appends the k-th tree. Inner nodes keep their indices as ids. The ids of the leaves follow them.
+// add appends the k-th tree. Inner nodes keep their indices as ids. The ids of the leaves follow.
 func (a *onnxTrees) add(k int, t tree) (err error) {
 	defer catch(&err)
 	id := func(c int) int64 {
@@ -264,7 +266,7 @@ func (g *onnxGraph) model(name string, features int, names string) []byte {
 	return appendBytes(file, onnxModelMetadata, appendText(appendText(nil, 1, "features"), 2, names))
 }
 
-// onnxMatrix returns a ValueInfoProto: a float32 matrix of any number of documents.
+// onnxMatrix returns a ValueInfoProto that describes a float32 matrix with any number of documents.
 func onnxMatrix(name string, columns int) []byte {
 	rows := appendBytes(nil, 1, appendText(nil, 2, "documents"))
 	shape := appendBytes(rows, 1, appendVarint(nil, 1, uint64(columns)))
@@ -284,7 +286,7 @@ func appendText(b []byte, field protowire.Number, v string) []byte {
 	return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), v)
 }
 
-// onnxAttribute returns an AttributeProto of a node, with its tag there.
+// onnxAttribute returns an AttributeProto, with its field tag in a node.
 func onnxAttribute(name string, kind uint64, value []byte) []byte {
 	a := append(appendText(nil, onnxAttrName, name), value...)
 	return appendBytes(nil, onnxNodeAttribute, appendVarint(a, onnxAttrType, kind))
@@ -327,9 +329,9 @@ func stringsAttribute(name string, list []string) []byte {
 	return onnxAttribute(name, onnxStrings, value)
 }
 
-// transforms adds nodes for the model's transforms of features. They apply the first steps of all
-// features together, then the second steps, and so on. An operator has no effect on the features whose
-// step is of another type.
+// transforms adds nodes for the model's transforms of features. It applies the first steps of all
+// features together, then the second steps, and so on. An operator has no effect on features whose step
+// is of another type.
 func (g *onnxGraph) transforms(m *model.Model) (err error) {
 	defer catch(&err)
 	most := 0
@@ -355,8 +357,8 @@ func (g *onnxGraph) transforms(m *model.Model) (err error) {
 	return nil
 }
 
-// columns returns a number for every feature: number(step) if its step is of type S, else neutral. found
-// is false if there is no such step.
+// columns returns a number for every feature: number(step) if its step is of type S, otherwise neutral.
+// found is false if no step is of type S.
 func columns[S transform.Step](steps []transform.Step, neutral float64, number func(S) float64) (numbers []float64, found bool) {
 	numbers = make([]float64, len(steps))
 	for j, s := range steps {
@@ -368,8 +370,8 @@ func columns[S transform.Step](steps []transform.Step, neutral float64, number f
 	return numbers, found
 }
 
-// with adds a binary operator. Its inputs are the current value and a constant with one number for every
-// feature.
+// with adds a binary operator. Its inputs are the current value and a constant with one number for
+// every feature.
 func (g *onnxGraph) with(kind string, numbers []float64) (err error) {
 	defer catch(&err)
 	c := must(g.tensor(numbers, len(numbers)))
@@ -408,7 +410,8 @@ func (g *onnxGraph) logarithms(steps []transform.Step) (err error) {
 	return g.choose(mask, g.at, x)
 }
 
-// choose adds nodes that select the value yes for features whose mask is not 0, and else the value no.
+// choose adds nodes that select the value yes for features with a mask other than 0, and the value no
+// for other features.
 func (g *onnxGraph) choose(mask []float64, yes, no string) (err error) {
 	defer catch(&err)
 	c := must(g.tensor(mask, len(mask)))
@@ -423,7 +426,7 @@ func (g *onnxGraph) standards(steps []transform.Step) error {
 	if !found {
 		return nil
 	}
-	// If the deviation is 0, the result is always 0: the factor of x − mean is 0.
+	// If the deviation is 0, the factor of x − mean is 0, so that the result is always 0.
 	factor, _ := columns(steps, 1, func(s transform.Standard) float64 {
 		if s.Deviation == 0 {
 			return 0

@@ -11,9 +11,9 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// plainJSON is a model as JSON that is easy to evaluate in any language; docs/interchange.md has
+// plainJSON is a model as JSON that is easy to evaluate in any language. docs/interchange.md describes
 // its schema.
-var plainJSON = format{name: "json", title: "plain JSON, to be evaluated by hand", write: writeJSON}
+var plainJSON = format{name: "json", title: "plain JSON, for evaluation in your own code", write: writeJSON}
 
 func writeJSON(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
 	defer catch(&err)
@@ -38,7 +38,7 @@ func writeJSON(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err err
 	return nil, strictjson.Indent(w, text)
 }
 
-// jsonWriter collects the members of a kind of model.
+// jsonWriter collects the keys that depend on the kind of model.
 type jsonWriter struct {
 	names []string
 	text  []byte
@@ -93,7 +93,8 @@ func (b *jsonWriter) model(m *model.Model, o WriteOptions) (kind string, err err
 	return "network", nil
 }
 
-// transforms appends the transforms of features. Trees have them in their thresholds instead.
+// transforms appends the transforms of features. Trees do not need them, since their thresholds include
+// the transforms.
 func (b *jsonWriter) transforms(m *model.Model) {
 	if m.Transforms == nil {
 		return
@@ -120,7 +121,7 @@ func (b *jsonWriter) transforms(m *model.Model) {
 	b.text = append(b.text, '}')
 }
 
-// node appends a node with all below it.
+// node appends a node and the nodes below.
 func (b *jsonWriter) node(t tree, at, depth int) (err error) {
 	defer catch(&err)
 	if depth > deepest {

@@ -12,15 +12,15 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// ranklib is RankLib's text, which RankyMcRankFace and the type model/ranklib of Elasticsearch
-// and OpenSearch read too. The first line names the ranker. There are no missing values:
-// features that a document lacks are 0.
+// ranklib is RankLib's text format, which RankyMcRankFace and the type model/ranklib of Elasticsearch
+// and OpenSearch also read. The first line names the ranker. RankLib has no missing values: features
+// that a document lacks are 0.
 var ranklib = format{
 	name: "ranklib", title: "RankLib",
 	is: isRankLib, read: readRankLib, write: writeRankLib,
 }
 
-// rankLibReaders are the rankers by the name in the first line, in lower case.
+// rankLibReaders are the readers by the ranker's name in the first line, in lower case.
 var rankLibReaders = map[string]func(*rankLibText) (*model.Model, error){
 	"lambdamart":        readRankLibTrees,
 	"mart":              readRankLibTrees,
@@ -34,19 +34,19 @@ var rankLibReaders = map[string]func(*rankLibText) (*model.Model, error){
 	"listnet":           readRankLibNetwork,
 }
 
-// rankLibText holds the lines of a RankLib file without its comments.
+// rankLibText contains the lines of a RankLib file without its comments.
 type rankLibText struct {
 	ranker string // in lower case
 	lines  []textLine
-	names  []string // from our own comments; nil if there are none
-	// features is the number of features that a comment states, or 0. Unused features are in no
-	// tree.
+	names  []string // from this module's comments; nil if there are none
+	// features is the number of features that a comment states, or 0. Trees do not show unused
+	// features.
 	features int
 
-	trees, bags int // as the comments say; 0 if they do not
+	trees, bags int // as stated in comments; 0 if not stated
 }
 
-// textLine is a line with its number in the file, from 1.
+// textLine is a line with its number in the file, counted from 1.
 type textLine struct {
 	number int
 	text   string
@@ -73,15 +73,16 @@ func readRankLib(data []byte, _ ReadOptions) (_ *model.Model, _ []string, err er
 	return m, notes, nil
 }
 
-// featureComment begins the comments in which our files keep names, which RankLib has not:
-// ## Feature 3 = "bm25".
+// featureComment is the prefix of the comments in which this module stores feature names, such as
+// ## Feature 3 = "bm25". RankLib has no feature names.
 const featureComment = "## Feature "
 
-// countComment begins the comment with the number of features. RankLib's networks have it, too.
+// countComment is the prefix of the comment with the number of features. RankLib's networks have this
+// comment, too.
 const countComment = "## No. of features = "
 
-// The comments with the number of trees of an ensemble and of ensembles of a forest. An ensemble may
-// have fewer trees, since early stopping removes some.
+// The prefixes of the comments with the number of trees per ensemble, and with the number of ensembles
+// in a forest. An ensemble may have fewer trees than stated, since early stopping removes some.
 const (
 	treesComment = "## No. of trees = "
 	bagsComment  = "## No. of bags = "
@@ -120,7 +121,8 @@ func splitRankLib(text string) (*rankLibText, error) {
 	return t, nil
 }
 
-// takeName reads a name from one of our comments; anything else is a comment like others.
+// takeName adds the feature name from a comment with the prefix featureComment. It ignores other
+// comments.
 func (t *rankLibText) takeName(text string) {
 	number, quoted, _ := strings.Cut(text, " = ")
 	name, err := strconv.Unquote(quoted)
@@ -129,10 +131,10 @@ func (t *rankLibText) takeName(text string) {
 	}
 }
 
-// model returns hyperparameters that say where a model came from.
+// origin returns hyperparameters that describe the origin of a model.
 func (t *rankLibText) origin() map[string]any { return map[string]any{"ranker": t.ranker} }
 
-// one returns the one line of a model that RankLib writes in a line, and its number.
+// one returns the single line of a model, and the line's number. More than one line is an error.
 func (t *rankLibText) one() (string, int, error) {
 	if len(t.lines) > 1 {
 		return "", 0, errorAt(t.lines[1].number, "found a second line %.40q, expected the whole %s in one line", t.lines[1].text, t.ranker)
@@ -144,9 +146,10 @@ func (t *rankLibText) one() (string, int, error) {
 	return text, t.lines[0].number, nil
 }
 
-// readRankLibWeights reads pairs FEATURE:WEIGHT, which add up. Linear Regression's feature 0 is its
-// constant. RankLib's own writer puts the weight of the first feature there instead of the trained
-// constant. RankLib's reader then adds that weight, and so do we.
+// readRankLibWeights reads pairs FEATURE:WEIGHT. Several weights of a feature add up. In Linear
+// Regression, feature 0 is the constant. RankLib's own writer stores the weight of the first feature
+// there instead of the trained constant. RankLib's reader uses this value, and so does
+// readRankLibWeights.
 func readRankLibWeights(t *rankLibText) (_ *model.Model, err error) {
 	defer catch(&err)
 	text, line := must2(t.one())
@@ -176,8 +179,8 @@ func readRankLibWeights(t *rankLibText) (_ *model.Model, err error) {
 	return m, nil
 }
 
-// readRankLibStumps reads triples FEATURE:THRESHOLD:WEIGHT: the weight is added where the
-// feature is above the threshold, which is a double.
+// readRankLibStumps reads triples FEATURE:THRESHOLD:WEIGHT. A document's score includes the weight if
+// the feature is above the threshold. The threshold is a float64.
 func readRankLibStumps(t *rankLibText) (_ *model.Model, err error) {
 	defer catch(&err)
 	text, line := must2(t.one())
@@ -201,7 +204,7 @@ func readRankLibStumps(t *rankLibText) (_ *model.Model, err error) {
 		features = max(features, feature)
 		least := below32(threshold)
 		switch {
-		case math.IsInf(float64(least), -1): // any value is above it
+		case math.IsInf(float64(least), -1): // every value is above the threshold
 			constant += w
 		default:
 			stumps, weights = append(stumps, scorer.Stump{Feature: feature - 1, Threshold: least}), append(weights, w)
@@ -217,7 +220,7 @@ func readRankLibStumps(t *rankLibText) (_ *model.Model, err error) {
 	return m, nil
 }
 
-// stumpsModel returns the model of stumps, which are trees if there is a constant.
+// stumpsModel returns a model of stumps or, with a constant, of trees.
 func stumpsModel(features int, stumps []scorer.Stump, weights []float64, constant float64, origin map[string]any) (_ *model.Model, err error) {
 	defer catch(&err)
 	stumps, weights = scorer.MergeStumps(stumps, weights)
@@ -234,8 +237,8 @@ func stumpsModel(features int, stumps []scorer.Stump, weights []float64, constan
 	return m, nil
 }
 
-// javaFloat reads a finite number as Java's Float.parseFloat (bits 32) or Double.parseDouble
-// (64) does, hexadecimal ones apart.
+// javaFloat reads a finite decimal number as Java's Float.parseFloat (bits 32) or Double.parseDouble
+// (bits 64) does. It does not accept hexadecimal numbers.
 func javaFloat(text string, bits int) (float64, error) {
 	text = strings.TrimSpace(text)
 	if n := len(text); n > 1 && strings.IndexByte("fFdD", text[n-1]) >= 0 {

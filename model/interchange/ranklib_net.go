@@ -10,8 +10,8 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// readRankLibNetwork reads RankNet, LambdaRank and ListNet: networks of any number of layers
-// whose units, that of the output too, are all logistic.
+// readRankLibNetwork reads RankNet, LambdaRank and ListNet. They are networks with any number of
+// layers, and all units, including the output, are logistic.
 func readRankLibNetwork(t *rankLibText) (_ *model.Model, err error) {
 	defer catch(&err)
 	n := rankLibNetwork{lines: t.lines}
@@ -23,9 +23,10 @@ func readRankLibNetwork(t *rankLibText) (_ *model.Model, err error) {
 	return m, nil
 }
 
-// rankLibNetwork reads the lines of a network: features, number of hidden layers, neurons of each,
-// and then "layer neuron weights…" for the weights that go out from a neuron. The last neuron of
-// layer 0 is 1, and its weights are the biases of all layers.
+// rankLibNetwork reads the lines of a network: the features, the number of hidden layers, and the
+// number of neurons in each. The remaining lines are "layer neuron weights…", with the weights from a
+// neuron to the next layer. The last neuron of layer 0 has the constant output 1, and its weights are
+// the biases of all layers.
 type rankLibNetwork struct {
 	lines    []textLine
 	features []int
@@ -41,7 +42,7 @@ func (n *rankLibNetwork) next() (textLine, []string, error) {
 	return l, strings.Fields(l.text), nil
 }
 
-// count reads a line that holds a whole number alone.
+// count reads a line with a single whole number.
 func (n *rankLibNetwork) count(what string, least, most int) (_ int, err error) {
 	defer catch(&err)
 	l, fields := must2(n.next())
@@ -53,7 +54,7 @@ func (n *rankLibNetwork) count(what string, least, most int) (_ int, err error) 
 	return 0, errorAt(l.number, "found %.40q, expected %s, a number from %d to %d", l.text, what, least, most)
 }
 
-// read reads the layers; stated is the number of features that a comment states, 0 if there is none.
+// read reads the layers. stated is the number of features in the file's comment, or 0.
 func (n *rankLibNetwork) read(stated int) (_ []layer, err error) {
 	defer catch(&err)
 	first := n.lines[0].number
@@ -75,7 +76,7 @@ func (n *rankLibNetwork) read(stated int) (_ []layer, err error) {
 		size += float64(float64(inputs) * float64(neurons[l]))
 		inputs = neurons[l]
 	}
-	// Every weight is in the file, except for features that are not used.
+	// The file contains every weight, except weights of unused features.
 	if most := float64(64*float64(textBytes(n.lines))) + 2*mostFeatures; size > most {
 		return nil, errorAt(n.lines[0].number, "found a network of %.0f weights, expected one whose weights are in the file", size)
 	}
@@ -121,7 +122,7 @@ func (n *rankLibNetwork) makeLayers(neurons []int) {
 	}
 }
 
-// readWeights reads the lines of all neurons, each of which must be there once.
+// readWeights reads the lines of all neurons. Each neuron must have exactly one line.
 func (n *rankLibNetwork) readWeights(neurons []int) error {
 	seen := map[[2]int]bool{}
 	total := len(n.features) + 1
@@ -163,7 +164,7 @@ func (n *rankLibNetwork) readWeights(neurons []int) error {
 	return nil
 }
 
-// put stores the weights that go out from a neuron.
+// put stores the weights from a neuron to the next layer.
 func (n *rankLibNetwork) put(at, neuron int, fields []string) (err error) {
 	defer catch(&err)
 	k := 0
@@ -191,12 +192,12 @@ func (n *rankLibNetwork) put(at, neuron int, fields []string) (err error) {
 	return nil
 }
 
-// steepest is how large the sums before the output's logistic function may become: beyond it
-// the function is flat, and documents would tie.
+// steepest is the largest sum before the output's logistic function. For larger sums the function is so
+// flat that documents would tie.
 const steepest = 4
 
-// network writes RankNet. Its output is logistic, so that scores are the logistic function of
-// the model's, divided by a power of two where they are large; the order is the same.
+// network writes RankNet. Its output is logistic, so RankLib's scores are the logistic function of the
+// model's scores, which preserves the order. Large scores are first divided by a power of two.
 func (b *rankLibWriter) network(m *model.Model, scores Scores) (err error) {
 	defer catch(&err)
 	layers, notes := must2(networkOf(m))
@@ -240,7 +241,8 @@ func (b *rankLibWriter) network(m *model.Model, scores Scores) (err error) {
 	return nil
 }
 
-// neurons writes the weights that go out from each, those to the output divided by scale.
+// neurons writes the weights from each neuron to the next layer. Weights to the output are divided by
+// scale.
 func (b *rankLibWriter) neurons(layers []layer, scale float64) {
 	last := len(layers) - 1
 	divisor := func(l int) float64 {
@@ -270,7 +272,8 @@ func (b *rankLibWriter) neurons(layers []layer, scale float64) {
 	}
 }
 
-// largestSum bounds what a layer of one unit sums up, of inputs between 0 and 1.
+// largestSum returns an upper bound of the sum in a layer with one unit whose inputs are between 0 and
+// 1.
 func largestSum(l layer) float64 {
 	sum := math.Abs(l.biases[0])
 	for _, w := range l.weights[0] {

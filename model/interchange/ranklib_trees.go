@@ -12,8 +12,8 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// readRankLibTrees reads LambdaMART, MART and Random Forests. A score is Σ weight·output in
-// float32; that of a forest is the mean over its ensembles.
+// readRankLibTrees reads LambdaMART, MART and Random Forests. A score is Σ weight·output in float32.
+// The score of a forest is the mean over its ensembles.
 func readRankLibTrees(t *rankLibText) (_ *model.Model, err error) {
 	defer catch(&err)
 	r := rankLibXML{forest: t.ranker == "random forests"}
@@ -39,8 +39,8 @@ func readRankLibTrees(t *rankLibText) (_ *model.Model, err error) {
 	return m, nil
 }
 
-// rankLibXML reads ensembles element by element. open are the elements around the place, the
-// innermost last.
+// rankLibXML reads ensembles element by element. open contains the elements around the current
+// position, with the innermost last.
 type rankLibXML struct {
 	forest    bool
 	ensembles int
@@ -48,14 +48,15 @@ type rankLibXML struct {
 	trees     []tree
 
 	open   []rankLibElement
-	weight float64 // of the tree at hand
+	weight float64 // of the current tree
 	nodes  []scorer.TreeNode
 	values []float64
-	text   strings.Builder // of the innermost element
+	text   strings.Builder // text of the innermost element
 }
 
-// rankLibElement is an element and how many parts of it were read. A split becomes a node with
-// its second part, or a leaf with an output; place is its number then, as in TreeNode.Left.
+// rankLibElement is an open element with the number of its parts read so far. A split becomes a node
+// when its feature is read, or a leaf when its output is read. place is then its number, in the
+// encoding of TreeNode.Left.
 type rankLibElement struct {
 	name  string
 	parts int
@@ -115,7 +116,7 @@ func (r *rankLibXML) take(token xml.Token) error {
 	return nil
 }
 
-// outside is where no element is open.
+// outside represents the file outside all elements.
 var outside = rankLibElement{name: "file"}
 
 func (r *rankLibXML) innermost() *rankLibElement {
@@ -125,7 +126,7 @@ func (r *rankLibXML) innermost() *rankLibElement {
 	return &r.open[len(r.open)-1]
 }
 
-// begin checks that an element may stand where it does.
+// begin opens an element. It returns an error if the element is not allowed in the current position.
 func (r *rankLibXML) begin(e xml.StartElement) error {
 	parent, name := r.innermost(), e.Name.Local
 	switch {
@@ -169,7 +170,7 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// end closes the innermost element and makes it a part of the one around it.
+// end closes the innermost element and adds it to the element around it.
 func (r *rankLibXML) end() (err error) {
 	defer catch(&err)
 	own := *r.innermost()

@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// writeRankLib writes trees as LambdaMART, stumps as RankBoost, linear models as Coordinate Ascent
-// or, with a constant, as Linear Regression, and networks as RankNet.
+// writeRankLib writes trees as LambdaMART, stumps as RankBoost, and networks as RankNet. It writes
+// linear models as Coordinate Ascent or, if there is a constant, as Linear Regression.
 func writeRankLib(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
 	b := rankLibWriter{features: m.Scorer.NumFeatures(), names: m.FeatureNames}
 	var err error
@@ -61,10 +61,10 @@ func (b *rankLibWriter) sums(m *model.Model, scores Scores) error {
 	return nil
 }
 
-// errNoLeastScore is why scores that are not trees' cannot be shifted.
+// errNoLeastScore is the error for shifting the scores of a model without a least score.
 var errNoLeastScore = fmt.Errorf("found scores to be shifted, expected those of trees or stumps: weighted sums of features have no least value; logistic scores have")
 
-// rankLibWriter collects the text.
+// rankLibWriter collects the text of a file.
 type rankLibWriter struct {
 	text     []byte
 	features int
@@ -76,7 +76,7 @@ func (b *rankLibWriter) printf(text string, args ...any) {
 	b.text = fmt.Appendf(b.text, text, args...)
 }
 
-// head writes the lines of comments.
+// head writes the comments at the head of the file.
 func (b *rankLibWriter) head(ranker string) {
 	b.printf("## %s\n", ranker)
 	b.printf("%s%d\n", countComment, b.features)
@@ -100,7 +100,7 @@ func (b *rankLibWriter) stumps(m *model.Model, s *scorer.Stumps) error {
 	return nil
 }
 
-// ensemble writes trees, whose values become float32.
+// ensemble writes trees. The values of leaves are rounded to float32.
 func (b *rankLibWriter) ensemble(m *model.Model, scores Scores) (err error) {
 	defer catch(&err)
 	if scores == LogisticScores {
@@ -128,7 +128,7 @@ func (b *rankLibWriter) ensemble(m *model.Model, scores Scores) (err error) {
 	return nil
 }
 
-// tree writes the content of the outermost split, without recursion: trees may be deep.
+// tree writes the content of the outermost split. It does not use recursion, since trees may be deep.
 func (b *rankLibWriter) tree(t tree) (err error) {
 	defer catch(&err)
 	type step struct {
@@ -154,11 +154,11 @@ func (b *rankLibWriter) tree(t tree) (err error) {
 	return nil
 }
 
-// decimal returns the shortest decimal that reads back the same; decimal32 as float32.
+// decimal returns the shortest decimal that reads back as v. decimal32 returns it for a float32.
 func decimal(v float64) string   { return withPoint(strconv.FormatFloat(v, 'g', -1, 64)) }
 func decimal32(v float32) string { return withPoint(strconv.FormatFloat(float64(v), 'g', -1, 32)) }
 
-// withPoint makes sure that a number is read as one with decimals, also where that is a type.
+// withPoint adds ".0" to a whole number, so that all languages read it as a floating-point number.
 func withPoint(text string) string {
 	if strings.ContainsAny(text, ".eE") {
 		return text

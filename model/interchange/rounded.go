@@ -11,20 +11,20 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// merged records different float64 thresholds and values that are equal as float32.
+// merged records different float64 thresholds and values that become equal as float32.
 type merged struct {
-	first   map[place32]float64 // the first threshold that became a float32
-	pairs   map[int][2]float64  // by column, two thresholds that became one
-	rounded map[int]float64     // by column, a bound of the values learned from that is rounded
+	first   map[place32]float64 // the first float64 threshold for each float32 threshold
+	pairs   map[int][2]float64  // by column, two float64 thresholds with the same float32
+	rounded map[int]float64     // by column, a training value that float32 rounds
 }
 
-// place32 is a threshold on a column.
+// place32 is a float32 threshold on a column.
 type place32 struct {
 	column    int
 	threshold float32
 }
 
-// threshold records the float32 of a threshold on a column.
+// threshold records a threshold on a column and its float32.
 func (m *merged) threshold(column int, exact float64, becomes float32) {
 	if m.first == nil {
 		m.first, m.pairs = make(map[place32]float64), make(map[int][2]float64)
@@ -40,12 +40,12 @@ func (m *merged) threshold(column int, exact float64, becomes float32) {
 	}
 }
 
-// bounds notes the range of the values of a column that the model learned from: "[least:largest]".
+// bounds records the range of a column's training values, which text states as "[least:largest]".
 func (m *merged) bounds(column int, text string) {
 	text, ok := strings.CutPrefix(text, "[")
 	least, largest, two := strings.Cut(strings.TrimSuffix(text, "]"), ":")
 	if !ok || !two {
-		return // categories, or none
+		return // categories, or no range
 	}
 	low, errLow := strconv.ParseFloat(least, 64)
 	high, errHigh := strconv.ParseFloat(largest, 64)
@@ -63,24 +63,24 @@ func (m *merged) bounds(column int, text string) {
 	}
 }
 
-// lgbmBins is LightGBM's default number of bins of a feature.
+// lgbmBins is LightGBM's default number of bins per feature.
 const lgbmBins = 255
 
-// fewSteps reports whether float32 has fewer values from low to high than LightGBM tells apart, so
-// that different ones become equal.
+// fewSteps reports whether there are fewer float32 values from low to high than LightGBM has bins.
+// Different values then become equal.
 func fewSteps(low, high float64) bool {
 	size := float32(max(math.Abs(low), math.Abs(high)))
 	step := float64(math.Nextafter32(size, math.MaxFloat32)) - float64(size)
 	return high-low < lgbmBins*step
 }
 
-// loses reports whether float32 changes a number that is not the shortest decimal of one.
+// loses reports whether float32 changes v, and v is not the shortest decimal of a float32.
 func loses(v float64) bool {
-	shortest, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64) // it is a number
+	shortest, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64) // always a number
 	return float64(float32(v)) != v && shortest != v
 }
 
-// notes says what was found, with the names of the columns.
+// notes describes the recorded thresholds and values. name returns the name of a column.
 func (m *merged) notes(name func(column int) string) []string {
 	const cure = "features are float32 here, and documents can rank otherwise; train on numbers that float32 tells apart, such as an age instead of a time"
 	var notes []string
@@ -96,10 +96,10 @@ func (m *merged) notes(name func(column int) string) []string {
 	return notes
 }
 
-// inFull writes a number without an exponent, for thresholds of times and ids.
+// inFull returns a number without an exponent, for thresholds that are times or ids.
 func inFull(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// columnList names columns, the first few.
+// columnList returns the names of the first few columns and the number of the remaining ones.
 func columnList(columns []int, name func(column int) string) string {
 	const most = 5
 	var list []string

@@ -12,8 +12,9 @@ import (
 //
 //	{"coef": […], "intercept": …, "feature_names": […]}
 //
-// The attributes' own names coef_, intercept_ and feature_names_in_ are accepted, too. Coefficients
-// may be a list of one list, and an intercept a list of one number. Other keys are ignored.
+// The keys may also be the attributes' own names coef_, intercept_ and feature_names_in_. The
+// coefficients may be a list that contains one list, and the intercept a list with one number. Other
+// keys are ignored.
 var sklearn = format{
 	name: "sklearn", title: "scikit-learn linear models as JSON",
 	is: func(head []byte) bool {
@@ -22,7 +23,7 @@ var sklearn = format{
 	read: readSklearn,
 }
 
-// either returns the member of one of two keys, which must not both be there.
+// either returns the value of key a or of key b. If the object has both keys, it returns an error.
 func either(o strictjson.Object, a, b string) (strictjson.Value, error) {
 	first, second := member(o, a), member(o, b)
 	switch {
@@ -34,7 +35,8 @@ func either(o strictjson.Object, a, b string) (strictjson.Value, error) {
 	return first, nil
 }
 
-// inner returns the one element of a list, and anything else as it is.
+// inner returns the element of a list with one element, and any other value unchanged. If list is '[',
+// the element must be a list.
 func inner(v strictjson.Value, list byte) strictjson.Value {
 	if v.Text == nil || v.Text[0] != '[' {
 		return v

@@ -14,8 +14,8 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// solr is the JSON of Solr's learning-to-rank module, which computes in float32. LinearModel has
-// no bias; MultipleAdditiveTreesModel sends a document left if x ≤ threshold + 10⁻⁶, the sum
+// solr is the JSON format of Solr's learning-to-rank module, which computes in float32. LinearModel has
+// no bias. MultipleAdditiveTreesModel sends a document left if x ≤ threshold + 10⁻⁶, with the sum
 // rounded to float32.
 var solr = format{
 	name: "solr", title: "Solr LTR (LinearModel, MultipleAdditiveTreesModel, NeuralNetworkModel)",
@@ -23,7 +23,7 @@ var solr = format{
 	read: readSolr, write: writeSolr,
 }
 
-// solrSlack is added to thresholds.
+// solrSlack is the number that Solr adds to thresholds.
 const solrSlack = float32(1e-6)
 
 const (
@@ -31,10 +31,10 @@ const (
 	solrNorms  = "org.apache.solr.ltr.norm."
 )
 
-// solrModel is a model that is read.
+// solrModel is the state of reading a model.
 type solrModel struct {
 	names  []string
-	index  map[string]int // of a feature by its name
+	index  map[string]int // index of each feature by its name
 	params strictjson.Object
 	at     strictjson.Value
 }
@@ -56,8 +56,8 @@ func readSolr(data []byte, opts ReadOptions) (_ *model.Model, _ []string, err er
 	return m, []string{"missing values count as 0, as in Solr"}, nil
 }
 
-// solrOf returns the model of a file: an object, a list of such, as may be uploaded, or what a model
-// store answers, whose "models" are one.
+// solrOf returns the model object of a file. The file is the model, a list of models as for an upload,
+// or an answer of the model store, which has a list under "models".
 func solrOf(v strictjson.Value, name string) (_ strictjson.Object, err error) {
 	defer catch(&err)
 	if v.Text[0] != '[' {
@@ -73,7 +73,7 @@ func solrOf(v strictjson.Value, name string) (_ strictjson.Object, err error) {
 	return objectOf(one, "the model")
 }
 
-// nameIn returns the "name" of an object, empty if there is none.
+// nameIn returns the "name" of an object, or "".
 func nameIn(v strictjson.Value) string {
 	o, err := objectOf(v, "")
 	if err != nil {
@@ -95,7 +95,8 @@ func (s *solrModel) read(class string, origin map[string]any, at strictjson.Valu
 	return nil, wrong(at, "found the class %q, expected %sLinearModel, MultipleAdditiveTreesModel or NeuralNetworkModel", class, solrModels)
 }
 
-// readFeatures reads names and norms: one a feature, those without being the identity.
+// readFeatures reads the names of the features. It returns the norms of features whose norm is not the
+// identity.
 func (s *solrModel) readFeatures(v strictjson.Value) (_ map[int]transform.Standard, err error) {
 	defer catch(&err)
 	list := must(elementsOf(v, `"features"`))
@@ -120,7 +121,7 @@ func (s *solrModel) readFeatures(v strictjson.Value) (_ map[int]transform.Standa
 	return norms, nil
 }
 
-// readSolrNorm reads a norm; ok is false if it is the identity.
+// readSolrNorm reads a norm. ok is false if the norm is the identity.
 func readSolrNorm(v strictjson.Value, feature string) (norm transform.Standard, ok bool, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, fmt.Sprintf("the norm of %q", feature)))
@@ -141,7 +142,8 @@ func readSolrNorm(v strictjson.Value, feature string) (norm transform.Standard, 
 	return norm, true, err
 }
 
-// readNorm reads a normaliser from the keys of mean and deviation, or of minimum and maximum.
+// readNorm reads a normaliser. keys are the keys of its mean and deviation, or of its minimum and
+// maximum.
 func readNorm(at strictjson.Value, params strictjson.Object, feature string, keys [2]string) (norm transform.Standard, err error) {
 	var values [2]float32
 	for i, key := range keys {
@@ -240,7 +242,8 @@ func (s *solrModel) trees(origin map[string]any) (_ *model.Model, err error) {
 	return m, err
 }
 
-// solrTree reads a tree. branches reports whether any node states a direction for missing values.
+// solrTree is the state of reading a tree. branches reports whether any node states a direction for
+// missing values.
 type solrTree struct {
 	s        *solrModel
 	tree     tree
@@ -248,8 +251,9 @@ type solrTree struct {
 	branches bool
 }
 
-// node reads a node with all below it, whose depth the JSON's nesting bounds, and returns its
-// number as in TreeNode.Left. A node of a feature that the model has not is a leaf of 0.
+// node reads a node and the nodes below, and returns its number in the encoding of TreeNode.Left. The
+// nesting depth of JSON limits the recursion. A node for an unknown feature becomes a leaf with the
+// value 0.
 func (r *solrTree) node(v strictjson.Value) (_ int, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, "a node of a tree"))
@@ -316,7 +320,7 @@ func writeSolr(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err err
 	return b.notes, strictjson.Indent(w, text)
 }
 
-// solrWriter holds what parts of a model's JSON need.
+// solrWriter contains the data that all parts of a model's JSON share.
 type solrWriter struct {
 	o     WriteOptions
 	names []string
@@ -338,7 +342,7 @@ func (b *solrWriter) features() []byte {
 	return append(text, ']')
 }
 
-// sums writes a LinearModel, or a network for a model that LinearModel cannot express.
+// sums writes a LinearModel, or a NeuralNetworkModel if LinearModel cannot express the model.
 func (b *solrWriter) sums(m *model.Model) (_ string, _ []byte, err error) {
 	defer catch(&err)
 	if b.o.Scores == ShiftedScores {
@@ -384,7 +388,8 @@ func solrLayers(layers []layer) (_ []byte, err error) {
 	return append(text, "]}"...), nil
 }
 
-// appendSingles appends a list of float32 numbers, each with a point: Solr takes no whole ones.
+// appendSingles appends a list of float32 numbers. Each has a decimal point, since Solr does not accept
+// integers.
 func appendSingles(text []byte, numbers []float64) (_ []byte, err error) {
 	defer catch(&err)
 	text = append(text, '[')
@@ -425,10 +430,10 @@ func (b *solrWriter) trees(m *model.Model) (_ []byte, err error) {
 	return append(text, "]}"...), nil
 }
 
-// deepest is how deep a nested JSON tree may be, so that our reader takes it, too.
+// deepest is the largest depth of a nested JSON tree that this module can read again.
 const deepest = strictjson.MaxDepth - 8
 
-// node appends a node with all below it. Numbers are strings, which all versions of Solr take.
+// node appends a node and the nodes below. Numbers are strings, which all versions of Solr accept.
 func (b *solrWriter) node(text []byte, t tree, at int, missing bool, depth int) (_ []byte, err error) {
 	defer catch(&err)
 	if depth > deepest {
@@ -452,8 +457,8 @@ func (b *solrWriter) node(text []byte, t tree, at int, missing bool, depth int) 
 	return append(text, '}'), nil
 }
 
-// solrThreshold returns the float32 that becomes t when Solr adds its slack, so that no value is
-// on another side than in the model.
+// solrThreshold returns the float32 that becomes t when Solr adds solrSlack, so that every value goes
+// to the same side as in the model. ok is false if no such float32 exists.
 func solrThreshold(t float32) (float32, bool) {
 	down, up := float32(math.Inf(-1)), float32(math.Inf(1))
 	at := t - solrSlack

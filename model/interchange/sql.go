@@ -11,12 +11,12 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// sqlSelect is a SELECT of all columns of a table and the score, which is an expression of the
-// columns. A missing value is NULL; where the model has no rule for these, neither has the
-// score: it is NULL.
+// sqlSelect is a SELECT of all columns of a table and of the score, which is an expression of the
+// columns. A missing value is NULL. If the model has no rule for missing values, the score of a
+// document with a missing value is NULL.
 var sqlSelect = format{name: "sql", title: "SQL: a SELECT for linear models, stumps and small trees", write: writeSQL}
 
-// mostSQL is how many weights and leaves a SELECT has at most.
+// mostSQL is the largest number of weights and leaves in a SELECT.
 const mostSQL = 20_000
 
 func writeSQL(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
@@ -56,7 +56,7 @@ func writeSQL(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err erro
 	return []string{fmt.Sprintf("the table is %s: --featureset gives it another name", sqlName(table))}, err
 }
 
-// sqlStep returns a clip or a logarithm.
+// sqlStep returns the expression for a Clip or Log1p step.
 func sqlStep(v string, s transform.Step) string {
 	if c, ok := s.(transform.Clip); ok {
 		low, high := decimal(c.Low), decimal(c.High)
@@ -65,8 +65,8 @@ func sqlStep(v string, s transform.Step) string {
 	return fmt.Sprintf("(SIGN(%s) * LN(1.0 + ABS(%s)))", v, v)
 }
 
-// nulls returns the tests for missing values of a model that has no rule for these. A weighted sum
-// with a NULL is NULL anyway.
+// nulls returns a test for each feature that trees use, if the model has no rule for missing values. A
+// weighted sum needs no tests, since the sum is NULL if a term is NULL.
 func (x *expression) nulls(m *model.Model, column func(int) string) []string {
 	if m.Missing != dataset.MissingError {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// svmlight is a model file of SVM-light and SVM-rank with the linear kernel. A score is Σ_i α_i y_i
-// x_i·x − b over the support vectors.
+// svmlight is a model file of SVM-light or SVM-rank with the linear kernel. A score is
+// Σ_i α_i y_i x_i·x − b over the support vectors.
 var svmlight = format{
 	name: "svmlight", title: "SVM-light and SVM-rank (linear kernel)",
 	is: func(head []byte) bool {
@@ -21,8 +21,7 @@ var svmlight = format{
 	read: readSVMLight,
 }
 
-// svmlightHead are the comments of the lines before the support vectors, of which the version's
-// is the first.
+// svmlightHead are the comments in the lines between the version and the support vectors.
 var svmlightHead = []string{"kernel type", "kernel parameter -d", "kernel parameter -g", "kernel parameter -s", "kernel parameter -r", "kernel parameter -u",
 	"highest feature index", "number of training documents", "number of support vectors plus 1", "threshold b"}
 
@@ -34,7 +33,7 @@ func readSVMLight(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 		number++
 		text, comment, _ := strings.Cut(text, "#")
 		text = strings.TrimSpace(text)
-		at := number - 2 // in svmlightHead
+		at := number - 2 // index in svmlightHead
 		switch {
 		case number == 1:
 		case at < len(svmlightHead):
@@ -43,7 +42,7 @@ func readSVMLight(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 				return nil, nil, errorAt(number, "found the comment %.40q, expected %q, as SVM-light writes it", strings.TrimSpace(comment), key)
 			}
 			v, err := javaFloat(text, 64)
-			if err != nil && key != "kernel parameter -u" { // a string, "empty" as a rule
+			if err != nil && key != "kernel parameter -u" { // a string, usually "empty"
 				return nil, nil, errorAt(number, "found %.40q as %s, expected a finite number", text, key)
 			}
 			if key == "kernel type" && v != 0 {
@@ -75,7 +74,7 @@ func readSVMLight(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 	return m, nil, nil
 }
 
-// addVector adds a line of a support vector, ALPHA FEATURE:VALUE …, to the weights.
+// addVector adds a support vector to the weights. The line has the form ALPHA FEATURE:VALUE ….
 func (l *linear) addVector(text string) error {
 	fields := strings.Fields(text)
 	alpha, err := javaFloat(fields[0], 64)
@@ -108,8 +107,8 @@ var liblinear = format{
 	is: func(head []byte) bool { return bytes.HasPrefix(head, []byte("solver_type ")) }, read: readLIBLINEAR,
 }
 
-// readLIBLINEAR reads the keys of the head, then a weight per line. With a bias of 0 or more, the
-// last weight is the bias's factor. Scores of two classes are for the larger label.
+// readLIBLINEAR reads the keys of the head, then a weight per line. If the bias is 0 or more, the last
+// weight is the factor of the bias. For two classes, scores are for the larger label.
 func readLIBLINEAR(data []byte, _ ReadOptions) (_ *model.Model, _ []string, err error) {
 	defer catch(&err)
 	keys := map[string]textLine{}
@@ -154,10 +153,10 @@ func readLIBLINEAR(data []byte, _ ReadOptions) (_ *model.Model, _ []string, err 
 	return m, notes, nil
 }
 
-// liblinearHead are the keys before the weights.
+// liblinearHead contains the keys before the weights.
 type liblinearHead struct {
 	keys map[string]textLine
-	end  int // the last line
+	end  int // number of the last line
 }
 
 func (h liblinearHead) number(key string) (float64, int, error) {
@@ -172,7 +171,7 @@ func (h liblinearHead) number(key string) (float64, int, error) {
 	return v, line.number, nil
 }
 
-// settle checks the number of weights and moves the weight of the bias to the constant.
+// settle checks the number of weights and moves the bias from the last weight to the constant.
 func (h liblinearHead) settle(sum *linear) (err error) {
 	defer catch(&err)
 	if rho, ok := h.keys["rho"]; ok {

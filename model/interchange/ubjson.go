@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxUBJSONDepth is how deep objects and lists may be nested.
+// maxUBJSONDepth is the largest nesting depth of objects and lists.
 const maxUBJSONDepth = 100
 
 // ubjson converts Universal Binary JSON (ubjson.org, draft 12) to JSON. Numbers keep all digits of
-// their type. A typed list of values that take no bytes, such as null, is an error: so the text is
-// at most a few times as long as the file.
+// their type. A typed list of values without bytes, such as null, is an error. Thus the JSON text is at
+// most a few times as long as the file.
 type ubjson struct {
 	data  []byte
 	at    int
@@ -22,7 +22,7 @@ type ubjson struct {
 	depth int
 }
 
-// fromUBJSON returns the JSON text of a file.
+// fromUBJSON returns the JSON text of a UBJSON file.
 func fromUBJSON(data []byte) ([]byte, error) {
 	u := ubjson{data: data}
 	err := u.part('[', 0)
@@ -46,7 +46,7 @@ func (u *ubjson) take(n int) ([]byte, error) {
 	return u.data[u.at-n : u.at], nil
 }
 
-// kind returns the marker of the next value.
+// kind returns the type marker of the next value.
 func (u *ubjson) kind() (_ byte, err error) {
 	defer catch(&err)
 	for {
@@ -57,7 +57,7 @@ func (u *ubjson) kind() (_ byte, err error) {
 	}
 }
 
-// value appends the value of a type.
+// value appends the next value, which has the given type.
 func (u *ubjson) value(kind byte) (err error) {
 	defer catch(&err)
 	switch kind {
@@ -90,7 +90,7 @@ func (u *ubjson) value(kind byte) (err error) {
 	return nil
 }
 
-// integer reads a whole number of a type.
+// integer reads a whole number of the given type.
 func (u *ubjson) integer(kind byte) (_ int64, err error) {
 	defer catch(&err)
 	size, ok := map[byte]int{'i': 1, 'U': 1, 'I': 2, 'l': 4, 'L': 8}[kind]
@@ -111,7 +111,8 @@ func (u *ubjson) integer(kind byte) (_ int64, err error) {
 	return int64(binary.BigEndian.Uint64(b)), nil //nolint:gosec // its bits
 }
 
-// real appends a number of a type, in the words of XGBoost's JSON if it is not finite.
+// real appends a number of the given type. Numbers that are not finite become the words in XGBoost's
+// JSON.
 func (u *ubjson) real(kind byte) (err error) {
 	defer catch(&err)
 	bits, size := 32, 4
@@ -129,7 +130,7 @@ func (u *ubjson) real(kind byte) (err error) {
 	return nil
 }
 
-// appendReal appends a number in JSON, extended by Infinity, -Infinity and NaN.
+// appendReal appends a number to JSON text, extended by Infinity, -Infinity and NaN.
 func appendReal(out []byte, x float64, bits int) []byte {
 	switch {
 	case math.IsNaN(x):
@@ -142,7 +143,7 @@ func appendReal(out []byte, x float64, bits int) []byte {
 	return strconv.AppendFloat(out, x, 'g', -1, bits)
 }
 
-// text reads a length and as many bytes of UTF-8.
+// text reads a length and a UTF-8 text with this number of bytes.
 func (u *ubjson) text() (_ []byte, err error) {
 	defer catch(&err)
 	n := must(u.length())
@@ -163,7 +164,7 @@ func (u *ubjson) length() (_ int, err error) {
 	return int(n), err
 }
 
-// quote appends a text as JSON has it.
+// quote appends a text as a JSON string.
 func (u *ubjson) quote(text []byte) {
 	u.out = append(u.out, '"')
 	for _, b := range text {
@@ -179,13 +180,13 @@ func (u *ubjson) quote(text []byte) {
 	u.out = append(u.out, '"')
 }
 
-// container is how the parts of a list or an object are given.
+// container is the header of a list or an object.
 type container struct {
-	kind  byte // of all values, 0 if each has its own
-	count int  // −1 if a bracket ends them
+	kind  byte // type of all values, or 0 if each value has its own
+	count int  // number of values, or −1 if a bracket ends them
 }
 
-// header reads what stands between a bracket and the first part.
+// header reads the header between a bracket and the first part.
 func (u *ubjson) header() (_ container, err error) {
 	defer catch(&err)
 	c := container{count: -1}
@@ -208,7 +209,7 @@ func (u *ubjson) header() (_ container, err error) {
 	return c, nil
 }
 
-// parts appends a list (open is '[') or an object ('{').
+// parts appends the parts of a list (open is '[') or of an object (open is '{').
 func (u *ubjson) parts(open byte) (err error) {
 	defer catch(&err)
 	c := must(u.header())
@@ -235,7 +236,7 @@ func (u *ubjson) parts(open byte) (err error) {
 	return nil
 }
 
-// part appends an element of a list or a member of an object.
+// part appends an element of a list or a key and its value in an object.
 func (u *ubjson) part(open, kind byte) (err error) {
 	defer catch(&err)
 	if open == '{' {

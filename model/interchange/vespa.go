@@ -11,12 +11,12 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// vespa is a ranking expression, such as the file: of a Vespa rank profile holds, computed in
-// double. A feature is the attribute of its name; a name with brackets, such as bm25(title), is
-// that rank feature. An attribute without a value is NaN.
+// vespa is a ranking expression, which Vespa computes in double. It may be the content of a "file:" in
+// a rank profile. A feature name such as ctr is the attribute ctr. A name with brackets, such as
+// bm25(title), is a rank feature. An attribute without a value is NaN.
 var vespa = format{name: "vespa", title: "Vespa ranking expression", write: writeVespa}
 
-// mostVespa is how many weights and leaves an expression has at most.
+// mostVespa is the largest number of weights and leaves in an expression.
 const mostVespa = 1_000_000
 
 var (
@@ -66,7 +66,7 @@ func writeVespa(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err er
 	return nil, err
 }
 
-// vespaStep returns a clip or a logarithm.
+// vespaStep returns the expression for a Clip or Log1p step.
 func vespaStep(v string, s transform.Step) string {
 	if c, ok := s.(transform.Clip); ok {
 		return fmt.Sprintf("min(max(%s, %s), %s)", v, decimal(c.Low), decimal(c.High))

@@ -19,19 +19,20 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// xgboost is what XGBoost's save_model writes since version 1.0: JSON, or the same as UBJSON.
+// xgboost is the format of XGBoost's save_model since version 1.0: JSON, or the same structure in
+// UBJSON.
 var xgboost = format{
-	name: "xgboost", title: "XGBoost JSON and UBJSON, as save_model writes them (UBJSON is only read)",
+	name: "xgboost", title: "XGBoost JSON and UBJSON of save_model (UBJSON: import only)",
 	is:   func(head []byte) bool { return isUBJSON(head) || firstKey(head) == "learner" },
 	read: readXGBoost, write: writeXGBoost,
 }
 
-// isUBJSON reports whether a file is an object in UBJSON: behind its brace is the type of a length.
+// isUBJSON reports whether a file is an object in UBJSON: the type of a length follows its brace.
 func isUBJSON(head []byte) bool {
 	return len(head) > 2 && head[0] == '{' && strings.IndexByte("iUIlL", head[1]) >= 0
 }
 
-// firstKey returns the first key of a JSON object, "" if there is none.
+// firstKey returns the first key of a JSON object, or "".
 func firstKey(head []byte) string {
 	d := json.NewDecoder(bytes.NewReader(head))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -42,7 +43,7 @@ func firstKey(head []byte) string {
 	return key
 }
 
-// xgbFile is the part of a file that scoring depends on.
+// xgbFile contains the keys of a file that scoring depends on.
 type xgbFile struct {
 	Learner struct {
 		Attributes struct {
@@ -68,41 +69,42 @@ type xgbBooster struct {
 	Model  xgbModel `json:"model"`
 	GBTree struct {
 		Model xgbModel `json:"model"`
-	} `json:"gbtree"` // of dart, before 3.4
-	WeightDrop strictjson.Numbers `json:"weight_drop"` // of dart, before 3.4
+	} `json:"gbtree"` // of the booster dart, before 3.4
+	WeightDrop strictjson.Numbers `json:"weight_drop"` // of the booster dart, before 3.4
 }
 
 type xgbModel struct {
 	Trees      []xgbTree          `json:"trees"`
 	WeightDrop strictjson.Numbers `json:"weight_drop"`
-	Weights    strictjson.Value   `json:"weights"` // of gblinear
+	Weights    strictjson.Value   `json:"weights"` // of the booster gblinear
 	Cats       xgbCats            `json:"cats"`
 	Param      struct {
 		Trees strictjson.Value `json:"num_trees"`
 	} `json:"gbtree_model_param"`
-	Info strictjson.Integers `json:"tree_info"`        // the class of each tree
-	Ends strictjson.Integers `json:"iteration_indptr"` // of each iteration, how many trees there are up to it
+	Info strictjson.Integers `json:"tree_info"`        // class of each tree
+	Ends strictjson.Integers `json:"iteration_indptr"` // number of trees up to the end of each iteration
 }
 
-// xgbCats are the categories of a data frame that a model learned from, an element of Enc a feature:
-// texts as bytes, one after the other, or numbers. Versions before 3.1 have none.
+// xgbCats contains the categories of the data frame that a model learned from. Enc has an element for
+// each feature. Its Values are the bytes of all texts, one text after the other, or numbers. Versions
+// before 3.1 have none.
 type xgbCats struct {
 	Enc []struct {
-		Offsets strictjson.Integers `json:"offsets"` // of texts, with the end
+		Offsets strictjson.Integers `json:"offsets"` // of texts: where each begins, and the end
 		Type    strictjson.Value    `json:"type"`    // of numbers
 		Values  strictjson.Value    `json:"values"`
 	} `json:"enc"`
-	Ends strictjson.Integers `json:"feature_segments"` // of the features, how many categories stand before each, and the end
+	Ends strictjson.Integers `json:"feature_segments"` // number of categories before each feature, and the total
 }
 
-// xgbTree is a tree as lists, an element a node; the value of a leaf is its split_condition.
+// xgbTree is a tree as lists with an element for each node. The value of a leaf is its split_condition.
 type xgbTree struct {
 	Left       strictjson.Integers `json:"left_children"`
 	Right      strictjson.Integers `json:"right_children"`
 	Feature    strictjson.Integers `json:"split_indices"`
 	Condition  strictjson.Value    `json:"split_conditions"`
-	Default    strictjson.Value    `json:"default_left"` // numbers, or true and false
-	Type       strictjson.Integers `json:"split_type"`   // 1 for categories; none before version 1.3
+	Default    strictjson.Value    `json:"default_left"` // 0 and 1, or false and true
+	Type       strictjson.Integers `json:"split_type"`   // 1 for categories; missing before version 1.3
 	Categories strictjson.Integers `json:"categories"`
 	Nodes      strictjson.Integers `json:"categories_nodes"`
 	Segments   strictjson.Integers `json:"categories_segments"`
@@ -123,14 +125,14 @@ func readXGBoost(data []byte, o ReadOptions) (*model.Model, []string, error) {
 		}
 	}
 	m, notes, err := readXGBoostJSON(finiteJSON(text), o)
-	if err != nil && binary { // which has no lines
+	if err != nil && binary { // UBJSON has no lines
 		return nil, nil, &model.FileError{File: o.File, Err: model.Locate(o.File, text, err).Err}
 	}
 	return m, notes, err
 }
 
-// finiteJSON replaces the words Infinity and NaN, which JSON does not have but XGBoost writes,
-// by a number out of range and null.
+// finiteJSON replaces the words Infinity and NaN, which XGBoost writes although JSON does not have
+// them, by a number out of range and null.
 func finiteJSON(text []byte) []byte {
 	if !bytes.Contains(text, []byte("Infinity")) && !bytes.Contains(text, []byte("NaN")) {
 		return text
@@ -195,7 +197,7 @@ func readXGBoostJSON(text []byte, o ReadOptions) (_ *model.Model, _ []string, er
 	return m, append(notes, more...), err
 }
 
-// decodeJSON reads an object into a struct, strictly.
+// decodeJSON decodes an object into a struct. It accepts only valid JSON without repeated keys.
 func decodeJSON(text []byte, into any) (err error) {
 	defer catch(&err)
 	check(strictjson.Check(text))
@@ -203,7 +205,7 @@ func decodeJSON(text []byte, into any) (err error) {
 	return o.Decode(into)
 }
 
-// wholeOf returns a whole number, with or without quotes, or otherwise if there is none.
+// wholeOf returns a whole number, with or without quotes. It returns otherwise if v is missing.
 func wholeOf(v strictjson.Value, name string, otherwise int) (int, error) {
 	if v.Text == nil {
 		return otherwise, nil
@@ -215,7 +217,7 @@ func wholeOf(v strictjson.Value, name string, otherwise int) (int, error) {
 	return n, nil
 }
 
-// size checks that there is one score, and returns the number of features.
+// size returns the number of features. It returns an error if a document has several scores.
 func (f *xgbFile) size() (_ int, err error) {
 	defer catch(&err)
 	p := &f.Learner.Param
@@ -231,11 +233,12 @@ func (f *xgbFile) size() (_ int, err error) {
 	return features, err
 }
 
-// base returns the constant to add to the sum of the trees: base_score before the objective's link.
+// base returns the constant to add to the sum of the trees: base_score, mapped to the scale before the
+// objective's link.
 func (f *xgbFile) base() (float64, []string, error) {
 	v := f.Learner.Param.BaseScore
 	text := strings.Trim(string(v.Text), `"[] `)
-	b := 0.5 // in versions without it
+	b := 0.5 // versions without base_score
 	if text != "" {
 		x, err := strconv.ParseFloat(text, 32)
 		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
@@ -264,12 +267,12 @@ func (f *xgbFile) base() (float64, []string, error) {
 	return b, notes, nil
 }
 
-// logit is as XGBoost computes it, in float32.
+// logit computes log(p/(1 − p)) in float32, as XGBoost does.
 func logit(p float64) float64 {
 	return float64(float32(-elementary.Log(float64(float32(1/p - 1)))))
 }
 
-// addTrees adds the trees, with the weights of dart.
+// addTrees adds the trees to e, multiplied by the weights of the booster dart.
 func (f *xgbFile) addTrees(e *ensemble) (err error) {
 	defer catch(&err)
 	b := &f.Learner.Booster
@@ -301,7 +304,7 @@ func (f *xgbFile) addTrees(e *ensemble) (err error) {
 	return nil
 }
 
-// checkCounts checks the number of trees against the numbers stated in the file.
+// checkCounts returns an error if the number of trees differs from the numbers stated in the file.
 func (m *xgbModel) checkCounts() error {
 	n := len(m.Trees)
 	if m.Trees == nil {
@@ -347,7 +350,7 @@ func (c *xgbCats) read(features int) ([]*dataset.Categories, error) {
 	return all, nil
 }
 
-// feature reads the categories of a feature, and returns their number.
+// feature sets all[j] to the categories of feature j and returns their number.
 func (c *xgbCats) feature(j int, all []*dataset.Categories) (n int, err error) {
 	defer catch(&err)
 	enc := &c.Enc[j]
@@ -365,7 +368,7 @@ func (c *xgbCats) feature(j int, all []*dataset.Categories) (n int, err error) {
 	numbers := must(numbersOf(enc.Values, `"values"`))
 	text := make([]byte, len(numbers))
 	for i, v := range numbers {
-		text[i] = byte(int(v)) // some versions write bytes with a sign
+		text[i] = byte(int(v)) // some versions write signed bytes
 	}
 	if last := enc.Offsets[len(enc.Offsets)-1]; enc.Offsets[0] != 0 || !slices.IsSorted(enc.Offsets) || last != len(text) {
 		return 0, wrong(enc.Values, "found %d bytes of texts, expected them to end at %d, and ascending offsets from 0 on", len(text), last)
@@ -380,7 +383,7 @@ func (c *xgbCats) feature(j int, all []*dataset.Categories) (n int, err error) {
 	return len(texts), inCategories(enc.Values, err)
 }
 
-// linear returns the model of the booster gblinear: a weight a feature, and a bias.
+// linear returns the model of the booster gblinear, which has a weight for each feature and a bias.
 func (f *xgbFile) linear(features int, base float64, names []string, hyperparameters map[string]any) (_ *model.Model, err error) {
 	defer catch(&err)
 	v := f.Learner.Booster.Model.Weights
@@ -395,7 +398,7 @@ func (f *xgbFile) linear(features int, base float64, names []string, hyperparame
 	return l.model("xgboost", hyperparameters)
 }
 
-// listIn returns the elements of a list, which must be there.
+// listIn returns the elements of a list. A missing list is an error.
 func listIn(v strictjson.Value, name string) ([]strictjson.Value, error) {
 	switch {
 	case v.Text == nil:
@@ -406,7 +409,7 @@ func listIn(v strictjson.Value, name string) ([]strictjson.Value, error) {
 	return strictjson.Elements(v)
 }
 
-// singles reads a list of numbers, which may be infinite; null is NaN.
+// singles reads a list of numbers as float32. Numbers may be infinite, and null becomes NaN.
 func singles(v strictjson.Value, name string) (_ []float32, err error) {
 	defer catch(&err)
 	list := must(listIn(v, name))
@@ -442,7 +445,7 @@ func flags(v strictjson.Value, name string) (_ []bool, err error) {
 	return values, nil
 }
 
-// tree returns the tree of the lists.
+// tree returns the tree that the lists describe.
 func (x *xgbTree) tree(features int) (_ tree, err error) {
 	defer catch(&err)
 	n := len(x.Left)
@@ -480,8 +483,8 @@ func (x *xgbTree) tree(features int) (_ tree, err error) {
 	return grow(nodes, values)
 }
 
-// numberNodes returns the number of each node among those with children, or −1 − its number
-// among the leaves, and the count of the former.
+// numberNodes numbers inner nodes and leaves separately. It returns the index of each inner node among
+// the inner nodes, and −1 − l for the l-th leaf. It also returns the number of inner nodes.
 func numberNodes(left []int) (numbers []int, inner int) {
 	numbers = make([]int, len(left))
 	for i, c := range left {
@@ -495,7 +498,7 @@ func numberNodes(left []int) (numbers []int, inner int) {
 	return numbers, inner
 }
 
-// node returns a node with its feature and children.
+// node returns node i with its feature and children.
 func (x *xgbTree) node(i int, numbers []int, features int) (scorer.TreeNode, error) {
 	if x.Feature[i] < 0 || x.Feature[i] >= features {
 		return scorer.TreeNode{}, fmt.Errorf(`found %d in "split_indices" of node %d, expected a feature from 0 to %d`, x.Feature[i], i, features-1)
@@ -508,8 +511,8 @@ func (x *xgbTree) node(i int, numbers []int, features int) (scorer.TreeNode, err
 	return scorer.TreeNode{Feature: x.Feature[i], Left: numbers[x.Left[i]], Right: numbers[x.Right[i]]}, nil
 }
 
-// divideXGBoost sets how a node divides: x below the condition goes left, or x that is not in
-// the set of categories, if there is one.
+// divideXGBoost sets the test of a node. Values of the feature below the condition go left. If there is
+// a set of categories, values outside the set go left.
 func divideXGBoost(n *scorer.TreeNode, condition float32, missingLeft bool, set []float32) {
 	if set != nil {
 		n.Categories, n.MissingLeft = set, !missingLeft
@@ -519,10 +522,10 @@ func divideXGBoost(n *scorer.TreeNode, condition float32, missingLeft bool, set 
 	n.Threshold, n.MissingLeft = before(condition), missingLeft
 }
 
-// before returns the largest float32 below x: y < x and y ≤ before(x) are the same.
+// before returns the largest float32 below x. For every float32 y, y < x is the same as y ≤ before(x).
 func before(x float32) float32 { return math.Nextafter32(x, float32(math.Inf(-1))) }
 
-// sets returns the categories of each node that has some.
+// sets returns the categories of each node that has categories.
 func (x *xgbTree) sets() (map[int][]float32, error) {
 	if len(x.Nodes) != len(x.Segments) || len(x.Nodes) != len(x.Sizes) {
 		return nil, fmt.Errorf("found %d categories_nodes, %d categories_segments and %d categories_sizes, expected as many of each", len(x.Nodes), len(x.Segments), len(x.Sizes))
@@ -543,7 +546,7 @@ func (x *xgbTree) sets() (map[int][]float32, error) {
 	return sets, nil
 }
 
-// categorySet returns categories in ascending order, not nil.
+// categorySet returns the categories in ascending order. The result is not nil.
 func categorySet(numbers []int) ([]float32, error) {
 	set := make([]float32, len(numbers))
 	for i, c := range numbers {

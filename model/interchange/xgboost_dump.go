@@ -16,11 +16,11 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// xgboostDump is the JSON of XGBoost's get_dump, a list of nested trees. It is also the definition
-// of model/xgboost+json in the learning-to-rank plugins of Elasticsearch and OpenSearch: that list,
-// or an object with an objective and the list as "splits". Neither has base_score.
+// xgboostDump is the JSON of XGBoost's get_dump, a list of nested trees. It is also the definition of a
+// model/xgboost+json in the learning-to-rank plugins of Elasticsearch and OpenSearch. There the list
+// may also be "splits" in an object with an objective. Both forms lack base_score.
 var xgboostDump = format{
-	name: "xgboost-dump", title: "XGBoost's JSON dump, the definition of a model/xgboost+json",
+	name: "xgboost-dump", title: "XGBoost JSON dump, as in model/xgboost+json",
 	is: isXGBoostDump, read: readXGBoostDump, write: writeXGBoostDump,
 }
 
@@ -30,11 +30,11 @@ func isXGBoostDump(head []byte) bool {
 	return isNode && (bytes.HasPrefix(text, []byte("[")) || firstKey(text) == "objective" || firstKey(text) == "splits")
 }
 
-// dumpReader reads nested trees.
+// dumpReader is the state of reading nested trees.
 type dumpReader struct {
-	numbers map[string]int // of features, by their names, in the order in which they are met
+	numbers map[string]int // features by name, numbered in the order of their first use
 	names   []string
-	nodes   []scorer.TreeNode // of the tree that is read
+	nodes   []scorer.TreeNode // of the current tree
 	values  []float64
 }
 
@@ -88,7 +88,7 @@ type dumpNode struct {
 	Leaf      *float32         `json:"leaf"`
 }
 
-// node adds a node with those below it, and returns its number or −1 less that of its leaf.
+// node adds a node and the nodes below. It returns the node's number in the encoding of TreeNode.Left.
 func (r *dumpReader) node(v strictjson.Value) (_ int, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, "a node"))
@@ -107,7 +107,7 @@ func (r *dumpReader) node(v strictjson.Value) (_ int, err error) {
 	}
 	own := len(r.nodes)
 	r.nodes = append(r.nodes, scorer.TreeNode{Feature: r.feature(*d.Split)})
-	var at [2]int // the children's places: yes, no
+	var at [2]int // the children's numbers: yes, no
 	for _, child := range children {
 		id := must(nodeID(child))
 		place, err := r.node(child)
@@ -143,8 +143,8 @@ func nodeID(v strictjson.Value) (_ int, err error) {
 	return *d.ID, nil
 }
 
-// divide sets how the node divides: x below the condition goes to yes; with a list of categories,
-// those in it do.
+// divide sets the test of a node. Values of the feature below the condition go to the child yes. If the
+// condition is a list of categories, documents with one of these categories go to yes.
 func (d *dumpNode) divide(n *scorer.TreeNode, v strictjson.Value) error {
 	if d.Missing != nil && *d.Missing != *d.Yes && *d.Missing != *d.No {
 		return wrong(v, `found %d as "missing", expected %d or %d, as "yes" and "no" say`, *d.Missing, *d.Yes, *d.No)
@@ -175,7 +175,8 @@ func (d *dumpNode) divide(n *scorer.TreeNode, v strictjson.Value) error {
 	return nil
 }
 
-// feature returns the number of a feature in the order in which they are met.
+// feature returns the number of the named feature. Features are numbered in the order of their first
+// use.
 func (r *dumpReader) feature(name string) int {
 	number, ok := r.numbers[name]
 	if !ok {
@@ -185,9 +186,9 @@ func (r *dumpReader) feature(name string) int {
 	return number
 }
 
-// settleFeatures orders the features. The options come first, then the numbers in names such as f0
-// and f1 (XGBoost's names of unnamed columns) or feature_1 and feature_2 (this module's). Otherwise
-// the order is that of first use.
+// settleFeatures orders the features. It uses o.Names if given. Otherwise it uses the numbers in names
+// such as f0 and f1 (XGBoost's names of unnamed columns) or feature_1 and feature_2 (this module's).
+// For other names, the order is that of first use.
 func (r *dumpReader) settleFeatures(e *ensemble, o ReadOptions) ([]string, error) {
 	if o.Names != nil {
 		numbers := make([]int, len(r.names))
@@ -223,7 +224,7 @@ func (r *dumpReader) settleFeatures(e *ensemble, o ReadOptions) ([]string, error
 	return e.number(o, true, false)
 }
 
-// renumber gives features other numbers.
+// renumber replaces each feature's number j by numbers[j].
 func (e *ensemble) renumber(numbers []int) {
 	for _, t := range e.trees {
 		for i := range t.nodes {
@@ -232,7 +233,8 @@ func (e *ensemble) renumber(numbers []int) {
 	}
 }
 
-// numbered returns the numbers behind a prefix that all names have.
+// numbered returns the numbers in names of the form prefix and number. It returns false if a name has
+// another form.
 func (r *dumpReader) numbered(prefix string) ([]int, bool) {
 	numbers := make([]int, len(r.names))
 	for i, name := range r.names {
@@ -280,7 +282,7 @@ func xgboostDefinition(m *model.Model, o WriteOptions) (text []byte, notes []str
 	return d.text, notes, nil
 }
 
-// needThresholds returns an error for trees that divide documents by categories.
+// needThresholds returns an error if a tree has nodes with categories.
 func (f *xgbForest) needThresholds() error {
 	if j := slices.Index(f.categories, true); j >= 0 {
 		return fmt.Errorf("found categories of feature %d, expected thresholds alone: the plugins have none", j+1)
@@ -288,8 +290,8 @@ func (f *xgbForest) needThresholds() error {
 	return nil
 }
 
-// dumpWriter writes nested trees. Numbers have the digits of a float64, so that a parser that
-// reads one first gets the float32.
+// dumpWriter writes nested trees. Numbers are written as float64, so that a parser which reads a
+// float64 and converts it gets the same float32.
 type dumpWriter struct {
 	forest *xgbForest
 	names  [][]byte // in quotes

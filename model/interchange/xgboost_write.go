@@ -15,27 +15,27 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// xgbForest is a sum of trees in XGBoost's form. Values and conditions are float32. A value below
-// the condition goes left, and so does a category outside the set. The leaves of the first tree
+// xgbForest is a sum of trees in XGBoost's form. Values and conditions are float32. A feature value
+// below the condition goes left, and so does a category outside the set. The leaves of the first tree
 // include the constant, since some programs that read XGBoost's files ignore base_score.
 type xgbForest struct {
 	features   int
 	names      []string
 	trees      [][]xgbNode
-	categories []bool // of each feature: whether a node has categories
-	typed      bool   // whether the features' types are written, where none has categories
+	categories []bool // for each feature, whether a node has categories
+	typed      bool   // whether to write the types of the features even if no feature has categories
 }
 
-// xgbNode is a node; the children of one follow each other.
+// xgbNode is a node. The right child follows the left child in the list.
 type xgbNode struct {
 	parent, left int // left is 0 for a leaf
 	feature      int
-	value        float32 // of a leaf, or the condition
+	value        float32 // value of a leaf, or condition
 	set          []float32
 	missingLeft  bool
 }
 
-// xgbForestOf returns a model as XGBoost's trees.
+// xgbForestOf converts a model to XGBoost's trees.
 func xgbForestOf(m *model.Model, o WriteOptions) (_ *xgbForest, _ []string, err error) {
 	defer catch(&err)
 	e := must(treesOf(m))
@@ -86,7 +86,7 @@ func (f *xgbForest) tree(t tree) (_ []xgbNode, err error) {
 	return nodes, nil
 }
 
-// divide returns how a node divides, and whether left and right change places.
+// divide returns the test of a node. swapped reports whether the children change sides.
 func (f *xgbForest) divide(n *scorer.TreeNode) (out xgbNode, swapped bool, err error) {
 	out = xgbNode{feature: n.Feature, missingLeft: n.MissingLeft}
 	switch {
@@ -99,7 +99,7 @@ func (f *xgbForest) divide(n *scorer.TreeNode) (out xgbNode, swapped bool, err e
 		f.categories[n.Feature] = true
 		out.set, out.missingLeft = n.Categories, !n.MissingLeft
 		return out, true, nil
-	case n.Threshold == math.MaxFloat32: // all numbers go left, so none is below the least
+	case n.Threshold == math.MaxFloat32: // all numbers go left; after the swap, no number is below the condition
 		out.value, out.missingLeft = -math.MaxFloat32, !n.MissingLeft
 		return out, true, nil
 	}
@@ -107,8 +107,8 @@ func (f *xgbForest) divide(n *scorer.TreeNode) (out xgbNode, swapped bool, err e
 	return out, false, nil
 }
 
-// writeXGBoost writes what save_model of XGBoost writes, in the form of version 2: older versions read
-// it as well.
+// writeXGBoost writes a file in the format of XGBoost's save_model, version 2, which older versions of
+// XGBoost also read.
 func writeXGBoost(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
 	defer catch(&err)
 	f, notes := must2(xgbForestOf(m, o))
@@ -126,7 +126,7 @@ func writeXGBoost(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err 
 	return notes, f.write(w, o.Scores)
 }
 
-// write writes the trees as save_model does.
+// write writes the trees in the format of save_model.
 func (f *xgbForest) write(w io.Writer, scores Scores) (err error) {
 	defer catch(&err)
 	names := must(strictjson.Marshal(append([]string{}, f.names...)))
@@ -153,7 +153,7 @@ func (f *xgbForest) write(w io.Writer, scores Scores) (err error) {
 	return out.Flush()
 }
 
-// shiftFeatures puts a feature that is not used before the others.
+// shiftFeatures inserts an unused feature before all others.
 func (f *xgbForest) shiftFeatures() {
 	f.features++
 	f.categories = slices.Insert(f.categories, 0, false)
@@ -164,7 +164,7 @@ func (f *xgbForest) shiftFeatures() {
 	}
 }
 
-// types returns the list of the features' types, empty unless it is asked for or some have
+// types returns the list of the features' types. It is empty unless f.typed is set or a feature has
 // categories.
 func (f *xgbForest) types() []byte {
 	if !f.typed && !slices.Contains(f.categories, true) {
@@ -182,7 +182,7 @@ func (f *xgbForest) types() []byte {
 	return append(text, ']')
 }
 
-// writeEach writes a member that is a list, with a comma behind it.
+// writeEach writes a key with a list of n elements, followed by a comma.
 func writeEach(out *bufio.Writer, key string, n int, add func(text []byte, i int) []byte) {
 	text := append(strconv.AppendQuote(nil, key), ":["...)
 	for i := range n {
@@ -236,7 +236,7 @@ func (f *xgbForest) writeTree(out *bufio.Writer, number int, nodes []xgbNode) {
 	fmt.Fprintf(out, `"tree_param":{"num_deleted":"0","num_feature":"%d","num_nodes":"%d","size_leaf_vector":"1"}}`, f.features, n)
 }
 
-// writeSets writes the categories of all nodes, one after the other.
+// writeSets writes the categories of all nodes, one set after the other.
 func writeSets(out *bufio.Writer, nodes []xgbNode) {
 	var all, of, from, sizes []int
 	for i := range nodes {
