@@ -7,16 +7,16 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Alias is another tool's name of a measure.
+// Alias is the name of a measure in another tool.
 type Alias struct {
-	Pattern string // as the tool writes it, with K for a cutoff
-	Means   string // the pattern that [Parse] takes it for
+	Pattern string // name in the tool, with K for a cutoff
+	Means   string // pattern of the same measure in this package
 	Tool    string
 }
 
-// aliases are the names that trec_eval, ir_measures and ranx use. Names that differ from ours in
-// case alone (nDCG@10, P@5, ERR@20) are left out. An alias names the measure alone. Gain, discount
-// and relevance come from the convention, so trec gives trec_eval's values.
+// aliases are the names in trec_eval, ir_measures and ranx, except names that differ from this
+// package's names only in case (nDCG@10, P@5, ERR@20). An alias does not determine gain, discount and
+// relevance. The convention does, so the convention trec gives trec_eval's values.
 var aliases = []Alias{
 	{"ndcg_cut_K", "ndcg@K", "trec_eval"},
 	{"P_K", "p@K", "trec_eval"},
@@ -36,7 +36,7 @@ var aliases = []Alias{
 	{"hit@K", "success@K", ""},
 }
 
-// Aliases lists the names of other tools that [Parse] reads.
+// Aliases returns the names of other tools that [Parse] accepts.
 func Aliases() []Alias {
 	var named []Alias
 	for _, a := range aliases {
@@ -53,8 +53,8 @@ const (
 	numbers = "a number is no measure of a ranking; data info counts queries, documents and grades"
 )
 
-// lacking says of measures of other tools that are not here which comes nearest. The keys
-// are names without cutoff, in lower case.
+// lacking describes measures of other tools that this package does not have, and the closest measures.
+// The keys are names without cutoff, in lower case.
 var lacking = map[string]string{
 	"gm_map":            "the geometric mean of average precision is not computed here; map is the arithmetic one",
 	"gm_bpref":          "the geometric mean of bpref is not computed here; bpref is the arithmetic one",
@@ -91,8 +91,8 @@ var lacking = map[string]string{
 	"kendall":           "the nearest is pairs, the share of pairs in the right order: without ties Kendall's tau is twice that less one",
 }
 
-// canonicalName returns a name in lower case, in the form NAME or NAME@PARAMETER, and resolves
-// aliases. trec_eval's cutoffs follow _ or a dot, and ranx's rbp.95 is rbp@0.95.
+// canonicalName resolves aliases and returns a name in lower case, in the form NAME or NAME@PARAMETER.
+// It converts trec_eval's cutoffs, which follow "_" or ".", and ranx's rbp.95, which is rbp@0.95.
 func canonicalName(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	base, value, has := strings.Cut(name, "@")
@@ -108,7 +108,7 @@ func canonicalName(name string) string {
 	for _, a := range aliases {
 		pattern := strings.ToLower(strings.TrimSuffix(a.Pattern, "[@K]"))
 		pattern = strings.TrimSuffix(strings.TrimSuffix(pattern, "@k"), "_k")
-		if base == pattern && base != "ap" { // which the registry has
+		if base == pattern && base != "ap" { // "ap" is in the registry
 			base, _, _ = strings.Cut(strings.TrimSuffix(a.Means, "[@K]"), "@")
 			break
 		}
@@ -119,7 +119,7 @@ func canonicalName(name string) string {
 	return base
 }
 
-// unknown is the error about a name that is neither a measure nor an alias.
+// unknown returns the error for a name that is neither a measure nor an alias.
 func unknown(name string) error {
 	base, value, has := strings.Cut(canonicalName(name), "@")
 	if why, ok := lacking[base]; ok {

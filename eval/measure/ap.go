@@ -1,13 +1,12 @@
 package measure
 
-// ap is average precision. With R relevant documents, at the ranks r_1 < … < r_R,
+// ap is average precision. For R relevant documents at the ranks r_1 < … < r_R,
 //
 //	AP = 1/R Σ_i i/r_i
 //
-// (Buckley and Voorhees, Retrieval System Evaluation, 2005). R counts the
-// relevant documents of the list, as in the LETOR scripts. Its mean over queries
-// is MAP. With a cutoff the sum has only ranks up to it, and R stays what it is
-// (map_cut of trec_eval).
+// (Buckley and Voorhees, Retrieval System Evaluation, 2005). R is the number of relevant documents in
+// the list, as in the LETOR scripts. The mean of AP over queries is MAP. With a cutoff, the sum is over
+// ranks up to the cutoff, but R still counts all relevant documents (map_cut of trec_eval).
 type ap struct {
 	binary
 	k int // 0 for no cutoff
@@ -40,16 +39,16 @@ func (m ap) Value(ranked []float64) (float64, bool) {
 	return sum / float64(good), true
 }
 
-// divideAll reports whether a sum over relevant documents is faster without a branch, with terms of
-// 0 for the other documents. Processors predict the branch well only if few documents are relevant.
+// divideAll reports whether adding 0 for irrelevant documents is faster than a branch that skips them.
+// Processors predict the branch well only if few documents are relevant.
 func divideAll(good, docs int) bool {
 	const part = 8
 	return part*good > docs
 }
 
-// Average implements Averager. Take a group of t documents, r of them relevant, below R' relevant
-// ones. The place after j others of the group is relevant with probability r/t. Then j(r−1)/(t−1)
-// of these j are relevant on average.
+// Average implements Averager. Consider a group of t documents with r relevant ones. The document at a
+// rank of the group is relevant with probability r/t. Given that, j(r−1)/(t−1) of the j documents of
+// the group above this rank are relevant on average.
 func (m ap) Average(ranked []float64, ends []int) (float64, bool) {
 	good := m.count(ranked)
 	if good == 0 {
@@ -58,7 +57,7 @@ func (m ap) Average(ranked []float64, ends []int) (float64, bool) {
 	all, threshold := divideAll(good, len(ranked)), m.threshold
 	seen, start, sum, k := 0, 0, 0.0, cutoff(m.k, len(ranked))
 	for _, end := range ends {
-		if end == start+1 { // what follows, without divisions by 1
+		if end == start+1 { // the formula below without divisions by 1
 			is := 0
 			if ranked[start] >= threshold {
 				is = 1
@@ -81,7 +80,7 @@ func (m ap) Average(ranked []float64, ends []int) (float64, bool) {
 		seen += r
 		start = end
 	}
-	return sum / float64(good), true // those not retrieved count, too
+	return sum / float64(good), true // good includes relevant documents that were not retrieved
 }
 
 // GoodGain implements Additive.
@@ -92,20 +91,20 @@ func (m ap) GoodGain(i, a, good, bad int) float64 {
 	return float64(i+1) / float64(i+1+a) / float64(good)
 }
 
-// apSwaps are swaps under average precision. With x = 1 for the R relevant
-// documents and 0 for the others, i = a+1 and j = b+1 ranks from 1, m_k relevant
-// ones among the first k and h_k = Σ_{l≤k} x_l/l,
+// apSwaps are swaps under average precision. Let x be 1 for the R relevant documents and 0 for the
+// others. Let i = a+1 and j = b+1 be the ranks counted from 1. Let m_k be the number of relevant
+// documents among the first k, and h_k = Σ_{l≤k} x_l/l. Then
 //
 //	a relevant, b not:  loss = ( m_i/i      − m_j/j + h_{j−1} − h_i)/R
 //	b relevant, a not: −loss = ((m_i + 1)/i − m_j/j + h_{j−1} − h_i)/R
 //
-// Each is a term of the upper plus a term of the lower document.
+// Each formula is the sum of a term for the upper document and a term for the lower document.
 type apSwaps struct {
 	relevant []float64 // by document
 	scale    float64   // 1/R
 }
 
-// Swaps implements Swapper; the formula is that of whole lists.
+// Swaps implements Swapper. The formula of apSwaps requires that there is no cutoff.
 func (m ap) Swaps(grades []float64) (Swaps, error) {
 	if m.k > 0 {
 		return anySwaps{m, grades, cutoff(m.k, len(grades))}, nil

@@ -2,8 +2,8 @@ package measure
 
 // auc is the area under the ROC curve: the share of pairs of a relevant and an irrelevant document in
 // which the relevant one is ranked higher (Hanley and McNeil 1982). A tied pair counts one half.
-// Documents that were not retrieved are tied below all others. The convention determines the value of
-// a query without such a pair.
+// Documents that were not retrieved are tied below all others. The convention defines the value of a
+// query without such a pair.
 type auc struct{ binary }
 
 func newAUC(s spec) Averager { return auc{newBinary(s)} }
@@ -26,7 +26,7 @@ func (m auc) Value(ranked []float64) (float64, bool) {
 
 // Average implements Averager.
 func (m auc) Average(ranked []float64, ends []int) (float64, bool) {
-	var good, bad, inverted2 int64 // twice the inverted pairs, to stay whole
+	var good, bad, inverted2 int64 // twice the number of inverted pairs, so that it is whole
 	start := 0
 	for _, end := range withRest(ends, len(ranked)) {
 		g := int64(m.count(ranked[start:end]))

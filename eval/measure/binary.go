@@ -1,6 +1,6 @@
 package measure
 
-// base is what all measures have.
+// base is the common part of all measures.
 type base struct {
 	name, family string
 	cut          int
@@ -14,7 +14,7 @@ func newBase(s spec) base {
 // Name implements Measure.
 func (b base) Name() string { return b.name }
 
-// Convention returns the convention that the measure was parsed under.
+// Convention returns the convention of the measure.
 func (b base) Convention() Convention { return b.convention }
 
 // Family returns the name of a measure of this package without its parameter, such as "ndcg" for
@@ -26,8 +26,8 @@ func Family(m Measure) string {
 	return ""
 }
 
-// CutoffOf returns the rank below which the order of documents has no influence on a
-// measure, 0 if there is none or it is not known.
+// CutoffOf returns the rank below which the order of documents does not affect the measure. It returns
+// 0 if the measure has no cutoff or the cutoff is unknown.
 func CutoffOf(m Measure) int {
 	if b, ok := m.(interface{ described() base }); ok {
 		return b.described().cut
@@ -35,25 +35,25 @@ func CutoffOf(m Measure) int {
 	return 0
 }
 
-// CountingRanks returns how many of n ranks count for a measure: all, or those up to its
-// cutoff.
+// CountingRanks returns the number of ranks that count for a measure of n documents: the cutoff, but at
+// most n.
 func CountingRanks(m Measure, n int) int { return cutoff(CutoffOf(m), n) }
 
 func (b base) described() base { return b }
 
-// under parses the measure again under another convention.
+// under returns the measure with another convention.
 func (b base) under(c Convention) Measure { return reparsed(b.name, c, Options{}) }
 
 func reparsed(name string, c Convention, o Options) Measure {
 	m, err := Parse(name, c, o)
 	if err != nil {
-		panic("measure: " + err.Error()) // a name that Parse gave
+		panic("measure: " + err.Error()) // b.name is always a valid name
 	}
 	return m
 }
 
-// ConventionOf returns the convention that a measure follows: the one it was
-// parsed under, or the zero Convention for a measure from elsewhere.
+// ConventionOf returns the convention of a measure. For a measure of another package without a
+// Convention method, it is the zero Convention.
 func ConventionOf(m Measure) Convention {
 	if c, ok := m.(interface{ Convention() Convention }); ok {
 		return c.Convention()
@@ -74,13 +74,12 @@ func newBinary(s spec) binary {
 	return binary{newBase(s), s.convention.Threshold()}
 }
 
-// relevance returns the lowest relevant grade; ok is false for a measure that has
-// none.
+// relevance implements the method that RelevanceOf calls.
 func (b binary) relevance() (threshold float64, ok bool) { return b.threshold, true }
 
 func (b binary) relevant(grade float64) bool { return grade >= b.threshold }
 
-// relevances returns 1 for every relevant document and 0 for the others.
+// relevances returns 1 for every relevant document and 0 for every other document.
 func (b binary) relevances(grades []float64) []float64 {
 	x := make([]float64, len(grades))
 	for i, l := range grades {

@@ -2,14 +2,14 @@ package measure
 
 import "github.com/listwise/listwise/dataset"
 
-// bpref is binary preference. With R relevant and N irrelevant judged
-// documents, and a_i irrelevant ones above the i-th relevant one,
+// bpref is binary preference. For R relevant and N irrelevant judged documents, and a_i irrelevant
+// judged documents above the i-th relevant one,
 //
 //	bpref = 1/R Σ_i (1 − min(a_i, R)/min(N, R))
 //
-// (Buckley and Voorhees, Retrieval Evaluation with Incomplete Information, 2004,
-// as trec_eval computes it). Documents without judgement ([dataset.Unjudged]) count for
-// nothing; those judged relevant and not retrieved add 0.
+// (Buckley and Voorhees, Retrieval Evaluation with Incomplete Information, 2004, in trec_eval's form).
+// Unjudged documents ([dataset.Unjudged]) are ignored. Relevant documents that were not retrieved
+// contribute 0.
 type bpref struct{ binary }
 
 func newBPref(s spec) Averager { return bpref{newBinary(s)} }
@@ -47,8 +47,8 @@ func (m bpref) Value(ranked []float64) (float64, bool) {
 	return sum / float64(good), true
 }
 
-// Average implements Averager: of b irrelevant documents in its group, each
-// number from 0 to b is equally likely to stand above a relevant one.
+// Average implements Averager. Each number of the group's b irrelevant documents, from 0 to b, is
+// equally likely to rank above a given relevant document of the group.
 func (m bpref) Average(ranked []float64, ends []int) (float64, bool) {
 	good, bad := m.judgements(ranked)
 	if good == 0 {
@@ -75,11 +75,11 @@ func (m bpref) GoodGain(_, a, good, bad int) float64 {
 	return kept(a, good, bad) / float64(good)
 }
 
-// kept returns the share of preferences kept by a relevant document with a
-// irrelevant ones above it.
+// kept returns the share of preferences that a relevant document keeps if a irrelevant documents rank
+// above it.
 func kept(a, good, bad int) float64 {
 	if a == 0 {
-		return 1 // also when there is no irrelevant document at all
+		return 1 // even if there is no irrelevant document
 	}
 	return 1 - float64(min(a, good))/float64(min(bad, good))
 }

@@ -9,36 +9,34 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Convention states choices that the definitions of measures leave open and in which tools differ:
-// the gain of a grade, the discount of a rank, the value of a query without relevant documents, and
-// which grades are relevant. The zero value is standard, the default. Conventions may be copied and
-// shared.
+// Convention fixes details that the definitions of measures leave open and in which tools differ: the
+// gain of a grade, the discount of a rank, the value of a query without relevant documents, and the
+// lowest relevant grade. The zero value is the convention standard, the default. Conventions may be
+// copied and shared.
 type Convention struct {
 	name        string
 	explanation string
 	gain        gainKind
 	discount    discountKind
 	shortZero   bool    // NDCG@k is 0 for a list of fewer than k documents
-	skip        bool    // queries without a value of their own are left out
-	empty       float64 // what such a query counts otherwise
-	threshold   float64 // lowest relevant grade among whole ones; 0 means 1
-	chosen      float64 // lowest relevant grade, for any grades; 0: none is chosen
-	settled     bool    // chosen is not a choice, but what For found in the data
+	skip        bool    // excludes queries on which a measure is undefined from means
+	empty       float64 // value of a measure on such a query, unless skip is set
+	threshold   float64 // lowest relevant grade if all grades are whole; 0 means 1
+	chosen      float64 // lowest relevant grade for any grades; 0: not chosen
+	settled     bool    // chosen was derived from the data by For
 }
 
-// conventions are the base conventions; each also exists as a skip variant.
+// conventions are the base conventions. Each also has a skip variant.
 //
 // letor3, letor4 and mslr follow the evaluation scripts published with the data sets
-// (Eval-Score-3.0.pl, Eval-Score-4.0.pl, eval-score-mslr.pl). trec follows trec_eval 9, and
-// lightgbm follows LightGBM's ndcg and map metrics. Where we part from the scripts:
+// (Eval-Score-3.0.pl, Eval-Score-4.0.pl, eval-score-mslr.pl). trec follows trec_eval 9, and lightgbm
+// follows LightGBM's ndcg and map metrics. There are some differences:
 //
-//   - The LETOR 3.0 script, too, gives NDCG@k (and P@k) of a list shorter than k
-//     as 0. No list of LETOR 3.0 is that short; letor3 measures such lists in
-//     full.
-//   - The LETOR scripts identify documents by query and document id, so that of
-//     several lines with one id the last counts. The published sets have no such
-//     lines; we count every line.
-//   - trec_eval orders documents of equal score by id; see [TiePolicy].
+//   - The LETOR 3.0 script sets NDCG@k and P@k to 0 for a list with fewer than k documents. letor3 computes
+//     them in full. No list of LETOR 3.0 is that short.
+//   - The LETOR scripts identify documents by query and document id. Of several lines with the same
+//     id, only the last counts. Here every line counts. The published sets have no such lines.
+//   - trec_eval orders documents with equal scores by id; see [TiePolicy].
 var conventions = []Convention{
 	{
 		name:        "standard",
@@ -55,8 +53,8 @@ var conventions = []Convention{
 	},
 	{
 		name: "mslr", discount: letorDiscount, shortZero: true, threshold: 2,
-		explanation: "the script of MSLR-WEB10K and WEB30K: as letor4, but the binary measures take grades from 2 on as relevant " +
-			"(a patched copy that is also in use discounts like standard)",
+		explanation: "script of MSLR-WEB10K and WEB30K: as letor4, but in binary measures documents are relevant from grade 2 on " +
+			"(a patched version of the script discounts like standard)",
 	},
 	{
 		name: "trec", gain: linearGain,
@@ -68,8 +66,7 @@ var conventions = []Convention{
 	},
 }
 
-// The conventions as values, for programs. [Conventions] also lists the variants that skip queries,
-// with explanations.
+// The base conventions. [Conventions] also returns the skip variants.
 var (
 	Standard = conventions[0]
 	LETOR3   = conventions[1]
@@ -90,8 +87,8 @@ func Conventions() []Convention {
 	return all
 }
 
-// ParseConvention returns the convention of the given name, "standard" or
-// "letor3-skip" for example. The error for an unknown name lists those known.
+// ParseConvention returns the convention with the given name, such as "standard" or "letor3-skip". The
+// error for an unknown name lists the known names.
 func ParseConvention(name string) (Convention, error) {
 	known := Conventions()
 	lower := strings.ToLower(name)
@@ -105,8 +102,8 @@ func ParseConvention(name string) (Convention, error) {
 	return Convention{}, suggest.Unknown("convention", name, names)
 }
 
-// named returns the convention with its name, so that the zero value and Standard make
-// equal measures.
+// named returns the convention with its name set, so that the zero value and Standard give equal
+// measures.
 func (c Convention) named() Convention {
 	if c.name == "" {
 		c.name, c.explanation = conventions[0].name, conventions[0].explanation
@@ -114,33 +111,33 @@ func (c Convention) named() Convention {
 	return c
 }
 
-// Name returns the name that [ParseConvention] reads.
+// Name returns the name that [ParseConvention] accepts.
 func (c Convention) Name() string { return c.named().name }
 
 // Explanation describes the convention in one line.
 func (c Convention) Explanation() string { return c.named().explanation }
 
-// Skipping returns the variant that leaves queries without a value out of the means. These are
-// queries without relevant documents and, for the pairwise measures, queries whose grades are all
-// equal.
+// Skipping returns the variant that excludes queries on which a measure is undefined from the means.
+// These are queries without relevant documents and, for the pairwise measures, queries whose grades are
+// all equal.
 func (c Convention) Skipping() Convention {
 	if c.skip {
 		return c
 	}
-	c.name, c.explanation = c.Name()+skipSuffix, "as "+c.Name()+", but queries without relevant documents are left out of the means"
+	c.name, c.explanation = c.Name()+skipSuffix, "as "+c.Name()+", but means exclude queries without relevant documents"
 	c.skip, c.empty = true, 0
 	return c
 }
 
-// Gain returns the gain of a grade, 2^grade−1 or the grade itself; +Inf where
-// that overflows. NDCG, a ratio, does not overflow: it scales the gains.
+// Gain returns the gain of a grade: 2^grade−1 or the grade itself. It returns +Inf on overflow. NDCG
+// does not overflow, since it scales the gains.
 func (c Convention) Gain(grade float64) float64 { return c.gain.of(grade) }
 
 // Discount returns the factor of rank r ≥ 1.
 func (c Convention) Discount(r int) float64 { return c.discount.of(r) }
 
-// IdealDCG returns the highest DCG@k that documents of the given grades (in any order) can
-// have; k = 0 means no cutoff. Like Gain it may overflow to +Inf.
+// IdealDCG returns the highest DCG@k over all orders of documents with the given grades. k = 0 means no
+// cutoff. It returns +Inf on overflow.
 func (c Convention) IdealDCG(grades []float64, k int) float64 {
 	s := getScratch()
 	defer s.put()
@@ -155,10 +152,12 @@ func (c Convention) IdealDCG(grades []float64, k int) float64 {
 	return best
 }
 
-// valueless is the value of a query on which a measure is undefined.
+// valueless returns the value of a query on which a measure is undefined, and whether it counts in
+// means.
 func (c Convention) valueless() (float64, bool) { return c.empty, !c.skip }
 
-// cutoff returns how many of n ranks count when the cutoff is k, 0 for none.
+// cutoff returns the number of ranks that count, for n documents and the cutoff k. k = 0 means no
+// cutoff.
 func cutoff(k, n int) int {
 	if k == 0 {
 		return n
@@ -186,19 +185,18 @@ func (k gainKind) of(l float64) float64 {
 	return elementary.Exp2(l) - 1
 }
 
-// smallGrade bounds the whole grades that have fast paths; all real data stay
-// below it.
+// smallGrade is the largest whole grade with fast code. Grades of published data are smaller.
 const smallGrade = 31
 
-// largestGrade bounds the grades whose gains can be summed as they are; above
-// it gains are taken relative to the query's highest.
+// largestGrade is the largest grade whose gains can be summed without overflow. For higher grades,
+// gains are relative to the highest gain of the query.
 const largestGrade = 1000
 
-// gains maps the grades of one query to gains, up to a factor common to the
-// query. The factor is 1 unless sums of the true gains might overflow; then it
-// is the reciprocal of the highest gain:
+// gains maps the grades of a query to gains, up to a factor common to the query. The factor is 1 unless
+// sums of the gains might overflow. Otherwise, with the query's highest grade top, it is 1/top for the
+// linear gain and 2^−top for the exponential gain:
 //
-//	(2^l − 1)/2^top = 2^(l−top) − 2^−top,  where 2^−top < 2^−1000 is nothing.
+//	(2^l − 1)/2^top = 2^(l−top) − 2^−top,  where 2^−top < 2^−1000 is negligible.
 type gains struct {
 	kind   gainKind
 	scaled bool

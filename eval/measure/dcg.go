@@ -20,7 +20,7 @@ var (
 	_ gradeLimit = dcg{}
 )
 
-// checkGrade implements gradeLimit: sums of true gains overflow.
+// checkGrade implements gradeLimit. It rejects grades for which the sum of gains could overflow.
 func (m dcg) checkGrade(highest float64) error {
 	if m.convention.gain.upTo(highest).scaled {
 		return fmt.Errorf("%s overflows at grade %g; use ndcg", m.name, highest)
@@ -41,7 +41,7 @@ func (m dcg) Value(ranked []float64) (float64, bool) {
 	return m.orValueless(sum, ranked)
 }
 
-// Average implements Averager: every place of a group has the group's mean gain.
+// Average implements Averager. The expected gain at each rank of a group is the group's mean gain.
 func (m dcg) Average(ranked []float64, ends []int) (float64, bool) {
 	k := cutoff(m.k, len(ranked))
 	discount := m.convention.discount.table(k).at
@@ -59,9 +59,9 @@ func (m dcg) Average(ranked []float64, ends []int) (float64, bool) {
 	return m.orValueless(sum, ranked)
 }
 
-// orValueless returns sum unless no document has any gain. A convention that
-// counts such queries as something else than 0 means ratios: a sum of no gains
-// is 0.
+// orValueless returns sum, and whether the query counts in means. If no document has a gain, it returns
+// 0 even if the convention has another value for such queries: those values are for normalised
+// measures.
 func (m dcg) orValueless(sum float64, ranked []float64) (float64, bool) {
 	if sum > 0 {
 		return sum, true

@@ -26,17 +26,17 @@ func (k discountKind) of(r int) float64 {
 	return 1 / elementary.Log2(float64(r))
 }
 
-// discountTable holds the discounts of the first ranks and their sums.
+// discountTable contains the discounts of the first ranks and their sums.
 type discountTable struct {
 	at  []float64 // at[i] is the discount of rank i+1
 	sum []float64 // sum[i] = at[0] + … + at[i−1]
 }
 
-// tables holds the longest table made so far of each kind. Tables never change
-// and a race can only make one twice, so readers need no lock.
+// tables contains the longest table of each kind so far. Tables never change. A race can at most
+// compute a table twice, so readers need no lock.
 var tables [discountKinds]atomic.Pointer[discountTable]
 
-// table returns a table of at least n ranks.
+// table returns a table for at least n ranks.
 func (k discountKind) table(n int) *discountTable {
 	if t := tables[k].Load(); t != nil && len(t.at) >= n {
 		return t

@@ -7,14 +7,14 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// expectedRR is expected reciprocal rank (Chapelle, Metzler, Zhang and Grinspan, Expected
-// Reciprocal Rank for Graded Relevance, 2009). A reader goes down the list. A document of grade l
-// satisfies the reader with probability
+// expectedRR is expected reciprocal rank (Chapelle, Metzler, Zhang and Grinspan, Expected Reciprocal
+// Rank for Graded Relevance, 2009). A user reads the list from the top. A document of grade l satisfies
+// the user with probability
 //
 //	R(l) = (2^l − 1)/2^max
 //
-// then stops; ERR@k = Σ_{r ≤ k} 1/r · P(stops at r). max is the highest grade of
-// the scale and a constant of the measure, not of the query.
+// and the user then stops. ERR@k = Σ_{r ≤ k} 1/r · P(stops at r). max is the highest grade of the
+// scale. It is a constant of the measure, not of the query.
 type expectedRR struct {
 	base
 	k        int // 0 for no cutoff
@@ -32,7 +32,7 @@ func (m expectedRR) under(c Convention) Measure {
 	return reparsed(m.name, c, Options{MaxGrade: m.maxGrade})
 }
 
-// checkGrade implements gradeLimit: grades above the scale are a mistake.
+// checkGrade implements gradeLimit. It rejects grades above the scale.
 func (m expectedRR) checkGrade(highest float64) error {
 	if highest > m.maxGrade {
 		return fmt.Errorf("%s reckons with grades up to %g but the data have %g; raise the highest grade (--max-grade)", m.name, m.maxGrade, highest)
@@ -40,7 +40,7 @@ func (m expectedRR) checkGrade(highest float64) error {
 	return nil
 }
 
-// stop returns R(l). A grade above the scale counts as the highest.
+// stop returns R(l). It treats a grade above the scale as the highest grade.
 func (m expectedRR) stop(l float64) float64 {
 	l = min(l, m.maxGrade)
 	if m.maxGrade > largestGrade {
@@ -54,7 +54,7 @@ func (m expectedRR) Value(ranked []float64) (float64, bool) {
 	if !anyGain(ranked) {
 		return m.convention.valueless()
 	}
-	sum, on := 0.0, 1.0 // on: the chance that the reader is still reading
+	sum, on := 0.0, 1.0 // on: the probability that the user is still reading
 	for i, l := range ranked[:cutoff(m.k, len(ranked))] {
 		if l > 0 {
 			r := m.stop(l)
@@ -65,9 +65,9 @@ func (m expectedRR) Value(ranked []float64) (float64, bool) {
 	return sum, true
 }
 
-// Average implements Averager. Let P_j be the mean over all sets of j documents of a group
-// of Π (1 − R): the chance to read on after j of them, in random order. Groups above are
-// passed in any order, so a group adds
+// Average implements Averager. Let P_j be the mean of Π (1 − R) over all sets of j documents of a
+// group. It is the probability that a user who reads j documents of the group in random order then
+// continues. on is the probability that the user continues after all groups above. A group then adds
 //
 //	on · Σ_j (P_j − P_{j+1})/(start + j + 1)
 func (m expectedRR) Average(ranked []float64, ends []int) (float64, bool) {
@@ -95,13 +95,13 @@ func (m expectedRR) Average(ranked []float64, ends []int) (float64, bool) {
 	return sum, true
 }
 
-// readOn returns P_0 … P_depth of a group. With one document more, of
-// probability 1 − R = q to read on, P grows by the recurrence
+// readOn returns P_0 … P_depth of a group. Adding a document that the user continues after with
+// probability q = 1 − R changes P by the recurrence
 //
-//	P_j ← (1 − j/n)·P_j + (j/n)·q·P_{j−1}      n documents, the new one included
+//	P_j ← (1 − j/n)·P_j + (j/n)·q·P_{j−1}      n documents, including the added one
 //
-// (a set of j of them holds the new one with probability j/n). Sets of
-// documents without gain have P = 1, which is where it starts.
+// because a random set of j documents contains the added one with probability j/n. Initially the group
+// has only the documents without gain, for which P_j = 1.
 func (m expectedRR) readOn(s *scratch, group []float64, depth int) []float64 {
 	n := 0
 	var total float64
@@ -116,7 +116,7 @@ func (m expectedRR) readOn(s *scratch, group []float64, depth int) []float64 {
 	for j := range p {
 		p[j] = 1
 	}
-	// P_j ≤ (P_1)^j (Maclaurin's inequality): what lies below 1e-20 is nothing.
+	// P_j ≤ (P_1)^j (Maclaurin's inequality). Values below 1e-20 are negligible.
 	if last := math.Ceil(-46 / elementary.Log(total/float64(len(group)))); last < float64(depth) {
 		p = p[:int(max(last, 1))+1]
 	}
@@ -134,18 +134,18 @@ func (m expectedRR) readOn(s *scratch, group []float64, depth int) []float64 {
 	return p
 }
 
-// errSwaps are swaps under expected reciprocal rank. With x the probability that a
-// document satisfies, v_r = 1/(r+1), 0 beyond the cutoff, and
+// errSwaps are swaps under expected reciprocal rank. Let x be the probability that a document satisfies
+// the user. Let v_r = 1/(r+1), or 0 beyond the cutoff, and
 //
-//	P_a = Π_{r<a} (1 − x_r),   Q_b = Π_{a<r<b} (1 − x_r),   S_b = Σ_{a<r<b} v_r Q_r x_r,
+//	P_a = Π_{r<a} (1 − x_r),   Q_b = Π_{a<r<b} (1 − x_r),   S_b = Σ_{a<r<b} v_r Q_r x_r.
 //
-// ERR = … + P_a [v_a x_a + (1 − x_a)(S_b + v_b Q_b x_b)] + …, where what stands
-// before and after does not change, and so
+// The ranks from a to b contribute P_a [v_a x_a + (1 − x_a)(S_b + v_b Q_b x_b)] to ERR. A swap does not
+// change the other contributions, so
 //
 //	loss = P_a (x_a − x_b)(v_a − S_b − v_b Q_b).
 type errSwaps struct {
 	stops []float64 // by document
-	cut   int       // ranks that count
+	cut   int       // number of ranks that count
 }
 
 // Swaps implements Swapper.

@@ -12,33 +12,34 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// gradeLimit is a Measure that is not defined for all grades.
+// gradeLimit is a Measure that is not defined for high grades.
 type gradeLimit interface {
-	// checkGrade returns an error if the highest grade of the data is too high.
+	// checkGrade returns an error if the measure is not defined for the highest grade of the data.
 	checkGrade(highest float64) error
 }
 
-// Evaluate measures the ranking of every query by the scores. There is one score for each row of d.
-// Measures must have different names and implement Averager, as all measures of [Parse] do. A measure
-// without a chosen relevance threshold gets the threshold for d, see [For]. Queries are evaluated
-// concurrently; the result does not depend on the number of cores. Means weight queries by their
-// weights. A query of weight 0 is left out, as under a skip convention. Weights of documents are
-// ignored.
+// Evaluate ranks the documents of every query by score and measures the rankings. There is one score
+// for each row of d. Measures must have different names and implement Averager, as all measures from
+// [Parse] do. For a measure without a chosen relevance threshold, Evaluate derives the threshold from
+// d; see [For].
 //
-// A system need not retrieve all documents: the score of the others is [dataset.NotRetrieved]. A judged
-// document without a score counts in the number of relevant documents and in the ideal ranking. An
-// unjudged one does not count at all.
+// Means weight queries by their weights. Queries of weight 0 are excluded, as by a skip convention.
+// Weights of documents are ignored. The result does not depend on the number of cores.
 //
-// It returns an error for a wrong number of scores, a score that is NaN, or grades for which a
-// measure is not defined. TiesTREC without document identifiers is an error, and so is a data file
-// that has changed.
+// A system need not retrieve all documents. A document that it did not retrieve has the score
+// [dataset.NotRetrieved]. If judged, such a document still counts in the number of relevant documents
+// and in the ideal ranking. If unjudged, it does not count at all.
+//
+// Evaluate returns an error for a wrong number of scores, a NaN score, or grades for which a measure is
+// not defined. It also returns an error for TiesTREC without document identifiers, and if a data file
+// has changed.
 func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties TiePolicy) (*Result, error) {
 	return EvaluateRun(d, scores, nil, measures, ties)
 }
 
-// EvaluateRun is [Evaluate] for a system whose input has the documents in another order than d.
-// places has a number per row. Under TiesInput, documents of equal score are ranked in ascending
-// order of their places. nil means the order of d.
+// EvaluateRun is [Evaluate] for a system whose input has the documents in another order than d. places
+// contains the position of each row in that input. Under TiesInput, documents with equal scores are
+// ranked in the order of their positions. nil places mean the order of d.
 func EvaluateRun(d *dataset.Dataset, scores []float64, places []uint32, measures []Measure, ties TiePolicy) (*Result, error) {
 	if len(scores) != d.Docs() {
 		return nil, fmt.Errorf("%d scores for %d documents", len(scores), d.Docs())
@@ -63,8 +64,8 @@ func EvaluateRun(d *dataset.Dataset, scores []float64, places []uint32, measures
 	return r, d.Changed()
 }
 
-// EvaluateLists is Evaluate for grades and scores without a data set. Query i has grades[i] and
-// scores[i], with one element per document. The queries are called "1", "2", and so on.
+// EvaluateLists is [Evaluate] for grades and scores without a data set. Query i has grades[i] and
+// scores[i], with one element per document. The queries are named "1", "2" and so on.
 func EvaluateLists(grades, scores [][]float64, measures []Measure, ties TiePolicy) (*Result, error) {
 	if len(grades) != len(scores) {
 		return nil, fmt.Errorf("%d lists of scores for %d lists of grades", len(scores), len(grades))
@@ -91,8 +92,8 @@ func EvaluateLists(grades, scores [][]float64, measures []Measure, ties TiePolic
 	return evaluate(lists, measures, settled, ties)
 }
 
-// trecOrder sorts the documents of every query of d in descending order of their identifiers and
-// rounds their scores. The order of the input is then the order of TiesTREC.
+// trecOrder sorts the documents of every query of d in descending order of their identifiers and rounds
+// their scores. The input order is then the tie order of TiesTREC.
 func trecOrder(lists []list, d *dataset.Dataset) error {
 	if !d.HasDocIDs() {
 		return fmt.Errorf("ties %s: found no identifiers of documents, expected them, or other ties: %s", TiesTREC, strings.Join(tieNames[:TiesTREC], ", "))
@@ -106,7 +107,7 @@ func trecOrder(lists []list, d *dataset.Dataset) error {
 	return nil
 }
 
-// reorder puts copies of the documents of list i in the order that orderOf returns for it.
+// reorder copies the documents of each list i in the order that orderOf(i) returns.
 func reorder(lists []list, orderOf func(i int) []int) {
 	parallel.For(len(lists), parallel.Workers(0, len(lists)), func(_, i int) {
 		l, order := &lists[i], orderOf(i)
@@ -118,7 +119,7 @@ func reorder(lists []list, orderOf func(i int) []int) {
 	})
 }
 
-// byPlace returns the documents in ascending order of their places.
+// byPlace returns the indices of the documents in ascending order of their positions.
 func byPlace(places []uint32) []int {
 	order := make([]int, len(places))
 	for i := range order {
@@ -128,8 +129,8 @@ func byPlace(places []uint32) []int {
 	return order
 }
 
-// TRECScore returns a score as trec_eval knows it, rounded to a 32-bit number; that of a
-// document that was not retrieved stays.
+// TRECScore returns a score as trec_eval reads it, rounded to float32. It does not change the score
+// [dataset.NotRetrieved].
 func TRECScore(score float64) float64 {
 	if score == dataset.NotRetrieved {
 		return score
@@ -137,14 +138,14 @@ func TRECScore(score float64) float64 {
 	return float64(float32(max(-math.MaxFloat32, min(math.MaxFloat32, score))))
 }
 
-// list is one query's documents.
+// list contains the documents of one query.
 type list struct {
 	id             string
 	grades, scores []float64
 	weight         float64
 }
 
-// evaluate measures by measures, which are those given with their thresholds.
+// evaluate computes measures, which are the given measures with their relevance thresholds.
 func evaluate(lists []list, given, measures []Measure, ties TiePolicy) (*Result, error) {
 	averagers, err := checkMeasures(measures, lists)
 	if err != nil {
@@ -167,10 +168,10 @@ func evaluate(lists []list, given, measures []Measure, ties TiePolicy) (*Result,
 	return r, nil
 }
 
-// Mean returns the weighted mean of one measure over the queries that count, and their number. It is
-// for model selection: it computes no statistics of ties. Without queries the mean is NaN. The caller
-// must ensure that there is a score for each row, that no score is NaN, and that the measure has its
-// relevance threshold, see [For].
+// Mean returns the weighted mean of one measure over the queries that are not excluded, and their
+// number. It is for model selection and computes no statistics of ties. If all queries are excluded,
+// the mean is NaN. The caller must ensure that there is a score for each row, that no score is NaN, and
+// that the measure has its relevance threshold; see [For].
 func (r *Ranker) Mean(d *dataset.Dataset, scores []float64, m Measure) (mean float64, counted int) {
 	var sum, total float64
 	for i := range d.Queries {

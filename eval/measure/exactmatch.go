@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// exactMatch is 1 if the whole ranking is right, else 0: one less the 0–1 loss of
-// permutations (Xia et al., Listwise Approach to Learning to Rank, ICML 2008). A ranking is
-// right if no document is above one of a higher grade, so equally graded documents may
-// be in any order. Documents that were not retrieved tie below all others. A query of
-// one grade, of which every ranking is right, has no value of its own.
+// exactMatch is 1 if the whole ranking is correct, otherwise 0. It is 1 minus the 0–1 loss of
+// permutations (Xia et al., Listwise Approach to Learning to Rank, ICML 2008). A ranking is correct if
+// no document is above a document with a higher grade. Documents with equal grades may be in any order.
+// Documents that were not retrieved are tied below all others. The measure is undefined on a query
+// whose grades are all equal.
 type exactMatch struct{ base }
 
 func newExactMatch(s spec) Averager { return exactMatch{newBase(s)} }
@@ -27,8 +27,8 @@ func (m exactMatch) Value(ranked []float64) (float64, bool) {
 	return 1, true
 }
 
-// Average implements Averager. Of the t! orders of a tie, ∏ n_l! are right, n_l being the
-// number of its documents of grade l. The groups are right independently of each other.
+// Average implements Averager. A tie of t documents, n_l of them with grade l, has t! orders. Of these,
+// ∏_l n_l! are correct. The groups are correct independently of each other.
 func (m exactMatch) Average(ranked []float64, ends []int) (float64, bool) {
 	if oneGrade(ranked) {
 		return m.convention.valueless()
@@ -43,7 +43,7 @@ func (m exactMatch) Average(ranked []float64, ends []int) (float64, bool) {
 			return 0, true
 		}
 		lowest = s.grades[0]
-		run := 0 // documents of the grade so far
+		run := 0 // number of documents with grade l so far
 		for i, l := range s.grades {
 			if i > 0 && l != s.grades[i-1] {
 				run = 0

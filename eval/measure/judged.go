@@ -2,9 +2,9 @@ package measure
 
 import "github.com/listwise/listwise/dataset"
 
-// judged is Judged@k: the share of judged documents among the first k, or among all retrieved ones
-// if these are fewer (ir_measures). A low share warns that other measures are unreliable, since
-// they count unjudged documents as irrelevant. It is 0 if nothing was retrieved.
+// judged is Judged@k: the share of judged documents among the first k retrieved documents, or among all
+// if fewer were retrieved (ir_measures). A low share warns that other measures are unreliable, because
+// they treat unjudged documents as irrelevant. The value is 0 if nothing was retrieved.
 type judged struct {
 	base
 	k int // 0 for no cutoff
@@ -18,7 +18,7 @@ func (m judged) Value(ranked []float64) (float64, bool) {
 	return float64(judgedOf(top)) / float64(max(len(top), 1)), true
 }
 
-// Average implements Averager: the group that straddles the cutoff gives its share.
+// Average implements Averager. A group that straddles the cutoff contributes its proportional part.
 func (m judged) Average(ranked []float64, ends []int) (float64, bool) {
 	k, start, found := cutoff(m.k, lastEnd(ends)), 0, 0.0
 	for _, end := range ends {

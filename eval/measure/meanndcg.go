@@ -1,6 +1,6 @@
 package measure
 
-// meanNDCG is LETOR 4.0's mean over all cutoffs,
+// meanNDCG is the mean of NDCG over all cutoffs, as in LETOR 4.0:
 //
 //	MeanNDCG = 1/n Σ_{k=1..n} NDCG@k     for a query of n documents.
 type meanNDCG struct{ ndcg }
@@ -25,8 +25,8 @@ func (m meanNDCG) Value(ranked []float64) (float64, bool) {
 	return sum / float64(len(ranked)), true
 }
 
-// Average implements Averager: the ideals are constants, and every place of a
-// group has the group's mean gain.
+// Average implements Averager. The ideal DCGs are constants. The expected gain at each rank of a group
+// is the group's mean gain.
 func (m meanNDCG) Average(ranked []float64, ends []int) (float64, bool) {
 	p, fixed, ok := m.prepare(ranked)
 	if p == nil {
@@ -36,7 +36,7 @@ func (m meanNDCG) Average(ranked []float64, ends []int) (float64, bool) {
 	var dcg, best, sum float64
 	start := 0
 	for _, end := range withRest(ends, len(ranked)) {
-		gain := 0.0 // of those not retrieved
+		gain := 0.0 // for documents that were not retrieved
 		if end <= lastEnd(ends) {
 			gain = p.gains.mean(ranked[start:end])
 		}
@@ -50,13 +50,13 @@ func (m meanNDCG) Average(ranked []float64, ends []int) (float64, bool) {
 	return sum / float64(len(ranked)), true
 }
 
-// Swaps implements Swapper; the formula of NDCG is another measure's.
+// Swaps implements Swapper. It overrides the embedded ndcg's formula, which is wrong for meanNDCG.
 func (m meanNDCG) Swaps(grades []float64) (Swaps, error) {
 	return anySwaps{m, grades, len(grades)}, nil
 }
 
-// GoodGain implements Additive: the document at place i+a adds to every NDCG@k
-// with k > i+a. It takes time proportional to good + bad.
+// GoodGain implements Additive. The document at rank i+a, from 0, contributes to every NDCG@k with k >
+// i+a. GoodGain takes time proportional to good + bad.
 func (m meanNDCG) GoodGain(i, a, good, bad int) float64 {
 	t := m.convention.discount.table(good + bad)
 	var sum float64

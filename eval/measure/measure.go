@@ -1,31 +1,31 @@
 // Package measure computes measures of ranking quality, such as average precision and NDCG. Tools
 // disagree about details of these measures. A named convention fixes the details.
 //
-// Start reading at [Parse], which turns a name such as "ndcg@10" into a [Measure], and at
-// [Convention]. Each measure has a file of its own and a line in the registry, which is
-// also the help text. [Ranker] turns one query's scores into a ranking and treats ties.
-// [Evaluate] measures a whole data set, of which it reads only the grades. The package must not
-// depend on features, losses or models.
+// Start reading at [Parse], which returns the [Measure] with a name such as "ndcg@10", and at
+// [Convention]. Each measure has its own file and a line in the registry, from which help texts are
+// printed. [Ranker] ranks the documents of one query by their scores and breaks ties. [Evaluate]
+// measures a whole data set, of which it reads only the grades. The package must not depend on
+// features, losses or models.
 package measure
 
 // Measure maps the ranking of one query to a number. Higher is better.
 // Implementations are immutable and safe for concurrent use.
 type Measure interface {
-	// Name returns the name that [Parse] reads, such as "ndcg@10".
+	// Name returns the name that [Parse] accepts, such as "ndcg@10".
 	Name() string
 
-	// Value returns the measure of a ranking. ranked has the grades of all documents of the query
-	// in rank order, from the top. ok is false if the convention leaves such a query out of means.
+	// Value returns the measure of a ranking. ranked contains the grades of all documents of the query
+	// in rank order, best rank first. ok is false if the convention excludes the query from means.
 	Value(ranked []float64) (value float64, ok bool)
 }
 
-// Additive is a Measure that, on binary grades, is a sum over the relevant documents,
+// Additive is a Measure that, for binary grades, is a sum over the relevant documents,
 //
 //	Σ_i GoodGain(i, a_i, good, bad)
 //
 // The query has good relevant and bad irrelevant documents. The i-th relevant document from the top,
-// counted from 0, has a_i irrelevant documents ranked above it. AUC, AP, NDCG, MRR and precision are
-// such sums. Some training losses require it.
+// counted from 0, has a_i irrelevant documents ranked above it. Examples are AUC, AP, NDCG, MRR and
+// precision. Some training losses require an Additive measure.
 type Additive interface {
 	Measure
 

@@ -1,7 +1,7 @@
 package measure
 
-// mrr is the reciprocal of the rank of the first relevant document, 0 if that lies beyond
-// the cutoff (Voorhees, The TREC-8 Question Answering Track Report, 1999).
+// mrr is the reciprocal of the rank of the first relevant document. It is 0 if this rank is beyond the
+// cutoff (Voorhees, The TREC-8 Question Answering Track Report, 1999).
 type mrr struct {
 	binary
 	k int // 0 for no cutoff
@@ -28,8 +28,8 @@ func (m mrr) Value(ranked []float64) (float64, bool) {
 	return m.convention.valueless()
 }
 
-// Average implements Averager. In the first group with relevant documents, r
-// of t, the place after j irrelevant ones is relevant with probability
+// Average implements Averager. Only the first group with relevant documents counts. Let r of its t
+// documents be relevant. After j irrelevant documents, the next one is relevant with probability
 // r/(t−j).
 func (m mrr) Average(ranked []float64, ends []int) (float64, bool) {
 	start := 0
@@ -39,7 +39,7 @@ func (m mrr) Average(ranked []float64, ends []int) (float64, bool) {
 			start = end
 			continue
 		}
-		value, none := 0.0, 1.0 // none: the chance that no place so far is relevant
+		value, none := 0.0, 1.0 // none: the probability that all documents so far are irrelevant
 		for i := start; none > 0 && i < min(end, cutoff(m.k, len(ranked))); i++ {
 			first := float64(r) / float64(end-i)
 			value += none * first / float64(i+1)
@@ -47,13 +47,13 @@ func (m mrr) Average(ranked []float64, ends []int) (float64, bool) {
 		}
 		return value, true
 	}
-	if m.count(ranked[start:]) > 0 { // not retrieved
+	if m.count(ranked[start:]) > 0 { // a relevant document was not retrieved
 		return 0, true
 	}
 	return m.convention.valueless()
 }
 
-// GoodGain implements Additive: only the first relevant document counts.
+// GoodGain implements Additive. Only the first relevant document counts.
 func (m mrr) GoodGain(i, a, good, bad int) float64 {
 	if i > 0 || a >= cutoff(m.k, good+bad) {
 		return 0
@@ -61,17 +61,17 @@ func (m mrr) GoodGain(i, a, good, bad int) float64 {
 	return 1 / float64(1+a)
 }
 
-// mrrSwaps are swaps under the reciprocal rank of the first relevant document. Let x be 1 for
-// relevant documents and 0 for others, and v_r = 1/(r+1), or 0 beyond the cutoff. Let c be the
-// first relevant document below a. For a no lower than the first relevant document of all,
+// mrrSwaps are swaps under the reciprocal rank of the first relevant document. Let x be 1 for relevant
+// documents and 0 for others. Let v_r be 1/(r+1), or 0 beyond the cutoff. Let c be the rank of the
+// first relevant document below a. If no document above a is relevant,
 //
 //	loss = (x_a − x_b)(v_a − v_min(b,c)).
 //
-// (A relevant a leaves the first place to b or c; an irrelevant one leaves the
-// place to b, and c was first.) Swaps further down change nothing.
+// If a is relevant and b is not, the first relevant rank moves from a to b or c. If b is relevant and a
+// is not, it moves from c to a. Swaps below the first relevant document change nothing.
 type mrrSwaps struct {
 	relevant []float64 // by document
-	cut      int       // ranks that count
+	cut      int       // number of ranks that count
 }
 
 // Swaps implements Swapper.
@@ -94,7 +94,7 @@ func (s mrrSwaps) Prepare(x, _ []float64) (ranks int) {
 
 func (s mrrSwaps) Row(loss, x, _ []float64, a, to int) {
 	own, top := x[a], 1/float64(a+1)
-	best, found := 0.0, false // of the ranks from a+1 to b
+	best, found := 0.0, false // best: v of the first relevant rank after a, or of b
 	for b := a + 1; b < to; b++ {
 		if !found {
 			if best = 0; b < s.cut {

@@ -6,9 +6,8 @@ import "math"
 //
 //	NDCG@k = DCG@k / (the highest DCG@k that the query's documents can have)
 //
-// (Järvelin and Kekäläinen 2002; the exponential gain is from Burges et al.,
-// Learning to Rank Using Gradient Descent, 2005). Conventions differ in all but
-// this ratio.
+// (Järvelin and Kekäläinen 2002). The exponential gain is from Burges et al., Learning to Rank Using
+// Gradient Descent, 2005. The convention defines gain and discount.
 type ndcg struct {
 	base
 	k int // 0 for no cutoff
@@ -37,7 +36,7 @@ func (m ndcg) Value(ranked []float64) (float64, bool) {
 	return sum / p.best(), true
 }
 
-// Average implements Averager: every place of a group has the group's mean gain.
+// Average implements Averager. The expected gain at each rank of a group is the group's mean gain.
 func (m ndcg) Average(ranked []float64, ends []int) (float64, bool) {
 	p, fixed, ok := m.prepare(ranked)
 	if p == nil {
@@ -69,16 +68,16 @@ func (m ndcg) GoodGain(i, a, good, bad int) float64 {
 	return t.at[i+a] / t.sum[min(good, k)]
 }
 
-// prepared holds the part of a query's NDCG that does not depend on the ranking.
+// prepared contains the part of a query's NDCG that does not depend on the ranking.
 type prepared struct {
-	ideal    []float64 // the highest grades, as many as the cutoff counts
+	ideal    []float64 // highest grades in descending order, one for each rank that counts
 	gains    gains
 	discount []float64
 	scratch  *scratch
 }
 
-// prepare returns the query's ideal, or nil and the value if the value does not depend on the
-// ranking.
+// prepare returns the part of NDCG that does not depend on the ranking. It returns nil and the value if
+// NDCG is the same for all rankings.
 func (m ndcg) prepare(ranked []float64) (p *prepared, value float64, ok bool) {
 	s := getScratch()
 	k := cutoff(m.k, len(ranked))
@@ -113,7 +112,7 @@ func (p *prepared) best() float64 {
 	return sum
 }
 
-// mean returns the mean gain of a tie group.
+// mean returns the mean gain of a group of documents with equal scores.
 func (g gains) mean(group []float64) float64 {
 	var sum float64
 	for _, l := range group {
@@ -122,15 +121,15 @@ func (g gains) mean(group []float64) float64 {
 	return sum / float64(len(group))
 }
 
-// ndcgSwaps are swaps under NDCG@k. With x the gain of a document divided by the
-// ideal DCG, and d the discount, 0 beyond rank k,
+// ndcgSwaps are swaps under NDCG@k. Let x be the gain of a document divided by the ideal DCG. Let d be
+// the discount, or 0 beyond rank k. Then
 //
 //	NDCG = Σ_r x_r d_r,   loss of a swap = (x_a − x_b)(d_a − d_b)
 //
-// which is eq. 9 of Burges, Ragno and Le (2006) without its sigmoid.
+// This is eq. 9 of Burges, Ragno and Le (2006) without the sigmoid.
 type ndcgSwaps struct {
 	grades    []float64 // by document
-	gains     []float64 // likewise, if they take more than a shift
+	gains     []float64 // by document; nil if all grades are whole and small
 	gain      gainKind
 	ideal     float64
 	discounts []float64 // of the ranks that count
@@ -153,8 +152,8 @@ func (m ndcg) Swaps(grades []float64) (Swaps, error) {
 	return s, nil
 }
 
-// Counts returns gains, or whole grades, of which Prepare makes gains: these would be as many
-// numbers again for as long as a loss is bound to the query.
+// Counts returns the gains or, if all grades are whole and small, the grades. Prepare then computes the
+// gains, which saves the memory for them while a loss is bound to the query.
 func (s ndcgSwaps) Counts() []float64 {
 	if s.gains != nil {
 		return s.gains
@@ -166,7 +165,7 @@ func (s ndcgSwaps) Work(int) int { return 0 }
 
 func (s ndcgSwaps) Prepare(x, _ []float64) (ranks int) {
 	if s.gains == nil {
-		var gains [smallGrade + 1]float64 // of the grades up to the highest met
+		var gains [smallGrade + 1]float64 // of the grades 0 to known−1
 		known := 0
 		for r, grade := range x {
 			for ; known <= int(grade); known++ {

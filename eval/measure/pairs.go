@@ -2,16 +2,17 @@ package measure
 
 import "slices"
 
-// pairs is the pairwise accuracy: the share of pairs of differently graded documents in which the better
-// document is ranked higher (Burges, Ragno and Le, 2006, section 2). A tied pair counts one half. On
-// binary grades it is the AUC. The convention determines the value of a query without such a pair.
+// pairs is the pairwise accuracy: the share of pairs of documents with different grades in which the
+// better document is ranked higher (Burges, Ragno and Le, 2006, section 2). A tied pair counts one
+// half. For binary grades it is the AUC. The convention defines the value of a query without such a
+// pair.
 type pairs struct{ auc }
 
 func newPairs(s spec) Averager { return pairs{auc{newBinary(s)}} }
 
 var _ Additive = pairs{}
 
-// relevance overrides that of auc: pairs uses all grades, so it has no lowest relevant grade.
+// relevance overrides auc's method. pairs uses all grades, so it has no lowest relevant grade.
 func (pairs) relevance() (threshold float64, ok bool) { return 0, false }
 
 // Value implements Measure.
@@ -32,7 +33,7 @@ func (m pairs) Average(ranked []float64, ends []int) (float64, bool) {
 	s := getScratch()
 	defer s.put()
 	t := newGradeTree(s, ranked)
-	var right2 int64 // twice the pairs in order, to stay whole
+	var right2 int64 // twice the number of pairs in order, so that it is whole
 	start := 0
 	for _, end := range withRest(ends, len(ranked)) {
 		group := ranked[start:end]
@@ -58,8 +59,8 @@ func (m pairs) share(right2 int64, s *scratch, ranked []float64) (float64, bool)
 	return float64(right2) / float64(2*all), true
 }
 
-// gradeTree counts how many documents of each grade have been added, in a
-// Fenwick tree over the distinct grades.
+// gradeTree counts the documents of each grade added so far. It is a Fenwick tree over the distinct
+// grades.
 type gradeTree struct {
 	levels []float64 // distinct grades, ascending
 	counts []int64   // counts[i] covers the levels i−lowbit(i)+1 … i, from 1

@@ -12,20 +12,21 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// parameters are what a name has in parentheses, as ir_measures writes it: P(rel=2)@5,
-// RBP(p=0.8), nDCG(dcg='exp-log2')@10, nDCG(gains={0:0,1:3})@5.
+// parameters are the parameters that a name states in parentheses, in the notation of ir_measures:
+// P(rel=2)@5, RBP(p=0.8), nDCG(dcg='exp-log2')@10, nDCG(gains={0:0,1:3})@5.
 type parameters struct {
-	relevant    float64 // lowest relevant grade; 0 if none is stated
-	persistence float64 // of rbp; 0 likewise
-	dcg         string  // a key of dcgForms; "" likewise
-	gains       *gainOf // nil likewise
+	relevant    float64 // lowest relevant grade; 0 if not stated
+	persistence float64 // of rbp; 0 if not stated
+	dcg         string  // a key of dcgForms; "" if not stated
+	gains       *gainOf // nil if not stated
 }
 
-// dcgForms are ir_measures' names of gain and discount together.
+// dcgForms maps ir_measures' names for a gain and a discount to the gain. Both have the discount
+// 1/log2(1+r).
 var dcgForms = map[string]gainKind{"log2": linearGain, "exp-log2": exponentialGain}
 
-// cutParameters takes the parameters out of a name: from "P(rel=2)@5" it returns "P@5" and a
-// relevance of 2, and likewise from "P@5-l2", as ranx writes it.
+// cutParameters removes the parameters from a name and returns both. For "P(rel=2)@5" it returns "P@5"
+// and the lowest relevant grade 2. It also accepts the suffix of ranx for this grade, as in "P@5-l2".
 func cutParameters(name string) (bare string, p parameters, err error) {
 	before, rest, ok := strings.Cut(name, "(")
 	stem := strings.TrimRight(name, "0123456789")
@@ -51,7 +52,7 @@ func cutParameters(name string) (bare string, p parameters, err error) {
 	return before + rest[end+1:], p, nil
 }
 
-// set reads one parameter, as key=value.
+// set parses a parameter of the form key=value.
 func (p *parameters) set(part string) error {
 	key, value, _ := strings.Cut(part, "=")
 	var err error
@@ -79,7 +80,7 @@ func (p *parameters) set(part string) error {
 	return err
 }
 
-// check returns an error for parameters that a measure does not have.
+// check returns an error for parameters that the measure does not have.
 func (p parameters) check(e entry) error {
 	graded := e.name == "ndcg" || e.name == "dcg"
 	switch {
@@ -93,8 +94,8 @@ func (p parameters) check(e entry) error {
 	return nil
 }
 
-// text is the part of a measure's name that states the parameters, but for the persistence,
-// which follows an @.
+// text returns the parameters in the form in which the measure's name states them. It excludes the
+// persistence, which the name states after an @.
 func (p parameters) text() string {
 	switch {
 	case p.relevant > 0:
@@ -107,8 +108,8 @@ func (p parameters) text() string {
 	return ""
 }
 
-// gainOf maps grades to gains. The same text gives the same pointer, so that measures can be
-// compared.
+// gainOf maps grades to gains. Equal maps have the same pointer, so that measures can be compared with
+// ==.
 type gainOf struct {
 	text string
 	of   map[float64]float64
@@ -116,7 +117,7 @@ type gainOf struct {
 
 var knownGains sync.Map // gainOf by text
 
-// parseGains reads {GRADE:GAIN,…}.
+// parseGains parses {GRADE:GAIN,…}.
 func parseGains(value string) (*gainOf, error) {
 	inside, open := strings.CutPrefix(value, "{")
 	inside, closed := strings.CutSuffix(inside, "}")
@@ -144,11 +145,11 @@ func parseGains(value string) (*gainOf, error) {
 	return known.(*gainOf), nil
 }
 
-// gained is ndcg or dcg with gains that a name states: the inner measure has the gains in
+// gained is NDCG or DCG with gains stated in the name. It passes the gains to the inner measure in
 // place of the grades.
 type gained struct {
 	base
-	inner Averager // under linear gain
+	inner Averager // has the linear gain
 	gains *gainOf
 }
 
@@ -160,8 +161,8 @@ func (m gained) Average(ranked []float64, ends []int) (float64, bool) {
 	return m.inner.Average(m.mapped(ranked), ends)
 }
 
-// mapped returns the gains of grades. A grade without a stated gain is its own, and a
-// document without judgement has none.
+// mapped returns the gains of the grades. A grade without a stated gain has itself as its gain. An
+// unjudged document has the gain 0.
 func (m gained) mapped(grades []float64) []float64 {
 	gains := make([]float64, len(grades))
 	for i, g := range grades {
@@ -177,7 +178,7 @@ func (m gained) mapped(grades []float64) []float64 {
 	return gains
 }
 
-// splitNames splits a list at the commas outside parentheses, braces and brackets.
+// splitNames splits a list at the commas outside brackets.
 func splitNames(names string) []string {
 	var parts []string
 	start, depth := 0, 0
@@ -195,8 +196,8 @@ func splitNames(names string) []string {
 	return append(parts, names[start:])
 }
 
-// StatesRelevance reports whether a measure's name states its lowest relevant grade, so that
-// the convention's has no influence on it.
+// StatesRelevance reports whether a measure's name states the lowest relevant grade. The convention's
+// threshold then has no effect on the measure.
 func StatesRelevance(m Measure) bool {
 	b, ok := m.(interface{ described() base })
 	return ok && strings.Contains(b.described().name, "(rel=")

@@ -9,27 +9,27 @@ import (
 	"slices"
 )
 
-// Part is a Result for a range of a data set's queries, which one of several machines has measured. A Part
-// has the values of its queries, not their sums. So [Merge] gives the same bits as an evaluation of all
-// queries at once, in any order of the parts.
+// Part is a Result for a range of a data set's queries, for example from one of several machines. A
+// Part contains the values of its queries, not their sums. So [Merge] gives the same bits as an
+// evaluation of all queries at once, in any order of the parts.
 type Part struct {
-	First  int // the number of queries of the data set before
+	First  int // index of the first query in the data set
 	Result *Result
 }
 
-// partJSON is the form of a Part in files. A value of a query left out is null.
+// partJSON is the form of a Part in files. The value of an excluded query is null.
 type partJSON struct {
 	First    int          `json:"first"`
-	Measures []string     `json:"measures"` // in full, with conventions and thresholds
+	Measures []string     `json:"measures"` // full names, with conventions and thresholds
 	Ties     string       `json:"ties"`
 	Queries  []string     `json:"queries"`
 	Weights  []float64    `json:"weights,omitempty"`
 	Values   [][]optional `json:"values"`  // [measure][query]
 	Neutral  [][]optional `json:"neutral"` // [measure][query]
-	Pairs    [][2]int64   `json:"pairs"`   // [query]: differently graded, and tied
+	Pairs    [][2]int64   `json:"pairs"`   // [query]: pairs with different grades, and those of them that are tied
 }
 
-// optional is a number or, as NaN, null.
+// optional is a number that is null in JSON if it is NaN.
 type optional float64
 
 // MarshalJSON implements json.Marshaler.
@@ -60,7 +60,7 @@ func optionals(lists [][]float64) [][]optional {
 	return all
 }
 
-// MarshalJSON implements json.Marshaler. Every number reads back as it is.
+// MarshalJSON implements json.Marshaler. Every number reads back with the same bits.
 func (p Part) MarshalJSON() ([]byte, error) {
 	r := p.Result
 	j := partJSON{First: p.First, Ties: r.ties.String(), Queries: r.queries, Weights: r.weights, Values: optionals(r.values), Neutral: optionals(r.neutral), Pairs: make([][2]int64, len(r.pairs))}
@@ -73,8 +73,8 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// ParsePart reads a Part that was measured by these measures, with the thresholds for all data,
-// under this tie policy. A Part of others is an error.
+// ParsePart reads a Part. measures are the measures with the thresholds for all data. ParsePart returns
+// an error if the Part was measured by other measures or under another tie policy.
 func ParsePart(text []byte, measures []Measure, ties TiePolicy) (Part, error) {
 	var j partJSON
 	if err := json.Unmarshal(text, &j); err != nil {
@@ -108,7 +108,7 @@ func floats(list []optional) []float64 {
 	return all
 }
 
-// check returns an error for lists that do not go together.
+// check returns an error if the lists have inconsistent lengths or a number is invalid.
 func (j *partJSON) check() error {
 	n := len(j.Queries)
 	switch {
@@ -137,9 +137,9 @@ func (j *partJSON) check() error {
 	return nil
 }
 
-// Merge makes one Result of the parts of a data set with the given number of queries. The parts may
-// be in any order. Missing and repeated queries are an error, and so are parts with different
-// measures or conventions.
+// Merge combines the parts of a data set into one Result. queries is the number of queries of the data
+// set. The parts may be in any order. Merge returns an error if queries are missing or repeated, or if
+// parts have different measures or conventions.
 func Merge(queries int, parts []Part) (*Result, error) {
 	sorted := slices.SortedStableFunc(slices.Values(parts), func(a, b Part) int { return cmp.Compare(a.First, b.First) })
 	next := 0

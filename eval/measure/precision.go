@@ -1,7 +1,7 @@
 package measure
 
-// precision is P@k: the number of relevant documents among the first k ranks,
-// divided by k however short the list is.
+// precision is P@k: the number of relevant documents among the first k ranks, divided by k even if the
+// list is shorter.
 type precision struct {
 	binary
 	k int
@@ -36,8 +36,8 @@ func (m precision) GoodGain(i, a, _, _ int) float64 {
 	return 1 / float64(m.k)
 }
 
-// expectedHits returns the expected number of relevant documents among the first k ranks:
-// the group that straddles the cutoff gives its share.
+// expectedHits returns the expected number of relevant documents among the first k ranks. A group that
+// straddles the cutoff contributes its proportional part.
 func (b binary) expectedHits(ranked []float64, ends []int, k int) float64 {
 	hits, start := 0.0, 0
 	for _, end := range ends {

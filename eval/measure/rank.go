@@ -7,12 +7,12 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Ranker ranks the documents of one query after the other by score, and reuses its memory. Each
-// goroutine needs its own. The zero value is ready to use and breaks ties by input order.
+// Ranker ranks the documents of one query at a time by score, and reuses its memory. Each goroutine
+// needs its own Ranker. The zero value is ready to use and breaks ties by input order.
 type Ranker struct {
-	// Ties is the order of documents of equal score. Under TiesAverage they keep their input order,
-	// and [Averager.Average] takes the mean over their permutations. Under TiesTREC they keep it
-	// too, after [Evaluate] has sorted the input.
+	// Ties is the order of documents with equal scores. TiesAverage keeps the input order, and
+	// [Averager.Average] computes the mean over all orders. TiesTREC also keeps the input order, which
+	// [Evaluate] has changed before.
 	Ties TiePolicy
 
 	items, spare []item
@@ -21,20 +21,19 @@ type Ranker struct {
 	counts       [8][256]uint32
 }
 
-// item is a document with its sort key. Sorting items is much faster than sorting indices by a
+// item is a document with its sort key. Sorting items is much faster than sorting indices with a
 // comparison function.
 type item struct {
-	key   uint64 // ascends as the score descends
+	key   uint64 // ascends if the score descends
 	grade float64
 }
 
-// Rank returns the grades in rank order, highest score first, and the ends of
-// the groups of equal score as [Averager] takes them. Both are valid until the
-// next call and may be changed. There must be one score a grade, none of them
-// NaN.
+// Rank returns the grades in rank order, highest score first. ends contains the ends of the groups of
+// documents with equal scores, as for [Averager]. Both slices are valid until the next call, and the
+// caller may change them. There must be one score for each grade, and no score may be NaN.
 //
-// Documents whose score is [dataset.NotRetrieved] stand behind the last end if they were
-// judged, and are left out if not: for this ranking they do not exist.
+// A judged document with the score [dataset.NotRetrieved] is placed after the last end. An unjudged
+// document with this score is omitted.
 func (r *Ranker) Rank(grades, scores []float64) (ranked []float64, ends []int) {
 	if len(grades) != len(scores) {
 		panic("measure: there must be one score a grade")
@@ -65,11 +64,11 @@ func (r *Ranker) Rank(grades, scores []float64) (ranked []float64, ends []int) {
 	return r.ranked, r.ends
 }
 
-// notRetrieved is the key of documents without rank, the largest of all.
+// notRetrieved is the key of documents that were not retrieved. It is the largest key.
 var notRetrieved = descendingKey(dataset.NotRetrieved)
 
-// breakTies orders the documents within the groups. No measure of this package
-// grows when a worse document moves up, so the extremes are reached by sorting.
+// breakTies orders the documents within the groups. Sorting by grade gives the extreme values, since no
+// measure of this package grows when a worse document moves up.
 func (r *Ranker) breakTies() {
 	if r.Ties != TiesPessimistic && r.Ties != TiesOptimistic {
 		return
@@ -86,9 +85,9 @@ func (r *Ranker) breakTies() {
 	}
 }
 
-// Value returns a measure of one query under the Ranker's tie policy. Under TiesAverage, and
-// where not all documents were retrieved, the measure must be an [Averager], as all of this
-// package are.
+// Value returns the value of a measure for one query under the Ranker's tie policy. ok is false if the
+// query does not count in means. The measure must be an [Averager] under TiesAverage, and if some
+// documents were not retrieved.
 func (r *Ranker) Value(m Measure, grades, scores []float64) (value float64, ok bool) {
 	ranked, ends := r.Rank(grades, scores)
 	if r.Ties == TiesAverage {
@@ -98,7 +97,7 @@ func (r *Ranker) Value(m Measure, grades, scores []float64) (value float64, ok b
 }
 
 // value returns the measure of the documents in their current order. If some documents were not
-// retrieved, it is the Average with every document as a group of its own.
+// retrieved, it calls Average with a group for each retrieved document.
 func (r *Ranker) value(m Measure, ranked []float64, ends []int) (value float64, ok bool) {
 	n := lastEnd(ends)
 	if n == len(ranked) {
@@ -110,8 +109,8 @@ func (r *Ranker) value(m Measure, ranked []float64, ends []int) (value float64, 
 	return m.(Averager).Average(ranked, r.places[:n])
 }
 
-// descendingKey maps scores to integers in the opposite order, equal scores
-// (also 0 and −0) to equal integers.
+// descendingKey maps scores to integers in the opposite order. Equal scores, including 0 and −0, have
+// equal keys.
 func descendingKey(score float64) uint64 {
 	if score == 0 {
 		score = 0 // drops the sign
@@ -123,15 +122,14 @@ func descendingKey(score float64) uint64 {
 	return ^b &^ (1 << 63)
 }
 
-// fewItems is where insertion sort stops being the faster one, and someItems where merging
-// does.
+// Insertion sort is fastest for up to fewItems items, and merge sort for up to someItems items.
 const (
 	fewItems  = 16
 	someItems = 256
 )
 
-// sort orders the items by key and leaves equal ones in place: the radix sort
-// goes byte by byte from the lowest, skipping bytes that all keys share.
+// sort sorts the items stably by key. It uses a radix sort for long lists, which sorts by one byte at a
+// time from the lowest and skips bytes that are equal in all keys.
 func (r *Ranker) sort() {
 	n := len(r.items)
 	if n <= someItems {
@@ -168,7 +166,7 @@ func (r *Ranker) sort() {
 	r.items, r.spare = from, to
 }
 
-// mergeSort merges runs that insertion has sorted.
+// mergeSort sorts short runs by insertion and then merges the runs.
 func (r *Ranker) mergeSort() {
 	n := len(r.items)
 	for from := 0; from < n; from += fewItems {
@@ -184,8 +182,8 @@ func (r *Ranker) mergeSort() {
 	}
 }
 
-// merge merges the ascending runs before and from mid of items. Which one is next is
-// unpredictable, so the choice is written without a branch.
+// merge merges the ascending runs items[:mid] and items[mid:]. The next item is unpredictable, so merge
+// selects it without a branch.
 func merge(dst, items []item, mid int) {
 	dst = dst[:len(items)]
 	i, j, o := 0, mid, 0

@@ -2,14 +2,13 @@ package measure
 
 import "github.com/listwise/listwise/internal/elementary"
 
-// rbp is rank-biased precision of a reader who continues from one rank to the next with probability
-// p,
+// rbp is rank-biased precision. For a user who continues from one rank to the next with probability p,
+// it is
 //
 //	RBP = (1 − p) Σ_{relevant at rank r} p^{r−1}
 //
-// (Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval
-// Effectiveness, 2008). It reaches 1 only in the limit of endless relevant
-// documents.
+// (Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, 2008). It is
+// below 1 for every finite list.
 type rbp struct {
 	binary
 	p float64
@@ -35,8 +34,8 @@ func (m rbp) Value(ranked []float64) (float64, bool) {
 	return sum, true
 }
 
-// Average implements Averager: every place of a group is relevant with the
-// probability of the group's share of relevant documents.
+// Average implements Averager. Each rank of a group is relevant with a probability equal to the group's
+// share of relevant documents.
 func (m rbp) Average(ranked []float64, ends []int) (float64, bool) {
 	if m.count(ranked) == 0 {
 		return m.convention.valueless()

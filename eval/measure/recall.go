@@ -1,7 +1,7 @@
 package measure
 
-// recall is R@k: the number of relevant documents among the first k ranks,
-// divided by the number of all relevant ones.
+// recall is R@k: the number of relevant documents among the first k ranks, divided by the number of
+// relevant documents.
 type recall struct {
 	binary
 	k int

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// Options are the settings of measures that are not part of their names. The
-// zero value asks for the defaults.
+// Options are the settings of measures that are not part of their names. The zero value selects the
+// defaults.
 type Options struct {
-	// MaxGrade is the highest grade that ERR assumes, judged or not; 0 means 4, the scale of
-	// the web tracks of TREC, of Yahoo's challenge and of MSLR.
+	// MaxGrade is the highest grade of ERR's scale. It need not occur in the data. 0 means 4, the
+	// highest grade in the web tracks of TREC, in Yahoo's challenge and in MSLR.
 	MaxGrade float64
 }
 
 // Info describes a measure for help texts.
 type Info struct {
-	Pattern     string // its name, with K for a cutoff and [ ] around what may be left out
-	Explanation string // one line
-	Source      string // who defined it, where
+	Pattern     string // name, with K for a cutoff and [ ] around optional parts
+	Explanation string // definition in one line
+	Source      string // publication or program that defines the measure
 }
 
-// parameter is what may follow the @ of a name.
+// parameter is the kind of parameter after the @ of a name.
 type parameter uint8
 
 const (
@@ -33,7 +33,7 @@ const (
 	persistence
 )
 
-// entry is a measure's line of the registry.
+// entry describes a measure in the registry.
 type entry struct {
 	name        string
 	parameter   parameter
@@ -42,40 +42,40 @@ type entry struct {
 	source      string
 }
 
-// spec is a parsed name with everything a measure may need.
+// spec is a parsed name with all settings of the measure.
 type spec struct {
 	name        string
 	family      string // name without its parameter
 	convention  Convention
 	k           int     // cutoff; 0 for none
-	relevant    float64 // the lowest relevant grade that the name states; 0 for the convention's
+	relevant    float64 // lowest relevant grade stated in the name; 0 for the convention's
 	persistence float64
-	gains       *gainOf // that the name states; nil for the convention's
+	gains       *gainOf // gains stated in the name; nil for the convention's
 	maxGrade    float64
 }
 
 var registry = []entry{
-	{"map", optionalCutoff, newAP, "average precision: the mean of the precisions at the ranks of the relevant documents, 0 beyond rank K", "Buckley and Voorhees 2005"},
-	{"ap", optionalCutoff, newAP, "another name of map", "Buckley and Voorhees 2005"},
-	{"ndcg", optionalCutoff, newNDCG, "discounted cumulative gain of the first K documents relative to the best possible", "Järvelin and Kekäläinen 2002; gain of Burges et al. 2005"},
-	{"mean-ndcg", noParameter, newMeanNDCG, "mean of NDCG@1, NDCG@2, … up to the number of documents", "LETOR 4.0"},
+	{"map", optionalCutoff, newAP, "average precision: mean of the precision at the rank of each relevant document, 0 beyond rank K", "Buckley and Voorhees 2005"},
+	{"ap", optionalCutoff, newAP, "another name for map", "Buckley and Voorhees 2005"},
+	{"ndcg", optionalCutoff, newNDCG, "discounted cumulative gain of the first K documents, divided by the best possible", "Järvelin and Kekäläinen 2002; gain of Burges et al. 2005"},
+	{"mean-ndcg", noParameter, newMeanNDCG, "mean of NDCG@k for k from 1 to the number of documents", "LETOR 4.0"},
 	{"dcg", optionalCutoff, newDCG, "discounted cumulative gain of the first K documents, not normalised", "Järvelin and Kekäläinen 2002"},
-	{"p", requiredCutoff, newPrecision, "precision: the share of relevant documents among the first K ranks", "LETOR 3.0; trec_eval"},
-	{"r", requiredCutoff, newRecall, "recall: the share of all relevant documents that is among the first K", "trec_eval"},
-	{"rprec", noParameter, newRPrec, "R-precision: the share of relevant documents among as many as there are relevant ones", "trec_eval"},
+	{"p", requiredCutoff, newPrecision, "precision: relevant documents among the first K, divided by K", "LETOR 3.0; trec_eval"},
+	{"r", requiredCutoff, newRecall, "recall: relevant documents among the first K, divided by all relevant documents", "trec_eval"},
+	{"rprec", noParameter, newRPrec, "R-precision: precision at rank R for a query with R relevant documents", "trec_eval"},
 	{"success", requiredCutoff, newSuccess, "1 if a relevant document is among the first K", "trec_eval"},
-	{"mrr", optionalCutoff, newMRR, "one over the rank of the first relevant document, 0 beyond rank K", "Voorhees 1999"},
+	{"mrr", optionalCutoff, newMRR, "reciprocal rank of the first relevant document, 0 beyond rank K", "Voorhees 1999"},
 	{"wta", noParameter, newWTA, "winner takes all: 1 if the first document is relevant", "Burges, Ragno and Le 2006"},
-	{"pairs", noParameter, newPairs, "share of the pairs of differently graded documents that stand in the right order", "Burges, Ragno and Le 2006"},
-	{"exact-match", noParameter, newExactMatch, "1 if no document is above one of a higher grade: one less the 0–1 loss of permutations", "Xia et al. 2008"},
-	{"auc", noParameter, newAUC, "share of the pairs of a relevant and an irrelevant document that stand in the right order", "Hanley and McNeil 1982"},
-	{"bpref", noParameter, newBPref, "share of the preferences of relevant over the first irrelevant documents that are kept", "Buckley and Voorhees 2004; trec_eval"},
-	{"err", optionalCutoff, newERR, "expected reciprocal rank at which a reader who stops when satisfied stops, by rank K", "Chapelle et al. 2009"},
-	{"judged", optionalCutoff, newJudged, "share of the first K documents that were judged; of runs, for all others are", "ir_measures"},
-	{"rbp", persistence, newRBP, "rank-biased precision of a reader who goes on to the next rank with probability P (0.8 if not given)", "Moffat and Zobel 2008"},
+	{"pairs", noParameter, newPairs, "share of pairs of documents with different grades that are in the right order", "Burges, Ragno and Le 2006"},
+	{"exact-match", noParameter, newExactMatch, "1 if no document is above one with a higher grade (1 minus the permutation 0–1 loss)", "Xia et al. 2008"},
+	{"auc", noParameter, newAUC, "share of pairs of a relevant and an irrelevant document that are in the right order", "Hanley and McNeil 1982"},
+	{"bpref", noParameter, newBPref, "binary preference: how rarely judged irrelevant documents rank above relevant ones", "Buckley and Voorhees 2004; trec_eval"},
+	{"err", optionalCutoff, newERR, "expected reciprocal rank of the document that satisfies the user, up to rank K", "Chapelle et al. 2009"},
+	{"judged", optionalCutoff, newJudged, "share of judged documents among the first K, for runs with unjudged documents", "ir_measures"},
+	{"rbp", persistence, newRBP, "rank-biased precision: users continue to the next rank with probability P (default 0.8)", "Moffat and Zobel 2008"},
 }
 
-// List describes every measure that Parse accepts, in the order of help texts.
+// List describes all measures that Parse accepts, in the order of help texts.
 func List() []Info {
 	list := make([]Info, len(registry))
 	for i, e := range registry {
@@ -97,11 +97,13 @@ func (e entry) pattern() string {
 	return e.name
 }
 
-// Parse returns the measure of the given name ("map", "ndcg@10", "rbp@0.95", in any case, or an
-// alias, see [Aliases]) under a convention. A measure of binary relevance may state the lowest
-// relevant grade, as in "map(rel=2)" or "p(rel=2)@5". It overrides the convention. NDCG and DCG may
-// state the gain of a grade, as in "ndcg(dcg=exp-log2)@10" or "ndcg(gains={0:0,1:3})@5". The error
-// for an unknown name or a wrong parameter names the valid ones.
+// Parse returns the measure with the given name under a convention. A name such as "map", "ndcg@10" or
+// "rbp@0.95" may be in upper or lower case, and may be one of [Aliases].
+//
+// The name of a measure of binary relevance may state the lowest relevant grade, as in "map(rel=2)" or
+// "p(rel=2)@5". It overrides the convention. The name of NDCG or DCG may state the gains, as in
+// "ndcg(dcg=exp-log2)@10" or "ndcg(gains={0:0,1:3})@5". The error for an unknown name or an invalid
+// parameter lists the valid ones.
 func Parse(name string, c Convention, o Options) (Averager, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -149,7 +151,7 @@ func Parse(name string, c Convention, o Options) (Averager, error) {
 	case stated.gains != nil:
 		s.convention.gain = linearGain
 		inner := e.build(s)
-		s.family += "(gains)" // so that nobody takes the convention's gains for its own
+		s.family += "(gains)" // so that no other code uses the convention's gains for this measure
 		return gained{newBase(s), inner, s.gains}, nil
 	}
 	m := e.build(s)
@@ -159,7 +161,7 @@ func Parse(name string, c Convention, o Options) (Averager, error) {
 	return m, nil
 }
 
-// MustParse is Parse without options, for constant names. It panics if the name is not known.
+// MustParse is Parse with default options, for constant names. It panics if Parse returns an error.
 func MustParse(name string, c Convention) Averager {
 	m, err := Parse(name, c, Options{})
 	if err != nil {
@@ -168,11 +170,11 @@ func MustParse(name string, c Convention) Averager {
 	return m
 }
 
-// ParseList parses measures separated by commas; commas within parentheses do not separate. It
-// returns an error for an empty list or a measure named twice.
+// ParseList parses measures separated by commas. Commas within brackets do not separate measures.
+// ParseList returns an error for an empty list, and if two names mean the same measure.
 func ParseList(names string, c Convention, o Options) ([]Measure, error) {
 	var list []Measure
-	seen := make(map[string]string) // as given
+	seen := make(map[string]string) // names as given, by the measure's name
 	for _, name := range namesIn(names) {
 		if strings.TrimSpace(name) == "" {
 			return nil, fmt.Errorf("measures %q: a name is missing; known are %s", names, patterns())
@@ -195,7 +197,7 @@ func ParseList(names string, c Convention, o Options) ([]Measure, error) {
 	return list, nil
 }
 
-// namesIn splits a list of names. "ndcg_cut.5,10" is trec_eval's way to write two.
+// namesIn splits a list of names. It expands "ndcg_cut.5,10", by which trec_eval means two measures.
 func namesIn(list string) []string {
 	names := splitNames(list)
 	for i := 1; i < len(names); i++ {
@@ -232,8 +234,8 @@ func patterns() string {
 	return strings.Join(p, ", ")
 }
 
-// setParameter reads what follows the @, if anything does, and completes the
-// name so that equal measures have equal names.
+// setParameter parses the parameter after the @, if any. It completes the measure's name, so that equal
+// measures have equal names.
 func (s *spec) setParameter(e entry, value string, has bool) error {
 	switch {
 	case e.parameter == noParameter && has:

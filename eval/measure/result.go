@@ -8,23 +8,24 @@ import (
 	"strings"
 )
 
-// Result has the values of measures for each query. So queries of several folds can be pooled, and
-// systems can be compared. A Result is immutable and safe for concurrent use.
+// Result contains the values of measures for each query, so that queries of several folds can be pooled
+// and systems can be compared. A Result is immutable and safe for concurrent use.
 //
-// Methods take a measure as an argument: one of Measures, or one that was passed to [Evaluate]. They
+// The methods accept the measures that were passed to [Evaluate], and those that Measures returns. They
 // panic for any other measure, such as one with the same name under another convention.
 type Result struct {
 	ties     TiePolicy
-	given    []Measure // to Evaluate
-	measures []Measure // with the thresholds that they were evaluated at
+	given    []Measure // measures passed to Evaluate
+	measures []Measure // given, with the relevance thresholds for the data
 	queries  []string
 	weights  []float64   // [query]; nil if all are 1
-	values   [][]float64 // [measure][query]; NaN for a query left out
-	neutral  [][]float64 // the same under TiesAverage
+	values   [][]float64 // [measure][query]; NaN for an excluded query
+	neutral  [][]float64 // [measure][query]: the values under TiesAverage
 	pairs    []pairCount // [query]
 }
 
-// pairCount counts a query's pairs of differently graded documents.
+// pairCount counts a query's pairs of documents with different grades, and the pairs among them with
+// equal scores.
 type pairCount struct{ all, tied int64 }
 
 func newResult(lists []list, given, measures []Measure, ties TiePolicy) *Result {
@@ -45,7 +46,7 @@ func newResult(lists []list, given, measures []Measure, ties TiePolicy) *Result 
 	return r
 }
 
-// measureQuery fills in query i.
+// measureQuery sets the values for query i.
 func (r *Result) measureQuery(i int, ranker *Ranker, measures []Averager, grades, scores []float64) {
 	s := getScratch()
 	defer s.put()
@@ -66,7 +67,7 @@ func (r *Result) measureQuery(i int, ranker *Ranker, measures []Averager, grades
 	r.pairs[i] = pairCount{all: unequalPairs(s, ranked), tied: tied}
 }
 
-// leaveOut sets all values of query i to those of a query that is left out.
+// leaveOut marks query i as excluded from the means of all measures.
 func (r *Result) leaveOut(i int) {
 	for m := range r.measures {
 		r.values[m][i], r.neutral[m][i] = math.NaN(), math.NaN()
@@ -80,7 +81,7 @@ func orNaN(value float64, ok bool) float64 {
 	return value
 }
 
-// tiedPairs counts the pairs of differently graded documents of equal score.
+// tiedPairs returns the number of pairs of documents with different grades and equal scores.
 func tiedPairs(s *scratch, ranked []float64, ends []int) int64 {
 	var tied int64
 	start := 0
@@ -93,40 +94,40 @@ func tiedPairs(s *scratch, ranked []float64, ends []int) int64 {
 	return tied
 }
 
-// Measures returns the measures in the order given to Evaluate, with the relevance
-// threshold that they were evaluated at. The slice must not be changed.
+// Measures returns the measures in the order in which Evaluate got them, with their relevance
+// thresholds. The caller must not change the slice.
 func (r *Result) Measures() []Measure { return r.measures }
 
 // Ties returns the tie policy of the values.
 func (r *Result) Ties() TiePolicy { return r.ties }
 
-// Queries returns the ids of all queries, counted or left out, in order.
+// Queries returns the ids of all queries in order, including queries excluded from means.
 func (r *Result) Queries() []string { return r.queries }
 
-// Weights returns the weights of the queries in the order of Queries, nil if all are 1. The
-// slice must not be changed.
+// Weights returns the weights of the queries in the order of Queries, or nil if all are 1. The caller
+// must not change the slice.
 func (r *Result) Weights() []float64 { return r.weights }
 
-// PerQuery returns the values of a measure in the order of Queries, NaN for a
-// query that is left out: by a skip convention, or because its weight is 0. The slice must not
-// be changed.
+// PerQuery returns the values of a measure in the order of Queries. The value is NaN for a query that
+// is excluded by a skip convention or because its weight is 0. The caller must not change the slice.
 func (r *Result) PerQuery(m Measure) []float64 { return r.values[r.index(m)] }
 
-// Mean returns the mean of a measure over the queries that count, by their weights; NaN if
-// none does.
+// Mean returns the weighted mean of a measure over the queries that are not excluded. It returns NaN if
+// all are excluded.
 func (r *Result) Mean(m Measure) float64 { return WeightedMean(r.PerQuery(m), r.weights) }
 
-// Counted returns the number of queries that count in the mean of a measure;
-// the others are left out by a skip convention or because their weight is 0.
+// Counted returns the number of queries in the mean of a measure. The others are excluded by a skip
+// convention or because their weight is 0.
 func (r *Result) Counted(m Measure) int { return counted(r.PerQuery(m)) }
 
-// TieNeutral returns the mean of a measure under TiesAverage: its expected value if ties are broken at
-// random. It does not depend on the tie policy of the other values.
+// TieNeutral returns the mean of a measure under TiesAverage, which is its expected value if ties are
+// broken at random. It does not depend on the result's tie policy.
 func (r *Result) TieNeutral(m Measure) float64 {
 	return WeightedMean(r.TieNeutralPerQuery(m), r.weights)
 }
 
-// TieNeutralPerQuery is PerQuery under TiesAverage.
+// TieNeutralPerQuery returns the values of a measure under TiesAverage in the order of Queries. The
+// value is NaN for an excluded query.
 func (r *Result) TieNeutralPerQuery(m Measure) []float64 { return r.neutral[r.index(m)] }
 
 func (r *Result) index(m Measure) int {
@@ -143,8 +144,8 @@ func (r *Result) index(m Measure) int {
 	panic(fmt.Sprintf("measure: the result has no %s, only %s", inFull(m), inFullAll(r.measures)))
 }
 
-// becomes reports whether a measure is m with the threshold that the data settled. A
-// measure whose threshold was chosen is not: for m, the data may settle another.
+// becomes reports whether evaluated is m with the relevance threshold that For derived from the data.
+// It is false if the caller chose the threshold of m or evaluated.
 func becomes(m, evaluated Measure) bool {
 	c, settled := ConventionOf(m), ConventionOf(evaluated)
 	if c.chosen != 0 || !settled.settled {
@@ -153,21 +154,22 @@ func becomes(m, evaluated Measure) bool {
 	return equal(Under(m, c.WithThreshold(settled.Threshold())), evaluated)
 }
 
-// equal reports whether two measures have the same values: whether their thresholds were
-// chosen or settled makes no difference.
+// equal reports whether two measures always have the same values. It ignores whether their thresholds
+// were chosen or derived from the data.
 func equal(a, b Measure) bool {
 	return identical(a, b) || a.Name() == b.Name() && identical(withChoice(a), withChoice(b))
 }
 
-// withChoice returns the measure with a threshold that was settled as one that was chosen.
+// withChoice returns the measure with its threshold marked as chosen, even if it was derived from the
+// data.
 func withChoice(m Measure) Measure {
 	c := ConventionOf(m)
 	c.settled = false
 	return Under(m, c)
 }
 
-// identical reports whether two measures are the same; those from elsewhere that cannot be
-// compared are if they have the same name.
+// identical reports whether two measures are the same. Measures of other packages that cannot be
+// compared with == are the same if their names are equal.
 func identical(a, b Measure) bool {
 	if a.Name() != b.Name() {
 		return false
@@ -175,10 +177,11 @@ func identical(a, b Measure) bool {
 	return !canCompare(a) || !canCompare(b) || a == b
 }
 
-// canCompare reports whether == is defined for a measure. It is for the measures of this package.
+// canCompare reports whether == is defined for m, as it is for all measures of this package.
 func canCompare(m Measure) bool { return Family(m) != "" || reflect.ValueOf(m).Comparable() }
 
-// inFull is a measure's name and, if it is one of this package, its convention.
+// inFull returns a measure's name and, for a measure of this package, its convention and chosen
+// threshold.
 func inFull(m Measure) string {
 	switch {
 	case m == nil:
@@ -201,8 +204,8 @@ func inFullAll(measures []Measure) string {
 	return strings.Join(all, ", ")
 }
 
-// Mean returns the mean of the values that are numbers, added in order; NaN if
-// there are none. It averages what PerQuery returns.
+// Mean returns the mean of the values other than NaN, added in order. It returns NaN if there are none.
+// PerQuery returns such values.
 func Mean(values []float64) float64 {
 	var sum float64
 	for _, v := range values {
@@ -213,8 +216,8 @@ func Mean(values []float64) float64 {
 	return sum / float64(counted(values))
 }
 
-// WeightedMean returns the mean of the values that are numbers, by weights, nil for 1: Σ w·v/Σ w,
-// added in order; NaN if there are none. It averages what PerQuery returns.
+// WeightedMean returns Σ w·v/Σ w over the values v other than NaN, added in order. nil weights are all
+// 1. It returns NaN if all values are NaN.
 func WeightedMean(values, weights []float64) float64 {
 	if weights == nil {
 		return Mean(values)
@@ -239,19 +242,19 @@ func counted(values []float64) int {
 	return n
 }
 
-// TieStats says how much of a result depends on the order of tied documents.
+// TieStats describes how much of a result depends on the order of documents with equal scores.
 type TieStats struct {
-	Pairs   int64 // pairs of differently graded documents, over all queries
-	Tied    int64 // those of equal score
-	Queries int   // queries with any differently graded pair
-	Over    int   // those of them in which more than NotableTies of the pairs tie
+	Pairs   int64 // pairs of documents with different grades, over all queries
+	Tied    int64 // pairs among these with equal scores
+	Queries int   // queries with at least one such pair
+	Over    int   // queries in which more than NotableTies of these pairs are tied
 }
 
-// NotableTies is the share of tied pairs from which on a warning is useful. Only pairs of documents with
+// NotableTies is the share of tied pairs above which a warning is useful. Only pairs of documents with
 // different grades count.
 const NotableTies = 0.01
 
-// Share returns the share of tied pairs, 0 if there is no pair.
+// Share returns the share of tied pairs, or 0 without pairs.
 func (t TieStats) Share() float64 { return share(t.Tied, t.Pairs) }
 
 func share(tied, all int64) float64 {
@@ -261,7 +264,7 @@ func share(tied, all int64) float64 {
 	return float64(tied) / float64(all)
 }
 
-// TieStats counts the ties of all queries.
+// TieStats returns statistics of the ties in all queries.
 func (r *Result) TieStats() TieStats {
 	var t TieStats
 	for i, p := range r.pairs {
@@ -277,14 +280,14 @@ func (r *Result) TieStats() TieStats {
 	return t
 }
 
-// TiedShare returns the share of query i's pairs of differently graded
-// documents that have equal scores, 0 if it has no such pair.
+// TiedShare returns the share of tied pairs among query i's pairs of documents with different grades.
+// It returns 0 if there is no such pair.
 func (r *Result) TiedShare(i int) float64 { return share(r.pairs[i].tied, r.pairs[i].all) }
 
-// Pool combines the results of several folds into one over all their queries. Its Mean is the mean over
-// all queries, while [MeanOverFolds] is the mean of the folds' means. Pool panics if the folds have
-// different measures, tie policies or relevance thresholds. [ForAll] determines one threshold for all
-// folds.
+// Pool combines the results of several folds into one result for all their queries. The Mean of the
+// pool is the mean over all queries, while [MeanOverFolds] is the mean of the folds' means. Pool panics
+// if the folds have different measures, tie policies or relevance thresholds. [ForAll] determines
+// common thresholds for all folds.
 func Pool(folds ...*Result) *Result {
 	pooled := &Result{}
 	for i, f := range folds {
@@ -307,7 +310,7 @@ func Pool(folds ...*Result) *Result {
 	return pooled
 }
 
-// addWeights appends the weights of a fold's queries.
+// addWeights appends the weights of the fold's queries. It is called before the queries are appended.
 func (r *Result) addWeights(fold *Result) {
 	ones := func(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 	if r.weights == nil && fold.weights != nil {
@@ -321,8 +324,7 @@ func (r *Result) addWeights(fold *Result) {
 	}
 }
 
-// MeanOverFolds returns the mean of the folds' means of a measure: what LETOR
-// publishes.
+// MeanOverFolds returns the mean of the folds' means of a measure. LETOR publishes such means.
 func MeanOverFolds(m Measure, folds ...*Result) float64 {
 	means := make([]float64, len(folds))
 	for i, f := range folds {

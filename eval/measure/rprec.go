@@ -1,6 +1,6 @@
 package measure
 
-// rprec is R-precision: the share of relevant documents among the first R, of a query with R
+// rprec is R-precision: the share of relevant documents among the first R documents, for a query with R
 // relevant documents (trec_eval's Rprec).
 type rprec struct{ binary }
 

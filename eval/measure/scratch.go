@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// scratch is working memory of one call of Value or Average.
+// scratch is the working memory for a call of Value or Average.
 type scratch struct {
 	grades, sums []float64
 	counts       []int64
@@ -18,12 +18,12 @@ func getScratch() *scratch { return scratches.Get().(*scratch) }
 
 func (s *scratch) put() { scratches.Put(s) }
 
-// resize returns a slice of n elements of unspecified content, buf if it is
-// long enough.
+// resize returns a slice of n elements with unspecified content. It reuses buf if the capacity
+// suffices.
 func resize[T any](buf []T, n int) []T { return slices.Grow(buf[:0], n)[:n] }
 
-// histogram counts the grades if all of them are whole and small, as in all
-// published data.
+// histogram counts the documents of each grade. ok is false unless all grades are whole and at most
+// smallGrade, as in all published data.
 func histogram(grades []float64) (counts [smallGrade + 1]int, ok bool) {
 	for _, l := range grades {
 		i := smallGrade + 1
@@ -38,8 +38,7 @@ func histogram(grades []float64) (counts [smallGrade + 1]int, ok bool) {
 	return counts, true
 }
 
-// descending returns the k highest of the grades, highest first, in memory of
-// s.grades.
+// descending returns the k highest grades in descending order. The result uses the memory of s.grades.
 func descending(s *scratch, grades []float64, k int) []float64 {
 	counts, ok := histogram(grades)
 	if !ok {

@@ -1,7 +1,7 @@
 package measure
 
-// success is Success@k: 1 if a relevant document is among the first k, else 0 (trec_eval;
-// the hit rate of recommender systems).
+// success is Success@k: 1 if a relevant document is among the first k, otherwise 0. It is a measure of
+// trec_eval, and the hit rate of recommender systems.
 type success struct {
 	binary
 	k int
@@ -23,8 +23,8 @@ func (m success) Value(ranked []float64) (float64, bool) {
 	return m.convention.valueless()
 }
 
-// Average implements Averager. Of a group with r relevant documents among t, the first j
-// places have none with probability Π_{x<j} (t−r−x)/(t−x).
+// Average implements Averager. If r of a group's t documents are relevant, the first j ranks of the
+// group contain no relevant document with probability Π_{x<j} (t−r−x)/(t−x).
 func (m success) Average(ranked []float64, ends []int) (float64, bool) {
 	if m.count(ranked) == 0 {
 		return m.convention.valueless()
@@ -41,7 +41,7 @@ func (m success) Average(ranked []float64, ends []int) (float64, bool) {
 	return 1 - none, true
 }
 
-// GoodGain implements Additive: only the first relevant document counts.
+// GoodGain implements Additive. Only the first relevant document counts.
 func (m success) GoodGain(i, a, _, _ int) float64 {
 	if i > 0 || a >= m.k {
 		return 0

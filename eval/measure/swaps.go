@@ -6,32 +6,34 @@ import (
 	"slices"
 )
 
-// Swaps computes the decrease of a measure M when two documents of a ranking swap ranks. It is bound to
-// the grades of a query and is immutable. The caller provides slices for all data that depend on the
+// Swaps computes the decrease of a measure M when two documents of a ranking swap ranks. It is specific
+// to the grades of a query and is immutable. The caller provides slices for all data that depend on the
 // ranking. Ranks are counted from 0.
 //
-// Each document has a number x that determines its effect on the measure. Depending on the measure, x is
-// its share of the ideal gain, 1 or 0 for relevance, or the probability that it satisfies the user.
+// Each document has a number x that determines its effect on the measure. Depending on the measure, x
+// is the document's share of the ideal gain, 1 or 0 for relevance, or the probability that the document
+// satisfies the user.
 type Swaps interface {
-	// Counts returns the x of each document, or the numbers from which Prepare computes x. The slice
-	// must not be changed. Prepare gets a copy in the order of the ranking.
+	// Counts returns the x of each document, or numbers from which Prepare computes x. The caller must
+	// not change the slice. Prepare gets a copy of it in rank order.
 	Counts() []float64
 
 	// Work returns the length of the slice work for a ranking of n documents.
 	Work(n int) int
 
-	// Prepare prepares a ranking, given by Counts in the order of the ranks. It replaces them by x and
-	// fills work. It returns a number of top ranks: swaps of two documents below them do not change M.
+	// Prepare prepares a ranking. The caller sets x to Counts in rank order. Prepare replaces x by the
+	// documents' numbers x and fills work. It returns a number of top ranks: swaps of two documents
+	// below these ranks do not change M.
 	Prepare(x, work []float64) (ranks int)
 
 	// Row sets loss[b], for a < b < to, to the decrease of M if the documents at ranks a and b are
-	// swapped. It is at least 0 if the document at a has the higher grade, at most 0 if it has the lower
-	// one, and 0 if both grades are the same. Row may change x, but restores it.
+	// swapped. The decrease is at least 0 if the document at a has the higher grade, at most 0 if it
+	// has the lower grade, and 0 if both grades are equal. Row may change x, but restores it.
 	Row(loss, x, work []float64, a, to int)
 }
 
-// SomeSwaps are Swaps that can leave out documents. Some sets loss[k] to what Row sets loss[ranks[k]] to. All
-// ranks are below a.
+// SomeSwaps are Swaps that can skip documents. Some sets loss[k] to the decrease of M if the documents
+// at ranks a and ranks[k] are swapped. All ranks are greater than a.
 type SomeSwaps interface {
 	Swaps
 	Some(loss, x, work []float64, a int, ranks []int32)
@@ -42,12 +44,12 @@ type SomeSwaps interface {
 type Swapper interface {
 	Measure
 
-	// Swaps binds the formula to a query's grades. Gains that overflow are an error.
+	// Swaps returns the swaps for a query with the given grades. Gains that overflow are an error.
 	Swaps(grades []float64) (Swaps, error)
 }
 
-// SwapsOf returns the swaps of a query's documents under a measure. A [Swapper] has a formula for
-// them; another measure is computed again for each swap.
+// SwapsOf returns the swaps of a query's documents under a measure. For a measure that is not a
+// [Swapper], each swap computes the measure again.
 func SwapsOf(m Measure, grades []float64) (Swaps, error) {
 	if s, ok := m.(Swapper); ok {
 		return s.Swaps(grades)
@@ -60,7 +62,7 @@ func SwapsOf(m Measure, grades []float64) (Swaps, error) {
 type anySwaps struct {
 	measure Measure
 	grades  []float64
-	cut     int // ranks that count
+	cut     int // number of ranks that count
 }
 
 func (s anySwaps) Counts() []float64 { return s.grades }
@@ -84,7 +86,7 @@ func (s anySwaps) Row(loss, x, work []float64, a, to int) {
 	}
 }
 
-// overflowError is the error for a grade whose gain is not a finite number.
+// overflowError returns the error for grades whose gain is not finite.
 func overflowError(grades []float64) error {
 	return fmt.Errorf("the gains of grade %v overflow: expected grades below 1000", slices.Max(grades))
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// A document is relevant if its grade is at least the threshold. A Convention has the threshold, so that
-// training and evaluation use the same one. If the user has not chosen a threshold, it depends on the data
-// (see For). If all grades are whole numbers, it is that of the convention. Otherwise it is the smallest
-// positive grade, because fractional grades may all be below 1.
+// A document is relevant if its grade is at least the threshold. A Convention contains the threshold,
+// so that training and evaluation use the same one. If the user does not choose a threshold, For
+// derives it from the data. If all grades are whole numbers, it is the threshold of the convention.
+// Otherwise it is the smallest positive grade, because fractional grades may all be below 1.
 
-// Threshold returns the lowest grade that counts as relevant: the one chosen, or the
-// convention's own among whole grades (1, or 2 for mslr).
+// Threshold returns the lowest relevant grade. It is the chosen threshold or, without one, the
+// convention's threshold for whole grades (1, or 2 for mslr).
 func (c Convention) Threshold() float64 {
 	switch {
 	case c.chosen > 0:
@@ -25,8 +25,8 @@ func (c Convention) Threshold() float64 {
 	return 1
 }
 
-// WithThreshold returns the convention with a lowest relevant grade that does not
-// depend on the data. It must be positive and finite; see [CheckThreshold].
+// WithThreshold returns the convention with a chosen lowest relevant grade, so that it does not depend
+// on the data. It panics if [CheckThreshold] returns an error.
 func (c Convention) WithThreshold(threshold float64) Convention {
 	if err := CheckThreshold(threshold); err != nil {
 		panic("measure: " + err.Error())
@@ -35,7 +35,7 @@ func (c Convention) WithThreshold(threshold float64) Convention {
 	return c
 }
 
-// CheckThreshold returns an error unless threshold can be a lowest relevant grade.
+// CheckThreshold returns an error unless threshold is positive and finite.
 func CheckThreshold(threshold float64) error {
 	if !(threshold > 0) || math.IsInf(threshold, 1) {
 		return fmt.Errorf("relevance threshold %v: expected a positive number", threshold)
@@ -43,8 +43,9 @@ func CheckThreshold(threshold float64) error {
 	return nil
 }
 
-// For returns the convention with the threshold for the data sets, taken together,
-// but for queries of weight 0: the one chosen before, or that of [dataset.Threshold].
+// For returns the convention with its threshold for the given data sets together. It is the chosen
+// threshold or, without one, the result of [dataset.Threshold] for all queries except those of weight
+// 0.
 func (c Convention) For(sets ...*dataset.Dataset) Convention {
 	var lists [][]float64
 	for _, d := range sets {
@@ -61,7 +62,8 @@ func (c Convention) For(sets ...*dataset.Dataset) Convention {
 	return c.ForGrades(lists...)
 }
 
-// ForGrades is [Convention.For] for lists of the grades that count.
+// ForGrades returns the convention with its threshold for the given grades, as [Convention.For] does
+// for data sets.
 func (c Convention) ForGrades(lists ...[]float64) Convention {
 	if c.chosen > 0 {
 		return c
@@ -71,8 +73,7 @@ func (c Convention) ForGrades(lists ...[]float64) Convention {
 	return c
 }
 
-// Under returns the measure as it is under another convention. A measure that is not
-// of this package is returned as it is.
+// Under returns the measure with another convention. It returns a measure of another package unchanged.
 func Under(m Measure, c Convention) Measure {
 	if own, ok := m.(interface{ under(c Convention) Measure }); ok {
 		return own.under(c)
@@ -80,10 +81,10 @@ func Under(m Measure, c Convention) Measure {
 	return m
 }
 
-// ForTraining returns the measure to train for. It is m without the rule of letor4 and mslr that a
-// list shorter than the cutoff counts 0. An evaluation needs the rule to agree with the published
-// scripts. A training would learn nothing from such queries. The name of the convention stays. A
-// nil measure stays nil.
+// ForTraining returns the measure to use in training. It is m without the rule of letor4 and mslr that
+// NDCG@k is 0 for a list with fewer than k documents. Training could learn nothing from such lists.
+// Evaluation needs the rule to agree with the published scripts. The convention keeps its name.
+// ForTraining returns nil for nil.
 func ForTraining(m Measure) Measure {
 	c := ConventionOf(m)
 	if !c.shortZero {
@@ -93,8 +94,8 @@ func ForTraining(m Measure) Measure {
 	return Under(m, c)
 }
 
-// For returns the measure with the threshold for the data sets; see [Convention.For].
-// A nil measure stays nil.
+// For returns the measure with the threshold for the given data sets; see [Convention.For]. It returns
+// nil for nil.
 func For(m Measure, sets ...*dataset.Dataset) Measure {
 	if m == nil {
 		return nil
@@ -102,7 +103,7 @@ func For(m Measure, sets ...*dataset.Dataset) Measure {
 	return Under(m, ConventionOf(m).For(sets...))
 }
 
-// ForAll is [For] of several measures.
+// ForAll returns each measure with the threshold for the given data sets, as [For] does.
 func ForAll(measures []Measure, sets ...*dataset.Dataset) []Measure {
 	all := make([]Measure, len(measures))
 	for i, m := range measures {
@@ -111,8 +112,8 @@ func ForAll(measures []Measure, sets ...*dataset.Dataset) []Measure {
 	return all
 }
 
-// Extremes returns a measure's values of the worst and the best order of documents with
-// the given grades; ok is false if the convention leaves such a query out.
+// Extremes returns the values of a measure for the worst and the best order of documents with the given
+// grades. ok is false if the convention excludes such a query from means.
 func Extremes(m Measure, grades []float64) (worst, best float64, ok bool) {
 	s := getScratch()
 	defer s.put()
@@ -123,9 +124,9 @@ func Extremes(m Measure, grades []float64) (worst, best float64, ok bool) {
 	return worst, best, ok
 }
 
-// CheckVaries returns an error if, for every query of d, the measure has the same value in the best
-// and the worst order. Such a measure cannot select anything. The error says how to fix it. Queries
-// of weight 0 do not count.
+// CheckVaries returns an error if the measure has the same value for the best and the worst order of
+// every query of d. Such a measure cannot select a model. The error says how to fix this. Queries of
+// weight 0 do not count.
 func CheckVaries(m Measure, d *dataset.Dataset) error {
 	if err := d.CheckQueryWeights(); err != nil {
 		return err
@@ -146,9 +147,9 @@ func CheckVaries(m Measure, d *dataset.Dataset) error {
 	return fmt.Errorf("%w (the highest grade is %g), expected queries with documents of different grades, or another measure", err, d.HighestGrade())
 }
 
-// RelevanceOf returns the lowest grade that a measure takes as relevant: the one in its name, or
-// else the convention's. ok is false for measures without binary relevance and for measures of
-// other packages.
+// RelevanceOf returns the lowest grade that a measure treats as relevant: the grade in its name,
+// otherwise the convention's threshold. ok is false for measures without binary relevance and for
+// measures of other packages.
 func RelevanceOf(m Measure) (threshold float64, ok bool) {
 	if b, is := m.(interface{ relevance() (float64, bool) }); is {
 		return b.relevance()

@@ -7,35 +7,34 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// TiePolicy says in which order documents of equal score stand.
+// TiePolicy defines the order of documents with equal scores.
 type TiePolicy uint8
 
 const (
-	// TiesInput keeps documents of equal score in the order of the input: the
-	// rule of the LETOR scripts, and the default.
+	// TiesInput keeps documents with equal scores in input order, as the LETOR scripts do. It is the
+	// default.
 	TiesInput TiePolicy = iota
-	// TiesPessimistic puts the worst documents of a tie first.
+	// TiesPessimistic ranks the worst documents of a tie first.
 	TiesPessimistic
-	// TiesOptimistic puts the best documents of a tie first.
+	// TiesOptimistic ranks the best documents of a tie first.
 	TiesOptimistic
-	// TiesAverage takes the expected value of the measure over all orders of
-	// the tied documents, each equally likely.
+	// TiesAverage computes the expected value of the measure if all orders of the tied documents are
+	// equally likely.
 	TiesAverage
-	// TiesTREC is the rule of trec_eval, which ignores the ranks in a run. Scores are compared as
-	// 32-bit numbers. Documents of equal score are ranked in descending byte order of their
-	// identifiers.
+	// TiesTREC is the order of trec_eval, which ignores the ranks in a run. Scores are compared as
+	// float32. Documents with equal scores are ranked in descending byte order of their identifiers.
 	TiesTREC
 )
 
 var tieNames = [...]string{"input", "pessimistic", "optimistic", "average", "trec"}
 
-// String returns the name that [ParseTies] reads.
+// String returns the name that [ParseTies] accepts.
 func (t TiePolicy) String() string { return tieNames[t] }
 
 // TiePolicies returns the names of all policies.
 func TiePolicies() []string { return slices.Clone(tieNames[:]) }
 
-// ParseTies returns the policy of the given name.
+// ParseTies returns the policy with the given name.
 func ParseTies(name string) (TiePolicy, error) {
 	if i := slices.Index(tieNames[:], strings.ToLower(name)); i >= 0 {
 		return TiePolicy(i), nil
@@ -43,27 +42,28 @@ func ParseTies(name string) (TiePolicy, error) {
 	return 0, suggest.Unknown("tie policy", name, tieNames[:])
 }
 
-// Averager is a Measure that computes its exact expected value under random tie breaking.
-// All measures that [Parse] returns are Averagers.
+// Averager is a Measure that computes its exact expected value under random tie breaking. All measures
+// from [Parse] are Averagers.
 //
-// For sums over documents, McSherry and Najork give the closed forms (Computing Information
-// Retrieval Performance Measures Efficiently in the Presence of Tied Scores, ECIR 2008). Each file
-// derives its own.
+// McSherry and Najork give closed forms for measures that are sums over documents (Computing
+// Information Retrieval Performance Measures Efficiently in the Presence of Tied Scores, ECIR 2008).
+// The file of each other measure derives its formula.
 type Averager interface {
 	Measure
 
-	// Average returns the expected value over uniformly random orders of the documents within each
-	// group of equal score. ranked holds the grades with the groups best first; group g takes the
-	// places ends[g−1] to ends[g]−1, counted from 0. With groups of one document it is Value.
+	// Average returns the expected value if the documents within each group of equal scores are in
+	// uniformly random order. ranked contains the grades, with the highest-scored group first. Group g
+	// is ranked[ends[g−1]:ends[g]], and group 0 starts at 0. If every group has one document, the
+	// result is Value's.
 	//
-	// The last end is len(ranked) if the system retrieved all documents. Otherwise the grades
-	// behind it belong to judged documents without a rank ([dataset.NotRetrieved]). They count in
-	// the number of relevant documents and in the ideal ranking, but are never found.
+	// The last end is len(ranked) if the system retrieved all documents. Otherwise the grades after it
+	// belong to judged documents that were not retrieved ([dataset.NotRetrieved]). They count in the
+	// number of relevant documents and in the ideal ranking, but have no rank.
 	Average(ranked []float64, ends []int) (value float64, ok bool)
 }
 
-// withRest returns the ends, and n as one more end if documents follow the last one. These were not
-// retrieved and form a group below all others.
+// withRest returns ends, with n appended if there are documents after the last end. These documents
+// were not retrieved and form a group below all others.
 func withRest(ends []int, n int) []int {
 	if lastEnd(ends) == n {
 		return ends
@@ -71,7 +71,7 @@ func withRest(ends []int, n int) []int {
 	return append(slices.Clip(ends), n)
 }
 
-// lastEnd returns the number of documents with ranks.
+// lastEnd returns the number of retrieved documents.
 func lastEnd(ends []int) int {
 	if len(ends) == 0 {
 		return 0
@@ -79,8 +79,8 @@ func lastEnd(ends []int) int {
 	return ends[len(ends)-1]
 }
 
-// unequalPairs returns the number of pairs of different grades among the
-// grades, in any order, with s.sums as working memory.
+// unequalPairs returns the number of pairs of documents with different grades. grades may be in any
+// order. s.sums is working memory.
 func unequalPairs(s *scratch, grades []float64) int64 {
 	n, equal := int64(len(grades)), int64(0)
 	if counts, ok := histogram(grades); ok {

@@ -7,10 +7,10 @@ import (
 	"github.com/listwise/listwise/internal/rows"
 )
 
-// WriteCSV writes one line a query and one column a measure, under a header
-// line; where queries have weights, these are the second column. Values are the shortest decimals that read back to the same bits; the
-// cell of a query that is left out is empty. The ids of queries are as they are, for other
-// programs to join.
+// WriteCSV writes a header line, then one line per query. The columns are the query's id, its weight if
+// queries have weights, and the measures. Values are the shortest decimals that read back to the same
+// bits. The cell of an excluded query is empty. WriteCSV does not change the ids, so that other
+// programs can join them.
 func (r *Result) WriteCSV(w io.Writer) error {
 	cells := make([][]any, len(r.queries))
 	for i, id := range r.queries {

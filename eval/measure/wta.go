@@ -1,12 +1,11 @@
 package measure
 
-// wta is winner takes all: 1 if the first document is relevant, else 0 (one
-// minus the cost of Burges, Ragno and Le, Learning to Rank with Nonsmooth Cost
-// Functions, 2006, section 2).
+// wta is winner takes all: 1 if the first document is relevant, otherwise 0 (1 minus the cost in
+// Burges, Ragno and Le, Learning to Rank with Nonsmooth Cost Functions, 2006, section 2).
 type wta struct{ binary }
 
 func newWTA(s spec) Averager {
-	s.k = 1 // no other rank counts
+	s.k = 1 // only rank 1 counts
 	return wta{newBinary(s)}
 }
 
