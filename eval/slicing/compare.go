@@ -6,21 +6,22 @@ import (
 	"github.com/listwise/listwise/eval/stats"
 )
 
-// Compared is how systems do on a slice.
+// Compared contains the results of systems on a slice.
 type Compared struct {
 	By, Slice string
-	None      bool   // the queries have no value
-	Queries   int    // of the slice
-	Means     []Mean // of each system
+	None      bool   // the queries have no value for the key
+	Queries   int    // number of queries in the slice
+	Means     []Mean // one per system
 
-	// Comparison are the tests, nil where fewer than two queries count. Their p values are
-	// corrected by Holm's procedure over all pairs of systems and all slices of all divisions, which have no MaxT.
+	// Comparison contains the tests. It is nil if fewer than two queries count. The p values are
+	// corrected by Holm's procedure over all pairs of systems and all slices of all divisions. MaxT is
+	// NaN.
 	*stats.Comparison
 }
 
-// Compare compares systems on every slice by [stats.CompareRuns]. runs[i][r][q] is the value of run
-// r of system i on query q of all data sets. It is NaN for all runs if the query does not count.
-// weights has an element per query; nil means 1. The Weights of the Config are not used.
+// Compare compares systems on every slice by [stats.CompareRuns]. runs[i][r][q] is the value of run r
+// of system i on query q, where q counts the queries of all data sets. The value is NaN in all runs if
+// the query does not count. weights has an element per query; nil means 1. Compare ignores c.Weights.
 func Compare(runs [][][]float64, weights []float64, divisions []*Division, c stats.Config) ([]Compared, error) {
 	var all []Compared
 	var tested []*stats.Comparison
@@ -41,7 +42,7 @@ func Compare(runs [][][]float64, weights []float64, divisions []*Division, c sta
 	return all, nil
 }
 
-// test measures and compares on a slice.
+// test sets the means and the comparison of systems on a slice.
 func (o *Compared) test(s *Slice, runs [][][]float64, weights []float64, c stats.Config) (err error) {
 	picked, counted := make([][][]float64, len(runs)), 0
 	for i, own := range runs {
@@ -70,7 +71,7 @@ func (o *Compared) test(s *Slice, runs [][][]float64, weights []float64, c stats
 	return nil
 }
 
-// averages returns the means over runs, query by query.
+// averages returns the mean over runs for each query.
 func averages(runs [][]float64) []float64 {
 	if len(runs) == 1 {
 		return runs[0]

@@ -14,19 +14,19 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// fileEnding is what the name of a file of values ends in, if it stands alone.
+// fileEnding is the ending of a file of values that is given without a name.
 const fileEnding = ".tsv"
 
-// nameOf returns what the values of a file are called.
+// nameOf returns the name of the key for a file of values.
 func nameOf(path string) string { return strings.TrimSuffix(filepath.Base(path), fileEnding) }
 
-// values holds the values of queries in a file.
+// values contains the values of queries in a file.
 type values struct {
 	path string
-	of   map[string]string // by the query's id
+	of   map[string]string // by query id
 }
 
-// noQuery is the error about values of other queries.
+// noQuery returns the error for a file without values of the data's queries.
 func (v *values) noQuery() error {
 	return &dataset.SyntaxError{File: v.path, Found: fmt.Sprintf("values of %d queries, none of which is in the data", len(v.of)), Expected: "lines of a query's id, a tab and its value"}
 }
@@ -41,14 +41,15 @@ func readFile(path string) (*values, error) {
 	return readValues(f, path)
 }
 
-// longestLine is the longest line of a file of values, and mostValues the most bytes of all.
+// longestLine is the longest line of a file of values, in bytes. mostValues is the largest size of the
+// file.
 const (
 	longestLine = 1 << 20
 	mostValues  = 1 << 30
 )
 
-// readValues reads lines of a query's id, a tab and its value, which may be empty for none. Blank
-// lines are skipped, lines end in LF or CR LF. A query may be repeated with the same value. Queries
+// readValues reads lines with a query's id, a tab and its value. An empty value means no value. Blank
+// lines are skipped. Lines end in LF or CR LF. A query may be repeated with the same value. Queries
 // that are not in the data are ignored. Queries that are not in the file have no value.
 func readValues(r io.Reader, name string) (*values, error) {
 	v := &values{path: name, of: make(map[string]string)}
@@ -79,7 +80,7 @@ func readValues(r io.Reader, name string) (*values, error) {
 	return v, nil
 }
 
-// add takes in a line.
+// add parses a line.
 func (v *values) add(line []byte) *dataset.SyntaxError {
 	if !utf8.Valid(line) {
 		return &dataset.SyntaxError{Found: "a line that is not in UTF-8", Expected: "text in UTF-8"}

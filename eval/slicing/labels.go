@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// labels returns the values of a data set's queries, "" where there is none.
+// labels returns the values of a data set's queries, with "" for queries without a value.
 func (k *Key) labels(d *dataset.Dataset) ([]string, error) {
 	all := make([]string, len(d.Queries))
 	if k.values != nil {
@@ -36,7 +36,7 @@ func (k *Key) labels(d *dataset.Dataset) ([]string, error) {
 	return all, nil
 }
 
-// feature returns the column of the feature that the key is.
+// feature returns the column of the feature that the key names.
 func (k *Key) feature(d *dataset.Dataset) (int, error) {
 	if column := slices.Index(d.FeatureNames, k.Name); column >= 0 {
 		return column, nil
@@ -54,7 +54,8 @@ func (k *Key) feature(d *dataset.Dataset) (int, error) {
 	return 0, fmt.Errorf("found no column or feature %q in the data, expected %s, or %s=FILE with lines of a query's id, a tab and its value", k.Name, expected, k.Name)
 }
 
-// constant returns the value of a feature that a query's documents share.
+// constant returns the value of a feature for a query. It returns an error if the value differs between
+// documents.
 func (k *Key) constant(d *dataset.Dataset, q *dataset.Query, column int) (string, error) {
 	first := q.Row(0)[column]
 	for j := 1; j < q.Len(); j++ {
@@ -71,7 +72,7 @@ func (k *Key) constant(d *dataset.Dataset, q *dataset.Query, column int) (string
 	return strconv.FormatFloat(float64(first), 'f', -1, 32), nil
 }
 
-// place returns the place of a row's document in the input, from 1.
+// place returns the position of a row's document in the input, counted from 1.
 func place(d *dataset.Dataset, row int) int {
 	if rows := d.InputRows(); rows != nil {
 		row = rows[row]

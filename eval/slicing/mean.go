@@ -7,17 +7,17 @@ import (
 	"github.com/listwise/listwise/eval/stats"
 )
 
-// Mean is the mean of a measure over the queries of a slice that count, by their weights.
+// Mean is the weighted mean of a measure over the queries of a slice that count.
 type Mean struct {
 	Mean     float64 // NaN if no query counts
 	Interval stats.Interval
-	Known    bool // there is an interval: two queries count at least, and few are not all equal
+	Known    bool // Interval is valid: at least two queries count and, if they are few, their values are not all equal
 	Counted  int
 }
 
-// Of returns the mean over the slice. values has an element per query of all data sets, NaN where a
-// query does not count. weights has the same length; nil means 1. The interval is as in
-// [stats.Compare] with the same Config; its Weights are not used.
+// Of returns the mean over the slice. values has an element per query of all data sets, which is NaN if
+// the query does not count. weights has the same length; nil means 1. The interval is that of
+// [stats.Compare] with the same Config. Of ignores c.Weights.
 func (s *Slice) Of(values, weights []float64, c stats.Config) (Mean, error) {
 	own, w := s.pick(values, weights)
 	m := Mean{Mean: measure.WeightedMean(own, w), Counted: len(own)}
@@ -30,7 +30,7 @@ func (s *Slice) Of(values, weights []float64, c stats.Config) (Mean, error) {
 	return m, err
 }
 
-// pick returns the values of the slice's queries that count, and their weights.
+// pick returns the values and the weights of the slice's queries that count.
 func (s *Slice) pick(values, weights []float64) (own, w []float64) {
 	for _, q := range s.Queries {
 		if math.IsNaN(values[q]) {

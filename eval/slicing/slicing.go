@@ -1,10 +1,10 @@
 // Package slicing divides queries into slices, for example by country or by number of relevant
-// documents, and measures systems on each.
+// documents, and measures systems on each slice.
 //
-// Start reading at [Parse], which reads a key, and [Key.Divide]. mean.go has the means of slices
-// with their intervals, compare.go the differences between systems. Every query is in exactly one
-// slice. So the weighted means of the slices add up to the mean over all queries. The package must
-// not know where data and scores come from.
+// Start reading at [Parse], which parses keys, and [Key.Divide]. mean.go computes the means of slices
+// with their intervals, and compare.go compares systems. Every query is in exactly one slice, so the
+// mean over all queries is a weighted mean of the slices' means. The package must not depend on the
+// source of data and scores.
 package slicing
 
 import (
@@ -19,23 +19,24 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// The keys that need no values: the number of a query's documents, and of those relevant.
+// The keys that count documents: all documents of a query, or its relevant documents.
 const (
 	Length   = "length"
 	Relevant = "relevant"
 )
 
-// Key says how queries are divided.
+// Key defines how queries are divided.
 type Key struct {
-	// Name is what the key is called: Length, Relevant, an attribute or a feature of the data, or the
-	// name of a file.
+	// Name is Length, Relevant, the name of an attribute or a feature of the data, or the name of a
+	// file.
 	Name string
 
-	values *values // of a file, else nil
+	values *values // values in a file; nil if the key is not a file
 }
 
-// Parse reads keys, separated by commas: "length" and "relevant"; FILE.tsv or NAME=FILE, which [ReadFile]
-// reads; and else the name of an attribute of the data's queries or of a feature, or that one's number from 1.
+// Parse parses keys separated by commas. A key is "length", "relevant", FILE.tsv, NAME=FILE, or the
+// name of an attribute or a feature of the data. If features have no names, it may be a feature's
+// number from 1. The files contain a line for each query: its id, a tab and its value.
 func Parse(text string) ([]Key, error) {
 	var keys []Key
 	for word := range strings.SplitSeq(text, ",") {
@@ -58,7 +59,7 @@ func Parse(text string) ([]Key, error) {
 	return keys, nil
 }
 
-// cut returns the name of a key and, if it has one, the path of its file.
+// cut returns the name of a key and the path of its file, if it has one.
 func cut(word string) (name, path string, named bool) {
 	word = strings.TrimSpace(word)
 	name, path, named = strings.Cut(word, "=")
@@ -68,7 +69,7 @@ func cut(word string) (name, path string, named bool) {
 	return name, path, named
 }
 
-// Files returns the paths of the files that keys name, as Parse takes them.
+// Files returns the paths of the files in the keys that Parse accepts.
 func Files(text string) []string {
 	var paths []string
 	for word := range strings.SplitSeq(text, ",") {
@@ -79,8 +80,8 @@ func Files(text string) []string {
 	return paths
 }
 
-// Attributes returns the names of the keys that are attributes or features of the data: what
-// [dataset.TableOptions] ask a table for.
+// Attributes returns the names of the keys that are attributes or features of the data. A table is read
+// with these names in [dataset.TableOptions].
 func Attributes(keys []Key) []string {
 	var names []string
 	for _, k := range keys {
@@ -91,37 +92,37 @@ func Attributes(keys []Key) []string {
 	return names
 }
 
-// counts reports whether the key is a number of documents.
+// counts reports whether the key counts documents.
 func (k *Key) counts() bool { return k.values == nil && (k.Name == Length || k.Name == Relevant) }
 
-// Division is how a key divides the queries of some data sets.
+// Division is the result of dividing the queries of data sets by a key.
 type Division struct {
 	By     string
 	Slices []Slice
-	Note   string // how values became slices, where that is not one of each; "" otherwise
+	Note   string // how values were grouped, or "" if each value has its own slice
 }
 
-// Slice is some of the queries.
+// Slice is a set of queries.
 type Slice struct {
 	Name    string
-	Queries []int // their places among the queries of all data sets, ascending
-	None    bool  // they have no value
+	Queries []int // indices of the queries among those of all data sets, ascending
+	None    bool  // the queries have no value
 }
 
-// Most is the largest number of values that get a slice each. More numbers are divided into four
-// slices of about equal size. Of more texts, the most frequent get a slice each and the rest share
-// one.
+// Most is the largest number of values that each get their own slice. If there are more numbers, they
+// are divided into four slices of about equal size. If there are more texts, the most frequent ones get
+// their own slices and the remaining ones share a slice.
 const Most = 20
 
-// Names of slices that are no values.
+// Names of slices that are not values.
 const (
 	NoValue = "(no value)"
 	others  = "(others)"
 )
 
 // Divide divides the queries of data sets, one set after the other, such as the test data of folds.
-// Documents are relevant from the threshold on. It returns an error if the data do not have the key, or if
-// a query's documents have different values of the feature that it is.
+// Documents are relevant from the threshold on. Divide returns an error if the data do not have the
+// key, or if the key is a feature that differs between the documents of a query.
 func (k *Key) Divide(sets []*dataset.Dataset, threshold float64) (*Division, error) {
 	if k.counts() {
 		return k.count(sets, threshold), nil
@@ -140,10 +141,10 @@ func (k *Key) Divide(sets []*dataset.Dataset, threshold float64) (*Division, err
 	return group(k.Name, all), nil
 }
 
-// count divides by numbers of documents.
+// count divides the queries by their number of documents or of relevant documents.
 func (k *Key) count(sets []*dataset.Dataset, threshold float64) *Division {
 	d := &Division{By: k.Name}
-	places, at := make(map[int][]int), 0 // by the highest number of a slice
+	places, at := make(map[int][]int), 0 // indices of queries, by the highest number in the slice
 	for _, set := range sets {
 		for i := range set.Queries {
 			n := set.Queries[i].Len()
@@ -170,9 +171,9 @@ func (k *Key) count(sets []*dataset.Dataset, threshold float64) *Division {
 	return d
 }
 
-// upTo returns the highest number of the slice of n: 0, or the least of 1, 2, 5, 10, 20, 50, … that
-// is not below n. The bounds do not depend on the data, so that slices of two data sets can be
-// compared.
+// upTo returns the highest number in the slice that contains n: 0 for 0, otherwise the first of 1, 2,
+// 5, 10, 20, 50, … that is at least n. The bounds do not depend on the data, so that slices of two data
+// sets can be compared.
 func upTo(n int) int {
 	if n == 0 {
 		return 0
@@ -186,9 +187,9 @@ func upTo(n int) int {
 	}
 }
 
-// lowest returns the lowest number of the slice with that highest.
+// lowest returns the lowest number in the slice whose highest number is high.
 func lowest(high int) int {
-	before := high / 2 // of 1, 2, 10, 20, 100, …
+	before := high / 2 // the bound before 1, 2, 10, 20, 100, …
 	for n := high; n > 0 && n%5 == 0; n /= 10 {
 		if n == 5 {
 			before = high / 5 * 2
@@ -197,7 +198,7 @@ func lowest(high int) int {
 	return min(high, before+1)
 }
 
-// group divides queries by their values, "" for none.
+// group divides the queries by their values. Queries with the value "" form their own slice.
 func group(by string, labels []string) *Division {
 	d := &Division{By: by}
 	of := make(map[string][]int)
@@ -236,7 +237,7 @@ func (d *Division) each(of map[string][]int, values []string) {
 	}
 }
 
-// largest adds a slice for each of the values of the most queries, and one for the others.
+// largest adds a slice for each of the most frequent values, and one slice for all others.
 func (d *Division) largest(of map[string][]int, values []string) {
 	slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(of[b]), len(of[a])), cmp.Compare(a, b)) })
 	kept, left := values[:Most-1], values[Most-1:]
@@ -251,7 +252,7 @@ func (d *Division) largest(of map[string][]int, values []string) {
 	d.Slices = append(d.Slices, rest)
 }
 
-// numbersOf returns the values as numbers, if all are.
+// numbersOf returns the values as numbers. ok is false unless all are finite numbers.
 func numbersOf(values []string) (numbers map[string]float64, ok bool) {
 	numbers = make(map[string]float64, len(values))
 	for _, v := range values {
@@ -264,7 +265,8 @@ func numbersOf(values []string) (numbers map[string]float64, ok bool) {
 	return numbers, true
 }
 
-// quarters adds four slices of about as many queries each, or fewer where many have the same number.
+// quarters adds four slices with about the same number of queries, or fewer if many queries have the
+// same number.
 func (d *Division) quarters(of map[string][]int, numbers map[string]float64) {
 	type query struct {
 		place  int

@@ -12,12 +12,12 @@ import (
 // sampleBlock is the number of bootstrap samples that share a random stream.
 const sampleBlock = 128
 
-// bootstrap sets the intervals of means and the bootstrap-shift
-// test of every pair, all from the same samples of the queries with replacement. Where a method
-// has several runs, the error due to other seeds, by Student's t, is added to every sample's mean.
+// bootstrap computes the intervals of means and the bootstrap-shift test of every pair. All use the
+// same samples of the queries with replacement. If a method has several runs, a random error due to
+// seeds is added to every sample's mean. It has Student's t distribution.
 //
-// The test (Noreen 1989; Smucker, Allan and Carterette 2007) takes the differences'
-// distribution, moved to mean 0, for that of the null hypothesis: with B samples D*,
+// The test (Noreen 1989; Smucker, Allan and Carterette 2007) shifts the distribution of the differences
+// to mean 0 and uses it as the distribution under the null hypothesis. For B samples D*,
 //
 //	p = (1 + #{|mean(D*) − D̄| ≥ |D̄|}) / (1 + B)
 func (r *Comparison) bootstrap(values [][]float64, methods []seeds, errors []noise, c *Config) {
@@ -48,8 +48,8 @@ func (r *Comparison) bootstrap(values [][]float64, methods []seeds, errors []noi
 	})
 }
 
-// shiftTest returns the p value of a difference, given how far the samples' are from
-// it.
+// shiftTest returns the p value of a difference. off contains the differences of the samples minus the
+// difference. slack is the largest rounding error.
 func shiftTest(off []float64, difference, slack float64) float64 {
 	reached := 1
 	for _, d := range off {
@@ -60,7 +60,7 @@ func shiftTest(off []float64, difference, slack float64) float64 {
 	return float64(reached) / float64(len(off)+1)
 }
 
-// slack is what rounding may add to or take from the mean of a pair's differences.
+// slack returns the largest rounding error of the mean of a pair's differences.
 func (r *Comparison) slack(values [][]float64, p *Pair) float64 {
 	var size float64
 	for q, a := range values[p.A] {
@@ -69,11 +69,11 @@ func (r *Comparison) slack(values [][]float64, p *Pair) float64 {
 	return float64(0x1p-52 * (size + math.Abs(r.Systems[p.A].Mean) + math.Abs(r.Systems[p.B].Mean)))
 }
 
-// resample draws samples of the queries with replacement and returns, for every
-// system, how far each sample's mean is from the system's own.
+// resample draws samples of the queries with replacement. It returns, for every system and sample, the
+// sample's mean minus the system's mean.
 func resample(values [][]float64, c *Config) [][]float64 {
 	systems, n := len(values), len(values[0])
-	rows := make([]float64, n*systems) // a query's values side by side
+	rows := make([]float64, n*systems) // the values of a query for all systems are adjacent
 	drawn := make([][]float64, systems)
 	for i, v := range values {
 		drawn[i] = make([]float64, c.Resamples)

@@ -5,32 +5,34 @@ import (
 	"math"
 )
 
-// Difference says how far a method is above another on the same queries, where each was
-// trained several times, with different seeds.
+// Difference describes the difference of two methods on the same queries. Each method may have several
+// runs with different random seeds.
 type Difference struct {
-	Mean     float64  // over queries and runs
-	Error    float64  // its standard error, for other queries and other runs
+	Mean     float64  // mean over queries and runs
+	Error    float64  // standard error of Mean, for other queries and other runs
 	DF       float64  // degrees of freedom, by Welch and Satterthwaite
-	Interval Interval // that holds the true difference with probability Level
-	P        float64  // of a mean as far from 0, where the methods are alike; two-sided
+	Interval Interval // contains the true difference with probability Level
+	P        float64  // two-sided p value of the hypothesis that the methods do not differ
 }
 
-// Between returns the difference of two methods: a[r][q] is the value of the first one's
-// run r on query q, and b likewise. It is a claim about methods: runs are a sample of random
-// seeds, and queries a sample of queries. A method with one run counts as if it drew nothing.
-// Where both have as many, run r of the one is paired with run r of the other, as runs of one
-// seed may have drawn the same. In the crossed model of queries and runs,
+// Between returns the difference of two methods. a[r][q] is the value of the first method's run r on
+// query q, and b[r][q] is the second method's. The result is a claim about methods: runs are a sample
+// of random seeds, and queries a sample of queries. A method with one run is treated as deterministic.
+// If both methods have the same number of runs, run r of one is paired with run r of the other, because
+// runs with the same seed may have used the same random numbers.
+//
+// In the crossed model of Q queries and R runs, the variance of the difference is
 //
 //	V = s²(queries)/Q + max(0, Σ s²(runs)/R − Σ s²(both)/QR)
 //
-// Three variances enter. s²(queries) is between queries, of the differences of means over runs.
-// s²(runs) is between the runs of a method, of means over queries. s²(both) is of their
+// s²(queries) is the variance between queries of the differences of means over runs. s²(runs) is the
+// variance between the runs of a method of means over queries. s²(both) is the variance of their
 // interaction, which the first term already contains. The sums are over the methods. If runs are
-// paired, the last two variances are of the differences. P
-// and the interval are by Student's t with the degrees of freedom of Welch and Satterthwaite
-// (Satterthwaite 1946).
+// paired, s²(runs) and s²(both) are variances of the differences. The p value and the interval use
+// Student's t with the degrees of freedom of Welch and Satterthwaite (Satterthwaite 1946).
 //
-// There must be a run of each at least, two queries, and finite values.
+// Between returns an error unless each method has a run, there are at least two queries, and all values
+// are finite.
 func Between(a, b [][]float64) (Difference, error) {
 	if err := checkRuns(a, b); err != nil {
 		return Difference{}, err
@@ -60,8 +62,8 @@ func Between(a, b [][]float64) (Difference, error) {
 	return d, nil
 }
 
-// Paired is [Between] for one run of each, and for weighted means unless weights is nil: these must
-// be positive, one a query.
+// Paired returns the difference of two methods with one run each, as [Between] does, for weighted
+// means. weights has a positive element per query; nil means 1.
 func Paired(a, b, weights []float64) (Difference, error) {
 	if err := checkWeights(weights, len(a)); err != nil {
 		return Difference{}, err
@@ -73,7 +75,7 @@ func Paired(a, b, weights []float64) (Difference, error) {
 	return Between(linear[:1], linear[1:])
 }
 
-// checkRuns returns an error for values that Between cannot take.
+// checkRuns returns an error for values that Between does not accept.
 func checkRuns(a, b [][]float64) error {
 	if len(a) == 0 || len(b) == 0 || len(a[0]) < 2 {
 		return fmt.Errorf("found %d and %d runs, expected one of each at least, with two queries", len(a), len(b))
@@ -93,7 +95,7 @@ func checkRuns(a, b [][]float64) error {
 	return nil
 }
 
-// overRuns is the mean over runs on a query.
+// overRuns returns the mean over runs for query q.
 func overRuns(runs [][]float64, q int) float64 {
 	var sum float64
 	for _, run := range runs {
@@ -102,7 +104,7 @@ func overRuns(runs [][]float64, q int) float64 {
 	return sum / float64(len(runs))
 }
 
-// overQueries returns the means over queries, one a run.
+// overQueries returns the mean over queries for each run.
 func overQueries(runs [][]float64) []float64 {
 	means := make([]float64, len(runs))
 	for r, run := range runs {

@@ -6,16 +6,16 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// describe sets what follows from the queries' differences and the variance between seeds
-// without drawing: their mean, the t-test, and how large the effect is.
+// describe sets the results that do not need random draws: the mean difference, the t-test and the
+// effect sizes. d contains the queries' differences, and s the variance between seeds.
 //
 //	d = D̄/s                              Cohen 1988, section 2.3.5 (d_z)
 //	g = d · Γ(ν/2) / (√(ν/2) Γ((ν−1)/2)),  ν = n − 1      Hedges 1981
 //	detectable = (t_ν(1−α/2) + t_ν(power)) · SE
 //
-// The last is Student's form of Cohen's sample size formula with the standard error and the degrees
-// of freedom of the t-test. The exact power, by the noncentral t distribution, gives 1.2 % more at
-// n = 5 and 0.1 % more at n = 10.
+// Detectable is Student's form of Cohen's sample size formula, with the standard error and the degrees
+// of freedom of the t-test. The exact power, by the noncentral t distribution, gives a value 1.2 %
+// higher for n = 5 and 0.1 % higher for n = 10.
 func (p *Pair) describe(d []float64, s spread) {
 	p.Difference = mean(d)
 	p.T = tTest(d, s)
@@ -29,7 +29,7 @@ func (p *Pair) describe(d []float64, s spread) {
 	}
 }
 
-// count sets who wins how often.
+// count sets the numbers of wins, losses and ties.
 func (p *Pair) count(d []float64) {
 	for _, v := range d {
 		switch {
@@ -43,8 +43,8 @@ func (p *Pair) count(d []float64) {
 	}
 }
 
-// unbias is the factor from Cohen's to Hedges' effect size; with one degree of
-// freedom there is none.
+// unbias returns the factor from Cohen's to Hedges' effect size. It returns NaN for one degree of
+// freedom, for which the factor is not defined.
 func unbias(df float64) float64 {
 	if df < 2 {
 		return math.NaN()

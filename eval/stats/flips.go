@@ -7,42 +7,42 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// signs sums the columns of every query with a sign flipped at random, or in every
-// way, for each query. The columns are the values of the systems and the query's share of a
-// shift of all differences. The randomisation test of all pairs needs no more, since the
-// sum of a pair's differences is the difference of its systems' sums.
+// signs sums the columns of all queries after flipping the signs of some queries, at random or in every
+// possible combination. The columns are the values of the systems, and the query's share of a shift of
+// all differences. The randomisation test needs no sums for pairs, since the sum of a pair's
+// differences is the difference of its systems' sums.
 //
-// A flip is a bit of a word of 64 queries. The bits of four queries index a table of their 16
-// possible sums. So a sign flip of n queries and m columns costs n/4 additions of m numbers. For
-// OHSUMED's 106 queries and six systems these are 27 × 6 additions; adding up 15 pairs takes 106 ×
-// 15.
+// A flip is represented by words of 64 bits, one bit per query. The bits of four queries index a table
+// with their 16 possible sums. So a flip of n queries and m columns costs n/4 additions of m numbers.
+// For OHSUMED's 106 queries and six systems, these are 27 × 6 additions. Adding up the differences of
+// 15 pairs would take 106 × 15 additions.
 type signs struct {
 	columns int
 	words   int       // of 64 queries each
 	table   []float64 // [word][nibble][bits][column]
-	exact   int       // number of words to enumerate; 0: draw
-	repeats int       // how often all words are enumerated
+	exact   int       // number of flips to enumerate; 0: random flips
+	repeats int       // how often each enumerated flip is used
 	seed    uint64
 	stream  string // name of the random stream
 
-	// rest sums the shares of queries whose signs are drawn while the others' are enumerated; nil if there are none.
+	// rest sums the shares of the queries with random signs if the signs of the other queries are
+	// enumerated. It is nil if there are no such queries.
 	rest *signs
 }
 
 const (
-	nibbles   = 16 // of a word
-	nibbleWay = 16 // ways to flip four queries
+	nibbles   = 16 // number of groups of four queries in a word
+	nibbleWay = 16 // number of ways to flip four queries
 
-	// flipBlock is the number of sign flips that share a random stream, and a
-	// worker's memory.
+	// flipBlock is the number of flips that share a random stream and a worker's memory.
 	flipBlock = 1024
 )
 
-// newSigns makes the tables of rows, one a query; enumerate is for ExactQueries of them at most.
+// newSigns computes the tables for rows, one per query. enumerate requires at most ExactQueries rows.
 func newSigns(rows [][]float64, columns int, enumerate bool, seed uint64) *signs {
 	s := &signs{columns: columns, words: max(1, (len(rows)+63)/64), repeats: 1, seed: seed, stream: "sign flips"}
 	if enumerate {
-		// The last query keeps its sign: all signs turned give the same |sum|.
+		// The last query keeps its sign, since negating all signs gives the same |sum|.
 		s.exact = 1 << max(0, len(rows)-1)
 	}
 	s.table = make([]float64, s.words*nibbles*nibbleWay*columns)
@@ -66,16 +66,16 @@ func newSigns(rows [][]float64, columns int, enumerate bool, seed uint64) *signs
 	return s
 }
 
-// row returns the sums of the four queries of a group flipped by bits.
+// row returns the table entry for a group of four queries: their sums if bits says which are negated.
 func (s *signs) row(group, bits int) []float64 {
 	at := (group*nibbleWay + bits) * s.columns
 	return s.table[at : at+s.columns : at+s.columns]
 }
 
-// run calls visit with the columns' sums under every sign flip, a block of flips at a time. There are
-// as many flips as drawn unless they are enumerated, and run returns their number. Calls with
-// the same worker number do not overlap, and which sums there are does not depend
-// on the number of workers. It calls told after every block of flips.
+// run calls visit with the columns' sums for every flip, one block of flips at a time. It returns the
+// number of flips: drawn, or the number of enumerated flips. Calls with the same worker number do not
+// overlap. The sums do not depend on the number of workers. run calls told after every block with the
+// number of flips in it.
 func (s *signs) run(drawn, workers int, visit func(worker, block int, sums []float64), told func(flips int)) int {
 	total := drawn
 	if s.exact > 0 {
@@ -98,7 +98,7 @@ func (s *signs) run(drawn, workers int, visit func(worker, block int, sums []flo
 	return total
 }
 
-// block adds up the sums of the sign flips of a block.
+// block sets sums, which must be 0, to the sums for the flips of a block.
 func (s *signs) block(block int, sums []float64) {
 	if s.exact > 0 {
 		for i := 0; i < len(sums); i += s.columns {
@@ -121,7 +121,7 @@ func (s *signs) block(block int, sums []float64) {
 	}
 }
 
-// add adds the 64 queries of a word, flipped where its bits are 1.
+// add adds the sums of a word's 64 queries to sums. Queries with the bit 1 are negated.
 func (s *signs) add(word int, bits uint64, sums []float64) {
 	for group := word * nibbles; group < (word+1)*nibbles; group++ {
 		for i, v := range s.row(group, int(bits&(nibbleWay-1))) {

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Holm returns the p values of a family corrected by Holm's step-down procedure (Holm 1979,
-// Scandinavian Journal of Statistics 6). The i-th smallest of m, counted from 1, is multiplied by m
-// − i + 1. The result is at least the one before and at most 1. Rejecting all p ≤ α keeps the
-// probability of any false rejection within α, under any dependence of the tests.
+// Holm returns the p values of a family, corrected by Holm's step-down procedure (Holm 1979,
+// Scandinavian Journal of Statistics 6). It multiplies the i-th smallest of m values, counted from 1,
+// by m − i + 1. A result is at least the previous result and at most 1. If all corrected p ≤ α are
+// rejected, the probability of any false rejection is at most α, whatever the dependence of the tests.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {
@@ -25,9 +25,9 @@ func Holm(p []float64) []float64 {
 	return corrected
 }
 
-// CorrectTogether makes the pairs of all comparisons, such as those on parts of the queries, one family:
-// p values are corrected by Holm's procedure over all of them. MaxT, which needs their joint
-// distribution, becomes NaN.
+// CorrectTogether treats the pairs of all comparisons as one family, for example of comparisons on
+// slices of the queries. It corrects their p values by Holm's procedure. It sets MaxT, which would need
+// the joint distribution, to NaN.
 func CorrectTogether(comparisons ...*Comparison) {
 	var all []Pair
 	for _, c := range comparisons {
@@ -43,15 +43,15 @@ func CorrectTogether(comparisons ...*Comparison) {
 	}
 }
 
-// correctAll corrects the p values of all tests.
+// correctAll corrects the p values of all tests by Holm's procedure.
 func correctAll(pairs []Pair) {
 	correct(pairs, func(p *Pair) (float64, *float64) { return p.T.P, &p.T.Holm })
 	correct(pairs, func(p *Pair) (float64, *float64) { return p.Randomization.P, &p.Randomization.Holm })
 	correct(pairs, func(p *Pair) (float64, *float64) { return p.Bootstrap.P, &p.Bootstrap.Holm })
 }
 
-// correct applies Holm to one p value of every pair, which field returns with the
-// place of its correction.
+// correct corrects one p value of every pair. field returns this p value and the field for the
+// corrected one.
 func correct(pairs []Pair, field func(*Pair) (float64, *float64)) {
 	p := make([]float64, len(pairs))
 	for i := range pairs {

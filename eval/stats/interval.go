@@ -11,16 +11,16 @@ import (
 // Bootstrap intervals of so few values are too narrow.
 const FewQueries = 10
 
-// interval returns the bootstrap interval of the mean m of x, given how far the
-// samples' means are from it, and what seeds add to its variance. It sorts off.
+// interval returns the bootstrap interval of the mean m of x. off contains, for each sample, the
+// sample's mean minus m. s is the variance due to seeds. interval sorts off.
 //
-// It is the percentile interval of the samples, corrected for bias and skewness (BCa: Efron 1987,
-// JASA 82). A sample varies less than its population. So the interval is widened as Student's t is
-// wider than the normal distribution (expanded percentiles: Hesterberg 2015, The American
-// Statistician 69(4)).
+// The result is the percentile interval of the samples, corrected for bias and skewness (BCa: Efron
+// 1987, JASA 82). A sample varies less than its population, so the interval is widened by the same
+// factor by which Student's t is wider than the normal distribution (expanded percentiles: Hesterberg
+// 2015, The American Statistician 69(4)).
 //
-// Of fewer than FewQueries values it is Student's interval, and Unbounded if all are equal: so
-// few say nothing of their spread then.
+// For fewer than FewQueries values, the result is Student's interval. It is Unbounded if the values are
+// all equal, since so few equal values do not show their spread.
 func interval(x []float64, m float64, s spread, off []float64) Interval {
 	if len(x) < FewQueries || alike(x) {
 		se, df := s.standardError(x)
@@ -40,13 +40,13 @@ func interval(x []float64, m float64, s spread, off []float64) Interval {
 	return Interval{m + quantile(off, low), m + quantile(off, high)}
 }
 
-// bcaLevels returns which quantiles of the samples' means end the interval that
-// would reach z standard errors to either side were they normal:
+// bcaLevels returns the levels of the quantiles of the samples' means that end the interval. If the
+// means were normal, the interval would extend z standard errors to either side:
 //
 //	Φ(z₀ + (z₀ ± z)/(1 − a(z₀ ± z)))            Efron 1987, equation 2.3
 func bcaLevels(z, z0, a float64) (low, high float64) {
 	level := func(z float64) float64 {
-		// Where the denominator is not positive, the interval ends with the samples.
+		// if the denominator is not positive, the interval ends with the samples
 		if d := 1 - float64(a*(z0+z)); d > 0 {
 			return normal(z0 + (z0+z)/d)
 		} else if z > 0 {
@@ -57,8 +57,8 @@ func bcaLevels(z, z0, a float64) (low, high float64) {
 	return level(-z), level(z)
 }
 
-// bias is z₀: how far, on the normal scale, the median of the samples' means is from
-// the mean. Samples that hit it count half. off is sorted.
+// bias returns z₀, the normal quantile of the share of samples with a mean below m. Samples with the
+// mean m count half. off must be sorted.
 func bias(off []float64) float64 {
 	below, _ := slices.BinarySearch(off, 0)
 	above := below
@@ -70,7 +70,7 @@ func bias(off []float64) float64 {
 	return normalQuantile(min(max(share, 0.5/n), 1-0.5/n))
 }
 
-// acceleration is a: a sixth of the skewness of the mean, by the jackknife.
+// acceleration returns a, a sixth of the skewness of the mean, estimated by the jackknife.
 func acceleration(x []float64) float64 {
 	m := mean(x)
 	var squares, cubes float64
@@ -82,8 +82,8 @@ func acceleration(x []float64) float64 {
 	return cubes / (6 * elementary.Pow(squares, 1.5))
 }
 
-// quantile interpolates linearly between the sorted values, of which there is at
-// least one: definition 7 of Hyndman and Fan 1996.
+// quantile interpolates linearly between sorted values (definition 7 of Hyndman and Fan 1996). There
+// must be at least one value.
 func quantile(sorted []float64, p float64) float64 {
 	at := float64(p * float64(len(sorted)-1))
 	i := min(int(at), len(sorted)-1)

@@ -9,11 +9,11 @@ import (
 )
 
 // KolmogorovSmirnov compares the distributions of two independent samples. distance is the largest
-// difference of their distribution functions. p is the probability of a distance at least as large
-// if both samples have the same distribution. It is Kolmogorov's limit with Stephens's correction
-// for small samples (1970, JRSS B 32), which holds its level from about five values per sample.
-// With tied values, p is too small. Each sample needs at least one value, and none may be NaN. They
-// must be independent: documents of a query are not.
+// difference of their distribution functions. p is the probability of a distance at least as large if
+// both samples have the same distribution. It is Kolmogorov's limit with Stephens's correction for
+// small samples (1970, JRSS B 32), which is accurate from about five values per sample on. With tied
+// values, p is too small. Each sample needs at least one value, and no value may be NaN. The values
+// must be independent, unlike those of documents of one query.
 func KolmogorovSmirnov(a, b []float64) (distance, p float64, err error) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, 0, fmt.Errorf("found samples of %d and %d values, expected at least one in each", len(a), len(b))
@@ -26,8 +26,8 @@ func KolmogorovSmirnov(a, b []float64) (distance, p float64, err error) {
 	return distance, kolmogorovTail((math.Sqrt(n) + 0.12 + 0.11/math.Sqrt(n)) * distance), nil
 }
 
-// Distance returns the largest difference of the distribution functions of two samples of
-// numbers, neither of them empty.
+// Distance returns the largest difference of the distribution functions of two samples. Each needs at
+// least one value.
 func Distance(a, b []float64) float64 {
 	a, b = slices.Clone(a), slices.Clone(b)
 	slices.Sort(a)
@@ -47,9 +47,9 @@ func Distance(a, b []float64) float64 {
 	return largest
 }
 
-// kolmogorovTail returns the probability that Kolmogorov's variable is above x, 2·Σ
-// (−1)^(k−1)·exp(−2k²x²). That sum converges slowly for small x, where the theta function's other
-// form serves, 1 − √(2π)/x·Σ exp(−(2k−1)²π²/(8x²)).
+// kolmogorovTail returns the probability that Kolmogorov's variable is above x,
+// 2·Σ (−1)^(k−1)·exp(−2k²x²). This sum converges slowly for small x. kolmogorovTail then computes the
+// theta function's other form, 1 − √(2π)/x·Σ exp(−(2k−1)²π²/(8x²)).
 func kolmogorovTail(x float64) float64 {
 	switch {
 	case x <= 0:

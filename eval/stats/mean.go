@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// MeanInterval returns the mean of values and its bootstrap interval, as in [System], from
-// the given number of samples. The values must be finite, two of them at least.
+// MeanInterval returns the mean of values and its bootstrap interval from the given number of samples,
+// as in [System]. There must be at least two values, all finite.
 func MeanInterval(values []float64, resamples int, seed uint64) (System, error) {
 	return MeanOf(values, Config{Resamples: resamples, Seed: seed, Workers: 1})
 }
 
-// MeanOf returns the mean of values, by the Weights of the queries, and its bootstrap interval: what
-// [Compare] with the same Config says of a system with these values. The values must be finite, two of them
-// at least.
+// MeanOf returns the weighted mean of values and its bootstrap interval. They are the same as from
+// [Compare] with the same Config for a system with these values. There must be at least two values, all
+// finite.
 func MeanOf(values []float64, c Config) (System, error) {
 	if c.Permutations = 1; c.Resamples == 0 {
 		c.Resamples = DefaultResamples
@@ -29,13 +29,13 @@ func MeanOf(values []float64, c Config) (System, error) {
 	return s, nil
 }
 
-// Prediction returns the interval that one more value, drawn like the others from
-// a normal distribution, falls into with probability [Level]:
+// Prediction returns an interval that contains one more value with probability [Level], if all values
+// are drawn from the same normal distribution:
 //
 //	mean ± t·s·√(1 + 1/n)
 //
-// with Student's t of n − 1 degrees of freedom and the standard deviation s. There
-// must be two values at least.
+// t is the quantile of Student's t with n − 1 degrees of freedom, and s is the standard deviation.
+// There must be at least two values.
 func Prediction(values []float64) (System, error) {
 	n := float64(len(values))
 	if n < 2 {

@@ -11,44 +11,46 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// ExactQueries is the number of queries up to which all sign flips are enumerated.
-// Queries on which all systems are alike have no influence and do not count.
+// ExactQueries is the largest number of queries for which all sign flips are enumerated. Queries on
+// which all systems have equal values do not count, since they do not affect the test.
 const ExactQueries = 20
 
-// randomize makes Fisher's randomisation test of every pair, the correction by
-// the maximum over the family, and the interval that agrees with the test, from the same sign flips.
+// randomize computes Fisher's randomisation test of every pair, the max-T correction over the family,
+// and the interval that agrees with the test. All three use the same sign flips.
 //
-// Under the null hypothesis that two systems are alike, a query's two values are exchangeable. Both
-// signs of the difference are then equally likely (Fisher 1935, section 21; Smucker, Allan and
-// Carterette 2007). With B flips drawn, or all of them,
+// Under the null hypothesis that two systems do not differ, a query's two values are exchangeable. Both
+// signs of their difference are then equally likely (Fisher 1935, section 21; Smucker, Allan and
+// Carterette 2007). For B random flips, or for all 2ⁿ flips,
 //
 //	p = (1 + #{|mean(±D)| ≥ |D̄|}) / (1 + B)      or      #{…}/2ⁿ
 //
-// Max-T is the step-down procedure of Westfall and Young (1993). Romano and Wolf state its
-// conditions (2005, JASA 100); Boytsov, Belova and Westfall use it in information retrieval (SIGIR
-// 2013). Pairs are sorted by descending |t|. The p value of a pair is the share of flips in which
-// the largest |t| of this and all later pairs reaches its own |t|. It is at least the p value of
-// the pair before. A flip changes the sign of a query's differences in all pairs at once, which
-// keeps the correlations between pairs. The distribution under a set of true null hypotheses does
-// not depend on the other hypotheses (subset pivotality). So the probability of any false rejection
-// is controlled, whichever systems differ. Shuffling all systems' values within a query (randomised
-// Tukey HSD: Carterette 2012, TOIS 30(1)) would assume that all systems are alike. One system with
-// a different mean or variance would then change the p values of all pairs.
+// Max-T is the step-down procedure of Westfall and Young (1993). Romano and Wolf state its conditions
+// (2005, JASA 100). Boytsov, Belova and Westfall use it in information retrieval (SIGIR 2013). Pairs
+// are sorted by descending |t|. The p value of a pair is the share of flips in which the largest |t| of
+// this and all later pairs reaches the pair's own |t|, but at least the p value of the previous pair.
 //
-// A flip leaves ΣD² as it is, so |t| grows with |ΣD|/√ΣD² alone and no variance is
+// A flip changes the sign of a query's differences in all pairs at once, which preserves the
+// correlations between pairs. The distribution under a set of true null hypotheses does not depend on
+// the other hypotheses (subset pivotality). So max-T controls the probability of any false rejection,
+// whichever systems differ. Shuffling all systems' values within a query (randomised Tukey HSD:
+// Carterette 2012, TOIS 30(1)) would assume that no systems differ. One system with a different
+// mean or variance would then change the p values of all pairs.
+//
+// A flip does not change ΣD². So |t| is an increasing function of |ΣD|/√ΣD², and no variance is
 // computed again.
 //
-// Where a method has several runs, an error due to other seeds, by Student's t, is added to the sum
-// of every flip. The statistic is then |ΣD|/√(ΣD² + n²V), with the variance V due to seeds.
+// If a method has several runs, an error due to random seeds is added to the sum of every flip. It has
+// Student's t distribution. The statistic is then |ΣD|/√(ΣD² + n²V), where V is the variance due to
+// seeds.
 //
-// The interval of a pair holds the shifts δ that the same flips do not reject at [Alpha]: the
-// test of D − δ. With the sum N of the signs of a flip, S = ΣD and S* = Σ±D, the flip reaches the
-// statistic where |S* − δN| ≥ |S − δn|, that is between
+// The interval of a pair contains the shifts δ for which the test of D − δ with the same flips does not
+// reject at [Alpha]. Let N be the sum of the signs of a flip, S = ΣD and S* = Σ±D. The flip reaches the
+// statistic if |S* − δN| ≥ |S − δn|, so if δ is between
 //
 //	(S − S*)/(n − N)      and      (S + S*)/(n + N)
 //
-// which are the mean of the differences that the flip turns and that of the others. So the test
-// rejects δ = 0 where the interval excludes 0, and only there.
+// These bounds are the mean of the differences that the flip negates and the mean of the others. The
+// test rejects δ = 0 if and only if the interval excludes 0.
 func (r *Comparison) randomize(values [][]float64, shares []float64, errors []noise, c *Config) {
 	order := r.bySize(values, errors)
 	s := c.signsOf(values, shares, order)
@@ -63,7 +65,8 @@ func (r *Comparison) randomize(values [][]float64, shares []float64, errors []no
 		more, of = 0, s.exact*s.repeats
 	}
 	for k := range order {
-		// Fewer flips than these below an end leave its p value within Alpha.
+		// The lower end of the interval is the keep-th lowest shift. Fewer than keep flips reach the
+		// statistic for shifts below it, so their p value is at most Alpha. The upper end is analogous.
 		keep := int((Alpha+1e-12)*float64(of)) + 1 - more
 		order[k].lows, order[k].highs = newTail(keep), newTail(keep)
 	}
@@ -75,7 +78,7 @@ func (r *Comparison) randomize(values [][]float64, shares []float64, errors []no
 		}
 		counts[w].add(order, sums, z, s.columns)
 	}, func(flips int) {
-		if r.Exact { // all flips count at the end, as Permutations
+		if r.Exact { // all flips are reported at the end, as Permutations
 			flips = 0
 		}
 		c.tell(flips)
@@ -85,11 +88,11 @@ func (r *Comparison) randomize(values [][]float64, shares []float64, errors []no
 	}
 	r.setRandomization(order, counts, more, of)
 	if r.Exact {
-		r.Permutations = 2 * s.exact // half of them are the others' mirror images
+		r.Permutations = 2 * s.exact // half of all flips are mirror images, which are not enumerated
 	}
 }
 
-// setRandomization turns counts into p values, and the flips' shifts into intervals.
+// setRandomization computes p values from the counts, and intervals from the shifts of the flips.
 func (r *Comparison) setRandomization(order []ordered, counts []flipCount, more, of int) {
 	var before float64
 	for k := range order {
@@ -110,14 +113,14 @@ func (r *Comparison) setRandomization(order []ordered, counts []flipCount, more,
 	}
 }
 
-// signsOf returns what sums the queries' values, and their shares in a shift, under sign
-// flips. From each query's values their mean is taken, which changes no difference and lessens
-// rounding.
+// signsOf returns the signs that sum the queries' values, and their shares in a shift, under sign
+// flips. It subtracts from each query's values their mean, which changes no difference and reduces
+// rounding errors.
 //
-// Flips of up to ExactQueries queries are enumerated. If there are more queries, but few differ
-// between systems, the flips of these are enumerated. The signs of the rest, on which only
-// intervals depend, are then drawn. Where all flips are drawn, all queries stay: a query's flips
-// do not depend on the other systems compared.
+// For up to ExactQueries queries, all flips are enumerated. For more queries of which at most
+// ExactQueries differ between systems, the flips of the differing queries are enumerated, and the signs
+// of the other queries are random. Only intervals depend on those. Otherwise all flips are random and
+// include all queries, so that a query's flips do not depend on which systems are compared.
 func (c *Config) signsOf(values [][]float64, shares []float64, order []ordered) *signs {
 	columns := len(values) + 1
 	var rows, differ, rest [][]float64
@@ -161,20 +164,20 @@ type ordered struct {
 	pair, a, b int
 	sum        float64 // ΣD
 	size       float64 // number of queries
-	scale      float64 // 1/√ΣD², with seeds 1/√(ΣD² + n²V); 0 if all differences are 0
-	slack      float64 // what rounding may add to a sum or take from it
+	scale      float64 // 1/√ΣD², or 1/√(ΣD² + n²V) with seeds; 0 if all differences are 0
+	slack      float64 // largest rounding error of a sum
 	reach      float64 // |ΣD|·scale − slack·scale
-	noise      noise   // of the sum
+	noise      noise   // error of the sum due to seeds
 
-	lows, highs *tail // of the shifts between which flips reach the statistic, those of highs negative
+	lows, highs *tail // smallest lower ends and, negated, largest upper ends of the shifts for which flips reach the statistic
 }
 
-// bySize returns the pairs by falling statistic, that is by falling |t|.
+// bySize returns the pairs in descending order of the statistic, and so of |t|.
 func (r *Comparison) bySize(values [][]float64, errors []noise) []ordered {
 	order := make([]ordered, len(r.Pairs))
 	statistic := make([]float64, len(r.Pairs))
 	n := len(values[0])
-	centres := make([]float64, n) // means over the systems
+	centres := make([]float64, n) // mean over the systems, for each query
 	for q := range centres {
 		centres[q] = overRuns(values, q)
 	}
@@ -202,8 +205,8 @@ func (r *Comparison) bySize(values [][]float64, errors []noise) []ordered {
 	return order
 }
 
-// shifts returns between which shifts of all differences a flip reaches the statistic, given the
-// sums of the differences and of the shares.
+// shifts returns the interval of shifts for which a flip reaches the statistic. d is the flip's sum of
+// the differences, and shares its sum of the shares.
 func (o *ordered) shifts(d, shares float64) (low, high float64) {
 	low, high = o.mean(o.sum-d, o.size-shares), o.mean(o.sum+d, o.size+shares)
 	if low != low || high != high {
@@ -212,7 +215,7 @@ func (o *ordered) shifts(d, shares float64) (low, high float64) {
 	return min(low, high), max(low, high)
 }
 
-// mean divides a sum by its size; both may be 0 up to rounding.
+// mean returns sum/size. It sets each of them to 0 if it is 0 up to rounding.
 func (o *ordered) mean(sum, size float64) float64 {
 	if math.Abs(sum) <= o.slack {
 		sum = 0
@@ -223,11 +226,13 @@ func (o *ordered) mean(sum, size float64) float64 {
 	return sum / size
 }
 
-// flipCount counts, for every pair in order, the flips that reach its statistic:
-// by the pair itself, and by the largest of it and those after it.
+// flipCount counts the flips that reach the statistic of each pair in order. alone counts flips of the
+// pair itself. largest counts flips in which the largest statistic of this and all later pairs reaches
+// it.
 type flipCount struct{ alone, largest []int }
 
-// add counts the flips of a block; z has the systems' normal draws for each, nil where no pair has noise.
+// add counts the flips of a block. z contains a normal draw for each flip and system; it is nil if no
+// pair has noise.
 func (c *flipCount) add(order []ordered, sums, z []float64, columns int) {
 	flips := len(sums) / columns
 	largest, lows, highs := make([]float64, flips), make([]float64, flips), make([]float64, flips)
@@ -255,12 +260,12 @@ func (c *flipCount) add(order []ordered, sums, z []float64, columns int) {
 	}
 }
 
-// tail keeps the least of the values added. Its methods but last are safe for concurrent use.
+// tail stores the smallest of the added values. Its method add is safe for concurrent use.
 type tail struct {
 	mu     sync.Mutex
 	keep   int
 	values []float64
-	bound  float64 // values from here on are not among the least
+	bound  float64 // values from bound on are not among the smallest
 }
 
 func newTail(keep int) *tail { return &tail{keep: keep, bound: math.Inf(1)} }
@@ -278,7 +283,7 @@ func (t *tail) add(values []float64) {
 	}
 }
 
-// cut leaves no more than keep values, in order.
+// cut reduces the values to the keep smallest, in ascending order.
 func (t *tail) cut() {
 	slices.Sort(t.values)
 	if len(t.values) > t.keep {
@@ -289,7 +294,8 @@ func (t *tail) cut() {
 	}
 }
 
-// last returns the greatest of the keep least values, −∞ if none is to be kept.
+// last returns the largest of the keep smallest values. It returns −∞ if keep is 0 or no
+// value was added.
 func (t *tail) last() float64 {
 	t.cut()
 	if t.keep <= 0 || len(t.values) == 0 {

@@ -8,64 +8,63 @@ import (
 	"slices"
 )
 
-// Tried is the outcome of one run of a method on one fold. The run trains a candidate for every
-// setting of a grid and keeps the first one with the highest validation mean.
+// Tried is the outcome of one run of a method on one fold. The run trains a candidate for every setting
+// of a grid and selects the first candidate with the highest validation mean.
 type Tried struct {
-	Validation []float64 // of every candidate, the mean over the fold's validation queries
-	Test       []float64 // of every candidate, the mean over the fold's test queries
+	Validation []float64 // for every candidate, the mean over the fold's validation queries
+	Test       []float64 // for every candidate, the mean over the fold's test queries
 }
 
-// Replication says how far the result of another run of the same method on the same folds may lie
-// from ours. A result is the mean over folds of the chosen candidates' test means. Results differ
-// by the random seed of the training and by the settings in the grid.
+// Replication estimates the difference between the result of another run of the same method on the same
+// folds and the given runs. A result is the mean over folds of the selected candidates' test means.
+// Results differ because of the random seed of the training and the settings in the grid.
 type Replication struct {
-	Mean     float64  // of our runs' results
-	Interval Interval // of another run's
+	Mean     float64  // mean of the given runs' results
+	Interval Interval // interval for another run's result
 
-	// Seeds is the standard deviation of results between seeds, 0 of a single run. Grid is the
-	// root mean square of the changes of a result where the grid lacks each setting with
-	// probability 1/4.
+	// Seeds is the standard deviation of results between seeds, or 0 for a single run. Grid is the root
+	// mean square change of a result if the grid lacks each setting with probability 1/4.
 	Seeds, Grid float64
 
-	// Detectable is the distance from Mean at which the result of another method lies
-	// outside the interval with probability [Power].
+	// Detectable is the distance from Mean at which the result of another method is outside the
+	// interval with probability [Power].
 	Detectable float64
 }
 
-// lacking is the probability that another grid lacks a setting of ours. The value 1/4 comes from
-// simulation (TestReplicationAgrees): the interval then covers a run whose settings lie halfway
-// between ours in 90 to 99 of 100 cases. This holds for coarse and fine grids of 6 to 30 settings
-// and for one setting that all runs share. With 3 to 5 settings and a deterministic method it
-// covers about 80 (TestReplicationOfFewSettings), and with 2 settings fewer, depending on their
-// distance.
+// lacking is the probability that another grid lacks a given setting. The value 1/4 comes from
+// simulation (TestReplicationAgrees). The interval then covers a run whose settings are halfway between
+// the given ones in 90 to 99 of 100 cases. This holds for coarse and fine grids of 6 to 30 settings,
+// and if one setting is common to all runs. With 3 to 5 settings and a deterministic method, the
+// interval covers about 80 of 100 runs (TestReplicationOfFewSettings). With 2 settings it covers fewer,
+// depending on their distance.
 const lacking = 0.25
 
-// ReplicationConfig says how Replicate estimates.
+// ReplicationConfig contains the settings of Replicate.
 type ReplicationConfig struct {
-	Draws int    // of grids; 0 means 1000
-	Seed  uint64 // of the draws
+	Draws int    // number of random grids; 0 means 1000
+	Seed  uint64 // seed of the random grids
 
-	// Grid is the spread between grids to assume for a method with a single setting, which gives no
-	// estimate of it. The spread of comparable methods may serve.
+	// Grid is the value of [Replication].Grid to assume for a method with a single setting, whose runs
+	// do not show the influence of the grid. The value for comparable methods may serve.
 	Grid float64
 }
 
-// Replicate estimates how far another run's result may lie from ours. The runs have the
-// same folds and settings in the same order, and differ in their seeds alone; a method
-// that draws nothing needs only one. Another run's result lies in
+// Replicate estimates the difference between another run's result and the given runs. The runs must
+// have the same folds and the same settings in the same order. They differ only in their seeds; a
+// deterministic method needs only one run. The result of another run is in
 //
 //	Interval = Mean ± √( t²·Seeds²·(1 + 1/R) + z²·Grid² )
 //
-// with probability about [Level], for R runs, Student's t of R − 1 degrees of freedom and
-// the normal z. Seeds is that of results averaged over the drawn grids, so that a change
-// of the choice counts in Grid alone.
+// with probability about [Level]. R is the number of runs, t is the quantile of Student's t with R − 1
+// degrees of freedom, and z is the normal quantile. Seeds is computed from results averaged over the
+// random grids, so that a change of the selected setting affects only Grid.
 func Replicate(runs [][]Tried, c ReplicationConfig) (Replication, error) {
 	draws := cmp.Or(c.Draws, 1000)
 	if len(runs) == 0 || draws < 0 || !(c.Grid >= 0) || math.IsInf(c.Grid, 1) {
 		return Replication{}, fmt.Errorf("found %d runs, %d draws and a spread of %v, expected one run at least and no negative number", len(runs), c.Draws, c.Grid)
 	}
 	results, centres := make([]float64, len(runs)), make([]float64, len(runs))
-	var grid float64 // square
+	var grid float64 // squared
 	rng := rand.New(rand.NewPCG(c.Seed, 0))
 	for r, folds := range runs {
 		if err := checkFolds(folds, runs[0]); err != nil {
@@ -96,7 +95,7 @@ func Replicate(runs [][]Tried, c ReplicationConfig) (Replication, error) {
 	return rep, nil
 }
 
-// single reports whether one setting was tried.
+// single reports whether there is only one setting.
 func single(folds []Tried) bool {
 	return !slices.ContainsFunc(folds, func(t Tried) bool { return len(t.Test) > 1 })
 }
@@ -114,7 +113,8 @@ func checkFolds(folds, first []Tried) error {
 	return nil
 }
 
-// resultOf returns the mean over folds of the chosen candidates' test means.
+// resultOf returns the mean over folds of the selected candidates' test means. choose selects a
+// candidate.
 func resultOf(folds []Tried, choose func(*Tried) int) float64 {
 	var sum float64
 	for i := range folds {
@@ -123,7 +123,7 @@ func resultOf(folds []Tried, choose func(*Tried) int) float64 {
 	return sum / float64(len(folds))
 }
 
-// best returns the candidate with the highest validation mean among those in a grid.
+// best returns the candidate with the highest validation mean among the candidates in a grid.
 func (t *Tried) best(in func(candidate int) bool) int {
 	best := -1
 	for i, v := range t.Validation {
@@ -134,7 +134,7 @@ func (t *Tried) best(in func(candidate int) bool) int {
 	return best
 }
 
-// drawn returns the best candidate in a grid that lacks some, but not all.
+// drawn returns the best candidate in a random grid, which lacks some candidates but not all.
 func (t *Tried) drawn(rng *rand.Rand) int {
 	always := rng.IntN(len(t.Test))
 	return t.best(func(i int) bool { return rng.Float64() >= lacking || i == always })

@@ -7,27 +7,27 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// Claim is the statement that a pair's p values and interval support.
+// Claim is the scope of a pair's p values and interval.
 type Claim string
 
 const (
-	// OfRuns is a claim about the two runs compared: other queries might have been drawn.
+	// OfRuns is a claim about the two given runs. It accounts for other queries.
 	OfRuns Claim = "runs"
 
-	// OfMethods is a claim about methods: other queries and other random seeds might have
-	// been drawn. One system of the pair has several runs at least.
+	// OfMethods is a claim about methods. It accounts for other queries and other random seeds. At
+	// least one system of the pair has several runs.
 	OfMethods Claim = "methods"
 )
 
-// seeds is the variance of the mean over a method's runs, as estimated from them.
+// seeds is the estimated variance, due to random seeds, of a method's mean over runs and queries.
 type seeds struct {
-	df   float64 // runs − 1; 0 for one run, which says nothing
-	runs float64 // s²/R of the runs' means
-	both float64 // the part of it, s²/(QR), due to interaction of seeds and queries
+	df   float64 // runs − 1; 0 for one run, which gives no estimate
+	runs float64 // s²/R, with the variance s² of the runs' means
+	both float64 // part of runs due to the interaction of seeds and queries, s²/(QR)
 }
 
-// seedsOf estimates the variance components of runs[r][q] by analysis of variance in the crossed
-// layout of runs and queries.
+// seedsOf estimates the variance components of runs[r][q] by analysis of variance in the crossed layout
+// of runs and queries.
 func seedsOf(runs [][]float64) seeds {
 	r, q := float64(len(runs)), float64(len(runs[0]))
 	if r < 2 {
@@ -52,13 +52,13 @@ func seedsOf(runs [][]float64) seeds {
 	return s
 }
 
-// spread is the variance that random seeds add to a mean or a difference of means whose
-// variance between queries is known, and its degrees of freedom.
+// spread is the variance that random seeds add to a mean, or to a difference of means, in addition to
+// the variance between queries. It has the estimate's degrees of freedom.
 type spread struct{ variance, df float64 }
 
-// spreadOf returns the variance that the seeds of two methods add to the difference of their means.
-// The variance between queries contains the interaction of seeds and queries, which is therefore
-// subtracted here. The degrees of freedom are Welch's.
+// spreadOf returns the variance that the seeds of two methods add to the difference of their means. The
+// variance between queries already contains the interaction of seeds and queries, so spreadOf subtracts
+// the interaction. The degrees of freedom are Welch's.
 func spreadOf(a, b seeds) spread {
 	total := a.runs + b.runs
 	s := spread{variance: max(0, total-a.both-b.both)}
@@ -74,8 +74,8 @@ func spreadOf(a, b seeds) spread {
 	return s
 }
 
-// standardError returns the standard error of a mean over queries with seeds, and its degrees of
-// freedom (Satterthwaite 1946); values has one number a query. Without variance both are 0.
+// standardError returns the standard error of a mean over queries and seeds, and its degrees of freedom
+// (Satterthwaite 1946). values has an element per query. Without variance both results are 0.
 func (s spread) standardError(values []float64) (se, df float64) {
 	var variance, square float64
 	if n := float64(len(values)); !alike(values) {
@@ -92,24 +92,26 @@ func (s spread) standardError(values []float64) (se, df float64) {
 	return math.Sqrt(variance), variance * variance / square
 }
 
-// noise draws the error of a mean due to seeds: Student's t, from normal draws of the systems.
+// noise generates random errors of a mean due to seeds. They have Student's t distribution and are
+// computed from normal draws for the systems.
 type noise struct {
 	a, b  float64   // weights of the systems' normal draws
-	scale float64   // standard error; 0: none
-	t     []float64 // quantiles of Student's t at those of the normal distribution, 0, 1/noiseSteps, …
+	scale float64   // standard error; 0: no noise
+	t     []float64 // quantiles of Student's t at the levels of the normal quantiles 0, 1/noiseSteps, …
 }
 
 const (
-	noiseSteps = 8 // a unit of the normal quantile
+	noiseSteps = 8 // steps per unit of the normal quantile
 	noiseUnits = 5
 )
 
-// newNoise returns the noise of a difference of means; values are the differences of the
-// queries, and b the zero seeds for a mean of one system.
+// newNoise returns the noise of the difference of two methods' means. values are the differences for
+// each query. For the mean of one method, b is the zero seeds.
 //
-// V is the variance of the mean, and S its part that is due to seeds, estimated with ν degrees of
-// freedom. The noise has ν·V/S degrees of freedom, which is ν if seeds alone matter. With ν the
-// sum of both errors would exceed Satterthwaite's t in general, and tests would be conservative.
+// Let V be the variance of the mean, and S its part due to seeds, estimated with ν degrees of freedom.
+// The noise has ν·V/S degrees of freedom, which is ν if all variance is due to seeds. With ν degrees of
+// freedom, the sum of both errors would exceed Satterthwaite's t in general, and tests would be
+// conservative.
 func newNoise(a, b seeds, values []float64) noise {
 	s := spreadOf(a, b)
 	if s.variance == 0 {
@@ -131,7 +133,7 @@ func (e *noise) of(a, b float64) float64 {
 	z := float64(e.a*a) - float64(e.b*b)
 	at := float64(math.Abs(z) * noiseSteps)
 	i := min(int(at), len(e.t)-2)
-	t := e.t[i] + float64((at-float64(i))*(e.t[i+1]-e.t[i])) // beyond the table the last line goes on
+	t := e.t[i] + float64((at-float64(i))*(e.t[i+1]-e.t[i])) // beyond the table, extrapolate its last segment
 	return math.Copysign(e.scale*t, z)
 }
 

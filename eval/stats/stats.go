@@ -1,12 +1,11 @@
-// Package stats says whether systems measured on the same queries differ by more
-// than chance: paired tests, intervals, corrections for many comparisons, effect
-// sizes.
+// Package stats tests whether systems measured on the same queries differ by more than chance. It
+// computes paired tests, intervals, corrections for many comparisons and effect sizes.
 //
-// Start reading at [Compare], which does all of it for a table with a value per system and query.
-// The other files hold one subject each. The unit is the query. Do not test means of folds: folds
-// share training data, so their means are dependent, and there are few of them (Dietterich 1998,
-// Neural Computation 10(7)). Pool the queries of all test folds instead. The package must not
-// depend on what the values measure.
+// Start reading at [Compare], which computes all of these for a table with a value per system and
+// query. Each other file has one subject. The sampling unit is the query. Do not test means of folds:
+// folds share training data, so their means are dependent, and there are few folds (Dietterich 1998,
+// Neural Computation 10(7)). Pool the queries of all test folds instead. The package must not depend on
+// what the values measure.
 package stats
 
 import (
@@ -22,42 +21,43 @@ const (
 	// Alpha is the corresponding two-sided significance level.
 	Alpha = 1 - Level
 
-	// Power is the probability with which a difference of [Pair].Detectable is
-	// found significant.
+	// Power is the probability with which a test finds a true difference of [Pair].Detectable
+	// significant.
 	Power = 0.8
 )
 
-// Same is the largest difference of two values that count as equal. Sums in different orders, as in
-// means over runs, may differ in the last bits.
+// Same is the largest difference of two values that count as equal. Means over runs are sums in
+// different orders, so equal means may differ in the last bits.
 const Same = 1e-12
 
-// DefaultPermutations and DefaultResamples are drawn where a [Config] does not say how
-// many: a p value of 0.05 then has a standard error of 0.0007.
+// DefaultPermutations and DefaultResamples are the defaults of [Config]. The standard error of a p
+// value of 0.05 is then 0.0007.
 const (
 	DefaultPermutations = 100_000
 	DefaultResamples    = 10_000
 )
 
-// Config says what to compare and how much to draw. The zero value compares all systems
+// Config defines the comparisons and the number of random draws. The zero value compares all systems
 // with the first.
 type Config struct {
-	// Weights of the queries, all positive, for weighted means of values and differences; nil: all 1.
+	// Weights are the weights of the queries, all positive, for weighted means of values and
+	// differences. nil means 1.
 	Weights []float64
 
-	Baseline     int    // index of the system that the others are compared with; −1: every pair
-	Permutations int    // sign flips drawn where there are more than ExactQueries queries; 0: DefaultPermutations
-	Resamples    int    // bootstrap samples; 0: DefaultResamples
-	Seed         uint64 // everything random depends on it alone
-	Workers      int    // goroutines; 0: GOMAXPROCS. The result does not depend on it
+	Baseline     int    // index of the system to compare all others with; −1: compare every pair
+	Permutations int    // number of random sign flips if there are more than ExactQueries queries; 0: DefaultPermutations
+	Resamples    int    // number of bootstrap samples; 0: DefaultResamples
+	Seed         uint64 // random seed
+	Workers      int    // number of goroutines; 0: GOMAXPROCS. The result does not depend on it
 
-	// Observe, if not nil, is called now and then with the number of sign flips and bootstrap
-	// samples done and their total. It is called from several goroutines.
+	// Observe, if not nil, is called from time to time with the number of completed sign flips and
+	// bootstrap samples, and their total. Several goroutines call it.
 	Observe func(done, total int)
 
-	done *atomic.Int64 // flips and samples done so far
+	done *atomic.Int64 // number of completed flips and samples
 }
 
-// tell adds n to the flips and samples done and calls Observe.
+// tell adds n to the number of completed flips and samples, and calls Observe.
 func (c *Config) tell(n int) {
 	if c.Observe != nil {
 		total := c.Permutations + c.Resamples
@@ -65,23 +65,23 @@ func (c *Config) tell(n int) {
 	}
 }
 
-// Comparison is what Compare finds.
+// Comparison is the result of Compare.
 type Comparison struct {
 	Queries      int
 	Systems      []System
 	Pairs        []Pair // the family over which p values are corrected
-	Permutations int    // sign flips, drawn or enumerated
+	Permutations int    // number of sign flips, random or enumerated
 	Exact        bool   // all sign flips were enumerated
 }
 
-// System is one system's mean over the queries.
+// System contains the mean of a system over the queries.
 type System struct {
 	Mean     float64
 	Interval Interval // of the mean
 }
 
-// Interval is a confidence interval of coverage [Level]. It is [Unbounded] where there are too
-// few values to say anything.
+// Interval is a confidence interval with the coverage [Level]. It is [Unbounded] if there are too few
+// values to estimate it.
 type Interval struct{ Low, High float64 }
 
 // Unbounded is the interval of all numbers.
@@ -91,31 +91,31 @@ var Unbounded = Interval{math.Inf(-1), math.Inf(1)}
 type Pair struct {
 	A, B       int // indices of systems
 	Difference float64
-	Interval   Interval // of the differences that the randomisation test does not reject
-	Claim      Claim    // what Interval and all p values speak about
+	Interval   Interval // differences that the randomisation test does not reject
+	Claim      Claim    // the claim to which Interval and all p values refer
 
 	T             TTest
 	Randomization Test // p values of Fisher's randomisation test
 	Bootstrap     Test // p values of the bootstrap-shift test; MaxT is NaN
 
-	Wins, Ties, Losses int // queries on which A is better, as good, worse
+	Wins, Ties, Losses int // number of queries on which A is better than B, equal to B, worse than B
 
-	CohenD  float64 // mean over standard deviation of the queries' differences; NaN if they are all alike
-	HedgesG float64 // CohenD without its bias in small samples
+	CohenD  float64 // mean divided by the standard deviation of the queries' differences; NaN if all differences are equal
+	HedgesG float64 // CohenD, corrected for the bias in small samples
 
-	// Detectable is the least true difference that a t-test on as many queries and
-	// runs with as much variance finds with probability [Power].
+	// Detectable is the least true difference that a t-test finds significant with probability [Power],
+	// given the same numbers of queries and runs and the same variance.
 	Detectable float64
 }
 
-// Test holds the two-sided p values of one test for one pair.
+// Test contains the two-sided p values of a test for one pair.
 type Test struct {
-	P    float64 // of the pair alone
+	P    float64 // uncorrected
 	Holm float64 // corrected over the family after Holm (1979)
 	MaxT float64 // corrected over the family after Westfall and Young (1993), by the joint distribution of the pairs
 }
 
-// Compare is [CompareRuns] for one run of each system: values[i][q] is that of system i on
+// Compare compares systems with one run each by [CompareRuns]. values[i][q] is the value of system i on
 // query q.
 func Compare(values [][]float64, c Config) (*Comparison, error) {
 	runs := make([][][]float64, len(values))
@@ -125,12 +125,15 @@ func Compare(values [][]float64, c Config) (*Comparison, error) {
 	return CompareRuns(runs, c)
 }
 
-// CompareRuns compares systems by their values on the same queries: runs[i][r][q] is
-// that of run r of system i on query q. Several runs are of one method with different random
-// seeds; p values and intervals then take other seeds into account, see [Claim]. A system with
-// one run counts as if it drew nothing. It returns an error for fewer than two systems or
-// queries, systems without runs, lists of different lengths, values that are not finite, and settings out
-// of range.
+// CompareRuns compares systems by their values on the same queries. runs[i][r][q] is the value of run r
+// of system i on query q.
+//
+// Several runs of a system are trainings of one method with different random seeds. The p values and
+// intervals then account for other seeds; see [Claim]. A system with one run is treated as
+// deterministic.
+//
+// CompareRuns returns an error for fewer than two systems or queries, systems without runs, lists of
+// different lengths, values that are not finite, and settings out of range.
 func CompareRuns(runs [][][]float64, c Config) (*Comparison, error) {
 	if c.Permutations == 0 {
 		c.Permutations = DefaultPermutations
@@ -155,7 +158,7 @@ func CompareRuns(runs [][][]float64, c Config) (*Comparison, error) {
 		_, own := weighted(runs[i], c.Weights)
 		methods[i] = seedsOf(own)
 	}
-	errors := make([]noise, len(r.Pairs)) // of the pairs' differences, due to seeds
+	errors := make([]noise, len(r.Pairs)) // errors of the pairs' differences due to seeds
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
 		p.Claim = OfRuns
@@ -173,7 +176,7 @@ func CompareRuns(runs [][][]float64, c Config) (*Comparison, error) {
 	return r, nil
 }
 
-// averages returns the means over the runs of each system, query by query.
+// averages returns the mean over a system's runs, for each system and query.
 func averages(runs [][][]float64) ([][]float64, error) {
 	values := make([][]float64, len(runs))
 	for i, own := range runs {
@@ -226,8 +229,8 @@ func (c *Config) check(values [][]float64) error {
 	return nil
 }
 
-// family returns the pairs that are compared: of every system with the baseline, as
-// A minus baseline, or of each with those after it.
+// family returns the pairs to compare. With a baseline these are all other systems with the baseline,
+// as A minus baseline. With baseline −1 these are all pairs.
 func family(systems, baseline int) []Pair {
 	var pairs []Pair
 	for a := range systems {
@@ -244,7 +247,7 @@ func family(systems, baseline int) []Pair {
 	return pairs
 }
 
-// differences returns a minus b, query by query, and 0 where the values count as equal.
+// differences returns a − b for each query, or 0 if the values count as equal.
 func differences(a, b []float64) []float64 {
 	d := make([]float64, len(a))
 	for q := range d {
@@ -263,7 +266,7 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// deviation is the standard deviation of x, with n − 1.
+// deviation returns the standard deviation of x, with the divisor n − 1.
 func deviation(x []float64) float64 {
 	m := mean(x)
 	var sum float64

@@ -10,12 +10,12 @@ import (
 //
 //	t = D̄ / SE
 //
-// Of single runs SE is s/√n, with the standard deviation s of n differences; of methods with
-// several runs it is that of [Between] without pairing runs. Where all differences are equal, T is infinite with
-// P = 0, or, if they are all 0, 0 with P = 1.
+// For single runs, SE is s/√n, where s is the standard deviation of the n differences. For methods with
+// several runs, SE is the standard error of [Between] without pairing of runs. If all differences are
+// equal, T is ±Inf and P is 0. If they are all 0, T is 0 and P is 1.
 type TTest struct {
 	T    float64
-	DF   float64 // degrees of freedom: n − 1 of single runs
+	DF   float64 // degrees of freedom; n − 1 for single runs
 	P    float64
 	Holm float64 // corrected over the family
 }
@@ -34,7 +34,7 @@ func tTest(d []float64, s spread) TTest {
 	return t
 }
 
-// alike reports whether all values are equal, up to rounding.
+// alike reports whether all values are equal up to rounding.
 func alike(d []float64) bool {
 	for _, v := range d {
 		if math.Abs(v-d[0]) > Same {
@@ -54,15 +54,14 @@ func studentTails(t, df float64) float64 {
 	return elementary.Beta(df/2, 0.5, df/(df+float64(t*t)))
 }
 
-// studentQuantile returns the value that Student's t with df degrees of freedom stays
-// below with probability p > 1/2.
+// studentQuantile returns the quantile of Student's t with df degrees of freedom at the level p > 1/2.
 func studentQuantile(p, df float64) float64 {
 	x := elementary.BetaInverse(0.5, df/2, 2*p-1) // t²/(df + t²)
 	return math.Sqrt(df * x / (1 - x))
 }
 
-// normal is the distribution function of the standard normal distribution.
+// normal returns the standard normal distribution function at z.
 func normal(z float64) float64 { return elementary.Erfc(-z/math.Sqrt2) / 2 }
 
-// normalQuantile is its inverse.
+// normalQuantile returns the standard normal quantile at the level p.
 func normalQuantile(p float64) float64 { return -math.Sqrt2 * elementary.Erfcinv(2*p) }

@@ -5,21 +5,21 @@ import (
 	"math"
 )
 
-// Where queries have weights w, of sum W, the mean of a system's values v on n queries is M = Σ
-// w·v/W. Two other sets of values have M as their plain mean, so methods for plain means apply to
-// it:
+// Let queries have weights w with the sum W. The mean of a system's values v on n queries is then M =
+// Σ w·v/W. The plain mean of two other sets of values is also M, so methods for plain means apply to
+// these sets.
 //
-//	n·w·v/W             what is added up: flipping the sign of a query's difference flips w·D,
-//	                    so that the randomisation test of these is exact under the same
-//	                    hypothesis as without weights, which are fixed
-//	M + n·w·(v − M)/W   linearised: their deviation is that of the ratio Σ w·v/Σ w over samples
-//	                    of the queries, in which the weights vary, too (Cochran, Sampling
-//	                    Techniques, 1977, section 6.3), so that they are for everything that
-//	                    speaks of other queries: t-test, bootstrap, effect sizes
+// The scaled values are n·w·v/W. Flipping the sign of a query's difference D flips w·D, so the
+// randomisation test of the scaled values is exact. It treats the weights as fixed.
 //
-// With equal weights both are the values themselves.
+// The linearised values are M + n·w·(v − M)/W. Their deviation is that of the ratio Σ w·v/Σ w over
+// samples of queries, in which the weights vary, too (Cochran, Sampling Techniques, 1977, section 6.3).
+// Methods that generalise to other queries use them: t-test, bootstrap and effect sizes.
+//
+// With equal weights, the scaled and the linearised values are v.
 
-// weighted returns both for every system: the values as they are where weights is nil.
+// weighted returns the scaled and the linearised values of every system. For nil weights, both are
+// values.
 func weighted(values [][]float64, weights []float64) (scaled, linear [][]float64) {
 	if weights == nil {
 		return values, values
@@ -39,7 +39,7 @@ func weighted(values [][]float64, weights []float64) (scaled, linear [][]float64
 	return scaled, linear
 }
 
-// shares returns n·w/W of every query; nil where weights is nil.
+// shares returns n·w/W for every query, or nil for nil weights.
 func shares(weights []float64) []float64 {
 	if weights == nil {
 		return nil
@@ -52,7 +52,7 @@ func shares(weights []float64) []float64 {
 	return share
 }
 
-// checkWeights returns an error unless there are n positive weights, or none.
+// checkWeights returns an error unless weights is nil or has n positive and finite elements.
 func checkWeights(weights []float64, n int) error {
 	if weights != nil && len(weights) != n {
 		return fmt.Errorf("found %d weights of queries, expected %d", len(weights), n)
