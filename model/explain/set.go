@@ -22,8 +22,8 @@ type Set struct {
 // Place identifies a document by the index of its query in the data and its row within the query.
 type Place struct{ Query, Row int }
 
-// ExplainSet explains the scores of whole queries of d. It draws random queries until they have at
-// least most documents. It explains all queries if most is 0 or d has fewer documents.
+// ExplainSet explains the scores of whole queries of d. It draws random queries until their number of
+// documents reaches most. It explains all queries if most is 0 or d has fewer documents.
 func (e *Explainer) ExplainSet(ctx context.Context, d *dataset.Dataset, most int, seed uint64) (*Set, error) {
 	s := &Set{Terms: len(e.terms)}
 	total := 0

@@ -11,10 +11,10 @@ import (
 // algorithm 2) in time linear in the number of leaves.
 //
 // The game of a tree is a sum over its leaves. A leaf with the value v contributes
-// v·Π_f (f present ? o_f : r_f), a product over the features f of its path. o_f is 1 if the document
+// v·Π_f (f present ? o_f : r_f), a product over the d features f of its path. o_f is 1 if the document
 // passes all splits by f on the path, otherwise 0. r_f is the product, over these splits, of the share
 // of the background's documents that pass. The Shapley value of such a product is a one-dimensional
-// integral, because the weights k!(d−1−k)!/d! are Beta functions:
+// integral, because the Shapley weights k!(d−1−k)!/d! of subsets with k features are Beta functions:
 //
 //	φ_f = v·(o_f − r_f)·∫₀¹ Π_{g≠f} (o_g·t + r_g·(1−t)) dt
 //

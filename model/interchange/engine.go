@@ -43,8 +43,8 @@ func (e *ensemble) needThresholds() error {
 	return nil
 }
 
-// shiftSingle is shift for an engine that adds in float32. The least score is at least 0 even after
-// rounding.
+// shiftSingle sets the constant so that the least possible score is not negative, even if an engine
+// adds in float32.
 func (e *ensemble) shiftSingle() {
 	var size float64
 	for _, t := range e.trees {

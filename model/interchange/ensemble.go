@@ -131,7 +131,8 @@ func (e *ensemble) foldFeatures(m *model.Model) error {
 	return nil
 }
 
-// foldNode is foldFeatures for a single node. The result may need grow.
+// foldNode folds the transforms and the rule for missing values into a node. The result may be a node
+// that only grow accepts.
 func foldNode(n *scorer.TreeNode, m *model.Model) error {
 	missing := float32(math.NaN())
 	if m.Missing != dataset.MissingKeep {
@@ -418,7 +419,7 @@ func (g *grower) decided(p place) (at place, unknown bool) {
 }
 
 // divideBySign replaces a node in zeros by two nodes. The first separates negative values, the second
-// positive values.
+// positive values. The children are copies of the replaced node for each sign.
 func (g *grower) divideBySign(p place, own int) {
 	n := &g.nodes[p.node]
 	g.tree.nodes = append(g.tree.nodes,

@@ -68,9 +68,9 @@ func widen(m *model.Model, n int) (_ *model.Model, err error) {
 	return &wide, err
 }
 
-// number decides which feature is column 0 of a file that counts columns from 0. If the options do not
-// decide and columns have no names, column 0 is feature 1 unless it was never used in training. A note
-// states the assumption.
+// number decides whether column 0 or column 1 of a file is feature 1. It removes column 0 if column 1
+// is feature 1. The option FirstFeature decides first. Otherwise column 1 is feature 1 if columns have
+// no names and column 0 was never used in training. A note states the assumption.
 func (e *ensemble) number(o ReadOptions, unnamed, unused bool) (notes []string, err error) {
 	fromOne := o.FirstFeature == ColumnsFromOne
 	if o.FirstFeature == AutoNumbering && unnamed {

@@ -63,8 +63,8 @@ func isPickle(head []byte) bool {
 	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 || bytes.HasPrefix(head, []byte("ccopy_reg\n"))
 }
 
-// isLightGBMDump recognises an object that begins with "name" and has a list of trees, and text with
-// the keys of dump_model's trees.
+// isLightGBMDump recognises an object that begins with "name" and has a list of trees, or text with the
+// keys of dump_model's trees.
 func isLightGBMDump(head []byte) bool {
 	return firstKey(head) == "name" && bytes.Contains(head, []byte(`"tree_info"`)) || bytes.Contains(head, []byte(`"tree_structure"`)) && bytes.Contains(head, []byte(`"split_feature"`))
 }

@@ -93,7 +93,8 @@ type WriteOptions struct {
 type Numbering int
 
 const (
-	// AutoNumbering decides by the file or, for a model to write, by its feature names.
+	// AutoNumbering decides by the content of a file that is read. Files are written as with
+	// ColumnsFromZero.
 	AutoNumbering Numbering = iota
 	// ColumnsFromZero means that column 0 is feature 1, as in an array.
 	ColumnsFromZero

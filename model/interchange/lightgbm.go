@@ -431,11 +431,11 @@ func parseWord(word string) (uint32, error) {
 	return uint32(x), err
 }
 
-// lgbmFrame sets the categories of a model that learned from a data frame of pandas. In such a model,
-// LightGBM replaces categories by their indices in lists, which the file contains after the trees.
-// There is a list for each column of pandas' type category, in the order of the columns. The file does
-// not name these columns. It only shows which columns LightGBM divided by categories, which excludes
-// ordered categories.
+// lgbmFrame sets the categories of a model that learned from a data frame of pandas. infos are the
+// columns' feature_infos. In such a model, LightGBM replaces categories by their indices in lists,
+// which the file contains after the trees. There is a list for each column of pandas' type category, in
+// the order of the columns. The file does not name these columns. Its feature_infos show only the
+// columns that LightGBM divided by categories, so they do not show columns of ordered categories.
 func (e *ensemble) lgbmFrame(data []byte, infos []string) error {
 	const key = "\npandas_categorical:"
 	at := bytes.LastIndex(data, []byte(key))

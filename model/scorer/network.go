@@ -130,8 +130,8 @@ func (n Network) backward(grad, params []float64, x []float32, lambda, memory []
 	n.backwardUnits(n.layers(grad), n.layers(params), x, lambda, memory[:n.Hidden*len(lambda)], memory[n.Hidden*len(lambda):])
 }
 
-// backwardUnits computes the part of backward for some hidden units. All slices contain these units
-// only.
+// backwardUnits computes the part of backward for some hidden units. g, l, hidden and deltas contain
+// only these units.
 func (n Network) backwardUnits(g, l layers, x []float32, lambda, hidden, deltas []float64) {
 	docs := len(lambda)
 	deltas = deltas[:len(hidden)]

@@ -119,7 +119,7 @@ func (n PairNetwork) forwardPairs(dst, params []float64, x []float32, s pairSpac
 	}
 }
 
-// sum sets sums[j] to Σ_{k≠j} f(z_tjk).
+// sum sets sums[j] to Σ_{k≠j} f(z_tjk) for the current unit t.
 func (s pairSpace) sum(sums []float64, f Activation) {
 	docs := len(sums)
 	for from := 0; from < docs; from += s.rows {
@@ -155,7 +155,8 @@ func (n PairNetwork) backwardPairs(grad, params []float64, x []float32, lambda [
 	}
 }
 
-// sumSlopes sets bySelf[j] to Σ_k δ_tjk and adds Σ_j δ_tjk to byOther[k].
+// sumSlopes sets bySelf[j] to Σ_k δ_tjk and adds Σ_j δ_tjk to byOther[k], for the current unit t and
+// the δ of backwardPairs.
 func (s pairSpace) sumSlopes(u float64, lambda []float64, f Activation) {
 	docs := len(lambda)
 	for from := 0; from < docs; from += s.rows {
@@ -196,7 +197,8 @@ func (n PairNetwork) PairWeights(params []float64) (self, other, bias, out []flo
 	return l.a, l.b, l.bias, l.out
 }
 
-// pairSpace is the memory for the pairs of m documents.
+// pairSpace is the memory for the pairs of m documents. z_tjk = A_t·x_j + B_t·x_k + c_t is the input of
+// unit t for the documents j and k.
 type pairSpace struct {
 	sums            []float64 // g × m: Σ_{k≠j} f(z_tjk), kept between Score and Backward
 	self, other     []float64 // m each: A_t·x_j + c_t and B_t·x_k, for one unit t
@@ -230,7 +232,8 @@ func (s pairSpace) project(t int, x []float32, l pairLayers) {
 	project(s.other, x, l.b[t*p:(t+1)*p], 0)
 }
 
-// activate returns f(z_tjk) for the documents from ≤ j < to, as a row of all k for each j.
+// activate returns f(z_tjk) for the current unit t and the documents from ≤ j < to, as a row of all k
+// for each j.
 func (s pairSpace) activate(f Activation, from, to int) []float64 {
 	docs := len(s.other)
 	z := s.block[:(to-from)*docs]

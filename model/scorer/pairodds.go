@@ -48,7 +48,7 @@ func largest(x []float64) float64 {
 	return m
 }
 
-// sumByOdds does the same as sum. The caller has called toOdds.
+// sumByOdds sets sums[j] to Σ_{k≠j} f(z_tjk), as sum does. It expects the factors that toOdds computes.
 func (s pairSpace) sumByOdds(sums []float64, f Activation) {
 	row := s.block[:len(sums)]
 	clear(row)
@@ -63,7 +63,7 @@ func (s pairSpace) sumByOdds(sums []float64, f Activation) {
 	}
 }
 
-// sumSlopesByOdds does the same as sumSlopes. The caller has called toOdds.
+// sumSlopesByOdds computes the sums of sumSlopes. It expects the factors that toOdds computes.
 func (s pairSpace) sumSlopesByOdds(u float64, lambda []float64, f Activation) {
 	if f == Tanh {
 		u *= 4

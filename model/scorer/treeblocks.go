@@ -6,11 +6,11 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Trees score blocks of documents in a special layout. Scorers build it once, after they have scored
-// some documents by walking from node to node. The layout replaces each threshold by its rank among the
-// thresholds of its feature, and each feature value by a rank of one byte. A tree becomes a list of
-// splits, and one instruction sequence compares 64 documents with a split. Leaves and the order of
-// additions are the same as in the walk, so scores have the same bits.
+// Trees score blocks of documents with a special layout. Score builds the layout once, after it has
+// scored some documents by walking from node to node. The layout replaces each threshold by its rank
+// among the thresholds of its feature, and each feature value by a rank of one byte. A tree becomes a
+// list of splits, and one instruction sequence compares 64 documents with a split. Leaves and the order
+// of additions are the same as in the walk, so scores have the same bits.
 const (
 	blockDocs = kernel.ForestDocs
 	// mostLeaves is the largest number of leaves that one byte can number. Larger trees are walked.

@@ -74,7 +74,7 @@ func (c *TreeClasses) Prepare() {
 }
 
 // each calls do for each function k. from is the index of the function's first parameter in params. p
-// contains P(class ≥ k+2) for each document, with classes counted from 1; do may change p.
+// contains each document's probability that its class is at least values[k+1]; do may change p.
 func (c *TreeClasses) each(params []float64, x []float32, docs int, ws *Workspace, do func(k, from int, p []float64)) {
 	mustMatch("parameters", len(params), c.leaves)
 	p, from := ws.Hold(x, docs), 0

@@ -242,7 +242,7 @@ func (t *Trees) Prepare() {
 	}
 }
 
-// scoreBlocks adds the scores to dst. It scores blocks of documents.
+// scoreBlocks adds the scores of the documents in x to dst, one block of documents at a time.
 func (t *Trees) scoreBlocks(dst, params []float64, x []float32, ws *Workspace) {
 	if ws == nil {
 		ws = new(Workspace)
@@ -256,7 +256,8 @@ func (t *Trees) scoreBlocks(dst, params []float64, x []float32, ws *Workspace) {
 	}
 }
 
-// walk adds the values of the trees with the given roots to dst. It scores single documents.
+// walk adds the values of the trees with the given roots to dst, by walking from node to node for each
+// document.
 func (t *Trees) walk(dst, params []float64, x []float32, roots []int32) {
 	for _, root := range roots {
 		for i := range dst {
