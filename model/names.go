@@ -34,7 +34,8 @@ func (m *Model) Columns(d *dataset.Dataset) ([]int, error) {
 }
 
 // firstMissing returns the query, document and feature of the first missing value in the given columns,
-// each counted from 0. If columns is nil, it searches all columns.
+// each counted from 0. ok is false if no value is missing. If columns is nil, firstMissing searches all
+// columns.
 func firstMissing(d *dataset.Dataset, columns []int) (query, doc, feature int, ok bool) {
 	if columns == nil || d.Missing() == 0 {
 		return d.FirstMissing()

@@ -75,8 +75,8 @@ func (m bpref) GoodGain(_, a, good, bad int) float64 {
 	return kept(a, good, bad) / float64(good)
 }
 
-// kept returns the share of preferences that a relevant document keeps if a irrelevant documents rank
-// above it.
+// kept returns the share of preferences that a relevant document keeps. a is the number of irrelevant
+// documents above the document.
 func kept(a, good, bad int) float64 {
 	if a == 0 {
 		return 1 // even if there is no irrelevant document

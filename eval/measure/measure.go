@@ -23,9 +23,9 @@ type Measure interface {
 //
 //	Σ_i GoodGain(i, a_i, good, bad)
 //
-// The query has good relevant and bad irrelevant documents. The i-th relevant document from the top,
-// counted from 0, has a_i irrelevant documents ranked above it. Examples are AUC, AP, NDCG, MRR and
-// precision. Some training losses require an Additive measure.
+// good and bad are the numbers of the query's relevant and irrelevant documents. The i-th relevant
+// document from the top, counted from 0, has a_i irrelevant documents ranked above it. Examples are
+// AUC, AP, NDCG, MRR and precision. Some training losses require an Additive measure.
 type Additive interface {
 	Measure
 

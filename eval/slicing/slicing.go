@@ -109,9 +109,9 @@ type Slice struct {
 	None    bool  // the queries have no value
 }
 
-// Most is the largest number of values that each get their own slice. If there are more numbers, they
-// are divided into four slices of about equal size. If there are more texts, the most frequent ones get
-// their own slices and the remaining ones share a slice.
+// Most is the largest number of values that each get their own slice. More values are grouped. Numbers
+// are grouped into four slices with about equal numbers of queries. Of other values, the most frequent
+// ones keep their own slices, and all others share a slice.
 const Most = 20
 
 // Names of slices that are not values.

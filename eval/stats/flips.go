@@ -8,9 +8,10 @@ import (
 )
 
 // signs sums the columns of all queries after flipping the signs of some queries, at random or in every
-// possible combination. The columns are the values of the systems, and the query's share of a shift of
-// all differences. The randomisation test needs no sums for pairs, since the sum of a pair's
-// differences is the difference of its systems' sums.
+// possible combination. A query has a column with the value of each system. Its last column is 1, or
+// n·w/W with weights, and its sum says by how much a shift of all differences changes the flip's sum.
+// The randomisation test needs no sums for pairs, since the sum of a pair's differences is the
+// difference of its systems' sums.
 //
 // A flip is represented by words of 64 bits, one bit per query. The bits of four queries index a table
 // with their 16 possible sums. So a flip of n queries and m columns costs n/4 additions of m numbers.
@@ -25,7 +26,7 @@ type signs struct {
 	seed    uint64
 	stream  string // name of the random stream
 
-	// rest sums the shares of the queries with random signs if the signs of the other queries are
+	// rest sums the last column of the queries with random signs if the signs of the other queries are
 	// enumerated. It is nil if there are no such queries.
 	rest *signs
 }

@@ -113,8 +113,8 @@ func (r *Comparison) setRandomization(order []ordered, counts []flipCount, more,
 	}
 }
 
-// signsOf returns the signs that sum the queries' values, and their shares in a shift, under sign
-// flips. It subtracts from each query's values their mean, which changes no difference and reduces
+// signsOf returns the signs that sum the queries' values and, as the last column, their parts in a
+// shift. It subtracts from each query's values their mean, which changes no difference and reduces
 // rounding errors.
 //
 // For up to ExactQueries queries, all flips are enumerated. For more queries of which at most

@@ -53,7 +53,7 @@ func seedsOf(runs [][]float64) seeds {
 }
 
 // spread is the variance that random seeds add to a mean, or to a difference of means, in addition to
-// the variance between queries. It has the estimate's degrees of freedom.
+// the variance between queries. df is the degrees of freedom of its estimate.
 type spread struct{ variance, df float64 }
 
 // spreadOf returns the variance that the seeds of two methods add to the difference of their means. The
@@ -110,8 +110,8 @@ const (
 //
 // Let V be the variance of the mean, and S its part due to seeds, estimated with ν degrees of freedom.
 // The noise has ν·V/S degrees of freedom, which is ν if all variance is due to seeds. With ν degrees of
-// freedom, the sum of both errors would exceed Satterthwaite's t in general, and tests would be
-// conservative.
+// freedom, the sum of the noise and the error due to sampling queries would exceed Satterthwaite's t in
+// general, and tests would be conservative.
 func newNoise(a, b seeds, values []float64) noise {
 	s := spreadOf(a, b)
 	if s.variance == 0 {

@@ -6,8 +6,7 @@ import (
 )
 
 // Let queries have weights w with the sum W. The mean of a system's values v on n queries is then M =
-// Σ w·v/W. The plain mean of two other sets of values is also M, so methods for plain means apply to
-// these sets.
+// Σ w·v/W. Two other sets of values have the plain mean M, so methods for plain means apply to them.
 //
 // The scaled values are n·w·v/W. Flipping the sign of a query's difference D flips w·D, so the
 // randomisation test of the scaled values is exact. It treats the weights as fixed.

@@ -30,7 +30,7 @@ const (
 	// only available attribution for other models.
 	Auto Attribution = "auto"
 	// Path is path-dependent TreeSHAP (Lundberg et al., Nature Machine Intelligence 2, 2020). At a
-	// split by an absent feature, a document follows both branches. Each branch has as its weight the
+	// split by an absent feature, a document follows both branches. The weight of a branch is the
 	// proportion of the background's documents that follow it.
 	Path Attribution = "path"
 	// Background replaces an absent feature by its values in a sample of background documents and

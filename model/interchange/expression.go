@@ -177,7 +177,7 @@ func (x *expression) node(t tree, at, depth int) (_ string, err error) {
 	return x.branch(n, left, right), nil
 }
 
-// doubleThreshold returns the largest float64 that rounds to a float32 of at most t. Readers round
+// doubleThreshold returns the largest float64 that rounds to a float32 of at most t. This module rounds
 // features to float32, so for a float64 x, x ≤ doubleThreshold(t) is the same as float32(x) ≤ t.
 func doubleThreshold(t float32) float64 {
 	next := float64(2*float64(t)) - float64(math.Nextafter32(t, float32(math.Inf(-1)))) // t plus the spacing below t

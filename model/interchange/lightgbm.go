@@ -191,8 +191,8 @@ func (b *keyed) lgbmNodes(n, features int, m32 *merged) (nodes []scorer.TreeNode
 //
 // LightGBM's thresholds are midpoints of two feature values, or up to some units in the last place
 // above. A midpoint with at most 8 digits comes from short decimals, so another document may have the
-// value t. LightGBM sends that document left, so lgbmThreshold rounds t to the nearest float32, as
-// readers round the value. Any other midpoint comes from float32 values or long decimals. For these,
+// value t. LightGBM sends that document left, so lgbmThreshold rounds t to the nearest float32, as this
+// module rounds the value. Any other midpoint comes from float32 values or long decimals. For these,
 // [below32] is exact or the closest choice.
 func lgbmThreshold(t float64) float32 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(t, 'g', 8, 64), 64)
