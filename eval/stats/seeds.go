@@ -11,11 +11,12 @@ import (
 type Claim string
 
 const (
-	// OfRuns is a claim about the two given runs. It accounts for other queries.
+	// OfRuns is a claim about the two given runs. It accounts for the sampling of queries, but not of
+	// random seeds.
 	OfRuns Claim = "runs"
 
-	// OfMethods is a claim about methods. It accounts for other queries and other random seeds. At
-	// least one system of the pair has several runs.
+	// OfMethods is a claim about methods. It accounts for the sampling of queries and of random seeds.
+	// At least one system of the pair has several runs.
 	OfMethods Claim = "methods"
 )
 
