@@ -123,8 +123,8 @@ func (m *Model) Constant() bool {
 // Score matches features by position. Then d may lack trailing features, which count as 0, but must
 // not have more features than the model.
 //
-// Score returns an error if features do not match, if the model has no rule for a missing value, if
-// a value is outside the categories of its feature, or if a score is not finite.
+// Score returns an error for features that do not match, a missing value without a rule, a value
+// outside the categories of its feature, and a score that is not finite.
 func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	if m == nil || m.Scorer == nil {
 		return nil, errNoScorer

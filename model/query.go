@@ -18,18 +18,18 @@ var ErrSingleDocument = errors.New("a single document cannot be normalized")
 var spaces = sync.Pool{New: func() any { return new(space) }}
 
 // ScoreQuery sets dst to the scores of one query's documents, an element per document. x is the
-// row-major matrix of their features, in the order of FeatureNames. ScoreQuery does not change x.
-// It transforms a copy of the features as [Model.AppendInputs] does. Documents may lack trailing
-// features, which count as 0. A NaN is a missing value.
+// row-major matrix of their features, in the order of FeatureNames. ScoreQuery does not change x. It
+// transforms a copy of the features as [Model.AppendInputs] does. Documents may lack trailing features,
+// which count as 0. A NaN is a missing value.
 //
-// ScoreQuery returns an error if the length of x does not match, if a missing value has no rule, if
-// a feature is infinite or outside its Categories, or if a score is not finite. It also returns an
-// error for a single document if features are normalized per query or have views other than raw,
-// since such features are the same for every single document. After an error the contents of dst
+// ScoreQuery returns an error for a length of x that does not match, a missing value without a rule, an
+// infinite feature, a value outside its feature's Categories, and a score that is not finite. It also
+// returns an error for a single document if features are normalized per query or have views other than
+// raw, since such features are the same for every single document. After an error the contents of dst
 // are undefined.
 //
-// ScoreQuery allocates nothing after the first calls; see [Model.Prepare]. It is safe for
-// concurrent use.
+// ScoreQuery allocates nothing after the first calls; see [Model.Prepare]. It is safe for concurrent
+// use.
 func (m *Model) ScoreQuery(dst []float64, x []float32) error {
 	return m.scoreChecked(dst, x, 2)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Convention fixes details that the definitions of measures leave open and in which tools differ: the
-// gain of a grade, the discount of a rank, the value of a query without relevant documents, and the
-// lowest relevant grade. The zero value is the convention standard, the default. Conventions may be
+// Convention fixes details that the definitions of measures leave open and in which tools differ. These
+// are the gain of a grade, the discount of a rank, the value of a query without relevant documents, and
+// the lowest relevant grade. The zero value is the convention standard, the default. Conventions may be
 // copied and shared.
 type Convention struct {
 	name        string
