@@ -39,8 +39,10 @@ file must know.
 
 --scores changes scores but not their order: shift adds a constant so that no score is
 negative; logistic is 1/(1+exp(-score)), where the format has it. --features defaults
-to the model's names, or feature_1, feature_2, … without any. --first-feature says
-whether the format's columns count from 0 or 1.`,
+to the model's names, or feature_1, feature_2, … without any. Files for Solr and
+Elasticsearch list only features that change a score, because engines compute every
+listed feature; --all-features lists all. --first-feature says whether the format's
+columns count from 0 or 1.`,
 		Example: `  listwise export --model trees.json --to lightgbm --out lightgbm.txt
   listwise export --model trees.json --to elasticsearch --name shop --scores shift --out shop.json
   listwise export --model m.json --to solr --name shop --features bm25,title,ctr,age,clicks --out shop.json
@@ -61,6 +63,7 @@ whether the format's columns count from 0 or 1.`,
 	fl.StringVar(&f.options.Name, "name", "", "model `name`, for formats that have one (default listwise)")
 	fl.StringVar(&f.names, "features", "", "feature `names` in the engine, separated by commas or as JSON")
 	fl.StringVar(&f.options.FeatureSet, "featureset", "", "`name` of the feature set, feature store or table")
+	fl.BoolVar(&f.options.AllFeatures, "all-features", false, "list unused features too, in formats that list them by name")
 	f.addTo(fl, "0")
 	return cmd
 }

@@ -215,13 +215,24 @@ func writeElastic(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err 
 		return nil, err
 	}
 	names := must(engineNames(m, o))
-	definition := []byte{'{'}
+	used := make([]bool, len(names))
 	for j, weight := range sum.weights {
 		f := must(single("the weight", weight))
-		definition = separate(definition, j)
-		definition = fmt.Appendf(definition, "%s:%s", quoted(names[j]), decimal32(f))
+		used[j] = f != 0
 	}
-	notes := slices.Concat(sum.notes, []string{`the feature set must have all features by these names: one that is unknown is an error there`})
+	listed, notes := o.listed(used)
+	definition := []byte{'{'}
+	for j, weight := range sum.weights {
+		if !listed[j] {
+			delete(norms, j)
+			continue
+		}
+		if len(definition) > 1 {
+			definition = append(definition, ',')
+		}
+		definition = fmt.Appendf(definition, "%s:%s", quoted(names[j]), decimal32(float32(weight)))
+	}
+	notes = slices.Concat(notes, sum.notes, []string{`the feature set must have all features by these names: one that is unknown is an error there`})
 	if sum.constant != 0 {
 		notes = append(notes, fmt.Sprintf("the constant %v, which is added to all scores and changes no order, is left out: model/linear has none", sum.constant))
 	}
@@ -239,11 +250,13 @@ func writeElasticRaw(w io.Writer, m *model.Model, o WriteOptions) (_ []string, e
 	defer catch(&err)
 	f, notes := must2(xgbForestOf(m, o))
 	check(f.needThresholds())
-	f.names = must(engineNames(m, o))
-	f.typed = true
+	names := must(engineNames(m, o))
+	listed, of := o.listed(f.used())
+	f.names, f.typed = names, true
+	f.list(listed)
 	var definition bytes.Buffer
 	check(f.write(&definition, o.Scores))
-	notes = append(notes, "the feature set must have all features of the model by these names")
+	notes = slices.Concat(notes, of, []string{"the feature set must have these features by these names"})
 	return notes, writeElasticBody(w, o, nil, nil, elasticXGBoostRaw, quoted(definition.String()))
 }
 
@@ -251,7 +264,7 @@ func writeElasticRankLib(w io.Writer, m *model.Model, o WriteOptions) (_ []strin
 	defer catch(&err)
 	var text bytes.Buffer
 	notes := must(writeRankLib(&text, m, o))
-	notes = append(notes, fmt.Sprintf("the feature set must have exactly these %d features in the order of the model: model/ranklib knows them by their place", m.Scorer.NumFeatures()))
+	notes = append(notes, fmt.Sprintf("the feature set must have exactly these %d features in the order of the model, also those without influence: model/ranklib knows them by their place", m.Scorer.NumFeatures()))
 	return notes, writeElasticBody(w, o, nil, nil, elasticRankLibType, quoted(text.String()))
 }
 

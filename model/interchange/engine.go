@@ -3,6 +3,8 @@ package interchange
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/listwise/listwise/model"
 )
@@ -57,6 +59,40 @@ func (e *ensemble) shiftSingle() {
 	e.constant += float64(n * n * size * 0x1p-24)
 }
 
+// listed returns the features that a file lists by name: those with influence, or all if o.AllFeatures
+// is set. An engine computes every listed feature of every document. It lists at least one feature,
+// since engines accept no empty list. used says which features have influence.
+func (o WriteOptions) listed(used []bool) (listed []bool, notes []string) {
+	listed = slices.Clone(used)
+	if !slices.Contains(used, true) {
+		listed[0] = true
+	}
+	if o.AllFeatures {
+		listed = slices.Repeat([]bool{true}, len(used))
+	}
+	n := 0
+	for _, is := range listed {
+		if is {
+			n++
+		}
+	}
+	if n < len(used) {
+		notes = append(notes, fmt.Sprintf("%d of %d features written; the others do not change a score (--all-features writes them)", n, len(used)))
+	}
+	return listed, notes
+}
+
+// only returns the elements of list whose feature is listed.
+func only[T any](list []T, listed []bool) []T {
+	var rest []T
+	for j, v := range list {
+		if listed[j] {
+			rest = append(rest, v)
+		}
+	}
+	return rest
+}
+
 func side(left bool) string {
 	if left {
 		return "left"
@@ -88,11 +124,19 @@ func engineNames(m *model.Model, o WriteOptions) ([]string, error) {
 	if names != nil {
 		return names, nil
 	}
-	names = make([]string, n)
+	return unnamed(n), nil
+}
+
+// unnamedPrefix begins the names of n features without names, which unnamed returns: feature_1,
+// feature_2 and so on.
+const unnamedPrefix = "feature_"
+
+func unnamed(n int) []string {
+	names := make([]string, n)
 	for j := range names {
-		names[j] = fmt.Sprintf("feature_%d", j+1)
+		names[j] = unnamedPrefix + strconv.Itoa(j+1)
 	}
-	return names, nil
+	return names
 }
 
 // mostNames is the largest number of unnamed features for which engineNames generates names.

@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/scorer"
 )
@@ -144,10 +146,12 @@ func TestElasticsearchRoundTrip(t *testing.T) {
 	}
 }
 
-// Claim: the same of Solr's models, whose thresholds become the model's when 10⁻⁶ is added; a
-// threshold that none becomes is refused. Scores differ by the rounding to float32 of a sum of constants.
+// Claim: the same of Solr's models, whose thresholds become the model's when 10⁻⁶ is added. Features
+// with thresholds that no number becomes are divided by a power of two; a model is refused only if
+// another threshold of the feature is too large for that. Scores differ by the rounding to float32 of
+// a sum of constants. Features without influence are left out unless AllFeatures is set.
 func TestSolrRoundTrip(t *testing.T) {
-	refused := 0
+	refused, rescaled, fewer := 0, 0, 0
 	for seed := range uint64(1000) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		m := drawModel(t, rng, int(seed)%drawnKinds, scorer.Tanh, scorer.Sigmoid, scorer.ReLU, scorer.LeakyReLU)
@@ -156,25 +160,35 @@ func TestSolrRoundTrip(t *testing.T) {
 		}
 		d := drawDocuments(rng, m, 50)
 		var b bytes.Buffer
-		if _, err := Write(&b, m, "solr", WriteOptions{FeatureSet: "store"}); err != nil {
-			if !strings.Contains(err.Error(), "Solr adds 10⁻⁶ to thresholds") {
+		notes, err := Write(&b, m, "solr", WriteOptions{FeatureSet: "store", AllFeatures: seed%2 == 0})
+		if err != nil {
+			if !strings.Contains(err.Error(), "no scale of the feature keeps all of them apart") {
 				t.Fatal(err)
 			}
 			refused++
 			continue
 		}
-		back, _, err := Read(b.Bytes(), ReadOptions{})
+		names, _ := engineNames(m, WriteOptions{})
+		if strings.Contains(strings.Join(notes, ""), "features written") {
+			fewer++
+			if seed%2 == 0 || strings.Count(b.String(), `"name"`) > len(names) {
+				t.Fatalf("%q of %s", notes, b.String())
+			}
+		}
+		if strings.Contains(strings.Join(notes, ""), "by a power of two") {
+			rescaled++
+		}
+		back, _, err := Read(b.Bytes(), ReadOptions{Names: names})
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, b.String())
 		}
 		sameScores(t, m, back, d, 1e-6) // the sum of constants becomes a float32
-		names, _ := engineNames(m, WriteOptions{})
 		if !slices.Equal(back.FeatureNames, names) {
 			t.Fatalf("the names are %q, expected %q", back.FeatureNames, names)
 		}
 	}
-	if refused < 20 || refused > 300 {
-		t.Errorf("%d models were refused, expected those with thresholds near 0 alone", refused)
+	if refused < 40 || refused > 100 || rescaled < 100 || fewer < 30 {
+		t.Errorf("%d models were refused, %d have a normalizer and %d fewer features", refused, rescaled, fewer)
 	}
 }
 
@@ -264,6 +278,109 @@ func TestLogisticScores(t *testing.T) {
 					t.Fatalf("%s: the score is %v, expected %v of %v", name, got[i], p, s)
 				}
 			}
+		}
+	}
+}
+
+// Claim: files for engines list only features that change a score, also in normalizers, and at least
+// one; --all-features lists all. Read back with the names of the data, they score the same.
+func TestUsedFeaturesAlone(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	tree, err := scorer.NewTrees(4, [][]scorer.TreeNode{{{Feature: 2, Threshold: 1, Left: -1, Right: -2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stumps, err := scorer.NewStumps(4, []scorer.Stump{{Feature: 1, Threshold: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	standards, err := transform.New(map[int]transform.Chain{0: {transform.Standard{Mean: 1, Deviation: 2}}, 1: {transform.Standard{Mean: 3, Deviation: 4}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	net := scorer.Network{Features: 4, Hidden: 2, Activation: scorer.Tanh}
+	for _, c := range []struct {
+		name   string
+		m      *model.Model
+		format string
+		want   string // the features in the file
+	}{
+		{"linear", &model.Model{Scorer: scorer.Linear{Features: 4}, Params: []float64{0, 2, 0, -1}, Transforms: standards}, "solr", "b d"},
+		{"linear", &model.Model{Scorer: scorer.Linear{Features: 4}, Params: []float64{0, 2, 0, -1}, Transforms: standards}, "elasticsearch", "b d"},
+		{"zero", &model.Model{Scorer: scorer.Linear{Features: 4}, Params: []float64{0, 0, 0, 0}}, "solr", "a"},
+		{"zero", &model.Model{Scorer: scorer.Linear{Features: 4}, Params: []float64{0, 0, 0, 0}}, "elasticsearch", "a"},
+		{"net", &model.Model{Scorer: net, Params: []float64{0, 0, 1, 0, 2, 0, 0, 0, 1, 1, 1, 1}}, "solr", "a c"},
+		{"trees", &model.Model{Scorer: tree, Params: []float64{1, 2}}, "solr", "c"},
+		{"trees", &model.Model{Scorer: tree, Params: []float64{1, 2}}, "elasticsearch-xgboost-raw", "c"},
+		{"stumps", &model.Model{Scorer: stumps, Params: []float64{1}}, "solr", "b"},
+		{"stumps", &model.Model{Scorer: stumps, Params: []float64{1}}, "elasticsearch-xgboost-raw", "b"},
+	} {
+		c.m.FeatureNames, c.m.Missing, c.m.Hyperparameters = names, dataset.MissingZero, map[string]any{}
+		d := datasetOf([]float32{1, 2, 3, 4, 8, 7, 6, 5, -1, 0, 0.5, 2}, 4)
+		for _, all := range []bool{false, true} {
+			var b bytes.Buffer
+			notes, err := Write(&b, c.m, c.format, WriteOptions{AllFeatures: all})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, note := strings.Fields(c.want), fmt.Sprintf("%d of 4 features written; the others do not change a score (--all-features writes them)", len(strings.Fields(c.want)))
+			if all {
+				want = names
+			}
+			if slices.Contains(notes, note) == all {
+				t.Errorf("%s, %s: the notes are %q", c.name, c.format, notes)
+			}
+			narrow, _, err := Read(b.Bytes(), ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(narrow.FeatureNames, want) {
+				t.Errorf("%s, %s: the file lists %q, expected %q", c.name, c.format, narrow.FeatureNames, want)
+			}
+			back, _, err := Read(b.Bytes(), ReadOptions{Names: names})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameScores(t, c.m, back, d, 1e-6)
+		}
+	}
+}
+
+// Claim: the names of data place the features of a file that lists some of them; names without any of
+// them rename the features; names with some of them are an error if their order is unknown. Names
+// feature_1, feature_2, … are columns.
+func TestNamesPlaceFeatures(t *testing.T) {
+	file := func(a, b string) []byte {
+		return fmt.Appendf(nil, `{"model": {"name": "m", "model": {"type": "model/linear", "definition": {%q: 1, %q: 2}}}}`, a, b)
+	}
+	for _, c := range []struct {
+		file    []byte
+		o       ReadOptions
+		names   string
+		weights []float64
+		err     string
+	}{
+		{file("b", "a"), ReadOptions{Names: []string{"a", "x", "b"}}, "a x b", []float64{2, 0, 1}, ""},
+		{file("b", "a"), ReadOptions{Names: []string{"a", "b"}}, "a b", []float64{2, 1}, ""},
+		{file("b", "a"), ReadOptions{Names: []string{"p", "q", "r"}}, "p q r", []float64{1, 2, 0}, ""},
+		{file("b", "a"), ReadOptions{Names: []string{"b", "q"}}, "b q", []float64{1, 2}, ""},
+		{file("price", "age"), ReadOptions{Names: []string{"age", "prize", "x"}}, "", nil, `found no name "price" among those given, expected all features of the model: did you mean "prize"?`},
+		{file("feature_4", "feature_2"), ReadOptions{}, "feature_1 feature_2 feature_3 feature_4", []float64{0, 2, 0, 1}, ""},
+		{file("feature_4", "feature_2"), ReadOptions{Features: 5}, "", []float64{0, 2, 0, 1, 0}, ""},
+		{file("feature_4", "feature_2"), ReadOptions{Names: []string{"a", "b", "c", "d"}}, "a b c d", []float64{0, 2, 0, 1}, ""},
+		{file("feature_4", "feature_02"), ReadOptions{}, "feature_4 feature_02", []float64{1, 2}, ""},
+		{file("feature_4", "feature_0"), ReadOptions{}, "feature_4 feature_0", []float64{1, 2}, ""},
+		{file("feature_1", "feature_9999999"), ReadOptions{}, "feature_1 feature_9999999", []float64{1, 2}, ""},
+	} {
+		m, _, err := Read(c.file, c.o)
+		if err != nil {
+			if c.err == "" || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v", c.file, err)
+			}
+			continue
+		}
+		if c.err != "" || strings.Join(m.FeatureNames, " ") != c.names || !slices.Equal(m.Params, c.weights) {
+			t.Errorf("%s with %+v has the names %q and the weights %v, expected %q and %v", c.file, c.o, m.FeatureNames, m.Params, c.names, c.weights)
 		}
 	}
 }

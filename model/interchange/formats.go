@@ -83,6 +83,8 @@ type WriteOptions struct {
 	Names []string
 	// FeatureSet is the name of the feature set, feature store or table, in formats that have one.
 	FeatureSet string
+	// AllFeatures also lists features without influence, in formats that list features by name.
+	AllFeatures bool
 	// FirstFeature says which column is feature 1, in a format that counts columns from 0.
 	FirstFeature Numbering
 	// Scores selects a transform of the scores, for engines that do not accept all scores.

@@ -68,11 +68,15 @@ func TestFusionsAreWritten(t *testing.T) {
 		if _, err := Write(&b, m, name, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		back, _, err := Read(b.Bytes(), ReadOptions{Format: name})
+		names, err := engineNames(m, WriteOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := back.Score(widened(d, back, m))
+		back, _, err := Read(b.Bytes(), ReadOptions{Format: name, Names: names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := back.Score(d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,25 +100,6 @@ func strictMissing(m *model.Model) bool {
 		}
 	}
 	return false
-}
-
-// widened returns documents as a model that was read takes them: Solr's format names the features
-// that have weights alone, in its own order.
-func widened(d *dataset.Dataset, back, m *model.Model) *dataset.Dataset {
-	if m.FeatureNames == nil || back.FeatureNames == nil {
-		return d
-	}
-	columns, err := dataset.MatchNames(back.FeatureNames, m.FeatureNames, true)
-	if err != nil || columns == nil {
-		return d
-	}
-	var x []float32
-	for i := range len(d.Queries[0].Grades) {
-		for _, c := range columns {
-			x = append(x, d.Queries[0].X[i*d.Features+c])
-		}
-	}
-	return datasetOf(x, len(columns))
 }
 
 // Claim: fusions that no format holds are refused, with the reason: other rules and scales, and

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
@@ -314,6 +315,8 @@ func writeSolr(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err err
 	text := fmt.Appendf(nil, `{"class":%s,"name":%s}`, quoted(solrModels+class), quoted(o.Name))
 	if o.FeatureSet != "" {
 		text = strictjson.AppendMember(text, "store", quoted(o.FeatureSet))
+	} else {
+		b.notes = append(b.notes, "the features are those of Solr's feature store _DEFAULT_ (--featureset names another)")
 	}
 	text = strictjson.AppendMember(text, "features", b.features())
 	text = strictjson.AppendMember(text, "params", params)
@@ -322,16 +325,29 @@ func writeSolr(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err err
 
 // solrWriter contains the data that all parts of a model's JSON share.
 type solrWriter struct {
-	o     WriteOptions
-	names []string
-	norms map[int]transform.Standard
-	notes []string
+	o      WriteOptions
+	names  []string
+	listed []bool // for each feature, whether the file lists it
+	norms  map[int]transform.Standard
+	notes  []string
+}
+
+// list decides which features the file lists.
+func (b *solrWriter) list(used []bool) {
+	var notes []string
+	b.listed, notes = b.o.listed(used)
+	b.notes = append(b.notes, notes...)
 }
 
 func (b *solrWriter) features() []byte {
 	text := []byte{'['}
 	for j, name := range b.names {
-		text = separate(text, j)
+		if !b.listed[j] {
+			continue
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
 		text = fmt.Appendf(text, `{"name":%s`, quoted(name))
 		if n, ok := b.norms[j]; ok {
 			text = fmt.Appendf(text, `,"norm":{"class":"%sStandardNormalizer","params":{"avg":"%s","std":"%s"}}`,
@@ -352,16 +368,31 @@ func (b *solrWriter) sums(m *model.Model) (_ string, _ []byte, err error) {
 	m, b.norms = must2(divideStandards(m))
 	if sum, err := linearOf(m); err == nil && sum.constant == 0 && b.o.Scores == RawScores {
 		b.notes = append(b.notes, sum.notes...)
-		text := []byte(`{"weights":{`)
+		used := make([]bool, len(b.names))
 		for j, w := range sum.weights {
 			f := must(single("the weight", w))
-			text = separate(text, j)
-			text = fmt.Appendf(text, "%s:%s", quoted(b.names[j]), decimal32(f))
+			used[j] = f != 0
+		}
+		b.list(used)
+		names, text := only(b.names, b.listed), []byte(`{"weights":{`)
+		for i, w := range only(sum.weights, b.listed) {
+			text = separate(text, i)
+			text = fmt.Appendf(text, "%s:%s", quoted(names[i]), decimal32(float32(w)))
 		}
 		return "LinearModel", append(text, "}}"...), nil
 	}
 	layers, notes := must2(networkOf(m))
 	b.notes = append(b.notes, notes...)
+	used := make([]bool, len(b.names))
+	for _, row := range layers[0].weights {
+		for j, w := range row {
+			used[j] = used[j] || float32(w) != 0
+		}
+	}
+	b.list(used)
+	for u, row := range layers[0].weights {
+		layers[0].weights[u] = only(row, b.listed)
+	}
 	if b.o.Scores == LogisticScores {
 		layers = append(layers[:len(layers):len(layers)], layer{[][]float64{{1}}, []float64{0}, scorer.Sigmoid})
 	}
@@ -418,6 +449,8 @@ func (b *solrWriter) trees(m *model.Model) (_ []byte, err error) {
 	if e.constant != 0 || len(e.trees) == 0 {
 		e.trees = append([]tree{{values: []float64{e.constant}}}, e.trees...)
 	}
+	b.list(e.used())
+	check(b.rescale(e))
 	text := []byte(`{"trees":[`)
 	for k, t := range e.trees {
 		text = separate(text, k)
@@ -444,10 +477,11 @@ func (b *solrWriter) node(text []byte, t tree, at int, missing bool, depth int) 
 		return fmt.Appendf(text, `{"value":"%s"}`, decimal32(v)), nil
 	}
 	n := t.nodes[at]
-	threshold, ok := solrThreshold(n.Threshold)
-	if !ok {
-		return nil, fmt.Errorf("found the threshold %v of feature %d: Solr adds 10⁻⁶ to thresholds, in float32, and of no float32 number does that make this one; rescale the feature", n.Threshold, n.Feature+1)
+	t32 := n.Threshold
+	if norm, ok := b.norms[n.Feature]; ok {
+		t32 = float32(float64(t32) / norm.Deviation)
 	}
+	threshold, _ := solrThreshold(t32) // rescale checked that there is one
 	text = fmt.Appendf(text, `{"feature":%s,"threshold":"%s"`, quoted(b.names[n.Feature]), decimal32(threshold))
 	if missing {
 		text = fmt.Appendf(text, `,"missing":"%s"`, side(n.MissingLeft))
@@ -455,6 +489,50 @@ func (b *solrWriter) node(text []byte, t tree, at int, missing bool, depth int) 
 	text = must(b.node(append(text, `,"left":`...), t, n.Left, missing, depth+1))
 	text = must(b.node(append(text, `,"right":`...), t, n.Right, missing, depth+1))
 	return append(text, '}'), nil
+}
+
+// rescale sets normalizers for features with a threshold near 0 that no float32 becomes when Solr adds
+// solrSlack. They divide by a power of two, which is exact, so that every document goes to the same
+// side. It returns an error if no power of two is suitable for all thresholds of a feature.
+func (b *solrWriter) rescale(e *ensemble) error {
+	thresholds := make([][]float32, e.features)
+	for _, t := range e.trees {
+		for _, n := range t.nodes {
+			thresholds[n.Feature] = append(thresholds[n.Feature], n.Threshold)
+		}
+	}
+	b.norms = map[int]transform.Standard{}
+	var rescaled []string
+	for j, list := range thresholds {
+		divisor, ok := solrDivisor(list)
+		switch {
+		case !ok:
+			return fmt.Errorf("found thresholds of feature %d (%s) from %v to %v: Solr adds 10⁻⁶ to thresholds, in float32, and no scale of the feature keeps all of them apart; train with --transform clip on it", j+1, b.names[j], slices.Min(list), slices.Max(list))
+		case divisor != 1:
+			b.norms[j] = transform.Standard{Deviation: divisor}
+			rescaled = append(rescaled, b.names[j])
+		}
+	}
+	if len(rescaled) > 0 {
+		b.notes = append(b.notes, fmt.Sprintf("a StandardNormalizer divides %s by a power of two, since Solr adds 10⁻⁶ to thresholds: documents go to the same side as in the model", strings.Join(rescaled, ", ")))
+	}
+	return nil
+}
+
+// solrDivisor returns the largest power of two, at most 1, so that Solr can have all thresholds of a
+// feature divided by it.
+func solrDivisor(thresholds []float32) (divisor float64, ok bool) {
+	for divisor = 1; divisor >= math.SmallestNonzeroFloat32; divisor /= 2 {
+		bad := func(t float32) bool {
+			scaled := float64(t) / divisor
+			_, ok := solrThreshold(float32(scaled))
+			return !ok || divisor < 1 && math.Abs(scaled) >= math.MaxFloat32
+		}
+		if !slices.ContainsFunc(thresholds, bad) {
+			return divisor, true
+		}
+	}
+	return 0, false
 }
 
 // solrThreshold returns the float32 that becomes t when Solr adds solrSlack, so that every value goes

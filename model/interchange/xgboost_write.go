@@ -164,6 +164,33 @@ func (f *xgbForest) shiftFeatures() {
 	}
 }
 
+// used reports for each feature whether a node tests it.
+func (f *xgbForest) used() []bool {
+	used := make([]bool, f.features)
+	for _, nodes := range f.trees {
+		for _, n := range nodes {
+			used[n.feature] = used[n.feature] || n.left > 0
+		}
+	}
+	return used
+}
+
+// list removes the features that are not listed. No node tests them.
+func (f *xgbForest) list(listed []bool) {
+	at, n := make([]int, len(listed)), 0
+	for j, is := range listed {
+		if at[j] = n; is {
+			n++
+		}
+	}
+	f.features, f.names, f.categories = n, only(f.names, listed), only(f.categories, listed)
+	for _, nodes := range f.trees {
+		for i := range nodes {
+			nodes[i].feature = at[nodes[i].feature]
+		}
+	}
+}
+
 // types returns the list of the features' types. It is empty unless f.typed is set or a feature has
 // categories.
 func (f *xgbForest) types() []byte {
