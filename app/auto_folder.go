@@ -334,6 +334,9 @@ func targetOf(format string) (*exportTarget, error) {
 	if err := interchange.CheckWritable(format); err != nil {
 		return nil, usageErrorf("--for: %w", err)
 	}
+	if interchange.NeedsExtractors(format) {
+		return nil, usageErrorf("--for: found %s, which needs the extractors of features, expected elasticsearch-xgboost-raw, which holds the same models; then listwise export --to %[1]s", format)
+	}
 	return &exportTarget{format}, nil
 }
 

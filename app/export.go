@@ -18,6 +18,7 @@ type exportFlags struct {
 	out     string
 	scores  string
 	names   string
+	queries string // file of extractors
 	options interchange.WriteOptions
 }
 
@@ -46,6 +47,7 @@ columns count from 0 or 1.`,
 		Example: `  listwise export --model trees.json --to lightgbm --out lightgbm.txt
   listwise export --model trees.json --to elasticsearch --name shop --scores shift --out shop.json
   listwise export --model m.json --to solr --name shop --features bm25,title,ctr,age,clicks --out shop.json
+  listwise export --model trees.json --to elasticsearch-native --extractors queries.json --out shop.json
   listwise export --model m.json --to sql --featureset products --out score.sql`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,6 +64,7 @@ columns count from 0 or 1.`,
 	fl.StringVar(&f.scores, "scores", interchange.RawScores.String(), "`how` to transform scores: raw, shift or logistic")
 	fl.StringVar(&f.options.Name, "name", "", "model `name`, for formats that have one (default listwise)")
 	fl.StringVar(&f.names, "features", "", "feature `names` in the engine, separated by commas or as JSON")
+	fl.StringVar(&f.queries, "extractors", "", "`file` of feature extractors, for elasticsearch-native")
 	fl.StringVar(&f.options.FeatureSet, "featureset", "", "`name` of the feature set, feature store or table")
 	fl.BoolVar(&f.options.AllFeatures, "all-features", false, "list unused features too, in formats that list them by name")
 	f.addTo(fl, "0")
@@ -69,7 +72,7 @@ columns count from 0 or 1.`,
 }
 
 func (f *exportFlags) targets() *targets {
-	return new(targets).reads("--model", f.model).writes("--out", f.out)
+	return new(targets).reads("--model", f.model).reads("--extractors", f.queries).writes("--out", f.out)
 }
 
 func (f *exportFlags) run(env *environment) error {
@@ -89,11 +92,34 @@ func (f *exportFlags) run(env *environment) error {
 	if f.options.Names, err = parseFeatures(f.names); err != nil {
 		return err
 	}
+	if err := f.readExtractors(); err != nil {
+		return err
+	}
 	m, err := env.loadModel("model", f.model)
 	if err != nil {
 		return err
 	}
 	return f.write(env, m)
+}
+
+// readExtractors reads --extractors.
+func (f *exportFlags) readExtractors() error {
+	if needs := interchange.NeedsExtractors(f.to); needs != (f.queries != "") {
+		if needs {
+			return usageErrorf("--to %s: expected --extractors FILE: a JSON list of {\"query_extractor\": {\"feature_name\": …, \"query\": {…}}}", f.to)
+		}
+		return usageErrorf("--extractors: found --to %s, expected a format that has extractors: elasticsearch-native", f.to)
+	} else if !needs {
+		return nil
+	}
+	data, err := model.ReadFile(f.queries)
+	if err == nil {
+		f.options.Extractors, err = interchange.ReadExtractors(f.queries, data)
+	}
+	if err != nil {
+		return usageErrorf("--extractors: %w", err)
+	}
+	return nil
 }
 
 func (f *exportFlags) write(env *environment, m *model.Model) error {

@@ -32,6 +32,7 @@ var foreigners = []struct {
 	{isONNX, "ONNX, which is written and not read, expected the model file that it was made of"},
 	{isPMML, "PMML, expected the model file that it was made of"},
 	{isFeatureStore, "Solr's feature store, expected a model: the model store answers them at schema/model-store"},
+	{isElasticNative, "a trained model of Elasticsearch's own learning to rank, which is written and not read, expected the model file that it was made of"},
 	{isUTF16, "text in UTF-16, such as a redirection of PowerShell writes, expected UTF-8"},
 }
 
@@ -85,6 +86,10 @@ func isONNX(head []byte) bool {
 
 func isFeatureStore(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"org.apache.solr.ltr.feature.`))
+}
+
+func isElasticNative(head []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"feature_extractors"`)) && bytes.Contains(head, []byte(`"inference_config"`))
 }
 
 func isUTF16(head []byte) bool {

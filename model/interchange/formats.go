@@ -46,6 +46,7 @@ var formats = []format{
 	opensearch,
 	elasticRankLib,
 	elasticRaw,
+	elasticNative,
 	solr,
 	svmlight,
 	liblinear,
@@ -87,6 +88,8 @@ type WriteOptions struct {
 	AllFeatures bool
 	// FirstFeature says which column is feature 1, in a format that counts columns from 0.
 	FirstFeature Numbering
+	// Extractors compute the features, in a format for which NeedsExtractors is true.
+	Extractors []Extractor
 	// Scores selects a transform of the scores, for engines that do not accept all scores.
 	Scores Scores
 }
