@@ -232,7 +232,7 @@ func writeElastic(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err 
 		}
 		definition = fmt.Appendf(definition, "%s:%s", quoted(names[j]), decimal32(float32(weight)))
 	}
-	notes = slices.Concat(notes, sum.notes, []string{`the feature set must have all features by these names: one that is unknown is an error there`})
+	notes = slices.Concat(notes, sum.notes, negative(m, o), []string{`the feature set must have all features by these names: one that is unknown is an error there`})
 	if sum.constant != 0 {
 		notes = append(notes, fmt.Sprintf("the constant %v, which is added to all scores and changes no order, is left out: model/linear has none", sum.constant))
 	}
@@ -242,7 +242,7 @@ func writeElastic(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err 
 func writeElasticXGBoost(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err error) {
 	defer catch(&err)
 	definition, notes := must2(xgboostDefinition(m, o))
-	notes = append(notes, "the feature set must have the features that the trees use by these names; versions of the plugin without missing values take these as 0")
+	notes = append(append(notes, negative(m, o)...), "the feature set must have the features that the trees use by these names; versions of the plugin without missing values take these as 0")
 	return notes, writeElasticBody(w, o, nil, nil, elasticXGBoost, quoted(string(definition)))
 }
 
@@ -256,7 +256,7 @@ func writeElasticRaw(w io.Writer, m *model.Model, o WriteOptions) (_ []string, e
 	f.list(listed)
 	var definition bytes.Buffer
 	check(f.write(&definition, o.Scores))
-	notes = slices.Concat(notes, of, []string{"the feature set must have these features by these names"})
+	notes = slices.Concat(notes, of, negative(m, o), []string{"the feature set must have these features by these names"})
 	return notes, writeElasticBody(w, o, nil, nil, elasticXGBoostRaw, quoted(definition.String()))
 }
 
@@ -264,8 +264,26 @@ func writeElasticRankLib(w io.Writer, m *model.Model, o WriteOptions) (_ []strin
 	defer catch(&err)
 	var text bytes.Buffer
 	notes := must(writeRankLib(&text, m, o))
-	notes = append(notes, fmt.Sprintf("the feature set must have exactly these %d features in the order of the model, also those without influence: model/ranklib knows them by their place", m.Scorer.NumFeatures()))
+	notes = append(append(notes, negative(m, o)...), fmt.Sprintf("the feature set must have exactly these %d features in the order of the model, also those without influence: model/ranklib knows them by their place", m.Scorer.NumFeatures()))
 	return notes, writeElasticBody(w, o, nil, nil, elasticRankLibType, quoted(text.String()))
+}
+
+// negative returns a note if a score may be negative. The engine adds scores of rescored documents to
+// those of the query, and ranks all documents by the sums.
+func negative(m *model.Model, o WriteOptions) []string {
+	remedy := "logistic"
+	if e, err := treesOf(m); err == nil {
+		if e.constant+e.least() >= 0 {
+			return nil
+		}
+		remedy = "shift"
+	} else if _, err := linearOf(m); err != nil {
+		return nil // a RankNet, which is logistic
+	}
+	if o.Scores != RawScores {
+		return nil
+	}
+	return []string{fmt.Sprintf("scores may be negative, and the engine may rank such a document below others that are not rescored (--scores %s)", remedy)}
 }
 
 func writeElasticBody(w io.Writer, o WriteOptions, names []string, norms map[int]transform.Standard, kind string, definition []byte) error {

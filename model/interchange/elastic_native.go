@@ -119,7 +119,9 @@ func writeElasticNative(w io.Writer, m *model.Model, o WriteOptions) (_ []string
 		strictjson.Compact(&text, x.text)
 	}
 	fmt.Fprintf(&text, `]}},"compressed_definition":"%s"}`, must(compressed(definition)))
-	notes = append(notes, "Elasticsearch adds a constant to the scores, so that none is negative")
+	if e.constant+e.least() < 0 {
+		notes = append(notes, "scores may be negative; Elasticsearch from 8.19 on adds a constant to prevent it, older versions need --scores shift")
+	}
 	if m.Missing != dataset.MissingKeep {
 		notes = append(notes, "a document that the query of a feature does not match counts as 0 in that feature, as in training")
 	}

@@ -169,14 +169,16 @@ func (e *ensemble) gatherConstants() {
 	})
 }
 
-// shift sets the constant so that the least possible score is 0.
-func (e *ensemble) shift() {
-	var least float64
+// least returns the least possible sum of the trees, without the constant.
+func (e *ensemble) least() (least float64) {
 	for _, t := range e.trees {
 		least += slices.Min(t.values)
 	}
-	e.constant = -least
+	return least
 }
+
+// shift sets the constant so that the least possible score is 0.
+func (e *ensemble) shift() { e.constant = -e.least() }
 
 // shiftLeaves subtracts from each tree the value of its least leaf. So no sum is negative, in any
 // precision and order.

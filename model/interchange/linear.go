@@ -53,10 +53,15 @@ func errNotLinear(m *model.Model) error {
 
 // fold folds the transforms of a feature into its weight and the constant.
 func (l *linear) fold(feature int, chain transform.Chain) error {
-	slope, intercept, ok := chain.Affine(-transform.Unbounded, transform.Unbounded)
-	if !ok {
-		return fmt.Errorf("found that feature %d is clipped or its logarithm taken, expected that it is standardised at most: the format holds weighted sums of features", feature+1)
+	if !affine(chain) {
+		step := 0 // the chain is affine up to this step
+		for affine(chain[:step+1]) {
+			step++
+		}
+		return fmt.Errorf("found the transform %s of feature %d%s, expected standard at most: the format holds weighted sums of features; train with --transform standard or a tree method, or let the engine compute %[1]s of the feature and train on that",
+			chain[step].Name(), feature+1, l.nameOf(feature))
 	}
+	slope, intercept, _ := chain.Affine(-transform.Unbounded, transform.Unbounded)
 	w := l.weights[feature]
 	l.weights[feature] = w * slope
 	l.constant += float64(w * intercept)
@@ -67,6 +72,19 @@ func (l *linear) fold(feature int, chain transform.Chain) error {
 		}
 	}
 	return nil
+}
+
+func affine(chain transform.Chain) bool {
+	_, _, ok := chain.Affine(-transform.Unbounded, transform.Unbounded)
+	return ok
+}
+
+// nameOf returns the name of a feature in brackets, or nothing if features have no names.
+func (l *linear) nameOf(feature int) string {
+	if l.names == nil {
+		return ""
+	}
+	return " (" + l.names[feature] + ")"
 }
 
 // model returns the model of the sum. method names the system from which it was imported. A sum with a
@@ -167,7 +185,7 @@ func standardOf(feature string, mean, deviation float32) (transform.Standard, er
 // foldInto folds the transforms of features into the first layer of a network.
 func foldInto(l *layer, m *model.Model) (notes []string, err error) {
 	for u, row := range l.weights {
-		sum := linear{weights: append([]float64(nil), row...), constant: l.biases[u]}
+		sum := linear{names: m.FeatureNames, weights: append([]float64(nil), row...), constant: l.biases[u]}
 		for _, j := range m.Transforms.Features() {
 			if err := sum.fold(j, m.Transforms.Chain(j)); err != nil {
 				return nil, err

@@ -33,7 +33,7 @@ func TestLinear(t *testing.T) {
 	if m.Transforms, err = transform.New(map[int]transform.Chain{1: {transform.Log1p{}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := linearOf(m); err == nil || !strings.Contains(err.Error(), "its logarithm taken") {
+	if _, err := linearOf(m); err == nil || !strings.Contains(err.Error(), "found the transform log1p of feature 2 (b)") {
 		t.Errorf("the error about a logarithm is %v", err)
 	}
 	m.Transforms, m.Normalization = nil, dataset.ZScore
