@@ -61,6 +61,7 @@ var readers = []struct {
 	{"solr.json", []string{"data.txt"}, "score --model solr.json --data data.txt", 80},
 	{"layers.json", []string{"data.txt"}, "score --model layers.json --data data.txt", 80},
 	{"elastic.json", []string{"data.txt"}, "score --model elastic.json --data data.txt", 60},
+	{"queries.json", []string{"mart.json"}, "export --model mart.json --to elasticsearch-native --extractors queries.json --out out.json", 60},
 	{"fusion.json", []string{"data.txt"}, "score --model fusion.json --data data.txt", 200},
 	{"trees.json", []string{"data.txt"}, "explain --model trees.json --data data.txt --permutations 100 --repeats 1 --svg out.svg", 60},
 	{"data.txt", []string{"fusion.json"}, "explain --model fusion.json --data data.txt --of 1 --format json", 60},

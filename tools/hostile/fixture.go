@@ -105,6 +105,16 @@ const (
 `
 )
 
+// extractors compute the features of mart.json.
+const extractors = `[
+  {"query_extractor": {"feature_name": "feature_1", "query": {"match": {"title": "{{query}}"}}, "default_score": 0.5}},
+  {"query_extractor": {"feature_name": "feature_2", "query": {"match": {"body": "{{query}}"}}}},
+  {"query_extractor": {"feature_name": "feature_3", "query": {"exists": {"field": "ctr"}}}},
+  {"query_extractor": {"feature_name": "feature_4", "query": {"match_all": {}}}},
+  {"query_extractor": {"feature_name": "feature_5", "query": {"match_all": {}}}}
+]
+`
+
 // checkpointed is a training that is stopped to leave a checkpoint.
 const checkpointed = "train --method expgain --set restarts=1000 --train data.txt --model from.json --checkpoint run.ckpt --no-record"
 
@@ -120,7 +130,7 @@ func newFixture(binary, dir string) (*fixture, error) {
 	if err := os.WriteFile(filepath.Join(dir, "random.json"), []byte(randomModel), 0o600); err != nil {
 		return nil, err
 	}
-	for name, text := range map[string]string{"weights.csv": weighted, "log.jsonl": interleaved, "clicks.jsonl": clicked} {
+	for name, text := range map[string]string{"weights.csv": weighted, "log.jsonl": interleaved, "clicks.jsonl": clicked, "queries.json": extractors} {
 		if err := create(name, text)(dir); err != nil {
 			return nil, err
 		}

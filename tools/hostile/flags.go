@@ -29,6 +29,7 @@ var bases = []struct{ args, files string }{
 	{"fuse --data data.txt --valid vali.txt --out out.scores linear.json stumps.json", "data.txt vali.txt linear.json stumps.json"},
 	{"import lightgbm.txt --model out.json", "lightgbm.txt"},
 	{"export --model mart.json --to xgboost --out out.json", "mart.json"},
+	{"export --model mart.json --to elasticsearch-native --extractors queries.json --out out.json", "mart.json queries.json"},
 	{"export --model mart.json --to lightgbm --out out.txt", "mart.json"},
 	{"data info data.txt", "data.txt"},
 	{"data report --data data.txt --against vali.txt --out out.html", "data.txt vali.txt"},

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks models that go out and come in against RankyMcRankFace, Solr's learning-to-rank module,
-# ONNX Runtime, Vespa's evaluator, scikit-learn and LIBLINEAR, of the versions that engines/ pins. It
-# makes a folder of its own with a Python environment and the jars, and uses it again:
+# Elasticsearch's inference, eland, ONNX Runtime, Vespa's evaluator, scikit-learn and LIBLINEAR, of the
+# versions that engines/ pins. It makes a folder of its own with a Python environment and the jars, and uses it again:
 # CHECK_ENGINES_DIR, or one in the folder for temporary files. The exit code is not 0 if anything
 # differs. Options go to engines.py.
 set -euo pipefail
@@ -29,11 +29,14 @@ jars() {
 }
 jars engines
 jars vespa
+jars elasticsearch
 
 rm -rf "$dir/classes" "$dir/work"
 javac -nowarn -cp "$dir/engines/lib/*" -d "$dir/classes" "$here/engines/Engines.java"
 javac -nowarn -cp "$dir/vespa/lib/*" -d "$dir/classes" "$here/engines/Vespa.java" 2>"$dir/warnings" || { cat "$dir/warnings" >&2; exit 1; }
+javac -nowarn -cp "$dir/elasticsearch/lib/*" -d "$dir/classes" "$here/engines/Elasticsearch.java"
 (cd "$here/../.." && go build -o "$dir/listwise" ./cmd/listwise)
 exec "$dir/venv/bin/python" "$here/engines/engines.py" --listwise "$dir/listwise" \
   --java "java -cp $dir/classes:$dir/engines/lib/* Engines" --vespa "java -cp $dir/classes:$dir/vespa/lib/* Vespa" \
+  --elasticsearch "java -cp $dir/classes:$dir/elasticsearch/lib/* Elasticsearch" \
   --work "$dir/work" "$@"
