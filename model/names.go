@@ -26,7 +26,11 @@ func (m *Model) Columns(d *dataset.Dataset) ([]int, error) {
 	}
 	switch width := m.NumFeatures(); {
 	case d.Features > width:
-		return nil, fmt.Errorf("found %d features, expected at most the model's %d", d.Features, width)
+		remedy := ""
+		if m.Training.Status == "imported" { // a file for an engine lists only used features
+			remedy = "; listwise import --features adds those that the file leaves out"
+		}
+		return nil, fmt.Errorf("found %d features, expected at most the model's %d%s", d.Features, width, remedy)
 	case d.Features < width && d.FeatureNames != nil && m.FeatureNames == nil:
 		return nil, fmt.Errorf("found %d named features, expected %d: the model has no feature names, so columns are matched by order", d.Features, width)
 	}

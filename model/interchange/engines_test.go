@@ -368,6 +368,8 @@ func TestNamesPlaceFeatures(t *testing.T) {
 		{file("feature_4", "feature_2"), ReadOptions{}, "feature_1 feature_2 feature_3 feature_4", []float64{0, 2, 0, 1}, ""},
 		{file("feature_4", "feature_2"), ReadOptions{Features: 5}, "", []float64{0, 2, 0, 1, 0}, ""},
 		{file("feature_4", "feature_2"), ReadOptions{Names: []string{"a", "b", "c", "d"}}, "a b c d", []float64{0, 2, 0, 1}, ""},
+		{file("b", "a"), ReadOptions{Features: 2}, "b a", []float64{1, 2}, ""},
+		{file("b", "a"), ReadOptions{Features: 3}, "", nil, "found 2 features by name, expected the names of all 3 to be given"},
 		{file("feature_4", "feature_02"), ReadOptions{}, "feature_4 feature_02", []float64{1, 2}, ""},
 		{file("feature_4", "feature_0"), ReadOptions{}, "feature_4 feature_0", []float64{1, 2}, ""},
 		{file("feature_1", "feature_9999999"), ReadOptions{}, "feature_1 feature_9999999", []float64{1, 2}, ""},

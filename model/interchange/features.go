@@ -41,6 +41,9 @@ func named(m *model.Model, o ReadOptions) (_ *model.Model, err error) {
 	if n < have || n > mostFeatures {
 		return nil, fmt.Errorf("found %d features to be given, expected the model's %d or more, at most %d", n, have, mostFeatures)
 	}
+	if o.Names == nil && m.FeatureNames != nil && numbersIn(m.FeatureNames) == nil && have < n {
+		return nil, fmt.Errorf("found %d features by name, expected the names of all %d to be given, since the place of the others among them is unknown", have, n)
+	}
 	at := must(placesOf(m, o.Names))
 	wide := must(spread(m, at, n))
 	switch {
