@@ -35,8 +35,9 @@ Formats:
 A model that the format cannot represent is an error that states the reason. Formats
 for weighted sums do not take trees. Engines that see one document at a time do not
 take per-query normalization or views. A fusion by combsum with --scale raw is written
-as one model if all members are trees or all are linear. Notes state what users of the
-file must know.
+as one model if all members are trees or all are linear. elasticsearch-native needs
+--extractors, the queries that compute the features. Notes state what users of the file
+must know.
 
 --scores changes scores but not their order: shift adds a constant so that no score is
 negative; logistic is 1/(1+exp(-score)), where the format has it. --features defaults

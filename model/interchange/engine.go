@@ -64,7 +64,7 @@ func (e *ensemble) shiftSingle() {
 // since engines accept no empty list. used says which features have influence.
 func (o WriteOptions) listed(used []bool) (listed []bool, notes []string) {
 	listed = slices.Clone(used)
-	if !slices.Contains(used, true) {
+	if len(used) > 0 && !slices.Contains(used, true) {
 		listed[0] = true
 	}
 	if o.AllFeatures {

@@ -16,9 +16,9 @@ import (
 )
 
 // named adapts the features of an imported model to the data that it will score. It adds features that
-// the file does not list: formats with numbered features end at the last one with a weight, and files
-// for engines list only the features that change a score. Names place the model's features among the
-// data's; models without common names, and files without names, are matched by order.
+// the file does not list: numbered features end at the last one with a weight, and files for engines
+// list only used features. Names place the model's features among the data's. Without common names,
+// features are matched by order.
 func named(m *model.Model, o ReadOptions) (_ *model.Model, err error) {
 	defer catch(&err)
 	for _, name := range slices.Concat(m.FeatureNames, o.Names) {
