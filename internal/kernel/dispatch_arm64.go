@@ -4,7 +4,8 @@ package kernel
 
 import "math"
 
-// Every arm64 processor has NEON. Sums over lanes leave these to Go, which adds them up.
+// Every arm64 processor has NEON. The NEON loops for sums return the lanes, and Go adds the lanes
+// up.
 
 func dot(x, y []float64) float64 {
 	var s lanes
@@ -71,7 +72,7 @@ func expSum(dst, x []float64, shift float64) float64 {
 	return sum(dst)
 }
 
-// sumExp takes a few elements at a time, a multiple of the lanes.
+// sumExp processes blocks of up to 128 elements, a multiple of the number of lanes.
 func sumExp(x []float64, shift float64) float64 {
 	var s lanes
 	var block [128]float64
@@ -112,7 +113,7 @@ func logisticRows(a, e, grad []float64, from []int32) (u float64, k int64) {
 	return u, k
 }
 
-// suffixRows adds rows of a vector and more as vectors.
+// suffixRows adds whole rows with vector instructions if a row fills at least one vector.
 func suffixRows(e []float64, width int) {
 	if width < 4 {
 		suffixRowsGo(e, width)

@@ -2,8 +2,8 @@
 
 package kernel
 
-// What has no vector instructions but on amd64: lists of pairs, whose elements are gathered, and
-// the loops of trees.
+// These functions have assembly on amd64 only: they gather elements by index, or belong to decision
+// trees.
 
 const haveAVX2, haveAVX512 = false, false
 

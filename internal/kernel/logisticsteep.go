@@ -1,10 +1,11 @@
 package kernel
 
-// MaxLogOdds bounds the log odds of the loops on odds, [LogisticRow] and its like: exp(69) < 2^100.
+// MaxLogOdds is the largest log odds for which [LogisticRow], [SlopeRow] and [OddsRow] may be used:
+// exp(69) < 2^100.
 const MaxLogOdds = 69
 
-// SteepLogisticRow is [LogisticRow] for log odds row + cols[c] of any size; work
-// has the length of cols.
+// SteepLogisticRow is [LogisticRow] for log odds row + cols[c] of any size. cols, grad and work
+// have the same length.
 func SteepLogisticRow(row float64, cols, grad, work []float64) (logSum, probSum float64) {
 	for c, v := range cols {
 		work[c] = row + v

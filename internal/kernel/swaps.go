@@ -2,21 +2,23 @@ package kernel
 
 import "math"
 
-// SwapLaw has the factors of λ of pairs of documents under a swap's loss. One document, the upper, is
-// above all others. E are the exponentials exp(σs) of their scores, up to a common factor. D is the
-// measure's loss by the swap of the two, positive if the upper one is better. Then
+// SwapLaw has the constants of λ for the pairs of one document with others, under a loss of the
+// swap of two documents. The one document, the upper, ranks above all others. E is exp(σ·score), up
+// to a common factor; Upper is the E of the upper document. D is the loss of the measure by the
+// swap, positive if the upper document is better. Then
 //
 //	ρ = Ease·E_worse/(E_better + Ease·E_worse),    f = Sigma·D·ρ
 //
-// is λ of the upper document (LambdaRank's, where Ease = exp(σ·margin)).
+// is λ of the upper document. It is LambdaRank's λ if Ease is exp(σ·margin).
 type SwapLaw struct{ Sigma, Ease, Upper float64 }
 
-// SwapSums are sums over pairs, added in order: of f, of Sigma·|f|·(1 − ρ), and of |f|.
+// SwapSums are sums over pairs, added in order. F is the sum of f, Curvature of Sigma·|f|·(1 − ρ),
+// and Size of |f|.
 type SwapSums struct{ F, Curvature, Size float64 }
 
-// Add adds the pairs of the upper document with others to their sums, given losses D and exponentials e.
-// It subtracts f from lambda and adds Sigma·|f|·(1 − ρ) to second. It continues the sums. All slices have
-// the same length.
+// Add adds the pairs of the upper document with other documents to sums. losses[b] is D of the pair
+// with document b, and e[b] is E of document b. Add subtracts f from lambda[b] and adds
+// Sigma·|f|·(1 − ρ) to second[b]. All slices have the same length.
 func (l SwapLaw) Add(sums *SwapSums, lambda, second, losses, e []float64) {
 	mustMatch(len(second), len(lambda))
 	mustMatch(len(losses), len(lambda))
@@ -24,8 +26,8 @@ func (l SwapLaw) Add(sums *SwapSums, lambda, second, losses, e []float64) {
 	addSwaps(l, sums, lambda, second, losses, e)
 }
 
-// addSwapsGo chooses the better of two without a branch, since it is unpredictable: with a loss below 0 the
-// worse is the upper.
+// addSwapsGo selects the better document without a branch, since the branch would be unpredictable.
+// The upper document is the worse one if the loss is negative.
 func addSwapsGo(l SwapLaw, sums *SwapSums, lambda, second, losses, e []float64) {
 	upper := math.Float64bits(l.Upper)
 	second, losses, e = second[:len(lambda)], losses[:len(lambda)], e[:len(lambda)]
@@ -47,7 +49,7 @@ func addSwapsGo(l SwapLaw, sums *SwapSums, lambda, second, losses, e []float64) 
 	*sums = s
 }
 
-// DivideByGaps divides each of x by least plus the gap between its score and the score top.
+// DivideByGaps divides x[i] by least + |top − scores[i]|, for slices of the same length.
 func DivideByGaps(x, scores []float64, top, least float64) {
 	mustMatch(len(scores), len(x))
 	divideByGaps(x, scores, top, least)

@@ -1,17 +1,17 @@
 package kernel
 
-// Kept says which elements of a row-major matrix count; the zero value is for no elements. Kept are immutable and may
-// be used concurrently.
+// Kept marks the elements of a row-major matrix that count. The zero value is for an empty matrix.
+// Kept is immutable and may be used concurrently.
 type Kept struct {
 	elements, width int
 	without         []int32
-	bits            []uint8 // one an element, of eight columns a byte, the first the lowest, and whole bytes a row
+	bits            []uint8 // one bit per element; a byte has eight columns, the first in the lowest bit; each row starts a new byte
 }
 
-// NewKept returns that all elements of rows × width count but those given, which are numbered row by row. It keeps the
-// slice.
+// NewKept returns a Kept that counts every element of a rows × width matrix except those listed in
+// without. Elements are numbered row by row. NewKept keeps the slice without.
 func NewKept(rows, width int, without []int32) Kept {
-	each := (width + 7) / 8 // bytes a row
+	each := (width + 7) / 8 // bytes per row
 	k := Kept{rows * width, width, without, make([]uint8, rows*each)}
 	for i := range k.bits {
 		k.bits[i] = uint8(1<<min(width-i%each*8, 8) - 1)
@@ -31,15 +31,15 @@ func (k Kept) Drop(e []float64, v float64) {
 	}
 }
 
-// ExpWalks computes exponentials of the running sums of [Pairs.PrefixDiff], from a row-major matrix with
-// the given first row. It adds b times further numbers y to the exponents, and sets the exponentials that
-// kept excludes to 0:
+// ExpWalks computes exponentials of the running sums of [Pairs.PrefixDiff]. The first row of e has
+// the first row of the running sums. ExpWalks adds b·y to the exponents and sets the elements that
+// kept does not count to 0:
 //
 //	e[i] = exp(sum[i] + b·y[i])
 //
-// The bits are those of PrefixDiff and [ExpPlus]. Together they are faster, since loads bound one and
-// arithmetic the other. e has width more elements than there are pairs, y one for each pair, and kept a
-// bit for each pair.
+// The results have the bits of PrefixDiff followed by [ExpPlus]. One pass is faster than two, since
+// loads bound the first step and arithmetic bounds the second. e, y and kept have kept's width more
+// elements than there are pairs.
 func (p *Pairs) ExpWalks(e []float64, a float64, s []float64, b float64, y []float64, kept Kept) {
 	width := kept.width
 	mustMatch(len(s), p.documents)
