@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// forests are the loops of scoring with trees: 64 documents' leaves, a byte each, in a register
-// of 512 bits, or 32 in one of 256.
+// forests writes the loops for scoring with trees. A register of 512 bits has the leaves of 64
+// documents, one byte each, and a register of 256 bits has those of 32.
 func forests() {
 	codes()
 	addForest()
@@ -15,12 +15,12 @@ func forests() {
 	addForestAVX2()
 }
 
-// addForest keeps the leaves of 128 documents in two registers while the splits of a tree pass,
-// then fetches their values, eight documents at a time: by a permutation of two registers
-// that hold all values of a tree of up to 16 leaves, otherwise by gathering.
+// addForest keeps the leaves of 128 documents in two registers during all splits of a tree. Then it
+// fetches their values, eight documents at a time. For a tree of up to 16 leaves, two registers
+// have all values, and a permutation selects from them. For larger trees it gathers.
 func addForest() {
 	TEXT("addForestAVX512", attrLeaf, "func(dst, values *float64, codes *uint8, splits, trees *uint32, count, groups int)")
-	Doc("addForestAVX512 is addForestGo for count trees and groups times 8 documents; there is one of each at least.")
+	Doc("addForestAVX512 implements addForestGo for count trees and 8·groups documents. count and groups are at least 1.")
 	Pragma("noescape")
 	AllocLocal(128)
 	dst, values := Mem{Base: Load(Param("dst"), GP64())}, Mem{Base: Load(Param("values"), GP64())}
@@ -44,7 +44,8 @@ func addForest() {
 	VPBROADCASTD(split.Offset(8), at)
 	VPBROADCASTD(split.Offset(12), step)
 	for i, l := range leaves {
-		// The mask of those above first: it does not wait for the split before.
+		// Computes the mask of the documents above first, since this does not wait for the previous
+		// split.
 		goes := K()
 		VPCMPUB(U8(1), codes.Idx(column, 1).Offset(64*i), above, goes)
 		VPCMPEQB(at, l, goes, goes)
@@ -76,7 +77,8 @@ func addForest() {
 	RET()
 }
 
-// eights goes over the documents eight at a time; leaf addresses the leaves of eight.
+// eights passes the documents eight at a time. value returns the values of the eight leaves at
+// leaf.
 func eights(dst, bytes Mem, groups Register, label string, value func(leaf Mem) VecVirtual) {
 	i := GP64()
 	XORQ(i, i)
@@ -93,7 +95,7 @@ func eights(dst, bytes Mem, groups Register, label string, value func(leaf Mem) 
 	JL(LabelRef(label))
 }
 
-// few fetches values of trees with n ≤ 16 leaves.
+// few fetches the values for a tree with n ≤ 16 leaves.
 func few(dst, values, bytes Mem, groups, n Register) {
 	ones, low, high := GP64(), K(), K()
 	MOVQ(I32(-1), ones)
@@ -122,11 +124,11 @@ func gathered(dst, values, bytes Mem, groups Register) {
 	})
 }
 
-// codes counts, 64 numbers at a time, the cuts below each: one comparison and one addition a
-// cut and 16 numbers. What is left at the end is read and written under masks.
+// codes counts the cuts below each number, 64 numbers at a time. It takes one comparison and one
+// addition per cut and 16 numbers. It reads and writes the last numbers under masks.
 func codes() {
 	TEXT("codesAVX512", attrLeaf, "func(dst *uint8, x, cuts *float32, n, count int)")
-	Doc("codesAVX512 is codesGo for n numbers and count cuts; there is one of each at least.")
+	Doc("codesAVX512 implements codesGo for n numbers and count cuts, at least one of each.")
 	Pragma("noescape")
 	dst, x := Mem{Base: Load(Param("dst"), GP64())}, Mem{Base: Load(Param("x"), GP64())}
 	cuts, n := Mem{Base: Load(Param("cuts"), GP64())}, Load(Param("n"), GP64())

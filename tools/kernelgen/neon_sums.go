@@ -1,23 +1,23 @@
 package main
 
-// neonReductions are the sums over lanes, sixteen of float64 and eight of float32 elements, in the
-// order of lanes.go and dot.go.
+// reductions writes the sums over lanes: sixteen lanes of float64, and eight lanes for products
+// with float32, in the order of lanes.go and dot.go.
 func (n *neon) reductions() {
-	n.function("dotNEON", "(s *[16]float64, x, y []float64)", 56, "adds the products to the lanes as multiplyAdd does; y is at least as long as x.")
+	n.function("dotNEON", "(s *[16]float64, x, y []float64)", 56, "adds the products x[i]·y[i] to the lanes as lanes.multiplyAdd does. y must be at least as long as x.")
 	n.pointer("y_base", 32, 4)
 	n.lanes(func(acc vreg, s size) {
 		n.next(s, 16, 1)
 		n.next(s, 17, 4)
 		n.fmla(acc, 16, 17)
 	})
-	n.function("sumNEON", "(s *[16]float64, x []float64)", 32, "adds the elements to the lanes as add does.")
+	n.function("sumNEON", "(s *[16]float64, x []float64)", 32, "adds the elements to the lanes as lanes.add does.")
 	n.lanes(func(acc vreg, s size) {
 		n.next(s, 16, 1)
 		n.fadd(acc, acc, 16)
 	})
-	n.function("maxNEON", "(s *[16]float64, x []float64)", 32, "makes the lanes the largest of themselves and the elements, NaN if one is.")
+	n.function("maxNEON", "(s *[16]float64, x []float64)", 32, "sets each lane to the maximum of the lane and its elements, or to NaN if one of them is NaN.")
 	n.lanes(func(acc vreg, s size) {
-		if s == double { // both lanes, for a 0 in one could be the largest
+		if s == double { // both lanes, since a 0 in the other could be the maximum
 			n.nextCopies(16, 1)
 		} else {
 			n.next(s, 16, 1)
@@ -26,7 +26,7 @@ func (n *neon) reductions() {
 	})
 }
 
-// lanes is a loop over x with the lanes in V0 to V7.
+// lanes writes a loop over x with the lanes in V0 to V7.
 func (n *neon) lanes(step func(acc vreg, s size)) {
 	n.pointer("s", 0, 3)
 	n.pointer("x_base", 8, 1)
@@ -60,8 +60,8 @@ func (n *neon) lanes(step func(acc vreg, s size)) {
 	n.line("RET")
 }
 
-// lastThree takes up to three elements, by the count in R2: two to the first accumulator, and one
-// to the one after them.
+// lastThree processes up to three elements; their number is in R2. Two go to the first accumulator,
+// and one goes to the next.
 func (n *neon) lastThree(step func(acc vreg, s size)) {
 	one, done := n.unique("one"), n.unique("done")
 	n.line("TBZ $1, R2, %s", one)
@@ -75,9 +75,9 @@ func (n *neon) lastThree(step func(acc vreg, s size)) {
 	n.label(done)
 }
 
-// matrices are the products of a float32 matrix with a vector, and of its transpose.
+// matrices writes the products of a float32 matrix and of its transpose with a vector.
 func (n *neon) matrices() {
-	n.function("gemvNEON", "(dst []float64, x []float32, w []float64)", 72, "is gemvGo; x has len(dst) rows of len(w).")
+	n.function("gemvNEON", "(dst []float64, x []float32, w []float64)", 72, "implements gemvGo. x has len(dst) rows of len(w) columns.")
 	n.pointer("dst_base", 0, 0)
 	n.pointer("dst_len", 8, 5)
 	n.pointer("x_base", 24, 13)
@@ -99,7 +99,7 @@ func (n *neon) matrices() {
 	n.label("end")
 	n.line("RET")
 
-	n.function("gemvTNEON", "(grad []float64, x []float32, lambda []float64)", 72, "is gemvTGo.")
+	n.function("gemvTNEON", "(grad []float64, x []float32, lambda []float64)", 72, "implements gemvTGo.")
 	n.pointer("grad_base", 0, 0)
 	n.pointer("grad_len", 8, 4)
 	n.pointer("x_base", 24, 13)
@@ -122,8 +122,8 @@ func (n *neon) matrices() {
 	n.line("RET")
 }
 
-// starts sets R10 and the following to the starts of rows from R13 on, of R4 columns, so that the
-// last one's end is where the next rows begin, in R13 again.
+// starts sets registers to the starts of consecutive rows of R4 columns, the first at R13. The last
+// register is R13. After a loop over the rows, it points to the next row.
 func (n *neon) starts(rows int) (at []int) {
 	for r := range rows {
 		at = append(at, 14-rows+r)
@@ -137,7 +137,7 @@ func (n *neon) starts(rows int) (at []int) {
 	return at
 }
 
-// rows computes the scores of rows: row r has its eight lanes in V(4r) to V(4r+3).
+// rows computes the scores of rows. The eight lanes of row r are in V(4r) to V(4r+3).
 func (n *neon) rows(rows int) {
 	at := n.starts(rows)
 	for i := range 4 * rows {
@@ -197,7 +197,7 @@ func (n *neon) rows(rows int) {
 	}
 }
 
-// half is the size of as many float32 elements.
+// half returns the size of as many float32 elements.
 func half(s size) size {
 	if s == whole {
 		return double
@@ -236,7 +236,7 @@ func (n *neon) transposed(rows int) {
 	})
 }
 
-// columns is transposed for four or eight columns, whose sums are in V0 to V3.
+// columns is transposed for four or eight columns. Their sums are in V0 to V3.
 func (n *neon) columns(at []int, columns int) {
 	for i := range columns / 2 {
 		n.load(whole, vreg(i), 6, 16*i)

@@ -6,17 +6,17 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// pairs are the loops over pairs of documents. They trust the indices, which were
-// checked when the pairs were made. The gather instructions take longer on Zen than
-// the loads they stand for, so the loads are plain ones.
+// pairs writes the loops over pairs of documents. They trust the indices, which NewPairs has
+// checked. The loops use plain loads, because gather instructions take longer on Zen than the loads
+// they replace.
 func pairs() {
 	gatherDiff()
 	prefixDiff()
 	addLists()
 }
 
-// fourIndices returns the four indices from m on. One load and shifts, because what
-// bounds these loops is the number of loads, two a cycle.
+// fourIndices returns the four indices from m on. It uses one load and shifts, because the number
+// of loads, two per cycle, bounds these loops.
 func fourIndices(m Mem) [4]Register {
 	var index [4]Register
 	all := GP64()
@@ -31,8 +31,7 @@ func fourIndices(m Mem) [4]Register {
 	return index
 }
 
-// fourNumbers returns the elements of s that the four indices from m on number, two
-// in each register.
+// fourNumbers returns the elements of s at the four indices from m on, two in each register.
 func fourNumbers(s, m Mem) [2]VecVirtual {
 	i := fourIndices(m)
 	v := [2]VecVirtual{XMM(), XMM()}
@@ -43,8 +42,7 @@ func fourNumbers(s, m Mem) [2]VecVirtual {
 	return v
 }
 
-// differences is what gatherDiff and prefixDiff share: differences of two elements
-// of s.
+// differences is shared by gatherDiff and prefixDiff. It computes differences of two elements of s.
 type differences struct {
 	s, plus, minus Mem
 	at             Register // number of the next pair
@@ -56,7 +54,7 @@ func newDifferences() differences {
 	return d
 }
 
-// four returns the four from the given number after the next in one register.
+// four returns four differences in one register. The first is that of pair at+after.
 func (d differences) four(after int) VecVirtual {
 	p := fourNumbers(d.s, d.plus.Idx(d.at, 2).Offset(2*after))
 	m := fourNumbers(d.s, d.minus.Idx(d.at, 2).Offset(2*after))
@@ -68,7 +66,7 @@ func (d differences) four(after int) VecVirtual {
 	return v
 }
 
-// one returns the next.
+// one returns the difference of the next pair.
 func (d differences) one() VecVirtual {
 	p, m, v := GP64(), GP64(), XMM()
 	MOVWLZX(d.plus.Idx(d.at, 2), p.As32())
@@ -78,8 +76,8 @@ func (d differences) one() VecVirtual {
 	return v
 }
 
-// upTo makes all differences up to the given number, eight, four and one at a time,
-// and hands them over with the number of elements they start after the next.
+// upTo computes all differences up to pair end, eight, four and one at a time. It passes them to
+// vector, with their distance from the next pair, or to scalar.
 func (d differences) upTo(end Register, vector func(v VecVirtual, after int), scalar func(v VecVirtual)) {
 	next := GP64()
 	pass := func(elements int, label string, emit func()) {
@@ -101,7 +99,7 @@ func (d differences) upTo(end Register, vector func(v VecVirtual, after int), sc
 
 func gatherDiff() {
 	TEXT("gatherDiffAVX2", attrLeaf, "func(dst []float64, a float64, s []float64, plus, minus []uint16)")
-	Doc("gatherDiffAVX2 is gatherDiffGo; the indices are in range.")
+	Doc("gatherDiffAVX2 implements gatherDiffGo. The indices must be in range.")
 	Pragma("noescape")
 	dst, n := slice("dst"), length("dst")
 	a := broadcast("a")
@@ -114,14 +112,14 @@ func gatherDiff() {
 	RET()
 }
 
-// prefixDiff goes row by row, adding the element that stands width before. A vector
-// never spans two rows unless width is a multiple of four and so all rows are given
-// as one: then each load of the row before meets one earlier store, and gets its
-// data from it without waiting.
+// prefixDiff processes row by row and adds the element that is width elements before. A vector
+// spans two rows only if width is a multiple of four, in which case the caller passes all rows as
+// one. So each load from the row before matches one earlier store, and the processor forwards the
+// stored data without a stall.
 func prefixDiff() {
 	TEXT("prefixDiffAVX2", attrLeaf, "func(e []float64, a float64, s []float64, plus, minus []uint16, width, row int)")
-	Doc("prefixDiffAVX2 is prefixDiffGo, taking row elements at a time, width or a multiple of it;",
-		"the indices are in range. If width is less than four, so is row. There is a pair.")
+	Doc("prefixDiffAVX2 implements prefixDiffGo for at least one pair. The indices must be in range. It processes",
+		"row elements at a time. row is width or a multiple of it. If width is less than four, row must be, too.")
 	Pragma("noescape")
 	a := broadcast("a")
 	d := newDifferences()
@@ -152,7 +150,7 @@ func prefixDiff() {
 // addLists keeps the eight sums of a group in registers.
 func addLists() {
 	TEXT("addListsAVX2", attrLeaf, "func(dst, c []float64, at []uint16, steps []int32)")
-	Doc("addListsAVX2 is addListsGo; the indices are in range and no group is empty.")
+	Doc("addListsAVX2 implements addListsGo. The indices must be in range, and no group may be empty.")
 	Pragma("noescape")
 	dst, c, at := slice("dst"), slice("c"), slice("at")
 	steps, groups := slice("steps"), length("steps")
