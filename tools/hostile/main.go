@@ -3,10 +3,11 @@
 // program behaved in every run. It prints a table of counts and the failed cases, and exits with 1
 // if there are any.
 //
-//	cd tools && go run ./hostile                  everything: some thousands of runs
-//	cd tools && go run ./hostile -share 0.01      every hundredth case
-//	cd tools && go run ./hostile -match shard     the cases whose name has that in it
-//	cd tools && go run ./hostile -case NAME       one case again, whose folder is kept
+//	cd tools
+//	go run ./hostile -binary ../listwise                  everything: some thousands of runs
+//	go run ./hostile -binary ../listwise -share 0.01      about every hundredth case
+//	go run ./hostile -binary ../listwise -match shard     the cases whose names contain "shard"
+//	go run ./hostile -binary ../listwise -case NAME       one case, whose folder is kept
 //
 // The cases are the same each time, because a case's randomness depends on its name. Start reading
 // at [Case]. judge.go judges the runs, and each other file has the cases of one kind. The command
