@@ -62,7 +62,8 @@ func (s *Server) authorized(r *http.Request) bool {
 	return len(header) > len(scheme) && strings.EqualFold(header[:len(scheme)], scheme) && tokens.has(header[len(scheme):])
 }
 
-// admit returns an error for a request to another host or without a token.
+// admit returns an error for a request to another host, and for a request without a token to a path
+// that needs one.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) error {
 	if s.config.LocalHost && !localHost(r.Host) {
 		return problemf(http.StatusMisdirectedRequest, "found the host %.100q, expected this machine's: localhost or a loopback address", r.Host)

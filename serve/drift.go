@@ -22,7 +22,8 @@ type drift struct {
 	docs   uint64
 }
 
-// feature locates the training distribution of a feature: feature at of summary of.
+// feature refers to the training distribution of a feature: its summary and its index in the
+// summary.
 type feature struct {
 	of *dataset.Summary // nil if unknown
 	at int

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Limits bound the resources of requests. A field that is 0 has the default after the semicolon.
+// Limits bound the resources of requests. A field that is 0 gets the default stated after the
+// semicolon.
 type Limits struct {
 	Body       int64 // bytes of a request's body; 32 MiB
 	Documents  int   // per request; 10,000

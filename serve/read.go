@@ -106,8 +106,8 @@ func (b *bodyReader) wait() {
 	_ = http.NewResponseController(b.answer).SetReadDeadline(end) // for a wrapped response writer
 }
 
-// deadliner is an interface of net/http's response writers. http.NewResponseController also finds
-// it, but allocates for each request.
+// deadliner is implemented by net/http's response writers. http.NewResponseController would call
+// the method, too, but allocates for each request.
 type deadliner interface {
 	SetReadDeadline(time.Time) error
 }
@@ -142,7 +142,7 @@ func (s *Server) fill(j *job, length int64) error {
 	}
 }
 
-// room returns a free part of the buffer or of a block for more of the body.
+// room returns memory for the next part of the body: the free end of the buffer or of a block.
 func (s *Server) room(j *job) []byte {
 	if len(j.blocks) == 0 {
 		if end := cap(j.body) - rankjson.Padding; len(j.body) < end {

@@ -20,10 +20,10 @@ type Bounded struct {
 	held int64
 }
 
-// ReadFolds is [ReadFolds].
+// ReadFolds reads the folds of a folder as the function [ReadFolds] does.
 func (b *Bounded) ReadFolds(dir string) ([]Fold, error) { return readFolds(dir, b.openAll) }
 
-// ReadFiles is [ReadFiles].
+// ReadFiles reads a fold from its files as the function [ReadFiles] does.
 func (b *Bounded) ReadFiles(files Files) ([]Fold, error) { return readFiles(files, b.openAll) }
 
 // Open reads one file.

@@ -45,8 +45,8 @@ func (e *Entry) keepSettings(numbers []int) {
 	e.Settings = kept
 }
 
-// draw limits the entries to the settings of the budget. It returns the number of settings of each
-// entry before.
+// draw limits the entries to the settings of the budget. It returns the number of settings that
+// each entry had before.
 func (c *Config) draw() (grids []int) {
 	for i := range c.Entries {
 		e := &c.Entries[i]

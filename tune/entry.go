@@ -23,8 +23,8 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// Entry is a method or a learner with the settings to try. It is a method of the catalogue, or the
-// caller's own loss and learner (see [Own]).
+// Entry is a learner with the settings to try: a method of the catalogue, or the caller's own loss
+// and learner (see [Own]).
 type Entry struct {
 	Name     string // name of the row, unique among entries; also the folder's name with Config.Dir, so it must be a plain file name then; empty means Method's name
 	Settings []Setting

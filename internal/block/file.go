@@ -14,8 +14,8 @@ import (
 // that changed while it was in use.
 var ErrChanged = errors.New("the file was changed while it was read")
 
-// File has the bytes of a file. [Map] maps them into memory. Otherwise they are in ordinary memory,
-// and only Name and Data are set.
+// File has the bytes of a file. After [Map], Data is a mapping of the file. Otherwise Data is
+// ordinary memory, and only Name and Data are set.
 type File struct {
 	Name  string
 	Data  []byte
@@ -61,10 +61,10 @@ func (m *File) Close() error {
 }
 
 // Any code that touches a page of a mapped file reads the file. If the file was truncated
-// meanwhile, the access raises a fault, which ends the program unless the goroutine asks for a
-// panic instead ([runtime/debug.SetPanicOnFault]). The goroutines of internal/parallel do. If the
-// file was written to, the data may differ from the checked data. Guard turns a fault into an
-// error. Changed detects both cases.
+// meanwhile, the access raises a fault. A fault ends the program unless the goroutine asks for a
+// panic instead ([runtime/debug.SetPanicOnFault]), as the goroutines of internal/parallel do. If
+// the file was written to, the data may differ from the checked data. Guard turns a fault into an
+// error. Changed detects truncation and writing.
 
 // mappings has the files that are mapped now.
 var mappings struct {
@@ -86,8 +86,8 @@ func (m *File) untrack() {
 	mappings.list = slices.DeleteFunc(mappings.list, func(other *File) bool { return other == m })
 }
 
-// Failure is the value of a panic in a reader that cannot return an error. An example is code that
-// detects a change of a mapped file. Guard returns Err.
+// Failure is the value of a panic in a reader that cannot return an error. Guard sets its error to
+// Err.
 type Failure struct{ Err error }
 
 // Error returns the text of the error.
@@ -96,10 +96,11 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns the error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Guard turns a fault at an address of a mapped file into an error that wraps [ErrChanged], since
-// the file was truncated while in use. Guard covers the caller's goroutine and the goroutines of
-// internal/parallel for which the caller waits. If the panic's value is a [*Failure], the error is
-// Failure.Err. Guard passes on other panics. Use it as
+// Guard returns a function for a deferred call, which turns panics of the caller's goroutine into
+// errors. If the panic is a fault at an address of a mapped file, the function sets *err to an
+// error that wraps [ErrChanged], since the file was truncated while in use. If the panic's value is
+// a [*Failure], it sets *err to Failure.Err. Other panics continue. Panics in goroutines of
+// internal/parallel for which the caller waits count, too. Use Guard as
 //
 //	defer block.Guard(&err)()
 func Guard(err *error) (end func()) {

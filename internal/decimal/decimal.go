@@ -24,16 +24,16 @@ const asciiZeros = 0x3030303030303030
 // Load8 returns the eight bytes b[p:p+8] as a little-endian number.
 func Load8(b []byte, p int) uint64 { return binary.LittleEndian.Uint64(b[p : p+8]) }
 
-// leadingDigits returns the number of digits before the first byte of x that is none, from the
-// lowest byte. The bytes of x were XORed with '0'. Adding 0x76 carries a byte above 9 into its top
-// bit. A carry out of a byte disturbs only higher bytes, which come after the first byte that is
-// not a digit.
+// leadingDigits returns the number of bytes of x, from the lowest, before the first byte that is
+// not a digit. The bytes of x are characters XORed with '0'. Adding 0x76 carries a byte above 9
+// into its top bit. A carry out of a byte disturbs only higher bytes, which come after the first
+// byte that is not a digit.
 func leadingDigits(x uint64) int {
 	return bits.TrailingZeros64((x+0x7676767676767676|x)&0x8080808080808080) >> 3
 }
 
 // eightDigits returns the number whose digits are the bytes of x, the first digit in the lowest
-// byte. One multiplication each combines pairs, fours and all eight.
+// byte. Three multiplications combine the digits into pairs, fours and the whole number.
 func eightDigits(x uint64) uint64 {
 	x = x * (10<<8 + 1) >> 8 & 0x00ff00ff00ff00ff
 	x = x * (100<<16 + 1) >> 16 & 0x0000ffff0000ffff
@@ -81,8 +81,8 @@ func Scan(b []byte, p int) (d Number, next int) {
 	return d, i
 }
 
-// digits appends a run of digits to the mantissa. Each digit multiplies the number by 10^(1+step).
-// significant counts the digits in the mantissa.
+// digits appends a run of digits to the mantissa. Each digit multiplies the number by 10^(1+step);
+// step is 0 before the point and −1 after it. significant counts the digits in the mantissa.
 func (d *Number) digits(b []byte, i int, significant *int, step int) int {
 	for ; b[i]-'0' <= 9; i++ {
 		switch c := uint64(b[i] - '0'); {

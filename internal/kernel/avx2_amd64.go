@@ -252,8 +252,8 @@ func expSumAVX512(dst []float64, x []float64, shift float64) float64
 //go:noescape
 func sumExpAVX512(x []float64, shift float64) float64
 
-// expWalksAVX512 sets e as Pairs.ExpWalks does, for at least two rows. The indices must be in range. Memory must have
-// eight more indices in range after the last one.
+// expWalksAVX512 sets e as Pairs.ExpWalks does, for at least two rows. The indices must be in range. plus and minus
+// must have eight more valid indices after their ends.
 //
 //go:noescape
 func expWalksAVX512(e []float64, a float64, s []float64, plus []uint16, minus []uint16, b float64, y []float64, kept []uint8, width int)

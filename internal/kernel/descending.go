@@ -23,7 +23,8 @@ func SortDescending(keys, values, workKeys, workValues []float64) {
 	}
 }
 
-// InsertDescending is [SortDescending] for short lists. It is an insertion sort.
+// InsertDescending sorts as [SortDescending] does. It is an insertion sort, which is faster for
+// short lists.
 func InsertDescending(keys, values []float64) {
 	for i := 1; i < len(keys); i++ {
 		k, v := keys[i], values[i]

@@ -2,7 +2,7 @@ package kernel
 
 import "slices"
 
-// lists describes lists of indices of a slice c. The sum of the elements of c is computed for every
+// lists describes lists of indices of a slice c, for computing the sum of the elements of c in each
 // list. Eight lists of about the same length form a group. The sums of a group are computed in
 // lockstep, so that eight independent chains of additions hide each other's latency. Groups are
 // ordered by length, which makes the ends of the loops predictable.
@@ -21,8 +21,8 @@ type lists struct {
 const lockstep = 8
 
 // longest is the length beyond which lists are cut. Without the limit, a document in most pairs
-// would leave the other seven lists of its group idle. The only relevant document of a query is
-// such a document.
+// would leave the other seven lists of its group idle. An example is the only relevant document of
+// a query.
 const longest = 32
 
 // cut is a part of a list. Its sum, number from, is added to sum number to, which belongs to the

@@ -170,8 +170,8 @@ const (
 	mantissaBits = 1<<52 - 1
 )
 
-// normalise returns 2^k·(1 + u) with u in [0, 1), if u is at least 1. It returns smaller u and NaN
-// unchanged.
+// normalise moves the exponent of 1 + u into k, if u ≥ 1. It returns u in [0, 1) and k such that
+// 2^k·(1 + u) is unchanged. It returns smaller u and NaN as they are.
 func normalise(u float64, k int64) (float64, int64) {
 	if !(u >= 1) {
 		return u, k

@@ -44,7 +44,7 @@ func softplusNEON(dst, x []float64)
 //go:noescape
 func logisticNEON(dst, x []float64)
 
-// expShiftNEON sets dst to exp(x − shift); dst is at least as long as x.
+// expShiftNEON sets dst to exp(x − shift). dst must be at least as long as x.
 //
 //go:noescape
 func expShiftNEON(dst, x []float64, shift float64)

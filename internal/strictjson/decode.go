@@ -174,9 +174,9 @@ func (v Value) mismatch(want reflect.Type) error {
 }
 
 // Decode sets the fields of the struct that dst points to. It uses the members whose keys exactly
-// equal the names in the fields' json tags. It ignores other members and fields without a name.
-// null leaves a field unchanged. A field may be of a type that encoding/json supports, a [Value],
-// [Numbers], [Singles], [Integers] or a list of structs.
+// equal the names in the fields' json tags. It ignores other members and fields without a name. A
+// field may be of a type that encoding/json supports, a [Value], [Numbers], [Singles], [Integers]
+// or a list of structs. null leaves a field unchanged, unless the field is a Value.
 //
 // A value of another type or a number out of range is a *json.UnmarshalTypeError, with the path of
 // the field and the offset in the checked text.
@@ -361,8 +361,7 @@ func small(text []byte) (x int, ok bool) {
 	return x, len(digits) > 0
 }
 
-// shared returns the text as a string in the same memory. The string must not be used after the
-// memory.
+// shared returns the text as a string in the same memory. The string is valid as long as the text.
 func (v Value) shared() string { return unsafe.String(unsafe.SliceData(v.Text), len(v.Text)) }
 
 func (v Value) inRange(err error, kind func() reflect.Type) error {

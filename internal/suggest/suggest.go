@@ -11,10 +11,10 @@ import (
 // more helpful.
 const most = 3
 
-// Nearest returns the known names that resemble word most. It returns none if no name is close
-// enough or too many are equally close. Case does not count. The distance counts missing,
-// additional, wrong and exchanged characters; short words allow a smaller distance. If no name is
-// close enough, Nearest returns the names that contain word.
+// Nearest returns the known names that are closest to word, ignoring case. The distance counts
+// missing, additional, wrong and exchanged characters; short words allow a smaller distance. If no
+// name is close enough, Nearest returns the names that contain word. It returns none if it found
+// more than three names.
 func Nearest(word string, known []string) []string {
 	lower := strings.ToLower(strings.TrimSpace(word))
 	var near []string

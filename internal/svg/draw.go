@@ -161,8 +161,9 @@ func (c canvas) bars(l *layout, s Series) {
 	c.WriteString(`"/>`)
 }
 
-// place returns the pixel of a point, clamped to the range that viewers can draw. ok is false if
-// the point is not on the axes.
+// place returns the pixel of a point, clamped to the range that viewers can draw. ok is false if a
+// coordinate has no place on its axis, such as NaN or a number that is not positive on a
+// logarithmic axis.
 func (l *layout) place(x, y float64) (px, py float64, ok bool) {
 	px, okX := l.x.at(x)
 	py, okY := l.y.at(y)

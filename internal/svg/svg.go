@@ -44,7 +44,7 @@ type Tick struct {
 	Label string
 }
 
-// Kind is the way a series is drawn.
+// Kind is the kind of marks that a series is drawn with.
 type Kind int
 
 // The kinds of series.

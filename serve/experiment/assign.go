@@ -1,8 +1,8 @@
 // Package experiment compares models online. It assigns users to models, interleaves the rankings
 // of two models, logs the rankings shown, and joins the log with clicks.
 //
-// Start reading at [Hash], the only source of chance. As long as an experiment lasts, a user gets
-// the same results on every server. [Drafter] interleaves rankings, [Log] writes the log, and
+// Start reading at [Hash], the only source of randomness. As long as an experiment lasts, a user
+// gets the same results on every server. [Drafter] interleaves rankings, [Log] writes the log, and
 // [Credits] reads it. The package must not know models or HTTP.
 package experiment
 

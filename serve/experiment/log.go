@@ -57,7 +57,7 @@ func OpenLog(path string) (*Log, error) {
 
 // Add queues a line, which must end in a line feed, and reports whether it did. The log owns the
 // slice afterwards. If the disk is too slow and thousands of lines wait, Add drops and counts the
-// line and returns false. It also does so after Close.
+// line and returns false. A closed log drops every line.
 func (l *Log) Add(line []byte) bool {
 	l.closed.RLock()
 	defer l.closed.RUnlock()

@@ -140,7 +140,7 @@ func (d *decoder) named(row []float32, p int) (next int, err error) {
 
 // name reads the k-th feature name of a document, at p. It returns the column, or −1 if the model
 // has no such feature. Most documents have the same names in the same order. So name first compares
-// the name with name k of the document before.
+// the text with the k-th name of the document before.
 func (d *decoder) name(k, p int) (column, next int, err error) {
 	if k < len(d.order) && d.order[k] >= 0 && d.schema.Names != nil {
 		name := d.schema.Names[d.order[k]]

@@ -83,11 +83,12 @@ func isObject(n *node) bool { return n.open == '{' }
 func isList(n *node) bool   { return n.open == '[' }
 func isAny(*node) bool      { return true }
 
-// mutation is a change to a model file.
+// mutation is a change to a model file. other means that the changed file may be another valid
+// model.
 type mutation struct {
 	name  string
 	other bool
-	must  bool // the file is wrong for certain, also where the model does not need the part
+	must  bool // the file is invalid even if the model does not need the changed part
 	apply func(rng *rand.Rand, root *node)
 }
 

@@ -10,7 +10,8 @@ import (
 
 // maps512 generates the exponentials and logarithms with vectors of 512 bits. AVX-512 has registers
 // for four vectors and all constants. Masks replace blends and partial vectors, and an instruction
-// multiplies by a power of two. The last fewer than 32 elements are processed one vector at a time.
+// multiplies by a power of two. The last elements, fewer than 32, are processed one vector at a
+// time.
 func maps512() {
 	mapping512("expAVX512", "expAVX512 implements expGo. dst must be at least as long as x.", 4,
 		func(g group512) []VecVirtual { return exponential512(g.x) })

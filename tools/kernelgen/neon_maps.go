@@ -128,7 +128,7 @@ func (n *neon) maps() {
 	exponential("softplusNEON", "implements softplusGo. dst must be at least as long as x.", n.softplus)
 	exponential("logisticNEON", "implements logisticGo. dst must be at least as long as x.", n.logistic)
 
-	n.function("expShiftNEON", "(dst, x []float64, shift float64)", 56, "sets dst to exp(x − shift); dst is at least as long as x.")
+	n.function("expShiftNEON", "(dst, x []float64, shift float64)", 56, "sets dst to exp(x − shift). dst must be at least as long as x.")
 	n.slices()
 	n.holdExponential()
 	n.parameter("shift", 48, 29)

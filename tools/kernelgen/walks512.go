@@ -18,8 +18,8 @@ import (
 // so that the processor finds independent instructions nearby.
 func expWalks512() {
 	TEXT("expWalksAVX512", attrLeaf, "func(e []float64, a float64, s []float64, plus, minus []uint16, b float64, y []float64, kept []uint8, width int)")
-	Doc("expWalksAVX512 sets e as Pairs.ExpWalks does, for at least two rows. The indices must be in range. Memory must have",
-		"eight more indices in range after the last one.")
+	Doc("expWalksAVX512 sets e as Pairs.ExpWalks does, for at least two rows. The indices must be in range. plus and minus",
+		"must have eight more valid indices after their ends.")
 	Pragma("noescape")
 	w := walks512{
 		constant: keptConstants512(), a: parameter("a"), b: parameter("b"),

@@ -241,8 +241,8 @@ func choose(rules []Row, divisions []Division) *Row {
 	return chosen
 }
 
-// fuse applies one rule to one division. Observe reports it as fusion number, from 0, of all
-// fusions.
+// fuse applies one rule to one division. It reports to Observe as the fusion with the given number,
+// from 0, among of fusions.
 func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division, number, of int) (*Fusion, error) {
 	steps := 1
 	if c.Weights == nil && c.Tuned && d.Valid != nil {

@@ -325,7 +325,8 @@ func (r rankings) readRun(i int, path string, state *reading, f systemFiles, why
 	return &dataset.SyntaxError{File: path, Found: found, Expected: "a run, lines of QUERY Q0 DOCUMENT RANK SCORE TAG, " + why}
 }
 
-// readFile reads the run of system i, or its scores, of which there must be want.
+// readFile reads the file of system i: a run, or scores. If want is not negative, there must be
+// want scores.
 func (r rankings) readFile(i int, path string, want int, state *reading, f systemFiles) (err error) {
 	r[i], err = datafile.ReadRanking(path, want, dataset.Options{
 		Context: state.Context, MaxBytes: state.rest(), DropSelf: state.DropSelf, Ascending: state.ascending(f),

@@ -12,7 +12,8 @@ const held = 2 * time.Millisecond
 
 // sleepUntil sleeps by the system's clock. The last part of the sleep is unnoticed by the runtime.
 // Otherwise the runtime would check the sleeping thread every 20 µs and give its processor to
-// another thread. That costs two wake-ups per request, which the server would lack.
+// another thread. The two additional wake-ups per request would take processor time from the
+// server.
 func sleepUntil(t time.Time) {
 	for wait := time.Until(t); wait > 0; wait = time.Until(t) {
 		if wait > held {
