@@ -137,8 +137,8 @@ func (o *odds) pass(from int, a float64, e, grad []float64) {
 	}
 }
 
-// normalise prevents overflow of the products. Between two calls, a product below 2 takes eight
-// factors of at most 1 + 2^100.
+// normalise prevents overflow of the products. Between two calls, a product below 2 is multiplied by
+// at most eight factors, which are at most 1 + 2^100.
 func (o *odds) normalise() {
 	for l := range o.u {
 		o.u[l], o.k[l] = normalise(o.u[l], o.k[l])

@@ -2,18 +2,18 @@ package kernel
 
 import "math"
 
-// SwapLaw has the constants of λ for the pairs of one document with others, under a loss of the
-// swap of two documents. The one document, the upper, ranks above all others. E is exp(σ·score), up
-// to a common factor; Upper is the E of the upper document. D is the loss of the measure by the
-// swap, positive if the upper document is better. Then
+// SwapLaw computes λ for pairs of documents from the change of a measure when the two are swapped. One
+// document, the upper, is in all pairs and ranks above the others. E is exp(σ·score) of a document, up
+// to a common factor, and Upper is E of the upper document. D is the decrease of the measure by the
+// swap, which is positive if the upper document is better. Then
 //
 //	ρ = Ease·E_worse/(E_better + Ease·E_worse),    f = Sigma·D·ρ
 //
 // is λ of the upper document. It is LambdaRank's λ if Ease is exp(σ·margin).
 type SwapLaw struct{ Sigma, Ease, Upper float64 }
 
-// SwapSums are sums over pairs, added in order. F is the sum of f, Curvature of Sigma·|f|·(1 − ρ),
-// and Size of |f|.
+// SwapSums are sums over pairs, added in order, with f and ρ as in [SwapLaw]. F is the sum of f,
+// Curvature is the sum of Sigma·|f|·(1 − ρ), and Size is the sum of |f|.
 type SwapSums struct{ F, Curvature, Size float64 }
 
 // Add adds the pairs of the upper document with other documents to sums. losses[b] is D of the pair

@@ -124,8 +124,8 @@ func (l *layout) placeY(a Axis) {
 	}
 }
 
-// placeX chooses the x ticks so that their labels do not overlap, or tilts given ticks. It reserves
-// space below and at the right.
+// placeX chooses the x ticks so that their labels do not overlap. If the ticks are given and overlap,
+// it tilts their labels. It reserves space below and at the right.
 func (l *layout) placeX(a Axis) {
 	below := tickSize*lineHeight + gap
 	if a.Ticks != nil {

@@ -6,9 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// codesOfMany searches the cuts for 16 numbers at a time. A register has every sixteenth cut. Four
-// steps in the register find the sixteen cuts around a number, and four more steps search these in
-// memory.
+// codesOfMany is a binary search of the cuts for 16 numbers at a time. A register contains every
+// sixteenth cut. Four steps in the register find a block of sixteen cuts, and four more steps search
+// the block in memory.
 func codesOfMany() {
 	TEXT("codesOfManyAVX512", attrLeaf, "func(dst *uint8, x *float32, cuts *[256]float32, n int)")
 	Doc("codesOfManyAVX512 implements codesGo for n numbers, at least one. Infinities must follow the last cut.")

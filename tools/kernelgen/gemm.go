@@ -67,8 +67,8 @@ func (p tile) multiply(label string, fetch func(j Register)) []VecVirtual {
 	return low
 }
 
-// multiplyAdd adds the products of a vector of a unit with the rows. For a single row, the vector
-// is a memory operand.
+// multiplyAdd adds the products of the vector w, a part of a unit, and the vectors x of the rows to
+// acc. For a single row, w is a memory operand.
 func (p tile) multiplyAdd(w Mem, x, acc []VecVirtual) {
 	if len(x) == 1 {
 		VFMADD231PD(w, x[0], acc[0])

@@ -60,8 +60,8 @@ func (n *neon) lanes(step func(acc vreg, s size)) {
 	n.line("RET")
 }
 
-// lastThree processes up to three elements; their number is in R2. Two go to the first accumulator,
-// and one goes to the next.
+// lastThree processes up to three elements; their number is in R2. A pair goes to the first
+// accumulator. A single element goes to the next one, or to the first if there is no pair.
 func (n *neon) lastThree(step func(acc vreg, s size)) {
 	one, done := n.unique("one"), n.unique("done")
 	n.line("TBZ $1, R2, %s", one)

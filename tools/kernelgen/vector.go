@@ -65,7 +65,7 @@ func result(v VecVirtual) {
 
 var tables = map[string]Mem{}
 
-// table returns a read-only table of 64-bit words. A table with a name is written once. The words
+// table returns a read-only table of 64-bit words. A second call with the same name returns the first table. The words
 // are written as U64 because avo's DATA directive loses bits of a float64.
 func table(name string, words ...uint64) Mem {
 	m, ok := tables[name]

@@ -41,7 +41,7 @@ type soak struct {
 	program string
 
 	server *server
-	end    time.Time // of good requests
+	end    time.Time // when the clients stop, except the good ones
 	counts counts
 }
 
