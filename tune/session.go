@@ -53,9 +53,9 @@ func (s *Session) Train(ctx context.Context, entry, fold int, v Setting) (*Train
 }
 
 // TrainUntil is [Session.Train] with all cores and a time limit. The zero time means no limit. If a
-// training of trees reaches the limit, it returns the trees so far, and the setting of the result
-// has their number. Such a training is not recorded. Any other training that reaches the limit
-// returns context.DeadlineExceeded.
+// training of trees reaches the limit, the model has the trees so far, and the result's Setting states
+// their number. Such a training is not recorded. Any other training that reaches the limit returns
+// context.DeadlineExceeded.
 func (s *Session) TrainUntil(ctx context.Context, entry, fold int, v Setting, until time.Time) (*Trained, error) {
 	f := &s.c.Folds[fold]
 	c := s.c

@@ -162,8 +162,8 @@ func (f *Forest) addBits(dst, values []float64, aboves []uint64) {
 	}
 }
 
-// leafNumbers sets leaves to the leaf of each document. at[l] has the bits of the documents at leaf
-// l, for n leaves. leafNumbers overwrites at.
+// leafNumbers sets leaves to the leaf of each document in a tree with n leaves. at[l] has the bits of
+// the documents at leaf l. leafNumbers overwrites at.
 func leafNumbers(leaves *[64]uint8, at *[256]uint64, n int) {
 	size := 1
 	for size < n {

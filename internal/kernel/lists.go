@@ -25,8 +25,8 @@ const lockstep = 8
 // a query.
 const longest = 32
 
-// cut is a part of a list. Its sum, number from, is added to sum number to, which belongs to the
-// list's first part.
+// cut is a later part of a list. The sum with number from is added to the sum with number to, which is
+// the sum of the list's first part.
 type cut struct{ from, to int32 }
 
 // sums returns the number of sums, including the sums of empty lists that complete a group.
