@@ -113,8 +113,8 @@ func (l *Log) Notify(f func(error)) {
 	l.notify = f
 }
 
-// Dropped returns the number of lines that were not written, and why lines are being lost. The
-// error is nil if no line was lost within the last five seconds of writing.
+// Dropped returns the number of lines that were not written, and why lines are being lost. The error
+// becomes nil when a line is written five seconds or more after the last loss.
 func (l *Log) Dropped() (lines int64, err error) {
 	l.state.Lock()
 	defer l.state.Unlock()
