@@ -4,10 +4,10 @@
 // if there are any.
 //
 //	cd tools
-//	go run ./hostile -binary ../listwise                  everything: some thousands of runs
-//	go run ./hostile -binary ../listwise -share 0.01      about every hundredth case
-//	go run ./hostile -binary ../listwise -match shard     the cases whose names contain "shard"
-//	go run ./hostile -binary ../listwise -case NAME       one case, whose folder is kept
+//	go run ./hostile                                      everything: some thousands of runs
+//	go run ./hostile -share 0.01      about every hundredth case
+//	go run ./hostile -match shard     the cases whose names contain "shard"
+//	go run ./hostile -case NAME       one case, whose folder is kept
 //
 // The cases are the same each time, because a case's randomness depends on its name. Start reading
 // at [Case]. judge.go judges the runs, and each other file has the cases of one kind. The command
@@ -77,8 +77,10 @@ func hunt(o options, out io.Writer) (failed int, err error) {
 	}
 	if o.binary == "" {
 		o.binary = filepath.Join(root, "listwise")
-		if text, err := exec.Command("go", "build", "-o", o.binary, "github.com/listwise/listwise/cmd/listwise").CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("building the program: %w\n%s", err, text)
+		build := exec.Command("go", "build", "-o", o.binary, "./cmd/listwise")
+		build.Dir = ".."
+		if text, err := build.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("building the program (in the folder tools): %w\n%s", err, text)
 		}
 	}
 	f, err := newFixture(o.binary, filepath.Join(root, "fixture"))
