@@ -4,7 +4,7 @@
 // if there are any.
 //
 //	cd tools
-//	go run ./hostile                                      everything: some thousands of runs
+//	go run ./hostile                 everything: some thousands of runs
 //	go run ./hostile -share 0.01      about every hundredth case
 //	go run ./hostile -match shard     the cases whose names contain "shard"
 //	go run ./hostile -case NAME       one case, whose folder is kept
