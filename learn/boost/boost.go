@@ -1,13 +1,13 @@
-// Package boost learns sums of weak rankers. Each round adds one. In RankBoost and FRank a weak ranker
-// compares a feature with a threshold. In AdaRank it is a feature itself.
+// Package boost learns sums of weak rankers. Each round adds one weak ranker. In RankBoost and FRank a weak ranker
+// compares a feature with a threshold. In AdaRank a weak ranker is a feature.
 //
-// Start reading at [RankBoost], [FRank] and [AdaRank]. Each is made from a data set, and its Next adds one
-// round at a time, so that the caller decides when to stop. RankBoost and FRank share two representations.
-// levels.go holds pairs of documents without a matrix of pairs. search.go holds, for every document and
-// feature, the number of thresholds below its value. large.go finds the same weak rankers among many
-// documents in less time and memory. [Standings] measures scores that change a little every round.
+// Start reading at [RankBoost], [FRank] and [AdaRank]. Their constructors take a data set. Each call of Next adds one
+// round, so the caller decides when to stop. RankBoost and FRank share two representations: pairs of documents
+// without a matrix of pairs (levels.go), and for every document and feature the number of thresholds below the value
+// (search.go). For many documents, large.go finds the same weak rankers in less time and memory. [Standings]
+// evaluates scores that change a little every round.
 //
-// The package must not depend on hyperparameters' names, validation data or model files.
+// The package must not depend on names of hyperparameters, validation data or model files.
 package boost
 
 import (
@@ -23,8 +23,8 @@ import (
 // Options are the options of RankBoost and FRank. With the zero value, every value of a feature is a
 // threshold, and weak rankers may have either sign.
 type Options struct {
-	// Cuts is the number of thresholds for each feature, equally spaced from its lowest value up. A
-	// feature with at most that many values uses all its values, as with 0.
+	// Cuts is the number of thresholds of each feature, equally spaced from its lowest value up. If Cuts is 0, or if
+	// the feature has no more values than Cuts, every value is a threshold.
 	Cuts int
 
 	// Up excludes weak rankers with a negative weight, which prefer documents with a low value of the
@@ -38,33 +38,33 @@ type Options struct {
 	Workers int // number of goroutines; 0 means GOMAXPROCS
 }
 
-// Round describes a round: the weak ranker that it added, and the training loss after it.
+// Round describes a round: the added weak ranker, and the training loss after the round.
 type Round struct {
 	Stump  scorer.Stump
-	Weight float64 // α, in the sum of scores
+	Weight float64 // α, the factor of the weak ranker in the sum
 
-	// Edge is Σ D(pair)·(h(better) − h(worse)) by the pair weights before the
-	// round, of either sign: RankBoost's r, FRank's Σ W·m.
+	// Edge is Σ D(pair)·(h(better) − h(worse)), where D is the weight of a pair before the round: RankBoost's r and
+	// FRank's Σ W·m. It may be negative.
 	Edge float64
 
-	// Loss is the training loss with the weak ranker.
+	// Loss is the training loss after the round.
 	Loss float64
 }
 
-// sum is the sum H of the weak rankers so far, for the documents that are in pairs.
+// sum is the present sum H of the weak rankers, for the documents that are in pairs.
 type sum struct {
 	documents *arrangement
 	search    *search
-	large     *largeSearch // instead, if not nil
+	large     *largeSearch // replaces search if not nil
 
 	scores    []float64   // H, by document
-	potential []float64   // of the edges, by document
-	above     []bool      // the threshold of the current weak ranker, by document
-	buffers   [][]float64 // one a worker
+	potential []float64   // terms of the edges, by document
+	above     []bool      // whether a document is above the threshold of the last split
+	buffers   [][]float64 // one for each worker
 }
 
-// newSum returns a sum without weak rankers for a data set. It has no search yet. Each worker's buffer has
-// 3n + more elements, where n is the number of documents of the longest query. The error is ErrNoPairs.
+// newSum returns a sum without weak rankers, and without a search. Each worker's buffer has 3n + more elements, where
+// n is the number of documents of the longest query. The error is ErrNoPairs.
 func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 	a := arrange(d, o.PerQuery)
 	if len(a.queries) == 0 {
@@ -84,8 +84,8 @@ func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 	return s, nil
 }
 
-// makeSearch makes the search, which begins with the potentials. all asks for the best weak ranker of
-// every column; bounds do not help to find these.
+// makeSearch makes the search for the present potentials. all requests the best weak ranker of every column, for
+// which a largeSearch does not help.
 func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) {
 	if rows := s.documents.rows; isLarge(len(rows), all) {
 		s.large = newLargeSearch(d, rows, o, s.potential)
@@ -94,13 +94,13 @@ func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) {
 	s.search = newSearch(newColumns(d, s.documents.rows, o.Cuts, o.Workers), o.Up, o.Workers)
 }
 
-// isLarge reports whether that many documents are searched by a largeSearch.
+// isLarge reports whether a largeSearch searches the given number of documents.
 func isLarge(docs int, all bool) bool { return !all && docs >= manyDocs && docs < first }
 
-// Bytes returns the memory that RankBoost and FRank take for the given number of documents, without the
-// features. all means that FRank compares the losses of weak rankers.
+// Bytes returns the bytes that RankBoost and FRank need in addition to the features. all means that FRank compares
+// the losses of weak rankers.
 func Bytes(docs, features, workers int, all bool) float64 {
-	const document = 5*8 + 1 + 4*8 // row, score, potential, that of the search, addends, side; weights, and FRank's factors
+	const document = 5*8 + 1 + 4*8 // row, score, two potentials, integer, side; weights, and factors of FRank
 	cell, sorted := float64(binBytes), float64(keyBytes)
 	if isLarge(docs, all) {
 		cell, sorted = 1, loadedBytes
@@ -109,7 +109,7 @@ func Bytes(docs, features, workers int, all bool) float64 {
 	return float64(each*float64(docs)) + float64(float64(features)*float64(unsafe.Sizeof(largeColumn{})))
 }
 
-// find returns the weak ranker with the largest edge, see search.run.
+// find returns the weak ranker with the largest edge, as search.run does.
 func (s *sum) find() (best candidate, ok bool) {
 	if s.large != nil {
 		return s.large.run(s.potential)
@@ -117,8 +117,8 @@ func (s *sum) find() (best candidate, ok bool) {
 	return s.search.run(s.potential)
 }
 
-// eachCandidate calls try for the best weak ranker of every column, after find. With all it calls try for
-// every weak ranker, from the highest threshold down. It needs a search, not a largeSearch.
+// eachCandidate calls try for the best weak ranker of every column. With all it calls try for every weak ranker, from
+// the highest threshold down. find must have been called, and the sum must have a search, not a largeSearch.
 func (s *sum) eachCandidate(all bool, try func(candidate)) {
 	for i, c := range s.search.best {
 		if !all {
@@ -131,10 +131,10 @@ func (s *sum) eachCandidate(all bool, try func(candidate)) {
 	}
 }
 
-// Queries returns the number of queries that have pairs.
+// Queries returns the number of queries with documents of different grades.
 func (s *sum) Queries() int { return len(s.documents.queries) }
 
-// split sets s.above: whether each document is above the threshold of a weak ranker.
+// split sets s.above for the threshold of a weak ranker.
 func (s *sum) split(c candidate) {
 	if s.large != nil {
 		s.large.split(s.above, c)
@@ -163,8 +163,8 @@ func (s *sum) stump(c candidate) scorer.Stump {
 	return s.search.columns[c.column].stump(c.cut)
 }
 
-// leastRatio bounds the ratio of the weights of badly and well ordered pairs from
-// below, and so every α by about 14 where a weak ranker makes no mistake.
+// leastRatio is a lower bound on the ratio of the weights of badly and well ordered pairs. It bounds every α to about
+// 14, which a weak ranker without mistakes reaches.
 const leastRatio = 1e-12
 
 // halfLogRatio returns ½ ln(plus/minus), limited by leastRatio.
@@ -176,5 +176,5 @@ func halfLogRatio(plus, minus float64) float64 {
 	return 0.5 * elementary.Log(max(plus, most*leastRatio)/max(minus, most*leastRatio))
 }
 
-// leastEdge is the size up to which an edge is taken for a rounding error.
+// leastEdge is the largest edge that counts as a rounding error.
 const leastEdge = 1e-12

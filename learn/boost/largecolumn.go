@@ -8,28 +8,28 @@ import (
 // largeColumn is a feature of a largeSearch.
 type largeColumn struct {
 	varies bool
-	cuts   []float32 // the thresholds where they are not the values, else nil
-	runs   int       // of the order
+	cuts   []float32 // thresholds; nil if every value is one
+	runs   int       // number of runs in the order
 
-	// Bins, by code.
+	// Bins, by code: their number, their numbers of documents, and whether thresholds are inside a bin.
 	codes int
 	docs  [256]uint32
 	parts [256]bool // thresholds lie within the bin
 
-	// By code: the edge at the bin's upper end and the sum of its potentials in this round; how far edges
-	// within the bin may be above and below that edge.
+	// By code: the edge at the bin's upper end, the sum of the bin's potentials in this round, and bounds on how far
+	// edges inside the bin are above and below the edge at the upper end.
 	edges, sums, rise, fall [256]float64
 
-	error       float64   // of the edges
-	ceiling     float64   // no edge is above; +Inf before the first round
-	seen        [256]bool // bins that were looked at in this round
-	seenDocs    int       // documents of these
-	highestSeen bool      // the bin that reaches highest was, or no threshold lies within it
-	done        bool      // searched in this round
+	error       float64   // bound on the error of edges
+	ceiling     float64   // upper bound on the size of all edges; +Inf before the first round
+	seen        [256]bool // bins whose exact edges were computed in this round
+	seenDocs    int       // number of documents in these bins
+	highestSeen bool      // the bin with the highest bound has exact edges, or no threshold inside
+	done        bool      // the whole column was searched in this round
 	best        candidate
 }
 
-// choose chooses bins of whole runs with about as many documents each.
+// choose divides the order into bins of whole runs with about the same number of documents.
 func (c *largeColumn) choose(order []uint32) {
 	share := uint32(1)
 	if c.runs = runs(order); c.runs > 256 {
@@ -57,7 +57,7 @@ func (c *largeColumn) code(order []uint32, codes []uint8) {
 	}
 }
 
-// bound sets the edges and the ceiling from the sums of a round.
+// bound updates the edges, their bounds and the ceiling from the sums of a round.
 func (c *largeColumn) bound(sums *[256]uint64, u *units, up bool) {
 	var edge int64
 	for code := c.codes - 1; code >= 0; code-- {
@@ -73,11 +73,11 @@ func (c *largeColumn) bound(sums *[256]uint64, u *units, up bool) {
 	c.raise(up)
 }
 
-// first marks the first document of a run in an order. A run has equal values, or values between the same
-// two thresholds.
+// first marks the first document of a run in an order. The values of a run are equal or, with cuts, in the same
+// interval between thresholds.
 const first = 1 << 31
 
-// runEnd returns where the run ends that begins at from.
+// runEnd returns the end of the run that begins at from.
 func runEnd(order []uint32, from int) int {
 	to := from + 1
 	for to < len(order) && order[to] < first {
@@ -86,7 +86,7 @@ func runEnd(order []uint32, from int) int {
 	return to
 }
 
-// runStart returns where the run begins that ends at to.
+// runStart returns the start of the run that ends at to.
 func runStart(order []uint32, to int) int {
 	from := to - 1
 	for order[from] < first {
@@ -95,7 +95,7 @@ func runStart(order []uint32, to int) int {
 	return from
 }
 
-// runs returns the number of runs.
+// runs returns the number of runs in an order.
 func runs(order []uint32) (n int) {
 	for _, doc := range order {
 		n += int(doc >> 31)
@@ -103,13 +103,13 @@ func runs(order []uint32) (n int) {
 	return n
 }
 
-// interval returns the number of thresholds below a value.
+// interval returns the number of thresholds below v.
 func interval(cuts []float32, v float32) int {
 	below, _ := slices.BinarySearch(cuts, v)
 	return below
 }
 
-// raise sets the ceiling to the highest of the bins' ceilings.
+// raise sets the ceiling to the highest of the bins' bounds.
 func (c *largeColumn) raise(up bool) {
 	c.ceiling = math.Inf(-1)
 	for code := range c.codes {
@@ -119,7 +119,7 @@ func (c *largeColumn) raise(up bool) {
 	}
 }
 
-// reach returns the ceiling of a bin.
+// reach returns the upper bound on the size of the edges of a bin.
 func (c *largeColumn) reach(code int, up bool) float64 {
 	edge, rise, fall := c.edges[code], 0.0, 0.0
 	if c.parts[code] {
@@ -131,8 +131,8 @@ func (c *largeColumn) reach(code int, up bool) float64 {
 	return max(edge+rise, fall-edge) + c.error
 }
 
-// reaching marks the bins whose ceilings are at least high, and returns the number of their documents.
-// Bins without a threshold inside, or looked at in this round, are left out.
+// reaching marks the bins whose bounds are at least high, and returns the number of their documents. It leaves out
+// bins without a threshold inside, and bins with exact edges.
 func (c *largeColumn) reaching(high float64, up bool) (marks [256]bool, docs int) {
 	for code := range c.codes {
 		if c.parts[code] && !c.seen[code] && c.reach(code, up) >= high {
@@ -143,7 +143,7 @@ func (c *largeColumn) reaching(high float64, up bool) (marks [256]bool, docs int
 	return marks, docs
 }
 
-// attained returns a lower bound of the best edge, from the bins that were looked at in this round.
+// attained returns a lower bound on the best edge, from the bins whose exact edges were computed in this round.
 func (c *largeColumn) attained(up bool) float64 {
 	least := math.Inf(-1)
 	for code := range c.codes {
@@ -154,7 +154,7 @@ func (c *largeColumn) attained(up bool) float64 {
 	return least - float64(2*c.error)
 }
 
-// lookInOrder looks at the marked bins, given the column's order.
+// lookInOrder computes the exact edges of the marked bins, given the order of the column.
 func (c *largeColumn) lookInOrder(marks *[256]bool, order []uint32, potential []float64) {
 	for code, n := range c.docs[:c.codes] {
 		if marks[code] {
@@ -164,7 +164,7 @@ func (c *largeColumn) lookInOrder(marks *[256]bool, order []uint32, potential []
 	}
 }
 
-// look sets how far edges rise and fall within a bin, given the order of its documents.
+// look computes the exact rise and fall of the edges inside a bin, given the order of the bin's documents.
 func (c *largeColumn) look(code int, order []uint32, potential []float64) {
 	var sum, rise, fall float64
 	for i := len(order) - 1; i > 0; i-- {

@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// sorter sorts columns, in memory of its own: 16 bytes a document.
+// sorter sorts columns by radix sort. Its memory is 16 bytes per document.
 type sorter struct{ keys, spare []uint64 }
 
 // Digits of keys.
@@ -17,15 +17,15 @@ const (
 	digits    = 1 << digitBits
 )
 
-// room makes the memory for columns of n documents.
+// room allocates the memory for columns of n documents.
 func (s *sorter) room(n int) {
 	if len(s.keys) != n {
 		s.keys, s.spare = block.NewWords(n), block.NewWords(n)
 	}
 }
 
-// toKeys replaces the bits of values by keys that ascend with the values, or with cuts by the number of
-// thresholds below them. It returns the least and the greatest key.
+// toKeys replaces values, given by their bits, by keys that ascend with the values. With cuts, the key is the number
+// of thresholds below the value. toKeys returns the least and the greatest key.
 func toKeys(values []uint32, cuts []float32) (least, greatest uint32) {
 	least = math.MaxUint32
 	for i, bits := range values {
@@ -40,8 +40,8 @@ func toKeys(values []uint32, cuts []float32) (least, greatest uint32) {
 	return least, greatest
 }
 
-// sort sets order to the documents by key. Documents of equal keys keep their order. keys may share the
-// memory of order and is overwritten.
+// sort sets order to the documents in ascending order of keys, and marks the first document of each run of equal
+// keys. Documents with equal keys keep their order. keys is overwritten and may share the memory of order.
 func (s *sorter) sort(order, keys []uint32) {
 	s.room(len(keys))
 	var counts [3][digits]uint32
@@ -71,12 +71,12 @@ func (s *sorter) sort(order, keys []uint32) {
 	s.finish(order, &counts[2])
 }
 
-// finish is sort's last pass. Among keys of the same highest digit, equal keys are neighbours. So the key
-// before says whether a document is the first of a run.
+// finish makes the last pass of sort. Among the keys with the same highest digit, equal keys are adjacent. So a
+// document is the first of a run if the key before it differs.
 func (s *sorter) finish(order []uint32, starts *[digits]uint32) {
 	var before [digits]uint64
 	for d := range before {
-		before[d] = math.MaxUint64 // the key of no number
+		before[d] = math.MaxUint64 // not a key
 	}
 	for _, key := range s.spare {
 		d := key >> (32 + 2*digitBits) % digits
@@ -90,7 +90,7 @@ func (s *sorter) finish(order []uint32, starts *[digits]uint32) {
 	}
 }
 
-// resort follows sort, and sorts by the number of thresholds below the values.
+// resort must follow sort. It sorts the same documents by the number of thresholds below their values.
 func (s *sorter) resort(order, keys []uint32, cuts []float32) {
 	for _, key := range s.spare {
 		order[uint32(key)] = uint32(interval(cuts, kernel.OfAscendingKey(uint32(key>>32))))
@@ -99,7 +99,7 @@ func (s *sorter) resort(order, keys []uint32, cuts []float32) {
 	s.sort(order, keys)
 }
 
-// putOrder keeps the documents of sorted keys.
+// putOrder sets order to the documents of sorted keys, and marks the first document of each run.
 func putOrder(order []uint32, sorted []uint64) {
 	for i, key := range sorted {
 		order[i] = uint32(key)
@@ -109,7 +109,8 @@ func putOrder(order []uint32, sorted []uint64) {
 	}
 }
 
-// ascending sorts keys by their upper halves; the lower ones ascend already. The result may be in spare.
+// ascending sorts keys by their upper halves. The lower halves must ascend already. The result is in keys or in
+// spare.
 func ascending(keys, spare []uint64) []uint64 {
 	const few = 2 * digits
 	if len(keys) < few {
