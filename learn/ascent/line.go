@@ -7,9 +7,8 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// The search in steps first tries changes of the weight by spread·4^k, for k from lowestStep to
-// highestStep in both directions, and the change that makes the weight 0. Then it tries refinements points
-// between the best change and its neighbours.
+// Steps first tries the changes ±spread·4^k of the weight, for k from lowestStep to highestStep, and the change that
+// makes the weight 0. Then it tries the given number of refinements between the best change and its neighbours.
 const (
 	lowestStep  = -3
 	highestStep = 1
@@ -17,15 +16,15 @@ const (
 	mostPoints  = 2*(highestStep-lowestStep+1) + 1
 )
 
-// points evaluates a measure at some values of one weight.
+// points evaluates the mean of the measure at some changes of one weight.
 type points struct {
 	at     []float64
 	totals []float64
-	values []float64 // of each query, at each point
+	values []float64 // by query, then by point
 }
 
-// line follows a query's documents along one weight. They stay sorted from one point to the
-// next, so that sorting takes little more than a step for each pair that crosses between them.
+// line evaluates a query at several changes of one weight. The documents stay sorted from one point to the next, so
+// sorting takes little more than a step for each pair that crosses between the points.
 type line struct {
 	x      []float64
 	order  []int32
@@ -33,7 +32,7 @@ type line struct {
 	ranked []float64
 }
 
-// best returns the change of weight j with the highest mean, and that mean. value is the present mean.
+// best returns the change of weight j with the highest mean, and this mean. value is the present mean.
 func (l *points) best(s *state, j int, spread, value float64) (t, found float64) {
 	l.coarse(s, s.w[j], spread)
 	l.evaluate(s)
@@ -46,7 +45,7 @@ func (l *points) best(s *state, j int, spread, value float64) (t, found float64)
 	return l.highest(s.data, t, found)
 }
 
-// coarse sets the points of the first search, in ascending order.
+// coarse sets at to the points of the first search, in ascending order.
 func (l *points) coarse(s *state, w, spread float64) {
 	l.at = l.at[:0]
 	for k := lowestStep; k <= highestStep; k++ {
@@ -62,7 +61,7 @@ func (l *points) coarse(s *state, w, spread float64) {
 	}
 }
 
-// fine sets the points between the one at t and its neighbours.
+// fine sets at to the points between t and its neighbours.
 func (l *points) fine(t float64) {
 	i := slices.Index(l.at, t)
 	below, above := t, t
@@ -88,7 +87,7 @@ func (l *points) fine(t float64) {
 	l.at = slices.Compact(l.at)
 }
 
-// evaluate sets totals to the sums over all queries at the points.
+// evaluate computes totals: for each point, the sum of the values of all queries.
 func (l *points) evaluate(s *state) {
 	n := len(l.at)
 	if need := n * len(s.data.queries); need > len(l.values) {
@@ -117,8 +116,8 @@ func (l *points) evaluate(s *state) {
 	}
 }
 
-// follow sets values to those of query i at the points, outwards from the present order. Points from index
-// positive on are above 0.
+// follow sets values to the values of query i at the points. It moves outwards from 0 in both directions. Points from
+// index positive on are above 0.
 func (l *line) follow(s *state, i int, present float64, at, values []float64, positive int) {
 	q, scores := &s.data.queries[i], s.scores[i]
 	l.x = l.x[:0]
@@ -143,9 +142,9 @@ func (l *line) follow(s *state, i int, present float64, at, values []float64, po
 	}
 }
 
-// highest returns the point with the highest mean, and that mean, if it exceeds found, the mean at t; else
-// it returns t and found. Of equals it takes the middle of the longest run of neighbours, which is
-// farthest from where the measure falls.
+// highest returns the point with the highest mean, and this mean, if the mean exceeds found. Otherwise it returns t
+// and found. Among equal points, it returns the middle of the longest run of neighbours. This point is farthest from
+// where the measure falls.
 func (l *points) highest(d *Data, t, found float64) (float64, float64) {
 	if len(l.totals) == 0 {
 		return t, found
@@ -168,8 +167,8 @@ func (l *points) highest(d *Data, t, found float64) (float64, float64) {
 	return t, d.mean(best)
 }
 
-// sort orders the documents by scores + t·x, highest first, and documents of equal score by grade, lowest
-// first. It reports whether the order changed. It is fast if they are nearly in order.
+// sort sorts order, the documents, by descending scores + t·x. Documents of equal score are sorted by ascending
+// grade. sort reports whether the order changed. It is fast if the documents are nearly in order.
 func (l *line) sort(q *query, scores, x []float64, t float64, order []int32) (changed bool) {
 	if len(order) > cap(l.keys) {
 		l.keys = make([]float64, len(order))
@@ -188,7 +187,7 @@ func (l *line) sort(q *query, scores, x []float64, t float64, order []int32) (ch
 	return changed
 }
 
-// measure returns the query's value in that order, times its weight.
+// measure returns the value of a query in the given order, times the weight of the query.
 func (l *line) measure(m measure.Measure, q *query, order []int32) float64 {
 	if q.terms != nil {
 		return q.weight * q.sum(order)

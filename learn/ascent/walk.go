@@ -7,14 +7,14 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// pattern is the classes of a query's grades that a measure distinguishes.
+// pattern has the classes of a query's grades that a measure distinguishes.
 type pattern struct {
-	class   []int32 // of each document, from 0
+	class   []int32 // class of each document, from 0
 	classes int
 
-	// If the measure is a sum over relevant documents (class 1), terms has the sum's terms in rows of that
-	// width. The row is the number of relevant documents above (less one), the column that of irrelevant
-	// ones. Otherwise terms is nil, and every grade is a class.
+	// terms is set if the measure is a sum over relevant documents, class 1. It has the terms of the sum in rows of
+	// width elements. The row is the number of relevant documents above a document, and the column is the number of
+	// irrelevant documents above it. Otherwise terms is nil, and every grade is a class.
 	terms []float64
 	width int
 }
@@ -37,8 +37,8 @@ func newPattern(m measure.Measure, grades []float64, t *tables) pattern {
 	return p
 }
 
-// newSum returns the pattern of a sum over relevant documents. ok is false if the measure distinguishes
-// more than two classes of these grades. Then the sum is not the value of some orders.
+// newSum returns the pattern of a sum over relevant documents. ok is false if the measure distinguishes more than two
+// classes among the grades, or if there are too many terms.
 func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool) {
 	p = pattern{class: make([]int32, len(grades)), classes: 2}
 	good := 0
@@ -57,7 +57,7 @@ func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool
 	slices.Sort(ranked)
 	for _, order := range [][]float64{
 		ranked, // worst first
-		slices.Concat(ranked[bad:], ranked[:bad]), // relevant first, but the worst of them
+		slices.Concat(ranked[bad:], ranked[:bad]), // relevant first, the worst of them on top
 		interleaved(ranked),
 	} {
 		if !p.isValueOf(m, order) {
@@ -68,17 +68,16 @@ func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool
 	return p, p.isValueOf(m, ranked)
 }
 
-// tables keeps terms by the numbers of relevant and irrelevant documents, for
-// queries that have the same.
+// tables stores terms by the numbers of relevant and irrelevant documents. Queries with equal numbers share them.
 type tables struct {
 	known map[[2]int][]float64
 	size  int
 }
 
-// maxTerms bounds the memory of the tables, to 32 MB. Further queries have none.
+// maxTerms bounds the memory of the tables to 32 MB. Queries beyond have no terms.
 const maxTerms = 4 << 20
 
-// of returns the terms of a query of that many documents, nil if there are too many.
+// of returns the terms of a query with good relevant and bad irrelevant documents, or nil if the tables are full.
 func (t *tables) of(m measure.Additive, good, bad int) []float64 {
 	key := [2]int{good, bad}
 	if terms := t.known[key]; terms != nil {
@@ -94,7 +93,7 @@ func (t *tables) of(m measure.Additive, good, bad int) []float64 {
 			terms = append(terms, m.GoodGain(i, a, good, bad))
 		}
 	}
-	terms = terms[:cap(terms)] // sum reads terms below the last and multiplies them by 0
+	terms = terms[:cap(terms)] // sum may read terms after the last one and multiplies them by 0
 	if t.known == nil {
 		t.known = make(map[[2]int][]float64)
 	}
@@ -102,15 +101,14 @@ func (t *tables) of(m measure.Additive, good, bad int) []float64 {
 	return terms
 }
 
-// relevant reports whether it matters if a document of that grade stands above or below
-// one of grade 0.
+// relevant reports whether the measure distinguishes the grade from grade 0.
 func relevant(m measure.Measure, grade float64) bool {
 	above, _ := m.Value([]float64{grade, 0})
 	below, _ := m.Value([]float64{0, grade})
 	return above != below
 }
 
-// isValueOf reports whether the sum of the terms is the value of a ranking.
+// isValueOf reports whether the sum of the terms is the measure of a ranking.
 func (p *pattern) isValueOf(m measure.Measure, ranked []float64) bool {
 	var sum float64
 	at := 0
@@ -126,8 +124,7 @@ func (p *pattern) isValueOf(m measure.Measure, ranked []float64) bool {
 	return math.Abs(v-sum) < 1e-9
 }
 
-// sum returns the value of an order of the documents. It has no branches on the classes,
-// which are unpredictable.
+// sum returns the value of an order of the documents. It does not branch on classes, because they are unpredictable.
 func (p *pattern) sum(order []int32) float64 {
 	var sum float64
 	at, down := 0, p.width-1
@@ -139,7 +136,7 @@ func (p *pattern) sum(order []int32) float64 {
 	return sum
 }
 
-// interleaved takes from both ends of a list in turn.
+// interleaved returns the elements of list, taken from both ends in turn.
 func interleaved(list []float64) []float64 {
 	var out []float64
 	for i, j := 0, len(list)-1; i <= j; i, j = i+1, j-1 {
@@ -151,19 +148,18 @@ func interleaved(list []float64) []float64 {
 	return out
 }
 
-// walk updates the value of one query from one order of its documents to the next, by exchanges of
-// neighbours of different classes. The value depends only on the classes by rank, so that exchanges within
-// a class change nothing.
+// walk updates the value of one query while documents of different classes exchange ranks with their neighbours. The
+// value depends only on the classes by rank, so exchanges within a class do not matter.
 type walk struct {
 	*pattern
 	measure measure.Measure
-	above   []int32   // documents × classes: how many of each other class stand above
-	counts  []int32   // of the classes
+	above   []int32   // by document and class: number of documents of each other class above the document
+	counts  []int32   // number of documents of each class, for start
 	ranked  []float64 // grades by rank
 	value   float64
 }
 
-// start begins at an order of documents, best first, and returns its value.
+// start sets the order of the documents, best first, and returns its value.
 func (w *walk) start(m measure.Measure, p *pattern, grades []float64, order []int32) float64 {
 	w.measure, w.pattern = m, p
 	w.above, w.counts = resize(w.above, len(grades)*p.classes), resize(w.counts, p.classes)
@@ -178,9 +174,8 @@ func (w *walk) start(m measure.Measure, p *pattern, grades []float64, order []in
 	return w.value
 }
 
-// cross lets document b pass document a of another class, which stands directly
-// above it but for documents of their own classes, and returns the change of the
-// value.
+// cross lets document b pass document a and returns the change of the value. a must have another class. Apart from
+// documents of their own classes, a must be directly above b.
 func (w *walk) cross(a, b int32) float64 {
 	k, ca, cb := w.classes, int(w.class[a]), int(w.class[b])
 	aboveA, aboveB := w.above[int(a)*k:int(a+1)*k], w.above[int(b)*k:int(b+1)*k]
@@ -200,8 +195,8 @@ func (w *walk) cross(a, b int32) float64 {
 	return by
 }
 
-// rank returns the number of documents above both a and b, which are neighbours. It adds the documents of
-// a's class above b, without a, and the other documents above a.
+// rank returns the number of documents above both a and b, which are neighbours. It adds the documents of a's class
+// above b, except a, and the other documents above a.
 func rank(aboveA, aboveB []int32, ca int) int {
 	n := int(aboveB[ca]) - 1
 	for c, above := range aboveA {
@@ -212,8 +207,7 @@ func rank(aboveA, aboveB []int32, ca int) int {
 	return n
 }
 
-// exchange exchanges the grades at a rank and the next and returns the change of
-// the value.
+// exchange exchanges the grades at rank and rank+1 and returns the change of the value.
 func (w *walk) exchange(rank int) float64 {
 	w.ranked[rank], w.ranked[rank+1] = w.ranked[rank+1], w.ranked[rank]
 	before := w.value
