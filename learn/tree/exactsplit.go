@@ -2,7 +2,7 @@ package tree
 
 import "math"
 
-// exactSums are the sums over some documents, and their number.
+// exactSums has the sums over some documents, and the number of these documents.
 type exactSums struct {
 	gradient, curvature float64
 	docs                int
@@ -25,18 +25,18 @@ type exactScan struct {
 	*Exact
 	leaf    *exactLeaf
 	feature int
-	column  []uint64   // words of the rows that have a value, by it
-	after   []exactSum // of the rows from each on
+	column  []uint64   // words of the rows with a value, in ascending order
+	after   []exactSum // after[i] has the sums over column[i:]
 	missing exactSums
-	only    *float32 // the one threshold to look at; nil for all
+	only    *float32 // the only threshold to consider; nil for all
 	best    valueSplit
 }
 
-// exactSum is exactSums of documents whose number is known.
+// exactSum has the sums over documents whose number is known.
 type exactSum struct{ gradient, curvature float64 }
 
-// bestOf returns the best split of a leaf by a feature, given its words. Of equals it takes the lowest
-// threshold with missing values on the right.
+// bestOf returns the best split of a leaf by a feature, whose words are in column. Among equal gains it returns the
+// split with missing values on the right and the lowest threshold.
 func (g *Exact) bestOf(l *exactLeaf, f int, column []uint64, worker int) valueSplit {
 	s := exactScan{Exact: g, leaf: l, feature: f}
 	present := len(column)
@@ -67,7 +67,7 @@ func (g *Exact) bestOf(l *exactLeaf, f int, column []uint64, worker int) valueSp
 	return s.best
 }
 
-// draw draws the threshold to consider if thresholds are random.
+// draw draws the only threshold to consider, if thresholds are random.
 func (s *exactScan) draw() {
 	low, high := valueOf(s.column[0]), valueOf(s.column[len(s.column)-1])
 	if !s.RandomThresholds || low == high {
@@ -81,13 +81,13 @@ func (s *exactScan) draw() {
 	s.only = &v
 }
 
-// from returns the sums of the rows from one on.
+// from returns the sums over column[i:].
 func (s *exactScan) from(i int) exactSums {
 	return exactSums{s.after[i].gradient, s.after[i].curvature, len(s.column) - i}
 }
 
-// scan considers all thresholds with missing values on one side. With missing values on the right, it also
-// considers to divide all present values from the missing ones.
+// scan considers all thresholds, with missing values on one side. With missing values on the right, it also considers
+// the split of all present values from the missing ones.
 func (s *exactScan) scan(missingLeft bool) {
 	var left exactSums
 	if missingLeft {
@@ -115,7 +115,7 @@ func (s *exactScan) scan(missingLeft bool) {
 	}
 }
 
-// midway returns the mean of two numbers, or the lower one if the mean is not below the upper.
+// midway returns the mean of two numbers, or low if rounding makes the mean equal to high.
 func midway(low, high float32) float32 {
 	if m := float32((float64(low) + float64(high)) / 2); m >= low && m < high {
 		return m
@@ -123,10 +123,10 @@ func midway(low, high float32) float32 {
 	return low
 }
 
-// exactNoise is the part of the strengths of both sides below which a gain is rounding.
+// exactNoise times the strength of both sides is the largest gain that counts as a rounding error.
 const exactNoise = 1e-12
 
-// consider takes a division if it is allowed and better than the best so far.
+// consider makes a split the best one if it is allowed and better than the best so far.
 func (s *exactScan) consider(left, right exactSums, threshold float32, missingLeft bool) {
 	if min(left.docs, right.docs) < max(1, s.LeafDocuments) || min(left.curvature, right.curvature) < s.LeafCurvature {
 		return

@@ -2,15 +2,15 @@ package tree
 
 import "math"
 
-// sums has two sums over documents in one word: the upper 32 bits are the sum of the gradients, signed, and
-// the lower 32 bits that of the second derivatives, unsigned. One addition of words adds both. The units of
-// the integers are chosen so that the sums over all documents do not overflow.
+// sums has two sums over documents in one word. The upper 32 bits are the sum of the gradients, signed. The lower 32
+// bits are the sum of the second derivatives, unsigned. One addition of words adds both. The units of the integers
+// are chosen so that the sums over all documents do not overflow.
 type sums uint64
 
 func (s sums) gradient() int32   { return int32(s >> 32) }
 func (s sums) curvature() uint32 { return uint32(s) }
 
-// quanta has the values of one unit of the integers, and the largest second derivative in units.
+// quanta has the units of the integers, and the largest second derivative in its unit.
 type quanta struct {
 	gradient, curvature float64
 	most                uint32
@@ -36,7 +36,7 @@ func quantise(packed []sums, rows []uint32, lambda, second []float64) quanta {
 	return q
 }
 
-// unit returns sum/available, or 1 if that is so small that its inverse could overflow.
+// unit returns sum/available, or 1 if the quotient is so small that its inverse could overflow.
 func unit(sum, available float64) float64 {
 	if u := sum / available; u > 1e-300 {
 		return u

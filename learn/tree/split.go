@@ -6,14 +6,14 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// split is a division of a node by the feature of a slot.
+// split is a split of a node by the feature of a slot.
 type split struct {
 	gain        float64
 	slot        int
 	cut         uint8
 	missingLeft bool
 	found       bool
-	open        bool // the slot is not searched yet, and gain is an upper bound
+	open        bool // the slot is not searched yet, so gain is an upper bound
 
 	categorical bool // codes in set go left, and all others right
 	set         codeSet
@@ -30,13 +30,13 @@ type searcher struct {
 	unit     quanta
 	total    sums         // sums over all documents of the node
 	parent   float64      // strength of the node
-	noise    float64      // of [noise]
-	least    float64      // smallest gain
+	noise    float64      // result of [noise]
+	least    float64      // smallest allowed gain
 	counts   *[256]uint32 // number of documents with each code, or nil
 	all      uint32       // number of documents of the node, if counts is not nil
 	leastDoc uint32       // smallest number of documents on a side, if counts is not nil
 	leaf     *leaf
-	bounded  bool // leaf values have bounds by monotone constraints
+	bounded  bool // monotone constraints bound leaf values
 	ceiling  ceiling
 }
 
@@ -62,17 +62,17 @@ func (o *Options) soft(g float64) float64 {
 	return 0
 }
 
-// best returns the best split of a slot. of has the sums of each code, and cuts is the number of thresholds.
-// Only cuts between codes that occur are considered. Missing values are tried on both sides. If the node has
-// none, they go to the side with the larger curvature. Of equal splits, best returns the one with the lowest
-// cut.
+// best returns the best split of a slot. of has the sums of each code, and cuts is the number of thresholds. It
+// considers only cuts between codes that occur. Missing values are tried on both sides. If the node has no missing
+// values, missing values go to the side with the larger curvature. Among splits of equal gain, best returns the one
+// with the lowest cut.
 func (s *searcher) best(slot int, of *[256]sums, cuts int) split {
 	found := split{slot: slot, gain: s.least}
 	missing, missingDocs := of[missingCode], s.count(missingCode)
 	some := missing != 0 || missingDocs != 0
 	last := cuts
 	if some {
-		last++ // the last cut divides all other values from the missing ones
+		last++ // the last cut separates missing values from all others
 	}
 	s.scan(&found, of, last, 0, 0, false)
 	if some {
@@ -83,14 +83,14 @@ func (s *searcher) best(slot int, of *[256]sums, cuts int) split {
 	return found
 }
 
-// scan considers the cuts in ascending order. left and docs are the sums and the number of documents that
-// are on the left before the first code: those with missing values, or 0.
+// scan considers the cuts in ascending order. left and docs are the sums and the number of documents that are on the
+// left of all cuts: the documents with missing values, or none.
 func (s *searcher) scan(found *split, of *[256]sums, cuts int, left sums, docs uint32, missingLeft bool) {
 	for c := range cuts {
 		v := of[c]
 		docs += s.count(c)
 		if v == 0 && s.counts == nil && c > 0 {
-			continue // the code does not occur, so this is the same division as before
+			continue // the code does not occur, so the split is the same as before
 		}
 		left += v
 		s.consider(found, left, docs, uint8(c), missingLeft)
@@ -104,7 +104,7 @@ func (s *searcher) count(code int) uint32 {
 	return s.counts[code]
 }
 
-// consider sets found to a cut if that is allowed and has a larger gain than found.
+// consider sets found to a cut if the cut is allowed and has a larger gain.
 func (s *searcher) consider(found *split, left sums, docs uint32, cut uint8, missingLeft bool) {
 	if s.counts != nil && (docs < s.leastDoc || s.all-docs < s.leastDoc) {
 		return
@@ -121,7 +121,7 @@ func (s *searcher) consider(found *split, left sums, docs uint32, cut uint8, mis
 	}
 }
 
-// leftIsLarger reports whether the documents up to a cut have at least half of the node's curvature.
+// leftIsLarger reports whether the documents with codes up to cut have at least half of the node's curvature.
 func (s *searcher) leftIsLarger(of *[256]sums, cut uint8) bool {
 	var left sums
 	for c := range int(cut) + 1 {
@@ -130,15 +130,15 @@ func (s *searcher) leftIsLarger(of *[256]sums, cut uint8) bool {
 	return 2*uint64(left.curvature()) >= uint64(s.total.curvature())
 }
 
-// ceiling has the arguments for kernel.DivisionBound, which returns an upper bound of gains. They are in
-// the units of the integer sums.
+// ceiling has the arguments of kernel.DivisionBound, which returns an upper bound on gains, in units of the integer
+// sums.
 type ceiling struct {
 	l2, least float32 // L2, and the smallest curvature of a leaf, reduced by a margin for rounding
 	scale     float64 // factor of the result, with a margin for rounding; 0 if there is no bound
 }
 
-// ceiling returns the arguments, or the zero value if there is no bound. The bound does not hold if leaf
-// values are constrained and neither L2 nor a smallest curvature is set.
+// ceiling returns these arguments, or the zero value if there is no bound. There is no bound if leaf values are
+// constrained and neither L2 nor a smallest curvature is set.
 func (o *Options) ceiling(unit quanta, bounded bool) ceiling {
 	l2, least := o.L2/unit.curvature, o.LeafCurvature/unit.curvature
 	scale := unit.gradient / unit.curvature * unit.gradient * (1 + 0x1p-18)
@@ -148,9 +148,9 @@ func (o *Options) ceiling(unit quanta, bounded bool) ceiling {
 	return ceiling{l2: float32(l2), least: float32(least * (1 - 0x1p-20)), scale: scale}
 }
 
-// open returns an open split of a slot, with an upper bound of the gain. The split is not open if the bound
-// shows that no cut has the smallest gain. of has the sums of each code. The bound ignores L1, monotone
-// constraints and random thresholds, all of which only reduce gains.
+// open returns an open split of a slot, with an upper bound on the gain. If the bound is not above the smallest gain,
+// the split is not open. of has the sums of each code. The bound ignores L1, monotone constraints and random
+// thresholds, because they only reduce gains.
 func (s *searcher) open(slot int, of *[256]sums, cuts int) split {
 	found := split{slot: slot, gain: math.Inf(1), open: true}
 	if s.ceiling.scale == 0 {
@@ -159,7 +159,7 @@ func (s *searcher) open(slot int, of *[256]sums, cuts int) split {
 	n := min(len(of), (cuts+8)&^7)
 	ratio := s.boundFrom(of, n, 0)
 	if missing := of[missingCode]; missing != 0 {
-		of[missingCode] = 0 // otherwise it would count twice if n includes this code
+		of[missingCode] = 0 // n may include this code, which would count it twice
 		ratio = max(ratio, s.boundFrom(of, n, missing))
 		of[missingCode] = missing
 	}
@@ -168,8 +168,8 @@ func (s *searcher) open(slot int, of *[256]sums, cuts int) split {
 	return found
 }
 
-// boundFrom returns an upper bound of the strengths of all cuts. left has the sums that are on the left
-// before the first code.
+// boundFrom returns an upper bound on the total strength of both sides, over all cuts. left has the sums on the left
+// of all cuts.
 func (s *searcher) boundFrom(of *[256]sums, n int, left sums) float32 {
 	return kernel.DivisionBound(uint64s(of[:n]), uint64(left), uint64(s.total), s.ceiling.l2, s.ceiling.least)
 }
