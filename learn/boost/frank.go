@@ -77,8 +77,8 @@ type query struct {
 	far bool
 }
 
-// splitSums are sums over the pairs that a weak ranker splits by its threshold: the total weight W of the pairs in
-// correct order (well) and in wrong order (badly), and the loss.
+// splitSums has sums over the pairs that a weak ranker splits by its threshold. well and badly are the total weights
+// W of the pairs in correct and in wrong order. loss is the loss of these pairs.
 type splitSums struct{ well, badly, loss float64 }
 
 // NewFRank prepares boosting on a data set, which must not change while FRank is used. The error is ErrNoPairs, or is
@@ -249,9 +249,10 @@ func fidelity(first float64, rest []float64) (weight, loss float64) {
 // factors. The products with e^{α} cannot overflow then.
 const farApart = 680
 
-// factors returns factors whose products are the e^{−o} of document i with each worse document. worse has the factors
-// of the worse documents. If the scores of the query are far apart, the products are computed one by one and stored
-// in row. Differences o below −farApart count as −farApart, which gives the pair practically no weight, as it should.
+// factors returns first and rest such that first·rest[j] is e^{−o} for the pair of document i and the j-th worse
+// document. worse has the factors of the worse documents. If the scores of the query are far apart, factors computes
+// e^{−o} itself and stores it in row. Differences o below −farApart count as −farApart, which leaves the pair
+// practically without weight.
 func (b *FRank) factors(q *query, i int, worse, row []float64) (first float64, rest []float64) {
 	if !q.far {
 		return b.better[i], worse
@@ -302,8 +303,8 @@ func (b *FRank) prepare(q *query) {
 	}
 }
 
-// fidelityRow does what fidelity does with the factor d, the weight of each pair in the mean. It also subtracts the
-// weights W from the potentials of the worse documents.
+// fidelityRow returns the same sums as fidelity, with the weight multiplied by d, the weight of each pair in the
+// mean. It also subtracts the weight W of each pair from the potential of the worse document.
 func fidelityRow(first float64, rest, potential []float64, d float64) (weight, loss float64) {
 	potential = potential[:len(rest)]
 	for j, v := range rest {

@@ -175,8 +175,8 @@ func (s *largeSearch) value(f int, doc uint32) float32 {
 	return s.data.X()[s.rows[doc]*s.data.Features+f]
 }
 
-// run does what search.run does. The column of the candidate is a feature, and its cut is an index in the feature's
-// order.
+// run returns the weak ranker with the largest edge, as search.run does. The column of the candidate is a feature,
+// and its cut is an index in the feature's order. ok is false if all edges are rounding errors.
 func (s *largeSearch) run(potential []float64) (best candidate, ok bool) {
 	least := math.Inf(-1)
 	if !s.fresh {
@@ -231,8 +231,8 @@ func (s *largeSearch) order(f int) []uint32 {
 	return order
 }
 
-// search computes all edges of a column and its best weak ranker. As in greatest, it adds the potentials of each
-// value in the order of the documents, and these sums from the highest value down.
+// search computes all edges of a column, from the highest value down, and the column's best weak ranker. It adds
+// potentials in the order in which search.run adds them, so that edges have the same bits.
 func (s *largeSearch) search(f int, order []uint32, potential []float64) {
 	c := &s.columns[f]
 	c.rise, c.fall, c.best = [256]float64{}, [256]float64{}, candidate{column: f}
@@ -304,8 +304,8 @@ func (s *largeSearch) addends(potential []float64) *units {
 		mass += math.Abs(p)
 		growth += max(0, p-s.potential[i])
 	}
-	// Rounding towards 0 changes a document's value by less than 1 unit. It keeps the sums of integers within the
-	// sums of the values.
+	// Rounding towards 0 changes the potential of a document by less than 1 unit. No sum of integers can then exceed
+	// the bound from which the unit was computed.
 	const least = 1e-290
 	u := units{
 		potential: max(mass/(1<<(potentialBits-2)), least),
@@ -458,8 +458,9 @@ func (s *largeSearch) marked(f int, marks *[256]bool) (keys []uint64) {
 // markedPart is the smallest number of documents for which a goroutine pays.
 const markedPart = 1 << 17
 
-// markedOf does what marked does, for a range of documents. It collects first the numbers of the documents, then
-// their values. Neither loop has a branch that the processor mispredicts, so many values are fetched at a time.
+// markedOf returns the marked documents from ≤ i < to with the keys of their values, as marked does. It collects
+// first the numbers of the documents, then the values. Neither loop has a branch that the processor mispredicts, so
+// the processor fetches many values at a time.
 func (s *largeSearch) markedOf(f int, taken *[256]uint8, from, to int) []uint64 {
 	keys := putTaken(s.sorter.keys[from:to], s.codesOf(f)[from:to], taken, from)
 	x, width := s.data.X()[f:], s.data.Features

@@ -16,8 +16,8 @@ type largeColumn struct {
 	docs  [256]uint32
 	parts [256]bool // thresholds lie within the bin
 
-	// By code: the edge at the bin's upper end, the sum of the bin's potentials in this round, and bounds on how far
-	// edges inside the bin are above and below the edge at the upper end.
+	// By code: the edge at the bin's upper end, and the sum of the bin's potentials in this round. rise and fall
+	// bound how far edges inside the bin are above and below the edge at the upper end.
 	edges, sums, rise, fall [256]float64
 
 	error       float64   // bound on the error of edges

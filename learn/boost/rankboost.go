@@ -83,7 +83,7 @@ func (b *RankBoost) Next() (round Round, ok bool) {
 }
 
 // weigh computes the loss and the potentials from the scores. The pair weights are divided by the loss of the last
-// round, so that their sum is the Z of this round and does not underflow if the loss is tiny.
+// round. Their sum is then the Z of this round, and does not underflow if the loss is tiny.
 func (b *RankBoost) weigh() {
 	parallel.For(len(b.sums), b.workers, func(worker, i int) {
 		b.sums[i] = b.weighQuery(&b.documents.queries[i], b.buffers[worker])

@@ -12,7 +12,7 @@ import (
 
 // Standings computes a measure of scores that change a little from one call to the next. The documents of every query
 // stay sorted. A call compares each document with its neighbour once, and moves documents only if they pass each
-// other. If the order of a query does not change, its value is kept.
+// other. A query keeps its value if its order does not change.
 //
 // With ties, the value is the mean over their orders (measure.TiesAverage). The mean over the queries is weighted by
 // the queries' weights.
@@ -81,8 +81,9 @@ func (s *Standings) Queries() int { return len(s.queries) }
 // them NaN. The caller must not change the result, which is valid until the next call.
 func (s *Standings) Values(scores []float64) []float64 { return s.after(scores, nil) }
 
-// after does what Values does. Unless change is nil, it first calls change for the rows of each query, on several
-// goroutines, so that the query is still in the processor's cache when it is sorted.
+// after returns the measure of each query that counts under the scores. Unless change is nil, it first calls change
+// for the rows of each query, on several goroutines. The query is then still in the processor's cache when it is
+// sorted.
 func (s *Standings) after(scores []float64, change func(from, to int)) []float64 {
 	parallel.For(len(s.queries), s.workers, func(worker, i int) {
 		q := &s.queries[i]

@@ -103,7 +103,8 @@ func boostingOptions(p *Problem, t *train.Task) boost.Options {
 	}
 }
 
-// stumpBytes returns the memory estimate for RankBoost and FRank. all is set if FRank compares losses.
+// stumpBytes returns the function that estimates the memory of RankBoost and FRank. all is set if FRank compares
+// losses.
 func stumpBytes(all bool) func(p *train.Problem) float64 {
 	return func(p *train.Problem) float64 { return boost.Bytes(p.Data.Docs(), p.Inputs(), p.Workers, all) }
 }
@@ -261,8 +262,8 @@ func newFidelityCost(rankers int, o boost.FRankOptions) fidelityCost {
 	return fidelityCost{float64(rankers * passes)}
 }
 
-// Cost implements [loss.Coster]. A pair takes a square root and a division in each pass, and about half of the pairs
-// are split. RankNet's Cost is two operations a pair.
+// Cost implements [loss.Coster]. A pair takes a square root and a division in each pass. About half of the pairs are
+// split. The number of pairs is known from RankNet, whose cost is two operations per pair.
 func (c fidelityCost) Cost(grades []float64) loss.Cost {
 	pairs := loss.RankNet{}.Cost(grades).Operations / 2
 	return loss.Cost{Operations: (6 + float64(4*c.splits)) * pairs}

@@ -366,7 +366,7 @@ const auto = "auto"
 // thresholdName is the name of the hyperparameter that divides documents into relevant and irrelevant ones.
 const thresholdName = "threshold"
 
-// threshold returns the hyperparameter of that name. when is appended to the help text.
+// threshold returns the hyperparameter threshold. when is appended to the help text.
 func threshold(when string) Hyperparameter {
 	return Hyperparameter{
 		Name: thresholdName, Kind: Number, Default: auto, Auto: true, Min: leastPositive, Max: unbounded,

@@ -288,8 +288,8 @@ func combinedTerms(p *Problem) ([]logrank.Term, error) {
 }
 
 // LogRankOf returns the options that one of LogRank's methods trained a model with. ok is false for models of other
-// methods. The options, the model's seed and a query's id determine which rankings the sampled form draws. It returns
-// an error if the model has hyperparameters that the method does not have.
+// methods. The options, the model's seed and the content of a query determine which rankings the sampled form draws.
+// LogRankOf returns an error if the model has hyperparameters that the method does not have.
 func LogRankOf(m *model.Model) (config logrank.Options, ok bool, err error) {
 	i := slices.IndexFunc(List(), func(known *Method) bool { return known.Name == m.Method && known.isLogRank() })
 	if i < 0 {

@@ -92,7 +92,8 @@ func (r *Risk) Part() (PartialRisk, error) {
 
 type riskPart struct{ *Risk }
 
-// Eval does what [Risk.Eval] does. The error is ErrInterrupted if Options.Done is closed.
+// Eval returns the value of the risk at w and overwrites grad with the gradient. The error is ErrInterrupted if
+// Options.Done is closed.
 func (p riskPart) Eval(w, grad []float64) (float64, error) {
 	value := p.Risk.Eval(w, grad)
 	if closed(p.functional.done) {

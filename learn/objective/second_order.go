@@ -40,7 +40,8 @@ func (r *Risk) SecondOrder() (*SecondOrder, error) {
 	return c, nil
 }
 
-// Eval does what [Risk.Eval] does. It also sets the point at which HessianTimes evaluates the Hessian.
+// Eval returns F(w) and overwrites grad with the gradient. It also sets the point at which HessianTimes evaluates the
+// Hessian.
 func (c *SecondOrder) Eval(w, grad []float64) float64 {
 	return c.penalize(c.sum(c.eval, w, grad), w, grad)
 }

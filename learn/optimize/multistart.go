@@ -20,8 +20,8 @@ type Multistart struct {
 	// Starts is the number of starts; 0 means 1.
 	Starts int
 
-	// Init sets x, which is all 0, to the start of the given number, from 0. It must be deterministic. If it is nil,
-	// all starts are 0.
+	// Init sets x, which is all 0, to the point of the start with the given index. It must be deterministic. If Init
+	// is nil, every start is 0.
 	Init func(start int, x []float64)
 
 	// Observe, if not nil, is called at the beginning of every start and after every iteration. lowest reports

@@ -200,7 +200,8 @@ func (b *modelled) grow(x []float64) {
 	}
 }
 
-// tolerance returns the gap that ends the run. It is never near rounding errors.
+// tolerance returns the gap that ends the run. It is at least 1e-12·max(1, |F|), so that rounding errors do not hide
+// it.
 func (b *modelled) tolerance() float64 {
 	return max(b.set.GapTolerance, 1e-12) * max(1, math.Abs(b.bestF))
 }

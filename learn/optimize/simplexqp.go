@@ -191,7 +191,7 @@ func (p *simplexQP) gain(k int) float64 {
 	return g
 }
 
-// entering returns the variable, among those that are not free, whose increase raises D most, and the value of D. The
+// entering returns the variable whose increase raises D most, among the variables at 0, and the value of D. The
 // variable is −1 if no change can raise D by more than the tolerance.
 func (p *simplexQP) entering(tolerance float64) (best int, value float64) {
 	most, mean := 0.0, 0.0

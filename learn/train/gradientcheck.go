@@ -21,8 +21,8 @@ const (
 // checkGradient returns a *ProblemError if a caller's own loss rises along its λ at every point tried. Then either λ
 // or the value has the wrong sign. A few short queries are enough, because a wrong sign shows on all of them. The
 // check passes at the first query with a point where the loss does not rise. So kinks, noise and a λ that only
-// approximates the gradient pass. Losses with Traits.NonGradient are not checked, nor are those of package loss,
-// which have tests.
+// approximates the gradient pass. Losses with Traits.NonGradient are not checked. Losses of package loss are not
+// checked either, because tests check them.
 func (p *Problem) checkGradient() error {
 	if p.Loss == nil || ownLoss(p.Loss) || p.Loss.Traits().NonGradient {
 		return nil

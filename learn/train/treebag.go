@@ -201,8 +201,8 @@ const byteLeaves = 1 << 8
 // tableChunk is the number of documents that a worker processes at a time.
 const tableChunk = 1024
 
-// treeRows are the documents to descend the trees. Their features are in x, row by row, or in data, if it is not nil,
-// which is read query by query.
+// treeRows are documents whose leaves are to be found. Their features are in x, row by row. If data is not nil, they
+// are read from data, query by query, instead.
 type treeRows struct {
 	features, docs int
 	x              []float32

@@ -61,8 +61,8 @@ func (r *treeRounds) next() bool {
 // keep marks the present sum as the one that Kept returns.
 func (r *treeRounds) keep() { r.rounds, r.keptWeights = len(r.trees), slices.Clone(r.weights) }
 
-// drawsOfATree is the largest number of draws for one tree. A draw is repeated because the first draw of queries,
-// documents, features, thresholds or the loss may allow no split.
+// drawsOfATree is the largest number of draws for one tree. If a draw of queries, documents, features, thresholds or
+// the loss allows no split, another draw is tried.
 const drawsOfATree = 10
 
 // grow grows a tree into last and sets its leaf values. It returns false if no draw gives a tree with a split. Of

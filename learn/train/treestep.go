@@ -122,8 +122,8 @@ type leavesAdder interface {
 	Add(scores, values []float64)
 }
 
-// take multiplies the leaf values of a tree by the rate and by the factor of the line search, if there is one, and
-// adds the tree to the scores. If the line search finds no lower loss, it adds nothing and returns false.
+// take multiplies the leaf values of a tree by the rate and, if there is a line search, by the factor that it finds.
+// Then it adds the tree to the scores. If the line search finds no lower loss, take adds nothing and returns false.
 func (s *treeStep) take(g leavesAdder, rate float64, scores, lambda, values []float64) bool {
 	if s.search {
 		clear(s.along)

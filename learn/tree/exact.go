@@ -104,14 +104,14 @@ func NewExact(x []float32, features int, o Options) (*Exact, error) {
 	return g, nil
 }
 
-// Bar does what [Grower.Bar] does.
+// Bar excludes the features marked in features from the splits of the next trees, as [Grower.Bar] does.
 func (g *Exact) Bar(features []bool) { g.barred = features }
 
-// Seed does what [Grower.Seed] does. A random threshold is uniform between the smallest and the largest value in the
-// leaf.
+// Seed sets the random seed of thresholds for the next trees. A random threshold is uniform between the smallest and
+// the largest value in the leaf.
 func (g *Exact) Seed(seed uint64) { g.seed = seed }
 
-// Grow does what [Grower.Grow] does.
+// Grow returns a tree that approximates λ/second on the given rows, or on all rows if rows is nil: see [Grower.Grow].
 func (g *Exact) Grow(lambda, second []float64, rows []uint32) *Tree {
 	g.tree, g.lambda, g.second = &Tree{Leaves: 1}, lambda, second
 	g.begin(rows)
@@ -250,7 +250,7 @@ func partition(rows []uint32, goLeft []bool, spare []uint32) (left int, right []
 	return left, right
 }
 
-// Values does what [Grower.Values] does.
+// Values returns the Newton step of each leaf of the last tree: see [Grower.Values].
 func (g *Exact) Values(lambda, second []float64) []float64 {
 	values := make([]float64, len(g.leaves))
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) {
@@ -260,17 +260,19 @@ func (g *Exact) Values(lambda, second []float64) []float64 {
 	return values
 }
 
-// Clamp does what [Grower.Clamp] does.
+// Clamp clamps the values of the last tree's leaves to the bounds of monotone constraints.
 func (g *Exact) Clamp(values []float64) {
 	for i := range values {
 		values[i] = g.leaves[i].clamp(values[i])
 	}
 }
 
-// Rows does what [Grower.Rows] does.
+// Rows returns the rows of a leaf of the last tree on which the tree was grown. The slice is valid until the next
+// tree.
 func (g *Exact) Rows(leaf int) []uint32 { return g.index[g.leaves[leaf].from:g.leaves[leaf].to] }
 
-// Visit does what [Grower.Visit] does, one call after the other.
+// Visit calls visit with every leaf of the last tree and rows in the leaf, including rows on which the tree was not
+// grown. Calls are sequential.
 func (g *Exact) Visit(visit func(leaf int, rows []uint32)) {
 	for i := range g.leaves {
 		visit(i, g.Rows(i))
@@ -290,5 +292,5 @@ func (g *Exact) Visit(visit func(leaf int, rows []uint32)) {
 	}
 }
 
-// Add does what [Grower.Add] does.
+// Add adds the value of each row's leaf in the last tree to the row's score.
 func (g *Exact) Add(scores, values []float64) { g.Visit(adder(scores, values)) }
