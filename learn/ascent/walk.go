@@ -74,7 +74,7 @@ type tables struct {
 	size  int
 }
 
-// maxTerms bounds the memory of the tables to 32 MB. Queries beyond have no terms.
+// maxTerms bounds the memory of the tables to 32 MB. A query whose terms would exceed the bound gets none.
 const maxTerms = 4 << 20
 
 // of returns the terms of a query with good relevant and bad irrelevant documents, or nil if the tables are full.

@@ -207,8 +207,8 @@ func (r *Risk) penalize(value float64, w, grad []float64) float64 {
 // propagated back through the scorer.
 type lossOf func(query int, scores, lambda []float64, scratch *loss.Scratch) float64
 
-// through returns a function for the term of one query in a sum. The function scores the documents,
-// evaluates the loss by eval, and propagates lambda back to the parameters.
+// through returns a function that evaluates one query's term of a sum. It scores the documents, evaluates the loss by
+// eval, and propagates lambda back to the parameters.
 func (r *Risk) through(eval lossOf) func(worker, query int, down []float64) float64 {
 	return func(worker, query int, down []float64) float64 {
 		ws := &r.work[worker]

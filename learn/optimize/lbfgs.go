@@ -392,7 +392,7 @@ func (r *lbfgsRun) advance() Status {
 	}
 	found := slope < 0 && r.searched(first, slope)
 	if !found && len(r.st.s) > 0 && !r.interrupted {
-		// The pairs mislead, by rounding or by kinks they bridge.
+		// Rounding errors or a kink between points can make the pairs useless. Try the negative gradient.
 		slope = r.steepest()
 		if found = r.searched(1/r.gradNorm, slope); found {
 			r.forget()

@@ -41,8 +41,8 @@ type Booster interface {
 type Round struct{ Weight, Objective float64 }
 
 // Boosting learns a sum of weak rankers. It keeps the sum up to the best round on the validation data, or all rounds
-// without validation data. It does not use the problem's loss, because a Booster has its own. Only [Trees] and
-// [TreeClassification] write checkpoints, because the other Boosters take seconds.
+// without validation data. Start decides whether the Booster uses the problem's loss. Only [Trees] and
+// [TreeClassification] write checkpoints, because other Boosters take seconds.
 type Boosting struct {
 	Rounds   int                            // number of rounds at most; 0 means 300
 	Patience int                            // training stops after this many rounds without a better validation value; 0 means never

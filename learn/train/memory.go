@@ -116,8 +116,8 @@ func (p *Problem) lossBytes() (bytes float64) {
 }
 
 // planMemory decides whether features are prepared once, as a copy of the data, or each time they are read. The
-// decision depends on MaxBytes, not on the machine's memory in use, and does not affect the model. It returns a
-// *ProblemError with the memory needed if neither way fits.
+// decision depends on the data, the learner and the limit of MaxBytes. It does not affect the model. planMemory
+// returns a *ProblemError with the memory needed if neither way fits.
 func (p *Problem) planMemory() error {
 	limit := float64(dataset.MemoryLimit(p.MaxBytes))
 	held, copies := p.held()

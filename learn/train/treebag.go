@@ -185,7 +185,7 @@ func (m *treeMean) Queries() int { return m.sums[0].loss.Queries() }
 func (m *treeMean) members() []*treeRounds { return m.sums }
 
 // leafTable stores the leaf of each document in each tree, in one or two bytes. When the weights of trees change, the
-// scores are computed from it without another descent of the trees.
+// scores are computed from the table without another descent of the trees.
 type leafTable struct {
 	rows    treeRows
 	workers int
