@@ -26,7 +26,7 @@ func newCoordinateAscent() *Method {
 		DefaultMeasure: "map",
 		takes:          anyOne,
 		Hyperparameters: []Hyperparameter{
-			{Name: "search", Kind: Choice, Default: "steps", Choices: []string{"steps", "exact"}, Doc: "line search over about 20 values of a weight (steps), or over all, which is slower and needs memory for all pairs of a query (exact)"},
+			{Name: "search", Kind: Choice, Default: "steps", Choices: []string{"steps", "exact"}, Doc: "line search over about 20 values of a weight (steps), or over all values (exact; slower, and needs memory for all pairs of a query)"},
 			{Name: "restarts", Kind: Integer, Default: "4", Min: 0, Max: 1e6, Doc: "number of additional starts from random weights"},
 			{Name: "sweeps", Kind: Integer, Default: "25", Min: 1, Max: 1e6, Doc: "passes over all features from one start"},
 			{Name: "tolerance", Kind: Number, Default: "0.001", Min: 0, Max: 1, Doc: "minimum gain of the training measure in a sweep; training stops below"},

@@ -108,9 +108,9 @@ func boltzRank(m Method) *Method {
 	m.UsesMeasure, m.DefaultMeasure, m.takes = true, "ndcg@10", anyOne
 	m.Hyperparameters = []Hyperparameter{
 		{Name: "lambda", Kind: Number, Default: "0.5", Min: 0, Max: 1, Grid: []string{"0.5", "0.8"}, Doc: "weight of the expected measure; the weight of the cross entropy is 1 minus lambda"},
-		{Name: "energy", Kind: Choice, Default: "linear", Choices: []string{"linear", "sign", "graded"}, Doc: "function of a difference of ranks in the energy; graded: sign, over differently graded pairs"},
+		{Name: "energy", Kind: Choice, Default: "linear", Choices: []string{"linear", "sign", "graded"}, Doc: "function of a rank difference in the energy; graded: sign, only over pairs of different grades"},
 		{Name: "alpha", Kind: Number, Default: "0.2", Min: leastPositive, Max: 1e6, Doc: "scale of the energy, also of grades: smaller values weight the sampled rankings more evenly"},
-		{Name: "growing", Kind: Switch, Default: "false", Doc: "scale with the length of the list, so that a step in rank has the same weight in all lists"},
+		{Name: "growing", Kind: Switch, Default: "false", Doc: "increase alpha with the length of the list, so that a step in rank has the same weight in all lists"},
 		{Name: "samples", Kind: Integer, Default: "100", Min: 1, Max: 1e6, Doc: "rankings drawn for each query"},
 		{Name: "sharpness", Kind: Number, Default: "0.5", Min: 0, Max: 1e6, Doc: "factor of the grades when rankings are sampled: larger values give better rankings; 0: drawn from ½, 1, 2, 4 and ∞ for each ranking"},
 		{Name: "negatives", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "irrelevant documents kept for each relevant one; 0: all"},

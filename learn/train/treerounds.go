@@ -65,8 +65,8 @@ func (r *treeRounds) keep() { r.rounds, r.keptWeights = len(r.trees), slices.Clo
 // the loss allows no split, another draw is tried.
 const drawsOfATree = 10
 
-// grow grows a tree into last and sets its leaf values. It returns false if no draw gives a tree with a split. Of
-// gradient-boosted trees it also updates the scores.
+// grow grows a tree into last and sets its leaf values. Under gradient boosting it also adds the tree to the scores.
+// It returns false if no draw gives a tree with a split.
 func (r *treeRounds) grow() bool {
 	for range drawsOfATree {
 		r.draws++
