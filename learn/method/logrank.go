@@ -269,7 +269,8 @@ func newCombined() *Method {
 }
 
 // combinedTerms returns the terms of Combined. The weight of a term is the weight of its objective times the weight
-// of its measure. The measures follow the convention of Select. Reproductions of the paper set it to LETOR 3.0's.
+// of its measure. The measures follow the convention of Select. In reproductions of the paper this is LETOR 3.0's
+// convention.
 func combinedTerms(p *Problem) ([]logrank.Term, error) {
 	convention := measure.ConventionOf(measure.ForTraining(p.Select))
 	terms := []logrank.Term{{Weight: p.Values.Number(mleWeight)}}

@@ -260,8 +260,8 @@ type roundKeeper struct {
 	took  time.Duration
 }
 
-// The next checkpoint is due after checkpointEvery rounds or after checkpointPause, whichever comes first. It must
-// also be checkpointShare times the writing time of a checkpoint since the last one.
+// A checkpoint is due after checkpointEvery rounds or after checkpointPause, whichever comes first. But the time
+// since the last checkpoint must be at least checkpointShare times the time that writing it took.
 const (
 	checkpointPause = 5 * time.Second
 	checkpointShare = 20

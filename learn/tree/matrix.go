@@ -29,7 +29,7 @@ type Matrix struct {
 const chunk = 4096
 
 // NewMatrix codes the row-major matrix x, which must have the features of bins. The result does not depend on the
-// number of workers. A Matrix takes two bytes for each value.
+// number of workers. It takes two bytes for each value: one in words, and one in columns.
 func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	features := bins.Features()
 	rows := len(x) / features
