@@ -45,8 +45,9 @@ type environment struct {
 
 	// Set if the command is called as a function:
 
-	warn func(sentence string) // receives warnings
-	take func(result any)      // receives the result, which is then not printed
+	warn func(sentence string)  // receives warnings
+	take func(result any)       // receives the result, which is then not printed
+	tell func(p SearchProgress) // receives the progress of auto; may be nil
 
 	noted sync.Map // causes of what noteOnce has printed
 
@@ -261,10 +262,26 @@ type Outcome struct {
 	Warnings []string `json:"warned"`
 }
 
-// Compare is the command compare as a function. Its errors, as those of Evaluate, Report and Tune,
-// have the words of the command.
+// SearchProgress is the progress of auto.
+type SearchProgress struct {
+	Stage  string   `json:"stage"`
+	Number int      `json:"number"`          // of the trainings done in the stage
+	Total  int      `json:"total,omitempty"` // 0 if it is unknown
+	Best   *float64 `json:"validation,omitempty"`
+	Name   string   `json:"name,omitempty"` // of the best trial
+	Text   string   `json:"text"`
+}
+
+// Auto is the command auto as a function. It takes no arguments and writes the folder of results. It calls observe, if
+// that is not nil, as trainings end.
+func Auto(ctx context.Context, s Settings, observe func(SearchProgress), args ...string) (*Outcome, error) {
+	return outcome(ctx, "auto", s, observe, args)
+}
+
+// Compare is the command compare as a function. Its errors, as those of the other functions, have the words of the
+// command.
 func Compare(ctx context.Context, s Settings, systems ...string) (*Outcome, error) {
-	o, err := outcome(ctx, "compare", s, systems)
+	o, err := outcome(ctx, "compare", s, nil, systems)
 	if err != nil {
 		return nil, err
 	}
@@ -275,25 +292,25 @@ func Compare(ctx context.Context, s Settings, systems ...string) (*Outcome, erro
 
 // Evaluate is the command eval as a function. It takes no arguments.
 func Evaluate(ctx context.Context, s Settings, args ...string) (*Outcome, error) {
-	return outcome(ctx, "eval", s, args)
+	return outcome(ctx, "eval", s, nil, args)
 }
 
 // Report is the command report as a function. It writes the page.
 func Report(ctx context.Context, s Settings, systems ...string) (*Outcome, error) {
-	return outcome(ctx, "report", s, systems)
+	return outcome(ctx, "report", s, nil, systems)
 }
 
 // Tune is the command tune as a function. It takes no arguments and writes the folder of results.
 func Tune(ctx context.Context, s Settings, args ...string) (*Outcome, error) {
-	return outcome(ctx, "tune", s, args)
+	return outcome(ctx, "tune", s, nil, args)
 }
 
 // outcome runs a command and returns its result instead of printing it.
-func outcome(ctx context.Context, name string, s Settings, args []string) (*Outcome, error) {
+func outcome(ctx context.Context, name string, s Settings, observe func(SearchProgress), args []string) (*Outcome, error) {
 	defer leaveAsFound()()
 	var mu sync.Mutex
 	var o Outcome
-	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, take: func(result any) { o.Data = result }}
+	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, take: func(result any) { o.Data = result }, tell: observe}
 	env.warn = func(sentence string) {
 		mu.Lock()
 		defer mu.Unlock()

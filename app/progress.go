@@ -41,12 +41,13 @@ func (env *environment) startProgress(label string, total int) *progress {
 // set sets the number of steps done and their total.
 func (p *progress) set(done, total int) { p.update(int64(done), int64(total), "") }
 
-// show sets the label, the number of steps done and their total, and a text that follows them.
-func (p *progress) show(label string, done, total int, more string) {
+// show sets the label, the number of steps done and their total, and a text that follows them. It returns the three.
+func (p *progress) show(label string, done, total int, more string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.label, p.done, p.total = label, int64(done), int64(total)
 	p.detail = p.steps(true) + more
+	return label + ": " + p.detail
 }
 
 // bestSoFar is the text for show about the best entry of a search, empty if there is none yet.

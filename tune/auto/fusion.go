@@ -485,17 +485,23 @@ func (s *search) candidate(trials []*Trial, rc recipe) (c Candidate, err error) 
 	return c, s.measure(&c)
 }
 
+// interval returns the interval of the mean of values for other queries, NaN for fewer than two queries.
+func (s *search) interval(values []float64) (stats.Interval, error) {
+	counted, weights := s.pool.counted(s.pool.all(), values)
+	if len(counted[0]) < 2 {
+		return stats.Interval{Low: math.NaN(), High: math.NaN()}, nil
+	}
+	mean, err := stats.MeanOf(counted[0], stats.Config{Weights: weights, Resamples: 2000, Seed: s.config.Seed})
+	return mean.Interval, err
+}
+
 // measure sets what follows of the nested scores.
-func (s *search) measure(c *Candidate) error {
+func (s *search) measure(c *Candidate) (err error) {
 	p := s.pool
 	c.values = p.values(c.scores)
 	c.Mean = p.mean(c.values, p.all())
-	if values, weights := p.counted(p.all(), c.values); len(values[0]) > 1 {
-		mean, err := stats.MeanOf(values[0], stats.Config{Weights: weights, Resamples: 2000, Seed: s.config.Seed})
-		if err != nil {
-			return err
-		}
-		c.Interval = mean.Interval
+	if c.Interval, err = s.interval(c.values); err != nil {
+		return err
 	}
 	rest := c.scores
 	for k := range s.config.Folds {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/learn/method"
@@ -31,9 +32,10 @@ type Trial struct {
 
 	// Mean is the tie-neutral mean of the measure over the validation queries. Models has the model of each part.
 	// Models is nil for a trial without a result.
-	Mean   float64
-	Models []*model.Model
-	Curves [][]byte // learning curves, one a part
+	Mean     float64
+	Interval stats.Interval // of the mean for other queries, 95 %
+	Models   []*model.Model
+	Curves   [][]byte // learning curves, one a part
 
 	// Parts has the setting of each part's model if these were trained without their validation data, see
 	// Result.Ranked; nil if validation data ended their trainings.
@@ -351,6 +353,10 @@ func (s *search) conclude(t *Trial, trained []*tune.Trained) error {
 	t.votes = s.pool.votes(scores)
 	t.values = s.pool.values(scores)
 	t.Mean = s.pool.mean(t.values, s.pool.all())
+	var err error
+	if t.Interval, err = s.interval(t.values); err != nil {
+		return err
+	}
 	if s.progress.Name == "" || t.Mean > s.progress.Best {
 		s.progress.Best, s.progress.Name = t.Mean, t.Entry.Name
 	}
