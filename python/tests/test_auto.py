@@ -89,7 +89,7 @@ def test_folder(listwise_program, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     kept = AutoRanker(out="runs/mine", target="solr", **FEW).fit(X, y, qid=qid, eval_set=(X[:40], y[:40], qid[:40] + 100))
     folder = Path("runs/mine")
-    assert (folder / "report.html").exists() and (folder / "model.solr").exists() and Path("runs/mine.lwd").exists()
+    assert (folder / "report.html").exists() and (folder / "model.solr").exists() and Path("runs/mine-X.lwd").exists()
     assert kept.results_["for"] == "solr"
     (folder / "model.json").unlink()
     environment = {**os.environ, "PATH": os.path.dirname(listwise_program) + os.pathsep + os.environ["PATH"], "LISTWISE_RUNS": "off"}

@@ -39,8 +39,8 @@ class AutoRanker(Ranker):
         without: numbers of trials to leave out, to repeat a search that time ended:
             ``results_.get("without")``.
         out: a folder to keep, with the report, ``commands.sh`` and the models of ``listwise auto
-            --out``. The data are written beside it, to ``out`` with the ending ``.lwd``. The same
-            call resumes a search that was interrupted. None: no folder is kept.
+            --out``. The data are written beside it, to ``out`` + ``"-X.lwd"``, for the commands.
+            The same call resumes a search that was interrupted. None: no folder is kept.
         convention, threshold, normalize, transforms, missing, seed: as for :class:`Ranker`.
         jobs: the number of parallel trainings; None: one per core.
         verbose: 1 prints the progress of the search on standard error.
@@ -127,7 +127,7 @@ class AutoRanker(Ranker):
         settings = self._flags()
         with _files() as files, self._progress("auto", callback) as progress:
             files.arguments |= {"select": "measure", "for": "target", "transform": "transforms"}
-            stem = os.path.join(files.folder, "data")
+            stem = os.path.join(files.folder, "data")  # the files of the data must not be in the folder of the results
             settings["out"] = os.path.join(files.folder, "out")
             if self.out is not None:
                 stem = settings["out"] = file_path("out", self.out).rstrip(os.sep)
@@ -136,10 +136,10 @@ class AutoRanker(Ranker):
                 except OSError as error:
                     raise Error(f"out: {stem}: {error.strerror}") from error
             if valid is None:
-                settings["data"] = files.write(request, data.fields, stem + ".lwd", "data")
+                settings["data"] = files.write(request, data.fields, stem + "-X.lwd", "data")
             else:
-                settings["train"] = files.write(request, data.fields, stem + ".lwd", "train")
-                settings["valid"] = files.write(request, valid, stem + ".valid.lwd", "valid")
+                settings["train"] = files.write(request, data.fields, stem + "-X.lwd", "train")
+                settings["valid"] = files.write(request, valid, stem + "-eval_set.lwd", "valid")
             results = files.call("auto", settings, progress=progress)["data"]
             lines = Path(settings["out"], "trials.jsonl").read_text(encoding="utf-8").splitlines()
             model = Model.load(os.path.join(settings["out"], "model.json"))
