@@ -145,6 +145,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if len(result.Ranked) == 0 {
 		return nil, errors.New("found no trial that learns without validation data, expected more queries with relevant documents")
 	}
+	for _, t := range result.Ranked {
+		if t.Interval, err = s.interval(t.values); err != nil {
+			return nil, err
+		}
+	}
 	if result.Candidates, result.Nested, err = s.candidates(result.Ranked); err != nil {
 		return nil, err
 	}

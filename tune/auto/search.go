@@ -33,7 +33,7 @@ type Trial struct {
 	// Mean is the tie-neutral mean of the measure over the validation queries. Models has the model of each part.
 	// Models is nil for a trial without a result.
 	Mean     float64
-	Interval stats.Interval // of the mean for other queries, 95 %
+	Interval stats.Interval // of the mean for other queries, 95 %; only in Result.Ranked
 	Models   []*model.Model
 	Curves   [][]byte // learning curves, one a part
 
@@ -353,10 +353,6 @@ func (s *search) conclude(t *Trial, trained []*tune.Trained) error {
 	t.votes = s.pool.votes(scores)
 	t.values = s.pool.values(scores)
 	t.Mean = s.pool.mean(t.values, s.pool.all())
-	var err error
-	if t.Interval, err = s.interval(t.values); err != nil {
-		return err
-	}
 	if s.progress.Name == "" || t.Mean > s.progress.Best {
 		s.progress.Best, s.progress.Name = t.Mean, t.Entry.Name
 	}
