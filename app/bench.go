@@ -191,7 +191,8 @@ func (env *environment) printBench(f *benchFlags, r *bench.Result, plans []float
 	return env.printText(textOf([]report{measured, plan}, "\n", env.width()))
 }
 
-// measuredReport has a row for each measurement. The last row of a work has its growth.
+// measuredReport returns a table with a row for each measurement. The last row of each work shows
+// its growth.
 func measuredReport(r *bench.Result) report {
 	out := report{
 		title:   fmt.Sprintf("%s, %s; %d documents a query, %d features", r.Machine.System, counted(r.Machine.Cores, "core", "cores"), bench.Docs, r.Features),
@@ -236,7 +237,7 @@ func exponent(v float64) any {
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-// shortNumber formats a number with three digits.
+// shortNumber formats a number with three significant digits, or as a whole number if it is larger.
 func shortNumber(v float64) string {
 	digits := 3
 	for limit := 1.0; digits > 0 && math.Abs(v) >= limit; limit *= 10 {

@@ -55,7 +55,7 @@ type clicksJSON struct {
 	Clicks     [2]int     `json:"clicks"`
 	Wins       [2]int     `json:"wins"`
 	Ties       int        `json:"ties"`
-	Share      *float64   `json:"share"` // of the wins that are the second model's; null without any
+	Share      *float64   `json:"share"` // the second model's share of the wins; null without wins
 	Interval   [2]float64 `json:"interval"`
 	P          float64    `json:"p"`
 }
@@ -92,7 +92,7 @@ func readLines(flag, path string, read func(io.Reader) error) error {
 	if err != nil {
 		return usageErrorf("%s: %w", flag, err)
 	}
-	defer func() { _ = file.Close() }() // which was only read
+	defer func() { _ = file.Close() }() // the file was only read
 	if err := read(file); err != nil {
 		return usageErrorf("%s %s: %w", flag, path, err)
 	}

@@ -75,13 +75,13 @@ Flags of all commands that read data:
 	return cmd
 }
 
-// dataInput is the input of a data command: files given with --data, as arguments, or both.
+// dataInput is the input of a data command: files given by --data, as arguments, or both.
 type dataInput struct {
 	reading
 	data     []string
 	ungraded bool // a table needs no grades
-	stream   bool // features are read query by query where they are more than memory
-	rewrite  bool // what is read is changed and written: half of the memory is for that
+	stream   bool // read features query by query if they exceed the memory
+	rewrite  bool // the command changes and writes the data, which takes half of the memory
 }
 
 func (in *dataInput) addTo(cmd *cobra.Command) {
@@ -112,7 +112,7 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 		opts.MaxBytes = max(1, opts.MaxBytes/2)
 	}
 	sets := make([]*dataset.Dataset, len(files))
-	held := int64(0) // of features of all files, and of the copy that they are put together in
+	held := int64(0) // bytes of the features of all files and of their concatenation
 	opts.Unheld = in.stream && len(files) > 1 && sizeOf(files) > opts.MaxBytes/4
 	for i, path := range files {
 		if sets[i], err = env.open(cmd.Context(), "", path, opts); err != nil {
@@ -134,8 +134,8 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	if len(sets) == 1 {
 		return sets[0], nil
 	}
-	// Text may leave out features that are 0, so the files of one collection can
-	// differ in their number. The narrower ones are read again.
+	// Text may omit features that are 0, so files of one collection can differ in their number of
+	// features. Read the narrower files again.
 	var warnings []string
 	for i, path := range files {
 		if sets[i].Features < opts.MinFeatures && path != "-" {
@@ -162,8 +162,8 @@ func sizeOf(files []string) (bytes int64) {
 	return bytes
 }
 
-// readAndWarn is read for commands whose result does not contain the readers' warnings. It prints
-// them.
+// readAndWarn reads the data like read, and prints the readers' warnings. It is for commands whose
+// result does not contain the warnings.
 func (in *dataInput) readAndWarn(cmd *cobra.Command, env *environment, args []string) (*dataset.Dataset, error) {
 	d, err := in.read(cmd, env, args)
 	if err != nil {
@@ -176,7 +176,7 @@ func (in *dataInput) readAndWarn(cmd *cobra.Command, env *environment, args []st
 type dataOutput struct {
 	out    string
 	sparse bool
-	memory int64 // of which writers may hold a part; 0: as much as helps
+	memory int64 // limit in bytes for writers; 0: the writer's default
 }
 
 func (o *dataOutput) addTo(cmd *cobra.Command) {
@@ -227,8 +227,8 @@ func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dat
 	return w.Flush()
 }
 
-// streamName is a file name whose ending sets the format of data on standard output: LETOR text, or
-// a table if --format asks for one.
+// streamName returns a file name whose ending sets the format of data on standard output. The
+// format is LETOR text, or a table if --format asks for one.
 func (env *environment) streamName() string {
 	switch env.format {
 	case "csv":
@@ -239,7 +239,7 @@ func (env *environment) streamName() string {
 	return "out.txt"
 }
 
-// writtenJSON begins the JSON form of every command that writes data.
+// writtenJSON is the common beginning of the JSON form of commands that write data.
 type writtenJSON struct {
 	Out       string `json:"out"`
 	Queries   int    `json:"queries"`

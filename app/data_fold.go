@@ -21,7 +21,7 @@ type foldFlags struct {
 	parts  bool
 	out    string
 
-	division string // text of the flag, "" for LETOR's
+	division string // text of the flag; "" for the division of LETOR
 }
 
 func newDataFoldCommand(env *environment) *cobra.Command {
@@ -113,7 +113,8 @@ func (f *foldFlags) check(cmd *cobra.Command, files []string) (division dataset.
 	return division, target{"--out", f.out}.checkFolder()
 }
 
-// divided returns the division that the flags ask for. Without --division it has k parts.
+// divided returns the division of --division. Without the flag, it divides into k parts as LETOR
+// does.
 func (f *foldFlags) divided(cmd *cobra.Command, k int) (division dataset.Division, err error) {
 	if f.division == "" {
 		if k < dataset.MinFolds {

@@ -110,8 +110,8 @@ func addWeights(add func(what string, value any), of string, w *dataset.WeightRa
 	add(of+" weights of 0", w.Zero)
 }
 
-// missingFeatures lists the features with missing values, and the number of documents that lack
-// each.
+// missingFeatures lists the features with missing values, and for each the number of documents
+// without a value.
 func missingFeatures(info dataset.Info) string {
 	parts := make([]string, len(info.MissingValues))
 	for i, m := range info.MissingValues {
@@ -124,7 +124,7 @@ func missingFeatures(info dataset.Info) string {
 	return strings.Join(parts, ", ")
 }
 
-// numberedNames lists names with their numbers, from 1.
+// numberedNames lists names with their numbers, counted from 1.
 func numberedNames(names []string) string {
 	parts := make([]string, len(names))
 	for i, name := range names {
@@ -140,8 +140,8 @@ func interval(from, to int) string {
 	return fmt.Sprintf("%d to %d", from, to)
 }
 
-// featureNumbers is a cell with feature numbers. Text also has their count, because a single number
-// reads like a count.
+// featureNumbers is a cell with feature numbers. The text form also states how many there are,
+// because a single number looks like a count.
 type featureNumbers []int
 
 // String lists the numbers.

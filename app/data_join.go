@@ -95,7 +95,7 @@ func (f *joinFlags) judgements(cmd *cobra.Command, env *environment) (*dataset.D
 	if err != nil {
 		return nil, err
 	}
-	opts.Input, opts.Table = "qrels", dataset.TableOptions{} // what the flags say is about the data
+	opts.Input, opts.Table = "qrels", dataset.TableOptions{} // the flags about columns describe the data
 	return env.openAndWarn(cmd.Context(), "qrels", f.qrels, opts)
 }
 

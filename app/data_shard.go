@@ -68,7 +68,7 @@ func (f *shardFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	c := env.conversion(cmd.Context(), files, opts)
 	var m *shards.Manifest
 	if f.parts {
-		c.Options.Missing = dataset.MissingKeep // the files stay as they are
+		c.Options.Missing = dataset.MissingKeep // the given files remain unchanged
 		m, err = datafile.Index(filepath.Join(f.out, shards.FileName), files, c.Options)
 	} else {
 		m, err = datafile.Shard(c, f.out, f.as, f.shards)
@@ -82,7 +82,7 @@ func (f *shardFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	return env.print(r)
 }
 
-// check returns the files given, or an error for flags that do not go together.
+// check returns the given files, or an error if flags contradict each other.
 func (f *shardFlags) check(cmd *cobra.Command, args []string) ([]string, error) {
 	if err := required(cmd, "out"); err != nil {
 		return nil, err
@@ -100,7 +100,8 @@ func (f *shardFlags) check(cmd *cobra.Command, args []string) ([]string, error) 
 	return files, f.targets(files).check()
 }
 
-// targets returns the files read and the output folder, which may contain given shards.
+// targets returns the files read and the output. With --parts only the manifest is written, so the
+// folder may contain the given shards.
 func (f *shardFlags) targets(files []string) *targets {
 	if f.parts {
 		return new(targets).reads("", files...).writes("--out", filepath.Join(f.out, shards.FileName))

@@ -58,8 +58,8 @@ func newEvalCommand(env *environment) *cobra.Command {
 	return cmd
 }
 
-// evalHelp is the command's long description: the registries of measures and
-// conventions are its text.
+// evalHelp returns the command's long description. It lists the registries of measures and
+// conventions.
 func evalHelp() string {
 	var b strings.Builder
 	b.WriteString(`Ranks the documents of each query by score and prints the mean of each measure over
@@ -212,8 +212,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 	return read, nil
 }
 
-// warnOfTies warns if the order of tied documents matters, and gives the tie-neutral
-// values.
+// warnOfTies warns if the order of tied documents matters, and prints the tie-neutral values.
 func warnOfTies(env *environment, r *measure.Result) {
 	t := r.TieStats()
 	if t.Over == 0 || r.Ties() == measure.TiesAverage {
@@ -223,7 +222,7 @@ func warnOfTies(env *environment, r *measure.Result) {
 		t.Over, t.Queries, 100*measure.NotableTies, 100*t.Share(), tieNeutral(tune.Summarise(r)))
 }
 
-// tiedSystem says that ties raise a system's own values.
+// tiedSystem returns the warning that ties may change the values of a system.
 func tiedSystem(name string, queries int, means []tune.Summary) string {
 	return fmt.Sprintf("warning: %s ties more than %g %% of the pairs with different grades of %d queries; %s", name, 100*measure.NotableTies, queries, tieNeutral(means))
 }
@@ -233,8 +232,8 @@ func tieNeutral(means []tune.Summary) string {
 	return "tie-neutral: " + strings.Join(values, ", ")
 }
 
-// evalJSON is the result of eval that scripts rely on. A mean of no query is
-// null.
+// evalJSON is the JSON form of a result of eval. Scripts rely on its names. A mean over no queries
+// is null.
 type evalJSON struct {
 	Convention string         `json:"convention"`
 	Threshold  float64        `json:"threshold"`
@@ -284,7 +283,8 @@ func weightsText(r *measure.Result) string {
 	return ", by their weights"
 }
 
-// number is v as a cell or as JSON, which knows neither NaN nor infinities.
+// number returns v as a cell or a JSON value. It returns nil for NaN and infinities, which JSON
+// cannot represent.
 func number[F ~float64](v F) any {
 	if x := float64(v); !math.IsNaN(x) && !math.IsInf(x, 0) {
 		return x
@@ -292,8 +292,8 @@ func number[F ~float64](v F) any {
 	return nil
 }
 
-// queryJSON is one query's values in a --per-query file; those left out by the
-// convention are null.
+// queryJSON contains one query's values in a --per-query file. A value is null if the convention
+// leaves the query out.
 type queryJSON struct {
 	Query    string         `json:"query"`
 	Weight   *float64       `json:"weight,omitempty"`

@@ -154,8 +154,8 @@ func (f *reportFlags) config() (_ *page.Config, err error) {
 	return c, err
 }
 
-// systems parses the arguments like compare, but each has one run. A number is a recorded run,
-// which may have learning curves.
+// systems parses arguments as compare does, except that a system has one run. A number names a
+// recorded run, which may have learning curves.
 func (f *reportFlags) systems(args []string) (systems []*contestant, curves []page.Curve, err error) {
 	for _, arg := range args {
 		if name, id, ok := numbered(arg); ok {
@@ -178,7 +178,7 @@ func (f *reportFlags) systems(args []string) (systems []*contestant, curves []pa
 	return systems, curves, nameSystems(systems)
 }
 
-// tuningsOf reads the results of all settings, for systems that are output folders of tune.
+// tuningsOf reads the results of all settings for each system that is an output folder of tune.
 func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 	var tunings []page.Tuning
 	for _, s := range systems {
@@ -186,7 +186,7 @@ func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 		path := filepath.Join(filepath.Dir(folder), "tuning.jsonl")
 		file, err := os.Open(path)
 		if err != nil {
-			continue // not of tune, or of an older one
+			continue // not a folder of tune, or a folder of an older version
 		}
 		all, err := page.ReadTunings(file)
 		if closing := file.Close(); err == nil {
@@ -205,8 +205,8 @@ func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 	return tunings, nil
 }
 
-// tunedCurves reads the learning curves of the settings chosen by tune, for systems that are output
-// folders of tune.
+// tunedCurves reads the learning curves of the settings that tune chose, for each system that is an
+// output folder of tune.
 func tunedCurves(systems []*contestant) ([]page.Curve, error) {
 	var curves []page.Curve
 	for _, s := range systems {
@@ -281,8 +281,8 @@ func writtenReport(path string, r *page.Report) report {
 	}
 }
 
-// numbered parses [NAME=]NUMBER, the number of a recorded run. It returns false if the argument is
-// not a number, or if there is a file of that name.
+// numbered parses [NAME=]NUMBER, the number of a recorded run. ok is false if the argument is not a
+// number, or if a file has that name.
 func numbered(arg string) (name, id string, ok bool) {
 	name, id, named := strings.Cut(arg, "=")
 	if !named {
@@ -343,7 +343,7 @@ func filesOf(r *runs.Run) []*contestant {
 				systems = append(systems, system(m+suffix, filepath.Dir(r.Files[i])))
 			}
 		}
-	case runs.Auto: // the folds' fusions or, where they were not trained anew, the one model
+	case runs.Auto: // the folds' fusions, or the single model if they were not refitted
 		path := r.Files[0]
 		if i := slices.IndexFunc(r.Files, func(f string) bool { return filepath.Base(filepath.Dir(f)) == autoSystem }); i >= 0 {
 			path = filepath.Dir(r.Files[i])

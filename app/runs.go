@@ -47,7 +47,8 @@ recording. Deleting the folder .listwise deletes the record and nothing else.`,
 	return cmd
 }
 
-// withRuns calls fn with the record of this folder. A missing record or run becomes a usage error.
+// withRuns opens the record of the current folder and calls fn with it. A missing record or run
+// becomes a usage error.
 func withRuns(fn func(*runs.Store) error) error {
 	store, err := runs.OpenExisting(".")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +96,7 @@ func runNumbers(args []string) ([]int64, error) {
 	return ids, nil
 }
 
-// exactly requires n arguments that are numbers of runs.
+// exactly returns a check for n arguments that are numbers of runs.
 func exactly(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == n {
@@ -170,7 +171,8 @@ func (f *runsListFlags) run(env *environment) error {
 	return env.print(runsReport(list, env.format == "text"))
 }
 
-// runsReport returns the table of runs. With brief it has only the first four measures, to fit a terminal.
+// runsReport returns the table of runs. If brief is set, the table has only the first four
+// measures, to fit a terminal.
 func runsReport(list []runs.Run, brief bool) report {
 	const most = 4 // measures in a brief list
 	names := measureNames(list)
@@ -265,7 +267,7 @@ func mainData(r *runs.Run) string {
 	return r.Data[0].Path
 }
 
-// when formats a time: local time for people, else UTC.
+// when formats a time: in local time for people, otherwise in UTC.
 func when(t time.Time, people bool) string {
 	if people {
 		return t.Local().Format(time.DateTime)
@@ -441,8 +443,8 @@ func commandLine(args ...string) string {
 	return shellLine(append([]string{"listwise"}, args...)...)
 }
 
-// operands returns the names as arguments at the end of a command line. If a name begins with "-", "--"
-// precedes them, so that it is not read as a flag.
+// operands returns names as the last arguments of a command line. If a name begins with "-", it
+// inserts "--" before them, so that the name is not parsed as a flag.
 func operands(names []string) []string {
 	if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "-") }) {
 		return append([]string{"--"}, names...)
@@ -450,8 +452,8 @@ func operands(names []string) []string {
 	return names
 }
 
-// shellLine returns the arguments as one line for a POSIX shell. It quotes an argument if it is empty
-// or has characters with a meaning in shells.
+// shellLine joins the arguments to one line for a POSIX shell. It quotes an argument that is empty
+// or contains a character with a meaning in shells.
 func shellLine(args ...string) string {
 	var words []string
 	for _, arg := range args {

@@ -111,10 +111,10 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 	signals.onHangup(func() {
 		select {
 		case hung <- struct{}{}:
-		default: // one that is to come reads all files, too
+		default: // a pending signal will reread all files
 		}
 	})
-	if all := block.MachineMemory(); all > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT does not say
+	if all := block.MachineMemory(); all > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
 		debug.SetMemoryLimit(all / 10 * 9)
 	}
 	c, err := f.config(ctx, env)
@@ -144,7 +144,7 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 		return fmt.Errorf("--addr %s: %w", f.addr, err)
 	}
 	signals.wait(f.grace + time.Second)
-	// A server that stops waits for no model that is being loaded.
+	// A server that shuts down does not wait for a model that is loading.
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go s.Watch(watching, f.reload)
@@ -182,7 +182,7 @@ func closeRecords(c *serve.Config) error {
 func (f *serveFlags) reread(s *serve.Server, certificates *serve.Certificates, c *serve.Config) {
 	log := c.Log
 	log.Info("SIGHUP: reading models, tokens and certificates anew")
-	_ = s.Reload(true) // which logs
+	_ = s.Reload(true) // Reload logs its errors
 	tokens, err := f.tokens()
 	if err == nil {
 		err = s.SetTokens(tokens)
@@ -202,7 +202,7 @@ func (f *serveFlags) reread(s *serve.Server, certificates *serve.Certificates, c
 	}
 }
 
-// config returns what the flags say of the server.
+// config returns the server configuration that the flags describe.
 func (f *serveFlags) config(ctx context.Context, env *environment) (c serve.Config, err error) {
 	c = serve.Config{Aliases: make(map[string]string), Lenient: f.lenient, Absent: serve.Absent(f.absent), Log: env.logger()}
 	for _, text := range f.models {
@@ -259,7 +259,7 @@ func (f *serveFlags) readBackgrounds(ctx context.Context, env *environment, mode
 		if err != nil {
 			return nil, err
 		}
-		// A copy, as a request may still use it after the command has closed its files.
+		// Copy the data, because a request may use them after the command has closed its files.
 		d = d.Filter(func(*dataset.Query) bool { return true })
 		d.IgnoreOthers = true
 		all[name] = d
@@ -288,7 +288,7 @@ type accessFlags struct {
 	tokenFile           string
 	cert, key, clientCA string
 	clients             []string
-	local               bool // the address is this machine's alone
+	local               bool // only this machine can reach addr
 }
 
 func (a *accessFlags) addTo(fl *pflag.FlagSet) {
@@ -301,7 +301,7 @@ func (a *accessFlags) addTo(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&a.clients, "client", nil, "client certificate that may use a model, `MODEL=NAME`; repeatable")
 }
 
-// config sets what the flags say of a server, and returns its certificates, nil without TLS.
+// config applies the flags to c. It returns the server's certificates, or nil without TLS.
 func (a *accessFlags) config(ctx context.Context, c *serve.Config) (*serve.Certificates, error) {
 	var err error
 	if a.local, err = a.checkAddr(ctx); err != nil {
@@ -351,8 +351,8 @@ func (a *accessFlags) tokens() ([]string, error) {
 	return strings.Fields(text), nil
 }
 
-// checkAddr reports whether only this machine can reach the address. Other addresses are an error
-// without --allow-remote.
+// checkAddr reports whether only this machine can reach the address. An address that other machines
+// can reach is an error without --allow-remote.
 func (a *accessFlags) checkAddr(ctx context.Context) (local bool, err error) {
 	host, _, err := net.SplitHostPort(a.addr)
 	if err != nil {
@@ -387,7 +387,7 @@ func (a *accessFlags) warning(c *serve.Config) string {
 	return ""
 }
 
-// experimentFlags are the flags for comparing models in use.
+// experimentFlags has the flags for experiments between models.
 type experimentFlags struct {
 	splits      []string
 	interleaves []string
@@ -404,7 +404,7 @@ func (f *experimentFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.log, "experiment-log", "", "`file` for the log of experiments (JSON lines)")
 }
 
-// config sets what the flags say of experiments, and opens the log.
+// config applies the flags to c and opens the log of experiments.
 func (f *experimentFlags) config(c *serve.Config) error {
 	if f.by != "user" && f.by != "query" {
 		return usageErrorf("--by %s: expected user or query", f.by)
@@ -446,7 +446,7 @@ func (f *experimentFlags) config(c *serve.Config) error {
 	return nil
 }
 
-// experiment parses NAME=MODEL:SHARE,….
+// experiment parses NAME=MODEL:SHARE,… and adds the experiment to c. Shares are for splits only.
 func (f *experimentFlags) experiment(c *serve.Config, flag, text, kind string) error {
 	name, arms, ok := strings.Cut(text, "=")
 	if !ok {
