@@ -179,7 +179,6 @@ func (e *explaining) read(ctx context.Context) error {
 		return err
 	}
 	// Importance takes about 700 bytes for each query, and 24 more for each query and feature.
-	// randomization test.
 	const query = 700
 	held := int64(len(e.data.Queries)) * int64(query+24*e.data.Features)
 	if err := checkCopied("data", e.explainFlags.data, e.data, held, opts.MaxBytes); err != nil {

@@ -12,15 +12,16 @@ import (
 
 // The levels of findings.
 const (
-	problem = "problem" // something is probably wrong
-	look    = "look"    // something to decide before a training
-	note    = "note"    // something to know
+	problem = "problem" // the data are probably wrong
+	look    = "look"    // the user should decide before training
+	note    = "note"    // for information
 )
 
 const (
-	// movedLevel is the significance level of a changed distribution, for corrected p values.
+	// movedLevel is the significance level for a changed distribution. It applies to corrected
+	// p-values.
 	movedLevel = 0.05
-	// movedMuch is the stability index of a large change, as is usual in credit scoring.
+	// movedMuch is the stability index of a large change. The value is usual in credit scoring.
 	movedMuch = 0.25
 	// mostNames is the largest number of features that a sentence names.
 	mostNames = 8
@@ -43,7 +44,7 @@ func (r *Report) say(level, text string, args ...any) {
 	r.Findings = append(r.Findings, Finding{level, fmt.Sprintf(text, args...)})
 }
 
-// have begins a sentence about n features.
+// have returns the beginning of a sentence about n features.
 func have(n int) string {
 	if n == 1 {
 		return "1 feature has"
@@ -51,7 +52,7 @@ func have(n int) string {
 	return fmt.Sprintf("%d features have", n)
 }
 
-// names lists features in a sentence, at most mostNames of them.
+// names joins feature names for a sentence. It lists at most mostNames of them.
 func names(list []string) string {
 	if len(list) <= mostNames {
 		return strings.Join(list, ", ")
@@ -194,10 +195,10 @@ func (r *Report) findBest() {
 }
 
 const (
-	// nearlyAll is the share of the distance between a random and a perfect ranking. A feature that
-	// reaches more is suspect.
+	// nearlyAll is a share of the distance between random and perfect ranking. A feature that
+	// covers more of the distance is suspect.
 	nearlyAll = 0.9
-	// fewDocs is the number of documents below which distinct values prove nothing.
+	// fewDocs is the number of documents below which distinct values do not indicate identifiers.
 	fewDocs = 50
 )
 
@@ -212,7 +213,7 @@ func (r *Report) suspect(sample *dataset.Dataset) {
 	}
 }
 
-// suspicion says why a column is probably not a feature, or returns "".
+// suspicion returns the reason why a column is probably not a feature, or "".
 func (r *Report) suspicion(f *Feature, d *dataset.Dataset, values []float64) string {
 	switch {
 	case f.Constant:
@@ -235,7 +236,7 @@ func (r *Report) suspicion(f *Feature, d *dataset.Dataset, values []float64) str
 	return ""
 }
 
-// equalTo reports whether values are the grades, rounded to float32 as features are.
+// equalTo reports whether values equal the grades, rounded to float32 as features are.
 func equalTo(values, grades []float64) bool {
 	for i, v := range values {
 		if v != float64(float32(grades[i])) {
@@ -254,7 +255,8 @@ func wholeNumbers(values []float64) bool {
 	return true
 }
 
-// inOrder says that values ascend or descend from each document to the next.
+// inOrder returns a sentence if values ascend or descend strictly from each document to the next.
+// Otherwise it returns "".
 func inOrder(values []float64) string {
 	up, down := true, true
 	for i := 1; i < len(values); i++ {
