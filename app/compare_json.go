@@ -53,8 +53,8 @@ type comparedPairJSON struct {
 	Detectable float64 `json:"detectable"`
 }
 
-// pairJSONOf contains the fields that pairs on all queries and pairs on slices share. R is the form
-// of the randomization test, in which they differ.
+// pairJSONOf contains the fields of a pair that the JSON forms for all queries and for slices share. R is
+// the JSON form of the randomization test, which differs between the two.
 type pairJSONOf[R any] struct {
 	A             string      `json:"a"`
 	B             string      `json:"b"`

@@ -442,7 +442,8 @@ func (s *results) restartsTable(c *column) Table {
 }
 
 // walksOf returns the name of the row that differs from a row of restartsGroup in the restarts
-// alone. For MLE this is the sampled MLE. ExpGain_AUC also differs in the form.
+// alone. For MLE this is the sampled MLE. For ExpGain_AUC the form differs, too:
+// it is exact there and sampled here.
 func walksOf(r *row) string {
 	if r.against == "MLE" {
 		return sampledMLE

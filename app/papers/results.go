@@ -217,7 +217,7 @@ func (v *view) means(row int, m string) []float64 {
 	return means
 }
 
-// mean returns the mean over the seeds. It is NaN for a row without results.
+// mean returns a row's mean of a measure over folds and seeds. It is NaN for a row without results.
 func (v *view) mean(row int, m string) float64 { return mean(v.means(row, m)) }
 
 // each returns a row's value on each test query, averaged over the seeds.
