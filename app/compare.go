@@ -32,7 +32,7 @@ var compareFormats = []string{"text", "markdown", "latex", "csv", "json"}
 const compareHelp = `Evaluates systems on the same queries and tests their differences for significance,
 for all pairs, or with --baseline for the pairs with one system.
 
---data FILE takes models, files of scores (one a line of FILE) and TREC runs as
+--data FILE takes models, files of scores (one per line of FILE) and TREC runs as
 systems. If FILE has TREC judgements (qrels), systems are runs. --data DIR takes
 folders with Foldk.model.json or Foldk.scores for every fold k, such as OUT/METHOD of
 tune; the queries of all test folds are pooled. NAME= names a system.

@@ -122,7 +122,7 @@ func (c *comparison) heading(m *measured) string {
 		data = fmt.Sprintf(" of %d test folds", c.folds)
 	}
 	if m.weighted {
-		data += ", by their weights"
+		data += ", weighted"
 	}
 	return fmt.Sprintf("%d queries%s; convention %s, ties %s; %s sign flips, %s bootstrap samples, seed %d",
 		m.Queries, data, conventionText(c.convention), c.ties, page.Flips(m.Comparison), page.Thousands(c.resamples), c.seed)
@@ -173,8 +173,8 @@ func legend(exact bool) string {
 	if exact {
 		flips = "exact randomization test"
 	}
-	return "p values: paired t-test (t), bootstrap-shift test (bootstrap), " + flips + " (randomization), and the last corrected for several pairs by Holm's method (Holm) and by Westfall and Young's maximum statistic (max-T); " +
-		starLegend + "; 95 % interval: the differences that the randomization test does not reject at 0.05, before any correction; d: Cohen's effect size; W/T/L: queries on which a wins, ties, loses; detectable: the difference found at 0.05 with probability 0.8."
+	return "p-values: paired t-test (t), bootstrap-shift test (bootstrap), " + flips + " (randomization), and its corrections for several pairs by Holm's method (Holm) and by Westfall and Young's maximum statistic (max-T). " +
+		starLegend + ". 95 % interval: differences that the randomization test does not reject at 0.05, without correction. d: Cohen's effect size. W/T/L: queries on which a wins, ties, loses. detectable: smallest difference detected at level 0.05 with power 0.8."
 }
 
 func (c *comparison) remarks() []string {
@@ -212,9 +212,9 @@ func unbounded(pairs []stats.Pair) bool {
 
 func (c *comparison) claim() string {
 	if !c.severalRuns() {
-		return "p values are about these runs on other queries. They do not cover other random seeds (--seeds)."
+		return "p-values generalize to other queries, not to other random seeds (--seeds)."
 	}
-	text := "p values are about methods: on other queries and with other random seeds."
+	text := "p-values generalize to other queries and other random seeds."
 	var single []string
 	for _, s := range c.systems {
 		if len(s.runs) == 1 {
@@ -222,7 +222,7 @@ func (c *comparison) claim() string {
 		}
 	}
 	if single != nil {
-		text += " A single run counts as it is, without other seeds: " + strings.Join(single, ", ") + "."
+		text += " For systems with a single run they generalize to other queries only: " + strings.Join(single, ", ") + "."
 	}
 	return text
 }

@@ -21,12 +21,12 @@ func newDataCommand(env *environment) *cobra.Command {
 		Short: "Inspect, change, convert and generate data sets",
 		Long: `Describes, cleans, normalizes, divides, converts and generates data sets.
 
-LETOR text has one judged document a line:
+LETOR text has one judged document per line:
 
   GRADE qid:QUERY 1:VALUE 2:VALUE … # docid = ID
 
 Tables are CSV and TSV, whose first line names the columns, JSON lines with one object
-a document (.jsonl, .ndjson), and flat Parquet files or folders of their parts, as
+per document (.jsonl, .ndjson), and flat Parquet files or folders of their parts, as
 Spark writes them. Text and tables other than Parquet may be compressed with gzip or
 zstandard. A .lwd cache opens at once at any size. TREC judgements (qrels) are data
 without features.
@@ -39,10 +39,10 @@ standard output, or a table with --format csv or json (JSON lines).
 Flags of all commands that read data:
   --query, --grade, --doc   columns of query ids, grades and document ids
   --features                columns of features (default: all other columns)
-  --query-weight, --weight  columns of weights: losses weigh queries and documents by
-                            them, means of measures only queries
-  --one-hot                 text columns: each value becomes a feature COLUMN=VALUE; other
-                            text is an error
+  --query-weight, --weight  columns of weights: losses use both, and means of
+                            measures use only query weights
+  --one-hot                 text columns: each value becomes a feature COLUMN=VALUE; text
+                            in other columns is an error
   --missing                 how to treat nan, NULL, NA and empty cells, and --missing-value:
                             zero, min (least value within the query), keep, or error
   --absent                  value of features that a line of LETOR text omits: zero, or
@@ -51,9 +51,9 @@ Flags of all commands that read data:
   --threshold               lowest relevant grade; auto: 1 if all grades are integers
                             (2 under the convention mslr), otherwise the smallest
                             positive grade
-  --max-memory              includes the program and what it computes; at least 0.03 and
-                            by default at most three quarters of the machine. Many
-                            commands read larger data from disk`,
+  --max-memory              limit for the program, its data and its results; at least
+                            0.03; by default three quarters of the machine's memory at
+                            most. Many commands read larger data from disk`,
 		Example: `  listwise data info train.txt
   listwise data info clicks.csv --query session --grade rating --one-hot brand
   listwise data fold all.txt.gz --folds 5 --out folds
@@ -147,7 +147,7 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	}
 	all, err := dataset.Concat(sets...)
 	if err != nil {
-		return nil, usageErrorf("the files in the order given: %w", err)
+		return nil, usageErrorf("the files in the given order: %w", err)
 	}
 	all.Warnings = warnings
 	return all, nil
@@ -191,10 +191,10 @@ func (o *dataOutput) check(cmd *cobra.Command, inputs ...string) error {
 		return err
 	}
 	if o.sparse && datafile.IsCache(o.out) {
-		return usageErrorf("--sparse is for text, not for the cache %s", o.out)
+		return usageErrorf("--sparse applies to LETOR text, not to the cache %s", o.out)
 	}
 	if o.sparse && datafile.IsTable(o.out) {
-		return usageErrorf("--sparse is for LETOR text, not for the table %s", o.out)
+		return usageErrorf("--sparse applies to LETOR text, not to the table %s", o.out)
 	}
 	return o.targets(inputs).check()
 }

@@ -30,19 +30,19 @@ sets the format: .lwd (cache), .txt, .csv, .tsv, .jsonl or .parquet; all but cac
 and Parquet are compressed if .gz or .zst follows. Feature names are kept; text has
 them in a comment.
 
-Features are never held in memory as a whole: the inputs are read twice, first for the
-place of each document. --max-memory limits the memory for query ids. A pipe is first
-copied to a temporary file beside the output. So are documents that are written as
-text in another order or with --missing min.
+Memory never contains all features: the inputs are read twice, first to locate each
+document. --max-memory limits the memory for query ids. A pipe is first copied to a
+temporary file beside the output. Documents that are written as text in another order,
+or with --missing min, use a temporary file, too.
 
-If a query's documents are in several places of a file, they are collected, with a
-warning; --scattered refuse makes this an error.
+If a query's documents are not consecutive in a file, they are collected, with a
+warning. --scattered refuse makes this an error.
 
 Missing values are replaced as --missing says. Train with the same rule: the converted
 file no longer shows which values were missing.
 
 --sample reads a share of the queries, chosen by a hash of their ids. --shard converts
-one shard of a folder, with the features of all.`,
+one shard of a folder, with the features of all shards.`,
 		Example: `  listwise data convert train.txt.gz --out train.lwd
   listwise data convert train.lwd --out train.txt
   listwise data convert clicks.csv --query session --grade rating --one-hot brand --out clicks.jsonl.gz

@@ -40,7 +40,7 @@ same test queries. A sample is chosen by query ids, as by train --sample, and is
 subset of the next larger one. --repeats averages over several samples of each size.
 Without --test, every fifth query is held out for testing.
 
-The gain is the difference to the next smaller share, query by query, with its
+The gain is the difference from the next smaller share, query by query, with its
 interval and p value (randomization test, Holm correction for the number of steps). If
 the last gains are small, more training queries will help little.`,
 		Example: `  listwise data curve --method lambdamart --train Fold1/train.txt --test Fold1/test.txt --shares 0.5,1

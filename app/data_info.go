@@ -64,7 +64,7 @@ func infoReport(info dataset.Info) report {
 	add("documents", info.Documents)
 	add("features", info.Features)
 	if info.FeatureNames != nil {
-		add("names of features", list(numberedNames(info.FeatureNames)))
+		add("feature names", list(numberedNames(info.FeatureNames)))
 	}
 	for _, g := range info.Grades {
 		if g.From == g.To {
@@ -74,12 +74,12 @@ func infoReport(info dataset.Info) report {
 		}
 	}
 	add("relevance threshold", dataset.FormatGrade(info.Threshold))
-	add("queries without relevant", info.QueriesWithoutRelevant)
+	add("queries without a relevant document", info.QueriesWithoutRelevant)
 	per := info.DocumentsPerQuery
-	add("documents per query: least", per.Min)
+	add("documents per query: minimum", per.Min)
 	add("documents per query: median", per.Median)
 	add("documents per query: mean", per.Mean)
-	add("documents per query: most", per.Max)
+	add("documents per query: maximum", per.Max)
 	for _, b := range per.Histogram {
 		add(fmt.Sprintf("queries of %s documents", interval(b.From, b.To)), b.Queries)
 	}
@@ -104,8 +104,8 @@ func addWeights(add func(what string, value any), of string, w *dataset.WeightRa
 	if w == nil {
 		return
 	}
-	add(of+" weights: least", w.Min)
-	add(of+" weights: most", w.Max)
+	add(of+" weights: minimum", w.Min)
+	add(of+" weights: maximum", w.Max)
 	add(of+" weights: sum", w.Sum)
 	add(of+" weights of 0", w.Zero)
 }

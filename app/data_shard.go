@@ -25,18 +25,18 @@ func newDataShardCommand(env *environment) *cobra.Command {
 		Use:   "shard (FILE... --shards N | --parts FILE...) --out FOLDER",
 		Short: "Divide a data set into files for several machines",
 		Long: `Writes the queries of one or more files as N files with about equally many documents,
-part-00000.lwd and so on, and a manifest, shards.json. The manifest has the files'
-names, checksums and numbers of queries and documents. Queries stay whole and in
-order. Commands that read a data file read FOLDER, or FOLDER/shards.json, with the
-same result.
+part-00000.lwd and so on, and a manifest, shards.json. The manifest contains the
+files' names, checksums and numbers of queries and documents. Queries are not split
+and keep their order. Commands that read a data file read FOLDER, or
+FOLDER/shards.json, with the same result.
 
 With --parts, the given files (in FOLDER or below) are the shards, in any format, and
 only the manifest is written. A query in two of them is an error.
 
 A missing or changed shard is an error for every command that reads it. "score" and
-"eval" process a single shard with --shard. Features are not held in memory but go
-through a temporary cache in or beside FOLDER. Old shards in FOLDER stay until all new
-ones are written.`,
+"eval" process a single shard with --shard. Features go through a temporary cache in or
+beside FOLDER, not through memory. Old shards in FOLDER remain until all new shards
+are written.`,
 		Example: `  listwise data shard train.txt.gz --shards 4 --out train
   listwise data shard shop.csv --shards 8 --as .parquet --out shop
   listwise data shard --parts days/mon.parquet days/tue.parquet --out days`,

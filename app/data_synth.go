@@ -50,9 +50,9 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.shape, "shape", "ohsumed", "`collection` to imitate: "+strings.Join(shapeNames(), ", "))
 	addWhole(fl, &f.options.Queries, "queries", 0, 1, "`number` of queries (default: the shape's)")
-	addWhole(fl, &f.options.Docs, "docs", 0, 2, "mean `number` of documents a query (default: the shape's)")
+	addWhole(fl, &f.options.Docs, "docs", 0, 2, "mean `number` of documents per query (default: the shape's)")
 	addWhole(fl, &f.options.Features, "features", 0, 1, "`number` of features (default: the shape's)")
-	addWhole(fl, &f.options.Relevant, "relevant", 0, 1, "mean `number` of relevant documents a query (default: the shape's)")
+	addWhole(fl, &f.options.Relevant, "relevant", 0, 1, "mean `number` of relevant documents per query (default: the shape's)")
 	addReal(fl, &f.options.Noise, "noise", 0, 1e6, "`noise` in relevance, relative to the signal (default: the shape's)")
 	fl.StringVar(&f.grades, "grades", "6", "cubic: number of grades, or their `shares`, such as .5,.3,.2")
 	fl.Uint64Var(&f.polynomial, "polynomial", 1, "cubic: `seed` of the polynomial that defines the task")
@@ -73,7 +73,7 @@ func synthHelp() string {
 	var b strings.Builder
 	b.WriteString(`Generates random judged queries. All data of a shape pose the same task, so a model
 trained on data of one seed can be tested on data of another. Shapes, with their
-default numbers of queries, documents a query, and features:
+default numbers of queries, documents per query, and features:
 
 `)
 	for _, s := range synth.Shapes() {

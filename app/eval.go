@@ -49,7 +49,7 @@ func newEvalCommand(env *environment) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "model `file`")
-	fl.StringVar(&f.scores, "scores", "", "`file` of scores, one a line, or a TREC run")
+	fl.StringVar(&f.scores, "scores", "", "`file` of scores, one per line, or a TREC run")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for per-query values: CSV, or JSON (.json)")
 	f.evaluating.addTo(cmd, usualMeasures, "`measures` to compute, separated by commas")
 	fl.Lookup("data").Usage = "judged data or TREC judgements, a `file`; - is standard input"
@@ -73,8 +73,8 @@ equal scores are ranked in random order. A warning appears if more than 1 % of a
 query's pairs of documents with different grades have equal scores.
 
 The data may be TREC judgements (qrels), and the scores a TREC run, joined by query
-and document. Unjudged documents count as irrelevant, and judged documents that the
-run lacks as not retrieved. A query without documents counts 0. The default
+and document. Unjudged documents count as irrelevant. Judged documents that are not
+in the run count as not retrieved. A query without documents counts 0. The default
 convention is then trec, with the ties of trec_eval.
 
 --by also prints means over slices of the queries, by keys separated by commas:
@@ -85,7 +85,8 @@ convention is then trec, with the ties of trec_eval.
 
 A folder written by "listwise data shard" is one data set. Several machines can
 evaluate it: --shard and --part evaluate one shard each, and --parts merges the
-values. The result is the same to the last digit. Neither is recorded as a run.
+values. The result is the same to the last digit. These evaluations are not recorded
+as runs.
 
 Measures (K is a rank cutoff; parts in [ ] are optional):
 `)
@@ -280,7 +281,7 @@ func weightsText(r *measure.Result) string {
 	if r.Weights() == nil {
 		return ""
 	}
-	return ", by their weights"
+	return ", weighted"
 }
 
 // number returns v as a cell or a JSON value. It returns nil for NaN and infinities, which JSON

@@ -302,7 +302,7 @@ func (env *environment) settle(c measure.Convention, sets ...*dataset.Dataset) m
 
 func (env *environment) noteOfRelevance(note string) {
 	if note != "" {
-		env.note("note: %s (--threshold says otherwise)", note)
+		env.note("note: %s (--threshold changes this)", note)
 	}
 }
 

@@ -203,7 +203,7 @@ func (e *explaining) read(ctx context.Context) error {
 			return err
 		}
 	}
-	return e.env.during("looking at the background", func() error {
+	return e.env.during("reading the background", func() error {
 		e.explainer, err = explain.New(e.model, background, explain.Options{Attribution: attribution, Sample: e.sample, Seed: e.seed})
 		if has[*explain.RefusedError](err) && e.of == "" && attribution == explain.Auto {
 			e.refused = err

@@ -148,7 +148,7 @@ func (e *explaining) drawDependence(set *explain.Set) error {
 	names := mapped(terms, func(t explain.Term) string { return t.Name })
 	k := slices.Index(names, e.dependence)
 	if k < 0 || !e.explainer.ByFeature() {
-		return usageErrorf("--dependence %s: found no contributions of this feature%s", e.dependence, suggest.Or(e.dependence, names, "; there are those of "+someOf(names, strings.ToLower(e.termWord())+"s")))
+		return usageErrorf("--dependence %s: found no contributions of this feature%s", e.dependence, suggest.Or(e.dependence, names, "; there are contributions of "+someOf(names, strings.ToLower(e.termWord())+"s")))
 	}
 	s := svg.Series{Kind: svg.Scatter}
 	for _, p := range e.points(set, k) {

@@ -287,9 +287,9 @@ func (e *explaining) pair(q *dataset.Query, x *explain.Query) error {
 
 // pairTitle states which document of a pair is ranked above the other.
 func (e *explaining) pairTitle(q *dataset.Query, above, below int, difference float64) string {
-	relation := "stands above"
+	relation := "is ranked above"
 	if above > below {
-		relation = "does not stand above"
+		relation = "is not ranked above"
 	}
 	return fmt.Sprintf("query %s: %s (rank %d) %s %s (rank %d), the scores differ by %s\n%s\n", q.ID, e.above, above, relation, e.below, below, e.significant(difference), e.explainer.About())
 }

@@ -38,7 +38,7 @@ as one model if all members are trees or all are linear. Notes state what users 
 file must know.
 
 --scores changes scores but not their order: shift adds a constant so that no score is
-negative; logistic is 1/(1+exp(-score)), where the format has it. --features defaults
+negative; logistic is 1/(1+exp(-score)), if the format supports it. --features defaults
 to the model's names, or feature_1, feature_2, … without any. --first-feature says
 whether the format's columns count from 0 or 1.`,
 		Example: `  listwise export --model trees.json --to lightgbm --out lightgbm.txt

@@ -49,7 +49,7 @@ func newFuseCommand(env *environment) *cobra.Command {
 		Short: "Combine the rankings of several systems",
 		Long: `Fuses the rankings of several systems, and evaluates each system and each fusion.
 
---data FILE takes models, files of scores (one a line of FILE) and TREC runs as
+--data FILE takes models, files of scores (one per line of FILE) and TREC runs as
 systems. If FILE has TREC judgements (qrels), systems are runs. --valid chooses the
 weights, and the best of several rules, on validation data. A file of scores then
 needs the scores of the validation data after a colon: A.scores:A.valid.scores.
@@ -314,7 +314,7 @@ func (f *fuseFlags) parseRules() ([]fuse.Rule, error) {
 func (f *fuseFlags) parseWeights(systems int) ([]float64, error) {
 	parts := strings.Split(f.weights, ",")
 	if len(parts) != systems {
-		return nil, usageErrorf("--weights %s: found %d of them, expected tuned, equal, or one for each of %d systems", f.weights, len(parts), systems)
+		return nil, usageErrorf("--weights %s: found %s, expected tuned, equal, or one for each of %d systems", f.weights, counted(len(parts), "weight", "weights"), systems)
 	}
 	weights := make([]float64, systems)
 	for i, p := range parts {
@@ -332,7 +332,7 @@ func (f *fuseFlags) checkFlags(inFolds bool, rules int, run bool) error {
 	chooses := inFolds || f.valid != ""
 	switch {
 	case inFolds && run:
-		return usageErrorf("--format run: --data %s is a folder, expected a file: every fold has a fusion of its own", f.data)
+		return usageErrorf("--format run: --data %s is a folder, expected a file: each fold has its own fusion", f.data)
 	case rules > 1 && !chooses && run:
 		return usageErrorf("--format run writes one fusion: give one --rule, or --valid to choose")
 	case inFolds && (f.valid != "" || f.model != ""):

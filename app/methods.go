@@ -27,7 +27,7 @@ func newMethodsCommand(env *environment) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if kind != "" {
-					return usageErrorf("--scorer %s: expected a method to show the hyperparameters of", kind)
+					return usageErrorf("--scorer %s: expected a method whose hyperparameters to show", kind)
 				}
 				return env.print(methodList())
 			}

@@ -192,8 +192,8 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 // readers is the number of reads of streamed data that may start while all cores compute.
 const readers = 4
 
-// checkCopied returns an error if d, a copy of d and another beside bytes exceed the limit bytes.
-// The features of a cache are mapped, so only their copy counts.
+// checkCopied returns an error if d and a copy of d do not fit into memory together with beside
+// further bytes. The limit is bytes. The features of a cache are mapped, so only their copy counts.
 func checkCopied(flag, path string, d *dataset.Dataset, beside, bytes int64) error {
 	copies, need := int64(2), featureBytes(d)
 	if strings.HasSuffix(path, ".lwd") {

@@ -35,11 +35,11 @@ func newReportCommand(env *environment) *cobra.Command {
 		Short: "Write an HTML report that compares systems query by query",
 		Long: `Evaluates systems on the same queries and writes one HTML file, which needs no
 network. It shows means with significance marks, means over slices (--by), NDCG@k,
-learning curves, and every query's difference to a baseline. It shows the effect of
+learning curves, and every query's difference from a baseline. It shows the effect of
 features, and for trees their splits and the measure by the number of trees. An
 explorer shows two systems' rankings of a query side by side.
 
---data FILE takes models, files of scores (one a line of FILE) and TREC runs as
+--data FILE takes models, files of scores (one per line of FILE) and TREC runs as
 systems. If FILE has TREC judgements (qrels), systems are runs. --data DIR takes
 folders with Foldk.model.json or Foldk.scores for every fold k, such as OUT/METHOD of
 tune; the queries of all test folds are pooled. NAME= names a system.
@@ -307,7 +307,7 @@ func ofRun(name, id string) (systems []*contestant, curves []page.Curve, err err
 		return nil, nil, usageErrorf("run %s: the record has no model or scores for it", id)
 	}
 	if name != "" && len(systems) > 1 {
-		return nil, nil, usageErrorf("run %s has %d methods, expected one to be called %s", id, len(systems), name)
+		return nil, nil, usageErrorf("run %s has %d methods, expected one method to be called %s", id, len(systems), name)
 	}
 	for _, s := range systems {
 		if p := s.runs[0].path; !exists(p) {

@@ -45,7 +45,7 @@ and finished trainings in the folder NAME. A run that was interrupted resumes.
 NAME "all" runs every experiment that the data allow (without --data, those on
 synthetic data) and adds three pages. all.html and all.md compare every published
 number with ours, test the claimed orders of systems, and give times. held.md has one
-line a claim: confirmed or not. --markdown FILE.md also writes the second page to
+line per claim: confirmed or not. --markdown FILE.md also writes the second page to
 FILE.md, with plots in figures/FILE, and the third to FILE-held.md.`,
 		Example: `  listwise reproduce
   listwise reproduce logrank-fig3 --data LETOR3 --out results

@@ -29,7 +29,7 @@ fingerprints of the data, program version, seed, learning curve, per-query resul
 files written. A run has a number.
 
 The record is an SQLite database, .listwise/runs.db. Several commands may write to it
-at once. If a command is killed, finished runs stay intact. --no-record skips
+at once. If a command is killed, finished runs remain intact. --no-record skips
 recording. Deleting the folder .listwise deletes the record and nothing else.`,
 		Example: `  listwise runs list --method mle
   listwise runs show 12
@@ -122,8 +122,8 @@ func newRunsListCommand(env *environment) *cobra.Command {
 		Use:   "list",
 		Short: "List recorded runs, newest first",
 		Long: `Lists the runs of this folder, newest first, one line for each run and method. The
-measures are means on the data it was evaluated on (for tune and auto, means over the
-test folds).
+measures are means over the evaluation data (for tune and auto, means over the test
+folds).
 
 A run is finished, failed, interrupted (stopped or killed) or running.`,
 		Example: `  listwise runs list
@@ -279,17 +279,17 @@ func newRunsExportCommand(env *environment) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "export (ID… | --all)",
-		Short: "Print everything recorded of runs, as JSON or CSV",
-		Long: `Prints everything recorded of the given runs, oldest first.
+		Short: "Print everything recorded about runs, as JSON or CSV",
+		Long: `Prints everything recorded about the given runs, oldest first.
 
-JSON (the default) is a list with one object a run: id, kind, status, begun, seconds,
+JSON (the default) is a list with one object per run: id, kind, status, begun, seconds,
 command, methods, config, seed, code, error, data, files, results, curve. Each of the
 results has a ranker, a fold (empty for the mean over folds, or without folds),
 settings, training, validation, trials, and measures with mean, tie_neutral, queries
 and per_query. Unknown and non-finite numbers are null.
 
 CSV has one line for each query and measure, with the columns run, begun, kind, seed,
-ranker, fold, measure, query, value. Lines without a query have the mean.`,
+ranker, fold, measure, query, value. Lines without a query contain the mean.`,
 		Example: `  listwise runs export 12 > run12.json
   listwise runs export 11 12 --format csv > queries.csv
   listwise runs export --all > runs.json`,
@@ -398,7 +398,7 @@ func newRunsDeleteCommand(env *environment) *cobra.Command {
 		Use:   "delete ID…",
 		Short: "Delete runs from the record",
 		Long: `Deletes runs from the record of this folder, without asking, and lists them. Files
-that a run wrote, such as models, stay. Numbers of deleted runs are not reused.`,
+that a run wrote, such as models, remain. Numbers of deleted runs are not reused.`,
 		Example: `  listwise runs delete 12
   listwise runs delete 3 4 5`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -272,8 +272,8 @@ func newRunsDiffCommand(env *environment) *cobra.Command {
 each measure of both runs, shows the means, their difference (B minus A), and on how
 many common queries B is better, equal and worse.
 
-Methods with the same name are compared; if no name is common and each run has one
-method, these are. Data are compared by fingerprints, not by path. "listwise compare"
+Methods with the same name are compared. If no name is common and each run has one
+method, these two are compared. Data are compared by fingerprints, not by path. "listwise compare"
 tests differences for significance.`,
 		Example: `  listwise runs diff 11 12`,
 		Args:    exactly(2),

@@ -46,14 +46,14 @@ Output formats (--format):
 Scores are printed with all their digits. A document without an id is identified by
 its number within its query. Documents with equal scores get different ranks, in the
 order of the input. A TREC run orders them by descending id (as bytes), as trec_eval
-does. A run that has a document twice in a query is refused. Ids are printed
-unchanged, including those that a spreadsheet takes for a formula.
+does. In a run, a document that occurs twice in a query is an error. Ids are printed
+unchanged, even if a spreadsheet would read them as formulas.
 
 Grades are read but ignored. Text without grades needs grade 0 on every line; a table
 may lack the column. Features are matched by name if both the model and the data have
 names, and otherwise by position. Features that the data lack count as 0.
 
---missing and --absent are by default what they were in training (model).`,
+By default, --missing and --absent use the rules of the training (model).`,
 		Example: `  listwise score --model m.json --data test.txt --out test.scores
   zcat new.txt.gz | listwise score --model m.json --data -
   listwise score --model m.json --data test.txt --format tsv --best-first --top 10
@@ -76,7 +76,7 @@ names, and otherwise by position. Features that the data lack count as 0.
 	fl.StringVar(&f.out, "out", "", "output `file` (default: standard output)")
 	fl.StringVar(&env.format, "format", "text", "output `format`: text, "+suggest.OneOf(scored.Formats()[1:]))
 	fl.BoolVar(&f.ranking.BestFirst, "best-first", false, "sort the documents of a query by descending score")
-	addWhole(fl, &f.ranking.Top, "top", 0, 0, "`number` of best documents a query to write; 0: all")
+	addWhole(fl, &f.ranking.Top, "top", 0, 0, "`number` of best documents per query; 0: all")
 	fl.StringVar(&f.ranking.Tag, "tag", "", "system `name` in a run (default: "+scored.DefaultTag+")")
 	f.oneShard.addTo(cmd, "`number` of the shard to score, from 0 (default: all)")
 	f.scoring.addTo(cmd)
@@ -358,8 +358,8 @@ func parseAbsent(text string, others ...string) (bool, error) {
 }
 
 // forModels sets the feature names, the categories and the treatment of omitted features in the
-// reader's options. Omitted features are missing if every model was trained so. It returns an error
-// if two models have different categories for a feature.
+// reader's options. Omitted features are missing if they were missing in the training of every
+// model. It returns an error if two models have different categories for a feature.
 func (s *scoring) forModels(opts *dataset.Options, models ...*model.Model) error {
 	width, missing := 0, len(models) > 0
 	for _, m := range models {
@@ -443,7 +443,7 @@ func (s *scoring) warnOfForm(env *environment, path, data string, m *model.Model
 		env.note("note: %s: the model has no feature names, so the features of %s are matched by order: %s", path, data, list)
 	}
 	if d.FeatureNames == nil && slices.ContainsFunc(members, func(m *model.Model) bool { return countsFromOne(m, d.Features) }) {
-		env.note("warning: no tree of %s uses its first feature, and it has one more than %s: it seems to count columns as svmlight text counts features, from 1 (listwise import %s --first-feature 1 --model OUT makes column 1 feature 1)",
+		env.note("warning: no tree of %s uses its first feature, and the model has one feature more than %s: it seems to count columns from 1, as svmlight text does (listwise import %s --first-feature 1 --model OUT makes column 1 feature 1)",
 			path, data, path)
 	}
 }

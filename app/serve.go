@@ -51,27 +51,28 @@ func newServeCommand(env *environment) *cobra.Command {
 
 Scores equal those of "listwise score". --model takes a model of listwise or another
 system; NAME may contain a version, as in web@2. A model is reloaded when its file
-changes, and all models at SIGHUP. If a file cannot be read, the old model stays, and
-/readyz and the log report it. Open requests finish with the model they began with.
+changes, and all models at SIGHUP. If a file cannot be read, the old model remains,
+and /readyz and the log report the error. Open requests finish with the model with
+which they began.
 
 Requests beyond --max-concurrent or --max-request-memory are answered with status 429.
---lenient accepts requests that omit features or have others than the model's.
---absent is the value of omitted features: model (missing if the model's features have
-names, otherwise as in training), zero or missing. --background gives the documents
-that explanations compare with (default: those of the request). They must have the
-model's features.
+--lenient accepts requests that omit features or contain features unknown to the
+model. --absent is the value of omitted features: model (missing if the model's
+features have names, otherwise as in training), zero or missing. --background names
+the documents with which explanations compare (default: the documents of the request).
+They must have the model's features.
 
 Experiments: --split gives each user one of several models, by integer weights
 (default: equal). --interleave mixes the rankings of two models by team draft.
---shadow logs the scores of a second model without showing them. --by says whether the
-user of a request or its query decides. "listwise clicks" reads the log of
---experiment-log, which is reopened at SIGHUP.
+--shadow logs the scores of a second model without showing them. --by assigns
+requests by user or by query. "listwise clicks" reads the log of --experiment-log. The
+server reopens the log at SIGHUP.
 
 Access: the server listens on this machine only, unless --allow-remote is given.
 Requests need a token if --token-file or the environment variable ` + tokensVariable + `
-(separated by white space) has any. --cert and --key turn on TLS. --client-ca requires
-client certificates. --client restricts a model to certificates with that common name,
-DNS name or URI.
+contains one. White space separates tokens in the variable. --cert and --key turn on
+TLS. --client-ca requires client certificates. --client restricts a model to
+certificates with the given common name, DNS name or URI.
 
 The log goes to standard error, as text or with --format json. It never contains
 features. An example request:
@@ -173,7 +174,7 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 func closeRecords(c *serve.Config) error {
 	err := c.Records.Close()
 	if lost, _ := c.Records.Dropped(); lost > 0 {
-		c.Log.Error("the log of experiments lacks lines", "lost", lost)
+		c.Log.Error("lines of the experiment log were lost", "lost", lost)
 	}
 	return err
 }
@@ -181,18 +182,18 @@ func closeRecords(c *serve.Config) error {
 // reread reads all files again. If a file cannot be read, the old content stays.
 func (f *serveFlags) reread(s *serve.Server, certificates *serve.Certificates, c *serve.Config) {
 	log := c.Log
-	log.Info("SIGHUP: reading models, tokens and certificates anew")
+	log.Info("SIGHUP: reloading models, tokens and certificates")
 	_ = s.Reload(true) // Reload logs its errors
 	tokens, err := f.tokens()
 	if err == nil {
 		err = s.SetTokens(tokens)
 	}
 	if err != nil {
-		log.Error("tokens cannot be read; the old ones stay", "error", err)
+		log.Error("tokens cannot be read; the old tokens remain valid", "error", err)
 	}
 	if certificates != nil {
 		if err := certificates.Reload(); err != nil {
-			log.Error("certificates cannot be read; the old ones stay", "error", err)
+			log.Error("certificates cannot be read; the old certificates remain in use", "error", err)
 		}
 	}
 	if c.Records != nil {
@@ -294,7 +295,7 @@ type accessFlags struct {
 func (a *accessFlags) addTo(fl *pflag.FlagSet) {
 	fl.StringVar(&a.addr, "addr", "127.0.0.1:8080", "listen `address`, HOST:PORT; port 0: any free port")
 	fl.BoolVar(&a.remote, "allow-remote", false, "allow an --addr that other machines can reach")
-	fl.StringVar(&a.tokenFile, "token-file", "", "`file` of bearer tokens that requests must present, one a line")
+	fl.StringVar(&a.tokenFile, "token-file", "", "`file` of bearer tokens that requests must present, one per line")
 	fl.StringVar(&a.cert, "cert", "", "`file` of the TLS certificate and its chain (PEM)")
 	fl.StringVar(&a.key, "key", "", "`file` of the certificate's private key (PEM)")
 	fl.StringVar(&a.clientCA, "client-ca", "", "`file` of root certificates for client certificates (PEM)")
@@ -344,7 +345,7 @@ func (a *accessFlags) tokens() ([]string, error) {
 			return nil, usageErrorf("--token-file: %w", err)
 		}
 		if len(strings.Fields(string(file))) == 0 {
-			return nil, usageErrorf("--token-file %s: found no token, expected one a line", a.tokenFile)
+			return nil, usageErrorf("--token-file %s: found no token, expected one per line", a.tokenFile)
 		}
 		text += "\n" + string(file)
 	}
@@ -382,7 +383,7 @@ func (a *accessFlags) warning(c *serve.Config) string {
 	case len(c.Tokens) == 0 && a.clientCA == "":
 		return fmt.Sprintf("anyone who can reach %s may use the models: found neither tokens (--token-file) nor client certificates (--client-ca)", a.addr)
 	case a.cert == "":
-		return "tokens and features cross the network as they are: there is no TLS (--cert, --key)"
+		return "tokens and features cross the network unencrypted: there is no TLS (--cert, --key)"
 	}
 	return ""
 }
@@ -400,7 +401,7 @@ func (f *experimentFlags) add(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.splits, "split", nil, "split users among models, `NAME=MODEL:SHARE,MODEL:SHARE`; repeatable")
 	fl.StringArrayVar(&f.interleaves, "interleave", nil, "interleave the rankings of two models, `NAME=MODEL,MODEL`; repeatable")
 	fl.StringVar(&f.by, "by", "user", "assign experiments by `user` or query")
-	fl.StringArrayVar(&f.shadows, "shadow", nil, "also score the first model's requests by the second, `MODEL=MODEL`; repeatable")
+	fl.StringArrayVar(&f.shadows, "shadow", nil, "score the first model's requests with the second, too, `MODEL=MODEL`; repeatable")
 	fl.StringVar(&f.log, "experiment-log", "", "`file` for the log of experiments (JSON lines)")
 }
 

@@ -29,9 +29,9 @@ type run struct {
 // seedMark is the part of a path that stands for a random seed.
 const seedMark = "{seed}"
 
-const noFoldTests = "a test over the means of folds is refused: folds share training data, so their means are not independent of each other, " +
-	"as a t-test needs, and a handful of them says next to nothing about their own spread; " +
-	"the queries of all test folds are tested instead, each once, by --data DIR with the folders of the systems' scores (OUT/METHOD of tune)"
+const noFoldTests = "a test over the means of folds is refused: folds share training data, so their means are not independent, " +
+	"as a t-test assumes, and a few means do not show their spread; " +
+	"test the queries of all folds instead: --data DIR with the folders of the systems' scores (OUT/METHOD of tune)"
 
 func namesOf(systems []*contestant) []string {
 	return mapped(systems, func(s *contestant) string { return s.name })
@@ -140,7 +140,7 @@ func nameSystems(systems []*contestant) error {
 			s.name = filepath.Clean(s.runs[0].path)
 		}
 		if seen[s.name] {
-			return usageErrorf("system %s is named twice; NAME=PATH tells them apart", s.name)
+			return usageErrorf("system %s is named twice; NAME=PATH gives it another name", s.name)
 		}
 		seen[s.name] = true
 	}
@@ -241,7 +241,7 @@ func (env *environment) systemsFor(data string, systems []*contestant, least int
 		return nil, first
 	}
 	if left != nil {
-		env.note("note: ignored, not systems that can be evaluated on %s: %s", data, strings.Join(left, ", "))
+		env.note("note: ignored, because they cannot be evaluated on %s: %s", data, strings.Join(left, ", "))
 	}
 	return kept, nil
 }

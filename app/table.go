@@ -329,7 +329,7 @@ func (r *report) part(from, to int) report {
 // asList returns the table as a list of names and values, for screens that are too narrow for the
 // table. An empty line separates rows.
 func (r *report) asList() report {
-	list := report{title: r.title, notes: r.notes, columns: []string{"what", "value"}}
+	list := report{title: r.title, notes: r.notes, columns: []string{"column", "value"}}
 	for k, row := range r.rows {
 		if k > 0 {
 			list.rows = append(list.rows, []any{"", ""})

@@ -211,7 +211,7 @@ func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method
 // errors unchanged.
 func hintAtDisk(err error, opts dataset.Options) error {
 	if errors.Is(err, dataset.ErrTooLarge) && !opts.Stream {
-		return fmt.Errorf("%w; or learn what is learned from disk: %s", err, train.FromDisk)
+		return fmt.Errorf("%w; or use a learner that reads from disk: %s", err, train.FromDisk)
 	}
 	return err
 }
@@ -297,7 +297,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 		return nil, nil, err
 	}
 	if p.Measure == nil && f.measure != "" {
-		env.note("note: %s has no training measure, --measure %s changes nothing", m.Name, f.measure)
+		env.note("note: %s has no training measure, so --measure %s has no effect", m.Name, f.measure)
 	}
 	opts, err := f.options()
 	if err != nil {
@@ -448,7 +448,7 @@ func (s *stopping) check() error {
 		return usageErrorf("--select %s: expected it with --valid or --hold-out", s.selectBy)
 	}
 	if s.selectBy == noSelection && s.holdOut == "" {
-		return usageErrorf("--select none: expected it with --hold-out, whose part is then left out of training")
+		return usageErrorf("--select none: expected --hold-out, whose part training then omits")
 	}
 	_, _, err := s.part()
 	return err

@@ -55,14 +55,14 @@ evaluates it on test data, fold by fold.
 and test.txt, or a file. A file is divided by queries into --folds parts, and each
 part serves as validation data once. With --folds 1, every fifth query is for
 validation. --train, --valid and --test name the files of one fold. Without test data,
-the reported values are those on the validation data, and the table says so.
+the table reports the values on the validation data, and says so.
 
 The folder --out gets, for each method M and fold k:
   M/Foldk.model.json    the chosen model
-  M/Foldk.scores        its scores of the test data (else of the validation data), one a line
+  M/Foldk.scores        its scores of the test (or validation) data, one per line
   M/Foldk.queries.csv   its values for each query
   M/Foldk.curve         its learning curve, if it learns in epochs or rounds
-and, for all methods, results.json and tuning.jsonl, one line a setting. Results of
+and, for all methods, results.json and tuning.jsonl, one line per setting. Results of
 earlier calls on the same data are kept. A run that was interrupted resumes.
 
 Search: --grid replaces a method's grid for one hyperparameter. --search random draws
@@ -102,7 +102,7 @@ The same command without --trial then collects the results.`,
 	fl.StringArrayVar(&f.grid, "grid", nil, "hyperparameter values to try, `name=a,b,c`; repeatable")
 	fl.StringVar(&f.selectBy, "select", "map", "validation `measure` that selects the settings")
 	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of parallel trainings (default: number of cores)")
-	fl.StringVar(&f.budget, "budget", "", "`limit`: settings a method, or time such as 30m (default: none)")
+	fl.StringVar(&f.budget, "budget", "", "`limit`: settings per method, or time such as 30m (default: none)")
 	fl.StringVar(&f.average, "average", "1", "`number` of best settings to average, or all")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
 	fl.StringVar(&f.trial, "trial", "", "run one training by `number`, from 0, or list them")
@@ -139,7 +139,7 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if f.measure != "" && !slices.ContainsFunc(config.Entries, func(e tune.Entry) bool { return e.Method.UsesMeasure }) {
-		env.note("note: none of the methods has a training measure, --measure %s changes nothing", f.measure)
+		env.note("note: none of the methods has a training measure, so --measure %s has no effect", f.measure)
 	}
 	opts, err := f.options()
 	if err == nil {

@@ -168,7 +168,7 @@ func tuneNotes(row *tune.Row, hint func() string) []string {
 	if varied := row.Varied(); len(varied) > 0 {
 		verb := "chose"
 		if row.Folds[0].Averaged != nil {
-			verb = "has as the best of those averaged"
+			verb = "averaged several settings; the best:"
 		}
 		chosen := make([]string, len(row.Folds))
 		for i, f := range row.Folds {
@@ -360,7 +360,7 @@ func (f *tuneFlags) refitBest(ctx context.Context, env *environment, c *tune.Con
 }
 
 func (r *tuneRefitJSON) note(selectBy string) string {
-	return fmt.Sprintf("%s is %s, the best by mean validation %s, %.4f, trained on all data by:\n%s", r.Model, r.Method, selectBy, r.Validation, r.Command)
+	return fmt.Sprintf("%s: %s, the method with the best mean validation %s (%.4f), trained on all data by\n%s", r.Model, r.Method, selectBy, r.Validation, r.Command)
 }
 
 type tunedJSON struct {

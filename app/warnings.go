@@ -149,8 +149,8 @@ func warnOfFolds(env *environment, folds []tune.Fold) {
 		}
 		more := ""
 		if others > 0 {
-			more = fmt.Sprintf(", as in %d other folds", others)
+			more = ", as in " + counted(others, "other fold", "other folds")
 		}
-		env.note("warning: %d queries of the %s data of %s are in its %s data too%s: results on them do not generalize to other queries", most, p.part, worst.Name, p.of, more)
+		env.note("warning: %d queries of the %s data of %s are also in its %s data%s: results on them do not generalize to other queries", most, p.part, worst.Name, p.of, more)
 	}
 }

@@ -91,7 +91,7 @@ func Build(ctx context.Context, d, against *dataset.Dataset, c Config) (*Report,
 }
 
 // sampleOf returns randomly drawn queries with about c.MaxDocs documents. It returns d itself if d
-// has no more documents.
+// has at most c.MaxDocs documents.
 func sampleOf(d *dataset.Dataset, c Config) *dataset.Dataset {
 	if d.Docs() <= c.MaxDocs {
 		return d

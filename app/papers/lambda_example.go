@@ -205,8 +205,8 @@ func (s *springs) forces(scores, lambda []float64) {
 	}
 }
 
-// settle moves the scores along the forces. It returns the differences of the final scores to the
-// first score, and whether the system came to rest.
+// settle moves the scores along the forces. It returns the final scores minus the final score of the
+// first document, and whether the system came to rest.
 func (s *springs) settle(scores []float64) (ends []float64, rest bool) {
 	lambda := make([]float64, len(scores))
 	rate := 1 / (float64(3*len(scores)) + s.alpha)

@@ -132,8 +132,9 @@ func publishedLETOR3(set string) numbers {
 	return found
 }
 
-// authorsTool contains the results of a program by a method's authors, or of the usual program. It
-// was tuned on the same folds by the same measure. Its numbers were computed once, in letor3.
+// authorsTool contains the results of a method's program by its authors, or of another well-known
+// program. The program was tuned on the same folds by the same measure. Its numbers were computed
+// once, in letor3.
 type authorsTool struct {
 	row, tool, set string
 	values         map[string]float64

@@ -309,8 +309,9 @@ func excessTable(table []agreement) Table {
 	return t
 }
 
-// exampleLaw returns a law in which the most probable permutation begins with another document than
-// the one that is most often first. The permutations that are not listed have equal probabilities.
+// exampleLaw returns a law with two different winners: the most probable permutation does not begin
+// with the document that is most often first. Permutations that are not listed have equal
+// probabilities.
 func exampleLaw() permutationLaw {
 	s := newPermutationSpace(3)
 	p := make([]float64, len(s.orders))

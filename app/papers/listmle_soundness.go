@@ -111,7 +111,7 @@ func drawScores(n int, rng *rand.Rand) []float64 {
 	return scores
 }
 
-// drawRight draws scores that rank right. drawWrong draws scores that do not.
+// drawRight draws scores that rank all documents correctly. drawWrong draws scores that do not.
 func drawRight(n int, rng *rand.Rand) []float64 {
 	scores := drawScores(n, rng)
 	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })

@@ -12,7 +12,7 @@ import (
 )
 
 // partLevels are numbers of contributions to list for a score. The report uses the largest number
-// for which all queries fit.
+// with which all queries fit on the page.
 var partLevels = []int{60, 30, 20, 10, 5, 3, 2}
 
 // explain adds the contributions to the scores of the rankings. It uses the largest number in
