@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The flags in this file have numbers within a range as values. For other values, flagError prints
-// the range.
+// The flags in this file accept numbers within a range. For other values, flagError prints the
+// range.
 
 const mostOf = math.MaxInt32
 

@@ -12,8 +12,8 @@ import (
 	"github.com/listwise/listwise/learn/method"
 )
 
-// flagGroups lists the headings of flags in help texts, with the flags in order. COMMAND:FLAG puts
-// the flag of this command alone into the group.
+// flagGroups lists the headings of flags in help texts, with the flags in order. An entry
+// COMMAND:FLAG applies to this command only.
 var flagGroups = []struct{ heading, flags string }{
 	{"Data", "eval:model score:model explain:model export:model serve:model alias data train valid test eval:scores qrels log clicks against " +
 		"from import:name report:curve reproduce:set background train:sample convert:sample scattered min-features parts"},

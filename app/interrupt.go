@@ -32,7 +32,7 @@ type interrupts struct {
 
 type interruptsKey struct{}
 
-// interruptsOf returns the handling of signals that WithSignals stored in ctx. Without it, it
+// interruptsOf returns the handling of signals that WithSignals stored in ctx. If ctx has none, it
 // returns a value that receives no signals.
 func interruptsOf(ctx context.Context) *interrupts {
 	if i, ok := ctx.Value(interruptsKey{}).(*interrupts); ok {

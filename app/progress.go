@@ -115,7 +115,7 @@ func (p *progress) steps(short bool) string {
 	return fmt.Sprintf("%d%s%d", p.done, of, p.total)
 }
 
-// remaining estimates the remaining time, given that the share of the work done took past.
+// remaining estimates the remaining time from the time past that a share of the work took.
 func remaining(past time.Duration, share float64) string {
 	if share <= 0 || share >= 1 {
 		return ""
@@ -165,8 +165,8 @@ func (it *iterations) observe(i method.Iteration) {
 	it.detail, it.done, it.total, it.seen = text, done, total, true
 }
 
-// steps returns the number of steps done and the largest possible number. Every restart may take as
-// many. Both are 0 if the method has no limit.
+// steps returns the number of steps done and the largest possible number, over all starts. Both are
+// 0 if the method has no limit.
 func (it *iterations) steps(i method.Iteration) (done, total int64) {
 	values := it.limits.Map()
 	limited := func(name string) bool { _, ok := values[name]; return ok }

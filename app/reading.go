@@ -229,8 +229,8 @@ func opensAgain(path string) bool {
 }
 
 // limitTrainingGarbage makes the garbage collector run more often during training, because losses
-// allocate much memory. With large data the collector takes a small share of the time, so it runs
-// most often. The environment variable GOGC overrides both rates.
+// allocate much memory. With large data it runs even more often, because it takes a smaller share
+// of the time. The environment variable GOGC overrides both rates.
 func limitTrainingGarbage(data *dataset.Dataset) {
 	const large = 256 << 20 // bytes of features
 	switch {

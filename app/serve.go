@@ -179,7 +179,7 @@ func closeRecords(c *serve.Config) error {
 	return err
 }
 
-// reread reads all files again. If a file cannot be read, the old content stays.
+// reread reads all files again. If a file cannot be read, the old content remains in use.
 func (f *serveFlags) reread(s *serve.Server, certificates *serve.Certificates, c *serve.Config) {
 	log := c.Log
 	log.Info("SIGHUP: reloading models, tokens and certificates")

@@ -225,8 +225,7 @@ func (s *slicedMeans) csv(columns []string, cells [][]any, row func(system, meas
 }
 
 // foldRow returns the function for the rows of slices in the tables of tune, auto and fuse. The
-// last column contains the mean over the queries of the slice, because the column is the pooled
-// mean.
+// mean over the queries of the slice is in the last column, the column of pooled means.
 func foldRow(columns int) func(system, measure string, m slicing.Mean) []any {
 	return func(system, measure string, m slicing.Mean) []any {
 		cells := make([]any, columns)

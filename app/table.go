@@ -58,7 +58,7 @@ func (env *environment) print(r report) error {
 
 func (env *environment) printJSON(v any) error { return atomicfile.JSON(v)(env.stdout) }
 
-// text returns the report as text with at most width characters a line. A width of 0 is no limit.
+// text returns the report as text with at most width characters per line. A width of 0 is no limit.
 func (r *report) text(width int) string {
 	var b strings.Builder
 	if r.title != "" {
@@ -428,7 +428,8 @@ func shown(r rune, bytes string) string {
 	return bytes
 }
 
-// printText prints text on standard output. Line feeds stay; other control characters are escaped.
+// printText prints text on standard output. It keeps line feeds and escapes other control
+// characters.
 func (env *environment) printText(text string) error {
 	_, err := io.WriteString(env.stdout, visibleLines(text))
 	return err

@@ -107,7 +107,7 @@ func (t *targets) check() error {
 	return nil
 }
 
-// checkFile returns an error if a file cannot be written. The check precedes hours of work on the
+// checkFile returns an error if a file cannot be written. It runs before the long work on the
 // content.
 func (t target) checkFile() error {
 	switch info, err := os.Stat(t.path); {

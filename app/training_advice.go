@@ -51,9 +51,9 @@ func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
 	return len(d.Queries) > 0
 }
 
-// advise warns if the training did not converge or if its model gives equal scores. It prints a
-// note if loss and measures have different thresholds of relevance, and a note with the settings
-// that give the same weights without validation data.
+// advise warns if the training did not converge, or if the model gives all documents of a query the
+// same score. It prints a note if loss and measures have different thresholds of relevance, and a
+// note with the settings that give the same weights without validation data.
 func (env *environment) advise(m *model.Model, p *method.Problem) {
 	t := &m.Training
 	constant := m.Constant()

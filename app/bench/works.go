@@ -43,9 +43,9 @@ type Work struct {
 	// Whole means that the work needs all features in memory.
 	Whole bool `json:"needs_memory,omitempty"`
 
-	// If the features exceed the memory, each pass after the first reads their bytes Reads times.
-	// The work then needs Least bytes of memory for a document, and Cell bytes for each feature of
-	// a document.
+	// If the features exceed the memory, each pass after the first reads Reads times their size
+	// from disk. The work then needs Least bytes of memory for a document, and Cell bytes for each
+	// feature of a document.
 	Reads float64 `json:"reads_per_pass,omitempty"`
 	Least float64 `json:"least_bytes_per_document,omitempty"`
 	Cell  float64 `json:"least_bytes_per_value,omitempty"`

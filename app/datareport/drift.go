@@ -97,8 +97,8 @@ func newDrift(d, against, sample *dataset.Dataset, features []Feature, c Config)
 	return r, against.Changed()
 }
 
-// correct sets Holm in all features, the grades and the lengths by Holm's correction over all of
-// them.
+// correct sets Holm in all features, the grades and the lengths. Holm's correction is over all
+// these tests.
 func (r *Drift) correct() {
 	all := []*Moved{&r.Grades, &r.Lengths}
 	for j := range r.Features {

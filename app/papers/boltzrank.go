@@ -155,8 +155,8 @@ func newPairPotential(n scorer.PairNetwork, params []float64, fold string, seed 
 	return p
 }
 
-// slopes returns the derivatives of ϕ by the features of the two documents at units of 0. For a
-// linear ϕ these are its weights.
+// slopes returns the derivatives of ϕ by the features of the two documents, at a point where all
+// units are 0. For a linear ϕ they are its weights.
 func (p *pairPotential) slopes() (self, other []float64) {
 	self, other = make([]float64, p.features), make([]float64, p.features)
 	for t, u := range p.out {
@@ -265,8 +265,8 @@ func pairNotes(r *Report, c *column, row string, all []pairPotential) {
 var boltzRankBags = []string{"1", "10"}
 
 // boltzRankDiscounts are the conventions of NDCG in training and evaluation. The paper's numbers
-// are comparable with LETOR's convention, because it quotes numbers computed by LETOR. The slides
-// give a formula with the discount 1/log(1 + rank).
+// follow LETOR's convention, because the baselines that it quotes do. The slides give a formula
+// with the discount 1/log(1 + rank).
 var boltzRankDiscounts = []struct{ convention, discount string }{
 	{"letor3", "LETOR's"}, {"standard", "log2(1+rank)"},
 }

@@ -32,9 +32,9 @@ const energySeeds = 3
 var td2004Size = govSize{queries: 75, docs: 200}
 
 // boltzRankEnergy tests the remarks of LogRank's section 1.4 on BoltzRank, and the scale of
-// LogRank's own feature map (1.7). One row covers the energies with both choices of g over all
-// pairs. Σ_k (r_j − r_k) and Σ_k sign(r_j − r_k) are both linear in r_j, so the energies differ by
-// a constant factor for each query.
+// LogRank's own feature map (1.7). One row covers all pairs with either choice of g: Σ_k (r_j −
+// r_k) and Σ_k sign(r_j − r_k) are both linear in r_j, so the two energies differ only by a factor
+// for each query.
 func boltzRankEnergy(made govSize) study {
 	boltz := func(energy string, alpha ...string) map[string][]string {
 		return map[string][]string{"C": {"0.3", "1", "3"}, "energy": {energy}, "alpha": alpha, "lambda": {"0.5"}}

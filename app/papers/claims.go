@@ -42,8 +42,8 @@ type Claim struct {
 	Verdict Verdict
 	Why     string // reason for a verdict that does not follow from the interval
 
-	// Repeats is the name of the experiment in which the published number counts. It is "" if this
-	// claim counts.
+	// Repeats is the name of the experiment in which the published number counts. It is "" if the
+	// number counts here.
 	Repeats string
 
 	less     bool // a smaller number is better
@@ -51,8 +51,8 @@ type Claim struct {
 }
 
 // evidence is the basis of a verdict: the interval around our number, or the reason why there is
-// none. One function for each kind of number returns evidence, so that all experiments decide by
-// the same rules.
+// none. Each kind of number has one function that returns evidence, so that all experiments decide
+// by the same rules.
 type evidence struct {
 	low, high  float64
 	basis      string

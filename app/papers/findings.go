@@ -121,8 +121,9 @@ func ofCases(right, cases int) FindVerdict {
 // rises returns the verdict on the claim that one row of a view is above another in several
 // measures, and the differences. The claim held if the row is significantly above in one measure,
 // after Holm's correction, and significantly below in none. It is not informative if a trivial
-// system does as well. Such a system is above the second row in a measure in which the first row is
-// significantly above it, and the first row is significantly above the system in no measure.
+// system does as well: in a measure in which the first row is significantly above the second, the
+// system is above the second, too, and the first row is significantly above the system in no
+// measure.
 func (s *results) rises(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
 	return v.unlessTrivial(byCounts(found.significant()), found.text(measures), measures, func(i int) bool {

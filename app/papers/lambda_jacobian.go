@@ -93,7 +93,7 @@ func (j jacobian) run(ctx context.Context, o Options) (*Report, error) {
 	return j.report(ctx, o, findings)
 }
 
-// lambdaFinding contains the observations of a λ function. Each is the worst over all lists.
+// lambdaFinding contains the observations of a λ function. Each value is the worst over all lists.
 type lambdaFinding struct {
 	field lambdaField
 

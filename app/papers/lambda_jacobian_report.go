@@ -188,8 +188,8 @@ func orNone(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// workCurves contains the circulation of some λ functions on a family of circles. They are bound to
-// three documents with the grades 0, 1 and 2.
+// workCurves contains the circulation of some λ functions on a family of circles. The λ functions
+// are bound to three documents with the grades 0, 1 and 2.
 type workCurves struct {
 	axis   string
 	x      []float64

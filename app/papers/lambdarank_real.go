@@ -74,8 +74,8 @@ var realRates = []string{"1e-5", "1e-4", "1e-3", "1e-2", "1e-1", "1"}
 
 const realEpochs = "100"
 
-// realAlphas are combined with the smallest rates, up to alpha·rate = 1e-4. Lists have hundreds of
-// documents, so steps along the quadratic term diverge at about 1e-3.
+// realAlphas are the values of α. Each is combined with the rates up to 1e-4/α. Lists have hundreds
+// of documents, so steps along the quadratic term diverge at alpha·rate of about 1e-3.
 var realAlphas = []alphaRates{{"0.001", 5}, {"0.01", 4}, {"0.1", 3}}
 
 // alphaRates is an α and the number of rates for it.

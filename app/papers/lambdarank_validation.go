@@ -136,8 +136,8 @@ func everyEpoch(ctx context.Context, name string, fold *tune.Fold, seed uint64) 
 // choiceDraws is the number of draws of validation queries.
 const choiceDraws = 500
 
-// spreadOfChoice returns the standard deviation of the test value that is chosen by n random
-// validation queries.
+// spreadOfChoice returns the standard deviation of the test value of the epoch that n random
+// validation queries select.
 func spreadOfChoice(all []epochChoice, n int, rng *rand.Rand) float64 {
 	drawn, chosen := make([]int, n), make([]float64, choiceDraws)
 	for i := range chosen {

@@ -102,8 +102,8 @@ func (e *expectedLoss) minimum(ctx context.Context, l permutationLaw) ([]float64
 	return best.X, nil
 }
 
-// problem is a law that a minimum should rank for. The loss is minimized under the law seen, which
-// may be a sample of it.
+// problem is a law whose most probable order a minimum should reproduce. The loss is minimized
+// under the law seen, which may be a sample of the law.
 type problem struct{ law, seen permutationLaw }
 
 func (c consistency) run(ctx context.Context, o Options) (*Report, error) {

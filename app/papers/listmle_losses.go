@@ -25,13 +25,13 @@ const (
 	rankCosineFamily = "RankCosine"
 )
 
-// surrogates returns the rows of the slides' table on synthetic data. Their mapping log is the
-// logarithm of the grade. The library's is log(1 + grade).
+// surrogates returns the rows of the slides' table on synthetic data. On the slides, the mapping
+// log is the logarithm of the grade. In the library it is log(1 + grade).
 func surrogates() []surrogate {
 	return slidesLosses(func(m loss.Mapping) loss.Loss { return loss.ListNet{Mapping: m, Top: math.MaxInt} })
 }
 
-// slidesLosses returns these rows with a given form of ListNet's cross entropy.
+// slidesLosses returns the rows of the slides' table with a given form of ListNet's cross entropy.
 func slidesLosses(listNet func(loss.Mapping) loss.Loss) []surrogate {
 	all := []surrogate{{listMLEFamily, listMLEFamily, loss.ListMLE{}, nil}}
 	for _, family := range []struct {

@@ -487,9 +487,9 @@ func (s soundness) notes(r *Report, findings []soundFinding) {
 }
 
 // soundest returns the verdict on the claim that the likelihood is the best surrogate. The claim
-// failed if a wider gap raises the likelihood loss. It held if the likelihood inverts fewer pairs than
-// every other loss, by more than two standard errors. It held in part if the difference from the
-// best other loss is smaller, and is mixed if another loss inverts fewer pairs.
+// failed if a wider gap raises the likelihood loss. It held if the likelihood inverts fewer pairs
+// than every other loss, by more than two standard errors. It held in part if the number is within
+// two standard errors of the best other loss. It is mixed if another loss inverts fewer pairs.
 func soundest(findings []soundFinding, draws int) FindVerdict {
 	widened, inverted := 0.0, 0.0
 	for _, f := range findings {
@@ -540,13 +540,13 @@ type largestOf struct {
 	value float64
 }
 
-// bestOther returns the smallest of these largest values.
+// bestOther returns the smallest of the values of otherLosses.
 func bestOther(findings []soundFinding, value func(*soundFinding) float64) float64 {
 	return otherLosses(findings, value)[0].value
 }
 
-// rangeOfOthers formats the range of these values: "from 7.5 % (RankCosine-exp) to 64.8 %
-// (ListNet-log)".
+// rangeOfOthers formats the range of the values of otherLosses: "from 7.5 % (RankCosine-exp) to
+// 64.8 % (ListNet-log)".
 func rangeOfOthers(findings []soundFinding, value func(*soundFinding) float64) string {
 	all := otherLosses(findings, value)
 	least, most := all[0], all[len(all)-1]

@@ -76,8 +76,8 @@ type listLoss struct {
 }
 
 // listLosses returns the rows of the slides' table, in its order. The r-th document of a list, from
-// 0, has grade 15 − r. The mappings apply to grades. The mapping log is the logarithm of the grade.
-// The library's is log(1 + grade).
+// 0, has grade 15 − r. The mappings apply to grades. On the slides, the mapping log is the
+// logarithm of the grade. In the library it is log(1 + grade).
 func listLosses() []listLoss {
 	var all []listLoss
 	for _, s := range slidesLosses(func(m loss.Mapping) loss.Loss { return loss.ListNet{Mapping: m} }) {

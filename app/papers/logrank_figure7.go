@@ -212,8 +212,8 @@ func (f figure7) report(found *results, smears []smear) *Report {
 	return r
 }
 
-// flips judges the remark on flipping a random good and bad document. It averages the change of MAP
-// over all pairs of a query, at the ideal and at the worst ranking.
+// flips judges the remark on exchanging a random good and bad document. It averages the change of
+// MAP over all pairs of a query, at the ideal ranking and at the worst.
 func flips(data string, ideal *smear, r *Report) {
 	best, worst, turned := 0.0, 0.0, 0
 	for _, c := range ideal.changes {
@@ -228,11 +228,13 @@ func flips(data string, ideal *smear, r *Report) {
 		"%s, MAP: a flip changes Δ by %.4f on average at the worst ranking and by %.4f at the ideal one, where our limit is half of the latter; from the ideal one the worst flip leads to Δ ≥ .5 in %d of %d queries", data, worst, best, turned, len(ideal.changes)).Rule = "more than half of the queries"
 }
 
-// flipped returns the mean change of average precision over all flips of a good and a bad document, at
-// the ideal and at the worst ranking. It also returns the largest change at the ideal one.
+// flipped returns the mean change of average precision over all exchanges of a good and a bad
+// document, at the ideal ranking (best) and at the worst. most is the largest change at the ideal
+// ranking.
 func (c change) flipped() (best, worst, most float64) {
 	good, bad, pairs := float64(c.good), float64(c.bad), float64(c.good*c.bad)
-	// Without the good document i of a ranking, those after it are one fewer.
+	// If the good document i of a ranking is removed, each later good document has one good
+	// document less above it.
 	lowest, lost := 0.0, make([]float64, c.good+1)
 	for i := c.good; i > 0; i-- {
 		lost[i-1] = lost[i] + 1/float64(i)
@@ -258,8 +260,9 @@ func (c change) flipped() (best, worst, most float64) {
 	return best, worst, most
 }
 
-// smallestChange judges the remark on the gap next to Δ = 0. In MAP the ranking next to
-// the ideal one has the last of n good documents below one bad: n/(n+1) is its precision there.
+// smallestChange judges the remark on the gap between Δ = 0 and the next value. By MAP, the ranking
+// next to the ideal one has the last of n good documents below one bad document. The precision at
+// this document is n/(n+1).
 func smallestChange(data string, ideal *smear, r *Report) {
 	gap := func(good int) float64 { return 1 / float64(good*(good+1)) }
 	fewest, nearer, reached := ideal.changes[0].good, 0, 0

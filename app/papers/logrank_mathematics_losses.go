@@ -141,8 +141,8 @@ func (m mathematics) gradients(r *Report, rng *rand.Rand) error {
 	return nil
 }
 
-// logarithms evaluates ExpGain for AUC at scores for which Z overflows. The share of a single pair
-// does not overflow.
+// logarithms evaluates ExpGain for AUC at scores for which Z overflows. The probability of a single
+// pair does not overflow.
 func (m mathematics) logarithms(r *Report, rng *rand.Rand) error {
 	gain, err := additive("auc")
 	if err != nil {

@@ -337,10 +337,11 @@ func (e redrawn) report(found *results, objectives []objectiveOf, runs [][]redra
 	return r
 }
 
-// searchFails returns the verdict on the claim that line searches fail with redrawn rankings. once
-// and redrawn are the numbers of failures among of runs with rankings drawn once, and redrawn. The
-// claim needs few failures with rankings drawn once. Runs differ by objective and fold and are not
-// a random sample, so similar numbers leave the claim undecided.
+// searchFails returns the verdict on the claim that line searches fail with redrawn rankings. There
+// are as many runs of each kind as of states. once and redrawn are the numbers of failures with
+// rankings drawn once, and with redrawn rankings. The claim needs few failures with rankings drawn
+// once. Runs differ by objective and fold and are not a random sample, so similar numbers leave the
+// claim undecided.
 func searchFails(once, redrawn, of int) FindVerdict {
 	switch {
 	case 10*once <= of && 10*redrawn >= 9*of:

@@ -85,7 +85,8 @@ func (s *started) best(k int) int {
 }
 
 // lacks returns the difference between the best of the first k starts and the lowest value of all
-// starts. It is a share of the decrease from w = 0. It is 1 if no start decreases the objective.
+// starts. The difference is a share of the decrease from w = 0, and 1 if no start decreases the
+// objective.
 func (s *started) lacks(k int) float64 {
 	lowest := s.value[s.best(len(s.value))]
 	if !(lowest < s.zero) {
@@ -214,10 +215,11 @@ func (e restarts) report(found *results, objectives []objectiveOf, all [][]start
 	return r
 }
 
-// adequate returns the verdict on the claim that few restarts find the lowest optimum, in within of
-// all cases. alone is the number of cases in which one start finds it. control reports whether all
-// starts agree for the convex objective. Without control the minimization is unreliable, and the
-// claim is undecided. If one start suffices in all cases, restarts are not tested.
+// adequate returns the verdict on the claim that few restarts find the lowest optimum. within is
+// the number of cases in which they do, and alone the number in which a single start does. control
+// reports whether all starts agree for the convex objective. Otherwise the minimization is
+// unreliable, and the claim is undecided. If a single start suffices in all cases, the claim is not
+// informative.
 func adequate(within, alone, cases int, control bool) FindVerdict {
 	switch {
 	case control && alone == cases:

@@ -48,7 +48,7 @@ type sweepBlock struct {
 	about string
 	fixed map[string][]string // settings that differ
 
-	// own, if not nil, constructs the loss and the learner, like the field of a row.
+	// own, if not nil, constructs the loss and the learner, like row.own.
 	own func(map[string]any) (loss.Loss, train.Learner, error)
 }
 

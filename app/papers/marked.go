@@ -107,8 +107,8 @@ func (s *results) comparable() bool {
 	return true
 }
 
-// shown returns the rows of the tables, which belong to no group. Without published numbers it
-// omits rows that are not computed.
+// shown returns the indices of the rows in the tables. These are the rows without a group. If a set
+// has no published numbers, rows without a method are omitted.
 func (s *results) shown() []int {
 	var rows []int
 	for i := range s.rows {

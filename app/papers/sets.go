@@ -244,8 +244,8 @@ type reading struct {
 }
 
 // The two readings for whole tables. The paper's procedure is not known for certain. The reading
-// cleaned comes closest to its results on OHSUMED. It removes contradictory copies and makes grades
-// binary.
+// cleaned comes closest to the paper's results on OHSUMED. It removes contradictory copies and
+// makes grades binary.
 var (
 	asPublished = reading{name: "published", about: "the published data and their grades"}
 	cleaned     = reading{name: "cleaned", about: "reading R2 (of documents with equal features but contradictory relevance the irrelevant ones removed) and queries without a relevant document removed, in training, validation and test data; relevance binary: grade 1 or more", clean: true}
@@ -379,7 +379,8 @@ func parse(text string) float64 {
 // The .gov sets of LETOR 3.0 are not available everywhere. Synthetic data of the same shape replace
 // them. These data show how a method behaves, not how good it is on the real set.
 
-// govSize is the size of these data. docs is the number of documents in a query.
+// govSize is the size of synthetic data that replace a .gov set. docs is the number of documents in
+// a query.
 type govSize struct {
 	queries, docs int
 }

@@ -3,8 +3,8 @@ package papers
 // untested is a claim that no experiment tests.
 type untested struct{ section, claim, reason string }
 
-// notTested lists these claims by paper. With them, the page of verdicts has a row for every claim
-// of a paper.
+// notTested lists the untested claims by paper. With them, the page of verdicts has a row for every
+// claim of a paper.
 var notTested = map[string][]untested{
 	"LogRank": {
 		{"abstract and 4", "the Monte Carlo sampler is new and efficient, and serves a quasi-Newton optimiser", "novelty, and no time is given; that L-BFGS needs rankings drawn once has a line in section 4"},
