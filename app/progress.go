@@ -50,7 +50,8 @@ func (p *progress) show(label string, done, total int, more string) string {
 	return label + ": " + p.detail
 }
 
-// bestSoFar describes the best entry of a search for show. It returns "" if there is none yet.
+// bestSoFar describes the best entry of a search as text for progress.show. It returns "" if there
+// is none yet.
 func bestSoFar(measure, name string, best float64) string {
 	if name == "" {
 		return ""

@@ -134,10 +134,10 @@ func (o *order) count(cells []tableCell) string {
 }
 
 // test returns the one-sided p-values of the order and of its opposite in a measure of a view. The
-// order states that at least k of the n better rows are above every other row. The opposite states
-// that at least n−k+1 of them are below some other row. Both are partial conjunctions. The p-value
-// for k false among n hypotheses is n−k+1 times the k-th smallest p-value (Benjamini and Heller
-// 2008). The p-values therefore account for choosing rows by their test values.
+// order states that at least k of the n rows in better are above every row in than. The opposite
+// states that at least n−k+1 of them are below some row in than. Both are partial conjunctions. The
+// p-value for k false among n hypotheses is n−k+1 times the k-th smallest p-value (Benjamini and
+// Heller 2008). The p-values therefore account for choosing rows by their test values.
 func (o *order) test(s *results, v *view, m string) (above, below float64) {
 	p := func(a, b string) float64 { return v.oneSided(s.rowNamed(a), s.rowNamed(b), m) }
 	var over, under []float64
