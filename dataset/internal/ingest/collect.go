@@ -162,7 +162,7 @@ func (c *Collector) Doc(id []byte) {
 	}
 }
 
-// Absent adds to the number of features that the text omits for the next document. They are 0.
+// Absent records that the text omits the given number of features of the next document. These features are 0.
 func (c *Collector) Absent(features int) {
 	if !c.drop {
 		c.absent += features

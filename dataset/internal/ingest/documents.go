@@ -26,7 +26,7 @@ type documents struct {
 	format Format
 	src    Text
 	mem    *memory.Account
-	held   bool // all documents are held in memory
+	held   bool // all documents will be in memory at once
 
 	collectors []*Collector // of the workers of the last visit
 
@@ -67,7 +67,7 @@ func (s *documents) Each(columns int, visit func(b *stream.Batch) error) error {
 	})
 }
 
-// leastChunk is the smallest size of a chunk in bytes. leastQuoted is that of a table, whose header should
+// leastChunk is the smallest size of a chunk in bytes. leastQuoted is the smallest size for a table, whose header should
 // be in the first chunk.
 const (
 	leastChunk  = 1 << 10

@@ -44,7 +44,7 @@ type Cutting struct {
 	Context context.Context
 	Mem     *memory.Account
 	Chunk   int64 // bytes in a chunk
-	Line    int   // number of bytes by which the last record of a chunk may exceed it
+	Line    int   // number of bytes by which the last record may extend beyond the chunk
 	Crew    int   // number of workers; 0 means GOMAXPROCS
 	Quotes  bool  // line feeds between quotes do not end a record
 }
