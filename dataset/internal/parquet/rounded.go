@@ -32,7 +32,7 @@ func (f *file) roundedWarning() string {
 	return dataset.RoundedWarning(f.in.Name, names, example)
 }
 
-// rounded returns a value of a column that float32 rounds, the largest stated.
+// rounded returns the largest stated value of a column that float32 rounds. ok is false if there is none.
 func (f *file) rounded(field int) (example float64, ok bool) {
 	c := f.fields[field]
 	for _, g := range f.groups {

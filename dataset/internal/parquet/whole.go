@@ -74,8 +74,7 @@ func (c *cursor) doubles(most int, d *decompressor) ([]float64, error) {
 // back goes back by the given number of rows, which doubles has returned.
 func (c *cursor) back(rows int) { c.row, c.at = c.row-rows, c.at-rows }
 
-// text returns the text of the next row, which is valid until the next call, and whether it
-// has one.
+// text returns the text of the next row. It is valid until the next call. ok is false if the row has none.
 func (c *cursor) text(d *decompressor) (text []byte, ok bool, err error) {
 	i, from, err := c.next(d)
 	if err != nil || from == nil {
