@@ -25,7 +25,7 @@ type distribution struct {
 	n      int       // sum of counts; the other documents have no value
 }
 
-// SummaryDocuments is the largest number of documents of which a Summary is made. From a larger data set, it
+// SummaryDocuments is the largest number of documents that a Summary describes. From a larger data set, it
 // takes documents at equal distances. The share of a bin is then known to about ±0.013 (95 %).
 const SummaryDocuments = 2048
 
@@ -110,7 +110,7 @@ func after(values []float32, b float32) int {
 	return at
 }
 
-// Documents returns the number of documents of which the summary is made.
+// Documents returns the number of documents that the summary describes.
 func (s *Summary) Documents() int { return s.documents }
 
 // NumFeatures returns the number of features. It is 0 if s is nil.

@@ -15,7 +15,6 @@ func (q *Query) Relevant(threshold float64) int {
 
 // Threshold returns the default lowest grade that counts as relevant. If all grades are whole numbers, as
 // judges give them, it returns whole. Otherwise, as with click rates, it returns the smallest positive grade.
-// If no grade is positive, it returns whole.
 func Threshold(whole float64, lists ...[]float64) float64 {
 	smallest, fractions := math.Inf(1), false
 	for _, grades := range lists {

@@ -10,23 +10,23 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// format is a line of the registry.
+// format is an entry of the registry.
 type format struct {
 	name  string
-	about string // for help texts
+	about string // description for help texts
 
-	// line appends a document; nil for scores alone, and in a file of columns.
+	// line appends a document. It is nil if the format has scores alone, or columns.
 	line func(buf []byte, d document, tag string) ([]byte, error)
 
-	head, between, foot string // of the file, and what stands between lines
+	head, between, foot string // text at the beginning of the file, between documents, and at its end
 
-	columns bool // Parquet, whose documents are no lines
+	columns bool // Parquet, which has columns and no lines
 
 	ordered bool // always best first
-	tagged  bool // has a place for a tag
+	tagged  bool // has a tag
 }
 
-// registry lists the formats in the order of help texts: a new one is a line here.
+// registry lists the formats in the order of help texts. A new format needs an entry here.
 var registry = []format{
 	{name: "text", about: "the score only, one per line, in the order of the input"},
 	{name: "tsv", about: "query, document, rank and score, separated by tabs, with a header line", line: appendTSV, head: "query\tdocument\trank\tscore\n"},
@@ -46,7 +46,7 @@ func Formats() []string {
 	return names
 }
 
-// About describes the formats, a line each.
+// About describes the formats, one per line.
 func About() string {
 	var b strings.Builder
 	for _, f := range registry {
@@ -67,7 +67,8 @@ func formatOf(name string) (*format, error) {
 	return nil, suggest.Unknown("format", name, Formats())
 }
 
-// appendTSV has no way to quote: what would break a line is an error.
+// appendTSV appends a line. An identifier with a tab or a line end is an error, because the format has no
+// quotes.
 func appendTSV(buf []byte, d document, _ string) ([]byte, error) {
 	for _, text := range []string{d.query, d.id} {
 		if strings.ContainsAny(text, "\t\r\n") {
@@ -77,7 +78,7 @@ func appendTSV(buf []byte, d document, _ string) ([]byte, error) {
 	return appendNumbers(append(append(append(append(buf, d.query...), '\t'), d.id...), '\t'), d, '\t'), nil
 }
 
-// appendCSV writes identifiers as they are, for other programs to join.
+// appendCSV appends a line. It does not change identifiers, so other programs can join by them.
 func appendCSV(buf []byte, d document, _ string) ([]byte, error) {
 	for _, text := range []string{d.query, d.id} {
 		if strings.ContainsAny(text, "\",\r\n") || text == "" || text[0] == ' ' {
@@ -110,7 +111,7 @@ func appendJSON(buf []byte, d document, _ string) ([]byte, error) {
 	return fmt.Appendf(buf, `{"query":%s,"document":%s,"rank":%d,"score":%s}`, query, id, d.rank, strconv.FormatFloat(d.score, 'g', -1, 64)), nil
 }
 
-// appendRun refuses what would be read as several fields.
+// appendRun appends a line. An identifier that would be read as several fields is an error.
 func appendRun(buf []byte, d document, tag string) ([]byte, error) {
 	if err := trec.CheckID("the query id", d.query); err != nil {
 		return buf, err

@@ -59,8 +59,8 @@ func describe(in *input.Input) (*format.FileMetaData, error) {
 	return m, nil
 }
 
-// writerName names this package as the writer of a file. schemaKey is the key of the schema's checksum in the
-// metadata. The metadata as a whole have no checksum, so damage could rename features.
+// writerName identifies files of this package. schemaKey is the key of the schema's checksum in the metadata.
+// The metadata as a whole have no checksum, so damage could change the names of features unnoticed.
 const (
 	writerName = "listwise"
 	schemaKey  = "listwise.schema"
