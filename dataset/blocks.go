@@ -167,7 +167,7 @@ func (d DocIDs) Pick(docs []int) DocIDs {
 // reordered. first is the first such query.
 func ScatteredWarning(name string, n int, first string) string {
 	if n == 1 {
-		return fmt.Sprintf("%s: the documents of query %q stand in several places and were put together", name, first)
+		return fmt.Sprintf("%s: the documents of query %q were scattered and have been put together", name, first)
 	}
-	return fmt.Sprintf("%s: the documents of %d queries (%q is the first) stand in several places and were put together", name, n, first)
+	return fmt.Sprintf("%s: the documents of %d queries (the first is %q) were scattered and have been put together", name, n, first)
 }

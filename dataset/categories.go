@@ -46,8 +46,8 @@ func NewTextCategories(values []string) (*Categories, error) {
 // plainNumber matches a number in JSON.
 var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// readNumbers sets the values in the data to the numbers that the texts represent. It does nothing if float32
-// does not distinguish them.
+// readNumbers sets c.texts and c.numbers by the numbers that the texts represent. It does nothing if float32
+// does not distinguish these numbers.
 func (c *Categories) readNumbers() {
 	numbers := make(map[float32]float32, len(c.Texts))
 	for code, text := range c.Texts {

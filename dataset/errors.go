@@ -14,8 +14,8 @@ var ErrChanged = block.ErrChanged
 // ErrTooLarge is the cause of errors about an input that takes more than Options.MaxBytes.
 var ErrTooLarge = errors.New("the input takes too much memory")
 
-// TooLarge returns an error with the text of err and the additional cause [ErrTooLarge]. A method uses it if
-// the memory left beside the data does not suffice.
+// TooLarge returns an error with the text of err and the additional cause [ErrTooLarge]. Training methods use
+// it if the memory that remains after the data are loaded does not suffice.
 func TooLarge(err error) error { return tooLarge{err} }
 
 type tooLarge struct{ error }

@@ -152,8 +152,8 @@ func (f *Fingerprinter) Weights(queries, documents []float64) {
 	}
 }
 
-// WeightsOf begins the weights of queries or documents, which Numbers then adds. what is "queries" or
-// "documents".
+// WeightsOf begins the weights of queries or of documents, which Numbers then adds. The argument is "queries"
+// or "documents".
 func (f *Fingerprinter) WeightsOf(what string) { fmt.Fprintf(f.h, "weights of %s\n", what) }
 
 // Block adds the SHA-256 of the next [FingerprintBlock] values of X, as little-endian bytes. The last block

@@ -211,14 +211,14 @@ func (i *Info) warn(highest float64) {
 	case i.QueriesWithoutPair == i.Queries:
 		add("in every query all documents have the same grade: nothing can be learned")
 	case n == i.Queries:
-		add("no document has a grade of %s, the relevance threshold, or better, the highest is %s: measures of binary relevance, "+
-			"such as map, are the same for all rankings; a lower threshold helps", threshold, FormatGrade(highest))
+		add("no grade reaches the relevance threshold %s, the highest is %s: binary measures such as map "+
+			"are the same for all rankings; set a lower threshold", threshold, FormatGrade(highest))
 	case n > 0:
-		add("%d of %d queries have no document of grade %s or better; most conventions count them 0",
+		add("%d of %d queries have no relevant document (grade %s or higher); most conventions count them as 0",
 			n, i.Queries, threshold)
 	}
 	if n := i.Duplicates.ConflictingRelevance; n > 0 {
-		add("%d documents are relevant in one copy and irrelevant in another with the same features", n)
+		add("%d documents have duplicates with the same features, some of them relevant and others not", n)
 	}
 	if n := i.Duplicates.RepeatedIDs; n > 0 {
 		add("%d documents repeat an earlier document id of their query", n)

@@ -87,11 +87,11 @@ func (d *Dataset) TakeMissing(name string, m Missing) {
 
 // MissingWarning returns the warning that n missing values of a file were replaced by a policy.
 func MissingWarning(name string, n int, m Missing) string {
-	as := "as 0"
+	by := "0"
 	if m == MissingMin {
-		as = "as the feature's smallest value within the query"
+		by = "the feature's smallest value within the query"
 	}
-	return fmt.Sprintf("%s: %d missing values (nan or NULL) taken %s", name, n, as)
+	return fmt.Sprintf("%s: %d missing values (nan or NULL) were replaced by %s", name, n, by)
 }
 
 // FillMissing replaces all missing values of d in place by the policy MissingZero or MissingMin. With other

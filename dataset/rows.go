@@ -262,8 +262,8 @@ func orNotEmpty(what string) string {
 	return what
 }
 
-// gather replaces the blocks of b by copies in which the documents of each query are adjacent. of has the
-// index of each run's query.
+// gather replaces the blocks of b by copies in which the documents of each query are adjacent. The argument of
+// is the index of each run's query.
 func (r *Rows) gather(b *Blocks, of []int) {
 	next := make([]int, len(b.Counts))
 	for q := 1; q < len(next); q++ {

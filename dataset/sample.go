@@ -44,8 +44,8 @@ func draw(id string, seed uint64) uint64 {
 }
 
 // CheckKept returns a [*SampleError] if a sample has no query, or none with a weight above 0. kept is the
-// number of queries in the sample. of is the total number of queries, or 0 if unknown. weights are the weights
-// of the queries, or nil if all are 1.
+// number of queries in the sample. The argument of is the total number of queries, or 0 if unknown. weights
+// are the weights of the queries, or nil if all are 1.
 func CheckKept(kept, of int, weights []float64) error {
 	switch {
 	case kept == 0 && of == 0:

@@ -97,7 +97,7 @@ func (j *Job) words(m *shards.Manifest) (*words, error) {
 	return w, nil
 }
 
-// problem returns the problem of training on d. It is an error if the problem cannot be divided among shards.
+// problem returns the training problem for d. It is an error if the problem cannot be divided among shards.
 func (w *words) problem(d *dataset.Dataset) (*train.Problem, error) {
 	how, p, err := w.Problem(w.method, w.settings)
 	if err != nil {
@@ -211,7 +211,8 @@ func ownOptimum(ctx context.Context, _ *workspace, j *Job, part int, file string
 	})
 }
 
-// minimise learns from all shards and writes the model. It reads the shards' own models.
+// minimise learns from all shards and writes the model. It reads the models that the first round has trained
+// on single shards.
 func minimise(ctx context.Context, w *workspace, j *Job, run func(ctx context.Context, p *beam.Pipeline) error) error {
 	text, err := read(ctx, under(j.Out, startFile))
 	if err != nil {

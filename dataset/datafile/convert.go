@@ -168,7 +168,7 @@ func (c *Conversion) source(in *input.Input, opts dataset.Options) (stream.Sourc
 		return nil, err
 	}
 	if c.Refuse && d.InputRows() != nil {
-		return nil, &dataset.SyntaxError{File: in.Name, Found: "a query whose documents stand in several places", Expected: "the documents of a query together"}
+		return nil, &dataset.SyntaxError{File: in.Name, Found: "a query with scattered documents", Expected: "the documents of a query together"}
 	}
 	return stream.Of(d), nil
 }

@@ -33,7 +33,7 @@ func withFile(path string, opts dataset.Options, look input.Look, use func(in *i
 			return use(in)
 		}
 		if weights := path + ".weight"; exists(weights) && opts.Note != nil {
-			opts.Note(weights + ": weights are not read from a file of their own")
+			opts.Note(weights + ": ignored, because weights are not read from a separate file")
 		}
 		text, err := grouped(in, groups)
 		if err != nil {

@@ -194,7 +194,8 @@ func DrawNumber(t *rapid.T) string {
 	}
 }
 
-// DrawText draws valid text with everything that the format allows. With missing, some values are missing.
+// DrawText draws valid LETOR text with everything that the format allows. With missing, some values are
+// missing.
 func DrawText(t *rapid.T, missing bool) string {
 	var b strings.Builder
 	if rapid.Bool().Draw(t, "mark") {
@@ -224,7 +225,7 @@ func DrawText(t *rapid.T, missing bool) string {
 			b.WriteString(blank() + strconv.Itoa(k) + ":" + v)
 		}
 		if b.Len() == before {
-			b.WriteString(" ") // a query id holds no #
+			b.WriteString(" ") // a query id cannot contain #
 		}
 		b.WriteString(rapid.SampledFrom([]string{"", "", " ", "#", " # about it", " #docid = 17", "#docid = GX1-2 inc = 1 prob = 0.5", " # docid = x#y", " #docid", " #docid 5", " #docid = "}).Draw(t, "comment"))
 		if i < lines-1 || rapid.Bool().Draw(t, "closed") {

@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Account counts the memory for reading one input before it is allocated. Any number of goroutines may share
-// it.
+// Account counts the memory for reading one input, before this memory is allocated. Any number of goroutines
+// may share it.
 type Account struct {
 	name  string // name of the input
 	limit int64

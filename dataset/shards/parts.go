@@ -23,7 +23,7 @@ var partName = regexp.MustCompile(`^(?:(part[-.]|data_|[0-9a-f]{32}-)([0-9]+)(-.
 func Parts(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil, nil //nolint:nilerr // no folder: opening it tells
+		return nil, nil //nolint:nilerr // not a folder: opening path returns the error
 	}
 	var parts []string
 	other := ""

@@ -151,7 +151,7 @@ type ScatteredError struct {
 func (e *ScatteredError) Unwrap() error { return e.SyntaxError }
 
 func scattered(run int, name, id string) error {
-	found := fmt.Sprintf("more documents of query %q, which others stand between", id)
+	found := fmt.Sprintf("more documents of query %q after those of another query", id)
 	return &ScatteredError{&dataset.SyntaxError{File: name, Found: found, Expected: "the documents of a query together"}, run}
 }
 

@@ -158,7 +158,8 @@ func whole(field []byte) bool {
 	return len(field) > 0
 }
 
-// checkID returns an error unless a field is valid as an identifier. what names it in the error.
+// checkID returns an error unless id is valid as an identifier. The argument what describes the identifier in
+// the error.
 func checkID(what string, id []byte) error {
 	for _, c := range id {
 		if c < 0x20 || c == 0x7f {

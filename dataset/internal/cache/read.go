@@ -130,7 +130,7 @@ func (c *file) bad(expected, format string, args ...any) error {
 	return &dataset.SyntaxError{File: c.name, Found: fmt.Sprintf(format, args...), Expected: expected}
 }
 
-// header is the beginning of a cache. header checks it.
+// header is the decoded beginning of a cache.
 type header struct {
 	docs, features, queries int
 	fingerprint             string

@@ -21,7 +21,7 @@ func Streamed(p *stream.Plan, name string, opts dataset.Options, tooLarge error)
 		return nil, err
 	}
 	if opts.Note != nil {
-		opts.Note(fmt.Sprintf("%s: %d documents × %d features do not fit into the memory that they may take and are put in a temporary file of %.3g GB in %s", name, p.Docs, p.Features, float64(b.size())/1e9, os.TempDir()))
+		opts.Note(fmt.Sprintf("%s: to save memory, %d documents × %d features are stored in a temporary file of %.3g GB in %s", name, p.Docs, p.Features, float64(b.size())/1e9, os.TempDir()))
 	}
 	t, err := block.NewTemporary("", b.size())
 	if err != nil {

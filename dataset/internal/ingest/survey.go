@@ -86,7 +86,7 @@ func CheckLines(f Format, opts dataset.Options, mem *memory.Account, c Chunk) (l
 }
 
 // firstMistake returns the first syntax error of the text. err is the first error that the survey found, or
-// nil. Since the survey skips features, these may have an earlier error.
+// nil. The survey skips features, so an earlier error may be in a feature.
 func (s *documents) firstMistake(err error) error {
 	width, e := s.settle()
 	if e != nil {
@@ -199,7 +199,7 @@ func NegativeWarning(name string, n int, policy dataset.Negative) string {
 	case policy == dataset.NegativeDrop:
 		return fmt.Sprintf("%s: %d documents with negative grades were left out", name, n)
 	}
-	return fmt.Sprintf("%s: %d negative grades taken as 0", name, n)
+	return fmt.Sprintf("%s: %d negative grades were replaced by 0", name, n)
 }
 
 // allNegative returns the error for data whose documents are all dropped for their negative grades.

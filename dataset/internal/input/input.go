@@ -37,7 +37,7 @@ type Input struct {
 	temporary *block.Temporary // temporary file with the bytes, or nil
 }
 
-// Look checks the first bytes of a stream before the other bytes are read. Its error stops the reading.
+// Look checks the first bytes of a stream before the remaining bytes are read. Its error stops the reading.
 type Look func(first []byte, name string) error
 
 // With opens a file and calls use. "-" is the standard input. Inputs other than regular files are read as by
@@ -69,14 +69,15 @@ func With(path string, opts dataset.Options, look Look, use func(in *Input) erro
 	return err
 }
 
-// Hold copies a stream to memory. look, which may be nil, checks the first bytes before the others are read.
+// Hold copies a stream to memory. look, which may be nil, checks the first bytes before the remaining bytes
+// are read.
 func Hold(r io.Reader, name string, opts dataset.Options, look Look) (*Input, error) {
 	in, _, err := hold(r, name, opts, look, math.MaxInt64, memory.New(name, opts))
 	return in, err
 }
 
-// hold does the work of Hold, but stops when it has at least most bytes. more reports whether it stopped
-// there.
+// hold does the work of Hold, but stops once it has most bytes or more. The result more reports whether it
+// stopped before the end.
 func hold(r io.Reader, name string, opts dataset.Options, look Look, most int64, mem *memory.Account) (in *Input, more bool, err error) {
 	see := func(first []byte) error {
 		if look == nil {

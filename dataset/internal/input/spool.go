@@ -71,8 +71,8 @@ type held struct {
 
 const heldBlock = 1 << 18
 
-// readAll reads r to its end, or until it has at least most bytes. more reports whether it stopped before the
-// end. look, if not nil, checks the first block, and its error stops the reading.
+// readAll reads r to its end, or until it has most bytes or more. The result more reports whether it stopped
+// before the end. look, if not nil, checks the first block, and its error stops the reading.
 func readAll(ctx context.Context, r io.Reader, mem *memory.Account, most int64, look func(first []byte) error) (m *held, more bool, err error) {
 	m = new(held)
 	for {

@@ -60,7 +60,7 @@ func (z *parser) features(b []byte, p int, row []float32) (next int, err error) 
 	switch {
 	case z.checkOnly:
 	case column > len(row):
-		return p, dataset.ErrChanged // since the features were counted
+		return p, dataset.ErrChanged // the file changed after its features were counted
 	case column < len(row):
 		err = z.absent(row, column, len(row))
 	}
@@ -85,7 +85,7 @@ func (z *parser) unsorted(b []byte, p int, row []float32) (next int, err error) 
 		p, z.seen[column-1] = end, z.row
 		given++
 		if column > len(row) && !z.checkOnly {
-			return p, dataset.ErrChanged // since the features were counted
+			return p, dataset.ErrChanged // the file changed after its features were counted
 		}
 	}
 	switch {

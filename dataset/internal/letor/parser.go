@@ -41,7 +41,8 @@ type expected struct {
 	length     int
 }
 
-// maxExpected limits the table of expected texts. It also limits indices to six digits, which fit.
+// maxExpected limits the table of expected texts. It also keeps indices so short that a text has at most eight
+// bytes.
 const maxExpected = 4096
 
 func newParser(c *ingest.Collector, f *format, checkOnly bool) *parser {

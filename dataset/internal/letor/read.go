@@ -2,7 +2,7 @@
 // judged document with the id of its query and numbered features. The package also reads and writes files of
 // scores, one per line.
 //
-// Start reading at [Read] and [Write]. features.go takes most of the time. Package dataset/internal/ingest has
+// Start reading at [Read] and [Write]. Most of the time is spent in features.go. Package dataset/internal/ingest has
 // the parts that text formats share. Package dataset/datafile opens files of any format.
 package letor
 

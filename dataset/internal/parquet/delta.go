@@ -8,8 +8,8 @@ import (
 
 var errDifferences = errors.New("found differences that end too soon")
 
-// differences decodes at most most numbers in the encoding DELTA_BINARY_PACKED. It returns them and the bytes
-// after them.
+// differences decodes numbers in the encoding DELTA_BINARY_PACKED. It returns them and the bytes after them.
+// It is an error if there are more than most numbers.
 func differences(text []byte, most int) (numbers []int64, rest []byte, err error) {
 	var head [4]uint64 // numbers in a block, parts of a block, total of numbers, first number
 	for i := range head {
@@ -84,9 +84,9 @@ func bitsAt(text []byte, at, width uint) (v uint64) {
 
 func zigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// differenceTexts decodes at most most texts in the encoding DELTA_LENGTH_BYTE_ARRAY or, with shared,
-// DELTA_BYTE_ARRAY. In the latter, the beginning of a text may be shared with the text before. room counts the
-// memory of the texts.
+// differenceTexts decodes texts in the encoding DELTA_LENGTH_BYTE_ARRAY or, with shared, DELTA_BYTE_ARRAY. In
+// the latter, a text may share its beginning with the text before. room counts the memory of the texts. It is
+// an error if there are more than most texts.
 func differenceTexts(text []byte, most int, shared bool, room func(n int64) error) (v values, err error) {
 	var begin []int64
 	if shared {

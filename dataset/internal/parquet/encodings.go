@@ -6,7 +6,8 @@ import (
 
 // Values in rare encodings are converted to plain values.
 
-// plainBits decodes at most most booleans in runs, and returns them as bits.
+// plainBits decodes booleans in runs, and returns them as bits. most is the largest number of booleans to
+// return.
 func plainBits(text []byte, most int) ([]byte, error) {
 	_, _, err := splitLevels(text) // their length precedes them, as it precedes levels
 	if err != nil {
@@ -32,8 +33,8 @@ func plainBits(text []byte, most int) ([]byte, error) {
 	return plain[:(n+7)/8], nil
 }
 
-// plainDifferences decodes at most most integers that are encoded as differences. width is their size in
-// bytes, 4 or 8.
+// plainDifferences decodes integers that are encoded as differences. width is their size in bytes, 4 or 8. It
+// is an error if there are more than most integers.
 func plainDifferences(text []byte, most, width int) ([]byte, error) {
 	numbers, _, err := differences(text, most)
 	if err != nil {

@@ -117,8 +117,8 @@ func empty(g *format.RowGroup) bool {
 	return g.NumRows == 0 && !slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.MetaData.NumValues != 0 })
 }
 
-// apart reports whether no column of a row group begins within another column. Otherwise a position in the
-// metadata, which have no checksum, is damaged, and at is the position of such a column.
+// apart reports whether no column of a row group begins within another column. Otherwise the position of a
+// column in the metadata, which have no checksum, is damaged. The result at is this position.
 func apart(g *format.RowGroup) (at int64, ok bool) {
 	type place struct{ from, to int64 }
 	places := make([]place, 0, len(g.Columns))

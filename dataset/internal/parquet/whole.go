@@ -60,8 +60,8 @@ func (c *cursor) number(d *decompressor) (float64, error) {
 	return from.doubles[i], nil
 }
 
-// doubles returns the numbers of the next rows, at most most of them. It returns nil if the caller must use
-// number instead. The column must be decoded as float64.
+// doubles returns the numbers of one or more of the next rows. most is the largest number of rows. It returns
+// nil if the caller must use number instead. The column must be decoded as float64.
 func (c *cursor) doubles(most int, d *decompressor) ([]float64, error) {
 	if err := c.fill(d); err != nil || c.present != nil || c.coded {
 		return nil, err
@@ -105,9 +105,9 @@ func (c *cursor) texts(most int, d *decompressor) (text []byte, rows int, err er
 	return text, rows, nil
 }
 
-// ascii returns the concatenated texts of the next rows, at most most of them. Text i ends at
-// ends[i+1]-ends[0]. ascii returns nil if the caller must use text instead. The texts are ASCII without
-// control characters.
+// ascii returns the concatenated texts of one or more of the next rows. most is the largest number of rows.
+// Text i ends at ends[i+1]-ends[0]. ascii returns nil if the caller must use text instead. The texts are ASCII
+// without control characters.
 func (c *cursor) ascii(most int, d *decompressor) (ends []uint32, text []byte, err error) {
 	if err := c.fill(d); err != nil || c.present != nil || c.coded || !c.values.ascii {
 		return nil, nil, err

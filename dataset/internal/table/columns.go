@@ -197,8 +197,8 @@ func (c *Columns) others(o dataset.TableOptions) []other {
 }
 
 // identify finds the columns of queries, grades, documents and weights. It prefers names that options use for
-// nothing else, then columns excluded from the features. A required column may even be a requested feature,
-// which is then an error.
+// nothing else, then columns excluded from the features. If nothing else is left, it chooses a requested
+// feature as a required column. The later choice of features then returns an error.
 func (c *Columns) identify(fields []Field, o dataset.TableOptions, features []string) error {
 	for _, w := range c.others(o) {
 		names := usual[w.role]
@@ -336,8 +336,8 @@ func (c *Columns) chooseByOptions(fields []Field, opts dataset.Options) error {
 	return c.checkReserved(fields, o)
 }
 
-// find returns the index of the column of a feature, or -1. If two columns have the name, it returns the one
-// that is not Aside.
+// find returns the index of the column with the given name, or -1. If two columns have the name, it returns
+// the one that is not Aside.
 func (c *Columns) find(fields []Field, name string) int {
 	i := slices.Index(fields, Field{Name: name})
 	if i < 0 {
@@ -484,7 +484,7 @@ func (c *Columns) noteWords(name string, opts dataset.Options) {
 // Warnings returns warnings about the values of columns. name is the name of the table.
 func (c *Columns) Warnings(name string) []string {
 	if n := c.unknown.Load(); n > 0 {
-		return []string{fmt.Sprintf("%s: %d values of text columns are not among those that the features were made of; their features are all 0", name, n)}
+		return []string{fmt.Sprintf("%s: %d values of text columns have no one-hot feature, so the features of their columns are 0", name, n)}
 	}
 	return nil
 }

@@ -12,9 +12,9 @@ import (
 func (c *Columns) note(name string, opts dataset.Options) {
 	o := opts.Table
 	if left := (&Columns{List: c.rowNumbers}).names(); len(c.rowNumbers) == 1 {
-		opts.Note(fmt.Sprintf("%s: column %s numbers the rows and is left out (a list of --features keeps it)", name, left))
+		opts.Note(fmt.Sprintf("%s: column %s contains row numbers and is not used (name it in --features to keep it)", name, left))
 	} else if left != "" {
-		opts.Note(fmt.Sprintf("%s: columns %s number the rows and are left out (a list of --features keeps them)", name, left))
+		opts.Note(fmt.Sprintf("%s: columns %s contain row numbers and are not used (name them in --features to keep them)", name, left))
 	}
 	c.settled(name, opts)
 	if o.Query != "" && (o.Grade != "" || c.grade < 0) && (o.Doc != "" || c.doc < 0) && (o.Features != nil || o.Except != nil || opts.FeatureNames != nil) {
@@ -123,7 +123,7 @@ func (c *Columns) settled(name string, opts dataset.Options) {
 		}
 		for _, f := range c.ofRoles(Feature).List {
 			if r.role.named(f.Name) {
-				opts.Note(fmt.Sprintf("%s: column %s is a feature, as %s %s names the %s (--features %s leaves it out)",
+				opts.Note(fmt.Sprintf("%s: column %s is used as a feature, because %s %s names the %s (--features %s excludes it)",
 					name, f.Name, r.flag, quoteName(r.name), r.what, quoteName(allBut(opts.Table.Except, f.Name))))
 			}
 		}

@@ -39,7 +39,7 @@ type SurveyPart struct {
 // Part returns an empty part of the survey.
 func (s *Survey) Part() *SurveyPart { return &SurveyPart{survey: s} }
 
-// Add records a value of a column. The caller numbers the columns from 0; Done is told their names.
+// Add records a value of a column. The caller numbers the columns from 0. Done maps these numbers to names.
 func (p *SurveyPart) Add(column int, value []byte) {
 	for len(p.seen) <= column {
 		p.seen, p.text = append(p.seen, nil), append(p.text, false)
@@ -60,7 +60,7 @@ func (p *SurveyPart) Add(column int, value []byte) {
 	seen[string(value)] = true
 }
 
-// Done adds the values of the part to the survey. name returns the name of a column.
+// Done adds the values of the part to the survey. name returns the name of the column with a number.
 func (p *SurveyPart) Done(name func(column int) string) {
 	s := p.survey
 	s.mu.Lock()
