@@ -117,7 +117,7 @@ func (c *Categories) Code(v float32) (code float32, ok bool) {
 }
 
 // Codes reports whether values in the data may equal their codes. The categories are then texts that are not
-// numbers, or the numbers 0, 1, … in this order.
+// all numbers, or the numbers 0, 1, … in this order.
 func (c *Categories) Codes() bool {
 	for v, code := range c.numbers {
 		if v != code {

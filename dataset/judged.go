@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Judged and retrieved documents may differ. For example, at TREC systems search a collection of which a part
-// was judged. A Dataset then has both. Documents that nobody judged have the grade [Unjudged]. Documents that
-// a system did not return have the score [NotRetrieved].
+// Judged and retrieved documents may differ. At TREC, for example, systems search a collection, and assessors
+// judge only a part of it. A Dataset then has both. Documents that nobody judged have the grade [Unjudged].
+// Documents that a system did not return have the score [NotRetrieved].
 
 // Unjudged is the grade of a document that nobody judged. It is −0, which equals 0 in arithmetic and
 // comparisons. So such a document counts as irrelevant, unless code calls [IsUnjudged].

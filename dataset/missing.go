@@ -18,9 +18,9 @@ const (
 	// MissingZero replaces missing values by 0.
 	MissingZero
 
-	// MissingMin replaces them by the smallest value of the feature among the documents of the same query, or
-	// by 0 if it is missing for all of them. This is LETOR's rule for NULL (T. Qin et al., "LETOR: A benchmark
-	// collection for research on learning to rank for information retrieval", 2010, section 3).
+	// MissingMin replaces missing values by the smallest value of the feature among the documents of the same
+	// query, or by 0 if it is missing for all of them. This is LETOR's rule for NULL (T. Qin et al., "LETOR: A
+	// benchmark collection for research on learning to rank for information retrieval", 2010, section 3).
 	MissingMin
 
 	// MissingKeep keeps missing values as NaN. It is for data that models score, since each model has its own
@@ -129,8 +129,8 @@ func (m Missing) Apply(x []float32, features int) {
 	}
 }
 
-// fillColumn replaces each NaN of a column by the smallest value of the column, or by 0 if there is none. The
-// column begins at x[0], and its elements are features places apart.
+// fillColumn replaces each NaN of a column by the smallest value of the column, or by 0 if all are NaN. The
+// column consists of x[0], x[features], x[2·features] and so on.
 func fillColumn(x []float32, features int) {
 	least, missing := float32(math.Inf(1)), false
 	for k := 0; k < len(x); k += features {

@@ -12,10 +12,10 @@ const (
 	// NegativeError makes a negative grade an error.
 	NegativeError Negative = iota
 
-	// NegativeZero replaces it by 0, which is not relevant.
+	// NegativeZero replaces a negative grade by 0, which is not relevant.
 	NegativeZero
 
-	// NegativeDrop omits the document.
+	// NegativeDrop omits documents with negative grades.
 	NegativeDrop
 )
 

@@ -69,7 +69,7 @@ type Options struct {
 	// zeros are added, unless its features have names.
 	MinFeatures int
 
-	// IgnoreOthers is the value for the field IgnoreOthers of the data set.
+	// IgnoreOthers sets the field IgnoreOthers of the data set.
 	IgnoreOthers bool
 
 	// FeatureNames, if not nil, are the features to read from a table, such as those of a model. They select

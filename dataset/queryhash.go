@@ -16,7 +16,7 @@ import (
 // keeps its hash. It ignores missing values. Two different queries have the same hash with probability 2^-64.
 func (q *Query) Hash() uint64 { return q.hash(nil) }
 
-// hash returns the Hash of the query with only the given columns, in this order. nil means all columns.
+// hash computes Hash from only the given columns, in this order. nil means all columns.
 func (q *Query) hash(columns []int) uint64 {
 	const most = 512 // number of values at either end; limits the cost for long queries
 	h := mixer(hashOffset)
@@ -52,7 +52,7 @@ func (h *mixer) mix(v uint64) {
 	*h = mixer(m ^ m>>29)
 }
 
-// hashes returns the hashes of all queries with only the given columns. nil means all columns.
+// hashes returns the hash of every query, computed from only the given columns. nil means all columns.
 func (d *Dataset) hashes(columns []int) []uint64 {
 	all := make([]uint64, len(d.Queries))
 	if d.streamed && columns == nil { // computing the hashes may take a pass over the file
@@ -76,7 +76,7 @@ func (d *Dataset) hashes(columns []int) []uint64 {
 	return all
 }
 
-// hashSome sets the hashes of some queries with only the given columns. nil means all columns.
+// hashSome sets the hashes of some queries, computed from only the given columns. nil means all columns.
 func (d *Dataset) hashSome(hashes []uint64, queries, columns []int) {
 	const parts = 64
 	n := min(parts, len(queries))

@@ -105,7 +105,7 @@ func (s *span) done() {
 	}
 }
 
-// mostDone is the number of queries that are read before the system is told.
+// mostDone is the number of queries after which a reader calls Done.
 const mostDone = 32
 
 // Reader returns a reader of the data set's features.
@@ -171,7 +171,7 @@ func (r *RowReader) Query(i int) *Query {
 	return &r.reading
 }
 
-// near is the largest step between successive queries for which a reader reads in order. Steps exceed 1 if
+// near is the largest step between successive queries that counts as reading in order. Steps exceed 1 if
 // several goroutines share the queries.
 const near = 8
 

@@ -174,7 +174,7 @@ func trialsOf(ctx context.Context, w *workspace, j *Job) ([]trial, error) {
 // TuneFolder is the folder of tune's results, the files that the command writes to its --out.
 const TuneFolder = "tuned"
 
-// tune does every training alone. Then the command chooses among their records.
+// tune runs every training separately. Then the command selects settings by the records of all trainings.
 func tune() task {
 	return task{
 		manifest: ResultsFile,

@@ -51,7 +51,7 @@ func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Option
 	return RotateBy(ctx, dir, parts, dataset.LETORDivision(len(parts)), opts, observe)
 }
 
-// RotateBy does the work of Rotate with another division of as many parts; see [dataset.Division.Rotate].
+// RotateBy does the work of Rotate with any division of len(parts) parts; see [dataset.Division.Rotate].
 func RotateBy(ctx context.Context, dir string, parts []string, division dataset.Division, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	opts.Context = ctx
 	if err := division.Validate(); err != nil {
@@ -71,9 +71,9 @@ func RotateBy(ctx context.Context, dir string, parts []string, division dataset.
 	return writeFolds(dir, parts, sizes, division, opts, observe)
 }
 
-// Fold divides the queries of a file at random into k parts and rotates them as Rotate does. It must be a
-// regular file, of any format that [Open] reads. All documents of a query go to the same part, in their order.
-// Lines without a document are omitted. A file that is not LETOR text is read with the options.
+// Fold divides the queries of a file at random into k parts and rotates them as Rotate does. The file must be
+// a regular file, of any format that [Open] reads. All documents of a query go to the same part, in their
+// order. Lines without a document are omitted. A file that is not LETOR text is read with the options.
 func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	if err := dataset.CheckFolds(k); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts datase
 	return Divide(ctx, dir, path, dataset.LETORDivision(k), seed, opts, observe)
 }
 
-// Divide does the work of Fold with another division; see [dataset.Division.Rotate].
+// Divide does the work of Fold with any division; see [dataset.Division.Rotate].
 func Divide(ctx context.Context, dir, path string, division dataset.Division, seed uint64, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	opts.Context = ctx
 	if err := division.Validate(); err != nil {

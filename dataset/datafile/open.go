@@ -125,11 +125,12 @@ func collect(p *stream.Plan, mem *memory.Account, name string, opts dataset.Opti
 	return d, err
 }
 
-// errUnheld is the reason for a temporary file if data would fit in memory, for errors.
+// errUnheld is the reason for a temporary file although the data may fit in memory. Errors about the file
+// include it.
 var errUnheld = errors.New("there is too little memory to hold the features and what else is needed; raise the limit")
 
-// spills reports whether data that do not fit in memory may be put in a temporary file by open. A sample was
-// already read in this way, and a cache is a file itself.
+// spills reports whether open may put data in a temporary file if they do not fit in memory. It returns false
+// for a sample, for which readKept does this, and for a cache, which is already a file.
 func (f *format) spills(opts dataset.Options) bool {
 	return opts.Stream && opts.Keep == nil && f.stream != nil && f.magic != cache.Magic
 }

@@ -38,7 +38,7 @@ func Random(t *rapid.T) *dataset.Dataset {
 	return b.Dataset()
 }
 
-// Document is all that a data set has of one document.
+// Document is a document with its query, identifier and grade. X is the text of its features.
 type Document struct {
 	Query, ID string
 	Grade     float64

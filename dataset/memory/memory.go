@@ -30,7 +30,8 @@ func Unlimited() *Account { return &Account{limit: math.MaxInt64} }
 // Limit returns the limit in bytes.
 func (m *Account) Limit() int64 { return m.limit }
 
-// Take counts n more bytes. If the total exceeds the limit, it returns an error that names what they are for.
+// Take counts n more bytes. It returns an error if the total exceeds the limit. The argument what describes
+// the use of the bytes in the error.
 func (m *Account) Take(n int64, what string) error {
 	if taken := m.taken.Add(n); n >= 0 && taken >= n && taken <= m.limit {
 		return nil

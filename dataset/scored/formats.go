@@ -15,7 +15,7 @@ type format struct {
 	name  string
 	about string // description for help texts
 
-	// line appends a document. It is nil if the format has scores alone, or columns.
+	// line appends a document. It is nil if the format contains only scores, or has columns.
 	line func(buf []byte, d document, tag string) ([]byte, error)
 
 	head, between, foot string // text at the beginning of the file, between documents, and at its end
@@ -55,7 +55,7 @@ func About() string {
 	return b.String()
 }
 
-// alone reports whether the format has scores alone.
+// alone reports whether the format contains only scores.
 func (f *format) alone() bool { return f.line == nil && !f.columns }
 
 func formatOf(name string) (*format, error) {

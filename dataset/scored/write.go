@@ -195,8 +195,7 @@ func (out *writer) inInputOrder(d *dataset.Dataset, scores []float64, ranks []in
 	return nil
 }
 
-// order returns the indices of a query's documents, best first. It returns at most top of them, or all if top
-// is 0.
+// order returns the indices of a query's documents, best first. top is their largest number, or 0 for all.
 func (out *writer) order(q *dataset.Query, scores []float64, top int) ([]int, error) {
 	order := make([]int, len(scores))
 	for i := range order {

@@ -222,8 +222,8 @@ func isChecksum(s string) bool {
 	return err == nil && len(s) == 2*sha256.Size && s == strings.ToLower(s)
 }
 
-// Save writes the manifest to a path. It must be called after the shards are written, since it makes them a
-// data set. It sets Format, Version and the totals.
+// Save writes the manifest to a path. It must be called after the shards are written, because a folder with a
+// manifest is a complete data set. It sets Format, Version and the totals.
 func (m *Manifest) Save(path string) error {
 	m.Format, m.Version, m.Queries, m.Documents, m.path = formatName, version, 0, 0, path
 	for _, s := range m.Shards {

@@ -51,8 +51,8 @@ func Parts(path string) ([]string, error) {
 	return parts, nil
 }
 
-// gapBetween reports whether a part is missing between two parts. It ignores Spark, whose numbers may have
-// gaps, because Spark writes no empty parts.
+// gapBetween reports whether a part is missing between two parts. It returns false for names by Spark. Spark
+// writes no empty parts, so its numbers may have gaps.
 func gapBetween(a, b string) bool {
 	x, y := partName.FindStringSubmatch(filepath.Base(a)), partName.FindStringSubmatch(filepath.Base(b))
 	m, err := strconv.Atoi(x[2])

@@ -51,8 +51,8 @@ var mq2008 = Shape{
 	copies: 0.004,
 }
 
-// intranet has the published size and number of grades of a data set that is not public. The noise is set by
-// the NDCG in the paper's figure. The paper does not state the shares of the grades.
+// intranet has the published size and number of grades of a data set that is not public. The noise is chosen
+// by the NDCG in the paper's figure. The paper does not state the shares of the grades.
 var intranet = Shape{
 	Name:     "intranet",
 	About:    "intranet search with four grades (LambdaRank's paper, 6.3.2)",

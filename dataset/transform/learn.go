@@ -160,8 +160,8 @@ func (c *column) filler(s Spec) float64 {
 	return s.value
 }
 
-// bound returns the number of a bound. It returns otherwise if there is no bound, or if the bound is a
-// quantile and all values are missing.
+// bound returns the number of a bound. It returns the argument otherwise if there is no bound, or if the bound
+// is a quantile and all values are missing.
 func (c *column) bound(b bound, otherwise float64) float64 {
 	switch b.kind {
 	case atNumber:

@@ -64,8 +64,7 @@ func (p *Pipeline) Equal(other *Pipeline) bool {
 		slices.EqualFunc(p.chains, other.chains, slices.Equal[Chain])
 }
 
-// Fills reports whether the pipeline replaces missing values in all of the first n features. n is the argument
-// features.
+// Fills reports whether the pipeline replaces missing values in all features with an index less than features.
 func (p *Pipeline) Fills(features int) bool {
 	if p == nil || len(p.features) < features || features < 1 || p.features[features-1] != features-1 {
 		return false
@@ -89,7 +88,7 @@ func (p *Pipeline) Apply(x []float32, features int) {
 	}
 }
 
-// ApplyFrom does the work of Apply for one row, but only for features from index from on.
+// ApplyFrom does the work of Apply for one row, but only for features whose index is at least from.
 func (p *Pipeline) ApplyFrom(row []float32, from int) {
 	if p == nil {
 		return

@@ -169,8 +169,8 @@ func (s Standard) check() error {
 	return nil
 }
 
-// checkSingle returns an error if x is not within the range of float32. The error calls x by the description
-// in the argument what.
+// checkSingle returns an error if x is not within the range of float32. The argument what describes x in the
+// error.
 func checkSingle(what string, x float64) error {
 	if !(math.Abs(x) <= math.MaxFloat32) {
 		return fmt.Errorf("found the %s %g, expected a finite number within the range of float32", what, x)

@@ -15,10 +15,10 @@ const (
 	// UnjudgedError makes such a document an error.
 	UnjudgedError Unjudged = iota
 
-	// UnjudgedZero makes it irrelevant.
+	// UnjudgedZero makes an unjudged document irrelevant.
 	UnjudgedZero
 
-	// UnjudgedDrop omits it.
+	// UnjudgedDrop omits unjudged documents.
 	UnjudgedDrop
 )
 
@@ -85,8 +85,8 @@ func Grade(data, judged *dataset.Dataset, unjudged Unjudged) (*dataset.Dataset, 
 	return d, n, nil
 }
 
-// gradesOf returns the grades of a query's documents and the number of judged ones. Documents that judged, which
-// may be nil, lacks have the grade dataset.Unjudged.
+// gradesOf returns the grades of a query's documents and the number of judged documents. The grade is
+// dataset.Unjudged for documents that are not in judged, which may be nil.
 func gradesOf(q, judged *dataset.Query, unjudged Unjudged) (grades []float64, found int, err error) {
 	of := make(map[string]float64)
 	if judged != nil {

@@ -53,7 +53,8 @@ func (m *matrix) Done(from, to int) {
 	block.Forget(m.c.matrix[m.starts[from]:m.starts[to]])
 }
 
-// checkLongest returns an error if two copies of the longest query exceed the memory limit and 1 MiB.
+// checkLongest returns an error if two copies of the longest query exceed the memory limit, or 1 MiB if the
+// limit is smaller.
 func (c *file) checkLongest(parts *dataset.Blocks, opts dataset.Options) error {
 	const least, copies = 1 << 20, 2
 	if len(parts.Counts) == 0 || opts.GradesOnly {

@@ -119,7 +119,7 @@ func lineOf(err error) int {
 	return 0
 }
 
-// mistake returns the first error of a text that is known to have one, from the results of counting.
+// mistake returns the first error of a text. The results of counting have shown that there is one.
 func (s *documents) mistake(width int) error {
 	err := s.visit(s.checker, func(*worker, Chunk, int) error { return nil })
 	switch {

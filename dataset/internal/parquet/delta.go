@@ -66,7 +66,7 @@ func (d *decoder) part(text []byte, width uint, n int, least int64) {
 	d.left -= min(n, d.left)
 }
 
-// bitsAt returns the number of width bits at bit position at. width is at most 64.
+// bitsAt returns the integer in the bits from index at to index at+width. width is at most 64.
 func bitsAt(text []byte, at, width uint) (v uint64) {
 	if width <= 56 && at>>3+8 <= uint(len(text)) {
 		return binary.LittleEndian.Uint64(text[at>>3:]) >> (at & 7) & (1<<width - 1)

@@ -114,7 +114,7 @@ const (
 
 var errThrift = errors.New("it ends too soon, or nests too deep")
 
-// maxDepth is the limit of nesting. The structures of valid metadata nest less.
+// maxDepth is the largest accepted depth of nested structures. Valid metadata are less deep.
 const maxDepth = 32
 
 // structure checks the fields of a structure.

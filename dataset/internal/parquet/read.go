@@ -37,7 +37,8 @@ func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return stream.Collect(input.Context(opts), stream.File{Source: src, Name: in.Name, Mem: in.Mem}, opts.Missing)
 }
 
-// Stream returns a source of the documents of a file. It has one page of each column in memory at a time.
+// Stream returns a source of the documents of a file. The source has one page of each column in memory at a
+// time.
 func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	f, err := open(in, opts)
 	if err != nil {

@@ -187,7 +187,7 @@ func (r *reader) fill(p *place) (err error) {
 	return nil
 }
 
-// compact moves the rows with keep to the beginning of x, and returns the number of their values.
+// compact moves the rows for which keep is true to the beginning of x. It returns the number of their values.
 func compact(x []float32, width int, keep []bool) int {
 	n := 0
 	for i, k := range keep {

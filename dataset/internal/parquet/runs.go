@@ -118,7 +118,7 @@ func (r *runs) levels(buf []byte) (ones int, err error) {
 	return ones, nil
 }
 
-// unpack writes packed numbers of width bits to dst, beginning with number from.
+// unpack writes packed numbers to dst, beginning with the number at index from. Each number has width bits.
 func unpack(dst []uint32, text []byte, from int, width uint) {
 	mask := uint64(1)<<width - 1
 	at, i := uint(from)*width, 0
@@ -144,7 +144,8 @@ func unpack(dst []uint32, text []byte, from int, width uint) {
 	}
 }
 
-// spreadBits writes bits to the bytes of dst, beginning with bit from. It returns the number of ones.
+// spreadBits writes each bit of text, beginning with the bit at index from, to a byte of dst. It returns the
+// number of ones.
 func spreadBits(dst, text []byte, from int) (ones int) {
 	i := 0
 	if from&7 == 0 {
@@ -164,7 +165,7 @@ func spreadBits(dst, text []byte, from int) (ones int) {
 	return ones
 }
 
-// appendRuns appends the encoding of numbers of width bits.
+// appendRuns appends the encoding of numbers. Each number has width bits.
 func appendRuns(b []byte, numbers []uint32, width uint) []byte {
 	for i := 0; i < len(numbers); {
 		n := 1

@@ -86,8 +86,8 @@ func (c *column) holds(plain []byte, n int) bool {
 	return n <= 8*len(plain)
 }
 
-// floats writes plain values to dst as float32, beginning with value from. It reports whether a value is
-// missing.
+// floats writes plain values to dst as float32, beginning with the value at index from. It reports whether a
+// value is missing.
 func (c *column) floats(dst []float32, plain []byte, from int) (missing bool, err error) {
 	if !c.holds(plain, from+len(dst)) {
 		return false, errFew

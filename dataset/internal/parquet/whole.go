@@ -118,8 +118,8 @@ func (c *cursor) ascii(most int, d *decompressor) (ends []uint32, text []byte, e
 	return ends, c.values.data[ends[0]:ends[n]], nil
 }
 
-// next returns the next row's value as an index and the values to which it belongs. These are nil if the row
-// has no value.
+// next returns the next row's value: its index, and the values that contain it. from is nil if the row has no
+// value.
 func (c *cursor) next(d *decompressor) (i int, from *values, err error) {
 	if err := c.fill(d); err != nil {
 		return 0, nil, err

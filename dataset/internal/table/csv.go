@@ -322,8 +322,8 @@ func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat,
 	return f, f.columns.Settle(nil)
 }
 
-// checkHeader returns an error if the first line does not look like names of columns. It then has one cell but
-// another delimiter, or at least half of its cells are numbers.
+// checkHeader returns an error if the first line does not look like names of columns. Such a line has one cell
+// but contains another delimiter, or at least half of its cells are numbers.
 func checkHeader(fields []Field, line []byte, delimiter byte, query string) error {
 	if len(fields) == 1 {
 		for _, other := range []struct {

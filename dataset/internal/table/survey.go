@@ -12,7 +12,7 @@ import (
 )
 
 // Survey collects the values of text columns, and row numbers, before a table is parsed. Each goroutine adds
-// values by a part of its own.
+// values through a SurveyPart of its own.
 type Survey struct {
 	mem *memory.Account
 
@@ -60,7 +60,7 @@ func (p *SurveyPart) Add(column int, value []byte) {
 	seen[string(value)] = true
 }
 
-// Done adds the values of the part to the survey. name returns the name of the column with a number.
+// Done adds the values of the part to the survey. name returns the name of a column, given its number.
 func (p *SurveyPart) Done(name func(column int) string) {
 	s := p.survey
 	s.mu.Lock()
