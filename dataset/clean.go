@@ -29,9 +29,9 @@ const (
 
 var policies = []struct{ name, about string }{
 	KeepAll:     {"R0", "remove nothing"},
-	DropAll:     {"R1", "same features but good and bad: remove all these copies"},
-	DropBad:     {"R2", "same features but good and bad: remove the bad copies"},
-	DropBadByID: {"R3", "same document id but good and bad: remove the bad copies"},
+	DropAll:     {"R1", "remove all copies with the same features if some are good and others bad"},
+	DropBad:     {"R2", "remove the bad copies with the same features if others are good"},
+	DropBadByID: {"R3", "remove the bad copies with the same document id if others are good"},
 }
 
 // ConflictPolicies returns all policies in order.

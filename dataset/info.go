@@ -169,8 +169,8 @@ func spread(d *Dataset) Spread {
 	}
 }
 
-// histogram counts sizes, which must be ascending, in buckets that end at 1, 2, 5, 10, 20, 50, …. It returns
-// the buckets from that of the smallest size to that of the largest.
+// histogram counts sizes, which must be ascending, in buckets that end at 1, 2, 5, 10, 20, 50, …. The first
+// bucket contains the smallest size, and the last bucket the largest.
 func histogram(sizes []int) []Bucket {
 	buckets := []Bucket{}
 	from := 1

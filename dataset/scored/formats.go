@@ -28,13 +28,13 @@ type format struct {
 
 // registry lists the formats in the order of help texts. A new format needs an entry here.
 var registry = []format{
-	{name: "text", about: "the score only, one per line, in the order of the input"},
+	{name: "text", about: "only the scores, one per line, in the order of the input"},
 	{name: "tsv", about: "query, document, rank and score, separated by tabs, with a header line", line: appendTSV, head: "query\tdocument\trank\tscore\n"},
 	{name: "csv", about: "the same columns, separated by commas", line: appendCSV, head: "query,document,rank,score\n"},
 	{name: "jsonl", about: "one JSON object per line", line: appendJSONLine},
 	{name: "json", about: "an array of these objects", line: appendJSON, head: "[\n", between: ",\n", foot: "\n]\n"},
-	{name: "parquet", about: "a Parquet file with these columns", columns: true},
-	{name: "run", about: "a TREC run: QUERY Q0 DOCUMENT RANK SCORE TAG, best first; tabs separate the fields if an id has blanks", line: appendRun, ordered: true, tagged: true},
+	{name: "parquet", about: "a Parquet file of these columns", columns: true},
+	{name: "run", about: "a run of TREC, QUERY Q0 DOCUMENT RANK SCORE TAG, best first; tabs separate the fields if an id has blanks", line: appendRun, ordered: true, tagged: true},
 }
 
 // Formats returns the names of the formats, the default first.

@@ -71,7 +71,7 @@ func (t *table) add(line int, query, doc []byte, value float64) error {
 }
 
 // grow counts the memory that one more document may take, with an identifier of id bytes. When a slice is
-// full, it is copied to an array at least a quarter larger, so both count.
+// full, it is copied to an array at least a quarter larger. Both arrays are counted.
 func (t *table) grow(id int) error {
 	const step = 1 << 12 // documents
 	if n := len(t.of); n%step == 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // matrix is the matrix of a cache that is read query by query. It implements [dataset.Matrix]. A piece is
-// checked when a query in it is first read, so the check needs no pass of its own over the file.
+// checked when a query in it is first read, so the check needs no separate pass over the file.
 type matrix struct {
 	c       *file
 	starts  []int // position of each query in bytes, and the end of the last

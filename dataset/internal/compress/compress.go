@@ -83,8 +83,7 @@ const (
 )
 
 // windowIn returns the largest window that is accepted within a memory limit in bytes. The decoder needs one
-// and a half windows. These may take a quarter of the limit, because they are not counted with the other
-// memory.
+// and a half windows. They may take a quarter of the limit, because their memory is not counted otherwise.
 func windowIn(memory int64) uint64 {
 	return uint64(max(leastWindow, min(mostWindow, memory/6)))
 }
