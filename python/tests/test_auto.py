@@ -63,9 +63,20 @@ def test_a_row_of_the_leaderboard_is_a_ranker(ranker):
 def test_refused_trials_come_last():
     missing = X.copy()
     missing[3, 1] = np.nan
-    board = rows(AutoRanker(missing="keep", **FEW).fit(missing, y, qid=qid).leaderboard_)
-    assert board[0]["scorer"] == "trees" and board[0]["refused"] == "" and board[0]["weight"] == 1
-    assert np.isnan(board[-1]["value"]) and np.isnan(board[-1]["validation"]) and "only trees learn" in board[-1]["refused"]
+    board = rows(AutoRanker(normalize="zscore", **FEW).fit(missing, y, qid=qid).leaderboard_)
+    assert board[0]["scorer"] == "linear" and board[0]["refused"] == ""
+    assert board[-1]["scorer"] == "trees" and np.isnan(board[-1]["value"]) and np.isnan(board[-1]["validation"])
+    assert "missing values to be kept with the normalization" in board[-1]["refused"]
+
+
+def test_missing_values_need_no_argument():
+    missing = X.copy()
+    missing[3, 1] = np.nan
+    ranker = AutoRanker(**FEW).fit(missing, y, qid=qid)
+    assert all(trial["refused"] == "" for trial in rows(ranker.leaderboard_))
+    assert np.isfinite(ranker.predict(missing)).all()
+    with pytest.raises(Error, match="missing"):
+        AutoRanker(missing="error", **FEW).fit(missing, y, qid=qid)
 
 
 def test_tables_without_pandas(monkeypatch, ranker):
