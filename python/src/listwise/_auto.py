@@ -41,7 +41,7 @@ class AutoRanker(Ranker):
         out: a folder to keep, with the report, ``commands.sh`` and the models of ``listwise auto
             --out``. The data are written beside it, to ``out`` + ``"-X.lwd"``, for the commands.
             The same call resumes a search that was interrupted. None: no folder is kept.
-        missing: as for :class:`Ranker`; None: ``"keep"`` if values are missing. Scorers other than
+        missing: as for :class:`Ranker`; ``"auto"``: ``"keep"`` if values are missing. Scorers other than
             trees then see the mean of the feature.
         convention, threshold, normalize, transforms, seed: as for :class:`Ranker`.
         jobs: the number of parallel trainings; None: one per core.
@@ -82,7 +82,7 @@ class AutoRanker(Ranker):
         threshold: float | str = "auto",
         normalize: str = "none",
         transforms: Any = (),
-        missing: str | None = None,
+        missing: str = "auto",
         seed: int = 1,
         jobs: int | None = None,
         verbose: int = 0,
@@ -157,7 +157,9 @@ class AutoRanker(Ranker):
         """The arguments as flags."""
         most = 2**31 - 1
         settings: Settings = {"no-record": "true", "select": word("measure", self.measure), "seed": str(seed_of(self.seed))}
-        settings |= {name: word(name, getattr(self, name)) for name in ("convention", "normalize", "missing") if getattr(self, name) is not None} | _judging(None, self.threshold)
+        settings |= {name: word(name, getattr(self, name)) for name in ("convention", "normalize")} | _judging(None, self.threshold)
+        if self.missing != "auto":
+            settings["missing"] = word("missing", self.missing)
         settings |= {"members": str(whole("members", self.members, 1, most)), "transform": transforms_of(self)}
         settings["trials"] = "0" if self.trials is None else str(whole("trials", self.trials, 1, most))
         if self.budget is not None:
