@@ -115,6 +115,9 @@ func (f *evalFlags) checkFlags(cmd *cobra.Command) error {
 	if (f.model == "") == (f.scores == "") {
 		return usageErrorf("%s needs either --model or --scores", cmd.CommandPath())
 	}
+	if f.model != "" && f.lowerIsBetter != nil {
+		return usageErrorf("--lower-is-better is for files of scores (--scores): models rank by descending score")
+	}
 	if f.data == "-" && f.scores == "-" {
 		return usageErrorf("--data and --scores cannot both be standard input")
 	}

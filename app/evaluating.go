@@ -33,7 +33,7 @@ func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
 	e.measuring.addTo(cmd, standard, usage)
 	e.slicer.addTo(cmd)
 	cmd.Flags().BoolVar(&e.dropSelf, "drop-self", false, "drop documents that have the id of their query")
-	cmd.Flags().StringSliceVar(&e.lowerIsBetter, "lower-is-better", nil, "score or run `files` in which lower scores are better")
+	cmd.Flags().StringSliceVar(&e.lowerIsBetter, "lower-is-better", nil, "score or run `files`, separated by commas, with lower scores better")
 }
 
 // systemOptions returns the options for reading the systems' files. The caller must call options
@@ -62,7 +62,7 @@ const usualMeasures = "map,ndcg@1,ndcg@5,ndcg@10"
 
 func (m *measuring) addTo(cmd *cobra.Command, standard, usage string) {
 	cmd.Flags().StringVar(&m.measures, "measures", standard, usage)
-	cmd.Flags().StringVar(&m.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	cmd.Flags().StringVar(&m.ties, "ties", "input", "`order` of equal scores (average: all orders): "+strings.Join(measure.TiePolicies(), ", "))
 	addPositive(cmd.Flags(), &m.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")
 	m.chosenTies = func() bool { return cmd.Flags().Changed("ties") }
 }

@@ -101,7 +101,7 @@ func (f *explainFlags) addTo(cmd *cobra.Command) {
 	addWhole(fl, &f.sample, "background-docs", explain.DefaultSample, 1, "`number` of background documents to sample")
 	addWhole(fl, &f.mostDocs, "max-docs", 5000, 0, "`number` of documents to explain without --of; 0: all")
 	fl.StringVar(&f.measure, "measure", "ndcg@10", "`measure` for feature importance")
-	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	fl.StringVar(&f.ties, "ties", "input", "`order` of equal scores (average: all orders): "+strings.Join(measure.TiePolicies(), ", "))
 	fl.StringVar(&f.permute, "permute", withinQuery, "permute values within queries or over all data: `query` or data")
 	addWhole(fl, &f.repeats, "repeats", explain.DefaultRepeats, 1, "`number` of permutations of each feature")
 	addWhole(fl, &f.permutations, "permutations", 10_000, 1, "`number` of sign flips in the significance test")

@@ -55,7 +55,7 @@ whether the format's columns count from 0 or 1.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "model `file`")
-	fl.StringVar(&f.to, "to", "", "output `format`")
+	fl.StringVar(&f.to, "to", "", "`format` of the exported model")
 	fl.StringVar(&f.out, "out", "", "output `file`; - is standard output")
 	fl.StringVar(&f.scores, "scores", interchange.RawScores.String(), "`how` to transform scores: raw, shift or logistic")
 	fl.StringVar(&f.options.Name, "name", "", "model `name`, for formats that have one (default listwise)")

@@ -116,8 +116,9 @@ func jsonContent(text []byte) content {
 	return ""
 }
 
-// inputFault explains the error err of reading a file: the file does not exist, or its content is
-// not wanted. flag names the flag of the file, and is empty for an argument.
+// inputFault returns the error to report for err, the error of reading path. It is a usage error if path
+// is a folder, cannot be opened, or has content that is recognisably not the wanted one. Otherwise it is
+// err. flag names the flag of the file, and is empty for an argument.
 func inputFault(flag, path string, wanted content, err error) error {
 	if err == nil {
 		return nil

@@ -369,7 +369,7 @@ type tables struct {
 
 func (t *tables) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&t.input, "input", "", "input `format` (lwd: cache): "+suggest.OneOf(datafile.Formats()))
+	f.StringVar(&t.input, "input", "", "input `format` (default: detected): "+suggest.OneOf(datafile.Formats()))
 	f.StringVar(&t.query, "query", "", "`column` of query ids (default: query, qid, query_id, …)")
 	f.StringVar(&t.grade, "grade", "", "`column` of grades (default: grade, label, relevance, …)")
 	f.StringVar(&t.doc, "doc", "", "`column` of document ids (default: doc, docid, document_id, …)")

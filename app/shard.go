@@ -223,7 +223,7 @@ type sharding struct {
 func (s *sharding) addTo(cmd *cobra.Command) {
 	s.oneShard.addTo(cmd, "`number` of the shard to evaluate, from 0 (with --part)")
 	cmd.Flags().StringVar(&s.part, "part", "", "output `file` for one shard's values (.json)")
-	cmd.Flags().StringVar(&s.parts, "parts", "", "`folder` with the parts of all shards, to merge")
+	cmd.Flags().StringVar(&s.parts, "parts", "", "`folder` with the --part files of all shards, to merge")
 }
 
 // checkSharding returns an error if flags contradict each other.

@@ -46,7 +46,7 @@ func (l *learning) addData(cmd *cobra.Command) {
 	f := cmd.Flags()
 	l.judging.addTo(cmd)
 	f.StringVar(&l.normalize, "normalize", "none", "`how` to rescale features within queries: none, minmax or zscore")
-	f.StringArrayVar(&l.transform, "transform", nil, "feature transform, `STEP[:FEATURES]`; repeatable, applied in order")
+	f.StringArrayVar(&l.transform, "transform", nil, "`STEP[:FEATURES]`: log1p, standard, clip=LOW:HIGH or fill=mean; repeatable")
 	l.reading.addTo(cmd)
 	f.Lookup("missing").Usage = "`how` to treat missing values: error, zero, min, mean, median or keep"
 	f.Uint64Var(&l.seed, "seed", 1, "random `seed`")

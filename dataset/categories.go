@@ -94,7 +94,8 @@ func checkCategories(n int) error {
 	return nil
 }
 
-// TextValue returns the value in the data for a text. ok is false if the text is not a category.
+// TextValue returns the feature value that stands for a text: its code, or its number if all texts are numbers.
+// ok is false for other texts. For unused categories, every text gives 0 and true.
 func (c *Categories) TextValue(text []byte) (v float32, ok bool) {
 	if c.texts == nil {
 		return 0, c.numbers == nil

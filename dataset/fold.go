@@ -57,7 +57,7 @@ func (d Division) Validate() error {
 
 // Rotate makes K folds of K parts, as LETOR does for K = 5. Fold f trains on parts f, f+1, …, f+K−3, validates
 // on part f+K−2 and tests on part f+K−1, modulo K. Every part is the test part of one fold. A fold's training
-// queries are in the order of the parts. K must be at least MinFolds.
+// queries are in this order of its parts. K must be at least MinFolds.
 func Rotate(parts [][]int) []Fold { return LETORDivision(len(parts)).Rotate(parts) }
 
 // Rotate makes folds of d.Parts() parts. The first fold trains on the first parts, validates on the next parts

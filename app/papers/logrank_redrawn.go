@@ -56,8 +56,8 @@ func (d redrawing) String() string {
 	return [...]string{"once", "every iteration", "every evaluation"}[d]
 }
 
-// objectives returns the sampled objectives of Figure 3. It adds the expected loss over rankings
-// drawn from the law itself, to which the paper's remark refers.
+// objectives returns the sampled objectives of Figure 3, and one more: the expected loss over rankings
+// that a Metropolis walk draws from the distribution at the current scores.
 func (e redrawn) objectives() []objectiveOf {
 	set := func(more ...string) map[string]string {
 		s := map[string]string{"form": "sampled", "samples": strconv.Itoa(e.samples), "C": "1"}

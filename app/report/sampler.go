@@ -128,8 +128,8 @@ func slope(config logrank.Options, pairs bipartite.Classes) float64 {
 	return 2
 }
 
-// law returns the probabilities of the sampled rankings in the order of set.Gain, under p(y) ∝ ω_y
-// exp(e_y). e_y is the energy at the given scores.
+// law returns the model's probabilities of the sampled rankings, in the order of set.Gain: p(y) ∝ ω_y
+// exp(slope·s_y). s_y sums the scores along the walk of y, and log ω_y is in set.LogWeight, 0 without.
 func law(set *sample.Set, scores []float64, slope float64) []float64 {
 	p := make([]float64, set.Len())
 	walk := make([]float64, set.Walks)

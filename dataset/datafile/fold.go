@@ -36,13 +36,14 @@ type FoldSize struct {
 	Test  Size `json:"test"`
 }
 
-// Rotate rotates K part files into K folds; see [dataset.Rotate]. K must be at least MinFolds. It writes the
-// files Fold1/train.txt, vali.txt and test.txt to FoldK/… below dir, which it creates. If the parts are
-// tables, the files are train.csv and so on.
+// Rotate rotates K part files into K folds; see [dataset.Rotate]. K must be at least [dataset.MinFolds]. Below
+// dir, which it creates, it writes train.txt, vali.txt and test.txt in each of the folders Fold1 to FoldK. Data
+// with weights become caches (train.lwd). Without weights, if the first part is a table, the files are tables
+// of its kind (train.csv).
 //
 // Parts may have any format that [Open] reads, but must be regular files, because each is read several times.
-// Compressed parts are decompressed. Parts that are not LETOR text are read with the options and formatted as
-// text. It is an error if a query is in two parts. Every file appears complete or not at all. Cancelling ctx
+// Compressed parts are decompressed. Lines of LETOR text are copied. Other formats are read with the options
+// and written as LETOR text, unless the files are caches or tables. It is an error if a query is in two parts. Every file appears complete or not at all. Cancelling ctx
 // stops before the next file. If observe is not nil, it is called with the progress.
 func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	if err := dataset.CheckFolds(len(parts)); err != nil {

@@ -121,7 +121,8 @@ func eachTextOf(path string, opts dataset.Options, visit func(text []byte) error
 	})
 }
 
-// visitor is a function as an io.Writer. It relies on letor.Write, which writes whole lines.
+// visitor makes a function an io.Writer. The function gets whole lines, because letor.Write ends each Write at
+// the end of a line.
 type visitor func(text []byte) error
 
 func (v visitor) Write(text []byte) (int, error) {

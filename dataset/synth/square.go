@@ -26,7 +26,8 @@ type Square struct {
 	Seed    uint64
 }
 
-// SquareWeights are the weights of x₁ and x₂ in y, see [Square]. No linear ranker is more often right.
+// SquareWeights are the weights of x₁ and x₂ in y, see [Square]. No ranker orders a random pair of documents
+// correctly more often than the linear ranker with these weights.
 var SquareWeights = [2]float64{1, 10}
 
 // Generate returns the data set. Query ids count from 1. Equal descriptions give equal data. A query does not

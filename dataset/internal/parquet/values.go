@@ -363,9 +363,9 @@ func plainASCII(text []byte) bool {
 	const high, ones = 0x8080808080808080, 0x0101010101010101
 	bad := uint64(0)
 	for ; len(text) >= 8; text = text[8:] {
-		// The high bit of a byte of low is 0 if the byte is less than a space. The high bit of a byte of del
-		// is 1 if the byte is 0x7f. Bytes beyond ASCII may change the bytes beside them, but they are bad
-		// themselves.
+		// In each byte, the high bit of low is 0 if the character is below a space, and the high bit of del
+		// is 1 if the character is 0x7f. The high bit of w marks bytes beyond ASCII. No byte carries into
+		// the next one.
 		w := binary.LittleEndian.Uint64(text)
 		low, del := (w|high)-' '*ones, (w&^high)+ones
 		bad |= w | ^low | del
