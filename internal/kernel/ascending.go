@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// AscendingKey maps numbers to integers in the same order. −0 and 0 get the same integer. v must
-// not be NaN.
+// AscendingKey returns an integer for v, such that integers are in the order of the numbers. −0 and
+// 0 get the same integer. v must not be NaN.
 func AscendingKey(v float32) uint32 {
 	b := math.Float32bits(v)
 	key := b ^ (uint32(int32(b)>>31) | 1<<31) // without a branch, because signs are unpredictable

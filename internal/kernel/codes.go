@@ -1,7 +1,7 @@
 package kernel
 
-// Codes sets dst[i] to the number of cuts below x[i], and to 0 for NaN. cuts has at most 255
-// elements in ascending order, none of them NaN.
+// Codes sets dst[i] to the code of x[i]: the number of cuts that are less than x[i], and 0 for NaN.
+// cuts has at most 255 elements in ascending order, none of them NaN.
 func Codes(dst []uint8, x, cuts []float32) {
 	mustMatch(len(dst), len(x))
 	if len(cuts) > 255 {

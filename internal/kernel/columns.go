@@ -1,8 +1,9 @@
 package kernel
 
-// Columns copies the first width words of selected rows of a matrix to columns. dst[k·apart+i]
-// becomes word k of row rows[i], which is matrix[rows[i]·stride+k]. Rows may overlap. Columns must
-// not, so apart is at least the number of rows.
+// Columns copies the first width words of selected rows of a matrix to columns of dst. Row r of the
+// matrix begins at matrix[r·stride], and column k begins at dst[k·apart]. Columns sets
+// dst[k·apart+i] to word k of row rows[i]. apart must be at least the number of rows, so that
+// columns do not overlap. The rows of the matrix may overlap.
 func Columns(dst []uint64, apart int, matrix []uint64, stride, width int, rows []uint32) {
 	if len(rows) == 0 || width <= 0 {
 		return

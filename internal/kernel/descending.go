@@ -1,8 +1,9 @@
 package kernel
 
 // SortDescending sorts keys in descending order and applies the same permutation to values. Equal
-// keys stay in their order. The work slices have the length of keys. SortDescending is a merge sort
-// without comparison functions or allocation, because some losses sort at every evaluation.
+// keys keep their order. The work slices have the length of keys, and SortDescending overwrites
+// them. Some losses sort at every evaluation, so SortDescending avoids comparison functions and
+// allocation.
 func SortDescending(keys, values, workKeys, workValues []float64) {
 	const run = 8
 	n := len(keys)
@@ -23,8 +24,8 @@ func SortDescending(keys, values, workKeys, workValues []float64) {
 	}
 }
 
-// InsertDescending sorts as [SortDescending] does. It is an insertion sort, which is faster for
-// short lists.
+// InsertDescending sorts keys and values as [SortDescending] does, by insertion, which is faster
+// for short lists.
 func InsertDescending(keys, values []float64) {
 	for i := 1; i < len(keys); i++ {
 		k, v := keys[i], values[i]
@@ -37,8 +38,8 @@ func InsertDescending(keys, values []float64) {
 }
 
 // MergeDescending merges the two descending runs k[:mid] and k[mid:] into dk, and their values from
-// v into dv. The choice of the run is written without a branch, because the branch would be
-// unpredictable.
+// v into dv. Equal keys keep their order. The inner loop chooses the run without a branch, because
+// the branch would be unpredictable.
 func MergeDescending(dk, dv, k, v []float64, mid int) {
 	v, dk, dv = v[:len(k)], dk[:len(k)], dv[:len(k)]
 	i, j, o := 0, mid, 0

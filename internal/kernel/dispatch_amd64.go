@@ -9,8 +9,8 @@ import (
 )
 
 // haveAVX2 reports whether the processor and the operating system support AVX2 and fused
-// multiply-add. To add another instruction set, add a variable like this one and a case before that
-// of AVX2 in the functions below.
+// multiply-add. To support another instruction set, add a variable like haveAVX2 and, in the
+// functions below, a case before the case of AVX2.
 var haveAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 
 // haveAVX512 reports whether the AVX-512 code may be used: the build includes it, and both the
@@ -47,8 +47,8 @@ func gemvT(grad []float64, x []float32, lambda []float64, next *float32) {
 	gemvTGo(grad, x, lambda)
 }
 
-// gemm multiplies all rows of x by two or three vectors per pass. If x has a single row, it
-// multiplies the row by up to six vectors per pass, one vector per free register.
+// gemm multiplies all rows of x by two or three vectors per pass over x. If x has a single row, a
+// pass multiplies the row by up to six vectors.
 func gemm(dst []float64, x []float32, w []float64, rows, columns int) {
 	if !haveAVX2 {
 		gemmGo(dst, x, w, rows, columns)
@@ -76,7 +76,7 @@ func gemm(dst []float64, x []float32, w []float64, rows, columns int) {
 	}
 }
 
-// gemmT adds the products with up to five vectors per pass.
+// gemmT adds the products of up to five vectors in each pass over x.
 func gemmT(grad []float64, x []float32, delta []float64, rows, columns int) {
 	if !haveAVX2 {
 		gemmTGo(grad, x, delta, rows, columns)
@@ -264,8 +264,8 @@ func prefixDiff(e []float64, a float64, s []float64, plus, minus []uint16, width
 	prefixDiffGo(e, a, s, plus, minus, width)
 }
 
-// expWalks computes e as Pairs.ExpWalks does and returns true. It returns false if it has no vector
-// loop for these arguments.
+// expWalks computes Pairs.ExpWalks and returns true. It returns false, and changes nothing, if no
+// assembly is available for these arguments.
 func expWalks(e []float64, a float64, s []float64, plus, minus []uint16, b float64, y []float64, kept Kept) bool {
 	if !haveAVX512 || len(plus) == 0 {
 		return false

@@ -2,8 +2,8 @@
 
 package kernel
 
-// These functions have assembly on amd64 only: they gather elements by index, or belong to decision
-// trees.
+// The functions of this file have assembly on amd64 only, so other builds use the portable
+// reference.
 
 const haveAVX2, haveAVX512 = false, false
 

@@ -43,9 +43,9 @@ func dot32Go(x []float32, w []float64) float64 {
 // Lanes32 is the number of lanes of [Dot32].
 const Lanes32 = 8
 
-// Lane32 returns the lane to which [Dot32] adds the product of element i of n. A product of 0
-// changes no lane. A caller that adds only the other products, each to its lane and in order, gets
-// the sum of Dot32.
+// Lane32 returns the lane, from 0, to which [Dot32] adds product i of n. A product of 0 changes no
+// lane. So the sum over the nonzero elements of a sparse vector has the bits of Dot32, if the
+// caller adds each product to its lane, in order.
 func Lane32(i, n int) int {
 	rest := n % Lanes32
 	switch at := i - (n - rest); {

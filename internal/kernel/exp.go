@@ -22,7 +22,8 @@ func expGo(dst, x []float64) {
 }
 
 // ExpPlus sets dst[i] = exp(x[i] + a·y[i]). The exponent is rounded once. The slices have the same
-// length and may be the same slice. The results have the bits of [Axpy] followed by [Exp].
+// length and may be the same slice. The results have the same bits as a call of [Axpy] followed by
+// [Exp].
 func ExpPlus(dst, x []float64, a float64, y []float64) {
 	mustMatch(len(dst), len(x))
 	mustMatch(len(y), len(x))
@@ -37,7 +38,7 @@ func expPlusGo(dst, x []float64, a float64, y []float64) {
 }
 
 // ExpSum sets dst[i] = exp(x[i] − shift) and returns the sum of dst. The slices have the same
-// length and may be the same slice. The results have the bits of [Exp] and [Sum].
+// length and may be the same slice. The results have the same bits as calls of [Exp] and [Sum].
 func ExpSum(dst, x []float64, shift float64) float64 {
 	mustMatch(len(dst), len(x))
 	return expSum(dst, x, shift)

@@ -5,8 +5,8 @@ import "fmt"
 // ForestDocs is the number of documents that a [Forest] scores at a time.
 const ForestDocs = 128
 
-// ForestLeast returns the smallest number of documents for which a [Forest] is faster than walking
-// every tree with every document.
+// ForestLeast returns the smallest number of documents for which a [Forest] is faster than
+// descending every tree once per document.
 func ForestLeast() int {
 	switch {
 	case haveAVX512:
@@ -17,15 +17,15 @@ func ForestLeast() int {
 	return 16
 }
 
-// Split divides the documents that are at leaf At of a tree. Documents whose code in Column is
-// greater than Above move to leaf To.
+// Split divides the documents at leaf At of a tree. Documents whose code in Column is greater than
+// Above move to leaf To, and the other documents stay.
 type Split struct {
 	Column        int // from 0
 	Above, At, To uint8
 }
 
-// DecisionTree sends all documents to leaf First and then applies its splits in order. A split's To
-// must differ from First and from the To of every earlier split.
+// DecisionTree places all documents at leaf First and then applies its splits in order. The field
+// To of a split must differ from First and from the To of every earlier split.
 //
 // To convert a binary tree, number its leaves from left to right. Each node becomes a split,
 // parents before children. At is the leftmost leaf below the node, and To is the leftmost leaf
@@ -36,11 +36,13 @@ type DecisionTree struct {
 	Splits []Split
 }
 
-// Forest is a sum of decision trees over columns of codes, one byte per code. Each split is applied
-// to many documents at once. The current leaves of the documents, one byte per document, stay in
-// registers during all splits of a tree. The method follows Lucchese et al., Exploiting CPU SIMD
-// extensions to speed-up document scoring with tree ensembles, SIGIR 2016. Unlike the paper, it
-// stores a document's leaf as a number instead of a bit vector of leaves.
+// Forest is a sum of decision trees. The trees do not read feature values but their codes, which
+// the caller computes, for example by [Codes]. A code is one byte, and a greater value has no
+// smaller code. There is one column of codes per feature. Each split is applied to many documents
+// at once. The current leaves of the documents, one byte per document, stay in registers during all
+// splits of a tree. The method follows Lucchese et al., Exploiting CPU SIMD extensions to speed-up
+// document scoring with tree ensembles, SIGIR 2016. Unlike the paper, it stores a document's leaf
+// as a number instead of a bit vector of leaves.
 type Forest struct {
 	heights []int
 	places  []int32 // the first bit of each column among the bits of all columns
@@ -50,8 +52,8 @@ type Forest struct {
 	leaves  int
 }
 
-// The assembly reads packedSplit and packedTree. It needs four copies of each byte because its
-// instructions broadcast 32 bits to all lanes.
+// The assembly reads packedSplit and packedTree. Above, At, To − At and First are bytes, each
+// stored four times, because the instructions of the assembly broadcast 32 bits.
 type (
 	packedSplit [4]uint32 // offset of the column's codes; Above, At, To − At
 	packedTree  [3]uint32 // number of splits, number of leaves; First
@@ -59,8 +61,8 @@ type (
 
 const fourTimes = 0x01010101
 
-// NewForest returns the sum of the given trees. heights[c] is the largest code of column c, at most
-// 255. NewForest panics if a number is out of range.
+// NewForest returns the sum of the given trees. heights has one element per column: the largest
+// code of the column, at most 255. NewForest panics if a number is out of range.
 func NewForest(heights []int, trees []DecisionTree) *Forest {
 	f := &Forest{heights: heights, places: make([]int32, len(heights))}
 	for c, h := range heights {
@@ -94,10 +96,11 @@ func (f *Forest) Work() int {
 	return f.bits
 }
 
-// Add adds the score of each document to dst, tree by tree. There are at most [ForestDocs]
-// documents. values has the values of all leaves, in the order of the trees. codes has ForestDocs
-// bytes per column; the first len(dst) of them are the documents' codes, which must not exceed the
-// column's height. Add overwrites work, which must have length f.Work().
+// Add adds the score of each document to dst, tree by tree. dst has one element per document, at
+// most [ForestDocs]. values has the values of all leaves, in the order of the trees. codes has
+// ForestDocs bytes per column, column after column. Byte i of a column is the code of document i.
+// No code may be greater than the column's element of heights, the argument of [NewForest]. Add
+// overwrites work, which must have length f.Work().
 func (f *Forest) Add(dst, values []float64, codes []uint8, work []uint64) {
 	mustMatch(len(values), f.leaves)
 	mustMatch(len(codes), ForestDocs*len(f.heights))
@@ -110,8 +113,9 @@ func (f *Forest) Add(dst, values []float64, codes []uint8, work []uint64) {
 	addForest(f, dst, values, codes, work)
 }
 
-// addForestGo processes 64 documents at a time, one bit per document. For every column and every
-// code except the largest, work has a word of the documents above the code.
+// addForestGo processes 64 documents at a time, one bit per document. work contains a word for
+// every column and every code k except the column's largest. The word marks the documents whose
+// code is greater than k.
 func addForestGo(f *Forest, dst, values []float64, codes []uint8, work []uint64) {
 	work = work[:f.bits]
 	for from := 0; from < len(dst); from += 64 {
@@ -121,7 +125,8 @@ func addForestGo(f *Forest, dst, values []float64, codes []uint8, work []uint64)
 	}
 }
 
-// aboves sets, for every column and code, the bits of the documents from:to whose code is greater.
+// aboves sets the words of work for the documents from ≤ d < to. The word of a column and a code k
+// marks the documents whose code is greater than k.
 func (f *Forest) aboves(work []uint64, codes []uint8, from, to int) {
 	clear(work)
 	for c, h := range f.heights {
@@ -162,15 +167,15 @@ func (f *Forest) addBits(dst, values []float64, aboves []uint64) {
 	}
 }
 
-// leafNumbers sets leaves to the leaf of each document in a tree with n leaves. at[l] has the bits of
-// the documents at leaf l. leafNumbers overwrites at.
+// leafNumbers sets leaves[d] to the leaf of document d in a tree with n leaves. On entry, bit d of
+// at[l] is set if document d is at leaf l. leafNumbers overwrites at.
 func leafNumbers(leaves *[64]uint8, at *[256]uint64, n int) {
 	size := 1
 	for size < n {
 		size *= 2
 	}
 	clear(at[n:size])
-	var planes [8]uint64 // bit b of all documents' leaves
+	var planes [8]uint64 // planes[b] has bit b of each document's leaf number
 	used := 0
 	for half := size / 2; half > 0; half /= 2 {
 		var odds uint64
@@ -193,7 +198,7 @@ func leafNumbers(leaves *[64]uint8, at *[256]uint64, n int) {
 	}
 }
 
-// eightBits[x] has bit b of x as byte b.
+// eightBits[x] contains each bit of x as a byte: byte b is bit b of x.
 var eightBits = func() (t [256]uint64) {
 	for x := range t {
 		for b := range 8 {

@@ -34,8 +34,9 @@ func gemmTGo(grad []float64, x []float32, delta []float64, rows, columns int) {
 	}
 }
 
-// checkUnits reports whether there is at least one row and one vector. It panics unless results has
-// rows elements and elements has columns elements for each vector.
+// checkUnits reports whether there is at least one row and one vector. It panics unless results is
+// a multiple of rows and elements is the same multiple of columns. The multiple is the number of
+// vectors.
 func checkUnits(results, rows, elements, columns int) bool {
 	if rows == 0 {
 		mustMatch(results, 0)

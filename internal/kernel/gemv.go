@@ -3,8 +3,8 @@ package kernel
 import "math"
 
 // Gemv sets dst to x·w, the scores of all documents under a linear scorer. x is a row-major matrix
-// of len(dst) rows and len(w) columns. Each score has the bits of [Dot32], so it does not depend on
-// which documents are scored together.
+// of len(dst) rows and len(w) columns. Each score has the same bits as the result of [Dot32], so it
+// does not depend on the other rows.
 func Gemv(dst []float64, x []float32, w []float64) {
 	mustMatch(len(x), len(dst)*len(w))
 	gemv(dst, x, w)
@@ -17,15 +17,15 @@ func gemvGo(dst []float64, x []float32, w []float64) {
 	}
 }
 
-// GemvT adds Xᵀ·lambda to grad. It turns the derivatives by the scores into the gradient by the
-// weights. x is a row-major matrix of len(lambda) rows and len(grad) columns. Every element of grad
-// adds its products in the order of the rows, each with one rounding. So calls for consecutive
-// blocks of rows give the same bits as one call.
+// GemvT adds Xᵀ·lambda to grad. If lambda has the derivatives of a loss by the scores of a linear
+// scorer, the product is the gradient by the weights. x is a row-major matrix of len(lambda) rows
+// and len(grad) columns. The products are added to an element of grad in the order of the rows,
+// each with one rounding. So calls for consecutive blocks of rows give the same bits as one call.
 func GemvT(grad []float64, x []float32, lambda []float64) { GemvTBefore(grad, x, lambda, nil) }
 
-// GemvTBefore is [GemvT] and also prefetches the start of next, the matrix that the caller reads
-// next. next may have any length; GemvTBefore prefetches about as many bytes as x has. It
-// prefetches nothing if next is empty.
+// GemvTBefore computes [GemvT] and also prefetches the start of next, the matrix that the caller
+// reads afterwards. next may have any length. GemvTBefore prefetches about as many bytes as x has,
+// or nothing if next is empty.
 func GemvTBefore(grad []float64, x []float32, lambda []float64, next []float32) {
 	mustMatch(len(x), len(grad)*len(lambda))
 	if len(next) == 0 {

@@ -1,14 +1,15 @@
 // Package kernel contains the vector loops that take most of the time of training and of scoring
-// with trees. Portable Go is the reference of every function. On amd64, a program selects generated
-// AVX2 assembly when it starts. Functions for trees, exponentials and logarithms also have AVX-512
-// assembly. On arm64, most functions have NEON assembly. All variants give the same bits for any
-// alignment of the slices, so a model does not depend on the machine. (Only the payload of a NaN is
-// unspecified.) The build tag noasm excludes all assembly, and noavx512 excludes the AVX-512
-// assembly.
+// with trees. Every function has a reference in portable Go. On amd64, the package uses generated
+// AVX2 assembly if the processor supports AVX2. Functions for trees, exponentials and logarithms
+// also have AVX-512 assembly. On arm64, most functions have NEON assembly. The reference and the
+// assembly return the same bits for any alignment of the slices, so a model does not depend on the
+// machine. (Only the payload of a NaN is unspecified.) The build tag noasm excludes all assembly,
+// and noavx512 excludes the AVX-512 assembly.
 //
-// Start reading at dot.go. The other files follow its pattern. An exported function checks shapes.
-// A reference has a name that ends in Go. dispatch_amd64.go chooses between the reference and the
-// assembly, which tools/kernelgen generates.
+// Start reading at dot.go, whose structure the other files share. An exported function checks the
+// lengths of its arguments. The reference has the same name with the ending Go. dispatch_amd64.go
+// chooses between the reference and the assembly, which tools/kernelgen generates. A lane is one of
+// the partial sums that a vector register accumulates side by side.
 //
 // The package works only on slices and must not know of queries, losses or scorers. Mismatched
 // lengths and indices out of range are programming errors and panic. Slices that a function writes
@@ -27,8 +28,8 @@ func mustMatch(got, want int) {
 	}
 }
 
-// lengthError is the value of mustMatch's panics. Its text is formatted later, which keeps the
-// callers small enough for inlining.
+// lengthError is the value with which mustMatch panics. The Error method formats the text, so that
+// the callers of mustMatch are small enough for inlining.
 type lengthError struct{ got, want int }
 
 func (e lengthError) Error() string {

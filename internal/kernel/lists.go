@@ -2,10 +2,11 @@ package kernel
 
 import "slices"
 
-// lists describes lists of indices of a slice c, for computing the sum of the elements of c in each
-// list. Eight lists of about the same length form a group. The sums of a group are computed in
-// lockstep, so that eight independent chains of additions hide each other's latency. Groups are
-// ordered by length, which makes the ends of the loops predictable.
+// lists describes lists of indices of a slice c. The methods of Pairs use lists to compute, for
+// each list, the sum of the elements of c at its indices. Eight lists of about the same length form
+// a group. The sums of a group are computed in lockstep, so that eight independent chains of
+// additions hide each other's latency. Groups are ordered by length, so that the processor predicts
+// the ends of the loops.
 //
 // The indices of all lists are in one slice: group by group and, within a group, step by step. Each
 // step has the next index of each of the eight lists. After the end of a list, its index refers to
@@ -20,13 +21,13 @@ type lists struct {
 // lockstep is the number of lists in a group.
 const lockstep = 8
 
-// longest is the length beyond which lists are cut. Without the limit, a document in most pairs
-// would leave the other seven lists of its group idle. An example is the only relevant document of
-// a query.
+// longest is the length beyond which a list is cut into parts. Without the limit, a list of most
+// pairs would keep its group busy while the group's other seven lists have ended. The only relevant
+// document of a query has such a list.
 const longest = 32
 
-// cut is a later part of a list. The sum with number from is added to the sum with number to, which is
-// the sum of the list's first part.
+// cut is a part of a list, but not the first part. from is the number of the part's sum, which is
+// added to the sum of the first part. to is the number of that sum.
 type cut struct{ from, to int32 }
 
 // sums returns the number of sums, including the sums of empty lists that complete a group.

@@ -49,8 +49,8 @@ func logisticGo(dst, x []float64) {
 // adds p_b to grad[b]. Every r_b must be at most 2^100. a and e must be finite and non-negative.
 // grad must have the length of e.
 //
-// LogisticRow takes one division per pair and one logarithm per row. It stores the product of the 1
-// + r_b minus 1, so that tiny r_b lose no precision. The relative error of logSum is below
+// LogisticRow takes one division per pair and one logarithm per row. It accumulates Π(1 + r_b) − 1
+// instead of the product, so that tiny r_b lose no precision. The relative error of logSum is below
 // (len(e)/4 + 10)·2⁻⁵², which is 1e-13 for 1700 pairs. The relative error of every p_b is below
 // 2⁻⁵¹.
 func LogisticRow(a float64, e, grad []float64) (logSum, probSum float64) {
@@ -60,9 +60,9 @@ func LogisticRow(a float64, e, grad []float64) (logSum, probSum float64) {
 	return math.FMA(float64(k), math.Ln2, elementary.Log1pUnit(u)), probSum
 }
 
-// logisticRowGo returns the product of the 1 + r_b as 2^k·(1 + u), 0 ≤ u < 2^8. It distributes the
-// pairs over eight lanes, eight pairs at a time. If four or more pairs remain, four go to the first
-// four lanes. The last one to three pairs go to the last four lanes.
+// logisticRowGo returns u and k such that Π(1 + r_b) is 2^k·(1 + u), with 0 ≤ u < 2^8. It
+// distributes the pairs over eight lanes, eight pairs at a time. If four or more pairs remain, four
+// go to the first four lanes. The last one to three pairs go to the last four lanes.
 func logisticRowGo(a float64, e, grad []float64) (u float64, k int64, probSum float64) {
 	var o odds
 	for block := 1; len(e) >= 8; block++ {
@@ -82,9 +82,9 @@ func logisticRowGo(a float64, e, grad []float64) (u float64, k int64, probSum fl
 	return u, k, o.probSum()
 }
 
-// SlopeRow adds c·p_b(1 − p_b) to grad[b] and returns Σ_b p_b(1 − p_b). p_b(1 − p_b) is the
-// derivative of the logistic function. p_b and the conditions are as in [LogisticRow]. SlopeRow
-// takes one division per pair.
+// SlopeRow adds c·p_b(1 − p_b) to grad[b] and returns Σ_b p_b(1 − p_b). p_b is the logistic
+// function of z_b − z_g, and p_b(1 − p_b) is its derivative. The arguments must meet the conditions
+// of [LogisticRow]. SlopeRow takes one division per pair.
 func SlopeRow(a, c float64, e, grad []float64) (sum float64) {
 	mustMatch(len(grad), len(e))
 	return slopeRow(a, c, e, grad)
@@ -137,8 +137,8 @@ func (o *odds) pass(from int, a float64, e, grad []float64) {
 	}
 }
 
-// normalise prevents overflow of the products. Between two calls, a product below 2 is multiplied by
-// at most eight factors, which are at most 1 + 2^100.
+// normalise moves the exponents of the products into k, which prevents overflow. Between two calls,
+// a lane's product is multiplied by at most eight factors of at most 1 + 2^100.
 func (o *odds) normalise() {
 	for l := range o.u {
 		o.u[l], o.k[l] = normalise(o.u[l], o.k[l])
@@ -170,8 +170,9 @@ const (
 	mantissaBits = 1<<52 - 1
 )
 
-// normalise moves the exponent of 1 + u into k, if u ≥ 1. It returns u in [0, 1) and k such that
-// 2^k·(1 + u) is unchanged. It returns smaller u and NaN as they are.
+// normalise moves the exponent of 1 + u into k if u ≥ 1. The returned u is in [0, 1), and the
+// returned k leaves 2^k·(1 + u) unchanged. If u is less than 1 or NaN, normalise returns its
+// arguments.
 func normalise(u float64, k int64) (float64, int64) {
 	if !(u >= 1) {
 		return u, k

@@ -9,11 +9,12 @@ import (
 // RowPadding is the number of elements that [LogisticRows] needs after the last column.
 const RowPadding = 7
 
-// LogisticRows is [LogisticRow] for many relevant documents. Relevant document r is paired with the
-// irrelevant documents from number from[r] on. a[r] is exp(−z_g) on entry and the sum of the p_b of
-// row r on return. a and grad get the same bits as from LogisticRow. LogisticRows returns the sum
-// of log(1 + r_b) over all pairs, which takes one logarithm per several thousand pairs. The
-// relative error of the sum is below 1e-12, usually near 1e-15.
+// LogisticRows computes the loss of [LogisticRow] for many relevant documents, one row of pairs
+// each. Row r pairs relevant document r with the irrelevant documents from number from[r] on. On
+// entry, a[r] is exp(−z_g) of relevant document r. On return, a[r] is the sum of p_b over the row.
+// a and grad get the same bits as from LogisticRow. LogisticRows returns the sum of log(1 + r_b)
+// over all pairs, which takes one logarithm per several thousand pairs. The relative error of the
+// sum is below 1e-12, usually near 1e-15.
 //
 // e and grad have one element per irrelevant document and RowPadding more. The padding of e must be
 // 0, so that the end of a row needs no special code. from has the length of a. No element of from
@@ -37,8 +38,8 @@ func LogisticRows(a, e, grad []float64, from []int32) (logSum float64) {
 	return logSum
 }
 
-// mostFactors is the largest number of pairs in one product, since rounding errors grow with the
-// number of pairs. Only the product of a single row may have more.
+// mostFactors is the largest number of pairs whose factors 1 + r_b are multiplied into one product.
+// Rounding errors grow with this number. Only a product of a single row may have more factors.
 const mostFactors = 4096
 
 // fewRows returns the number of rows whose pairs go into one product. The number is at least one.
@@ -55,9 +56,10 @@ func fewRows(from []int32, columns int) int {
 // factorsAtOnce is the number of factors that are multiplied before a product is normalised.
 const factorsAtOnce = 8
 
-// logisticRowsGo returns the product of all 1 + r_b as 2^k·(1 + u), 0 ≤ u < 2^8. It distributes a
-// row over the lanes as [logisticRowGo] does, with the padding as zeros: five to seven last pairs
-// count as eight, and one to four as four.
+// logisticRowsGo returns u and k such that the product of all 1 + r_b is 2^k·(1 + u), with 0 ≤ u <
+// 2^8. It distributes the pairs of a row over the lanes as [logisticRowGo] does, but reads the
+// padding after the row instead of masking: the last five to seven pairs count as eight, and the
+// last one to four as four.
 func logisticRowsGo(a, e, grad []float64, from []int32) (u float64, k int64) {
 	var o odds
 	left := factorsAtOnce
@@ -87,7 +89,7 @@ func logisticRowsGo(a, e, grad []float64, from []int32) (u float64, k int64) {
 	return u, k
 }
 
-// lanesOfRest returns the first lane of the last n pairs of a row, for n up to four.
+// lanesOfRest returns the first of the four lanes for the last n pairs of a row, 1 ≤ n ≤ 4.
 func lanesOfRest(n int) int {
 	if n == 4 {
 		return 0

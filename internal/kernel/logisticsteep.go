@@ -4,8 +4,9 @@ package kernel
 // exp(69) < 2^100.
 const MaxLogOdds = 69
 
-// SteepLogisticRow is [LogisticRow] for log odds row + cols[c] of any size. cols, grad and work
-// have the same length.
+// SteepLogisticRow computes the sums of [LogisticRow] from log odds, which may be of any size. The
+// log odds of pair c, z_b − z_g, are row + cols[c]. SteepLogisticRow adds p_c to grad[c] and
+// overwrites work. cols, grad and work have the same length.
 func SteepLogisticRow(row float64, cols, grad, work []float64) (logSum, probSum float64) {
 	for c, v := range cols {
 		work[c] = row + v

@@ -5,15 +5,16 @@ import (
 	"math"
 )
 
-// Pairs is a list of pairs of documents of one query. In pair i, document plus[i] rises above
-// document minus[i]; the pairs are the steps of random walks over rankings. Pairs represents the
-// matrix D with one row per pair, D·s = (s[plus[i]] − s[minus[i]])ᵢ. Its methods compute products
-// of D and of its transpose.
+// Pairs is a list of pairs of documents of one query. In pair i, document plus[i] rises in the
+// ranking and document minus[i] falls. A typical list contains the steps of random walks over
+// rankings, where a step exchanges two neighbours. Pairs represents the matrix D with one row per
+// pair and one column per document, where element i of D·s is s[plus[i]] − s[minus[i]]. The methods
+// compute products of D and of its transpose with vectors.
 //
-// [NewPairs] checks the indices once. Pairs stores the transpose, too, since summing the pairs of
-// each document takes half as long as adding every pair to two documents' sums in memory. A pair
-// takes 8 bytes plus padding. It takes 16 bytes if there are more pairs or documents than 16 bits
-// can number. Pairs is immutable and may be used concurrently.
+// [NewPairs] checks the indices once. Pairs also stores, for each document, the list of its pairs.
+// Products with the transpose use these lists, which takes half as long as adding every pair to the
+// sums of two documents in memory. A pair takes 8 bytes plus padding, or 16 bytes if 16 bits are
+// too few to number the pairs or documents. Pairs is immutable and may be used concurrently.
 type Pairs struct {
 	documents, count int
 	lists            lists
@@ -25,8 +26,8 @@ type Pairs struct {
 type pairNumbers[I uint16 | int32] struct {
 	plus, minus []I // documents of each pair
 	at          []I // pair numbers of all lists, see [lists]
-	// up[d] is the number of the list of pairs in which document d rises, down[d] of those in which
-	// it falls.
+	// up[d] is the number of the list of pairs in which document d rises. down[d] is the number of
+	// the list of pairs in which document d falls.
 	up, down []I
 }
 
@@ -61,8 +62,8 @@ func mustIndex(index []int32, n int) {
 	}
 }
 
-// narrow converts x. The result has capacity for eight more elements, so that vector loads may pass
-// its end.
+// narrow converts x to 16 bits. The result has capacity for eight more elements, so that vector
+// loads may extend beyond its end.
 func narrow(x []int32) []uint16 {
 	y := make([]uint16, len(x), len(x)+8)
 	for i, v := range x {
@@ -74,14 +75,14 @@ func narrow(x []int32) []uint16 {
 // Len returns the number of pairs.
 func (p *Pairs) Len() int { return p.count }
 
-// PrefixDiff sets all rows of e after the first. e is a row-major matrix of width columns whose
-// first row the caller has set. The columns become running sums of a·D·s:
+// PrefixDiff computes running sums of a·D·s down the columns of e, a row-major matrix of width
+// columns. The caller has set the first row, where the sums start. PrefixDiff sets all other rows:
 //
 //	e[width+i] = e[i] + a·(s[plus[i]] − s[minus[i]])
 //
-// The difference is rounded once, and the multiply-add once. e has width elements more than there
-// are pairs, and the pairs fill whole rows. LogRank's sampled form computes the energies of its
-// walks with PrefixDiff: a row is a step of all walks.
+// The difference is rounded once, and the multiply-add once. The number of pairs is a multiple of
+// width, and e has one row more than the pairs fill. LogRank with sampled rankings uses PrefixDiff
+// for the energies of random walks: a column is a walk, and a row is one step of all walks.
 func (p *Pairs) PrefixDiff(e []float64, a float64, s []float64, width int) {
 	mustMatch(len(s), p.documents)
 	mustMatch(len(e), width+p.count)
@@ -102,9 +103,11 @@ func prefixDiffGo[I uint16 | int32](e []float64, a float64, s []float64, plus, m
 	}
 }
 
-// AddSquares adds to dst the changes of the squares of running sums. It uses the pairs of one
-// column of the rows of [Pairs.PrefixDiff]. Each change is multiplied by its pair's factor. For the
-// pairs of the column, in order, AddSquares computes
+// AddSquares updates a running sum per document, which rises by 1 in a pair in which the document
+// rises and falls by 1 in a pair in which it falls. The change of the sum's square, times the
+// pair's element of factors, is added to dst. The pairs are arranged in rows of width elements, as
+// in [Pairs.PrefixDiff], and AddSquares uses only the pairs of one column. For these pairs, in
+// order, it computes
 //
 //	dst[plus] += factor·((sum[plus]+1)² − sum[plus]²),    sum[plus] += 1
 //	dst[minus] += factor·((sum[minus]−1)² − sum[minus]²), sum[minus] −= 1

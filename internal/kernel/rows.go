@@ -3,8 +3,8 @@ package kernel
 import "fmt"
 
 // SuffixRows computes running sums up the columns of a row-major matrix of width columns. Row t
-// becomes the sum of rows t and below, added from the last row upward. SuffixRows is the adjoint of
-// running sums down the columns.
+// becomes the sum of rows t and below, added from the last row upward. SuffixRows is the adjoint
+// (transpose) of running sums down the columns, such as those of [Pairs.PrefixDiff].
 func SuffixRows(e []float64, width int) {
 	if checkRows(len(e), width) > 1 {
 		suffixRows(e, width)

@@ -1,21 +1,23 @@
 package kernel
 
-// A word of sums packs two integer sums. The upper half is signed and named G, the lower half is
-// unsigned and named H. Words are added without unpacking.
+// The functions of this file work on words of 64 bits that contain two sums each. The upper half is
+// a signed sum of gradients, G. The lower half is an unsigned sum of second derivatives, H. One
+// addition of two words adds both sums.
 
-// DivisionBound returns an upper bound of the strength of all divisions of a node's documents.
-// sums[c] is the sum over the documents with code c. A division sends the documents with codes up
-// to c to the left side and the documents with larger codes to the right side. Its strength is
+// DivisionBound returns an upper bound, except for rounding, on the strength of all divisions of a
+// tree node's documents by one feature. sums[c] is the sum over the documents whose code is c.
+// Division c sends the documents with codes up to c to the left side and the documents with larger
+// codes to the right side. Its strength is
 //
 //	G²/(H + l2) of the left side + G²/(H + l2) of the right side.
 //
-// Divisions with H < least on either side do not count. If none counts, the result is 0. left is
-// the sum over the documents that are always on the left side, and total is the sum over all
-// documents.
+// DivisionBound ignores divisions with H < least on a side. The result is 0 if it ignores all
+// divisions. left is the sum over documents that are on the left side of every division, such as
+// documents with a missing value. total is the sum over all documents.
 //
-// DivisionBound computes in float32. The result falls below the largest exact strength by at most a
-// relative error of 2⁻¹⁹. H + l2 counts as 2⁻²⁰ if it is smaller. l2 is 0 or in [2⁻²⁰, 2⁴⁰]. least
-// is not negative. len(sums) is a multiple of 8.
+// DivisionBound computes in float32. Rounding can make the result smaller than the largest exact
+// strength, by a relative error of at most 2⁻¹⁹. A denominator H + l2 below 2⁻²⁰ is replaced by
+// 2⁻²⁰. l2 is 0 or in [2⁻²⁰, 2⁴⁰]. least is not negative. len(sums) is a multiple of 8.
 func DivisionBound(sums []uint64, left, total uint64, l2, least float32) float32 {
 	mustMatch(len(sums)%8, 0)
 	if len(sums) == 0 {
@@ -43,7 +45,8 @@ func divisionBoundGo(sums []uint64, left, total uint64, l2, least float32) (best
 	return best
 }
 
-// ofUint32 converts x as the vector code does. It rounds twice if x is 2³¹ or more.
+// ofUint32 converts x to float32 with the same steps as the assembly. The result is rounded twice
+// if x is 2³¹ or more.
 func ofUint32(x uint32) float32 {
 	f := float32(int32(x))
 	if int32(x) < 0 {

@@ -2,23 +2,25 @@ package kernel
 
 import "math"
 
-// SwapLaw computes λ for pairs of documents from the change of a measure when the two are swapped. One
-// document, the upper, is in all pairs and ranks above the others. E is exp(σ·score) of a document, up
-// to a common factor, and Upper is E of the upper document. D is the decrease of the measure by the
-// swap, which is positive if the upper document is better. Then
+// SwapLaw computes the λ of pairs of documents as LambdaRank does, from the change of a measure
+// when the documents of a pair are swapped. One document, the upper, is in all pairs and ranks
+// above the other documents. E is exp(σ·score) of a document, up to a factor that all documents
+// share, and Upper is E of the upper document. D is the decrease of the measure by the swap. D is
+// positive if the upper document is the better one of the pair. Then
 //
 //	ρ = Ease·E_worse/(E_better + Ease·E_worse),    f = Sigma·D·ρ
 //
-// is λ of the upper document. It is LambdaRank's λ if Ease is exp(σ·margin).
+// is the λ of the upper document. Sigma is LambdaRank's σ, and Ease is exp(σ·margin), or 1 without
+// a margin.
 type SwapLaw struct{ Sigma, Ease, Upper float64 }
 
 // SwapSums are sums over pairs, added in order, with f and ρ as in [SwapLaw]. F is the sum of f,
 // Curvature is the sum of Sigma·|f|·(1 − ρ), and Size is the sum of |f|.
 type SwapSums struct{ F, Curvature, Size float64 }
 
-// Add adds the pairs of the upper document with other documents to sums. losses[b] is D of the pair
-// with document b, and e[b] is E of document b. Add subtracts f from lambda[b] and adds
-// Sigma·|f|·(1 − ρ) to second[b]. All slices have the same length.
+// Add adds the pairs of the upper document with other documents b to sums. losses[b] is D of the
+// pair, and e[b] is E of document b. Add subtracts f from lambda[b] and adds Sigma·|f|·(1 − ρ) to
+// second[b]. All slices have the same length.
 func (l SwapLaw) Add(sums *SwapSums, lambda, second, losses, e []float64) {
 	mustMatch(len(second), len(lambda))
 	mustMatch(len(losses), len(lambda))
@@ -26,8 +28,8 @@ func (l SwapLaw) Add(sums *SwapSums, lambda, second, losses, e []float64) {
 	addSwaps(l, sums, lambda, second, losses, e)
 }
 
-// addSwapsGo selects the better document without a branch, since the branch would be unpredictable.
-// The upper document is the worse one if the loss is negative.
+// addSwapsGo selects the better document of each pair without a branch, since the branch would be
+// unpredictable. The upper document is the worse one if the pair's element of losses is negative.
 func addSwapsGo(l SwapLaw, sums *SwapSums, lambda, second, losses, e []float64) {
 	upper := math.Float64bits(l.Upper)
 	second, losses, e = second[:len(lambda)], losses[:len(lambda)], e[:len(lambda)]

@@ -1,7 +1,8 @@
 package kernel
 
-// Kept marks the elements of a row-major matrix that count. The zero value is for an empty matrix.
-// Kept is immutable and may be used concurrently.
+// Kept marks elements of a row-major matrix: some elements count, and the other elements are set to
+// a fixed value. The zero value is for an empty matrix. Kept is immutable and may be used
+// concurrently.
 type Kept struct {
 	elements, width int
 	without         []int32
@@ -31,15 +32,14 @@ func (k Kept) Drop(e []float64, v float64) {
 	}
 }
 
-// ExpWalks computes exponentials of the running sums of [Pairs.PrefixDiff]. The first row of e has
-// the first row of the running sums. ExpWalks adds b·y to the exponents and sets the elements that
-// kept does not count to 0:
+// ExpWalks computes exponentials of running sums. It computes the sums as [Pairs.PrefixDiff] does,
+// from their first row, which the caller has stored in the first row of e. Then it sets
 //
 //	e[i] = exp(sum[i] + b·y[i])
 //
-// The results have the bits of PrefixDiff followed by [ExpPlus]. One pass is faster than two, since
-// loads bound the first step and arithmetic bounds the second. e, y and kept have kept's width more
-// elements than there are pairs.
+// and sets the elements that kept does not count to 0. The results have the same bits as after
+// PrefixDiff and [ExpPlus]. One pass is faster than two, since loads bound PrefixDiff and
+// arithmetic bounds ExpPlus. e, y and kept have one row more than the pairs fill.
 func (p *Pairs) ExpWalks(e []float64, a float64, s []float64, b float64, y []float64, kept Kept) {
 	width := kept.width
 	mustMatch(len(s), p.documents)
