@@ -5,7 +5,8 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// adam's bottleneck is one square root and one division per vector, about fifteen cycles.
+// adam writes the loop of kernel.Adam. The bottleneck is one square root and one division per
+// vector, about fifteen cycles.
 func adam() {
 	TEXT("adamAVX2", attrLeaf, "func(x, grad, m, v []float64, beta1, beta2, rate, epsilon float64)")
 	Doc("adamAVX2 implements adamGo. All slices must have the length of x.")

@@ -6,9 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// codesOfMany is a binary search of the cuts for 16 numbers at a time. A register contains every
-// sixteenth cut. Four steps in the register find a block of sixteen cuts, and four more steps search
-// the block in memory.
+// codesOfMany writes a binary search among the cuts, for 16 numbers at a time. A register contains
+// every sixteenth cut. Four steps of the search read the register and find a block of sixteen cuts.
+// Four more steps search the block in memory.
 func codesOfMany() {
 	TEXT("codesOfManyAVX512", attrLeaf, "func(dst *uint8, x *float32, cuts *[256]float32, n int)")
 	Doc("codesOfManyAVX512 implements codesGo for n numbers, at least one. Infinities must follow the last cut.")
@@ -67,7 +67,7 @@ func codesOfMany() {
 	RET()
 }
 
-// repeated returns sixteen copies of a word.
+// repeated returns a register with sixteen copies of a word.
 func repeated(word uint32) VecVirtual {
 	one, v := GP32(), ZMM()
 	MOVL(U32(word), one)
@@ -75,7 +75,7 @@ func repeated(word uint32) VecVirtual {
 	return v
 }
 
-// sixteenths returns the indices of every sixteenth of 256 elements.
+// sixteenths returns the indices 15, 31, …, 255 as a vector operand.
 func sixteenths() Mem {
 	var words []uint64
 	for k := range uint64(8) {

@@ -25,15 +25,16 @@ const (
 	mantissaBits = 1<<52 - 1
 )
 
-// Both polynomials interpolate at Chebyshev nodes. This loses less than one bit compared with the
-// best polynomial. Their errors are far below a rounding error.
+// The polynomials interpolate the functions at Chebyshev nodes. Their errors are less than twice
+// the errors of the best polynomials, and far below a rounding error.
 var (
-	// expPolynomial is (eʳ − 1 − r)/r² for |r| ≤ ln2/2. Its error times r² is what matters. So eʳ
-	// is interpolated at twelve nodes, of which the middle two have merged at zero.
+	// expPolynomial approximates (eʳ − 1 − r)/r² for |r| ≤ ln2/2. The exponential contains the
+	// polynomial times r², so the error of this product counts. At r = 0, the factor r² makes the
+	// product exact. So the nodes are twelve Chebyshev nodes without the two next to 0.
 	expPolynomial = interpolate(
 		append(chebyshev(12, -0.3466, 0.3466)[:5], chebyshev(12, -0.3466, 0.3466)[7:]...),
 		func(k int) *big.Float { return inverse(factorial(k + 2)) })
-	// atanhPolynomial is (2·atanh(s)/s − 2)/s² in s², 0 ≤ s ≤ 1/3.
+	// atanhPolynomial approximates (2·atanh(s)/s − 2)/s² as a polynomial in s², for 0 ≤ s ≤ 1/3.
 	atanhPolynomial = interpolate(chebyshev(10, 0, 1.0/9),
 		func(k int) *big.Float { return new(big.Float).Mul(number(2), inverse(number(float64(2*k+3)))) })
 )
@@ -78,8 +79,8 @@ func interpolate(at []float64, term func(k int) *big.Float) []float64 {
 	})
 }
 
-// through returns the coefficients, lowest first, of the polynomial that equals the function at the
-// nodes.
+// through returns the coefficients, lowest first, of the polynomial that equals the function value
+// at the nodes.
 func through(at []float64, value func(x *big.Float) *big.Float) []float64 {
 	n := len(at)
 	nodes, divided := make([]*big.Float, n), make([]*big.Float, n)

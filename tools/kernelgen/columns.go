@@ -5,8 +5,8 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// rowsAhead is the prefetch distance in rows. Memory delivers a row while the rows before are
-// copied.
+// rowsAhead is the prefetch distance in rows. While the loop copies row i, memory delivers row i +
+// rowsAhead.
 const rowsAhead = 16
 
 // copyColumns copies words of rows to columns. The rows are anywhere in memory, which the processor

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// dot is the simplest kernel: sixteen lanes in four accumulators.
+// dot writes the simplest kernel: a sum over sixteen lanes, in four accumulators of four lanes.
 func dot() {
 	TEXT("dotAVX2", attrLeaf, "func(x, y []float64) float64")
 	Doc("dotAVX2 implements dotGo. y must be at least as long as x.")
@@ -30,7 +30,8 @@ func dot() {
 	result(reduceSum(acc))
 }
 
-// columns describes how the columns of a float32 matrix are divided into steps.
+// columns describes how a loop over the columns of a float32 matrix is divided: steps of eight
+// columns, at most one step of four, and a last step of fewer than four.
 type columns struct {
 	n, blocked, tail Register // number of columns, in blocks of 8, and in the last step of fewer than 4
 	mask, mask32     VecVirtual
@@ -47,8 +48,9 @@ func newColumns(n Register) columns {
 }
 
 // multiply returns four partial sums of the dot product of each row with w. Eight elements at a
-// time go to two accumulators. If four or more remain, four go to the first accumulator. The last
-// ones go to the second.
+// time go to two accumulators of four lanes. If four or more elements remain, four go to the first
+// accumulator. The last one to three elements go to the second accumulator. The partial sums are
+// the sums of the two accumulators.
 func (c columns) multiply(rows []Mem, w Mem, label string) []VecVirtual {
 	low, high := zeros(len(rows)), zeros(len(rows))
 	j := GP64()
@@ -97,13 +99,14 @@ func (c columns) multiply(rows []Mem, w Mem, label string) []VecVirtual {
 	return low
 }
 
-// one reduces the partial sums of one row.
+// one adds the four partial sums of one row.
 func one(s VecVirtual) VecVirtual {
 	return horizontal(s, func(a, b VecVirtual) { VADDPD(b, a, a) })
 }
 
-// four reduces the partial sums of four rows together, in the order of horizontal. It puts the
-// halves of rows 0 and 2, and of rows 1 and 3, side by side, and then their lanes.
+// four adds the partial sums of four rows, each in the order of horizontal, and returns the four
+// results in one register. To add several rows by one instruction, it puts the halves of rows 0 and
+// 2, and of rows 1 and 3, side by side, and then their lanes.
 func four(s []VecVirtual) VecVirtual {
 	fold := func(a, b VecVirtual) VecVirtual {
 		lower, upper := YMM(), YMM()

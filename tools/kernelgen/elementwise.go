@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// update is a loop that rewrites dst element by element, from x if x is set. It processes sixteen
-// elements at a time, then four, then one.
+// update is a loop that replaces each element of dst by a function of the element and, if x is set,
+// of the same element of x. It processes sixteen elements at a time, then four, then one.
 type update struct {
 	dst, x Mem
 	n      Register
@@ -45,7 +45,8 @@ func (u update) emit() {
 	RET()
 }
 
-// advance sets the flags by the number of remaining elements.
+// advance increments the pointers. Its last instruction sets the flags according to the number of
+// remaining elements.
 func (u update) advance(elements int) {
 	ADDQ(U8(8*elements), u.dst.Base)
 	if u.x.Base != nil {

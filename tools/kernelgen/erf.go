@@ -6,7 +6,7 @@ import (
 
 // The polynomials of the complementary error function in internal/elementary/erf.go.
 var (
-	// erfPolynomial is erf(x)/x in x², 0 ≤ x ≤ ½.
+	// erfPolynomial approximates erf(x)/x as a polynomial in x², for 0 ≤ x ≤ ½.
 	erfPolynomial = interpolate(chebyshev(10, 0, 0.25), func(k int) *big.Float {
 		c := new(big.Float).Mul(twoOverRootPi(precision), inverse(factorial(k)))
 		c.Mul(c, inverse(number(float64(2*k+1))))
@@ -15,15 +15,17 @@ var (
 		}
 		return c
 	})
-	// erfcPolynomial is (1 + 2x)·exp(x²)·erfc(x) in t = (x − c)/(x + c), c = erfcCentre, for ½ ≤ x
-	// ≤ 28. Beyond 28, erfc underflows (M. M. Shepherd and J. G. Laframboise, Chebyshev
-	// approximation of (1 + 2x)exp(x²)erfc x in 0 ≤ x < ∞, Mathematics of Computation 36, 1981).
+	// erfcPolynomial approximates (1 + 2x)·exp(x²)·erfc(x) as a polynomial in t = (x − c)/(x + c),
+	// c = erfcCentre, for ½ ≤ x ≤ 28. Beyond 28, erfc underflows (M. M. Shepherd and J. G.
+	// Laframboise, Chebyshev approximation of (1 + 2x)exp(x²)erfc x in 0 ≤ x < ∞, Mathematics of
+	// Computation 36, 1981).
 	erfcPolynomial = through(chebyshev(26, (0.5-erfcCentre)/(0.5+erfcCentre), (28-erfcCentre)/(28+erfcCentre)), scaledErfc)
 )
 
 const erfcCentre = 3.75
 
-// widePrecision suffices for a difference of numbers of size e⁷⁸⁴ with 256 correct bits.
+// widePrecision is the precision of scaledErfc in bits. The difference there cancels up to 784/ln 2
+// ≈ 1131 bits, and 256 correct bits must remain.
 const widePrecision = 1600
 
 // scaledErfc returns the function of erfcPolynomial at t, computed as (1 + 2x)·(exp(x²) − 2/√π·Σ

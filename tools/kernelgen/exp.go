@@ -9,11 +9,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// exponential returns eˣ of every vector and overwrites x. It follows expGo step by step. VMINPD
-// and VMAXPD return their last operand, here x, if either is NaN. Four vectors at a time keep the
-// multipliers busy. They need all registers except those of t, which is stored in spill meanwhile.
-// Loads are the next bottleneck, so a constant for several vectors is loaded once if a register is
-// free.
+// exponential returns eˣ of every vector and overwrites x. It follows elementary.Exp step by step.
+// If an operand is NaN, VMINPD and VMAXPD return the operand that Intel's manual calls the second
+// source. x is that operand, so NaN stays NaN. Four vectors at a time keep the multipliers busy.
+// With four vectors, the polynomial needs all 16 registers, so t is stored in the memory spill
+// until the polynomial is computed. Loads are the next bottleneck, so a constant for several
+// vectors is loaded once if a register is free.
 func exponential(x []VecVirtual, spill Mem) []VecVirtual {
 	t, r2 := registers(len(x)), registers(len(x))
 	high, low := held("expHigh", expHigh), held("expLow", expLow)
@@ -61,11 +62,12 @@ const wide = 4
 type group struct {
 	x     []VecVirtual
 	spill Mem
-	again func(i int, v VecVirtual) // loads vector i again
+	again func(i int, v VecVirtual) // loads vector i, before f changed it, into v
 }
 
-// mapping sets dst[i] = f(x[i]). It processes the given number of vectors at a time, then half as
-// many, and so on, and then the remaining elements.
+// mapping writes a function that sets dst[i] = f(x[i]). Its loop processes the given number of
+// vectors at a time. After the loop, it processes half as many vectors, and so on down to one, and
+// then the remaining elements.
 func mapping(name, doc string, vectors int, f func(g group) []VecVirtual) {
 	TEXT(name, attrLeaf, "func(dst, x []float64)")
 	Doc(doc)
@@ -73,11 +75,13 @@ func mapping(name, doc string, vectors int, f func(g group) []VecVirtual) {
 	emitMapping(vectors, AllocLocal(32*wide), f, func(int, VecVirtual, loader) {}, func(int) {})
 }
 
-// loader loads a vector, or the remaining part of one.
+// loader loads a vector from m into v. After the last whole vector, it loads only the remaining
+// elements.
 type loader func(m Mem, v VecVirtual)
 
-// emitMapping writes the body of mapping. change modifies vector i of the elements after it was
-// loaded. advance is called with the number of processed elements.
+// emitMapping writes the body of a mapping. change modifies vector i after the vector was loaded
+// and before f is applied. advance is called after each step with the number of elements that the
+// step processed, for incrementing pointers other than x and dst.
 func emitMapping(vectors int, spill Mem, f func(g group) []VecVirtual, change func(i int, v VecVirtual, load loader), advance func(elements int)) {
 	dst, x, n := slice("dst"), slice("x"), length("x")
 	whole := func(m Mem, v VecVirtual) { VMOVUPD(m, v) }

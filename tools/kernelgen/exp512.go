@@ -8,12 +8,14 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// constants512 returns a register with eight copies of a constant. It is held512, which loads the
-// constant each time, or a function that keeps constants in registers.
+// constants512 returns a register with eight copies of a constant. The implementation held512 loads
+// the constant on each call. The result of keptConstants512 returns registers that were loaded
+// before.
 type constants512 func(name string, x float64) VecVirtual
 
-// steps512 writes the steps of a computation one after the other. write may put other steps between
-// them.
+// steps512 writes a computation as a sequence of steps. It passes each step to write, which runs
+// the step at once or stores it, so that the caller can alternate the steps of several
+// computations.
 type steps512 struct {
 	constant constants512
 	write    func(step func())
@@ -22,7 +24,8 @@ type steps512 struct {
 // atOnce writes each step immediately.
 var atOnce = steps512{held512, func(step func()) { step() }}
 
-// evenOdd is evenOdd for vectors of 512 bits. It loads each coefficient once for all vectors.
+// evenOdd computes a polynomial as the function evenOdd does, for vectors of 512 bits. It loads
+// each coefficient once for all vectors.
 func (s steps512) evenOdd(name string, c []float64, z, z2 []VecVirtual) []VecVirtual {
 	at := func(j int) VecVirtual { return s.constant(fmt.Sprintf("%s%d", name, j), c[j]) }
 	n := len(c)

@@ -6,8 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// forests writes the loops for scoring with trees. A register of 512 bits has the leaves of 64
-// documents, one byte each, and a register of 256 bits has those of 32.
+// forests writes the loops for scoring with trees (see kernel.Forest). A register of 512 bits
+// contains the leaf numbers of 64 documents, one byte each. A register of 256 bits contains the
+// leaf numbers of 32 documents.
 func forests() {
 	codes()
 	addForest()
@@ -15,9 +16,10 @@ func forests() {
 	addForestAVX2()
 }
 
-// addForest keeps the leaves of 128 documents in two registers during all splits of a tree. Then it
-// fetches their values, eight documents at a time. For a tree of up to 16 leaves, two registers
-// have all values, and a permutation selects from them. For larger trees it gathers.
+// addForest keeps the leaf numbers of 128 documents in two registers during all splits of a tree.
+// Then it loads the values of these leaves, eight documents at a time. For a tree of up to 16
+// leaves, two registers contain all leaf values, and a permutation selects from the registers. For
+// larger trees, gather instructions load the values.
 func addForest() {
 	TEXT("addForestAVX512", attrLeaf, "func(dst, values *float64, codes *uint8, splits, trees *uint32, count, groups int)")
 	Doc("addForestAVX512 implements addForestGo for count trees and 8·groups documents. count and groups are at least 1.")
@@ -44,8 +46,7 @@ func addForest() {
 	VPBROADCASTD(split.Offset(8), at)
 	VPBROADCASTD(split.Offset(12), step)
 	for i, l := range leaves {
-		// Computes the mask of the documents above first, since this does not wait for the previous
-		// split.
+		// Compare the codes first, since this comparison does not depend on the previous split.
 		goes := K()
 		VPCMPUB(U8(1), codes.Idx(column, 1).Offset(64*i), above, goes)
 		VPCMPEQB(at, l, goes, goes)
@@ -77,8 +78,9 @@ func addForest() {
 	RET()
 }
 
-// eights passes the documents eight at a time. value returns the values of the eight leaves at
-// leaf.
+// eights writes a loop that adds the leaf values of one tree to dst, eight documents at a time.
+// bytes is the address of the documents' leaf numbers. value writes the instructions that load the
+// values for the eight leaf numbers at leaf, and returns the register with the values.
 func eights(dst, bytes Mem, groups Register, label string, value func(leaf Mem) VecVirtual) {
 	i := GP64()
 	XORQ(i, i)
@@ -95,7 +97,7 @@ func eights(dst, bytes Mem, groups Register, label string, value func(leaf Mem) 
 	JL(LabelRef(label))
 }
 
-// few fetches the values for a tree with n ≤ 16 leaves.
+// few adds the leaf values of a tree with n ≤ 16 leaves to dst.
 func few(dst, values, bytes Mem, groups, n Register) {
 	ones, low, high := GP64(), K(), K()
 	MOVQ(I32(-1), ones)
@@ -124,8 +126,9 @@ func gathered(dst, values, bytes Mem, groups Register) {
 	})
 }
 
-// codes counts the cuts below each number, 64 numbers at a time. It takes one comparison and one
-// addition per cut and 16 numbers. It reads and writes the last numbers under masks.
+// codes counts the cuts below each number, 64 numbers at a time. Each cut takes one comparison and
+// one addition per 16 numbers. The last, incomplete group of numbers is read and written under
+// masks.
 func codes() {
 	TEXT("codesAVX512", attrLeaf, "func(dst *uint8, x, cuts *float32, n, count int)")
 	Doc("codesAVX512 implements codesGo for n numbers and count cuts, at least one of each.")

@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// addForestAVX2 is addForest with the leaves of 128 documents in four registers. It fetches values
-// by plain loads, as the loops over pairs do.
+// addForestAVX2 is addForest with the leaf numbers of 128 documents in four registers of 256 bits.
+// It loads leaf values one by one, because gather instructions take longer on AMD's Zen processors.
 func addForestAVX2() {
 	TEXT("addForestAVX2", attrLeaf, "func(dst, values *float64, codes *uint8, splits, trees *uint32, count, groups int)")
 	Doc("addForestAVX2 implements addForestGo for count trees and 8·groups documents. count and groups are at least 1.")
@@ -65,7 +65,8 @@ func addForestAVX2() {
 	RET()
 }
 
-// addEight adds the values of eight leaves to eight sums. bytes has the numbers of the leaves.
+// addEight adds the values of eight leaves to the eight sums at sums. bytes is the address of the
+// eight leaf numbers.
 func addEight(sums, values, bytes Mem) {
 	all := GP64()
 	MOVQ(bytes, all)

@@ -8,16 +8,18 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tile multiplies some rows of the matrix by some vectors. It computes many dot products at once,
-// so that every widened row and every vector serves several. The accumulators leave few registers
-// free, so masks are loaded from memory.
+// tile computes the dot products of some rows of a float32 matrix with some float64 vectors, the
+// units. It computes all of them in one loop. So each element of a row is converted to float64 once
+// for all units, and each element of a unit is loaded once for all rows. The accumulators leave few
+// registers free, so masks are loaded from memory.
 type tile struct {
 	rows, units []Mem
 	n, blocked  Register // number of columns, and number of columns in blocks of 8
 }
 
-// multiply returns the partial sums of all products, ordered by unit and then by row. The sums have
-// the order of columns.multiply. fetch is called once per eight columns.
+// multiply returns four partial sums of each dot product, ordered by unit and then by row. The
+// elements are distributed over the partial sums as in columns.multiply. fetch writes the prefetch
+// instructions of a step of eight columns; j is the register with the column.
 func (p tile) multiply(label string, fetch func(j Register)) []VecVirtual {
 	low, high := zeros(len(p.rows)*len(p.units)), zeros(len(p.rows)*len(p.units))
 	j := GP64()
@@ -67,8 +69,8 @@ func (p tile) multiply(label string, fetch func(j Register)) []VecVirtual {
 	return low
 }
 
-// multiplyAdd adds the products of the vector w, a part of a unit, and the vectors x of the rows to
-// acc. For a single row, w is a memory operand.
+// multiplyAdd multiplies four elements of a unit, at w, by the same elements of the rows, in x, and
+// adds the products to acc. For a single row, the instruction reads w from memory.
 func (p tile) multiplyAdd(w Mem, x, acc []VecVirtual) {
 	if len(x) == 1 {
 		VFMADD231PD(w, x[0], acc[0])
@@ -87,8 +89,8 @@ func newTile(n Register) tile {
 	return p
 }
 
-// consecutive returns the addresses of count vectors. Each begins stride bytes after the one
-// before.
+// consecutive returns the addresses of count rows or units, stride bytes apart, of which the first
+// is at first.
 func consecutive(first Mem, stride Register, count int) []Mem {
 	m := []Mem{first}
 	for len(m) < count {
@@ -99,7 +101,7 @@ func consecutive(first Mem, stride Register, count int) []Mem {
 	return m
 }
 
-// gemmUnits writes a function that multiplies all rows, two at a time, by two or three vectors.
+// gemmUnits writes a function that multiplies all rows, two at a time, by two or three units.
 func gemmUnits(units int) {
 	name := fmt.Sprintf("gemm%dAVX2", units)
 	TEXT(name, attrLeaf, "func(dst []float64, x []float32, w []float64, rows, columns int)")
@@ -151,11 +153,13 @@ func gemmUnits(units int) {
 	RET()
 }
 
-// ahead is the prefetch distance in bytes: about what memory delivers within its latency. After the
-// end of a query's rows, memory usually has the rows of the next query.
+// ahead is the prefetch distance in bytes, about the number of bytes that memory delivers within
+// its latency. The prefetch may extend beyond the end of the matrix, where the rows of the next
+// query usually are.
 const ahead = 8 << 10
 
-// two reduces the partial sums of two rows together, in the order of horizontal.
+// two adds the partial sums of two dot products, each in the order of horizontal, and returns both
+// results in one register.
 func two(a, b VecVirtual) VecVirtual {
 	lower, upper := YMM(), YMM()
 	VPERM2F128(U8(0x20), b, a, lower)
@@ -169,7 +173,7 @@ func two(a, b VecVirtual) VecVirtual {
 	return first
 }
 
-// gemmRow writes a function that multiplies a single row by six or four vectors.
+// gemmRow writes a function that multiplies a single row by six or four units.
 func gemmRow(units int) {
 	name := fmt.Sprintf("gemmRow%dAVX2", units)
 	TEXT(name, attrLeaf, "func(dst []float64, x []float32, w []float64)")
@@ -191,9 +195,10 @@ func gemmRow(units int) {
 	RET()
 }
 
-// gemmT writes a function that adds the products of the transposed matrix with several vectors to
-// as many rows of grad. It keeps a block of columns of all these rows in registers while it passes
-// the rows of the matrix. So each widened part of the matrix serves all vectors.
+// gemmT writes a function that multiplies the transposed matrix by several vectors and adds each
+// product to a row of grad. It keeps a block of columns of all rows of grad in registers while it
+// passes the rows of the matrix. So each element of the matrix is converted to float64 once for all
+// vectors.
 func gemmT(units, vectors int) {
 	name := fmt.Sprintf("gemmT%dAVX2", units)
 	TEXT(name, attrLeaf, "func(grad []float64, x []float32, delta []float64, rows, columns int)")
@@ -261,7 +266,8 @@ func gemmT(units, vectors int) {
 	RET()
 }
 
-// comb addresses the same position in up to five consecutive vectors.
+// comb computes the addresses of the same element in up to five vectors that are stored one after
+// the other.
 type comb struct{ one, three Register } // bytes to the next vector, and to the third next
 
 func newComb(n Register, units int) comb {

@@ -8,8 +8,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// gemv processes four rows at a time, so that a load of w serves all four and they share the last
-// additions. The widening of the matrix is the bottleneck.
+// gemv processes four rows at a time, so that each element of w is loaded once for four rows. The
+// four rows also share the instructions that add their partial sums. The conversion of the matrix
+// to float64 is the bottleneck.
 func gemv() {
 	TEXT("gemvAVX2", attrLeaf, "func(dst []float64, x []float32, w []float64)")
 	Doc("gemvAVX2 implements gemvGo. x has len(dst) rows of len(w) columns.")
@@ -50,8 +51,9 @@ func gemv() {
 }
 
 // gemvT keeps a block of columns of grad in registers and passes all rows, so that grad is read and
-// written once. Each column is summed in the order of the rows, whatever the blocks are. A block
-// has 32 columns while at least 48 columns remain. The last block has all remaining columns.
+// written once. Each column is summed in the order of the rows, so the division into blocks does
+// not change the result. A block has 32 columns while at least 48 columns, or exactly 32, remain.
+// The last block has all remaining columns.
 func gemvT() {
 	TEXT("gemvTAVX2", attrLeaf, "func(grad []float64, x []float32, lambda []float64, next *float32)")
 	Doc("gemvTAVX2 implements gemvTGo. x has len(lambda) rows of len(grad) columns. It prefetches about as",
@@ -112,10 +114,11 @@ func (g transposed) block(vectors int) {
 	SUBQ(U8(4*vectors), g.columns)
 }
 
-// rest processes the remaining columns in full+partial vectors: full·4 columns, and 1 to partial·4
-// more, where partial is at most 4. In every row except the last, the vectors may extend into the
-// next row. The lanes beyond the columns are never stored. If the rows have fewer than partial·4
-// columns, the vectors would extend beyond the next row, so every row is treated as the last.
+// rest processes the remaining columns: 4·full columns in full vectors, and 1 to 4·partial more
+// columns in partial vectors, where partial is at most 4. In every row except the last, the partial
+// vectors may read beyond the end of the row, into the next row. The surplus lanes are never
+// stored. In the last row, masks prevent reads beyond the matrix. If a row has fewer than 4·partial
+// columns, the vectors would extend beyond the next row, so all rows are read under masks.
 func (g transposed) rest(full, partial int, label string) {
 	ones := ^uint64(0)
 	m64, m32 := Mem{Base: GP64()}, Mem{Base: GP64()}
@@ -167,13 +170,13 @@ func (g transposed) rest(full, partial int, label string) {
 	})
 }
 
-// walk is the state of a pass over the rows.
+// walk is the state of a pass over the rows of the matrix.
 type walk struct {
 	g         transposed
 	x, lambda Mem
 }
 
-// walk returns a walk at the first row.
+// walk returns the state of a pass that begins at the first row.
 func (g transposed) walk() walk {
 	w := walk{g, Mem{Base: GP64()}, Mem{Base: GP64()}}
 	MOVQ(g.x.Base, w.x.Base)
@@ -181,8 +184,8 @@ func (g transposed) walk() walk {
 	return w
 }
 
-// down adds count rows: λ times four columns to each accumulator. load widens the columns of
-// accumulator i. down overwrites count.
+// down processes the next count rows. It adds λ of a row times four columns of the row to each
+// accumulator. load converts the four columns of accumulator i to float64. down overwrites count.
 func (w walk) down(label string, count Register, acc []VecVirtual, load func(m Mem, i int, v VecVirtual)) {
 	Label(label + "_row")
 	PREFETCHT1(w.g.next) // two cache lines per row, for at most 128 bytes of a row

@@ -27,7 +27,7 @@ func atanhParts(f []VecVirtual) (s, h, hr []VecVirtual) {
 	return s, h, hr
 }
 
-// log1p is log(1+u) for 0 ≤ u ≤ 1, as elementary.Log1pUnit computes it. It overwrites u.
+// log1p returns log(1+u) for 0 ≤ u ≤ 1, with the steps of elementary.Log1pUnit. It overwrites u.
 func log1p(u []VecVirtual) []VecVirtual {
 	s, h, hr := atanhParts(u)
 	each(u, func(i int) { VFNMADD231PD(hr[i], s[i], h[i]) })
@@ -35,7 +35,7 @@ func log1p(u []VecVirtual) []VecVirtual {
 	return u
 }
 
-// logarithm is log x, as elementary.Log computes it.
+// logarithm returns log x, with the steps of elementary.Log.
 func logarithm(x []VecVirtual) []VecVirtual {
 	n := len(x)
 	f, k, small := registers(n), registers(n), registers(n)

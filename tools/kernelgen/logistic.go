@@ -14,7 +14,8 @@ type odds struct {
 	u, k, sum []VecVirtual
 }
 
-// pass processes one vector of pairs for each accumulator in into. put stores the gradient.
+// pass processes a vector of four pairs for each accumulator in into, and adds the pairs to it.
+// load loads a vector, and put stores a vector of the gradient.
 func (o odds) pass(into []int, load func(m Mem, v VecVirtual), put func(v VecVirtual, m Mem)) {
 	r, p, g := registers(len(into)), registers(len(into)), registers(len(into))
 	each(r, func(i int) { load(o.e.Offset(32*i), r[i]) })
@@ -55,9 +56,9 @@ func combine(a, b, scratch VecVirtual) {
 	VFMADD213PD(scratch, b, a)
 }
 
-// logisticRow stores Π (1 + r) − 1, so that a row of tiny odds loses no precision. It moves the
-// exponent to k after every eight factors, so that nothing overflows for r ≤ 2^100. One division
-// per vector is the bottleneck.
+// logisticRow accumulates Π (1 + r) − 1 instead of the product, so that a row of tiny odds r loses
+// no precision. It moves the exponent of the product to k after every eight factors, so that the
+// product does not overflow for r ≤ 2^100. The bottleneck is one division per vector.
 func logisticRow() {
 	TEXT("logisticRowAVX2", attrLeaf, "func(a float64, e, grad []float64) (u float64, k int64, probSum float64)")
 	Doc("logisticRowAVX2 implements logisticRowGo. grad must be at least as long as e.")
@@ -119,7 +120,7 @@ func logisticRow() {
 	RET()
 }
 
-// slopeRow also has one division per vector as its bottleneck.
+// slopeRow writes the loop of kernel.SlopeRow. The bottleneck is one division per vector.
 func slopeRow() {
 	TEXT("slopeRowAVX2", attrLeaf, "func(a, c float64, e, grad []float64) float64")
 	Doc("slopeRowAVX2 implements slopeRowGo. grad must be at least as long as e.")
@@ -174,8 +175,9 @@ func slopeRow() {
 	result(horizontal(sum[0], func(a, b VecVirtual) { VADDPD(b, a, a) }))
 }
 
-// logisticRows is logisticRow for many rows. Padding replaces masks, so that a row loads grad in
-// the same vectors in which the row before stored it. The products continue from row to row.
+// logisticRows writes the loop of logisticRow for many rows. The products continue from row to row.
+// Rows end in padding instead of a masked vector. So a row loads grad in the same vectors in which
+// the row before stored it, and the processor forwards the stored data without a stall.
 func logisticRows() {
 	TEXT("logisticRowsAVX2", attrLeaf, "func(a, e, grad []float64, from []int32) (u float64, k int64)")
 	Doc("logisticRowsAVX2 implements logisticRowsGo for at least one row.")
@@ -248,5 +250,5 @@ func logisticRows() {
 	RET()
 }
 
-// rowPadding is kernel.RowPadding.
+// rowPadding must equal kernel.RowPadding.
 const rowPadding = 7

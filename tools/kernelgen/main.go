@@ -2,13 +2,16 @@
 // assembly for trees, exponentials and logarithms, and the Go declarations. It also writes the
 // polynomial coefficients that the assembly and the portable Go reference share.
 //
-// Every routine here has a reference in internal/kernel with the same arithmetic: the same
-// accumulators, order of operations and fused multiply-adds. A change of a routine needs the same
-// change of its reference. The tests of internal/kernel compare their bits, and `go generate
-// ./internal/kernel` runs this command.
+// Every generated routine has a reference in internal/kernel, a Go function with the same
+// arithmetic: the same accumulators, order of operations and fused multiply-adds. A change of a
+// routine needs the same change of its reference. The tests of internal/kernel compare the bits of
+// both. `go generate ./internal/kernel` runs this command.
 //
 // Start reading at dot.go, the simplest routine. vector.go has the shared parts. The files neon*.go
-// are for arm64.
+// are for arm64, and the other files use package avo for amd64. The functions of this package run
+// at generation time, and each call of an instruction such as VADDPD writes one instruction. A
+// comment such as "adds x to y" describes the code that the function writes. A vector is the
+// content of one register: four float64 with AVX2, eight with AVX-512.
 package main
 
 import (

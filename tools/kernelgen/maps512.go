@@ -8,10 +8,10 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// maps512 generates the exponentials and logarithms with vectors of 512 bits. AVX-512 has registers
-// for four vectors and all constants. Masks replace blends and partial vectors, and an instruction
-// multiplies by a power of two. The last elements, fewer than 32, are processed one vector at a
-// time.
+// maps512 generates the exponentials and logarithms with vectors of 512 bits. AVX-512 has enough
+// registers for four vectors and all constants. It has masks, which replace blends and partial
+// vectors, and an instruction that multiplies by a power of two. The last elements, fewer than 32,
+// are processed one vector at a time.
 func maps512() {
 	mapping512("expAVX512", "expAVX512 implements expGo. dst must be at least as long as x.", 4,
 		func(g group512) []VecVirtual { return exponential512(g.x) })
@@ -143,13 +143,14 @@ func logarithm512(x []VecVirtual) []VecVirtual {
 	return k
 }
 
-// group512 is the group of vectors that a mapping processes together.
+// group512 is a group of vectors that a mapping processes together.
 type group512 struct {
 	x     []VecVirtual
-	again func() []VecVirtual // loads the vectors again
+	again func() []VecVirtual // loads the vectors, before f changed them, into new registers
 }
 
-// mapping512 sets dst[i] = f(x[i]) with the given number of vectors at a time.
+// mapping512 writes a function that sets dst[i] = f(x[i]) with the given number of vectors at a
+// time.
 func mapping512(name, doc string, vectors int, f func(g group512) []VecVirtual) {
 	TEXT(name, attrLeaf, "func(dst, x []float64)")
 	Doc(doc)
@@ -188,8 +189,8 @@ func expPlus512() {
 	RET()
 }
 
-// loop512 is a loop that processes some vectors at a time, then single vectors, then the remaining
-// elements.
+// loop512 is a loop over n elements. It processes the given number of vectors at a time, then
+// single vectors, then the remaining elements.
 type loop512 struct {
 	n       Register
 	vectors int
@@ -229,8 +230,8 @@ func firstLanes(n Register) Register {
 	return mask
 }
 
-// load512 loads count vectors. If part is not nil, it loads the masked lanes of one vector and sets
-// the others to zero.
+// load512 loads count vectors. If part is not nil, it loads the lanes of one vector that the mask
+// part selects, and sets the other lanes to zero.
 func load512(x Mem, count int, part Register) []VecVirtual {
 	v := registers512(count)
 	each(v, func(i int) {
@@ -253,9 +254,10 @@ func store512(v []VecVirtual, dst Mem, part Register) {
 	})
 }
 
-// exponentialSum512 is exponentialSum for vectors of 512 bits. Its sixteen lanes are two registers.
-// If eight or more elements remain, eight go to the first register. Then four go to the lower half
-// of the second register, and the last ones to its upper half.
+// exponentialSum512 is exponentialSum for vectors of 512 bits. The sixteen lanes of the sum are two
+// registers, acc[0] and acc[1]. If eight or more elements remain after the loop, eight go to
+// acc[0]. If four or more remain then, four go to the lower half of acc[1]. The last one to three
+// elements go to the upper half of acc[1].
 func exponentialSum512(name, signature, doc string, store bool) {
 	TEXT(name, attrLeaf, signature)
 	Doc(doc)
@@ -322,9 +324,9 @@ func exponentialSum512(name, signature, doc string, store bool) {
 	result(horizontal(sums[0], func(a, b VecVirtual) { VADDPD(b, a, a) }))
 }
 
-// rest512 describes how the last elements, fewer than eight, are added to eight lanes. If four or
-// more remain, four go to the first four lanes. The others go to the last four lanes, padded with
-// zeros.
+// rest512 describes how the last elements, fewer than eight, are added to the eight lanes of a
+// register. If there are four or more, the first four elements go to the lower four lanes. The
+// other elements, one to three, go to the upper four lanes and are padded with zeros.
 type rest512 struct {
 	back  Register // offset of the load in elements: 0, or −4 if fewer than four elements go to the last lanes
 	there Register // mask of the lanes with an element

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// A NEON register has two float64 lanes, so a vector of the AVX2 loops takes two registers. Go's
-// assembler supports few NEON instructions. The others are written as words, with their names in
-// comments. The loops are short enough for assigning registers V0 to V31 by hand.
+// A NEON register has two float64 lanes, so four lanes of the AVX2 loops take two registers. Go's
+// assembler supports few NEON instructions. The other instructions are written as words, with their
+// names in comments. Registers V0 to V31 are assigned by hand.
 
 // neon writes assembly for arm64 and its declarations in Go.
 type neon struct {
 	text, stubs bytes.Buffer
 	constants   []uint64        // contents of the table; each constant is stored twice
-	held        map[uint64]vreg // constants in registers
-	scratch     []vreg          // registers for other constants, used in turn
+	held        map[uint64]vreg // constants that hold loaded, and their registers
+	scratch     []vreg          // registers for all other constants, used in turn
 	turn        int
 	labels      int
 }
@@ -51,7 +51,7 @@ func (n *neon) function(name, signature string, size int, doc string) {
 	n.held, n.scratch = map[uint64]vreg{}, nil
 }
 
-// three writes an instruction with two vector operands and a result.
+// three writes an instruction with the result d and two vector operands.
 func (n *neon) three(name string, code uint32, d, a, b vreg) {
 	n.word(code|uint32(b)<<16|uint32(a)<<5|uint32(d), "%s v%d, v%d, v%d", name, d, a, b)
 }
@@ -94,12 +94,13 @@ func (n *neon) shl(d, a vreg, by uint32) {
 }
 func (n *neon) zero(d vreg) { n.eor(d, d, d) }
 
-// size is the part of a vector register that a load or store uses. A load sets the rest to 0.
+// size is the part of a vector register that a load or store uses. A load sets the remaining bytes
+// of the register to 0.
 type size struct {
 	name                   string
 	bytes                  int
 	load, store            uint32 // with an offset
-	loadAfter, storeBehind uint32 // with an increment of the pointer
+	loadAfter, storeBehind uint32 // with an increment of the pointer afterwards
 }
 
 var (
@@ -116,22 +117,23 @@ func (n *neon) store(s size, d vreg, to, offset int) {
 	n.word(s.store|uint32(offset/s.bytes)<<10|uint32(to)<<5|uint32(d), "str %s%d, [x%d, #%d]", s.name, d, to, offset)
 }
 
-// next loads and then increments the pointer.
+// next loads d from the address in register from, and then increments the register by the size.
 func (n *neon) next(s size, d vreg, from int) {
 	n.word(s.loadAfter|uint32(s.bytes)<<12|uint32(from)<<5|uint32(d), "ldr %s%d, [x%d], #%d", s.name, d, from, s.bytes)
 }
 
-// put stores and then increments the pointer.
+// put stores d at the address in register to, and then increments the register by the size.
 func (n *neon) put(s size, d vreg, to int) {
 	n.word(s.storeBehind|uint32(s.bytes)<<12|uint32(to)<<5|uint32(d), "str %s%d, [x%d], #%d", s.name, d, to, s.bytes)
 }
 
-// copies loads a float64 into both lanes.
+// copies loads a float64 from the address in register from into both lanes.
 func (n *neon) copies(d vreg, from int) {
 	n.word(0x4d40cc00|uint32(from)<<5|uint32(d), "ld1r.2d v%d, [x%d]", d, from)
 }
 
-// nextCopies is copies and then increments the pointer.
+// nextCopies loads a float64 into both lanes as copies does, and then increments register from by
+// 8.
 func (n *neon) nextCopies(d vreg, from int) {
 	n.word(0x4ddfcc00|uint32(from)<<5|uint32(d), "ld1r.2d v%d, [x%d], #8", d, from)
 }
@@ -147,14 +149,15 @@ func (n *neon) pointer(name string, offset, to int) {
 	n.line("MOVD %s+%d(FP), R%d", name, offset, to)
 }
 
-// useTable makes constants available. Constants passed to hold stay in their registers. Others are
-// loaded into the scratch registers in turn.
+// useTable loads the address of the table of constants and makes constant, float and hold usable.
+// hold assigns a register to a constant. constant loads all other constants into the scratch
+// registers in turn.
 func (n *neon) useTable(scratch ...vreg) {
 	n.line("MOVD $neonConstants<>(SB), R%d", tableReg)
 	n.scratch = scratch
 }
 
-// hold loads a constant into a register that keeps it.
+// hold loads a constant into register d. constant returns d for it until the function ends.
 func (n *neon) hold(bits uint64, d vreg) {
 	n.load(whole, d, tableReg, 16*n.place(bits))
 	n.held[bits] = d

@@ -2,9 +2,9 @@ package main
 
 import "math"
 
-// logisticRows writes the loops of the pairwise logistic loss. V0 to V3 have the lanes' products,
-// V4 to V7 the sums of probabilities, and V8 to V11 the exponents. V12 is a, and V13 to V15 are
-// constants.
+// logisticRows writes the loops of the pairwise logistic loss. Their state is kernel's odds: u is
+// in V0 to V3, sum in V4 to V7, and k in V8 to V11. V12 contains two copies of a, and V13 to V15
+// contain constants.
 func (n *neon) logisticRows() {
 	n.function("logisticRowNEON", "(o *odds, a float64, e, grad []float64)", 64, "adds a row to o as logisticRowGo does, including the last normalisation of the products.")
 	n.odds()
@@ -87,7 +87,8 @@ func (n *neon) storeOdds() {
 	}
 }
 
-// factors multiplies the next elements into count registers of lanes, the first of which is from.
+// factors processes the next pairs: it multiplies the lanes' products by 1 + r, and adds the
+// probabilities to the sums and to grad. It uses count registers of lanes, from register from on.
 func (n *neon) factors(from vreg, count int, s size) {
 	for i := range vreg(count) {
 		n.next(s, 16+i, 1)
@@ -113,7 +114,7 @@ func (n *neon) factors(from vreg, count int, s size) {
 	}
 }
 
-// normalise moves the exponents of the products to V8 to V11.
+// normalise moves the exponents of the products, in V0 to V3, to V8 to V11.
 func (n *neon) normalise() {
 	for u := range vreg(4) {
 		n.fcmge(24, u, 13)

@@ -11,7 +11,8 @@ type neonMap struct {
 	body    func(x []vreg, again func(i int, d vreg)) []vreg
 }
 
-// mapped writes the loop of a mapping. dst, x and the count are in R0, R1 and R2.
+// mapped writes the loop of a mapping. R0 contains the address of dst, R1 the address of x, and R2
+// the number of elements.
 func (n *neon) mapped(m neonMap) {
 	pass := func(streams int, s size) {
 		x := make([]vreg, streams)
@@ -54,8 +55,9 @@ func (n *neon) slices() {
 	n.pointer("x_len", 32, 2)
 }
 
-// holdExponential loads the constants of the exponential into V12 to V28. V(6i) to V(6i+5) belong
-// to stream i. V30 and V31 are scratch registers.
+// holdExponential loads the constants of the exponential into V12 to V28. V30 and V31 are scratch
+// registers for other constants. Stream i, one of two vectors that are processed together, uses
+// V(6i) to V(6i+5).
 func (n *neon) holdExponential() {
 	n.useTable(30, 31)
 	for i, c := range []float64{expHigh, expLow, math.Log2E, expMagic, ln2Hi, ln2Lo, 1} {
@@ -72,8 +74,8 @@ func (n *neon) eachStream(x []vreg, do func(r vreg)) {
 	}
 }
 
-// exponential is elementary.Exp of x = V(6i). It returns x with the results and overwrites V(6i+1)
-// to V(6i+5).
+// exponential computes elementary.Exp of the registers x, which are V0 and V6. It replaces x by the
+// results and overwrites the next five registers after each.
 func (n *neon) exponential(x []vreg) []vreg {
 	high, low := n.float(expHigh), n.float(expLow)
 	n.eachStream(x, func(r vreg) { n.fmin(r, r, high) })
@@ -96,8 +98,9 @@ func (n *neon) exponential(x []vreg) []vreg {
 	return x
 }
 
-// polynomial is elementary's evenOdd for every stream. The results are at offset at within the
-// streams. It overwrites the two registers after them.
+// polynomial computes the polynomial c of z as elementary's evenOdd does, for every stream. z and
+// z2 return the registers of z and z² for the stream whose first register is r. The result is in
+// register r+at, and polynomial overwrites r+at+1 and r+at+2.
 func (n *neon) polynomial(c []float64, x []vreg, z, z2 func(r vreg) vreg, at vreg) {
 	even, odd, free := at, at+1, at+2
 	n.eachStream(x, func(r vreg) { n.move(r+even, n.float(c[8])) })
@@ -190,8 +193,8 @@ func (n *neon) logistic(x []vreg, again func(int, vreg)) []vreg {
 	return e
 }
 
-// atanhParts is elementary's atanhParts of f. It keeps f and uses the registers from at on. The
-// last of them may belong to the next stream, but is not used then.
+// atanhParts computes elementary's atanhParts of f. It keeps f and overwrites the five registers
+// from at on.
 func (n *neon) atanhParts(f, at vreg) (s, hr, h vreg) {
 	s, z, poly := at, at+1, at+2
 	n.fadd(s, f, n.float(2))
@@ -206,8 +209,9 @@ func (n *neon) atanhParts(f, at vreg) (s, hr, h vreg) {
 	return s, hr, h
 }
 
-// narrowPolynomial is polynomial for one stream. It computes z² itself, in V29, which is free in
-// all loops that call narrowPolynomial.
+// narrowPolynomial computes a polynomial of z for one stream, in the three registers from at on,
+// and returns the register of the result. It computes z² itself, in V29, which is free in all loops
+// that call narrowPolynomial.
 func (n *neon) narrowPolynomial(c []float64, z, at vreg) vreg {
 	const z2 = 29
 	n.fmul(z2, z, z)
@@ -226,7 +230,8 @@ func (n *neon) narrowPolynomial(c []float64, z, at vreg) vreg {
 	return even
 }
 
-// logarithm is elementary.Log of V0. It uses V0 to V11.
+// logarithm computes elementary.Log of V0. It uses V0 to V11 and returns the register of the
+// result.
 func (n *neon) logarithm(x []vreg, _ func(int, vreg)) []vreg {
 	const v, f, k, small, mask, u = 0, 1, 2, 3, 4, 5
 	n.fcmgt(small, n.float(0x1p-1022), v)

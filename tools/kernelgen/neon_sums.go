@@ -1,7 +1,7 @@
 package main
 
-// reductions writes the sums over lanes: sixteen lanes of float64, and eight lanes for products
-// with float32, in the order of lanes.go and dot.go.
+// reductions writes the sums of float64 over sixteen lanes, which kernel/lanes.go defines, and the
+// maximum.
 func (n *neon) reductions() {
 	n.function("dotNEON", "(s *[16]float64, x, y []float64)", 56, "adds the products x[i]·y[i] to the lanes as lanes.multiplyAdd does. y must be at least as long as x.")
 	n.pointer("y_base", 32, 4)
@@ -26,7 +26,8 @@ func (n *neon) reductions() {
 	})
 }
 
-// lanes writes a loop over x with the lanes in V0 to V7.
+// lanes writes a loop over x that keeps the sixteen lanes in V0 to V7. step adds the next element
+// of x, or the next two, to acc.
 func (n *neon) lanes(step func(acc vreg, s size)) {
 	n.pointer("s", 0, 3)
 	n.pointer("x_base", 8, 1)
@@ -60,8 +61,9 @@ func (n *neon) lanes(step func(acc vreg, s size)) {
 	n.line("RET")
 }
 
-// lastThree processes up to three elements; their number is in R2. A pair goes to the first
-// accumulator. A single element goes to the next one, or to the first if there is no pair.
+// lastThree processes the last elements, fewer than four. The two lowest bits of R2 are their
+// number. Two elements go to accumulator 0. A single element goes to accumulator 1 after two
+// elements, and otherwise to accumulator 0.
 func (n *neon) lastThree(step func(acc vreg, s size)) {
 	one, done := n.unique("one"), n.unique("done")
 	n.line("TBZ $1, R2, %s", one)
@@ -122,8 +124,9 @@ func (n *neon) matrices() {
 	n.line("RET")
 }
 
-// starts sets registers to the starts of consecutive rows of R4 columns, the first at R13. The last
-// register is R13. After a loop over the rows, it points to the next row.
+// starts sets registers to the addresses of consecutive rows of R4 columns and returns the
+// registers' numbers. R13 contains the address of the first row on entry and of the last row on
+// return. A loop that increments R13 to the end of the last row leaves it at the next row.
 func (n *neon) starts(rows int) (at []int) {
 	for r := range rows {
 		at = append(at, 14-rows+r)
@@ -137,7 +140,8 @@ func (n *neon) starts(rows int) (at []int) {
 	return at
 }
 
-// rows computes the scores of rows. The eight lanes of row r are in V(4r) to V(4r+3).
+// rows computes the dot products of one or four rows with w. The eight lanes of row r are in V(4r)
+// to V(4r+3).
 func (n *neon) rows(rows int) {
 	at := n.starts(rows)
 	for i := range 4 * rows {
@@ -197,7 +201,7 @@ func (n *neon) rows(rows int) {
 	}
 }
 
-// half returns the size of as many float32 elements.
+// half returns the size of the same number of elements in float32 as s has in float64.
 func half(s size) size {
 	if s == whole {
 		return double
@@ -205,7 +209,8 @@ func half(s size) size {
 	return single
 }
 
-// transposed adds rows times their λ to the sums, a few columns at a time.
+// transposed multiplies one or four rows by their elements of lambda and adds the products to grad,
+// a few columns at a time.
 func (n *neon) transposed(rows int) {
 	at := n.starts(rows)
 	for r := range at {
@@ -236,7 +241,8 @@ func (n *neon) transposed(rows int) {
 	})
 }
 
-// columns is transposed for four or eight columns. Their sums are in V0 to V3.
+// columns writes the code by which transposed processes the next four or eight columns. It keeps
+// the sums of the columns in V0 to V3 (four columns use V0 and V1), and stores the sums at the end.
 func (n *neon) columns(at []int, columns int) {
 	for i := range columns / 2 {
 		n.load(whole, vreg(i), 6, 16*i)

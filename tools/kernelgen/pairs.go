@@ -6,9 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// pairs writes the loops over pairs of documents. They trust the indices, which NewPairs has
-// checked. The loops use plain loads, because gather instructions take longer on Zen than the loads
-// they replace.
+// pairs writes the loops over pairs of documents. The loops do not check indices, because
+// kernel.NewPairs has checked them. The loops load elements one by one, because gather instructions
+// take longer on AMD's Zen processors than the loads that they replace.
 func pairs() {
 	gatherDiff()
 	prefixDiff()
@@ -42,7 +42,7 @@ func fourNumbers(s, m Mem) [2]VecVirtual {
 	return v
 }
 
-// differences is shared by gatherDiff and prefixDiff. It computes differences of two elements of s.
+// differences computes the differences s[plus[i]] − s[minus[i]] for gatherDiff and prefixDiff.
 type differences struct {
 	s, plus, minus Mem
 	at             Register // number of the next pair
@@ -54,7 +54,8 @@ func newDifferences() differences {
 	return d
 }
 
-// four returns four differences in one register. The first is that of pair at+after.
+// four returns the differences of four consecutive pairs in one register. The first pair is
+// at+after.
 func (d differences) four(after int) VecVirtual {
 	p := fourNumbers(d.s, d.plus.Idx(d.at, 2).Offset(2*after))
 	m := fourNumbers(d.s, d.minus.Idx(d.at, 2).Offset(2*after))
@@ -76,8 +77,9 @@ func (d differences) one() VecVirtual {
 	return v
 }
 
-// upTo computes all differences up to pair end, eight, four and one at a time. It passes them to
-// vector, with their distance from the next pair, or to scalar.
+// upTo writes a loop that computes the differences of the pairs from at to end, eight, four and one
+// at a time. vector writes the code that uses four differences, whose first pair is at+after.
+// scalar writes the code that uses the difference of pair at.
 func (d differences) upTo(end Register, vector func(v VecVirtual, after int), scalar func(v VecVirtual)) {
 	next := GP64()
 	pass := func(elements int, label string, emit func()) {
@@ -112,10 +114,11 @@ func gatherDiff() {
 	RET()
 }
 
-// prefixDiff processes row by row and adds the element that is width elements before. A vector
-// spans two rows only if width is a multiple of four, in which case the caller passes all rows as
-// one. So each load from the row before matches one earlier store, and the processor forwards the
-// stored data without a stall.
+// prefixDiff writes the loop of kernel's Pairs.PrefixDiff. It processes e row by row and adds, to
+// each element, the element width positions before. Each load from the row before must read exactly
+// the vector that an earlier instruction stored, so that the processor forwards the stored data
+// without a stall. So a vector does not extend beyond the end of a row. Only if width is a multiple
+// of four may the caller pass all rows as one row.
 func prefixDiff() {
 	TEXT("prefixDiffAVX2", attrLeaf, "func(e []float64, a float64, s []float64, plus, minus []uint16, width, row int)")
 	Doc("prefixDiffAVX2 implements prefixDiffGo for at least one pair. The indices must be in range. It processes",
@@ -147,7 +150,7 @@ func prefixDiff() {
 	RET()
 }
 
-// addLists keeps the eight sums of a group in registers.
+// addLists writes the loop of kernel's addListsGo. It keeps the eight sums of a group in registers.
 func addLists() {
 	TEXT("addListsAVX2", attrLeaf, "func(dst, c []float64, at []uint16, steps []int32)")
 	Doc("addListsAVX2 implements addListsGo. The indices must be in range, and no group may be empty.")

@@ -8,16 +8,17 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// reduction is a loop over x that folds elements into four accumulators, in the order of kernel's
-// lanes. Sixteen elements at a time go to all four accumulators. If eight or more remain, eight go
-// to the first two. If four or more remain then, four go to the third. The last ones go to the
-// fourth.
+// reduction is a loop over x that combines the elements in four accumulators, as kernel's type
+// lanes does. Sixteen elements at a time go to all four accumulators. If eight or more elements
+// remain, eight go to the first two accumulators. If four or more remain then, four go to the third
+// accumulator. The last one to three elements go to the fourth accumulator.
 type reduction struct {
 	x Mem
 	n Register
-	// vectors folds the elements at x into count accumulators, beginning with the given one.
+	// vectors combines the next elements, at x, with count accumulators, beginning with accumulator
+	// from.
 	vectors func(x Mem, from, count int)
-	// tail folds the last r elements, fewer than four, into the last accumulator.
+	// tail combines the last r elements, fewer than four, with the last accumulator.
 	tail func(x Mem, r Register)
 }
 
@@ -72,7 +73,8 @@ func sum() {
 	result(reduceSum(acc))
 }
 
-// maximum keeps the largest numbers in acc. VMAXPD loses a NaN, so nan records where one occurred.
+// maximum writes the loop of kernel.Max. acc has the largest numbers. VMAXPD loses a NaN, so nan
+// marks the lanes in which a NaN occurred.
 func maximum() {
 	TEXT("maxAVX2", attrLeaf, "func(x []float64) float64")
 	Doc("maxAVX2 implements maxGo.")

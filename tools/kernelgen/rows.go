@@ -7,9 +7,10 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// scanRows writes a function that computes running sums down columns. The sums of a block of
-// columns are in registers, so an element takes one load, one addition and one store. A negative
-// stride walks upwards.
+// scanRows writes a function that computes running sums down the columns of a matrix. It keeps the
+// sums of a block of columns in registers, so an element takes one load, one addition and one
+// store. With a negative stride, the function starts at the last row and computes running sums up
+// the columns.
 func scanRows() {
 	TEXT("scanRowsAVX2", attrLeaf, "func(first *float64, stride, rows, width int)")
 	Doc("scanRowsAVX2 adds to each row the row before it. The first row is at first, and each row begins stride",

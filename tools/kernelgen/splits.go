@@ -14,8 +14,8 @@ func single8(name string, x float32) Mem {
 	return bits4(name, w<<32|w)
 }
 
-// divisionBound processes eight divisions at a time. It skips eight sums that are all zero, since
-// they repeat the division before.
+// divisionBound processes eight divisions at a time. It skips eight divisions whose sums are all 0,
+// since they are equal to the division before.
 func divisionBound() {
 	TEXT("divisionBoundAVX2", attrLeaf, "func(sums []uint64, left, total uint64, l2, least float32) float32")
 	Doc("divisionBoundAVX2 implements divisionBoundGo. len(sums) must be a positive multiple of 8.")
@@ -96,8 +96,8 @@ func divisionBound() {
 	result(low.(VecVirtual))
 }
 
-// halves returns the signed upper halves and the unsigned lower halves of eight words as float32s,
-// both in the same order.
+// halves converts the signed upper halves and the unsigned lower halves of eight words to float32.
+// Both results have the words in the same order, which is not the order in a and b.
 func halves(a, b VecVirtual) (upper, lower VecVirtual) {
 	upper, lower = YMM(), YMM()
 	VSHUFPS(U8(0xdd), b, a, upper)

@@ -6,8 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// addSwaps computes four pairs at a time. The order of the sums is part of the result, so they are
-// added one after the other. These additions overlap with the divisions of the next four pairs.
+// addSwaps computes four pairs at a time. Rounding makes the sums depend on the order of the
+// additions, so the pairs are added to the sums one after the other, as in the reference. The
+// processor overlaps these additions with the divisions of the next four pairs.
 func addSwaps() {
 	TEXT("addSwapsAVX2", attrLeaf, "func(sums, lambda, second, losses, e *float64, n int, sigma, ease, upper float64)")
 	Doc("addSwapsAVX2 implements addSwapsGo for n pairs. n must be a positive multiple of 4. sums points to the fields of SwapSums.")

@@ -48,15 +48,17 @@ func zeros(n int) []VecVirtual {
 	return v
 }
 
-// each runs emit for every vector, so that the same step of independent chains is adjacent.
+// each calls emit for the index of every vector. So the instructions of the same step, which do not
+// depend on each other, are adjacent.
 func each(v []VecVirtual, emit func(i int)) {
 	for i := range v {
 		emit(i)
 	}
 }
 
-// result returns v. The moves to and from the frame are not VEX-coded. So they must come before the
-// first write of a 256-bit register or after VZEROUPPER.
+// result writes the end of a function that returns v. Moves to and from the stack frame are not
+// VEX-coded. They must come before the first write of a 256-bit register or after VZEROUPPER, or
+// the processor stalls.
 func result(v VecVirtual) {
 	VZEROUPPER()
 	Store(v, ReturnIndex(0))
@@ -79,7 +81,8 @@ func table(name string, words ...uint64) Mem {
 	return m
 }
 
-// bits4 returns four copies of a word as a vector operand.
+// bits4 returns the address of four copies of a word, which an instruction can use as a vector
+// operand.
 func bits4(name string, w uint64) Mem { return table(name, w, w, w, w) }
 
 // const4 returns four copies of a float64 as a vector operand.
@@ -94,8 +97,9 @@ func polynomial4(name string, c []float64) []Mem {
 	return m
 }
 
-// evenOdd returns the polynomial c, of even length, at z, given z2 = z². The even and the odd
-// coefficients each form a Horner chain.
+// evenOdd returns the values at z of the polynomial with the coefficients c, given z2 = z². The
+// number of coefficients is even. The even and the odd coefficients are evaluated by Horner's rule
+// in z², as two independent chains.
 func evenOdd(c []Mem, z, z2 []VecVirtual) []VecVirtual {
 	n := len(c)
 	even, odd := registers(len(z)), registers(len(z))
@@ -150,8 +154,9 @@ func storeTail(v VecVirtual, dst Mem, r Register, label string) {
 	Label(label + "_stored")
 }
 
-// horizontal folds the four lanes of v into one: lane 0 with 2, lane 1 with 3, and then the two
-// results. It overwrites v.
+// horizontal combines the four lanes of v by the operation fold: lane 0 with lane 2, lane 1 with
+// lane 3, and then the two results. It overwrites v and returns the register whose lane 0 is the
+// result.
 func horizontal(v VecVirtual, fold func(a, b VecVirtual)) VecVirtual {
 	high, low := XMM(), v.AsX().(VecVirtual)
 	VEXTRACTF128(U8(1), v, high)
@@ -162,8 +167,8 @@ func horizontal(v VecVirtual, fold func(a, b VecVirtual)) VecVirtual {
 	return low
 }
 
-// reduceSum adds four accumulators and then their lanes, in the order of lanes.sum in package
-// kernel.
+// reduceSum adds four accumulators and then the four lanes of their sum, in the order of lanes.sum
+// in package kernel.
 func reduceSum(acc []VecVirtual) VecVirtual {
 	VADDPD(acc[1], acc[0], acc[0])
 	VADDPD(acc[3], acc[2], acc[2])

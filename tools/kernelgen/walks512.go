@@ -11,11 +11,12 @@ import (
 	"github.com/mmcloughlin/avo/x86"
 )
 
-// expWalks512 writes a loop down the rows for eight columns at a time. Loads of scores and indices
-// bound prefixDiff, and the arithmetic of exponentials bounds expPlus. This loop overlaps both. An
-// iteration ends the exponentials of a row, begins those of the next row, and computes the running
-// sums of the row after that. None of the three depends on another. Their instructions alternate,
-// so that the processor finds independent instructions nearby.
+// expWalks512 writes the loop of kernel's Pairs.ExpWalks, down the rows for eight columns at a
+// time. Running sums are bound by loads of scores and indices, and exponentials are bound by
+// arithmetic. The loop overlaps the two. An iteration ends the exponentials of row t, begins the
+// exponentials of row t+1, and computes the running sums of row t+2. These three computations do
+// not depend on each other. Their instructions alternate, so that the processor finds independent
+// instructions nearby.
 func expWalks512() {
 	TEXT("expWalksAVX512", attrLeaf, "func(e []float64, a float64, s []float64, plus, minus []uint16, b float64, y []float64, kept []uint8, width int)")
 	Doc("expWalksAVX512 sets e as Pairs.ExpWalks does, for at least two rows. The indices must be in range. plus and minus",
@@ -66,12 +67,13 @@ type walks512 struct {
 	e, s, y           Mem
 	plus, minus, kept Mem
 	at                Register // index of the first of the eight elements
-	first             Mem      // index of that element's column in the first row
+	first             Mem      // index of the first of the eight columns' elements in the first row
 	last              Mem      // index of the last row's first element
 	stride            Mem      // bytes of kept per row
 }
 
-// down passes eight columns from the first row to the last, or the columns that part masks.
+// down processes eight columns from the first row to the last. If part is not nil, it is a mask,
+// and down processes only the masked columns.
 func (w walks512) down(label string, part Register) {
 	sum := ZMM()
 	VMOVAPD(load512(w.e.Idx(w.at, 8), 1, part)[0], sum)
@@ -144,7 +146,8 @@ func writeInTurn(lists ...[]func()) {
 	}
 }
 
-// differencesTo returns steps that add the differences of the pairs from at on, times a, to sum.
+// differencesTo returns the steps that add a times the differences of eight pairs to sum. at is the
+// number of the first pair.
 func (w walks512) differencesTo(sum VecVirtual, at Register) (steps []func()) {
 	then := func(emit func()) { steps = append(steps, emit) }
 	numbers := func(of Mem, after int, v *[2]VecVirtual) {
@@ -179,10 +182,10 @@ func (w walks512) differencesTo(sum VecVirtual, at Register) (steps []func()) {
 	return steps
 }
 
-// reads writes an instruction whose only inputs are the given registers. The instruction inserts
-// into the lower half of a wide register, which was written under the name of its half. avo
-// allocates registers and would assume that the wide register is read before it is written. It
-// would then reserve the register for the whole loop.
+// reads writes an instruction and declares the given registers as its only inputs. The instruction
+// inserts a vector into a wide register whose lower half was written under the half's name. Without
+// the declaration, avo's register allocation assumes that the wide register is read before it is
+// written. avo would then reserve the register for the whole loop.
 func reads(registers []VecVirtual, i *ir.Instruction) {
 	i.Inputs = nil
 	for _, r := range registers {
@@ -207,8 +210,9 @@ func parameter(name string) Mem {
 	return p.Addr
 }
 
-// keptConstants512 loads most constants of the exponentials into registers. It excludes constants
-// that are used only at the beginning of an exponential.
+// keptConstants512 loads the constants of the exponentials into registers, except expHigh and
+// expLow, and returns a function that finds them. An exponential uses these two only in its first
+// steps.
 func keptConstants512() constants512 {
 	registers := make(map[string]VecVirtual)
 	hold := func(name string, x float64) { registers[name] = held512(name, x) }

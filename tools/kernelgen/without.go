@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// without processes eight words at a time. Words stored after the kept words are overwritten later
-// or never read.
+// without processes eight words at a time. It moves the remaining words to the front of a vector
+// and stores the whole vector. The surplus lanes are overwritten later or never read.
 func without() {
 	TEXT("withoutAVX512", attrLeaf, "func(words, kept, values *uint64, n int, word uint64) (left int, dropped uint64)")
 	Doc("withoutAVX512 implements withoutGo for n words. n must be a positive multiple of 8.")
