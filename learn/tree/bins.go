@@ -18,8 +18,8 @@ const missingCode = 255
 // sampleRows is the largest number of rows that bins are chosen from. LightGBM has the same default.
 const sampleRows = 200_000
 
-// Bins divides the values of each feature into intervals or categories. The code of a value, one byte, is the index
-// of its interval or category. A Bins is immutable.
+// Bins divides the values of each feature into bins, which are intervals or categories. The code of a value, one byte,
+// is the index of its bin. A Bins is immutable.
 type Bins struct {
 	cuts       [][]float32 // by feature, ascending; a code is the number of cuts below the value
 	categories [][]float32 // by feature, ascending; a code is the index of the category; nil for numeric features
@@ -53,9 +53,9 @@ func NewBins(x []float32, features int, o BinOptions) (*Bins, error) {
 // Step returns the distance between the rows that NewBins reads.
 func Step(rows int) int { return max(1, (rows+sampleRows-1)/sampleRows) }
 
-// NewBinsOf does what NewBins does, for a matrix that is not in memory. It calls load for at most most features at a
-// time. load must set x, row-major, to the features from ≤ f < to of every Step(rows)-th row, beginning with the
-// first.
+// NewBinsOf does what NewBins does, for a matrix that is not in memory. most is the largest number of features that it
+// loads at a time. It calls load for features from ≤ f < to. load must set x, row-major, to the values of these
+// features in every Step(rows)-th row, beginning with the first row.
 func NewBinsOf(rows, features, most int, o BinOptions, load func(x []float32, from, to int)) (*Bins, error) {
 	b, err := newBins(rows, features, &o)
 	if err != nil {
@@ -79,8 +79,8 @@ func newBins(rows, features int, o *BinOptions) (*Bins, error) {
 	return &Bins{cuts: make([][]float32, features), categories: make([][]float32, features)}, nil
 }
 
-// chooseAll chooses the bins of the columns of x, which are the features from first on. It reads every stride-th row
-// of x. The rows that it reads are every step-th row of the data.
+// chooseAll chooses the bins of the columns of x, which are the features from first on. It reads every stride-th row of
+// x. step is the distance of these rows in the data, by which it finds their weights.
 func (b *Bins) chooseAll(x []float32, columns, first, stride, step int, o *BinOptions) {
 	groups := (columns + together - 1) / together
 	scratch := make([]column, parallel.Workers(o.Workers, groups))
@@ -130,13 +130,14 @@ func (o *BinOptions) validate(rows, features int) error {
 // together is the number of features that are read in one pass over the rows.
 const together = 8
 
-// column has the distinct values of a feature as ascending keys, and the weights of these values.
+// column has the distinct values of a feature, as keys of [kernel.AscendingKey] in ascending order, and the weights of
+// these values.
 type column struct {
 	loaded   [together][]float32 // values of some features in the sampled rows
 	step     int                 // distance of the sampled rows in the data
-	keys     []uint32            // keys of the values; without weights
+	keys     []uint32            // without weights: the keys of the values
 	spare    []uint32
-	weighted []uint64 // with weights, instead of keys: the key of the value above the row
+	weighted []uint64 // with weights: the key of each value in the upper half, and the row in the lower half
 	values   []uint32
 	weights  []float64
 }
@@ -201,7 +202,7 @@ func (c *column) count(value uint32, weight float64) {
 	c.weights[last] += weight
 }
 
-// cuts returns the bounds between at most most bins.
+// cuts returns the bounds between neighbouring bins. There are at most most bins.
 func (c *column) cuts(most int) []float32 {
 	values, weights := c.values, c.weights
 	if len(values) < 2 {
@@ -214,7 +215,8 @@ func (c *column) cuts(most int) []float32 {
 		}
 		return cuts
 	}
-	// A bin ends when it has its share of the remaining weight. A value with more than one share gets its own bin.
+	// A share is the remaining weight divided by the number of remaining bins. A bin ends when its weight is about a
+	// share. A value whose weight is at least a share gets its own bin.
 	left, bins, in := 0.0, most, 0.0
 	for _, w := range weights {
 		left += w

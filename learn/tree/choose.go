@@ -1,9 +1,10 @@
 package tree
 
-// choose sets the best split of a leaf, given the splits of all slots. Most leaves are never split, so documents on
-// both sides are counted only when a leaf is split. If a side then has too few, the next best split has no larger
-// gain, so the order of leaves stays valid. Documents are counted at once in the first tree, after a tree in which
-// many splits failed, and with random thresholds, which depend on the counts.
+// choose sets the best split of a leaf, given the splits of all slots. Histograms do not count documents, so another
+// pass must check that a split leaves LeafDocuments documents on both sides. Most leaves are never split, so this check
+// is usually made only when a leaf is split. If it fails, chooseNext replaces the split by one with at most the same
+// gain, so no leaf was split too early. The check is made at once in the first tree, after a tree in which many checks
+// failed, and with random thresholds, which depend on the counts.
 func (g *Grower) choose(l *leaf, splits []split) {
 	if g.countAtOnce {
 		g.chooseCounted(l, splits)
@@ -12,7 +13,8 @@ func (g *Grower) choose(l *leaf, splits []split) {
 	}
 }
 
-// enough reports whether the best split of a leaf has enough documents on both sides. codes come from read.
+// enough reports whether the best split of a leaf has enough documents on both sides. codes are the documents' codes in
+// the split's slot, which read returned.
 func (g *Grower) enough(l *leaf, codes []uint8) bool {
 	if g.LeafDocuments < 2 {
 		return true
@@ -24,8 +26,8 @@ func (g *Grower) enough(l *leaf, codes []uint8) bool {
 	return min(left, len(codes)-left) >= g.LeafDocuments
 }
 
-// chooseCounted sets the best split of a leaf among the splits with enough documents on both sides. It counts
-// documents only for splits that would be chosen.
+// chooseCounted sets the best split of a leaf among the splits with enough documents on both sides. It counts documents
+// only for a split that is the best one before counting.
 func (g *Grower) chooseCounted(l *leaf, splits []split) {
 	l.counted = true
 	for {
@@ -40,15 +42,17 @@ func (g *Grower) chooseCounted(l *leaf, splits []split) {
 	}
 }
 
-// chooseNext sets another split after the best split of a leaf had too few documents on a side.
+// chooseNext replaces the best split of a leaf, which has too few documents on a side, by the best split with enough
+// documents.
 func (g *Grower) chooseNext(l *leaf) {
 	g.searchers[0] = g.searcher(l)
 	g.blocks(l.to-l.from, func(_ *gatherer, from, to int) { g.search(&g.searchers[0], from, to, l.sums, g.splits) })
 	g.chooseCounted(l, g.splits)
 }
 
-// searchBest returns the best split of a leaf. It searches only slots whose bound is not below the best gain, and
-// starts with the slot with the largest bound.
+// searchBest returns the best split of a leaf. splits has a split of each slot, which may be open: its gain is then an
+// upper bound. searchBest searches only open slots whose bound is not below the best gain so far, and starts with the
+// slot with the largest bound.
 func (g *Grower) searchBest(l *leaf, splits []split) *split {
 	most := &splits[0]
 	for i := range splits {
@@ -68,7 +72,7 @@ func (g *Grower) searchBest(l *leaf, splits []split) *split {
 	return best
 }
 
-// resolve searches the slot of an open split and replaces the split by the best one.
+// resolve replaces an open split by the best split of its slot.
 func (g *Grower) resolve(s *searcher, l *leaf, found *split) *split {
 	if slot := found.slot; found.open {
 		*found = g.find(s, slot, &l.sums[slot/blockFeatures][slot%blockFeatures])
@@ -87,8 +91,8 @@ func bestOf(splits []split) *split {
 	return best
 }
 
-// count reports whether a split has enough documents on both sides. If not, it replaces the split by the best split
-// of the slot that has.
+// count reports whether a split has enough documents on both sides. If not, it replaces *b by the best split of the
+// same slot among the splits with enough documents.
 func (g *Grower) count(l *leaf, b *split) bool {
 	if g.LeafDocuments < 2 || g.surelyEnough(l, b) {
 		return true
@@ -112,7 +116,9 @@ func (g *Grower) count(l *leaf, b *split) bool {
 	return false
 }
 
-// surelyEnough reports whether both sides have too much curvature to have too few documents.
+// surelyEnough reports whether the curvature proves that both sides of a split have enough documents. g.unit.most is
+// the largest second derivative of a document, so a side with more curvature than LeafDocuments−1 times most has at
+// least LeafDocuments documents.
 func (g *Grower) surelyEnough(l *leaf, b *split) bool {
 	of := &l.sums[b.slot/blockFeatures][b.slot%blockFeatures]
 	var left sums
@@ -125,8 +131,8 @@ func (g *Grower) surelyEnough(l *leaf, b *split) bool {
 	return uint64(left.curvature()) > fewer && uint64(right.curvature()) > fewer
 }
 
-// countCodes counts a leaf's documents by their code in a slot. It uses four tables in turn, because consecutive
-// additions to one counter would wait for each other if most documents have the same code.
+// countCodes counts a leaf's documents by their code in a slot. It uses four arrays of counters in turn, because
+// consecutive additions to the same counter would wait for each other if most documents have the same code.
 func (g *Grower) countCodes(counts *[256]uint32, l *leaf, slot int) {
 	var others [3][256]uint32
 	*counts = [256]uint32{}

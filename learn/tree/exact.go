@@ -8,11 +8,11 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Exact grows trees as [Grower] does, but considers every value of a feature as a threshold and sums in floating
-// point. It adds terms in the order of values, and of rows among equal values, so the sums do not depend on the
-// number of workers. Exact shares no code for split search with the histograms, and tests compare both. It needs 12
-// bytes for each value of the matrix. A tree takes a pass over the values of all features for each level. An Exact
-// must not be used by several goroutines at once.
+// Exact grows trees as [Grower] does, but considers a threshold between any two neighbouring values of a feature, and
+// sums in floating point. It adds terms in the order of values, and of rows among equal values, so the sums do not
+// depend on the number of workers. Exact and Grower do not share the code that searches splits, and tests compare the
+// two. Exact needs 12 bytes for each value of the matrix. Each level of a tree takes a pass over the values of all
+// features. An Exact must not be used by several goroutines at once.
 type Exact struct {
 	Options
 
@@ -24,10 +24,10 @@ type Exact struct {
 	index   []uint32 // rows of the tree's documents, by leaf, then ascending
 	lambda  []float64
 	second  []float64
-	goLeft  []bool          // whether a row goes left in the present split
+	goLeft  []bool          // whether the split of the current leaf sends a row left
 	spare   []uint32        // memory for partition
 	suffix  [][]exactSum    // memory for sums, one for each worker
-	found   [2][]valueSplit // best split of each feature, for a leaf and its sibling
+	found   [2][]valueSplit // best split of each feature, for the left and the right part of a leaf
 	leaves  []exactLeaf
 	tree    *Tree
 	bag     []bool  // marks the rows on which the tree is grown; nil if it has all rows
@@ -38,8 +38,8 @@ type Exact struct {
 
 const missingKey = 1<<32 - 1
 
-// wordOf returns the word of a value: its ascending key, or missingKey, in the upper half and the row in the lower
-// half.
+// wordOf returns the word of a value, an integer by which values are sorted. The upper half is the value's
+// [kernel.AscendingKey], or missingKey for NaN. The lower half is the row.
 func wordOf(v float32, row uint32) uint64 {
 	key := uint32(missingKey)
 	if v == v {
@@ -48,7 +48,7 @@ func wordOf(v float32, row uint32) uint64 {
 	return uint64(key)<<32 | uint64(row)
 }
 
-// valueOf returns the value of a word, NaN if it is missing.
+// valueOf returns the value of a word, which is NaN for a missing value.
 func valueOf(word uint64) float32 {
 	if isMissing(word) {
 		return float32(math.NaN())
@@ -111,7 +111,8 @@ func (g *Exact) Bar(features []bool) { g.barred = features }
 // the largest value in the leaf.
 func (g *Exact) Seed(seed uint64) { g.seed = seed }
 
-// Grow returns a tree that approximates λ/second on the given rows, or on all rows if rows is nil: see [Grower.Grow].
+// Grow returns a tree that approximates λ/second on the given rows, or on all rows if rows is nil. [Grower.Grow]
+// defines the gain and the conditions on the arguments.
 func (g *Exact) Grow(lambda, second []float64, rows []uint32) *Tree {
 	g.tree, g.lambda, g.second = &Tree{Leaves: 1}, lambda, second
 	g.begin(rows)
@@ -179,7 +180,7 @@ func (l *exactLeaf) choose(found []valueSplit) {
 	}
 }
 
-// sum computes the sums of a leaf, in the order of rows.
+// sum computes a leaf's sums of gradients and second derivatives, adding in the order of rows.
 func (g *Exact) sum(l *exactLeaf) {
 	l.gradient, l.curvature = 0, 0
 	for _, r := range g.index[l.from:l.to] {
@@ -214,7 +215,7 @@ func (g *Exact) divide(at int) {
 	}
 }
 
-// searchBoth partitions the columns of a leaf and finds the best splits of both parts.
+// searchBoth divides the columns of a leaf between its parts and finds the best split of each part.
 func (g *Exact) searchBoth(parent, left, right *exactLeaf) {
 	docs := left.to - left.from
 	parallel.For(g.features, g.workers, func(worker, f int) {
@@ -234,8 +235,8 @@ func (g *Exact) searchBoth(parent, left, right *exactLeaf) {
 	right.choose(g.found[1])
 }
 
-// partition moves the rows that go left to the front. Both parts keep their order. It returns the number of rows that
-// go left, and the spare memory, which may have grown.
+// partition moves the rows that go left to the front of rows, without changing the order within the left and the right
+// rows. left is the number of rows that go left. The second result is the spare memory, which may have grown.
 func partition(rows []uint32, goLeft []bool, spare []uint32) (left int, right []uint32) {
 	right = spare[:0]
 	for _, r := range rows {
@@ -250,7 +251,8 @@ func partition(rows []uint32, goLeft []bool, spare []uint32) (left int, right []
 	return left, right
 }
 
-// Values returns the Newton step of each leaf of the last tree: see [Grower.Values].
+// Values returns the Newton step of each leaf of the last tree, from the sums over the rows on which the tree was
+// grown. [Grower.Values] has the formula.
 func (g *Exact) Values(lambda, second []float64) []float64 {
 	values := make([]float64, len(g.leaves))
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) {
@@ -267,12 +269,12 @@ func (g *Exact) Clamp(values []float64) {
 	}
 }
 
-// Rows returns the rows of a leaf of the last tree on which the tree was grown. The slice is valid until the next
+// Rows returns those rows in a leaf of the last tree on which the tree was grown. The slice is valid until the next
 // tree.
 func (g *Exact) Rows(leaf int) []uint32 { return g.index[g.leaves[leaf].from:g.leaves[leaf].to] }
 
-// Visit calls visit with every leaf of the last tree and rows in the leaf, including rows on which the tree was not
-// grown. Calls are sequential.
+// Visit calls visit such that every row of the matrix is in one call, together with the row's leaf in the last tree.
+// This includes rows on which the tree was not grown. Calls are sequential.
 func (g *Exact) Visit(visit func(leaf int, rows []uint32)) {
 	for i := range g.leaves {
 		visit(i, g.Rows(i))
@@ -292,5 +294,5 @@ func (g *Exact) Visit(visit func(leaf int, rows []uint32)) {
 	}
 }
 
-// Add adds the value of each row's leaf in the last tree to the row's score.
+// Add adds the value of a leaf of the last tree to the scores of all rows in the leaf.
 func (g *Exact) Add(scores, values []float64) { g.Visit(adder(scores, values)) }

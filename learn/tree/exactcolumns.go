@@ -2,9 +2,10 @@ package tree
 
 import "github.com/listwise/listwise/internal/parallel"
 
-// exactColumns has the rows of every feature in the order of their values, missing ones last. The rows of a leaf are
-// adjacent, and equal values are in the order of rows. Methods return words: see wordOf. Workers, numbered from 0,
-// may read different features at once. A result is valid until the worker's next call.
+// exactColumns lists, for every feature, the rows of the tree's documents. The rows of a leaf are adjacent. They are
+// sorted by the value of the feature, with missing values last, and equal values are sorted by row. The methods load
+// and divide return words, which contain a value and its row (see wordOf). Workers, numbered from 0, may use different
+// features at once. A result is valid until the worker's next call.
 type exactColumns struct {
 	x        []float32 // row-major
 	features int
@@ -83,14 +84,15 @@ func (h *exactColumns) load(worker, f int, l *exactLeaf) []uint64 {
 	return words
 }
 
-// divide moves the documents of a leaf that go left to the front. Both parts keep their order. It returns the words
-// of the leaf.
+// divide moves the rows of a leaf that go left before the rows that go right, without changing the order within each.
+// It returns the words of the leaf in the new order.
 func (h *exactColumns) divide(worker, f int, l *exactLeaf, goLeft []bool) []uint64 {
 	_, h.spare[worker] = partition(h.columns[f][l.from:l.to], goLeft, h.spare[worker])
 	return h.load(worker, f, l)
 }
 
-// outside returns the leaf of each document that is not in the bag, as −1 − l for leaf l.
+// outside returns a slice with an element per row. The element is −1 − l for a row that is in leaf l and not in the
+// bag, and 0 for a row in the bag.
 func (h *exactColumns) outside(t *Tree, bag []bool) []int32 {
 	leaves := make([]int32, h.rows)
 	for r, in := range bag {

@@ -27,8 +27,8 @@ type Grower struct {
 	free      [][]histogram
 	gatherers []gatherer  // one for each worker
 	searchers [2]searcher // searchers of the current node and of its sibling
-	splits    []split     // best split of each slot for the current node
-	second    []split     // best split of each slot for its sibling
+	splits    []split     // best split, or open split, of each slot for the current node
+	second    []split     // the same for the sibling of the current node
 	tree      *Tree
 	bag       []bool // marks the rows in index; nil if index has all rows
 	barred    []bool // marks the features excluded from splits; nil if there are none
@@ -50,9 +50,9 @@ type leaf struct {
 	key      uint64 // key of its random draws
 	bounds
 	interaction
-	sums    []histogram // one for each block; nil if the leaf will not be split or thin released them
+	sums    []histogram // one for each block; nil if the leaf will not be split or [Grower.thin] released them
 	best    split
-	counted bool // best is known to have enough documents on both sides
+	counted bool // chooseCounted has checked that best has enough documents on both sides
 }
 
 // NewGrower returns a grower of trees on a matrix. It returns an error if an option is out of range.
@@ -80,8 +80,9 @@ func (g *Grower) Bar(features []bool) { g.barred = features }
 // seed, the path to the leaf and the feature.
 func (g *Grower) Seed(seed uint64) { g.seed = seed }
 
-// Grow returns a tree whose leaf values approximate λ/second. The tree is grown on the given rows, which must be in
-// increasing order, or on all rows if rows is nil. The gain of a split is its increase of
+// Grow returns a tree that divides the documents into leaves such that one value per leaf approximates λ/second.
+// [Grower.Values] returns these values. Grow uses the documents in rows, which must be in increasing order, or all
+// documents if rows is nil. The gain of a split is its increase of
 //
 //	Σ_leaves G²/(H + L2),   G = Σλ and H = Σsecond over the documents of a leaf.
 //
@@ -126,7 +127,7 @@ func (g *Grower) next() int {
 	return at
 }
 
-// before reports whether l is split before other, which precedes l in g.leaves.
+// before reports whether the leaf l is split before the leaf other, which has a lower index in g.leaves.
 func (g *Grower) before(l, other *leaf) bool {
 	if g.Growth == DepthWise && l.depth != other.depth {
 		return l.depth < other.depth
@@ -174,9 +175,9 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	}
 }
 
-// divide splits a leaf by its best split. codes are the codes of its documents, from read. The left part replaces the
-// leaf in g.leaves, and the right part is appended. divide returns a copy of the old leaf, which is valid until the
-// next call, and both parts. The parts have no histograms yet.
+// divide splits a leaf by its best split. codes are the codes of the leaf's documents, which [Grower.read] returns. The
+// left part replaces the leaf in g.leaves, and the right part is appended. divide returns a copy of the old leaf, which
+// is valid until the next call, and both parts. The parts have no histograms yet.
 func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	l := &g.spare.parent
 	*l = g.leaves[at]
@@ -237,8 +238,9 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 	g.choose(larger, g.second)
 }
 
-// searchLarger finds the best split of the larger sibling if the smaller one will not be split. Then the smaller one
-// needs no histograms: its documents are subtracted from the parent's histograms one by one.
+// searchLarger finds the best split of the larger sibling if the smaller sibling will not be split. The smaller sibling
+// then needs no histograms. searchLarger subtracts its documents one by one from the parent's histograms, which become
+// the histograms of the larger sibling.
 func (g *Grower) searchLarger(smaller, larger *leaf) {
 	g.searchers[1] = g.searcher(larger)
 	g.add(larger.sums, smaller, true, func(from, to int) {
@@ -264,8 +266,9 @@ func (g *Grower) searcher(l *leaf) searcher {
 	return s
 }
 
-// search computes an upper bound on the gain of each feature of the blocks from ≤ b < to. For categorical features it
-// finds the best split.
+// search sets found for the slots of the blocks from ≤ b < to. For a numeric feature, found gets an open split: an
+// upper bound on the gain, see [searcher.open]. For a categorical feature, found gets the best split. sums has the
+// histograms of the node.
 func (g *Grower) search(s *searcher, from, to int, sums []histogram, found []split) {
 	for slot := from * blockFeatures; slot < min(len(g.matrix.slots), to*blockFeatures); slot++ {
 		f := g.matrix.slots[slot]
@@ -282,7 +285,8 @@ func (g *Grower) search(s *searcher, from, to int, sums []histogram, found []spl
 	}
 }
 
-// find returns the best split of a slot. of has the sums of each code.
+// find returns the best split of the leaf s.leaf by the feature of a slot. of has the sums of the leaf's documents with
+// each code.
 func (g *Grower) find(s *searcher, slot int, of *[256]sums) split {
 	f := g.matrix.slots[slot]
 	if g.special(f) {

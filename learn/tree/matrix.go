@@ -9,8 +9,8 @@ import (
 // blockFeatures is the number of features of a block. It is the number of bytes of a word.
 const blockFeatures = 8
 
-// Matrix stores the codes of a data set, one byte for each value, row by row. A row has one word for each block of
-// eight features. Features with a single bin are left out. A Matrix is immutable.
+// Matrix stores the codes of a data set, one byte for each value, row by row. A row has one word of 64 bits for each
+// block of eight features. Features with a single bin are omitted. A Matrix is immutable.
 type Matrix struct {
 	bins   *Bins
 	rows   int
@@ -20,8 +20,8 @@ type Matrix struct {
 	words  []uint64 // row by row
 	common []common // one for each block
 
-	// columns has the codes again, slot by slot, or is nil. Splitting a leaf reads one code of each document, which
-	// in words would take a cache line per document.
+	// columns contains the codes a second time, slot by slot, or is nil. Splitting a leaf reads one code of each
+	// document. Reading it from words would load a cache line per document.
 	columns []uint8
 }
 
@@ -42,8 +42,8 @@ func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	return c.Matrix()
 }
 
-// code sets the codes of the rows x, which begin at the given row of the matrix, and marks slots with missing values.
-// It codes a part of a column at a time.
+// code computes and stores the codes of the rows x, which are the rows of the matrix from row on. It sets missing[slot]
+// if the slot has a missing value in x.
 func (m *Matrix) code(row int, x []float32, missing []bool) {
 	const part = 256
 	var values [part]float32
@@ -86,7 +86,7 @@ func (b *Bins) codes(dst []uint8, x []float32, feature int) (missing bool) {
 // Rows returns the number of documents.
 func (m *Matrix) Rows() int { return m.rows }
 
-// read sets dst to the codes of rows in a slot. Its loops are simple, so that the processor overlaps the memory
+// read sets dst[i] to the code of rows[i] in a slot. Its loops are simple, so that the processor overlaps the memory
 // accesses.
 func (m *Matrix) read(dst []uint8, slot int, rows []uint32) {
 	dst = dst[:len(rows)]
@@ -151,21 +151,21 @@ func (c *Coder) Matrix() *Matrix {
 	return m
 }
 
-// common is the most frequent word of a block. use reports whether addCommon pays.
+// common is a frequent word of a block. use reports whether it is frequent enough that addCommon is faster than add.
 type common struct {
 	word uint64
 	use  bool
 }
 
-// A block's most frequent word is summed separately, by addCommon, if at least the share leastCommon of commonRows
-// sampled rows have it. Many features are often 0 together, such as the features of an empty text field. The sums of
-// all documents with the word then take one addition for each feature.
+// Many features are often 0 together, such as the features of an empty text field. The documents then have the same
+// word in a block, and addCommon adds the total of these documents to each feature's histogram at once. It is used for
+// a block if at least the fraction leastCommon of about commonRows sampled rows have the block's common word.
 const (
 	leastCommon = 0.15
 	commonRows  = 4096
 )
 
-// findCommon finds the common word of each block.
+// findCommon sets the common word of each block, whose bytes are the most frequent code of each slot.
 func (m *Matrix) findCommon() {
 	m.common = make([]common, m.blocks)
 	step := max(1, m.rows/commonRows)

@@ -10,16 +10,17 @@ type sums uint64
 func (s sums) gradient() int32   { return int32(s >> 32) }
 func (s sums) curvature() uint32 { return uint32(s) }
 
-// quanta has the units of the integers, and the largest second derivative in its unit.
+// quanta has the units of the integer gradients and second derivatives. most is the largest second derivative of a
+// document, as an integer.
 type quanta struct {
 	gradient, curvature float64
 	most                uint32
 }
 
-// quantise sets packed[r] to the gradient lambda[r] and the second derivative second[r], rounded to
-// integers, for each r in rows. It returns the units. The unit of gradients is Σ|λ|/(2³¹ − 1 − n) for n
-// documents. The n allows for rounding, which is at most half a unit for each document. With a million
-// documents, the mean absolute gradient is 2,147 units.
+// quantise sets packed[r] to the gradient lambda[r] and the second derivative second[r], rounded to integers, for each
+// r in rows. It returns the units. The unit of gradients is Σ|λ|/(2³¹ − 1 − n) for n documents. The term n leaves space
+// for rounding errors, which are at most half a unit for each document. With a million documents, the mean absolute
+// gradient is 2,147 units.
 func quantise(packed []sums, rows []uint32, lambda, second []float64) quanta {
 	var g, h float64
 	for _, r := range rows {

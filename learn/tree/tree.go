@@ -1,9 +1,13 @@
-// Package tree grows regression trees on histograms of gradients. A boosted learner adds one tree a round.
+// Package tree grows regression trees on histograms of gradients. Gradient boosting adds one tree per round.
 //
 // Start reading at [Grower], which grows a tree from the λ of a loss and its second derivatives by score. It reads a
 // [Matrix], which stores the features as codes of one byte. [NewMatrix] makes a Matrix from features and [Bins].
 // Gradients and second derivatives are rounded to integers before histograms are summed. So a tree has the same bits
 // on any number of cores, and the histogram of a node is exactly the difference of its parent's and its sibling's.
+//
+// The code of a value is the number of its bin, one byte. Cut c is the threshold between the codes c and c+1. A slot is
+// the number of a feature among the features with more than one bin, which are the features that a Matrix stores.
+// Curvature is a sum of second derivatives.
 //
 // The package must not depend on queries, grades and losses, or on how trees are stored. Package train converts a
 // [Tree] into a part of a scorer.
@@ -25,8 +29,8 @@ type Tree struct {
 }
 
 // Node is an inner node. A document goes left if its value of the feature is at most the threshold, and otherwise
-// right. A missing value (NaN) goes left if MissingLeft is true. With Categories, a document goes left if its value
-// is one of them, and otherwise right. Left and Right are indices of nodes, or −1 − l for leaf l.
+// right. A missing value (NaN) goes left if MissingLeft is true. If Categories is not nil, a document goes left if its
+// value is in Categories, and otherwise right. Left and Right are indices of nodes, or −1 − l for leaf l.
 type Node struct {
 	Feature     int
 	Threshold   float32   // 0 with Categories
@@ -70,18 +74,20 @@ type Options struct {
 	// curvature. It moves categories with few documents to the middle of the order.
 	CategorySmoothing float64
 
-	// Monotone has a sign for each feature, or is nil. Suppose that a feature increases and all others are fixed.
-	// Then the value of the tree does not decrease for the sign 1, and does not increase for −1. The sign 0 sets no
-	// constraint. Missing values have no constraint.
+	// Monotone has a sign for each feature, or is nil. If the sign is 1, the value of the tree does not decrease when
+	// the feature increases and all other features are fixed. If the sign is −1, the value of the tree does not
+	// increase. The sign 0 sets no constraint. Missing values have no constraint.
 	Monotone []int8
 
-	// Interactions are groups of features, numbered from 0. All features on a path from the root to a leaf must be in
-	// a common group. A feature in no group can only be alone on a path. Without groups there is no constraint.
+	// Interactions are groups of features, numbered from 0. All features on a path from the root to a leaf must be in a
+	// common group. A feature that is in no group can only occur on a path without other features. Without groups there
+	// is no constraint.
 	Interactions [][]int
 }
 
-// FeatureBytes returns the bytes that a grower needs for each feature, independent of the number of documents: bins,
-// histograms of leaves that may be split, and histograms of workers.
+// FeatureBytes returns the number of bytes that a grower needs for each feature in addition to the features' values:
+// bins, histograms of leaves that may be split, and histograms of workers. It does not depend on the number of
+// documents.
 func (o *Options) FeatureBytes() int64 {
 	leaves := int64(o.Leaves)
 	if o.Growth == LeafWise { // histograms of leaves that will not be split are released
@@ -114,8 +120,8 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// attach adds a node and returns its index. The node becomes the left or right child of the node above,
-// unless above is negative.
+// attach adds a node and returns its index. The node becomes the left or right child of the node with index above. If
+// above is negative, the node is the root.
 func (t *Tree) attach(n Node, above int, left bool) int {
 	number := len(t.Nodes)
 	t.Nodes = append(t.Nodes, n)
