@@ -2,13 +2,14 @@
 // ascent as Metzler and Croft use it to learn rankings (Linear feature-based models for information retrieval,
 // Information Retrieval 10, 2007).
 //
-// A measure changes only where the scores of two documents cross, so its gradient is 0 or undefined. Along one weight
-// the measure is a step function. The package evaluates it either at a few points (line.go) or on every step,
-// crossing by crossing (crossing.go). The second way follows Och (Minimum Error Rate Training in Statistical Machine
-// Translation, ACL 2003).
+// A measure changes only where the scores of two documents cross, so its gradient is 0 or undefined. As a function of
+// one weight, the measure is a step function. The package evaluates the measure either at a few values of the weight
+// (line.go) or on all steps of the function, crossing by crossing (crossing.go). Evaluating all steps follows Och
+// (Minimum Error Rate Training in Statistical Machine Translation, ACL 2003).
 //
-// Start reading at [Climber]. Columns are features in the method coordascent, and systems in package ensemble. This
-// package must not depend on their meaning.
+// Start reading at [Climber]. A climb is one run of coordinate ascent, and a sweep is one pass over all weights. A
+// column has a number for every document: a feature in the method coordascent, and the votes of a system in package
+// ensemble. This package must not depend on the meaning of columns.
 package ascent
 
 import (
@@ -19,18 +20,19 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Search selects how to look for the best value of one weight.
+// Search selects how a [Climber] searches for the best value of one weight.
 type Search int
 
 // The searches.
 const (
 	// Steps tries a fixed number of changes of the weight in both directions, each four times as large as the one
-	// before. Then it tries some changes between the best one and its neighbours. Changes are proportional to the
-	// spread of the scores divided by the spread of the column, so the scale of a column does not matter.
+	// before. Then it tries some changes between the best change and its neighbours. Changes are proportional to the
+	// standard deviation of the scores divided by that of the column, so the scale of a column does not matter.
 	Steps Search = iota
 
-	// Exact evaluates the measure between every two neighbouring crossings of documents. Its time and memory are
-	// proportional to the number of pairs of documents with different grades.
+	// Exact finds all values of the weight at which the scores of two documents cross, and evaluates the measure
+	// between every two neighbouring crossings. Time and memory are proportional to the number of pairs of documents
+	// with different grades.
 	Exact
 )
 
@@ -45,8 +47,8 @@ func ParseSearch(name string) (Search, error) {
 	return 0, fmt.Errorf("found the search %q, expected steps or exact", name)
 }
 
-// Climber maximises the mean of the measure of a [Data]. Documents of equal score count in the worst order. The zero
-// value is ready to use.
+// Climber maximises the mean over queries of the measure of a [Data]. Documents of equal score count in the order with
+// the lowest value. The zero value is ready to use.
 type Climber struct {
 	Search      Search
 	MaxSweeps   int     // largest number of passes over all weights; 0 means 100
@@ -69,7 +71,7 @@ type Sweep struct {
 	W      []float64
 }
 
-// Result is the end of a climb.
+// Result is the result of a climb.
 type Result struct {
 	W         []float64 // Σ|w| = 1, unless all weights are 0
 	Value     float64   // mean of the measure, with ties in the worst order
@@ -77,8 +79,9 @@ type Result struct {
 	Converged bool // the last sweep gained at most the tolerance
 }
 
-// Climb starts at the weights w, one for each column, and does not change them. The result depends only on the
-// arguments. The error is that of ctx or of Observe.
+// Climb maximises the mean of the measure, starting at the weights w, one for each column. It does not modify w. The
+// result depends only on the arguments and the fields of c. Climb returns an error if ctx is cancelled or Observe
+// returns an error.
 func (c *Climber) Climb(ctx context.Context, d *Data, w []float64) (*Result, error) {
 	if len(w) != d.columns {
 		panic(fmt.Sprintf("ascent: %d weights for %d columns", len(w), d.columns))
@@ -130,8 +133,8 @@ type state struct {
 	scores [][]float64 // scores of the documents of each query in data.queries
 	before [][]float64 // scores before the last move
 	orders [][]int32   // documents by rank, for each query
-	column [][]float32 // the column whose weight is being improved, for each query
-	varies []bool      // whether this column has different values in a query; if not, column is not set
+	column [][]float32 // for each query, the column whose weight is being improved
+	varies []bool      // for each query, whether this column has different values; if not, the query's element of column is not set
 	values []float64   // value of each query
 	lines  []line      // one for each worker
 	points points
@@ -218,8 +221,8 @@ func (s *state) take(j int) {
 	})
 }
 
-// improve changes weight j to the best value that the search finds, and returns the mean of the measure there. It
-// keeps the weight if the search finds no mean above value, the present one.
+// improve changes weight j to the best value that the search finds, and returns the mean of the measure for this value.
+// value is the mean before the change. If the search finds no larger mean, improve keeps the weight and returns value.
 func (s *state) improve(j int, value float64) float64 {
 	s.take(j)
 	spread := s.spread()
@@ -240,14 +243,15 @@ func (s *state) improve(j int, value float64) float64 {
 	if after := s.value(); after > value {
 		return after
 	}
-	// The crossings were closer than floating point can distinguish. Restore the scores, which move stored in before.
+	// The search found an improvement that rounding errors prevent. Restore the weight and the scores, which move
+	// stored in s.before.
 	s.w[j] = old
 	s.scores, s.before = s.before, s.scores
 	return s.value()
 }
 
-// move adds t to weight j and updates the scores. take must have been called for column j. before gets the old
-// scores.
+// move adds t to weight j, updates the scores, and stores the old scores in s.before. The caller must have called take
+// for column j.
 func (s *state) move(j int, t float64) {
 	s.w[j] += t
 	s.scores, s.before = s.before, s.scores
@@ -276,8 +280,9 @@ func (s *state) normalize() {
 	s.rescore()
 }
 
-// spread returns the standard deviation of the scores within queries, divided by that of the column. It is the
-// natural unit of changes of the weight, and 0 if the column is constant.
+// spread returns the standard deviation of the scores within queries, divided by the standard deviation of the column.
+// A change of the weight by this number changes scores by about their standard deviation. spread returns 0 if the
+// column is constant within all queries.
 func (s *state) spread() float64 {
 	var scores, column float64
 	for i := range s.data.queries {

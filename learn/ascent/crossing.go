@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// crossings evaluates the mean of the measure at all values of one weight. At the change t of the weight, document i
-// has the score s_i + t·x_i. So two documents change places at
+// crossings evaluates the mean of the measure at all values of one weight. If the weight changes by t, document i has
+// the score s_i + t·x_i. So the documents a and b exchange ranks at
 //
 //	t = (s_a − s_b)/(x_b − x_a).
 //
-// Between two neighbouring crossings the measure is constant. At t = −∞ documents are ordered by ascending x. From
-// there on, every pair with different x crosses once. Only pairs of different classes change the measure.
+// The comments call t a time. Between two neighbouring crossings the measure is constant. At t = −∞ documents are
+// ordered by ascending x. As t increases, every pair of documents with different x crosses once. Only pairs of
+// documents of different classes (see pattern) change the measure.
 type crossings struct {
 	docs    []int32
 	events  []event
@@ -23,7 +24,7 @@ type crossings struct {
 	spareChanges []change
 }
 
-// event is the crossing of two documents of one query. b has the larger x and passes a from below.
+// event is the crossing of two documents of one query. Document b, which has the larger x, rises above document a.
 type event struct {
 	time uint32 // see timeKey
 	a, b int32
@@ -35,12 +36,12 @@ type change struct {
 	by   float64
 }
 
-// narrow is the largest width, in units of the spread, of intervals that are skipped. Scores that differ by less are
-// likely to tie or cross on other data.
+// narrow times the spread is the largest width of intervals between crossings that the search ignores. In a narrow
+// interval, the scores of two documents nearly agree, so the documents are likely to tie or cross on other data.
 const narrow = 1e-4
 
-// best returns the change of weight j in the middle of the interval with the highest mean, and this mean. Among equal
-// intervals it takes the widest.
+// best returns the change of weight j in the middle of the interval with the highest mean, and this mean. If several
+// intervals have the highest mean, best chooses the widest.
 func (c *crossings) best(s *state, j int, spread float64) (t, found float64) {
 	c.changes = c.changes[:0]
 	total := s.data.settled
@@ -61,7 +62,8 @@ func (c *crossings) best(s *state, j int, spread float64) (t, found float64) {
 	return h.t, s.data.mean(h.found)
 }
 
-// query appends the changes of query i along s.column, and returns the query's value at −∞ times its weight.
+// query appends the changes of the value of query i, for t from −∞ to ∞, to c.changes. It returns the query's value at
+// t = −∞ times the query's weight.
 func (c *crossings) query(s *state, i int) float64 {
 	q, scores := &s.data.queries[i], s.scores[i]
 	x := s.column[i]
@@ -95,11 +97,11 @@ func (c *crossings) query(s *state, i int) float64 {
 
 // meet sets events to all crossings of documents of different classes, in order of time.
 //
-// Several documents may cross at one point. There, exchanges of neighbours must reverse the order of the documents.
-// This works if each document, in ascending order of x, passes all documents of smaller x. It must pass the smallest
-// x first, and of equal x the lowest document first. meet makes events in this order, and the stable sort keeps it.
-// Times are rounded to float32, so crossings at one point have the same time in spite of rounding errors of the
-// quotients.
+// Several documents may cross at the same time. Their order is then reversed, and the events must reverse it by
+// exchanges of neighbours. To this end, meet creates the events in the following order, which the stable sort preserves
+// for equal times. Each document b, in ascending order of x, rises above all documents with smaller x. It first rises
+// above the documents with the smallest x and, among documents of equal x, above the lowest-ranked document. Times are
+// rounded to float32. So crossings at the same time get equal times in spite of rounding errors of the quotients.
 func (c *crossings) meet(class []int32, x []float32, scores []float64) {
 	c.events = c.events[:0]
 	for _, b := range c.docs {
@@ -130,7 +132,7 @@ type highest struct {
 	t, found, width float64 // the best interval so far
 }
 
-// walk visits all intervals between changes, from t = −∞ on.
+// walk visits all intervals between crossings, from t = −∞ to ∞.
 func (h *highest) walk(changes []change) {
 	at := math.Inf(-1)
 	for i := 0; i < len(changes); {
@@ -168,7 +170,7 @@ func (h *highest) consider(from, to float64) {
 	}
 }
 
-// timeKey rounds a time to float32 and maps it to an integer. Integers have the order of the times.
+// timeKey rounds a time to float32 and returns an integer. The integers are in the order of the rounded times.
 func timeKey(t float64) uint32 {
 	b := math.Float32bits(float32(t) + 0) // −0 is 0
 	if b>>31 == 1 {

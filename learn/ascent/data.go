@@ -6,13 +6,13 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// Data contains judged queries, whose documents have a number in every column, and the measure to maximise. After the
-// last Add, several climbs may use a Data at once.
+// Data contains the measure to maximise and judged queries. Every document has a number in every column. After the last
+// call of Add, several climbs may use a Data at once.
 type Data struct {
 	columns int
 	measure measure.Measure
 	queries []query // queries whose value depends on the order of their documents
-	settled float64 // Σ weight·value over all other queries
+	settled float64 // Σ weight·value over the counted queries whose value does not depend on the order
 	counted float64 // sum of the weights of all queries that count for the measure
 	tables  tables
 }

@@ -7,8 +7,10 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// Steps first tries the changes ±spread·4^k of the weight, for k from lowestStep to highestStep, and the change that
-// makes the weight 0. Then it tries the given number of refinements between the best change and its neighbours.
+// The search Steps first tries the changes ±spread·4^k of the weight, for k from lowestStep to highestStep, where
+// spread is the result of [state.spread]. It also tries the change that makes the weight 0. refinements is the number
+// of changes that it then tries between the best change and its neighbours. mostPoints is the largest number of changes
+// that are evaluated at a time.
 const (
 	lowestStep  = -3
 	highestStep = 1
@@ -16,15 +18,15 @@ const (
 	mostPoints  = 2*(highestStep-lowestStep+1) + 1
 )
 
-// points evaluates the mean of the measure at some changes of one weight.
+// points evaluates the mean of the measure at several points. A point is a change of the weight that is being improved.
 type points struct {
 	at     []float64
 	totals []float64
 	values []float64 // by query, then by point
 }
 
-// line evaluates a query at several changes of one weight. The documents stay sorted from one point to the next, so
-// sorting takes little more than a step for each pair that crosses between the points.
+// line evaluates a query at several points. It keeps the documents sorted from one point to the next. So sorting takes
+// little more than one step for each pair of documents that crosses between the points.
 type line struct {
 	x      []float64
 	order  []int32
@@ -32,7 +34,8 @@ type line struct {
 	ranked []float64
 }
 
-// best returns the change of weight j with the highest mean, and this mean. value is the present mean.
+// best returns the change t of weight j with the highest mean of the measure, and this mean. value is the mean without
+// a change. If no change is better, t is 0.
 func (l *points) best(s *state, j int, spread, value float64) (t, found float64) {
 	l.coarse(s, s.w[j], spread)
 	l.evaluate(s)
@@ -45,7 +48,7 @@ func (l *points) best(s *state, j int, spread, value float64) (t, found float64)
 	return l.highest(s.data, t, found)
 }
 
-// coarse sets at to the points of the first search, in ascending order.
+// coarse sets l.at to the points that are tried first, in ascending order. w is the weight.
 func (l *points) coarse(s *state, w, spread float64) {
 	l.at = l.at[:0]
 	for k := lowestStep; k <= highestStep; k++ {
@@ -61,7 +64,7 @@ func (l *points) coarse(s *state, w, spread float64) {
 	}
 }
 
-// fine sets at to the points between t and its neighbours.
+// fine sets l.at to points between t, the best point of coarse, and its two neighbours in l.at.
 func (l *points) fine(t float64) {
 	i := slices.Index(l.at, t)
 	below, above := t, t
@@ -87,7 +90,7 @@ func (l *points) fine(t float64) {
 	l.at = slices.Compact(l.at)
 }
 
-// evaluate computes totals: for each point, the sum of the values of all queries.
+// evaluate sets l.totals to the sum of the values of all queries at each point.
 func (l *points) evaluate(s *state) {
 	n := len(l.at)
 	if need := n * len(s.data.queries); need > len(l.values) {
@@ -116,8 +119,9 @@ func (l *points) evaluate(s *state) {
 	}
 }
 
-// follow sets values to the values of query i at the points. It moves outwards from 0 in both directions. Points from
-// index positive on are above 0.
+// follow sets values to the values of query i at the points at. It visits the points in order of their distance from 0,
+// first the points above 0 and then the points below. present is the value without a change, and positive is the index
+// of the first point above 0.
 func (l *line) follow(s *state, i int, present float64, at, values []float64, positive int) {
 	q, scores := &s.data.queries[i], s.scores[i]
 	l.x = l.x[:0]
@@ -142,9 +146,9 @@ func (l *line) follow(s *state, i int, present float64, at, values []float64, po
 	}
 }
 
-// highest returns the point with the highest mean, and this mean, if the mean exceeds found. Otherwise it returns t
-// and found. Among equal points, it returns the middle of the longest run of neighbours. This point is farthest from
-// where the measure falls.
+// highest returns the point with the highest mean, and this mean, if the mean exceeds found. Otherwise it returns t and
+// found. If several points have the highest mean, highest returns the middle of the longest run of neighbouring points
+// among them. This point is farthest from points with a lower mean.
 func (l *points) highest(d *Data, t, found float64) (float64, float64) {
 	if len(l.totals) == 0 {
 		return t, found
@@ -167,8 +171,8 @@ func (l *points) highest(d *Data, t, found float64) (float64, float64) {
 	return t, d.mean(best)
 }
 
-// sort sorts order, the documents, by descending scores + t·x. Documents of equal score are sorted by ascending
-// grade. sort reports whether the order changed. It is fast if the documents are nearly in order.
+// sort sorts the documents in order by descending scores + t·x, and documents of equal score by ascending grade. It
+// reports whether the order changed. sort is an insertion sort, which is fast if the documents are nearly sorted.
 func (l *line) sort(q *query, scores, x []float64, t float64, order []int32) (changed bool) {
 	if len(order) > cap(l.keys) {
 		l.keys = make([]float64, len(order))

@@ -7,19 +7,20 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// pattern has the classes of a query's grades that a measure distinguishes.
+// pattern divides the documents of a query into classes. A measure does not distinguish documents of the same class.
 type pattern struct {
 	class   []int32 // class of each document, from 0
 	classes int
 
-	// terms is set if the measure is a sum over relevant documents, class 1. It has the terms of the sum in rows of
-	// width elements. The row is the number of relevant documents above a document, and the column is the number of
-	// irrelevant documents above it. Otherwise terms is nil, and every grade is a class.
+	// terms is not nil if the measure of the query is a sum over its relevant documents, which are class 1, while all
+	// other documents are class 0. terms is then the matrix of the sum's possible terms, in rows of width elements. A
+	// relevant document with i relevant and a irrelevant documents above it contributes the term in row i and column a.
+	// If terms is nil, every grade is a class.
 	terms []float64
 	width int
 }
 
-// newPattern returns the pattern of a query.
+// newPattern returns the pattern of a query with the given grades.
 func newPattern(m measure.Measure, grades []float64, t *tables) pattern {
 	if sum, ok := m.(measure.Additive); ok {
 		if p, ok := newSum(sum, grades, t); ok {
@@ -37,8 +38,8 @@ func newPattern(m measure.Measure, grades []float64, t *tables) pattern {
 	return p
 }
 
-// newSum returns the pattern of a sum over relevant documents. ok is false if the measure distinguishes more than two
-// classes among the grades, or if there are too many terms.
+// newSum returns a pattern with terms. ok is false if the sum of the terms is not the measure, because the measure
+// distinguishes more than two grades of the query, or if t has no memory for the terms.
 func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool) {
 	p = pattern{class: make([]int32, len(grades)), classes: 2}
 	good := 0
@@ -68,16 +69,19 @@ func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool
 	return p, p.isValueOf(m, ranked)
 }
 
-// tables stores terms by the numbers of relevant and irrelevant documents. Queries with equal numbers share them.
+// tables stores the matrices for pattern.terms, by the numbers of relevant and irrelevant documents of a query. Queries
+// that agree in both numbers share a matrix.
 type tables struct {
 	known map[[2]int][]float64
 	size  int
 }
 
-// maxTerms bounds the memory of the tables to 32 MB. A query whose terms would exceed the bound gets none.
+// maxTerms is the largest total number of terms in a tables, which limits its memory to 32 MB. A query whose terms
+// would exceed the limit gets no terms.
 const maxTerms = 4 << 20
 
-// of returns the terms of a query with good relevant and bad irrelevant documents, or nil if the tables are full.
+// of returns the matrix of terms for queries with good relevant and bad irrelevant documents, or nil if it would exceed
+// maxTerms.
 func (t *tables) of(m measure.Additive, good, bad int) []float64 {
 	key := [2]int{good, bad}
 	if terms := t.known[key]; terms != nil {
@@ -108,7 +112,7 @@ func relevant(m measure.Measure, grade float64) bool {
 	return above != below
 }
 
-// isValueOf reports whether the sum of the terms is the measure of a ranking.
+// isValueOf reports whether the sum of the terms equals the measure m of a ranking, given the grades by rank.
 func (p *pattern) isValueOf(m measure.Measure, ranked []float64) bool {
 	var sum float64
 	at := 0
@@ -124,7 +128,8 @@ func (p *pattern) isValueOf(m measure.Measure, ranked []float64) bool {
 	return math.Abs(v-sum) < 1e-9
 }
 
-// sum returns the value of an order of the documents. It does not branch on classes, because they are unpredictable.
+// sum returns the measure of an order of the documents, from terms. It does not branch on the class of a document,
+// because the branch would be unpredictable.
 func (p *pattern) sum(order []int32) float64 {
 	var sum float64
 	at, down := 0, p.width-1
@@ -148,18 +153,18 @@ func interleaved(list []float64) []float64 {
 	return out
 }
 
-// walk updates the value of one query while documents of different classes exchange ranks with their neighbours. The
-// value depends only on the classes by rank, so exchanges within a class do not matter.
+// walk updates the value of one query's measure during a sequence of crossings of documents of different classes. The
+// value depends only on the class at each rank, so the order of documents of the same class does not matter.
 type walk struct {
 	*pattern
 	measure measure.Measure
-	above   []int32   // by document and class: number of documents of each other class above the document
+	above   []int32   // by document, then by class: number of documents of the class above the document; not updated for the document's own class
 	counts  []int32   // number of documents of each class, for start
 	ranked  []float64 // grades by rank
 	value   float64
 }
 
-// start sets the order of the documents, best first, and returns its value.
+// start sets the order of the documents, best first, and returns the measure of the order.
 func (w *walk) start(m measure.Measure, p *pattern, grades []float64, order []int32) float64 {
 	w.measure, w.pattern = m, p
 	w.above, w.counts = resize(w.above, len(grades)*p.classes), resize(w.counts, p.classes)
@@ -174,8 +179,8 @@ func (w *walk) start(m measure.Measure, p *pattern, grades []float64, order []in
 	return w.value
 }
 
-// cross lets document b pass document a and returns the change of the value. a must have another class. Apart from
-// documents of their own classes, a must be directly above b.
+// cross moves document b above document a and returns the change of the value. The documents must have different
+// classes. Any documents between a and b must have the class of a or the class of b.
 func (w *walk) cross(a, b int32) float64 {
 	k, ca, cb := w.classes, int(w.class[a]), int(w.class[b])
 	aboveA, aboveB := w.above[int(a)*k:int(a+1)*k], w.above[int(b)*k:int(b+1)*k]
@@ -195,8 +200,8 @@ func (w *walk) cross(a, b int32) float64 {
 	return by
 }
 
-// rank returns the number of documents above both a and b, which are neighbours. It adds the documents of a's class
-// above b, except a, and the other documents above a.
+// rank returns the rank of document a, from 0, if b is directly below a. ca is the class of a. The number of documents
+// of class ca above a is not stored, so rank uses the number above b, minus 1 for a itself.
 func rank(aboveA, aboveB []int32, ca int) int {
 	n := int(aboveB[ca]) - 1
 	for c, above := range aboveA {

@@ -42,14 +42,15 @@ type AdaRankOptions struct {
 	Reweight  Reweighting
 	Rate      float64 // rate of ReweightCumulative; 0 means 1
 
-	// Repeats, if not 0, suspends a feature that was chosen in that many consecutive rounds, not counting the first
-	// one, without a change of the mean. The suspension ends with the next round that changes the mean or chooses
-	// another feature.
+	// Repeats, if not 0, suspends a feature, which then cannot be chosen. It suspends the feature once Repeats rounds
+	// in succession chose the same feature as the round before and did not change the mean. The suspension ends with
+	// the next round that changes the mean or chooses another feature.
 	Repeats int
 
-	// Enqueue undoes a round if the same feature would be chosen again next, and suspends the feature. After the last
-	// round, these features become available again, the last one first. After each of them, boosting continues until
-	// the rule stops it.
+	// Enqueue undoes a round if the next round would choose the same feature again, and suspends the feature. When the
+	// rule ends boosting, the feature suspended last becomes available again, and boosting continues until the rule
+	// ends it again. This is repeated for the other features that Enqueue suspended, in the opposite order of their
+	// suspension.
 	Enqueue bool
 
 	Workers int // goroutines; 0 means GOMAXPROCS
@@ -60,24 +61,25 @@ type AdaRankOptions struct {
 //	Xu, Li: AdaRank: A Boosting Algorithm for Information Retrieval, SIGIR 2007,
 //	Algorithm 1
 //
-// with the features as weak rankers, so the sum is linear. Let E(q, h) be the measure of query q ranked by h. A round
-// chooses the feature x_f with the greatest Σ_q P(q)E(q, x_f). It adds α·x_f to the scores with
+// with the features as weak rankers, so the sum is a linear function of the features. Let E(q, h) be the measure of
+// query q ranked by h. A round chooses the feature x_f with the greatest edge Σ_q P(q)E(q, x_f). It adds α·x_f to the
+// scores with
 //
 //	α = ½ ln( Σ_q P(q)(1 + E(q, x_f)) / Σ_q P(q)(1 − E(q, x_f)) ),
 //
-// and increases the weights of queries that the sum f ranks badly: P(q) ∝ exp(−E(q, f)). At first all queries have
-// the same weight. The loss is Σ_q exp(−E(q, f)). If the data have query weights, they multiply the terms of the loss
-// and P.
+// and increases the weights P of queries that the sum of the features, f, ranks badly: P(q) ∝ exp(−E(q, f)). In the
+// first round all queries have the same weight P. The loss is Σ_q exp(−E(q, f)). If the data have query weights, the
+// terms of the loss and P are multiplied by these weights.
 //
-// NewAdaRank computes a table of all E(q, x_f), so that choosing a feature is a product of a matrix and a vector.
-// Documents of equal score are in random order, and E is the expected measure. Queries with a constant measure take
-// part if they count for the measure.
+// NewAdaRank computes the matrix of all E(q, x_f), so that a round computes all edges as the product of a vector and
+// this matrix. If documents have equal scores, E is the expected measure under a random order of these documents. A
+// query whose measure is the same for every order takes part if the query counts for the measure.
 type AdaRank struct {
 	options   AdaRankOptions
 	data      *dataset.Dataset
 	columns   featureColumns
 	standings *Standings
-	table     []float64 // E, by query, then by weak ranker
+	table     []float64 // E of each weak ranker, by query, then by weak ranker
 	edges     []float64 // Σ_q P(q)E(q, h) for each weak ranker h
 
 	used    int       // number of queries with documents of different grades
@@ -87,23 +89,23 @@ type AdaRank struct {
 	mean    float64   // mean of the measure
 	loss    float64
 
-	aside     []bool // suspended weak rankers
+	aside     []bool // marks the suspended weak rankers
 	queue     []int  // weak rankers suspended by Enqueue
-	enqueuing bool
-	last      int // weak ranker of the last round, −1 before the first
+	enqueuing bool   // Enqueue is set, and endPhase was not called yet
+	last      int    // weak ranker of the last round, −1 before the first
 	repeats   int
 	back      position // state before the last round
 	over      bool
 }
 
-// position is the state that undoing a round restores.
+// position is the part of the state that takeBack restores.
 type position struct {
 	weight     float64   // weight of the round's feature
 	p, scores  []float64 // nil if the options undo no round
 	mean, loss float64
 }
 
-// LinearRound describes an added feature, and the mean measure and the loss after the round.
+// LinearRound describes a round of AdaRank: the added feature, and the mean measure and the loss after the round.
 type LinearRound struct {
 	Feature int     // from 0
 	Weight  float64 // α, negative for a feature that ranks by ascending values
@@ -111,8 +113,9 @@ type LinearRound struct {
 	Loss    float64 // mean of exp(−E) over the training queries, weighted by query weights
 }
 
-// NewAdaRank prepares boosting on a data set, which must not change while AdaRank is used. The error is ErrNoPairs,
-// or is about an invalid option or a measure with values outside −1 to 1.
+// NewAdaRank prepares boosting on a data set, which must not change while AdaRank is used. It returns ErrNoPairs if no
+// query has documents with different grades. It also returns an error if an option is invalid or the measure has a
+// value outside [−1, 1].
 func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (a *AdaRank, err error) {
 	switch {
 	case o.Measure == nil:
@@ -152,12 +155,12 @@ func (a *AdaRank) begin() {
 	for i := range a.p {
 		a.p[i] = a.standings.weight(i) / a.standings.total
 	}
-	// Without any feature all scores are 0. Every stopping rule accepts the first round.
+	// Before the first round all scores are 0. A mean of −∞ makes every stopping rule accept the first round.
 	a.mean, a.loss = math.Inf(-1), math.NaN()
 	a.last, a.enqueuing = -1, a.options.Enqueue
 }
 
-// takesBack reports whether the options may undo a round.
+// takesBack reports whether a round may be undone under the options.
 func (a *AdaRank) takesBack() bool { return a.options.Stop != StopNever || a.options.Enqueue }
 
 // weak returns the number of weak rankers.
@@ -196,8 +199,8 @@ func (a *AdaRank) fillTable() error {
 	return nil
 }
 
-// direction returns the feature of a weak ranker. sign is −1 if the weak ranker ranks by ascending values, and
-// otherwise 1.
+// direction returns the feature of a weak ranker, and the sign of its weight. The sign is −1 if the weak ranker ranks
+// documents by ascending values, and otherwise 1.
 func (a *AdaRank) direction(weak int) (feature int, sign float64) {
 	if weak < a.data.Features {
 		return weak, 1
@@ -211,7 +214,8 @@ func (a *AdaRank) Queries() int { return a.used }
 // Weights returns the weights of the features. They are valid until the next round.
 func (a *AdaRank) Weights() []float64 { return a.weights }
 
-// Next adds a feature. ok is false, and nothing is added, if boosting has ended.
+// Next performs a round, which adds a feature times a weight to the scores. If boosting has ended, Next adds nothing
+// and ok is false.
 func (a *AdaRank) Next() (round LinearRound, ok bool) {
 	for !a.over {
 		weak := a.choose()
@@ -232,8 +236,8 @@ func (a *AdaRank) Next() (round LinearRound, ok bool) {
 	return LinearRound{}, false
 }
 
-// choose returns the weak ranker with the largest edge that is not suspended, the first one of equals. It returns −1
-// if no edge is positive.
+// choose returns the weak ranker with the largest edge among the weak rankers that are not suspended. If several of
+// them have this edge, it returns the first. It returns −1 if none of their edges is above leastEdge.
 func (a *AdaRank) choose() int {
 	clear(a.edges)
 	for i, p := range a.p {
@@ -248,7 +252,8 @@ func (a *AdaRank) choose() int {
 	return best
 }
 
-// add makes a round with a weak ranker. If the rule stops, it undoes the round and returns false.
+// add performs a round with a weak ranker. If the stopping rule then ends boosting, add undoes the round and returns
+// false.
 func (a *AdaRank) add(weak int) (round LinearRound, ok bool) {
 	f, sign := a.direction(weak)
 	alpha := halfLogRatio(1+a.edges[weak], 1-a.edges[weak])
@@ -269,7 +274,8 @@ func (a *AdaRank) add(weak int) (round LinearRound, ok bool) {
 	return LinearRound{Feature: f, Weight: sign * alpha, Mean: a.mean, Loss: a.loss}, true
 }
 
-// countRepeats suspends a weak ranker that was chosen repeatedly without a change of the mean.
+// countRepeats implements AdaRankOptions.Repeats after a round that chose the weak ranker weak. before is the mean
+// before the round.
 func (a *AdaRank) countRepeats(weak int, before float64) {
 	if a.mean == before && weak == a.last {
 		if a.repeats++; a.repeats == a.options.Repeats {
@@ -284,7 +290,7 @@ func (a *AdaRank) countRepeats(weak int, before float64) {
 	}
 }
 
-// endPhase makes the last feature of the queue available, or ends boosting if the queue is empty.
+// endPhase ends the suspension of the last feature of the queue, or ends boosting if the queue is empty.
 func (a *AdaRank) endPhase() {
 	a.enqueuing = false
 	if len(a.queue) == 0 {
@@ -324,7 +330,7 @@ func (a *AdaRank) addFeature(f int, weight float64) (values []float64) {
 	})
 }
 
-// reweight computes P and the loss from the measures of the queries.
+// reweight computes P and the loss from values, the measures of the queries. alpha is the weight of the round.
 func (a *AdaRank) reweight(values []float64, alpha float64) {
 	a.loss = 0
 	for i, e := range values {

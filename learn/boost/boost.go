@@ -1,11 +1,13 @@
 // Package boost learns sums of weak rankers. Each round adds one weak ranker. In RankBoost and FRank a weak ranker
 // compares a feature with a threshold. In AdaRank a weak ranker is a feature.
 //
-// Start reading at [RankBoost], [FRank] and [AdaRank]. Their constructors take a data set. Each call of Next adds one
-// round, so the caller decides when to stop. RankBoost and FRank share two representations: pairs of documents
-// without a matrix of pairs (levels.go), and for every document and feature the number of thresholds below the value
-// (search.go). For many documents, large.go finds the same weak rankers in less time and memory. [Standings]
-// evaluates scores that change a little every round.
+// Start reading at [RankBoost], [FRank] and [AdaRank]. Their constructors take a data set. Each call of Next performs
+// one round, so the caller decides when to stop. RankBoost, and FRank by default, choose the weak ranker with the
+// largest edge, which is the slope of the loss along the weak ranker, up to a factor. Both compute a potential for each
+// document, such that the edge is the sum of the potentials of the documents above the threshold. levels.go stores
+// pairs of documents without a matrix of pairs. search.go finds the largest edge. For many documents, large.go finds
+// the same weak rankers in less time and memory. [Standings] computes a measure of scores that change a little every
+// round.
 //
 // The package must not depend on names of hyperparameters, validation data or model files.
 package boost
@@ -27,7 +29,7 @@ type Options struct {
 	// the feature has no more values than Cuts, every value is a threshold.
 	Cuts int
 
-	// Up excludes weak rankers with a negative weight, which prefer documents with a low value of the
+	// Up excludes weak rankers with a negative weight. Such weak rankers prefer documents with a low value of the
 	// feature.
 	Up bool
 
@@ -51,20 +53,20 @@ type Round struct {
 	Loss float64
 }
 
-// sum is the present sum H of the weak rankers, for the documents that are in pairs.
+// sum is the sum H of the weak rankers added so far, for the documents of queries with pairs.
 type sum struct {
 	documents *arrangement
 	search    *search
 	large     *largeSearch // replaces search if not nil
 
 	scores    []float64   // H, by document
-	potential []float64   // terms of the edges, by document
+	potential []float64   // potentials of the documents
 	above     []bool      // whether a document is above the threshold of the last split
 	buffers   [][]float64 // one for each worker
 }
 
-// newSum returns a sum without weak rankers, and without a search. Each worker's buffer has 3n + more elements, where
-// n is the number of documents of the longest query. The error is ErrNoPairs.
+// newSum returns a sum without weak rankers and without a search, which the caller makes by makeSearch. Each worker's
+// buffer has 3n + more elements, where n is the number of documents of the longest query. The error is ErrNoPairs.
 func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 	a := arrange(d, o.PerQuery)
 	if len(a.queries) == 0 {
@@ -84,8 +86,8 @@ func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 	return s, nil
 }
 
-// makeSearch makes the search for the present potentials. all requests the best weak ranker of every column, for
-// which a largeSearch does not help.
+// makeSearch makes the search for weak rankers. The potentials of the first round must be set. all requests that the
+// search finds the best weak ranker of every feature. A largeSearch cannot do this.
 func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) {
 	if rows := s.documents.rows; isLarge(len(rows), all) {
 		s.large = newLargeSearch(d, rows, o, s.potential)
@@ -94,11 +96,11 @@ func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) {
 	s.search = newSearch(newColumns(d, s.documents.rows, o.Cuts, o.Workers), o.Up, o.Workers)
 }
 
-// isLarge reports whether a largeSearch searches the given number of documents.
+// isLarge reports whether makeSearch makes a largeSearch for the given number of documents.
 func isLarge(docs int, all bool) bool { return !all && docs >= manyDocs && docs < first }
 
-// Bytes returns the bytes that RankBoost and FRank need in addition to the features. all means that FRank compares
-// the losses of weak rankers.
+// Bytes returns the number of bytes that RankBoost and FRank need in addition to the features. all must be set for an
+// FRank with a search other than ByGradient.
 func Bytes(docs, features, workers int, all bool) float64 {
 	const document = 5*8 + 1 + 4*8 // row, score, two potentials, integer, side; weights, and factors of FRank
 	cell, sorted := float64(binBytes), float64(keyBytes)
@@ -117,8 +119,9 @@ func (s *sum) find() (best candidate, ok bool) {
 	return s.search.run(s.potential)
 }
 
-// eachCandidate calls try for the best weak ranker of every column. With all it calls try for every weak ranker, from
-// the highest threshold down. find must have been called, and the sum must have a search, not a largeSearch.
+// eachCandidate calls try for the best weak ranker of every column, or for every weak ranker if all is set. The weak
+// rankers of a column come in the order of descending thresholds. find must have been called in this round, and the sum
+// must have a search, not a largeSearch.
 func (s *sum) eachCandidate(all bool, try func(candidate)) {
 	for i, c := range s.search.best {
 		if !all {
@@ -134,7 +137,7 @@ func (s *sum) eachCandidate(all bool, try func(candidate)) {
 // Queries returns the number of queries with documents of different grades.
 func (s *sum) Queries() int { return len(s.documents.queries) }
 
-// split sets s.above for the threshold of a weak ranker.
+// split marks in s.above the documents above the threshold of a weak ranker.
 func (s *sum) split(c candidate) {
 	if s.large != nil {
 		s.large.split(s.above, c)
@@ -163,11 +166,12 @@ func (s *sum) stump(c candidate) scorer.Stump {
 	return s.search.columns[c.column].stump(c.cut)
 }
 
-// leastRatio is a lower bound on the ratio of the weights of badly and well ordered pairs. It bounds every α to about
-// 14, which a weak ranker without mistakes reaches.
+// leastRatio is a lower bound on the ratio of the smaller to the larger of two weights in halfLogRatio. It limits the
+// absolute value of α to about 14. Without the limit, a weak ranker without wrongly ordered pairs would have an
+// infinite α.
 const leastRatio = 1e-12
 
-// halfLogRatio returns ½ ln(plus/minus), limited by leastRatio.
+// halfLogRatio returns ½ ln(plus/minus), limited by leastRatio, or 0 if both arguments are 0.
 func halfLogRatio(plus, minus float64) float64 {
 	most := max(plus, minus)
 	if most == 0 {

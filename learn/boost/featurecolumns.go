@@ -5,8 +5,8 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// featureColumns returns one feature of all documents at a time. It stores the most recently used columns, because
-// reading a feature from the rows takes a cache line per document.
+// featureColumns returns the values of one feature for all documents. It caches the most recently used columns, because
+// reading a feature from the rows of the data loads a cache line per document.
 type featureColumns struct {
 	data *dataset.Dataset
 	kept recent[float32]
@@ -15,8 +15,8 @@ type featureColumns struct {
 // keptFeatures is the number of stored columns. A column takes four bytes per document.
 const keptFeatures = 8
 
-// of returns a feature of all documents, valid until the next call. If the second result is false, the values are
-// missing, and the caller must gather the rows that it uses.
+// of returns the column of feature f, which is valid until the next call. If there is false, the column was not cached,
+// and the caller must set its rows by gather before reading them.
 func (c *featureColumns) of(f int) (column []float32, there bool) {
 	if !c.kept.has(f) && len(c.kept.slots) < min(keptFeatures, c.data.Features) {
 		c.kept.add(block.New(c.data.Docs()))

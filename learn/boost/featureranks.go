@@ -14,9 +14,9 @@ import (
 // measure.TiesAverage, because the measure gets the same grades in the same order. A featureRanks must not be used by
 // several goroutines at once.
 //
-// Sorting takes nearly all of the time. To save most of it, the range of a feature's values in a query is divided
-// into about as many buckets as there are documents. After the documents are put into buckets, few of them are out of
-// order.
+// Sorting takes nearly all of the time. So featureRanks divides the range of a feature's values in a query into about
+// as many buckets as there are documents, and sorts documents by bucket in linear time. Few documents are then out of
+// order, and insertion sort takes little time.
 type featureRanks struct {
 	measure measure.Averager
 	ranker  measure.Ranker // for values that are not finite
@@ -30,10 +30,11 @@ type featureRanks struct {
 
 	ranked, reversed []float64
 	ends, upside     []int
-	numbers          []float64
+	numbers          []float64 // a column, for ranker
 }
 
-// gathered is the number of features that are copied to columns at a time. Their values take a cache line.
+// gathered is the number of features that are copied to columns at a time. The values of so many features take a cache
+// line.
 const gathered = 16
 
 // valueDigits is the number of bytes of a value.
@@ -45,8 +46,9 @@ type item struct {
 	doc   uint32
 }
 
-// fill sets values to the measure of a query ranked by each feature, descending. If values has twice as many elements
-// as there are features, the measures for ascending order follow. x is the query's row-major matrix of features.
+// fill sets values[f] to the measure of a query ranked by feature f in descending order. If values has twice as many
+// elements as there are features, fill sets the second half to the measures for ascending order. x is the query's
+// row-major matrix of features.
 func (r *featureRanks) fill(values, grades []float64, x []float32) {
 	n := len(grades)
 	features := len(x) / n
@@ -74,7 +76,8 @@ func (r *featureRanks) fill(values, grades []float64, x []float32) {
 	}
 }
 
-// set sets the measures of a feature. It ignores down if values has no elements for ascending order.
+// set stores the measures of feature f for descending and ascending order, up and down. It ignores down if values has
+// no second half.
 func (r *featureRanks) set(values []float64, features, f int, up, down float64) {
 	values[f] = up
 	if len(values) > features {
@@ -168,8 +171,8 @@ func (r *featureRanks) spread(column []float32, least, greatest float64) {
 	}
 }
 
-// insertItems sorts by insertion. It returns false, with items partly sorted, once more than the given number of
-// moves is needed.
+// insertItems sorts items by insertion. If this takes more than the given number of moves, it stops and returns false,
+// and items are partly sorted.
 func insertItems(items []item, moves int) bool {
 	for i := 1; i < len(items); i++ {
 		at, k := items[i], i
@@ -184,8 +187,8 @@ func insertItems(items []item, moves int) bool {
 	return true
 }
 
-// sortDigits sorts the items by the bytes of their values, from the lowest byte on. It skips bytes that all items
-// share. Items with equal values keep the order of the documents, which buckets keep as well.
+// sortDigits sorts the items by radix sort on the bytes of their values, from the lowest byte on. It skips bytes that
+// are equal in all items. Items with equal values keep their order, which is the order of the documents.
 func (r *featureRanks) sortDigits() {
 	clear(r.digits[:])
 	for _, it := range r.items {

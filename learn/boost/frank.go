@@ -13,10 +13,10 @@ import (
 // FRankSearch selects how FRank compares weak rankers.
 type FRankSearch int
 
-// The searches, from the fastest to the paper's.
+// The searches, from the fastest to the slowest, which is the paper's.
 const (
-	ByGradient FRankSearch = iota // the largest |Σ W·m|, which is the steepest descent of the loss
-	ByFeature                     // the smallest loss among the best weak rankers by gradient, one for each feature
+	ByGradient FRankSearch = iota // the largest |Σ W·m| (see FRank), which is the steepest descent of the loss
+	ByFeature                     // the smallest loss among the weak rankers that ByGradient would choose for each single feature
 	ByLoss                        // the smallest loss of all weak rankers, each with its α
 )
 
@@ -46,9 +46,9 @@ type FRankOptions struct {
 //
 //	F(o) = 1 − √σ(o),   o = H(i) − H(j),   σ(o) = 1/(1 + exp(−o)),
 //
-// where σ(o) is the modelled probability of the pair's order. The fidelity loss is bounded, so the weight of a badly
-// ordered pair tends to 0. Each round adds one α·h to H. With m = h(i) − h(j), the slope of the loss along h is −½ Σ
-// W·m, where
+// where H(i) is the score of document i, the sum of the weak rankers, and σ(o) is the modelled probability of the
+// pair's order. The fidelity loss is bounded, so the weight W of a very badly ordered pair is near 0. Each round adds
+// one α·h to H. With m = h(i) − h(j), the slope of the loss along h is −½ Σ W·m, where
 //
 //	W = D·e^{o/2}/(1 + e^o)^{3/2}
 //
@@ -56,16 +56,16 @@ type FRankOptions struct {
 // W·e^{−αm}.
 //
 // As in RankBoost, Σ W·m is a sum of potentials over the documents above the threshold. The potentials take one pass
-// over the pairs. Each pair takes a division and a square root, because e^{−o} is a product of a factor for each
-// document.
+// over the pairs. A pair takes one division and one square root, but no exponential, because e^{−o} is the product of a
+// factor for each of its documents.
 type FRank struct {
 	sum
 
 	options FRankOptions
 	loss    float64
 
-	// Factors e^{−H} (better) and e^{H} (worse) of each document, after a shift of the scores of each query. If the
-	// scores of a query are far apart, worse has H instead.
+	// better has e^{−H} and worse has e^{H} of each document, after a shift of the scores of each query that prevents
+	// overflow. If the scores of a query are farther apart than farApart, worse has H instead.
 	better, worse []float64
 	queries       []query
 
@@ -77,12 +77,13 @@ type query struct {
 	far bool
 }
 
-// splitSums has sums over the pairs that a weak ranker splits by its threshold. well and badly are the total weights
-// W of the pairs in correct and in wrong order. loss is the loss of these pairs.
+// splitSums has sums over the pairs whose documents are on different sides of a weak ranker's threshold. well is the
+// total weight W of the pairs that the weak ranker orders correctly, and badly that of the other pairs. loss is the
+// loss of all these pairs.
 type splitSums struct{ well, badly, loss float64 }
 
-// NewFRank prepares boosting on a data set, which must not change while FRank is used. The error is ErrNoPairs, or is
-// about an invalid option.
+// NewFRank prepares boosting on a data set, which must not change while FRank is used. It returns ErrNoPairs if no
+// query has documents with different grades, and another error if an option is invalid.
 func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 	if o.Search < ByGradient || o.Search > ByLoss || o.Alpha < FRankFormula || o.Alpha > FRankMinimum {
 		return nil, fmt.Errorf("found search %d and alpha %d, expected declared constants", o.Search, o.Alpha)
@@ -110,8 +111,8 @@ func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 // Loss returns the fidelity loss. It is 1 − √½ before the first round.
 func (b *FRank) Loss() float64 { return b.loss }
 
-// Next adds a weak ranker. ok is false, and nothing is added, if all edges are 0. With FRankFormula, the loss may
-// increase.
+// Next performs a round, which adds a weak ranker. If all edges are 0, Next adds nothing and ok is false. With
+// FRankFormula, a round may increase the loss.
 func (b *FRank) Next() (round Round, ok bool) {
 	best, ok := b.find()
 	if !ok {
@@ -126,8 +127,8 @@ func (b *FRank) Next() (round Round, ok bool) {
 	return Round{Stump: b.stump(best), Weight: alpha, Edge: best.edge, Loss: b.loss}, true
 }
 
-// leastLoss returns the weak ranker, among those compared, whose step gives the smallest loss. It returns the first
-// one of equals.
+// leastLoss returns the weak ranker whose addition gives the smallest loss. It compares the weak rankers of ByFeature
+// or of ByLoss. If several give the smallest loss, it returns the first of them.
 func (b *FRank) leastLoss() candidate {
 	var best candidate
 	lowest := math.Inf(1)
@@ -144,7 +145,7 @@ func (b *FRank) leastLoss() candidate {
 	return best
 }
 
-// step returns the α of a weak ranker, and the change of the loss by adding the weak ranker times α.
+// step returns the α of a weak ranker, and the change of the loss that adding α times the weak ranker causes.
 func (b *FRank) step(c candidate) (alpha, change float64) {
 	b.split(c)
 	at := b.along(0)
@@ -156,11 +157,12 @@ func (b *FRank) step(c candidate) (alpha, change float64) {
 	return alpha, b.along(alpha).loss - at.loss
 }
 
-// farthest is the largest step of FRankMinimum. It corresponds to leastRatio, which bounds α in the formula.
+// farthest is the largest |α| of FRankMinimum. It corresponds to leastRatio, which limits α of FRankFormula.
 const farthest = 14
 
-// minimum returns the α of a minimum of the loss along the weak ranker. From 0 it goes in the direction of descent
-// and doubles the step until the slope changes sign. Then it bisects.
+// minimum returns the α of a local minimum of the loss along the weak ranker. at has the sums at α = 0. From 0, minimum
+// goes in the direction of descent and doubles the step until the slope changes sign. Then it finds the change of sign
+// by bisection.
 func (b *FRank) minimum(at splitSums) float64 {
 	sign := 1.0
 	if at.well < at.badly {
@@ -185,8 +187,8 @@ func (b *FRank) minimum(at splitSums) float64 {
 	return sign * from
 }
 
-// along returns the sums at the scores plus alpha times the weak ranker of the last split. The slope of the loss
-// there is −½(well − badly).
+// along returns the sums for the scores plus alpha times the weak ranker of the last call of split. The slope of the
+// loss along the weak ranker is −½(well − badly) at these scores.
 func (b *FRank) along(alpha float64) splitSums {
 	parallel.For(len(b.sums), b.options.Workers, func(worker, i int) {
 		b.sums[i] = b.splitQuery(&b.queries[i], alpha, b.buffers[worker])
@@ -203,8 +205,8 @@ func (b *FRank) total() (t splitSums) {
 	return t
 }
 
-// splitQuery returns the sums over the split pairs of a query. It pairs each document of a level with the documents
-// of lower levels on the other side of the threshold.
+// splitQuery returns the sums of along for one query. It pairs each document with the documents of lower grades on the
+// other side of the threshold.
 func (b *FRank) splitQuery(q *query, alpha float64, buffer []float64) (s splitSums) {
 	n := b.documents.longest
 	not, are, row := buffer[:0:n], buffer[n:n:2*n], buffer[2*n:] // factors of documents of lower levels, below and above the threshold
@@ -233,8 +235,8 @@ func (b *FRank) splitQuery(q *query, alpha float64, buffer []float64) (s splitSu
 	return s
 }
 
-// fidelity returns the sums of W/D and F over the pairs of one document with worse documents. first times an element
-// of rest is the e^{−o} of a pair. With f = √σ(o), F is 1 − f and W/D is e^{−o}·f³.
+// fidelity returns the sums of W/D and of F over the pairs of one document with worse documents. first times element j
+// of rest is the e^{−o} of pair j. With f = √σ(o), F is 1 − f and W/D is e^{−o}·f³.
 func fidelity(first float64, rest []float64) (weight, loss float64) {
 	for _, v := range rest {
 		e := float64(first * v)
@@ -250,9 +252,9 @@ func fidelity(first float64, rest []float64) (weight, loss float64) {
 const farApart = 680
 
 // factors returns first and rest such that first·rest[j] is e^{−o} for the pair of document i and the j-th worse
-// document. worse has the factors of the worse documents. If the scores of the query are far apart, factors computes
-// e^{−o} itself and stores it in row. Differences o below −farApart count as −farApart, which leaves the pair
-// practically without weight.
+// document. worse has the elements of b.worse for the worse documents. If the scores of the query are far apart,
+// factors computes each e^{−o} and stores it in row, and first is 1. A difference o below −farApart is replaced by
+// −farApart. The weight of such a pair is practically 0.
 func (b *FRank) factors(q *query, i int, worse, row []float64) (first float64, rest []float64) {
 	if !q.far {
 		return b.better[i], worse
@@ -303,8 +305,8 @@ func (b *FRank) prepare(q *query) {
 	}
 }
 
-// fidelityRow returns the same sums as fidelity, with the weight multiplied by d, the weight of each pair in the
-// mean. It also subtracts the weight W of each pair from the potential of the worse document.
+// fidelityRow returns the same sums as fidelity, with weight multiplied by d, the weight D of each pair. It also
+// subtracts W of each pair from the potential of the pair's worse document.
 func fidelityRow(first float64, rest, potential []float64, d float64) (weight, loss float64) {
 	potential = potential[:len(rest)]
 	for j, v := range rest {

@@ -12,28 +12,30 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// manyDocs is the number of documents from which on RankBoost, and FRank by gradients, use a largeSearch. With fewer
-// documents, search is faster than the bounds of largeSearch.
+// manyDocs is the smallest number of documents for which RankBoost, and FRank with ByGradient, use a largeSearch. With
+// fewer documents, search is faster.
 var manyDocs = 1 << 16
 
-// largeSearch finds the same weak rankers as search.run, bit for bit, but faster among many documents. It divides the
-// values of a feature into at most 256 bins with about the same number of documents. A value is stored as the code of
-// its bin, in one byte. Exact values are read only for the few columns that may have the best weak ranker.
+// largeSearch finds the same weak rankers as search.run, bit for bit, but faster for many documents. It divides the
+// values of a feature into at most 256 bins with about the same number of documents. For each value it stores the code,
+// which is the number of the value's bin, in one byte. Only for the few columns that may have the best weak ranker does
+// it read the values themselves.
 //
-// A round sums the potentials of every bin. These sums give the exact edges at the ends of bins. Edges within a bin
-// get an upper bound. When the edges of a bin were last computed exactly, they exceeded the edge at the bin's upper
-// end by at most some e. Now they exceed it by at most e plus the total increase of the bin's potentials since then.
-// The lower bound is analogous, with the total decrease. Potentials change little from round to round, so the bounds
-// are tight.
+// A round sums the potentials of every bin. These sums give the exact edges of thresholds between bins. For thresholds
+// inside a bin, a round computes bounds on the edges as follows. When the edges of a bin were last computed exactly,
+// they exceeded the edge at the bin's upper end by at most some e. Now they exceed it by at most e plus the total
+// increase of the bin's potentials since then. The lower bound is analogous, with the total decrease. Potentials change
+// little from round to round, so the bounds are tight.
 //
-// The ceiling of a column is the largest of its upper bounds. Columns whose ceiling is below a known edge are
-// excluded. The other columns are processed in descending order of ceilings. The search first computes the exact
-// edges of the bins with the highest bounds, which raises the lower bound of the best edge. If the ceiling of the
-// column is then an exact edge and still the highest ceiling, the search computes all edges of the column as search
-// does.
+// The ceiling of a column is the largest of its upper bounds. The search ignores columns whose ceiling is below a known
+// edge, and processes the other columns in descending order of ceilings. In a column, it first computes the exact edges
+// of the bins with the highest bounds. This lowers the ceiling, and raises the lower bound on the best edge of all
+// columns. If the ceiling is then an exact edge and still the highest ceiling of all columns, the search computes all
+// edges of the column as type search does.
 //
-// A document adds one integer to its bin in each column: 40 bits for its potential and 24 bits for the increase of
-// the potential. So a document takes one addition per column, and the sum does not depend on the order.
+// To sum a bin, the search adds one integer per document. 40 bits of the integer are the document's potential, and 24
+// bits are the increase of the potential since the last round. So a document takes one addition per column, and the
+// sums do not depend on the order of the documents.
 type largeSearch struct {
 	data    *dataset.Dataset
 	rows    []int
@@ -55,19 +57,20 @@ type largeSearch struct {
 	bins   [][]fourBins // sums of the bins: by worker, then for four varied columns each
 }
 
-// loadedColumns is the number of columns that a worker loads at a time in order to sort them. A smaller number reads
-// the matrix more often, and a larger number takes more memory.
+// loadedColumns is the number of columns that a worker copies from the rows of the data at a time, in order to sort
+// them. With a smaller number the search reads the data more often, and with a larger number it takes more memory.
 const loadedColumns = 3
 
-// loadedBytes is the number of bytes per document of a sorting worker: two keys and the loaded values.
+// loadedBytes is the number of bytes per document that a worker needs for sorting: two keys and the loaded values.
 const loadedBytes = 2*8 + 4*loadedColumns
 
-// keptOrders is the number of columns whose sorted documents are kept, in 4 bytes per document. The orders, the
-// sorter and the last potentials together take as much memory as two sorting workers.
+// keptOrders is the number of columns whose order is cached. The order of a column is the list of documents sorted by
+// value, in 4 bytes per document. The orders, the sorter and the last potentials together take as much memory as the
+// sorting of two workers.
 const keptOrders = 8
 
-// newLargeSearch returns a search for documents in the given rows of d, and searches all columns for the first
-// potentials.
+// newLargeSearch returns a search over the documents in the given rows of d. It computes all edges for the potentials
+// of the first round.
 func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float64) *largeSearch {
 	n, loads := len(rows), (d.Features+loadedColumns-1)/loadedColumns
 	s := &largeSearch{
@@ -89,7 +92,7 @@ func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float
 	return s
 }
 
-// reuse makes the memory that sorted the columns available to the rounds.
+// reuse distributes the memory that was used for sorting the columns among the fields of s that the rounds use.
 func (s *largeSearch) reuse(sorters []sorter, loaded [][]uint32) {
 	n := len(s.rows)
 	s.sorter = sorters[0]
@@ -124,14 +127,14 @@ func newCodes(n int) []uint8 { return block.Bytes(block.NewWords((n + 7) / 8))[:
 // largePages returns n zeros in large memory pages.
 func largePages(n int) []uint32 { return block.Halves(block.NewWords((n + 1) / 2))[:n] }
 
-// keepOrders divides memory into slots for orders, until there are most slots.
+// keepOrders divides memory into parts for one order each and adds them to s.orders, until s.orders has most parts.
 func (s *largeSearch) keepOrders(memory []uint32, most int) {
 	for n := len(s.rows); len(memory) > 0 && len(s.orders.slots) < most; memory = memory[n:] {
 		s.orders.add(memory[:n])
 	}
 }
 
-// begin loads, bins and searches up to loadedColumns columns, beginning with column from.
+// begin calls beginColumn for up to loadedColumns columns, beginning with column from.
 func (s *largeSearch) begin(from int, loaded []uint32, sort *sorter, cuts int) {
 	n, to := len(s.rows), min(from+loadedColumns, s.data.Features)
 	x, width := s.data.X(), s.data.Features
@@ -149,9 +152,9 @@ func (s *largeSearch) begin(from int, loaded []uint32, sort *sorter, cuts int) {
 // codesOf returns the codes of a column.
 func (s *largeSearch) codesOf(f int) []uint8 { return s.codes[f*len(s.rows):][:len(s.rows)] }
 
-// beginColumn sorts a column, given the bits of its values, chooses its bins and searches it. It sets order to the
-// sorted documents, and codes to the documents' bins. If all values are the same, it sets neither and returns false.
-// order and values may share memory, as in sorter.sort.
+// beginColumn sorts a column, chooses its bins and computes all its edges. values has the bits of the column's values.
+// beginColumn sets order to the documents sorted by value, and codes to the codes of the documents. If all values are
+// the same, it sets neither and returns false. order and values may be the same slice.
 func (s *largeSearch) beginColumn(f int, order, values []uint32, codes []uint8, sort *sorter, cuts int) bool {
 	c := &s.columns[f]
 	least, greatest := toKeys(values, nil)
@@ -175,8 +178,9 @@ func (s *largeSearch) value(f int, doc uint32) float32 {
 	return s.data.X()[s.rows[doc]*s.data.Features+f]
 }
 
-// run returns the weak ranker with the largest edge, as search.run does. The column of the candidate is a feature,
-// and its cut is an index in the feature's order. ok is false if all edges are rounding errors.
+// run returns the weak ranker with the largest edge, as search.run does. In the candidate, column is the feature, and
+// cut is the index of the first document above the threshold in the feature's order. ok is false if all edges are
+// rounding errors.
 func (s *largeSearch) run(potential []float64) (best candidate, ok bool) {
 	least := math.Inf(-1)
 	if !s.fresh {
@@ -205,8 +209,8 @@ func (s *largeSearch) run(potential []float64) (best candidate, ok bool) {
 	return best, sizeOf(best.edge, s.up) > leastEdge
 }
 
-// highest returns the column with the highest ceiling among the columns that are not done. It returns −1 if no
-// ceiling reaches least.
+// highest returns the column with the highest ceiling among the columns that were not searched completely in this
+// round. It returns −1 if no such ceiling is at least least.
 func (s *largeSearch) highest(least float64) int {
 	highest := -1
 	for f := range s.columns {
@@ -217,7 +221,7 @@ func (s *largeSearch) highest(least float64) int {
 	return highest
 }
 
-// order returns the documents sorted by a column, in ascending order.
+// order returns the documents sorted by feature f, in ascending order of values, from the cache or by sorting.
 func (s *largeSearch) order(f int) []uint32 {
 	order, there := s.orders.of(f)
 	if !there {
@@ -231,8 +235,8 @@ func (s *largeSearch) order(f int) []uint32 {
 	return order
 }
 
-// search computes all edges of a column, from the highest value down, and the column's best weak ranker. It adds
-// potentials in the order in which search.run adds them, so that edges have the same bits.
+// search computes all edges of column f, from the highest threshold down, and sets the column's best weak ranker. It
+// adds potentials in the same order as search.run, so that edges have the same bits.
 func (s *largeSearch) search(f int, order []uint32, potential []float64) {
 	c := &s.columns[f]
 	c.rise, c.fall, c.best = [256]float64{}, [256]float64{}, candidate{column: f}
@@ -261,7 +265,7 @@ func (s *largeSearch) search(f int, order []uint32, potential []float64) {
 	c.sums[code] = edge - base
 }
 
-// split marks the documents above the cut of a candidate that run has just returned.
+// split marks the documents above the threshold of c, the candidate that the last call of run returned.
 func (s *largeSearch) split(above []bool, c candidate) {
 	clear(above)
 	for _, doc := range s.order(c.column)[c.cut:] {
@@ -277,7 +281,8 @@ func (s *largeSearch) stump(c candidate) scorer.Stump {
 	return scorer.Stump{Feature: c.column, Threshold: threshold}
 }
 
-// units has the units of the integers, and bounds on the error of an edge that is computed with them.
+// units has the units of the integers that are summed per bin, and bounds on the error of an edge that is computed from
+// such sums.
 type units struct {
 	potential, growth float64 // value of 1 in the two parts of an integer
 	error             float64 // bound on the error of an edge
@@ -286,7 +291,8 @@ type units struct {
 	lastRounding      float64 // rounding of the last round
 }
 
-// difference bounds the error of the change of a bin's sum since the last round. The bin has docs documents.
+// difference returns an upper bound on the error of the change of a bin's sum since the last round. docs is the number
+// of documents of the bin.
 func (u *units) difference(docs uint64) float64 {
 	return float64(1.01*float64(float64(docs)*(u.potential+u.last))) + u.rounding + u.lastRounding
 }
@@ -297,15 +303,16 @@ const (
 	growthBits    = 64 - potentialBits
 )
 
-// addends computes the documents' integers and units for the potentials, and stores the potentials.
+// addends computes the integer of each document, and their units, from the potentials of this round and of the last
+// round. Then it stores the potentials for the next round.
 func (s *largeSearch) addends(potential []float64) *units {
 	var mass, growth float64
 	for i, p := range potential {
 		mass += math.Abs(p)
 		growth += max(0, p-s.potential[i])
 	}
-	// Rounding towards 0 changes the potential of a document by less than 1 unit. No sum of integers can then exceed
-	// the bound from which the unit was computed.
+	// The units are so large that no sum of integers overflows its part of 64 bits. Integers are rounded towards 0, so
+	// rounding cannot increase a sum.
 	const least = 1e-290
 	u := units{
 		potential: max(mass/(1<<(potentialBits-2)), least),
@@ -325,11 +332,11 @@ func (s *largeSearch) addends(potential []float64) *units {
 	return &s.units
 }
 
-// fourBins has the sums by code of four columns. They are computed together, so that each document's integer is
-// loaded once for four columns.
+// fourBins has the sums of the bins of four columns, by column and code. The four are computed together, so that the
+// integer of each document is loaded once for four columns.
 type fourBins [4][256]uint64
 
-// add adds the documents' integers to the bins of their codes.
+// add adds the integer of each document, in sums, to the document's bin in each of the four columns.
 func (b *fourBins) add(codes [4][]uint8, sums []uint64) {
 	c0, c1, c2, c3 := codes[0][:len(sums)], codes[1][:len(sums)], codes[2][:len(sums)], codes[3][:len(sums)]
 	for i, v := range sums {
@@ -340,7 +347,7 @@ func (b *fourBins) add(codes [4][]uint8, sums []uint64) {
 	}
 }
 
-// bound updates the ceilings of the columns for new potentials. It returns a lower bound of the best edge.
+// bound updates the ceilings of all columns for new potentials. It returns a lower bound on the largest edge.
 func (s *largeSearch) bound(potential []float64) (least float64) {
 	u := s.addends(potential)
 	s.addBins(u)
@@ -352,11 +359,12 @@ func (s *largeSearch) bound(potential []float64) (least float64) {
 	return least
 }
 
-// boundDocs is the number of documents that are added to the bins of all columns before the next documents. Their
-// integers stay in a core's cache.
+// boundDocs is the number of documents that are added to the bins of one group of columns after the other, so that
+// their integers stay in a core's cache.
 const boundDocs = 1 << 14
 
-// addBins computes the sums of all bins and the bounds of all columns. Sums of integers do not depend on the order.
+// addBins computes the sums of all bins and updates the bounds of all columns. Workers add different documents. Sums of
+// integers do not depend on the order, so the result does not depend on the number of workers.
 func (s *largeSearch) addBins(u *units) {
 	if s.bins == nil {
 		s.makeBins()
@@ -400,9 +408,9 @@ func (s *largeSearch) makeBins() {
 	}
 }
 
-// look computes the exact edges of some bins of a column and lowers the column's ceiling. It takes the bins whose
-// ceilings are in the upper half between least and the column's ceiling. It returns false if searching the whole
-// column is less work.
+// look computes the exact edges of some bins of a column and updates the column's ceiling. It chooses the bins whose
+// upper bounds are above the middle between least, a lower bound on the largest edge, and the column's ceiling. If
+// searching the whole column is less work, it does nothing and returns false.
 func (s *largeSearch) look(f int, least float64, potential []float64) bool {
 	const part = 4 // looking at more than 1/part of the documents takes longer than a search
 	c := &s.columns[f]
@@ -421,7 +429,7 @@ func (s *largeSearch) look(f int, least float64, potential []float64) bool {
 	return true
 }
 
-// lookByCode computes the exact edges of the marked bins of a column whose order is not stored.
+// lookByCode computes the exact edges of the marked bins of a column whose order is not cached.
 func (s *largeSearch) lookByCode(f int, marks *[256]bool, potential []float64) {
 	c, keys := &s.columns[f], ascending(s.marked(f, marks), s.sorter.spare)
 	codes := s.codesOf(f)
@@ -435,8 +443,8 @@ func (s *largeSearch) lookByCode(f int, marks *[256]bool, potential []float64) {
 	}
 }
 
-// marked returns the documents of the marked bins of a column, each with the key of its value in the upper half. The
-// result uses the memory of the sorter.
+// marked returns an integer for each document of the marked bins of a column. The upper half is the key of the
+// document's value, and the lower half is the document. The result uses the memory of the sorter.
 func (s *largeSearch) marked(f int, marks *[256]bool) (keys []uint64) {
 	var taken [256]uint8
 	for code, marked := range marks {
@@ -455,7 +463,7 @@ func (s *largeSearch) marked(f int, marks *[256]bool) (keys []uint64) {
 	return keys
 }
 
-// markedPart is the smallest number of documents for which a goroutine pays.
+// markedPart is the number of documents per goroutine in marked.
 const markedPart = 1 << 17
 
 // markedOf returns the marked documents from ≤ i < to with the keys of their values, as marked does. It collects
@@ -475,8 +483,9 @@ func (s *largeSearch) markedOf(f int, taken *[256]uint8, from, to int) []uint64 
 	return keys
 }
 
-// putTaken collects the indices of codes for which taken is 1, plus from, at the beginning of keys. It returns this
-// part of keys. taken must be 0 or 1. Few codes are taken, so putTaken tests eight codes together first.
+// putTaken finds the elements of codes for which taken is 1, writes their indices plus from to the beginning of keys,
+// and returns this part of keys. The elements of taken must be 0 or 1. Usually taken is 0 for most codes, so putTaken
+// first tests eight codes together.
 func putTaken(keys []uint64, codes []uint8, taken *[256]uint8, from int) []uint64 {
 	docs := 0
 	for len(codes) > 0 {

@@ -5,19 +5,22 @@ import (
 	"slices"
 )
 
-// largeColumn is a feature of a largeSearch.
+// largeColumn is the state of a feature in a largeSearch. An order lists the documents sorted by the feature. A run is
+// a part of an order without a threshold inside: the documents of a run have equal values or, with cuts, values in the
+// same interval between cuts.
 type largeColumn struct {
 	varies bool
 	cuts   []float32 // thresholds; nil if every value is one
 	runs   int       // number of runs in the order
 
-	// Bins, by code: their number, their numbers of documents, and whether thresholds are inside a bin.
+	// codes is the number of bins. docs and parts describe each bin by its code.
 	codes int
 	docs  [256]uint32
 	parts [256]bool // thresholds lie within the bin
 
-	// By code: the edge at the bin's upper end, and the sum of the bin's potentials in this round. rise and fall
-	// bound how far edges inside the bin are above and below the edge at the upper end.
+	// For each bin, by code: edges is the edge of the threshold at the bin's upper end, and sums is the sum of the
+	// bin's potentials in this round. rise is an upper bound on how far edges inside the bin are above the edge at the
+	// upper end, and fall on how far they are below it.
 	edges, sums, rise, fall [256]float64
 
 	error       float64   // bound on the error of edges
@@ -29,7 +32,7 @@ type largeColumn struct {
 	best        candidate
 }
 
-// choose divides the order into bins of whole runs with about the same number of documents.
+// choose divides the documents in order into bins with about the same number of documents. It does not divide runs.
 func (c *largeColumn) choose(order []uint32) {
 	share := uint32(1)
 	if c.runs = runs(order); c.runs > 256 {
@@ -47,7 +50,7 @@ func (c *largeColumn) choose(order []uint32) {
 	}
 }
 
-// code sets the documents' codes.
+// code sets codes[d] to the code of each document d.
 func (c *largeColumn) code(order []uint32, codes []uint8) {
 	for code, n := range c.docs[:c.codes] {
 		for _, doc := range order[:n] {
@@ -57,7 +60,8 @@ func (c *largeColumn) code(order []uint32, codes []uint8) {
 	}
 }
 
-// bound updates the edges, their bounds and the ceiling from the sums of a round.
+// bound updates the edges at the ends of bins, the bounds on the edges inside bins, and the ceiling, from the sums of a
+// round.
 func (c *largeColumn) bound(sums *[256]uint64, u *units, up bool) {
 	var edge int64
 	for code := c.codes - 1; code >= 0; code-- {
@@ -73,8 +77,7 @@ func (c *largeColumn) bound(sums *[256]uint64, u *units, up bool) {
 	c.raise(up)
 }
 
-// first marks the first document of a run in an order. The values of a run are equal or, with cuts, in the same
-// interval between thresholds.
+// first is the bit that marks the first document of a run in an order.
 const first = 1 << 31
 
 // runEnd returns the end of the run that begins at from.
@@ -119,7 +122,7 @@ func (c *largeColumn) raise(up bool) {
 	}
 }
 
-// reach returns the upper bound on the size of the edges of a bin.
+// reach returns the upper bound on sizeOf the edges inside a bin and at its upper end.
 func (c *largeColumn) reach(code int, up bool) float64 {
 	edge, rise, fall := c.edges[code], 0.0, 0.0
 	if c.parts[code] {
@@ -131,8 +134,8 @@ func (c *largeColumn) reach(code int, up bool) float64 {
 	return max(edge+rise, fall-edge) + c.error
 }
 
-// reaching marks the bins whose bounds are at least high, and returns the number of their documents. It leaves out
-// bins without a threshold inside, and bins with exact edges.
+// reaching marks the bins whose result of reach is at least high, and returns the number of their documents. It omits
+// bins without a threshold inside, and bins whose exact edges were computed in this round.
 func (c *largeColumn) reaching(high float64, up bool) (marks [256]bool, docs int) {
 	for code := range c.codes {
 		if c.parts[code] && !c.seen[code] && c.reach(code, up) >= high {
@@ -143,7 +146,8 @@ func (c *largeColumn) reaching(high float64, up bool) (marks [256]bool, docs int
 	return marks, docs
 }
 
-// attained returns a lower bound on the best edge, from the bins whose exact edges were computed in this round.
+// attained returns a lower bound on the largest sizeOf an edge of the column, from the bins whose exact edges were
+// computed in this round.
 func (c *largeColumn) attained(up bool) float64 {
 	least := math.Inf(-1)
 	for code := range c.codes {
@@ -154,7 +158,7 @@ func (c *largeColumn) attained(up bool) float64 {
 	return least - float64(2*c.error)
 }
 
-// lookInOrder computes the exact edges of the marked bins, given the order of the column.
+// lookInOrder calls look for the marked bins, given the order of the column.
 func (c *largeColumn) lookInOrder(marks *[256]bool, order []uint32, potential []float64) {
 	for code, n := range c.docs[:c.codes] {
 		if marks[code] {
@@ -164,7 +168,8 @@ func (c *largeColumn) lookInOrder(marks *[256]bool, order []uint32, potential []
 	}
 }
 
-// look computes the exact rise and fall of the edges inside a bin, given the order of the bin's documents.
+// look computes all edges inside a bin and sets rise and fall to their exact values. order has the documents of the
+// bin, sorted by value.
 func (c *largeColumn) look(code int, order []uint32, potential []float64) {
 	var sum, rise, fall float64
 	for i := len(order) - 1; i > 0; i-- {

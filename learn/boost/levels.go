@@ -9,8 +9,8 @@ import (
 )
 
 // arrangement lists the documents of all queries that have documents with different grades. Documents are ordered by
-// query and, within a query, by increasing grade. A level is the documents of a query with the same grade. Levels are
-// contiguous, and so are the documents below a level.
+// query and, within a query, by increasing grade. A level is the set of the documents of a query with the same grade.
+// So the documents of a level are contiguous, and so are all documents of a query with lower grades than a level.
 type arrangement struct {
 	rows    []int // row in the data set of each document
 	queries []levels
@@ -24,7 +24,7 @@ type arrangement struct {
 type levels struct {
 	start  []int
 	number int     // index of the query in the data set
-	weight float64 // weight of each pair of the query; with document weights, a factor of both; the weights of all pairs add up to 1
+	weight float64 // weight of each pair of the query, to be multiplied by the weights of its documents; the weights of all pairs then add up to 1
 }
 
 func (q *levels) from() int  { return q.start[0] }

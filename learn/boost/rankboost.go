@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// ErrNoPairs is the error if no query of a data set has documents with different grades. There is then no pair to
-// train on.
+// ErrNoPairs is the error for a data set in which no query has documents with different grades. There is then no pair
+// to train on.
 var ErrNoPairs = errors.New("found no query with documents of different grades, expected at least one")
 
 // RankBoost is the algorithm of
@@ -44,14 +44,14 @@ type RankBoost struct {
 	exact   bool
 	workers int
 	logLoss float64
-	sums    []float64 // pair weights of each query; set by ordered: of the correctly ordered pairs
-	others  []float64 // set by ordered: weights of the wrongly ordered pairs of each query
+	sums    []float64 // for each query, the weight of all pairs, or, after ordered, of the correctly ordered pairs
+	others  []float64 // for each query, the weight of the wrongly ordered pairs, set by ordered
 }
 
-// NewRankBoost prepares boosting on a data set, which must not change while it is used. With exact, α
-// minimises the loss: α = ½ ln(W₊/W₋). Here W₊ is the total weight of the pairs that the weak ranker
-// orders correctly, and W₋ that of the pairs in the wrong order. Otherwise α minimises the paper's upper
-// bound of the loss: α = ½ ln((1+r)/(1−r)). The error is ErrNoPairs.
+// NewRankBoost prepares boosting on a data set, which must not change while RankBoost is used. If exact is set, α
+// minimises the loss: α = ½ ln(W₊/W₋). Here W₊ is the total weight of the pairs that the weak ranker orders correctly,
+// and W₋ that of the pairs in the wrong order. Otherwise α minimises the paper's upper bound of the loss: α = ½
+// ln((1+r)/(1−r)). The error is ErrNoPairs.
 func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error) {
 	s, err := newSum(d, o, 2)
 	if err != nil {
@@ -66,7 +66,8 @@ func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error)
 // Loss returns the exponential loss. It is 1 before the first round and decreases in every round.
 func (b *RankBoost) Loss() float64 { return elementary.Exp(b.logLoss) }
 
-// Next adds a weak ranker to the scores. ok is false, and nothing is added, if all edges are 0.
+// Next performs a round, which adds a weak ranker times α to the scores. If all edges are 0, Next adds nothing and ok
+// is false.
 func (b *RankBoost) Next() (round Round, ok bool) {
 	best, ok := b.find()
 	if !ok {
@@ -82,8 +83,8 @@ func (b *RankBoost) Next() (round Round, ok bool) {
 	return Round{Stump: b.stump(best), Weight: alpha, Edge: best.edge, Loss: b.Loss()}, true
 }
 
-// weigh computes the loss and the potentials from the scores. The pair weights are divided by the loss of the last
-// round. Their sum is then the Z of this round, and does not underflow if the loss is tiny.
+// weigh computes the loss and the potentials from the scores. It divides the weights of the pairs by the loss of the
+// last round. So the sum of the weights, which is Z of this round, does not underflow if the loss is tiny.
 func (b *RankBoost) weigh() {
 	parallel.For(len(b.sums), b.workers, func(worker, i int) {
 		b.sums[i] = b.weighQuery(&b.documents.queries[i], b.buffers[worker])
@@ -165,8 +166,8 @@ func (b *RankBoost) orderedQuery(q *levels, buffer []float64) (well, badly float
 	return well, badly
 }
 
-// sides returns what level does, separately for the documents below and above the threshold of the last weak ranker.
-// It uses the first 2·b.documents.longest elements of buffer.
+// sides divides the result of level into the documents below the threshold of the last weak ranker, part[0], and the
+// documents above it, part[1]. It uses the first 2·b.documents.longest elements of buffer.
 func (b *RankBoost) sides(q *levels, k int, sign float64, buffer []float64) (part [2][]float64) {
 	n := b.documents.longest
 	part = [2][]float64{buffer[:0:n], buffer[n : n : 2*n]}
@@ -184,7 +185,7 @@ func (b *RankBoost) sides(q *levels, k int, sign float64, buffer []float64) (par
 	return part
 }
 
-// pairWeight returns Σ_i exp(worse − h_i). buffer must have at least len(h) elements.
+// pairWeight returns Σ_i exp(worse − h[i]). It overwrites buffer, which must have at least len(h) elements.
 func pairWeight(h []float64, worse float64, buffer []float64) float64 {
 	e := buffer[:len(h)]
 	for i, v := range h {

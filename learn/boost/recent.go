@@ -2,7 +2,8 @@ package boost
 
 import "slices"
 
-// recent stores the most recently used columns, one number per document. Boosting often returns to a column.
+// recent is a cache of the most recently used columns. A column has one number per document. Boosting often uses the
+// same column again.
 type recent[T uint32 | float32] struct {
 	slots []slot[T]
 	clock int
@@ -14,7 +15,7 @@ type slot[T uint32 | float32] struct {
 	of     []T
 }
 
-// add adds a slot that uses the given memory.
+// add adds memory for one more column.
 func (o *recent[T]) add(memory []T) { o.slots = append(o.slots, slot[T]{column: -1, of: memory}) }
 
 // has reports whether a column is stored.

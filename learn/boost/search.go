@@ -11,7 +11,7 @@ import (
 )
 
 // column is a feature with its thresholds. The bin of a document is the number of thresholds below its value. So the
-// weak ranker of the c-th threshold is 1 for the bins above c.
+// weak ranker of threshold c, counted from 0, is 1 for documents whose bin is greater than c.
 type column struct {
 	feature    int
 	thresholds []float32 // increasing
@@ -33,7 +33,8 @@ func (c *column) bin(doc int) int {
 	return int(c.wide[doc])
 }
 
-// Memory per value, if all values differ, and per document of a sorting worker.
+// binBytes is the memory in bytes for each value of the data, if all values of a feature differ. keyBytes is the memory
+// of a sorting worker for each document.
 const (
 	binBytes = 4 + 4
 	keyBytes = 8
@@ -96,8 +97,8 @@ func (c *column) allocate(docs int) func(doc, bin int) {
 	return func(doc, bin int) { c.wide[doc] = uint32(bin) }
 }
 
-// spaced returns cuts different thresholds, equally spaced from low to below high. There are fewer if float32 has
-// fewer numbers in this range.
+// spaced returns cuts different thresholds, equally spaced, of which the first is low and all are below high. It
+// returns fewer if float32 has fewer numbers in this range.
 func spaced(low, high float32, cuts int) []float32 {
 	thresholds := make([]float32, 0, cuts)
 	step := (float64(high) - float64(low)) / float64(cuts)
@@ -110,8 +111,8 @@ func spaced(low, high float32, cuts int) []float32 {
 	return thresholds
 }
 
-// WeakRankers returns the number of thresholds of all features for the options. The features must be in memory. It
-// sorts every feature.
+// WeakRankers returns the total number of thresholds of all features under the options. The features must be in memory.
+// WeakRankers sorts every feature.
 func WeakRankers(d *dataset.Dataset, o Options) int {
 	n := 0
 	for _, c := range newColumns(d, arrange(d, o.PerQuery).rows, o.Cuts, o.Workers) {
@@ -120,7 +121,7 @@ func WeakRankers(d *dataset.Dataset, o Options) int {
 	return n
 }
 
-// candidate is a weak ranker and its edge. cut is the index of its threshold in the column.
+// candidate is a weak ranker and its edge. cut is the index of the weak ranker's threshold in the column.
 type candidate struct {
 	column, cut int
 	edge        float64
@@ -152,9 +153,9 @@ func newSearch(columns []column, up bool, workers int) *search {
 //
 //	Σ potential(document)   over the documents above the threshold.
 //
-// Edges are compared by absolute value, or by signed value if up is set. Among equal edges of a column, the one with
-// the lowest threshold is best. run returns the best weak ranker of all columns, from the first column among equals.
-// ok is false if all edges are rounding errors.
+// Edges are compared by absolute value, or by signed value if up is set. If several weak rankers of a column have the
+// largest edge, run chooses the lowest threshold. It returns the best weak ranker of all columns, and the first of them
+// if several have the largest edge. ok is false if all edges are rounding errors.
 func (s *search) run(potential []float64) (best candidate, ok bool) {
 	parallel.For(len(s.columns), s.workers, func(worker, i int) {
 		s.best[i] = greatest(s.byBin(worker, i, potential), s.up)
@@ -168,7 +169,7 @@ func (s *search) run(potential []float64) (best candidate, ok bool) {
 	return best, sizeOf(best.edge, s.up) > leastEdge
 }
 
-// byBin returns the sum of the potentials in each bin of a column, in memory of the worker.
+// byBin returns the sum of the potentials in each bin of a column. The result is valid until the worker's next call.
 func (s *search) byBin(worker, column int, potential []float64) []float64 {
 	c := &s.columns[column]
 	sums := s.sums[worker][:len(c.thresholds)+1]

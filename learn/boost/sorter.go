@@ -24,8 +24,8 @@ func (s *sorter) room(n int) {
 	}
 }
 
-// toKeys replaces values, given by their bits, by keys that ascend with the values. With cuts, the key is the number
-// of thresholds below the value. toKeys returns the least and the greatest key.
+// toKeys replaces each value, given by its bits, by an integer key. If cuts is nil, keys are in the order of the
+// values. Otherwise the key is the number of cuts below the value. toKeys returns the least and the greatest key.
 func toKeys(values []uint32, cuts []float32) (least, greatest uint32) {
 	least = math.MaxUint32
 	for i, bits := range values {
@@ -40,8 +40,8 @@ func toKeys(values []uint32, cuts []float32) (least, greatest uint32) {
 	return least, greatest
 }
 
-// sort sets order to the documents in ascending order of keys, and marks the first document of each run of equal
-// keys. Documents with equal keys keep their order. keys is overwritten and may share the memory of order.
+// sort sets order to the documents in ascending order of keys, and marks the first document of each run of equal keys.
+// keys[d] is the key of document d. Documents with equal keys keep their order. order and keys may be the same slice.
 func (s *sorter) sort(order, keys []uint32) {
 	s.room(len(keys))
 	var counts [3][digits]uint32
@@ -71,8 +71,9 @@ func (s *sorter) sort(order, keys []uint32) {
 	s.finish(order, &counts[2])
 }
 
-// finish makes the last pass of sort. Among the keys with the same highest digit, equal keys are adjacent. So a
-// document is the first of a run if the key before it differs.
+// finish performs the last pass of sort, by the highest digit. Among the keys with the same highest digit, equal keys
+// are adjacent in s.spare. So a document is the first of a run if its key differs from the previous key with the same
+// highest digit.
 func (s *sorter) finish(order []uint32, starts *[digits]uint32) {
 	var before [digits]uint64
 	for d := range before {
@@ -90,7 +91,8 @@ func (s *sorter) finish(order []uint32, starts *[digits]uint32) {
 	}
 }
 
-// resort must follow sort. It sorts the same documents by the number of thresholds below their values.
+// resort must be called directly after sort. It sorts the same documents by the number of cuts below their values. It
+// overwrites keys.
 func (s *sorter) resort(order, keys []uint32, cuts []float32) {
 	for _, key := range s.spare {
 		order[uint32(key)] = uint32(interval(cuts, kernel.OfAscendingKey(uint32(key>>32))))
@@ -109,8 +111,8 @@ func putOrder(order []uint32, sorted []uint64) {
 	}
 }
 
-// ascending sorts keys by their upper halves. The lower halves must ascend already. The result is in keys or in
-// spare.
+// ascending returns keys sorted by their upper halves. The lower halves must be in ascending order on entry, and equal
+// upper halves keep their order. The result is in the memory of keys or of spare.
 func ascending(keys, spare []uint64) []uint64 {
 	const few = 2 * digits
 	if len(keys) < few {

@@ -10,12 +10,12 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Standings computes a measure of scores that change a little from one call to the next. The documents of every query
-// stay sorted. A call compares each document with its neighbour once, and moves documents only if they pass each
-// other. A query keeps its value if its order does not change.
+// Standings computes a measure of scores that change a little from one call to the next. It keeps the documents of
+// every query sorted. A call compares each document with its neighbour once, and sorts again only if the order changed.
+// If the order of a query does not change, its value is not computed again.
 //
-// With ties, the value is the mean over their orders (measure.TiesAverage). The mean over the queries is weighted by
-// the queries' weights.
+// If documents have equal scores, the value of a query is the mean over all orders of these documents
+// (measure.TiesAverage). The mean over the queries is weighted by the queries' weights.
 type Standings struct {
 	measure measure.Averager
 	workers int
@@ -81,9 +81,9 @@ func (s *Standings) Queries() int { return len(s.queries) }
 // them NaN. The caller must not change the result, which is valid until the next call.
 func (s *Standings) Values(scores []float64) []float64 { return s.after(scores, nil) }
 
-// after returns the measure of each query that counts under the scores. Unless change is nil, it first calls change
-// for the rows of each query, on several goroutines. The query is then still in the processor's cache when it is
-// sorted.
+// after returns the measure, under the scores, of each query that counts. If change is not nil, after first calls
+// change for the rows from ≤ row < to of each query. The calls are concurrent. change may set the scores of these rows,
+// which are then still in the processor's cache when after sorts the query.
 func (s *Standings) after(scores []float64, change func(from, to int)) []float64 {
 	parallel.For(len(s.queries), s.workers, func(worker, i int) {
 		q := &s.queries[i]
@@ -118,9 +118,9 @@ func (s *Standings) weight(i int) float64 {
 	return s.weights[i]
 }
 
-// sort updates the order. It sets tmp.grades to the grades by rank and tmp.ends to the ends of the groups of equal
-// scores. Documents of a group are in the order of the data, so the result depends on the scores alone. If the order
-// is unchanged, it sets nothing and returns false.
+// sort updates the order. It sets tmp.grades to the grades by rank, and tmp.ends to the ends of the groups of documents
+// with equal scores. Documents of a group are in the order of the data, so the result depends on the scores alone. If
+// the order and the groups do not change, sort sets nothing and returns false.
 func (q *standing) sort(scores []float64, tmp *scratch) bool {
 	if q.stands(scores) {
 		return false
@@ -132,7 +132,7 @@ func (q *standing) sort(scores []float64, tmp *scratch) bool {
 	return true
 }
 
-// rank sets the order, the grades and the ends of the groups from the sorted places.
+// rank sets q.order, t.grades and t.ends from the documents in t.places, which are sorted.
 func (t *scratch) rank(q *standing) {
 	p := t.places
 	n := len(p)
@@ -153,7 +153,7 @@ func (t *scratch) rank(q *standing) {
 	t.ends = ends[:groups]
 }
 
-// stands reports whether the order and its groups still match the scores.
+// stands reports whether q.order is sorted by the scores and its marks are at the starts of the groups of equal scores.
 func (q *standing) stands(scores []float64) bool {
 	last := scores[q.order[0]&^first]
 	if q.order[0]&first == 0 {
@@ -169,8 +169,8 @@ func (q *standing) stands(scores []float64) bool {
 	return true
 }
 
-// insert sorts the documents into places by insertion, starting from the given order. It returns false if this takes
-// many moves.
+// insert sets t.places to the sorted documents, by insertion sort beginning with the given order. It returns false, and
+// t.places is not valid, if this takes many moves.
 func (t *scratch) insert(order []uint32, scores []float64) bool {
 	t.places = slices.Grow(t.places[:0], len(order))[:len(order)]
 	p := t.places
@@ -189,7 +189,7 @@ func (t *scratch) insert(order []uint32, scores []float64) bool {
 	return true
 }
 
-// merge sorts all documents into places, without the old order.
+// merge sets t.places to the sorted documents, by merge sort.
 func (t *scratch) merge(scores []float64) {
 	n := len(scores)
 	for _, of := range []*[]float64{&t.keys, &t.docs, &t.workKeys, &t.workDocs} {
