@@ -29,11 +29,12 @@ type systemFiles struct{ name, model, test, valid string }
 // by query and document. If observe is not nil, it is called with the number of systems read so far
 // and the total.
 //
-// Data without features, such as TREC's judgements, need runs. The division then contains the pool
-// of judgements and runs ([trec.Pool]): all documents that were judged or retrieved.
+// If the data have no features, such as TREC's judgements, the files of scores must be runs. The
+// division then contains the pool of judgements and runs ([trec.Pool]): all documents that were
+// judged or retrieved.
 //
-// The memory of the files and the pool counts in addition to the data. If the total exceeds
-// MaxBytes, the error's cause is [dataset.ErrTooLarge].
+// Read limits the total memory of the data, the files and the pool. If the total exceeds MaxBytes,
+// the error's cause is [dataset.ErrTooLarge].
 func Read(args []string, valid, test *dataset.Dataset, o Options, observe func(done, total int)) (*Division, error) {
 	d := &Division{Valid: valid, Test: test}
 	all := make([]systemFiles, len(args))
@@ -54,7 +55,7 @@ func Read(args []string, valid, test *dataset.Dataset, o Options, observe func(d
 	return d, d.read(all, o.reading(test, valid), func(i int) { tell(observe, i, len(args)) })
 }
 
-// ReadScores is [Read] for one file of test scores. The path - means standard input.
+// ReadScores reads one file of test scores, as [Read] does. The path - means standard input.
 func ReadScores(path string, test *dataset.Dataset, o Options) (*Division, error) {
 	d := &Division{Test: test}
 	return d, d.read([]systemFiles{{name: path, test: path}}, o.reading(test), func(int) {})
@@ -106,8 +107,8 @@ func ReadRuns(paths []string, o Options, observe func(done, total int)) (*Divisi
 	return d, d.keepUnjudged(nil, runs, r)
 }
 
-// keepUnjudged sets the queries without judgements and the systems' scores for them. judged may be
-// nil.
+// keepUnjudged sets d.Unjudged to the documents of runs for queries without judgements in judged,
+// which may be nil. It also sets the systems' scores for these documents.
 func (d *Division) keepUnjudged(judged *dataset.Dataset, r rankings, state *reading) error {
 	runs := r.runs()
 	most, left := trec.PoolBytes(nil, runs...)
@@ -149,10 +150,11 @@ func (o Options) reading(sets ...*dataset.Dataset) *reading {
 // rest returns the number of bytes that may still be used, at least 1.
 func (r *reading) rest() int64 { return max(1, r.mem.Limit()-r.mem.Taken()) }
 
-// ReadFolds reads a division for every fold. For every fold k, each folder has Foldk.model.json,
-// which tune writes, or Foldk.scores. If choose is set, a folder with Foldk.scores also has
-// Foldk.valid.scores. Files of scores may be runs. observe is as for [Read], for every system and
-// fold.
+// ReadFolds reads a division for every fold. Each folder of dirs is a system. For a fold named
+// Fold1, the folder contains Fold1.model.json, which package tune writes, or Fold1.scores. If
+// choose is set, a folder with Fold1.scores must also contain Fold1.valid.scores. Files of scores
+// may be runs. If observe is not nil, it is called before each file or model is read, with the
+// number read so far and the total.
 func ReadFolds(dirs []string, folds []tune.Fold, choose bool, o Options, observe func(done, total int)) ([]Division, error) {
 	divisions := make([]Division, len(folds))
 	var sets []*dataset.Dataset
@@ -221,16 +223,16 @@ func looksLikeModel(path string) (bool, error) {
 // is a model.
 type rankings []datafile.Ranking
 
-// scoreBytes is the memory of a system's score for a document and of the document's position in the
-// run.
+// scoreBytes is the memory in bytes of a system's score for a document and of the document's
+// position in the run.
 const scoreBytes = 8 + 4
 
-// workBytes is the additional memory per document for measuring and fusing: grades and scores in
-// rank order, or the scores of a fusion.
+// workBytes is the additional memory in bytes per document for measuring and fusing: grades and
+// scores in rank order, or the scores of a fusion.
 const workBytes = 24
 
-// read adds the systems to the division. It calls observe with the index of a system before it
-// reads the system.
+// read reads the systems of all and adds them to the division. It calls observe with the index of a
+// system before it reads the system.
 func (d *Division) read(all []systemFiles, r *reading, observe func(i int)) error {
 	if err := r.check(all); err != nil {
 		return err
@@ -313,7 +315,8 @@ func (r rankings) read(i int, path string, d *dataset.Dataset, state *reading, f
 	return r.readFile(i, path, d.Docs(), state, f)
 }
 
-// readRun reads the run of system i. If the file is not a run, the error ends in why.
+// readRun reads the run of system i. If the file is not a run, it returns an error whose text ends
+// in why, the reason that a run is needed.
 func (r rankings) readRun(i int, path string, state *reading, f systemFiles, why string) error {
 	if err := r.readFile(i, path, -1, state, f); err != nil || r[i].Run != nil {
 		return err
@@ -367,8 +370,8 @@ func (s *System) warn(path string, warnings []string) {
 	}
 }
 
-// join returns the system's scores for d's documents and, if d is a pool, the documents' positions
-// in the run. It warns about documents and queries that d and the run do not share.
+// join returns the system's scores for the documents of d and, if d is a pool, the documents'
+// positions in the run. It adds warnings about documents and queries that d lacks or the run lacks.
 func (s *System) join(path string, r datafile.Ranking, d *dataset.Dataset) (scores []float64, places []uint32, err error) {
 	joined, err := r.Of(d)
 	if err != nil {

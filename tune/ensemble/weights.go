@@ -34,12 +34,13 @@ func (t Tuning) measure() measure.Measure {
 // tolerance is the gain of the measure below which coordinate ascent stops.
 const tolerance = 1e-4
 
-// Weights chooses non-negative weights with sum 1 on validation data, given the systems' scores. It
-// also returns the tie-neutral mean of the measure with these weights. Coordinate ascent starts at
-// equal weights and runs on bootstrap samples of the queries; the weights are the mean of the
-// results (bagging; Breiman, Machine Learning 24, 1996). So similar systems get similar weights,
-// whereas a single ascent on few queries would choose some of them by chance. Means use the
-// queries' weights. Weights returns an error if all rankings of the data have the same value.
+// Weights chooses non-negative weights with sum 1 on validation data. systems has the scores of
+// each system. Weights also returns the mean of the measure on the validation data with these
+// weights, where tied documents contribute their expected value. It runs coordinate ascent from
+// equal weights on each bootstrap sample of the queries, and returns the mean of the resulting
+// weights (bagging; Breiman, Machine Learning 24, 1996). So similar systems get similar weights,
+// whereas a single ascent on few queries would choose some of these systems by chance. Means use
+// the queries' weights. Weights returns an error if all rankings of the data have the same value.
 func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset, systems [][]float64) (weights []float64, value float64, err error) {
 	t.Measure = measure.For(t.measure(), valid)
 	if _, ok := t.Measure.(measure.Averager); !ok {
@@ -84,8 +85,8 @@ func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset
 	return weights, value, nil
 }
 
-// voted is a query with the votes of all systems: x has one row per document and one column per
-// system.
+// voted is a query with the votes of all systems. A vote is the score that the fusion rule makes of
+// a system's score, before weighting. x has one row per document and one column per system.
 type voted struct {
 	grades []float64
 	weight float64
