@@ -89,8 +89,9 @@ func parseColumns(list string, signed bool) ([]int, error) {
 	return features, nil
 }
 
-// columnsOf returns the features that a hyperparameter names, counted from 0, and their signs, one list per group. It
-// returns nil for none. A feature that the data do not have is a *ProblemError.
+// columnsOf returns the features that the value of a hyperparameter lists, counted from 0, and their signs, with one
+// slice per group. It returns nil if the value is noColumns. It returns a *ProblemError for a malformed value, and for
+// a feature that the data do not have.
 func (p *Problem) columnsOf(name string) (groups [][]int, signs [][]int8, err error) {
 	value := p.Values.Text(name)
 	if value == noColumns {

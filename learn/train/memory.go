@@ -174,7 +174,8 @@ func (p *Problem) estimate() (bytes float64) {
 	return max(0, bytes-few)
 }
 
-// readingBytes returns the bytes for the queries being read, one per worker. Every query counts as the longest one.
+// readingBytes returns the number of bytes for reading queries. Every worker reads one query at a time. Every query
+// counts as long as the longest query.
 func (p *Problem) readingBytes() float64 {
 	workers := parallel.Workers(p.Workers, len(p.Data.Queries))
 	return float64(4 * float64(workers) * float64(p.longest()) * float64(2*p.Data.Features+3*p.Inputs()))

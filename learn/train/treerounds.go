@@ -61,12 +61,13 @@ func (r *treeRounds) next() bool {
 // keep marks the present sum as the one that Kept returns.
 func (r *treeRounds) keep() { r.rounds, r.keptWeights = len(r.trees), slices.Clone(r.weights) }
 
-// drawsOfATree is the largest number of draws for one tree. If a draw of queries, documents, features, thresholds or
-// the loss allows no split, another draw is tried.
+// drawsOfATree is the largest number of attempts to grow one tree. Each attempt repeats the random choices that the
+// settings ask for: of queries, documents, features and thresholds, and the random numbers of the loss. An attempt
+// fails if the tree has no split, or if the step cannot lower the loss.
 const drawsOfATree = 10
 
-// grow grows a tree into last and sets its leaf values. Under gradient boosting it also adds the tree to the scores.
-// It returns false if no draw gives a tree with a split.
+// grow grows a tree into last and sets its leaf values. Under gradient boosting it also adds the tree to the scores. It
+// returns false if all attempts fail.
 func (r *treeRounds) grow() bool {
 	for range drawsOfATree {
 		r.draws++

@@ -15,11 +15,12 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Trees learns a sum of regression trees, round by round. Each tree approximates a step of the loss as a function of
-// the documents' scores (Friedman, Greedy Function Approximation, Annals of Statistics 2001). If the loss has second
-// derivatives by score (loss.Diagonal), and Steps allows it, the step is a Newton step (Chen and Guestrin, XGBoost,
-// KDD 2016). Otherwise the step goes along λ, with a line search if λ is the gradient of the loss. The model has the
-// trees up to the best round on the validation data, or all trees without validation data. Trees writes checkpoints.
+// Trees learns a sum of regression trees, round by round. The loss is a function of the documents' scores, and a round
+// takes a step of the scores that lowers the loss. A tree approximates the step as a function of the features
+// (Friedman, Greedy Function Approximation, Annals of Statistics 2001). If the loss has second derivatives by score
+// (loss.Diagonal), and Steps allows it, the step is a Newton step (Chen and Guestrin, XGBoost, KDD 2016). Otherwise the
+// step goes along λ, with a line search if λ is the gradient of the loss. The model has the trees up to the best round
+// on the validation data, or all trees without validation data. Trees writes checkpoints.
 type Trees struct {
 	Rounds   int     // number of trees at most; 0 means 300
 	Patience int     // training stops after this many rounds without a better validation value; 0 means never

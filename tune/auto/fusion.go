@@ -407,8 +407,9 @@ type Candidate struct {
 	values []float64 // of each query
 }
 
-// candidates returns the candidates of all recipes, the simplest first, with the chosen one. whole is the nested
-// validation of the choice as a whole: for each outer part, the candidate is chosen by the others.
+// candidates returns a candidate for each recipe, the simplest first, and sets Chosen of one candidate. It omits a
+// candidate with the same weights as the candidate before it. whole is the nested validation of the choice between
+// candidates: on each outer part, it has the scores of the candidate that [pool.simplest] chooses on the other parts.
 func (s *search) candidates(trials []*Trial) (all []Candidate, whole *Candidate, err error) {
 	p := s.pool
 	for _, rc := range s.recipes() {
