@@ -10,9 +10,10 @@ import (
 	"github.com/listwise/listwise/dataset/datafile"
 )
 
-// Bounded reads folds as [ReadFolds] and [ReadFiles] do, with a limit on the features in memory. It
-// streams files that exceed the limit, as with Options.Stream. It reads one file after the other,
-// each with all workers. Reading a file takes up to half of Options.MaxBytes.
+// Bounded reads folds as the functions [ReadFolds] and [ReadFiles] do, with a limit on the features
+// in memory. If the features of a file would exceed the limit, it streams the file, as
+// Options.Stream does. It reads one file after the other, each with all workers. Reading a file may
+// take up to half of Options.MaxBytes in addition.
 type Bounded struct {
 	Options  dataset.Options
 	Features int64 // largest memory, in bytes, for the features of all data sets together
@@ -70,8 +71,9 @@ func (b *Bounded) open(path string, o dataset.Options) (*dataset.Dataset, error)
 	return d, err
 }
 
-// openInTurn reads files one after the other without streaming. It returns an error if their
-// features together exceed Options.MaxBytes. Caches are mapped and do not count.
+// openInTurn opens the files at paths as sets, one after the other, without streaming. It returns
+// an error if their features together exceed Options.MaxBytes. The features of cache files are
+// mapped into memory and do not count.
 func openInTurn(sets []*dataset.Dataset, paths []string, opts dataset.Options) error {
 	observers := observeAll(paths, opts.Observe)
 	limit, held := dataset.MemoryLimit(opts.MaxBytes), make([]int64, len(paths))
@@ -116,8 +118,8 @@ func heldBytes(d *dataset.Dataset) int64 {
 	return 4 * int64(d.Docs()) * int64(d.Features)
 }
 
-// likelyBytes estimates the memory of the features in a file or a folder of shards from the file
-// sizes. It returns 0 if a size is unknown.
+// likelyBytes estimates, from file sizes, the memory for the features of a file or of a folder of
+// shards. It returns 0 if a size is unknown.
 func likelyBytes(path string) (bytes int64) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 
 // Budget limits the settings that are tried. The zero value tries all settings.
 type Budget struct {
-	// Settings is the largest number of settings per entry, drawn by the seed; 0 means all. The
-	// same seed gives the same result.
+	// Settings is the largest number of settings per entry. If an entry has more settings, they are
+	// drawn at random by the seed. 0 means that all settings are tried.
 	Settings int
 
-	// Time limits the start of new settings. Each setting is tried on all folds, in an order drawn
-	// by the seed. 0 means no limit. At least one setting is tried. The number of tried settings,
-	// and so the result, depends on the machine.
+	// Time is the time after which no further setting is started. Settings are started in a random
+	// order, and each is tried on all folds. At least one setting is tried. 0 means no limit. The
+	// number of tried settings, and so the result, depends on the machine.
 	Time time.Duration
 }
 
@@ -31,7 +31,7 @@ func (b *Budget) check() error {
 }
 
 // orderOf returns the order in which an entry's settings are tried, as indices. A budget uses the
-// first ones.
+// first settings in this order.
 func (c *Config) orderOf(e *Entry) []int {
 	return random.Stream(c.Seed, "order of settings", e.Name).Perm(len(e.Settings))
 }
@@ -45,8 +45,8 @@ func (e *Entry) keepSettings(numbers []int) {
 	e.Settings = kept
 }
 
-// draw limits the entries to the settings of the budget. It returns the number of settings that
-// each entry had before.
+// draw reduces the settings of each entry to Budget.Settings, at random. It returns the number of
+// settings that each entry had before.
 func (c *Config) draw() (grids []int) {
 	for i := range c.Entries {
 		e := &c.Entries[i]
@@ -58,8 +58,8 @@ func (c *Config) draw() (grids []int) {
 	return grids
 }
 
-// runWithin runs jobs until the time is over. In each turn, it tries the next setting of every
-// entry on all folds. It removes untried settings from the entries and returns the finished jobs.
+// runWithin runs jobs until Budget.Time is over. In each turn, it tries one more setting of every
+// entry, on all folds. It removes untried settings from the entries and returns the finished jobs.
 func (c *Config) runWithin(ctx context.Context, jobs []*job) ([]*job, error) {
 	begun := time.Now()
 	turns := make([][]*job, c.mostSettings())

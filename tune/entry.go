@@ -28,7 +28,7 @@ import (
 type Entry struct {
 	Name     string // name of the row, unique among entries; also the folder's name with Config.Dir, so it must be a plain file name then; empty means Method's name
 	Settings []Setting
-	Drawn    bool // the settings are drawn from ranges, so the extreme values among them are not the ends of a grid
+	Drawn    bool // the settings were drawn from ranges and are not a grid
 
 	Method  *method.Method  // nil for the caller's own learner
 	Measure measure.Measure // the training measure; nil if there is none
@@ -36,7 +36,8 @@ type Entry struct {
 	// Own, if not nil, replaces parts of the configuration.
 	Own *Variant
 
-	// Plan returns the loss and the learner for a setting. It is used if Method is nil.
+	// Plan returns the loss and the learner for a setting. It is required if Method is nil, and
+	// otherwise ignored.
 	Plan func(settings map[string]any) (loss.Loss, train.Learner, error)
 }
 
@@ -48,7 +49,7 @@ type Variant struct {
 	Seed       uint64
 }
 
-// variant returns the entry's own Variant, or else the configuration's values.
+// variant returns the Variant of the entry or, if it has none, the values of the configuration.
 func (c *Config) variant(e *Entry) Variant {
 	if e.Own != nil {
 		return *e.Own
@@ -56,8 +57,8 @@ func (c *Config) variant(e *Entry) Variant {
 	return Variant{Scorer: c.Scorer, Views: c.Views, Transforms: c.Transforms, Seed: c.Seed}
 }
 
-// Setting has hyperparameters by name. [method.Values] is a Setting. If settings have the same
-// validation value, the first is chosen.
+// Setting contains the values of hyperparameters, by name. [method.Values] is a Setting. If several
+// settings have the best validation value, Run chooses the first of them.
 type Setting interface {
 	Names() []string            // in a fixed order
 	Text(name string) string    // text of a value; equal values have the same text
@@ -76,8 +77,8 @@ func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
 	return NewEntryOf(m, "", override)
 }
 
-// NewEntryOf is [NewEntry] with the grids for a kind of scorer. The empty string means the method's
-// default scorer.
+// NewEntryOf returns an entry as [NewEntry] does, with the grids for a kind of scorer. If kind is
+// empty, it uses the method's default scorer.
 func NewEntryOf(m *method.Method, kind string, override map[string][]string) (Entry, error) {
 	m, err := m.For(kind)
 	if err != nil {
@@ -103,13 +104,14 @@ func NewEntryOf(m *method.Method, kind string, override map[string][]string) (En
 	return e, nil
 }
 
-// Own returns an entry of the caller's own loss and learner. plan makes them from each of the
-// settings, which are numbers, strings and booleans by name.
+// Own returns an entry for the caller's own loss and learner. plan returns both for a setting. A
+// setting contains numbers, strings and booleans, by name.
 //
-// With [Config.Dir], recorded trainings are not repeated. A record matches a training by the name,
-// the settings, and the types and fields of the loss and the learner (see [train.IdentityOf]). Data
-// behind pointers, in lists or in functions (such as an Architecture) are not compared, nor is the
-// code. If only these change, use another name or folder.
+// With [Config.Dir], recorded trainings are not repeated. A record matches a training if the name,
+// the setting, and the types and fields of the loss and the learner are the same (see
+// [train.IdentityOf]). The comparison ignores data behind pointers, in lists or in functions (such
+// as an Architecture), and the code of the types. If only such data or code change, use another
+// name or folder.
 func Own(name string, settings []map[string]any, plan func(settings map[string]any) (loss.Loss, train.Learner, error)) Entry {
 	e := Entry{Name: name, Plan: plan}
 	for _, s := range settings {
@@ -184,8 +186,8 @@ func (e *Entry) checkOwn() error {
 	return nil
 }
 
-// plan makes the loss and the learner of the job, if they are the caller's own. It returns an error
-// if the caller's Plan expects a value of another type.
+// plan sets the loss and the learner of a job whose entry has a Plan. It returns an error if Plan
+// fails, or panics because a value of the setting has another type than it expects.
 func (j *job) plan() (err error) {
 	if j.entry.Method != nil {
 		return nil
@@ -244,11 +246,11 @@ func (e *Entry) varied() []string {
 	return names
 }
 
-// NewRandomEntryOf is [NewEntryOf] with the given number of settings. It draws them by the seed
-// from the ranges of the grids. A number is drawn between the least and the largest value of its
-// grid, on a logarithmic scale if all values are positive; integers are rounded. Other
-// hyperparameters get one of their values. Equal settings are drawn again. The entry has fewer
-// settings if the ranges do not have enough.
+// NewRandomEntryOf returns an entry as [NewEntryOf] does, with the given number of settings, which
+// it draws at random from the ranges of the grids. A number is drawn between the least and the
+// largest value of its grid, on a logarithmic scale if all values are positive. Integers are
+// rounded. Any other hyperparameter gets one of the values of its grid. Equal settings are drawn
+// again. If the ranges do not contain enough different settings, the entry has fewer.
 func NewRandomEntryOf(m *method.Method, kind string, override map[string][]string, settings int, seed uint64) (Entry, error) {
 	e, err := NewEntryOf(m, kind, override)
 	if err != nil {
@@ -279,7 +281,7 @@ func NewRandomEntryOf(m *method.Method, kind string, override map[string][]strin
 	return e, nil
 }
 
-// drawValue returns the value of a hyperparameter for u in [0, 1).
+// drawValue returns the value of a hyperparameter that belongs to u, a random number in [0, 1).
 func drawValue(grid []Setting, h method.Hyperparameter, u float64) string {
 	var values []string
 	for _, s := range grid {

@@ -16,8 +16,8 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// record is the content of a finished job's record file. The model and the learning curve, if there
-// is one, are in files with the same base name. Checksums detect changes of each file.
+// record is the content of the record file of a finished job. Files with the same base name contain
+// the model and, if there is one, the learning curve. Checksums detect changes of the files.
 type record struct {
 	Key        string         `json:"key"`
 	Settings   map[string]any `json:"settings"`
@@ -37,7 +37,7 @@ func (e *RecordError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *RecordError) Unwrap() error { return e.Err }
 
-// recordVersion is part of the key, so that records with another layout are not used.
+// recordVersion is part of the key of a job, so that records with another layout are not used.
 const recordVersion = 3
 
 // checksum returns the SHA-256 of a text in hexadecimal.
@@ -94,8 +94,8 @@ const reportName = "results.json"
 // file systems.
 const longestName = 200
 
-// checkFileName returns an error if results cannot be written under a name: it is not a plain file
-// name, or another file has it.
+// checkFileName returns an error if results cannot be written under a name, because it is not a
+// plain file name or is the name of another file. what describes the name in errors.
 func (c *Config) checkFileName(what, name string) error {
 	switch {
 	case c.Dir == "":
@@ -121,8 +121,8 @@ func writeText(path string, text []byte) error {
 	})
 }
 
-// write writes the results to the folder. For every entry and fold, these are the chosen model, its
-// learning curve, if there is one, its test scores in input order, and its per-query measures.
+// write writes the results to the folder. For every entry and fold, it writes the chosen model, its
+// learning curve (if there is one), its test scores in input order, and its per-query measures.
 func (c *Config) write(r *Result) error {
 	for i := range r.Rows {
 		row := &r.Rows[i]

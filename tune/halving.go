@@ -16,8 +16,9 @@ const (
 	fewestQueries = 10
 )
 
-// shares returns the divisors of the training queries in the rounds of successive halving: 9 and 3,
-// only 3, or none. They depend on the numbers of settings and queries.
+// shares returns a divisor for each round of successive halving before the last: a round with the
+// divisor 9 uses a ninth of the training queries. The divisors are 9 and 3, only 3, or none,
+// depending on the numbers of settings and queries.
 func shares(settings, queries int) []int {
 	const third, ninth = halvingFactor, halvingFactor * halvingFactor
 	switch {
@@ -31,9 +32,9 @@ func shares(settings, queries int) []int {
 
 // halve drops jobs by successive halving (Jamieson and Talwalkar, AISTATS 2016). It treats each
 // entry and fold separately, so that a fold's test data affect no choice. In the first round, all
-// settings are trained on a share of the training queries, drawn by the seed. The best third on the
-// validation data is trained on three times as many queries. The caller trains the remaining jobs,
-// which halve returns, on all queries.
+// settings are trained on a random part of the training queries. The best third of them, by
+// validation value, is trained on three times as many queries in the next round. halve returns the
+// jobs that remain after the last of its rounds. The caller must train them on all queries.
 func (c *Config) halve(ctx context.Context, jobs []*job) (left []*job, err error) {
 	next := 0
 	type race struct {
@@ -51,7 +52,7 @@ func (c *Config) halve(ctx context.Context, jobs []*job) (left []*job, err error
 	drawn := make(map[string]*dataset.Dataset)
 	for round := range halvingRounds {
 		var heats []*job
-		of := make(map[*job]*job) // the full job of each job on a share
+		of := make(map[*job]*job) // for each job on a part of the queries, the job on all queries
 		for _, r := range races {
 			if round >= len(r.parts) {
 				continue
@@ -89,7 +90,7 @@ func (c *Config) halve(ctx context.Context, jobs []*job) (left []*job, err error
 }
 
 // shareOf returns the fold f with a random 1/parts of its training queries. drawn caches the
-// results' data.
+// training data of the results by name.
 func (c *Config) shareOf(f *Fold, parts int, drawn map[string]*dataset.Dataset) *Fold {
 	name := fmt.Sprintf("%s.1of%d", f.Name, parts)
 	if drawn[name] == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// job is one training, of an entry's setting on a fold, and its result.
+// job is the training of an entry's setting on a fold, and the result of this training.
 type job struct {
 	entry  *Entry
 	fold   *Fold
@@ -28,7 +28,7 @@ type job struct {
 	train  string // fingerprints of the fold's data
 	valid  string
 
-	loss    loss.Loss // the caller's own, set by plan
+	loss    loss.Loss // loss and learner of an entry without a Method, set by plan
 	learner train.Learner
 
 	model      *model.Model
@@ -46,7 +46,8 @@ func (j *job) name() string {
 	return strings.Join(parts, ", ")
 }
 
-// setting returns the varied hyperparameters: "C=0.1, beta=1".
+// setting returns the hyperparameters in which the entry's settings differ, such as "C=0.1,
+// beta=1".
 func (j *job) setting() string {
 	var parts []string
 	for _, h := range j.entry.varied() {
@@ -136,9 +137,9 @@ func (j *job) observe(it train.Iteration) {
 	}
 }
 
-// restore reads the job's result from its record. found is false if there is no record, or a part
-// of it is missing. A file with content that save did not write is an error, so that run does not
-// overwrite it.
+// restore reads the job's result from its record. found is false if there is no record, or if its
+// model or curve is missing. If a file has content that save did not write, restore returns an
+// error, so that run does not overwrite the file.
 func (j *job) restore(c *Config) (found bool, err error) {
 	recordPath, modelPath := j.paths(c)
 	text, err := os.ReadFile(recordPath)
@@ -171,7 +172,8 @@ func (j *job) restore(c *Config) (found bool, err error) {
 	return true, nil
 }
 
-// save writes the record after the model and the curve, so that a record never lacks them.
+// save writes the model, the curve and then the record, so that there is no record without a model
+// and a curve.
 func (j *job) save(c *Config) error {
 	recordPath, modelPath := j.paths(c)
 	if err := os.MkdirAll(filepath.Dir(recordPath), 0o755); err != nil {

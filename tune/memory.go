@@ -9,13 +9,14 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// sharing divides Config.MaxBytes among concurrent trainings. Each training has a share. If the
-// share is too small, the training runs alone with all of MaxBytes. So whether a training is
-// possible does not depend on the number of jobs.
+// sharing divides Config.MaxBytes among concurrent trainings. Each training gets an equal share. If
+// the share is too small, the training runs again with all of MaxBytes while no other training
+// runs. So the number of concurrent trainings does not decide whether a training is possible.
 type sharing struct{ alone sync.RWMutex }
 
-// within trains on a fold with a share of the memory or, if that is too small, with all of it.
-// maxBytes limits the fold's features and the memory of the training; 0 means the default.
+// within calls train for a training on a fold, with a share of the memory or, if the share is too
+// small, with all of the memory. maxBytes limits the memory of the fold's features and of the
+// training together. 0 means the default.
 func (c *Config) within(f *Fold, train func(maxBytes int64) (*model.Model, error)) (*model.Model, error) {
 	if c.MaxBytes == 0 {
 		return train(0)
@@ -35,5 +36,5 @@ func (c *Config) within(f *Fold, train func(maxBytes int64) (*model.Model, error
 	return train(held + c.MaxBytes)
 }
 
-// mostJobs is larger than the number of concurrent trainings.
+// mostJobs is larger than any number of concurrent trainings.
 const mostJobs = 1 << 20

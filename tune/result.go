@@ -32,10 +32,10 @@ type FoldResult struct {
 	Averaged    []Setting // the settings whose models Model averages, the best first; nil if Model is the best setting's
 	Tried       []float64 // validation value of every setting, in order
 	Unconverged int       // number of settings whose training did not converge
-	Validation  float64   // of Model
+	Validation  float64   // validation value of Model
 	Model       *model.Model
-	Curve       []byte         // of Chosen, see Trained
-	Models      []*model.Model // of every setting, in order; nil unless Config.KeepModels
+	Curve       []byte         // curve of the training of Chosen, see Trained
+	Models      []*model.Model // models of all settings, in order; nil unless Config.KeepModels
 	Test        *measure.Result
 }
 
@@ -43,8 +43,8 @@ type FoldResult struct {
 type Summary struct {
 	Measure measure.Measure
 	Folds   []float64 // mean over each fold's test queries
-	Mean    float64   // over folds, as LETOR reports
-	Pooled  float64   // over all test queries
+	Mean    float64   // mean over folds, as LETOR reports
+	Pooled  float64   // mean over all test queries
 	// TieNeutral is Mean if tied documents are in random order.
 	TieNeutral float64
 }
@@ -67,8 +67,8 @@ func Summarise(tests ...*measure.Result) []Summary {
 // Varied returns the names of the hyperparameters that have several values among the settings.
 func (r *Row) Varied() []string { return r.Entry.varied() }
 
-// Fixed returns the hyperparameters that have one value among all settings, if that is not the
-// method's default. They are written as NAME=VALUE.
+// Fixed returns the hyperparameters that have the same value in all settings, unless this value is
+// the method's default. They are written as NAME=VALUE.
 func (r *Row) Fixed() []string {
 	values, ok := r.Entry.Settings[0].(method.Values)
 	if !ok {
@@ -84,9 +84,10 @@ func (r *Row) Fixed() []string {
 	return fixed
 }
 
-// AtEdge returns the numeric hyperparameters whose chosen value in some fold is the lowest or
-// highest tried. A wider grid may give better results for them. AtEdge ignores hyperparameters with
-// only two values, since one of these is always chosen, and settings drawn from ranges.
+// AtEdge returns the numeric hyperparameters whose chosen value in some fold is the lowest or the
+// highest value that was tried. A wider grid of these hyperparameters may give better results.
+// AtEdge ignores hyperparameters with only two values, since one of the two is always chosen. It
+// returns nil if the settings were drawn from ranges.
 func (r *Row) AtEdge() []string {
 	if r.Entry.Drawn {
 		return nil

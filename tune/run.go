@@ -32,28 +32,28 @@ type Config struct {
 	Jobs          int    // number of concurrent trainings; 0 means GOMAXPROCS
 	Budget        Budget // limit of the settings to try
 
-	// MaxBytes limits the memory of all trainings, without the folds; 0 means the default. If a
-	// training exceeds its share of MaxBytes, it runs alone. If it exceeds MaxBytes, it streams its
-	// features, as with train.Problem.MaxBytes, or returns a *train.ProblemError whose cause is
-	// dataset.ErrTooLarge.
+	// MaxBytes limits the memory of all trainings together, without the data of the folds. 0 means
+	// the default. If a training needs more than its share of MaxBytes, it runs while no other
+	// training runs. If it needs more than MaxBytes, it streams its features, as under
+	// train.Problem.MaxBytes, or returns a *train.ProblemError whose cause is dataset.ErrTooLarge.
 	MaxBytes int64
 
-	// Average is the number of settings whose models are averaged: the best settings on validation
-	// data. The score of the average is the mean of the models' scores. 0 or 1 means the best
-	// setting alone. If there are fewer settings, all are averaged. Averaging reduces selection
-	// noise if validation queries are few.
+	// Average is the number of settings whose models are averaged in each fold, the best settings
+	// on validation data. The score of the average is the mean of the models' scores. 0 or 1 means
+	// that the best setting is used alone. If there are fewer settings than Average, all are
+	// averaged. Averaging reduces selection noise if there are few validation queries.
 	Average int
 
-	// Dir is the folder for one record per finished training, so that an interrupted run can be
-	// resumed. At the end, Dir also contains models, scores and per-query results. A record matches
-	// a training by method or own loss and learner, settings, seed, data and measures; see [Own]
-	// for the limits. Names of entries and folds must be plain file names. An empty Dir means no
-	// folder.
+	// Dir is the folder for the results: models, test scores and per-query measures. It also
+	// contains a record of each finished training, so that an interrupted run can be resumed. A
+	// training is not repeated if there is a record of a training with the same method (or own loss
+	// and learner), setting, seed, data and measures; see [Own] for the limits. Names of entries
+	// and folds must be plain file names. If Dir is empty, nothing is written.
 	Dir string
 
-	// Halving drops settings by successive halving: settings that perform badly when trained on a
-	// part of the queries. The choice is made separately in every fold. FoldResult.Tried is NaN for
-	// dropped settings. Halving cannot be combined with Budget.Time.
+	// Halving drops, by successive halving, the settings that perform badly when trained on a part
+	// of the queries. Each fold drops settings separately. FoldResult.Tried is NaN for dropped
+	// settings. Halving cannot be combined with Budget.Time.
 	Halving bool
 
 	// KeepModels stores the models of all settings in FoldResult.Models.
@@ -63,7 +63,8 @@ type Config struct {
 	// and the total. The calls come from several goroutines, one at a time.
 	Observe func(done, total int)
 
-	// Tell, if not nil, is called like Observe, with the best setting so far.
+	// Tell, if not nil, is called when a training ends, with the numbers of trainings and the best
+	// setting so far. Its calls are serialised like those of Observe.
 	Tell func(p Progress)
 
 	workers int       // cores of a training; 1, since the other cores run other trainings
@@ -74,9 +75,9 @@ type Config struct {
 	bindings *train.Bindings
 }
 
-// Run trains every setting of every entry on every fold. It chooses settings on validation data and
-// measures the chosen models on test data. Unless the time is limited, the result does not depend
-// on the number of jobs or on earlier interruptions.
+// Run trains every setting of every entry on every fold. In each fold it chooses a setting on
+// validation data and measures the chosen model on test data. Unless Budget.Time is set, the result
+// does not depend on the number of concurrent trainings or on earlier interruptions.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := c.open(); err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return result, c.write(result)
 }
 
-// open completes and checks the configuration, and creates its folder.
+// open sets the defaults of the configuration, checks it, and creates its folder.
 func (c *Config) open() error {
 	c.complete()
 	c.workers = 1
@@ -211,8 +212,8 @@ func (c *Config) checkFolds() error {
 	return nil
 }
 
-// runJobs runs the jobs in parallel and stops at the first error. done is the number of jobs that
-// were finished before, and all is the total, for Observe and Tell.
+// runJobs runs the jobs in parallel and stops at the first error. For Observe and Tell, done is the
+// number of jobs that earlier calls have finished, and all is the total.
 func (c *Config) runJobs(ctx context.Context, jobs []*job, done, all int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -281,8 +282,9 @@ func (c *Config) finish(f Fold, ch choice) (*FoldResult, error) {
 // entryDir returns the folder of an entry's results.
 func (c *Config) entryDir(e *Entry) string { return filepath.Join(c.Dir, e.Name) }
 
-// arrange reorders the features of validation data by name to the order of the training data, once
-// for all trainings. It checks that test data have the same features.
+// arrange orders the features of the validation data of each fold as in the training data, by name,
+// once for all trainings. It returns an error if validation or test data lack a feature of the
+// training data.
 func (c *Config) arrange() error {
 	for i := range c.Folds {
 		f := &c.Folds[i]
@@ -305,11 +307,11 @@ func (c *Config) arrange() error {
 	return nil
 }
 
-// Progress is the progress of a run and the best setting so far, among the settings that are
-// finished on all folds.
+// Progress is the progress of a run and the best setting so far. Only settings that were trained on
+// all folds are compared.
 type Progress struct {
 	Done, Total int     // number of trainings
-	Name        string  // of the entry with the best setting; empty if there is none yet
+	Name        string  // name of the entry with the best setting; empty if there is none yet
 	Setting     Setting // the best setting
 	Best        float64 // mean over folds of the best setting's validation values
 }
@@ -330,8 +332,8 @@ type standing struct {
 	folds int
 }
 
-// finished records a job and returns the best of the settings that are finished on the given number
-// of folds.
+// finished records a finished job. It returns the best setting among the settings that were trained
+// on the given number of folds.
 func (l *leader) finished(j *job, folds int) Progress {
 	if l.done == nil {
 		l.done = make(map[leading]*standing)

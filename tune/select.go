@@ -22,7 +22,7 @@ func (e *SelectionError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SelectionError) Unwrap() error { return e.Err }
 
-// complete sets the defaults.
+// complete sets the defaults of the configuration.
 func (c *Config) complete() {
 	if c.Select == nil {
 		c.Select = measure.MustParse("map", c.Convention)
@@ -51,8 +51,8 @@ func (c *Config) complete() {
 	}
 }
 
-// setThreshold sets the relevance threshold of all measures for the data of all folds together. So
-// a document is equally relevant in every fold.
+// setThreshold sets the relevance threshold of all measures from the grades of all folds together.
+// So the same grades are relevant in every fold.
 func (c *Config) setThreshold() {
 	var sets []*dataset.Dataset
 	for _, f := range c.Folds {
@@ -106,8 +106,8 @@ func (c *Config) checkSelection() error {
 }
 
 // checkChoices returns an error if all settings of an entry have the same validation value in every
-// fold although they rank the validation data differently. Run would choose the first without a
-// reason. It is no error if the common value is the best possible.
+// fold although their models rank the validation data differently. Run would then choose the first
+// setting without a reason. It is no error if the common value is the best possible.
 func (c *Config) checkChoices(jobs []*job) error {
 	next := 0
 	for i := range c.Entries {
@@ -145,8 +145,8 @@ func (c *Config) checkChoices(jobs []*job) error {
 	return nil
 }
 
-// rankDifferently reports whether the jobs' models rank the documents of d differently: some rank
-// of a query has another grade, or other ties.
+// rankDifferently reports whether the models of some two jobs rank the documents of d differently,
+// such that some rank of a query has another grade, or other documents tie.
 func (c *Config) rankDifferently(jobs []*job, d *dataset.Dataset) (bool, error) {
 	var rankers [2]measure.Ranker
 	first, err := jobs[0].model.Score(d)
@@ -186,11 +186,11 @@ func (c *Config) bestPossible(d *dataset.Dataset) float64 {
 
 // choice is the result of the selection in a fold.
 type choice struct {
-	best       *job      // the job with the best validation value, the first of equals
+	best       *job      // the job with the best validation value, or the first of several
 	averaged   []Setting // the settings of the averaged models, the best first; nil if the model is the best job's
 	tried      []float64
 	model      *model.Model
-	validation float64 // of model
+	validation float64 // validation value of model
 }
 
 // choose chooses the best job of a fold, or the average of the c.Average best jobs.
