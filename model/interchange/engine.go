@@ -17,8 +17,8 @@ func single(what string, v float64) (float32, error) {
 	return f, nil
 }
 
-// needZeroForMissing returns an error unless missing values go to the same side as 0 in every node. It
-// is for engines that treat missing features as 0.
+// needZeroForMissing returns an error unless missing values go to the same side as 0 in every node.
+// Writers call it for engines that treat missing features as 0.
 func (e *ensemble) needZeroForMissing() error {
 	for k, t := range e.trees {
 		for i, n := range t.nodes {
@@ -43,8 +43,7 @@ func (e *ensemble) needThresholds() error {
 	return nil
 }
 
-// shiftSingle sets the constant so that the least possible score is not negative, even if an engine
-// adds in float32.
+// shiftSingle sets the constant so that no score is negative, even if an engine adds in float32.
 func (e *ensemble) shiftSingle() {
 	var size float64
 	for _, t := range e.trees {

@@ -196,8 +196,9 @@ func (n *rankLibNetwork) put(at, neuron int, fields []string) (err error) {
 // flat that documents would tie.
 const steepest = 4
 
-// network writes RankNet. Its output is logistic, so RankLib's scores are the logistic function of the
-// model's scores, which preserves the order. Large scores are first divided by a power of two.
+// network writes a network as RankNet. The output unit of RankNet is logistic, so RankLib's scores
+// are the logistic function of the model's scores, which preserves the order. Large scores are
+// first divided by a power of two, so that the logistic function distinguishes them.
 func (b *rankLibWriter) network(m *model.Model, scores Scores) (err error) {
 	defer catch(&err)
 	layers, notes := must2(networkOf(m))

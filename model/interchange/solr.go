@@ -95,8 +95,8 @@ func (s *solrModel) read(class string, origin map[string]any, at strictjson.Valu
 	return nil, wrong(at, "found the class %q, expected %sLinearModel, MultipleAdditiveTreesModel or NeuralNetworkModel", class, solrModels)
 }
 
-// readFeatures reads the names of the features. It returns the norms of features whose norm is not the
-// identity.
+// readFeatures reads the names of the features into s. It returns the norms (Solr's word for
+// normalisers) by feature, without norms that are the identity.
 func (s *solrModel) readFeatures(v strictjson.Value) (_ map[int]transform.Standard, err error) {
 	defer catch(&err)
 	list := must(elementsOf(v, `"features"`))
@@ -242,8 +242,8 @@ func (s *solrModel) trees(origin map[string]any) (_ *model.Model, err error) {
 	return m, err
 }
 
-// solrTree is the state of reading a tree. branches reports whether any node states a direction for
-// missing values.
+// solrTree is the state of reading a tree. branches reports whether any node has the key "missing",
+// a direction for missing values.
 type solrTree struct {
 	s        *solrModel
 	tree     tree
@@ -342,7 +342,8 @@ func (b *solrWriter) features() []byte {
 	return append(text, ']')
 }
 
-// sums writes a LinearModel, or a NeuralNetworkModel if LinearModel cannot express the model.
+// sums returns the class and the params of a linear model or a network. It uses LinearModel if
+// possible, and otherwise NeuralNetworkModel.
 func (b *solrWriter) sums(m *model.Model) (_ string, _ []byte, err error) {
 	defer catch(&err)
 	if b.o.Scores == ShiftedScores {
@@ -433,7 +434,8 @@ func (b *solrWriter) trees(m *model.Model) (_ []byte, err error) {
 // deepest is the largest depth of a nested JSON tree that this module can read again.
 const deepest = strictjson.MaxDepth - 8
 
-// node appends a node and the nodes below. Numbers are strings, which all versions of Solr accept.
+// node appends a node and all nodes below it. It writes numbers as strings, which all versions of
+// Solr accept.
 func (b *solrWriter) node(text []byte, t tree, at int, missing bool, depth int) (_ []byte, err error) {
 	defer catch(&err)
 	if depth > deepest {
@@ -457,8 +459,8 @@ func (b *solrWriter) node(text []byte, t tree, at int, missing bool, depth int) 
 	return append(text, '}'), nil
 }
 
-// solrThreshold returns the float32 that becomes t when Solr adds solrSlack, so that every value goes
-// to the same side as in the model. ok is false if no such float32 exists.
+// solrThreshold returns the float32 number to which Solr adds solrSlack to get t. So Solr sends
+// every value to the same side as the model. The second result is false if there is no such number.
 func solrThreshold(t float32) (float32, bool) {
 	down, up := float32(math.Inf(-1)), float32(math.Inf(1))
 	at := t - solrSlack

@@ -88,7 +88,8 @@ type dumpNode struct {
 	Leaf      *float32         `json:"leaf"`
 }
 
-// node adds a node and the nodes below. It returns the node's number in the encoding of TreeNode.Left.
+// node adds a node and all nodes below it. It returns the node's number in the encoding of
+// TreeNode.Left: an index of nodes, or −1 − l for leaf l.
 func (r *dumpReader) node(v strictjson.Value) (_ int, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, "a node"))
@@ -143,8 +144,9 @@ func nodeID(v strictjson.Value) (_ int, err error) {
 	return *d.ID, nil
 }
 
-// divide sets the test of a node. Values of the feature below the condition go to the child yes. If the
-// condition is a list of categories, documents with one of these categories go to yes.
+// divide sets the test of a node. Values of the feature below the condition go to the child "yes".
+// If the condition is a list of categories, documents with one of these categories go to the child
+// "yes".
 func (d *dumpNode) divide(n *scorer.TreeNode, v strictjson.Value) error {
 	if d.Missing != nil && *d.Missing != *d.Yes && *d.Missing != *d.No {
 		return wrong(v, `found %d as "missing", expected %d or %d, as "yes" and "no" say`, *d.Missing, *d.Yes, *d.No)
