@@ -40,7 +40,8 @@ func (l *lists) join(sums []float64) {
 	}
 }
 
-// addListsGo sets dst[k] to the sum of the elements of c in list k, added in the order of the list.
+// addListsGo sets dst[k] to the sum of the elements of c whose indices are in list k, added in the
+// order of the list.
 func addListsGo[I uint16 | int32](dst, c []float64, at []I, steps []int32) {
 	for _, n := range steps {
 		sums := (*[lockstep]float64)(dst)
@@ -57,8 +58,8 @@ func addListsGo[I uint16 | int32](dst, c []float64, at []I, steps []int32) {
 
 // newLists returns two lists per document: the pairs in which the document rises and the pairs in
 // which it falls. at has the indices of the lists. up and down have the numbers of each document's
-// two lists. The number of an empty list is l.sums(). The index of the element that is 0 is the
-// number of pairs.
+// two lists. The number of an empty list is l.sums(). The indices are pair numbers. The number of
+// pairs is the index of the additional element that is 0.
 func newLists(documents int, plus, minus []int32) (l lists, at, up, down []int32) {
 	places := append(inverse(documents, plus), inverse(documents, minus)...)
 	parts := cutUp(places)

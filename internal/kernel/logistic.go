@@ -113,7 +113,8 @@ func slopeRowGo(a, c float64, e, grad []float64) float64 {
 	return o.probSum()
 }
 
-// OddsRow is [LogisticRow] without the logarithm. It adds p_b to grad[b] and returns Σ_b p_b.
+// OddsRow does what [LogisticRow] does, but does not compute the sum of logarithms. It adds p_b to
+// grad[b] and returns Σ_b p_b.
 func OddsRow(a float64, e, grad []float64) (probSum float64) {
 	mustMatch(len(grad), len(e))
 	_, _, probSum = logisticRow(a, e, grad)

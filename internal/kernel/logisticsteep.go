@@ -1,7 +1,7 @@
 package kernel
 
-// MaxLogOdds is the largest log odds for which [LogisticRow], [SlopeRow] and [OddsRow] may be used:
-// exp(69) < 2^100.
+// MaxLogOdds is the largest log odds log r_b for which [LogisticRow], [SlopeRow] and [OddsRow] may
+// be used. exp(69) is less than 2^100, their limit of r_b.
 const MaxLogOdds = 69
 
 // SteepLogisticRow computes the sums of [LogisticRow] from log odds, which may be of any size. The

@@ -10,7 +10,8 @@ type Kept struct {
 }
 
 // NewKept returns a Kept that counts every element of a rows × width matrix except those listed in
-// without. Elements are numbered row by row. NewKept keeps the slice without.
+// without. Elements are numbered row by row. NewKept does not copy the slice without, which the
+// caller must not change.
 func NewKept(rows, width int, without []int32) Kept {
 	each := (width + 7) / 8 // bytes per row
 	k := Kept{rows * width, width, without, make([]uint8, rows*each)}
