@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// Constants that the assembly and the reference share. ln2Hi has trailing zeros,
-// so that its product with any exponent is exact.
+// Constants that the assembly and the reference share. ln2Hi + ln2Lo is ln 2. The last bits of
+// ln2Hi are zeros, so that its product with any exponent is exact.
 const (
 	ln2Hi = 0x1.62e42feep-1
 	ln2Lo = 0x1.a39ef35793c76p-33

@@ -48,7 +48,8 @@ func exponential512(x []VecVirtual) []VecVirtual { return atOnce.power(atOnce.re
 // reduced512 has the terms of x = k·ln 2 + r, and r².
 type reduced512 struct{ r, k, r2 []VecVirtual }
 
-// reduce is the first part of exponential. It overwrites x.
+// reduce writes the first steps of an exponential: it computes k and r with x = k·ln 2 + r, and r².
+// It overwrites x.
 func (s steps512) reduce(x []VecVirtual) reduced512 {
 	e := reduced512{x, registers512(len(x)), registers512(len(x))}
 	t := registers512(len(x))
@@ -69,7 +70,7 @@ func (s steps512) reduce(x []VecVirtual) reduced512 {
 	return e
 }
 
-// power is the second part of exponential.
+// power writes the remaining steps of an exponential, which compute eˣ from the result of reduce.
 func (s steps512) power(e reduced512) []VecVirtual {
 	p := s.evenOdd("exp", expPolynomial, e.r, e.r2)
 	s.write(func() { each(p, func(i int) { VFMADD213PD(e.r[i], e.r2[i], p[i]) }) })

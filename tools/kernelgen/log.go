@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// atanhParts returns the parts of log(1+f) = f − (h − s·(h+r)): s = f/(2+f), h = f²/2 and h+r,
-// where r = 2·atanh(s)/s − 2 comes from the polynomial.
+// atanhParts returns three terms of log(1+f) = f − (h − s·(h+r)): s = f/(2+f), h = f²/2 and h+r.
+// The polynomial computes r = 2·atanh(s)/s − 2.
 func atanhParts(f []VecVirtual) (s, h, hr []VecVirtual) {
 	n := len(f)
 	s = registers(n)

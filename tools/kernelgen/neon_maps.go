@@ -2,8 +2,9 @@ package main
 
 import "math"
 
-// neonMap is a mapping of elements. body gets registers with the elements, which it may overwrite,
-// and returns registers with the results.
+// neonMap describes a loop that maps every element of a slice to a result. body gets registers with
+// elements, which it may overwrite, and returns registers with the results. input returns the
+// register for the elements of stream i.
 type neonMap struct {
 	streams int // number of registers processed together
 	input   func(i int) vreg

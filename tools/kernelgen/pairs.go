@@ -15,8 +15,8 @@ func pairs() {
 	addLists()
 }
 
-// fourIndices returns the four indices from m on. It uses one load and shifts, because the number
-// of loads, two per cycle, bounds these loops.
+// fourIndices returns registers with the four indices from m on. It uses one load and shifts
+// instead of four loads, because the processor's two loads per cycle bound these loops.
 func fourIndices(m Mem) [4]Register {
 	var index [4]Register
 	all := GP64()

@@ -130,8 +130,8 @@ func (w walks512) exponent(sum VecVirtual, at Register, part Register) []VecVirt
 	return x
 }
 
-// writeInTurn writes the steps of all lists. It keeps the order within each list and spreads the
-// steps evenly.
+// writeInTurn writes the steps of all lists. It alternates between the lists, such that all of them
+// begin and end at about the same time, and keeps the order within each list.
 func writeInTurn(lists ...[]func()) {
 	longest := 0
 	for _, l := range lists {
