@@ -34,10 +34,11 @@ type BinOptions struct {
 }
 
 // NewBins chooses bins of about equal weight. x is the row-major matrix of the features. NaN is a missing value. All
-// other values must be finite. A feature with at most o.Most values gets a bin for each value, and any other feature
-// gets o.Most bins. Bounds lie halfway between neighbouring values. A categorical feature gets bins for the o.Most
-// categories with the largest weight, the lower category among equals. All other categories count as missing. Above
-// 200,000 rows, NewBins reads a sample of rows at equal distances. The bins do not depend on the number of workers.
+// other values must be finite. A feature with at most o.Most different values gets a bin for each value, and any other
+// feature gets o.Most bins. Bounds lie halfway between neighbouring values. A categorical feature gets bins for the
+// o.Most categories with the largest weight. Among categories of equal weight, lower ones are preferred. All other
+// categories count as missing. Above 200,000 rows, NewBins reads a sample of rows at equal distances. The bins do not
+// depend on the number of workers.
 func NewBins(x []float32, features int, o BinOptions) (*Bins, error) {
 	if features < 1 || len(x)%features != 0 {
 		return nil, fmt.Errorf("found %d values, expected rows of %d", len(x), features)

@@ -77,8 +77,8 @@ func (g *Grower) leafValue(l *leaf, within bounds) float64 {
 	return g.value(float64(float64(l.total.gradient())*g.unit.gradient), float64(float64(l.total.curvature())*g.unit.curvature), within)
 }
 
-// Clamp clamps the values of the last tree's leaves to the bounds of monotone constraints. The values of
-// [Grower.Values] are already clamped.
+// Clamp limits values, one for each leaf of the last tree, to the bounds of monotone constraints. The result of
+// [Grower.Values] is already within these bounds.
 func (g *Grower) Clamp(values []float64) {
 	for i := range values {
 		values[i] = g.leaves[i].clamp(values[i])

@@ -21,15 +21,15 @@ type Matrix struct {
 	common []common // one for each block
 
 	// columns contains the codes a second time, slot by slot, or is nil. Splitting a leaf reads one code of each
-	// document. Reading it from words would load a cache line per document.
+	// document. Reading the code from the field words would load a cache line per document.
 	columns []uint8
 }
 
 // chunk is the number of rows that a worker processes at a time.
 const chunk = 4096
 
-// NewMatrix codes the row-major matrix x, which must have the features of bins. The result does not depend on the
-// number of workers. It takes two bytes for each value: one in words, and one in columns.
+// NewMatrix returns the codes of the row-major matrix x, which must have the same features as bins. The result does not
+// depend on the number of workers. It takes two bytes for each value: one in the field words, and one in columns.
 func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	features := bins.Features()
 	rows := len(x) / features
@@ -71,7 +71,8 @@ func (m *Matrix) code(row int, x []float32, missing []bool) {
 	}
 }
 
-// codes sets dst to the codes of values of a feature, and reports whether some code is missingCode.
+// codes sets dst[i] to the code of x[i], a value of the given feature. missing reports whether some code is
+// missingCode.
 func (b *Bins) codes(dst []uint8, x []float32, feature int) (missing bool) {
 	kernel.Codes(dst, x, b.cuts[feature])
 	of := b.categories[feature]
@@ -114,8 +115,8 @@ type Coder struct {
 	missing [][]bool // for each worker, marks the slots with missing values
 }
 
-// NewCoder returns a coder for the given number of rows, which must have the features of bins. The matrix takes one
-// byte for each value.
+// NewCoder returns a coder for the given number of rows. The rows must have the same features as bins. The matrix takes
+// one byte for each value. workers is the number of workers that may call Code concurrently.
 func NewCoder(bins *Bins, rows, workers int) *Coder {
 	m := &Matrix{bins: bins, rows: rows}
 	for f, cuts := range bins.cuts {
@@ -132,8 +133,8 @@ func NewCoder(bins *Bins, rows, workers int) *Coder {
 	return c
 }
 
-// Code codes x, row-major, as the rows of the matrix from row on. Workers, numbered from 0, may code different rows
-// at once.
+// Code computes the codes of the row-major matrix x and stores them in the rows of the matrix from row on. Workers,
+// numbered from 0, may call Code for different rows concurrently.
 func (c *Coder) Code(worker, row int, x []float32) {
 	c.matrix.code(row, x, c.missing[worker])
 }

@@ -116,8 +116,8 @@ func (s *searcher) scanAmong(found *split, of *[256]sums, c *candidates, sign in
 	}
 }
 
-// withMissing returns the sums and the number of documents that are on the left of all candidates: documents with
-// missing values if missingLeft is set, and otherwise none.
+// withMissing returns the sums over the documents that all candidates send left, and the number of these documents.
+// They are the documents with missing values if missingLeft is set, and otherwise none.
 func (s *searcher) withMissing(of *[256]sums, c *candidates, missingLeft bool) (left sums, docs uint32) {
 	if !missingLeft {
 		return 0, 0
@@ -138,8 +138,9 @@ func (s *searcher) others(c *candidates) uint32 {
 	return others
 }
 
-// weigh returns the gain of a split. ok is false if a side has too few documents or too little curvature, or if the
-// values of the sides violate the monotone constraint sign.
+// weigh returns the gain of a split. left has the sums over the documents on the left side, and docs is their number.
+// ok is false if a side has too few documents or too little curvature, or if the values of the sides violate the
+// monotone constraint sign.
 func (s *searcher) weigh(left sums, docs uint32, sign int8) (gain float64, ok bool) {
 	right := s.total - left
 	if left == 0 || right == 0 || s.counts != nil && (docs < s.leastDoc || s.all-docs < s.leastDoc) {

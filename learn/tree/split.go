@@ -123,7 +123,8 @@ func (s *searcher) consider(found *split, left sums, docs uint32, cut uint8, mis
 	}
 }
 
-// leftIsLarger reports whether the documents with codes up to cut have at least half of the node's curvature.
+// leftIsLarger reports whether the documents with codes up to cut have at least half of the node's curvature. of has
+// the sums over the node's documents with each code.
 func (s *searcher) leftIsLarger(of *[256]sums, cut uint8) bool {
 	var left sums
 	for c := range int(cut) + 1 {

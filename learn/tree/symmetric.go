@@ -124,7 +124,7 @@ func (g *Grower) histogramOf(leaf, slot int) *[256]sums {
 	return &g.leaves[leaf].sums[slot/blockFeatures][slot%blockFeatures]
 }
 
-// levelKey returns the key of a level's random draws. The number of nodes distinguishes levels.
+// levelKey returns the random seed of the next level. The number of nodes distinguishes levels.
 func (g *Grower) levelKey() uint64 { return mix(g.seed + uint64(len(g.tree.Nodes))) }
 
 func (g *Grower) levelSearcher(leaf int, counts [][256]uint32) searcher {

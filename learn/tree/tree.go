@@ -65,9 +65,9 @@ type Options struct {
 	LeastGain     float64 // smallest gain of a split, as defined in [Grower.Grow]
 	Workers       int     // number of goroutines; 0 means GOMAXPROCS
 
-	// RandomThresholds considers only one random threshold for each feature and leaf, or for each feature and level
-	// in symmetric growth. The threshold is drawn among the thresholds that split the leaf or level. Source: Geurts,
-	// Ernst and Wehenkel, Extremely randomized trees, Machine Learning 63, 2006. See [Grower.Seed].
+	// RandomThresholds restricts the search to one random threshold for each feature and leaf, or for each feature and
+	// level in symmetric growth. The threshold is drawn among the thresholds that split the leaf or level (Geurts,
+	// Ernst and Wehenkel, Extremely randomized trees, Machine Learning 63, 2006). [Grower.Seed] sets the random seed.
 	RandomThresholds bool
 
 	// CategorySmoothing is added to the curvature of each category when categories are sorted by gradient divided by
