@@ -56,8 +56,8 @@ type Climber struct {
 	NonNegative bool    // weights do not become negative
 	Workers     int     // number of goroutines; 0 means GOMAXPROCS; does not affect the result
 
-	// Order, if not nil, permutes columns, which is 0, 1, …, at the start of a sweep. The sweep goes through the
-	// weights in the resulting order.
+	// Order, if not nil, is called at the start of a sweep to permute columns, which contains 0, 1, …. The sweep
+	// processes the weights in the resulting order.
 	Order func(sweep int, columns []int)
 
 	// Observe, if not nil, is called after every sweep. An error ends the climb.
@@ -243,8 +243,8 @@ func (s *state) improve(j int, value float64) float64 {
 	if after := s.value(); after > value {
 		return after
 	}
-	// The search found an improvement that rounding errors prevent. Restore the weight and the scores, which move
-	// stored in s.before.
+	// Because of rounding errors, the new weight does not give the mean that the search computed. Restore the weight
+	// and the scores, which move stored in s.before.
 	s.w[j] = old
 	s.scores, s.before = s.before, s.scores
 	return s.value()

@@ -149,7 +149,8 @@ func (h *highest) walk(changes []change) {
 // rounding is the largest difference of totals that counts as a rounding error.
 const rounding = 1e-10
 
-// consider makes the interval from ≤ t ≤ to the best one if it is better than the best so far.
+// consider makes the interval from ≤ t ≤ to, with the present total, the best interval if it is better than the best
+// interval so far.
 func (h *highest) consider(from, to float64) {
 	from = max(from, h.lowest)
 	width := to - from

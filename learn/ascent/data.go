@@ -67,7 +67,8 @@ func (d *Data) AddWeighted(grades []float64, x []float32, weight float64) {
 	}
 }
 
-// Bytes returns an upper bound on the bytes of a query in a Data and a climb, in addition to its grades and features.
+// Bytes returns an upper bound on the number of bytes that a query takes in a Data and a climb, in addition to its
+// grades and features. exact must be set for [Exact].
 func Bytes(grades []float64, exact bool) float64 {
 	const (
 		document = 4 + 2*8 + 2*4      // class, score, score before a move, column value, and rank
