@@ -45,8 +45,7 @@ type Round struct {
 	Stump  scorer.Stump
 	Weight float64 // α, the factor of the weak ranker in the sum
 
-	// Edge is Σ D(pair)·(h(better) − h(worse)), where D is the weight of a pair before the round: RankBoost's r and
-	// FRank's Σ W·m. It may be negative.
+	// Edge is the edge of the weak ranker before the round: r of [RankBoost] or Σ W·m of [FRank]. It may be negative.
 	Edge float64
 
 	// Loss is the training loss after the round.

@@ -99,7 +99,7 @@ func (r *featureRanks) gather(x []float32, n, from, to int) {
 	}
 }
 
-// extremes returns the least and the greatest value of a column. It compares values as integers, without branches.
+// extremes returns the least and the greatest value of a column. To avoid branches, it compares values as integers.
 func extremes(column []float32) (least, greatest float64) {
 	low, high := int32(math.MaxInt32), int32(math.MinInt32)
 	for _, v := range column {
@@ -113,7 +113,8 @@ func extremes(column []float32) (least, greatest float64) {
 	return of(low), of(high)
 }
 
-// anyValue returns the measure of the query ranked by sign times the column. Values may be infinite.
+// anyValue returns the measure of the query ranked by sign times the column. Unlike measureSorted, it accepts infinite
+// values.
 func (r *featureRanks) anyValue(grades []float64, column []float32, sign float64) float64 {
 	r.ranker.Ties = measure.TiesAverage
 	r.numbers = r.numbers[:0]
@@ -239,8 +240,8 @@ func (r *featureRanks) measureSorted(values []float64, features, f int, grades [
 	}
 }
 
-// turn sets reversed and upside to the ranking with its groups of equal values in reverse order. Documents of a group
-// keep their order.
+// turn reverses the order of the groups of equal values in a ranking. From ranked and ends, it sets reversed to the
+// grades in the new order and upside to the ends of the groups. Documents of a group keep their order.
 func (r *featureRanks) turn() {
 	r.reversed, r.upside = r.reversed[:0], r.upside[:0]
 	for g := len(r.ends) - 1; g >= 0; g-- {

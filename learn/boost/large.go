@@ -466,9 +466,9 @@ func (s *largeSearch) marked(f int, marks *[256]bool) (keys []uint64) {
 // markedPart is the number of documents per goroutine in marked.
 const markedPart = 1 << 17
 
-// markedOf returns the marked documents from ≤ i < to with the keys of their values, as marked does. It collects
-// first the numbers of the documents, then the values. Neither loop has a branch that the processor mispredicts, so
-// the processor fetches many values at a time.
+// markedOf returns the integers of marked for the documents from ≤ i < to. taken is 1 for the marked bins. It first
+// collects the documents and then their values. Neither loop has a branch that the processor mispredicts, so the
+// processor loads many values at a time.
 func (s *largeSearch) markedOf(f int, taken *[256]uint8, from, to int) []uint64 {
 	keys := putTaken(s.sorter.keys[from:to], s.codesOf(f)[from:to], taken, from)
 	x, width := s.data.X()[f:], s.data.Features

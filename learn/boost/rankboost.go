@@ -27,9 +27,9 @@ var ErrNoPairs = errors.New("found no query with documents of different grades, 
 //	L(H) = Σ D₁(x₀,x₁) exp(H(x₀) − H(x₁)).
 //
 // D₁ is the weight of a pair. In a round the pairs have the weights D = D₁·exp(H(x₀) − H(x₁))/Z, where Z makes their
-// sum 1. The round selects the h with the largest absolute edge r = Σ D(x₀,x₁)(h(x₁) − h(x₀)) (Section 3.2). This
-// needs no loop over pairs, because D is a product of a factor for each document. With documents sorted by grade, r =
-// Σ_x π(x)h(x)/Z, where
+// sum 1. The round selects the h with the largest absolute edge r = Σ D(x₀,x₁)(h(x₁) − h(x₀)) (Section 3.2). The edge
+// needs no loop over pairs, because D is the product of a factor for each document of the pair. With documents sorted
+// by grade, r = Σ_x π(x)h(x)/Z, where
 //
 //	π(x) = exp(−H(x))·Σ_{x' worse} exp(H(x')) − exp(H(x))·Σ_{x' better} exp(−H(x'))
 //

@@ -40,9 +40,9 @@ const (
 	keyBytes = 8
 )
 
-// newColumns returns the columns of the features with different values. The thresholds are all values of a feature
-// except the highest. If a feature has more than cuts thresholds and cuts is not 0, it gets cuts thresholds, equally
-// spaced from the lowest value to one step below the highest.
+// newColumns returns the columns of the features that have different values. The thresholds of a feature are all its
+// values except the highest. If cuts is not 0 and a feature would have more than cuts thresholds, it gets cuts equally
+// spaced thresholds, from its lowest value to one step below the highest.
 func newColumns(d *dataset.Dataset, rows []int, cuts, workers int) []column {
 	all := make([]column, d.Features)
 	keys := make([][]uint64, parallel.Workers(workers, d.Features))

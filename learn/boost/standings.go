@@ -47,8 +47,7 @@ type scratch struct {
 	keys, docs, workKeys, workDocs []float64
 }
 
-// NewStandings returns the standings of the queries of d that count for the measure m. Queries of weight 0 do not
-// count.
+// NewStandings returns a Standings for the queries of d that count for the measure m. Queries of weight 0 do not count.
 func NewStandings(d *dataset.Dataset, m measure.Averager, workers int) *Standings {
 	s := &Standings{measure: m, workers: workers}
 	weighted := d.QueryWeights() != nil
