@@ -43,8 +43,8 @@ func (p *Pair) count(d []float64) {
 	}
 }
 
-// unbias returns the factor from Cohen's to Hedges' effect size. It returns NaN for one degree of
-// freedom, for which the factor is not defined.
+// unbias returns the factor by which Cohen's effect size is multiplied to get Hedges'. It returns
+// NaN for one degree of freedom, for which the factor is not defined.
 func unbias(df float64) float64 {
 	if df < 2 {
 		return math.NaN()

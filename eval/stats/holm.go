@@ -51,8 +51,8 @@ func correctAll(pairs []Pair) {
 	correct(pairs, func(p *Pair) (float64, *float64) { return p.Bootstrap.P, &p.Bootstrap.Holm })
 }
 
-// correct corrects one p value of every pair. field returns this p value and the field for the
-// corrected one.
+// correct applies Holm's procedure to one p value of every pair. field returns the p value of a
+// pair and the field for the corrected value.
 func correct(pairs []Pair, field func(*Pair) (float64, *float64)) {
 	p := make([]float64, len(pairs))
 	for i := range pairs {

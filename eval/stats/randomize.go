@@ -96,7 +96,8 @@ func (r *Comparison) randomize(values [][]float64, shares []float64, errors []no
 	}
 }
 
-// setRandomization computes p values from the counts, and intervals from the shifts of the flips.
+// setRandomization sets the p values of all pairs from the counts, and their intervals from the
+// shifts of the flips. A p value is (more + count)/of.
 func (r *Comparison) setRandomization(order []ordered, counts []flipCount, more, of int) {
 	var before float64
 	for k := range order {

@@ -129,7 +129,8 @@ func resultOf(folds []Tried, choose func(*Tried) int) float64 {
 	return sum / float64(len(folds))
 }
 
-// best returns the candidate with the highest validation mean among the candidates in a grid.
+// best returns the candidate with the highest validation mean among the candidates for which in
+// returns true.
 func (t *Tried) best(in func(candidate int) bool) int {
 	best := -1
 	for i, v := range t.Validation {

@@ -24,8 +24,8 @@ const (
 	// Alpha is the corresponding two-sided significance level.
 	Alpha = 1 - Level
 
-	// Power is the probability with which a test finds a true difference of [Pair].Detectable
-	// significant.
+	// Power is the probability that a t-test is significant if the true difference is
+	// [Pair].Detectable.
 	Power = 0.8
 )
 
@@ -43,8 +43,8 @@ const (
 // Config defines the comparisons and the number of random draws. The zero value compares all systems
 // with the first.
 type Config struct {
-	// Weights are the weights of the queries, all positive, for weighted means of values and
-	// differences. nil means 1.
+	// Weights has the weight of each query, for weighted means of values and differences. All
+	// weights are positive. nil means that all are 1.
 	Weights []float64
 
 	Baseline     int    // index of the system to compare all others with; −1: compare every pair
