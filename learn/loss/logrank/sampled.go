@@ -260,8 +260,9 @@ func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scra
 	return (shiftGain - shift) + top + elementary.Log(sumGain/sum)
 }
 
-// exponents returns e_y + log ω_y − βG_y − shift of all states, where ω is not normalised. The largest
-// element is 0. shift is finite at all scores.
+// exponents returns e_y + log ω_y − βG_y − shift for all states y, where ω is not normalised. The
+// slice e has the layout that energies describes. The largest element is 0. shift is finite at all
+// scores.
 func (l *sampledLaw) exponents(beta float64, s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
 	e, shift = l.energies(s, scratch)
 	top := l.tilt(beta, e[:l.set.Len()])

@@ -85,8 +85,9 @@ func (l *countLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 	return value + float64(beta*(1-l.lowest)) + elementary.Log(mean)
 }
 
-// countOrMore sets f[t] to the probability of t events, and the last element of f to the probability of
-// len(f)−1 or more events.
+// countOrMore sets f[t] to the probability that t of several independent events occur. The last
+// element of f gets the probability that len(f)−1 or more occur. Event i has the probability p[i] =
+// 1 − q[i].
 func countOrMore(f, p, q []float64) {
 	last := len(f) - 1
 	clear(f)

@@ -52,8 +52,8 @@ type Tracker struct {
 	sum       int64
 }
 
-// NewTracker returns a tracker with the gain of the current ranking of o. It returns an error if the
-// gain of the best or worst ranking of these documents is not between 0 and 1.
+// NewTracker returns a tracker that starts with the current ranking of o. It returns an error if
+// the gain of the best or the worst ranking of o's documents is not between 0 and 1.
 func NewTracker(g Gain, o *Order) (*Tracker, error) {
 	good, bad := len(o.pairs.Good), len(o.pairs.Bad)
 	t := &Tracker{gain: g, good: good, bad: bad, terms: make([]int64, good)}

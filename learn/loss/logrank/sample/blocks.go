@@ -54,7 +54,7 @@ func theta(b ranking.Boundary, good, bad int) int {
 }
 
 // choose flips the pair that belongs to the integer u, 0 ≤ u < the sum of the weights of all
-// boundaries. A pair with the weight (2+n)θ belongs to (2+n)θ such integers.
+// boundaries. The number of integers that belong to a pair is the weight of the pair, (2+n)θ.
 func (w *blockWalk) choose(u uint64) ranking.Flip {
 	k := 0
 	for w.upTo[k] <= u {

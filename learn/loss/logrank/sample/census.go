@@ -70,8 +70,8 @@ func (c *census) record(at int) {
 	c.first[c.hash] = true
 }
 
-// weights returns the log weights of all states and the sum of the weights. If ideal is set, the ideal
-// ranking is an additional state.
+// weights returns the logarithms of the weights of all states, and the sum of the weights. If ideal
+// is set, the ideal ranking is an additional state.
 func (c *census) weights(ideal bool) (log []float64, total float64) {
 	total = float64(len(c.first))
 	if ideal {

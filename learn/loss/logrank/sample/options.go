@@ -10,7 +10,7 @@ package sample
 
 import "fmt"
 
-// Options set the number of rankings and the start of the walks. The zero value means [DefaultOptions].
+// Options control the drawing of a sample. The zero value means [DefaultOptions].
 type Options struct {
 	// Samples is the number m of states for a query, at least 1. It is rounded up to a multiple of
 	// the number of walks, because all walks have the same length.

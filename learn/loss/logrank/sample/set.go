@@ -26,10 +26,10 @@ type Set struct {
 	// Plus and Minus are the documents that rise and fall in each step: Steps × Walks elements.
 	Plus, Minus []int32
 
-	// Start has the restart state of each walk, as an index into Restarts. Restarts[0] is nil and means
-	// the ideal ranking. The other elements have a coefficient for every document of the query. It is
-	// −A_g for a good document with A_g bads above it, and B_b for a bad document with B_b goods below
-	// it.
+	// Start has the restart state of each walk, as an index into Restarts. Restarts[0] is nil and
+	// means the ideal ranking. Every other element has a coefficient for each document of the
+	// query. The coefficient is −A_g for a good document with A_g bads above it, and B_b for a bad
+	// document with B_b goods below it.
 	Start    []int32
 	Restarts [][]float64
 
