@@ -45,8 +45,8 @@ func (e *Entry) keepSettings(numbers []int) {
 	e.Settings = kept
 }
 
-// draw reduces the settings of each entry to Budget.Settings, at random. It returns the number of
-// settings that each entry had before.
+// draw removes settings at random from each entry with more than Budget.Settings settings. It
+// returns the number of settings that each entry had before.
 func (c *Config) draw() (grids []int) {
 	for i := range c.Entries {
 		e := &c.Entries[i]

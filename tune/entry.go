@@ -70,9 +70,10 @@ type Setting interface {
 
 var _ Setting = method.Values{}
 
-// NewEntry returns an entry of a method with every combination of its grids for its default scorer.
-// Grids in override replace the method's grids. The training measure is the method's default, if it
-// has one, under the default convention.
+// NewEntry returns an entry whose settings are all combinations of the values in the method's grids
+// for its default scorer. override has grids, by hyperparameter, that replace the method's. The
+// training measure is the default of the method, if it has one, under the zero
+// [measure.Convention].
 func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
 	return NewEntryOf(m, "", override)
 }
@@ -186,8 +187,9 @@ func (e *Entry) checkOwn() error {
 	return nil
 }
 
-// plan sets the loss and the learner of a job whose entry has a Plan. It returns an error if Plan
-// fails, or panics because a value of the setting has another type than it expects.
+// plan sets the loss and the learner of a job whose entry has a Plan. It returns the error of Plan.
+// If Plan panics because a value of the setting has another type than Plan expects, it also returns
+// an error.
 func (j *job) plan() (err error) {
 	if j.entry.Method != nil {
 		return nil
