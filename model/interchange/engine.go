@@ -7,8 +7,8 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// single returns v as a float32, in which many engines compute. If v is out of range, it returns an
-// error that names v by what.
+// single converts v to float32, the type with which many engines compute. If v is out of range, it
+// returns an error, in which what is the name of v.
 func single(what string, v float64) (float32, error) {
 	f := float32(v)
 	if math.IsInf(float64(f), 0) {

@@ -232,8 +232,8 @@ func below32(t float64) float32 {
 
 // grow returns a valid tree for nodes in any order, with node 0 as the root. It accepts more than
 // scorer.NewTrees: infinite thresholds, empty categories, and missing values that go left in a node
-// with categories. It omits nodes that cannot be reached. A child that does not exist, or that two
-// nodes share, is an error.
+// with categories. It omits nodes that cannot be reached. grow returns an error if a child does not
+// exist or two nodes share a child.
 func grow(nodes []scorer.TreeNode, values []float64) (tree, error) {
 	return growWith(nodes, values, nil)
 }

@@ -56,8 +56,9 @@ func readSolr(data []byte, opts ReadOptions) (_ *model.Model, _ []string, err er
 	return m, []string{"missing values count as 0, as in Solr"}, nil
 }
 
-// solrOf returns the model object of a file. The file is the model, a list of models as for an upload,
-// or an answer of the model store, which has a list under "models".
+// solrOf returns the JSON object of a model in a file. The file is the model, a list of models as
+// in an upload, or a response of Solr's model store, which has a list under "models". name selects
+// a model of a list.
 func solrOf(v strictjson.Value, name string) (_ strictjson.Object, err error) {
 	defer catch(&err)
 	if v.Text[0] != '[' {
@@ -251,9 +252,9 @@ type solrTree struct {
 	branches bool
 }
 
-// node reads a node and the nodes below, and returns its number in the encoding of TreeNode.Left. The
-// nesting depth of JSON limits the recursion. A node for an unknown feature becomes a leaf with the
-// value 0.
+// node reads a node and all nodes below it. It returns the node's number in the encoding of
+// TreeNode.Left. The reader of JSON limits the nesting depth, and so the recursion. A node for an
+// unknown feature becomes a leaf with the value 0.
 func (r *solrTree) node(v strictjson.Value) (_ int, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, "a node of a tree"))

@@ -74,7 +74,8 @@ func readSVMLight(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 	return m, nil, nil
 }
 
-// addVector adds a support vector to the weights. The line has the form ALPHA FEATURE:VALUE ….
+// addVector adds a support vector, times its factor, to the weights. text is the line of the
+// vector, ALPHA FEATURE:VALUE ….
 func (l *linear) addVector(text string) error {
 	fields := strings.Fields(text)
 	alpha, err := javaFloat(fields[0], 64)

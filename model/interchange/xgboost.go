@@ -86,9 +86,9 @@ type xgbModel struct {
 	Ends strictjson.Integers `json:"iteration_indptr"` // number of trees up to the end of each iteration
 }
 
-// xgbCats contains the categories of the data frame that a model learned from. Enc has an element for
-// each feature. Its Values are the bytes of all texts, one text after the other, or numbers. Versions
-// before 3.1 have none.
+// xgbCats contains the categories of the data frame from which a model learned. Enc has an element
+// for each feature. Values of an element are the bytes of the categories' texts, one text after the
+// other, or the categories if they are numbers. Files of versions before 3.1 do not have this part.
 type xgbCats struct {
 	Enc []struct {
 		Offsets strictjson.Integers `json:"offsets"` // of texts: where each begins, and the end
@@ -132,8 +132,8 @@ func readXGBoost(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	return m, notes, err
 }
 
-// finiteJSON replaces the words Infinity and NaN, which XGBoost writes although JSON does not have
-// them, by a number out of range and null.
+// finiteJSON makes valid JSON of text. XGBoost writes the words Infinity and NaN, which JSON does
+// not have. finiteJSON replaces Infinity by a number out of the range of float64, and NaN by null.
 func finiteJSON(text []byte) []byte {
 	if !bytes.Contains(text, []byte("Infinity")) && !bytes.Contains(text, []byte("NaN")) {
 		return text

@@ -16,9 +16,10 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// xgboostDump is the JSON of XGBoost's get_dump, a list of nested trees. It is also the definition of a
-// model/xgboost+json in the learning-to-rank plugins of Elasticsearch and OpenSearch. There the list
-// may also be "splits" in an object with an objective. Both forms lack base_score.
+// xgboostDump is the JSON of XGBoost's get_dump, a list of nested trees. It is also the definition
+// of a model/xgboost+json in the learning-to-rank plugins of Elasticsearch and OpenSearch. There
+// the list may also be "splits" in an object with an objective. In both cases, base_score is
+// missing.
 var xgboostDump = format{
 	name: "xgboost-dump", title: "XGBoost JSON dump, as in model/xgboost+json",
 	is: isXGBoostDump, read: readXGBoostDump, write: writeXGBoostDump,
@@ -235,8 +236,8 @@ func (e *ensemble) renumber(numbers []int) {
 	}
 }
 
-// numbered returns the numbers in names of the form prefix and number. It returns false if a name has
-// another form.
+// numbered returns the numbers in the names of the features if every name is prefix followed by a
+// number. Otherwise it returns false.
 func (r *dumpReader) numbered(prefix string) ([]int, bool) {
 	numbers := make([]int, len(r.names))
 	for i, name := range r.names {
@@ -292,8 +293,8 @@ func (f *xgbForest) needThresholds() error {
 	return nil
 }
 
-// dumpWriter writes nested trees. Numbers are written as float64, so that a parser which reads a
-// float64 and converts it gets the same float32.
+// dumpWriter writes nested trees. It writes float32 numbers with the digits of float64. So a parser
+// that reads a float64 and converts it gets the same float32.
 type dumpWriter struct {
 	forest *xgbForest
 	names  [][]byte // in quotes
