@@ -20,8 +20,8 @@ import (
 //
 // With equal weights, the scaled and the linearised values are v.
 
-// weighted returns the scaled and the linearised values of every system. For nil weights, both are
-// values.
+// weighted returns the scaled and the linearised values of every system. If weights is nil, it
+// returns the argument values twice.
 func weighted(values [][]float64, weights []float64) (scaled, linear [][]float64) {
 	if weights == nil {
 		return values, values

@@ -146,7 +146,7 @@ func slopeRowAVX2(a float64, c float64, e []float64, grad []float64) float64
 func gatherDiffAVX2(dst []float64, a float64, s []float64, plus []uint16, minus []uint16)
 
 // prefixDiffAVX2 implements prefixDiffGo for at least one pair. The indices must be in range. It processes
-// row elements at a time. row is width or a multiple of it. If width is less than four, row must be, too.
+// row elements at a time. row is a multiple of width, and equal to width unless width is a multiple of four.
 //
 //go:noescape
 func prefixDiffAVX2(e []float64, a float64, s []float64, plus []uint16, minus []uint16, width int, row int)

@@ -14,7 +14,7 @@ func dotNEON(s *[16]float64, x, y []float64)
 //go:noescape
 func sumNEON(s *[16]float64, x []float64)
 
-// maxNEON sets each lane to the maximum of the lane and its elements, or to NaN if one of them is NaN.
+// maxNEON sets each lane to the maximum of the lane and its elements, or to NaN if the lane or an element is NaN.
 //
 //go:noescape
 func maxNEON(s *[16]float64, x []float64)
@@ -79,8 +79,8 @@ func scaleNEON(a float64, x []float64)
 //go:noescape
 func logisticRowNEON(o *odds, a float64, e, grad []float64)
 
-// logisticPaddedNEON adds a row, which padding follows, to o as logisticRowsGo does. left is the number of factors before the next
-// normalisation of the products; then is that number after the row.
+// logisticPaddedNEON adds a row of pairs, which must end in padding, to o as logisticRowsGo does. left is the number of factors until
+// the next normalisation of the products. The result is this number after the row.
 //
 //go:noescape
 func logisticPaddedNEON(o *odds, a float64, e, grad *float64, columns, left int) (then int)

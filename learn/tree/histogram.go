@@ -103,8 +103,8 @@ func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, pa
 }
 
 // collect sets w.rows to the rows whose element of packed is not 0, sets w.values to these elements, and returns their
-// number. The omitted rows, such as the documents of a query without relevant documents, do not change histograms.
-// collect writes every row and overwrites a row to omit by the next one, which avoids a branch.
+// number. The omitted rows, such as the documents of a query without relevant documents, do not change histograms. To
+// avoid a branch, collect writes every row, and the next row overwrites a row to omit.
 func (w *gatherer) collect(rows []uint32, packed []sums) int {
 	n := 0
 	for _, r := range rows {

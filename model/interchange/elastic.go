@@ -42,9 +42,9 @@ func isElastic(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"model/`))
 }
 
-// readElastic reads the body of the request that creates a model. It also reads the response to a
-// GET request for a model, which contains the body under "_source", and for all models, which
-// contains a list under "hits".
+// readElastic reads the body of the request that creates a model. It also reads the responses to
+// GET requests. The response for one model contains the body under "_source". The response for all
+// models contains a list of models under "hits".
 func readElastic(data []byte, o ReadOptions) (_ *model.Model, _ []string, err error) {
 	defer catch(&err)
 	check(strictjson.Check(data))

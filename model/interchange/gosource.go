@@ -168,7 +168,8 @@ func standard(x float32, mean, deviation float64) float32 {
 }
 `
 
-// literal returns Go source text for exactly the float64 v. literal32 returns it for a float32.
+// literal returns Go source text whose value is exactly the float64 v. literal32 does the same for
+// a float32.
 func literal(v float64) string   { return strconv.FormatFloat(v, 'g', -1, 64) }
 func literal32(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
 

@@ -515,8 +515,9 @@ func placeLists(sets []*dataset.Categories, infos []string, declared map[int]boo
 // mostPlaces limits the memory of placeOnce.
 const mostPlaces = 1 << 26
 
-// placeOnce returns ascending columns for the lists if there is exactly one solution. Each list must
-// fit its column, and all needed columns must get a list.
+// placeOnce assigns a column to each list, in ascending order of columns, such that each list fits
+// its column and all needed columns get a list. ok is false unless there is exactly one such
+// assignment.
 func placeOnce(lists int, needed []bool, fits func(list, column int) bool) (places []int, ok bool) {
 	// ways[c][k] is the number of ways to assign the lists from k on to the columns from c on; 2 means
 	// two or more.

@@ -34,7 +34,7 @@ func (n *neon) logisticRows() {
 	n.line("RET")
 
 	n.function("logisticPaddedNEON", "(o *odds, a float64, e, grad *float64, columns, left int) (then int)", 56,
-		"adds a row, which padding follows, to o as logisticRowsGo does. left is the number of factors before the next\n// normalisation of the products; then is that number after the row.")
+		"adds a row of pairs, which must end in padding, to o as logisticRowsGo does. left is the number of factors until\n// the next normalisation of the products. The result is this number after the row.")
 	n.odds()
 	n.pointer("e", 16, 1)
 	n.pointer("grad", 24, 0)

@@ -15,7 +15,7 @@ func (n *neon) reductions() {
 		n.next(s, 16, 1)
 		n.fadd(acc, acc, 16)
 	})
-	n.function("maxNEON", "(s *[16]float64, x []float64)", 32, "sets each lane to the maximum of the lane and its elements, or to NaN if one of them is NaN.")
+	n.function("maxNEON", "(s *[16]float64, x []float64)", 32, "sets each lane to the maximum of the lane and its elements, or to NaN if the lane or an element is NaN.")
 	n.lanes(func(acc vreg, s size) {
 		if s == double { // both lanes, since a 0 in the other could be the maximum
 			n.nextCopies(16, 1)

@@ -122,7 +122,7 @@ func gatherDiff() {
 func prefixDiff() {
 	TEXT("prefixDiffAVX2", attrLeaf, "func(e []float64, a float64, s []float64, plus, minus []uint16, width, row int)")
 	Doc("prefixDiffAVX2 implements prefixDiffGo for at least one pair. The indices must be in range. It processes",
-		"row elements at a time. row is width or a multiple of it. If width is less than four, row must be, too.")
+		"row elements at a time. row is a multiple of width, and equal to width unless width is a multiple of four.")
 	Pragma("noescape")
 	a := broadcast("a")
 	d := newDifferences()
