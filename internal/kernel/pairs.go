@@ -103,11 +103,11 @@ func prefixDiffGo[I uint16 | int32](e []float64, a float64, s []float64, plus, m
 	}
 }
 
-// AddSquares updates a running sum per document, which rises by 1 in a pair in which the document
-// rises and falls by 1 in a pair in which it falls. The change of the sum's square, times the
-// pair's element of factors, is added to dst. The pairs are arranged in rows of width elements, as
-// in [Pairs.PrefixDiff], and AddSquares uses only the pairs of one column. For these pairs, in
-// order, it computes
+// AddSquares updates a running sum for each document. A pair adds 1 to the sum of the document that
+// rises and −1 to the sum of the document that falls. AddSquares adds the change of each sum's
+// square, times the pair's element of factors, to dst. The pairs are arranged in rows of width
+// elements, as in [Pairs.PrefixDiff], and AddSquares uses only the pairs of one column. For these
+// pairs, in order, it computes
 //
 //	dst[plus] += factor·((sum[plus]+1)² − sum[plus]²),    sum[plus] += 1
 //	dst[minus] += factor·((sum[minus]−1)² − sum[minus]²), sum[minus] −= 1

@@ -332,8 +332,8 @@ func (s *largeSearch) addends(potential []float64) *units {
 	return &s.units
 }
 
-// fourBins has the sums of the bins of four columns, by column and code. The four are computed together, so that the
-// integer of each document is loaded once for four columns.
+// fourBins has the sums of the bins of four columns, by column and code. The sums of four columns are computed
+// together, so that the integer of each document is loaded once for four columns.
 type fourBins [4][256]uint64
 
 // add adds the integer of each document, in sums, to the document's bin in each of the four columns.

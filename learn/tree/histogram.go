@@ -118,8 +118,8 @@ func (w *gatherer) collect(rows []uint32, packed []sums) int {
 }
 
 // part computes the histograms of two siblings. On entry, larger.sums has the histograms of the parent. part computes
-// the histograms of the smaller sibling from its documents and subtracts them from larger.sums. It calls then for each
-// range of blocks whose histograms are complete.
+// the histograms of the smaller sibling from its documents and subtracts them from larger.sums. It calls the function
+// then for each range of blocks whose histograms are complete.
 func (g *Grower) part(smaller, larger *leaf, then func(from, to int)) {
 	smaller.sums = g.take()
 	g.fill(smaller, func(from, to int) {
@@ -130,15 +130,15 @@ func (g *Grower) part(smaller, larger *leaf, then func(from, to int)) {
 	})
 }
 
-// fill computes the histograms of a leaf from its documents. It calls then for each range of blocks whose histograms
-// are complete.
+// fill computes the histograms of a leaf from its documents. It calls the function then for each range of blocks whose
+// histograms are complete.
 func (g *Grower) fill(l *leaf, then func(from, to int)) {
 	clear(l.sums)
 	g.add(l.sums, l, false, then)
 }
 
-// add adds the documents of a leaf to the histograms h, or subtracts them if minus is set. It calls then for each range
-// of blocks whose histograms are complete.
+// add adds the documents of a leaf to the histograms h, or subtracts them if minus is set. It calls the function then
+// for each range of blocks whose histograms are complete.
 func (g *Grower) add(h []histogram, of *leaf, minus bool, then func(from, to int)) {
 	rows := g.index[of.from:of.to]
 	if workers := parallel.Workers(g.Workers, chunks(len(rows))); workers > 1 && chunks(len(rows)) >= fewChunks*workers {

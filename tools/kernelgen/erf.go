@@ -24,8 +24,8 @@ var (
 
 const erfcCentre = 3.75
 
-// widePrecision is the precision of scaledErfc in bits. The difference there cancels up to 784/ln 2
-// ≈ 1131 bits, and 256 correct bits must remain.
+// widePrecision is the precision of scaledErfc in bits. The difference in scaledErfc cancels up to
+// 784/ln 2 ≈ 1131 bits, and 256 correct bits must remain.
 const widePrecision = 1600
 
 // scaledErfc returns the function of erfcPolynomial at t, computed as (1 + 2x)·(exp(x²) − 2/√π·Σ

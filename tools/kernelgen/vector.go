@@ -139,7 +139,7 @@ func tailMask32(r Register) VecVirtual {
 }
 
 // storeTail stores the first r lanes of v, 0 < r < 4. It avoids a masked store, which takes a dozen
-// cycles on Zen.
+// cycles on AMD's Zen processors.
 func storeTail(v VecVirtual, dst Mem, r Register, label string) {
 	CMPQ(r, U8(2))
 	JL(LabelRef(label + "_store1"))
