@@ -123,8 +123,9 @@ func cutUp(places [][]int32) []part {
 	return parts
 }
 
-// appendGroup appends the indices of a group of at most eight lists. The first list is the longest.
-// zero is the index of the element that is 0.
+// appendGroup appends the indices of a group of at most eight lists to at. The first list is the
+// longest. zero is the index of an element that is 0, which appendGroup appends in place of an
+// index after the end of a list.
 func appendGroup(at []int32, group []part, zero int32) []int32 {
 	for step := range group[0].places {
 		for k := range lockstep {

@@ -97,11 +97,12 @@ func (c *crossings) query(s *state, i int) float64 {
 
 // meet sets events to all crossings of documents of different classes, in order of time.
 //
-// Several documents may cross at the same time. Their order is then reversed, and the events must reverse it by
-// exchanges of neighbours. To this end, meet creates the events in the following order, which the stable sort preserves
-// for equal times. Each document b, in ascending order of x, rises above all documents with smaller x. It first rises
-// above the documents with the smallest x and, among documents of equal x, above the lowest-ranked document. Times are
-// rounded to float32. So crossings at the same time get equal times in spite of rounding errors of the quotients.
+// Several documents may cross at the same time. At this time, the order of these documents is reversed, and the events
+// must reverse it by exchanges of neighbours. So meet creates the events in the following order, which the stable sort
+// preserves for equal times. Each document b, in ascending order of x, rises above all documents with smaller x. It
+// first rises above the documents with the smallest x and, among documents of equal x, above the lowest-ranked
+// document. Times are rounded to float32. So crossings at the same time get equal times in spite of rounding errors of
+// the quotients.
 func (c *crossings) meet(class []int32, x []float32, scores []float64) {
 	c.events = c.events[:0]
 	for _, b := range c.docs {

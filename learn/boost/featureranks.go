@@ -9,10 +9,10 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// featureRanks computes the measure of a query ranked by each feature alone, one query after the other. Documents
-// with equal values are in random order. The values have the same bits as those of [measure.Ranker.Value] under
-// measure.TiesAverage, because the measure gets the same grades in the same order. A featureRanks must not be used by
-// several goroutines at once.
+// featureRanks computes the measure of a query ranked by each feature alone, one query after the other. If documents
+// have equal values, it computes the expected measure under a random order of these documents. The results have the
+// same bits as the results of [measure.Ranker.Value] under measure.TiesAverage, because the measure gets the same
+// grades in the same order. A featureRanks must not be used by several goroutines at once.
 //
 // Sorting takes nearly all of the time. So featureRanks divides the range of a feature's values in a query into about
 // as many buckets as there are documents, and sorts documents by bucket in linear time. Few documents are then out of

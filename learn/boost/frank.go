@@ -247,8 +247,8 @@ func fidelity(first float64, rest []float64) (weight, loss float64) {
 	return weight, loss
 }
 
-// farApart is the largest range of a query's scores for which e^{−o} is computed as a product of two
-// factors. The products with e^{α} cannot overflow then.
+// farApart is the largest range of a query's scores for which e^{−o} is computed as a product of two factors. Within
+// this range, the two factors times e^{α} cannot overflow.
 const farApart = 680
 
 // factors returns first and rest such that first·rest[j] is e^{−o} for the pair of document i and the j-th worse

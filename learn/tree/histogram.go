@@ -27,7 +27,7 @@ func (h *histogram) add(words []uint64, packed []sums) {
 	}
 }
 
-// addCommon does what add does, for a block of which many documents have the same word, c.word. It first sums the
+// addCommon does what add does, for a block in which many documents have the same word, c.word. It first sums the
 // documents with this word and adds their total to the histogram once. It overwrites words and kept.
 func (h *histogram) addCommon(words []uint64, kept, packed []sums, c common) {
 	kept = kept[:len(words)]
