@@ -19,8 +19,8 @@ type Difference struct {
 // on query q, and b has the values of the second method. The result is a claim about methods: it
 // treats the runs as a sample of random seeds and the queries as a sample of queries. A method with
 // one run is treated as deterministic. If both methods have the same number of runs, run r of the
-// first method is paired with run r of the second, because runs with the same seed may have used
-// the same random numbers.
+// first method is paired with run r of the second. The reason is that runs with the same seed may
+// have used the same random numbers.
 //
 // In the crossed model of Q queries and R runs, the variance of the difference is
 //

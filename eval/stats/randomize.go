@@ -29,7 +29,8 @@ const ExactQueries = 20
 // conditions (2005, JASA 100). Boytsov, Belova and Westfall use it in information retrieval (SIGIR
 // 2013). Pairs are sorted by descending |t|. Consider the largest |t| of a pair and all later pairs
 // under a flip. The p value of the pair is the proportion of flips in which this maximum reaches
-// the |t| of the pair without a flip, but at least the p value of the previous pair.
+// the |t| of the pair without a flip. It is raised to the p value of the previous pair if it is
+// smaller.
 //
 // A flip changes the sign of a query's differences in all pairs at once, which preserves the
 // correlations between pairs. The distribution under a set of true null hypotheses does not depend on

@@ -57,9 +57,9 @@ func fewRows(from []int32, columns int) int {
 const factorsAtOnce = 8
 
 // logisticRowsGo returns u and k such that the product of all 1 + r_b is 2^k·(1 + u), with 0 ≤ u <
-// 2^8. It distributes the pairs of a row over the lanes as [logisticRowGo] does, but reads the
-// padding after the row instead of masking: the last five to seven pairs count as eight, and the
-// last one to four as four.
+// 2^8. It distributes the pairs of a row over the lanes as [logisticRowGo] does, but uses the
+// padding after the row instead of masks. So the last five to seven pairs are processed as eight,
+// and the last one to four as four.
 func logisticRowsGo(a, e, grad []float64, from []int32) (u float64, k int64) {
 	var o odds
 	left := factorsAtOnce

@@ -38,8 +38,8 @@ func newPattern(m measure.Measure, grades []float64, t *tables) pattern {
 	return p
 }
 
-// newSum returns a pattern with terms. ok is false if the sum of the terms is not the measure, because the measure
-// distinguishes more than two grades of the query, or if t has no memory for the terms.
+// newSum returns a pattern with terms. ok is false if t has no memory for the terms. It is also false if the sum of the
+// terms is not the measure, because the measure distinguishes more than two grades of the query.
 func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool) {
 	p = pattern{class: make([]int32, len(grades)), classes: 2}
 	good := 0

@@ -8,8 +8,8 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// heaviest returns the categories with the largest weights, at most most, in ascending order. Among categories of equal
-// weight it prefers lower ones.
+// heaviest returns up to most categories, the ones with the largest weights, in ascending order. Among categories of
+// equal weight it prefers lower ones.
 func (c *column) heaviest(most int) []float32 {
 	order := make([]int, len(c.values))
 	for i := range order {

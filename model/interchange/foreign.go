@@ -64,8 +64,9 @@ func isPickle(head []byte) bool {
 	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 || bytes.HasPrefix(head, []byte("ccopy_reg\n"))
 }
 
-// isLightGBMDump reports whether a file is the JSON of LightGBM's dump_model: an object that begins
-// with "name" and has a list of trees, or a part of it with the keys of its trees.
+// isLightGBMDump reports whether a file is the JSON of LightGBM's dump_model. It recognises an
+// object that begins with "name" and has a list of trees, and any JSON with the keys of the dump's
+// trees.
 func isLightGBMDump(head []byte) bool {
 	return firstKey(head) == "name" && bytes.Contains(head, []byte(`"tree_info"`)) || bytes.Contains(head, []byte(`"tree_structure"`)) && bytes.Contains(head, []byte(`"split_feature"`))
 }

@@ -30,8 +30,8 @@ func dot() {
 	result(reduceSum(acc))
 }
 
-// columns describes how a loop over the columns of a float32 matrix is divided: steps of eight
-// columns, at most one step of four, and a last step of fewer than four.
+// columns describes how a loop over the columns of a float32 matrix is divided into steps. There
+// are steps of eight columns, at most one step of four, and a last step of fewer than four.
 type columns struct {
 	n, blocked, tail Register // number of columns, in blocks of 8, and in the last step of fewer than 4
 	mask, mask32     VecVirtual

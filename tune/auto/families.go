@@ -209,7 +209,7 @@ func (c *Config) keepsMissing() bool {
 
 // draw returns a setting for the family's next trial. ok is false if it finds no setting that was not tried. The first
 // setting has the default values. In every other setting, each hyperparameter is drawn from the grid or, with
-// probability 1/2, copied from like, which has hyperparameters of the best trial so far with the same kind of scorer.
+// probability 1/2, copied from like. like has hyperparameters of the best trial so far with the same kind of scorer.
 func (f *family) draw(seed uint64, like map[string]string) (v method.Values, ok bool, err error) {
 	const tries = 50
 	for try := range tries {

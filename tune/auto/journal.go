@@ -15,8 +15,8 @@ import (
 )
 
 // decisionName is the name of a file in the folder of a run. When the time of the trials is over,
-// the run writes to it which trials count, so that an interrupted run can be resumed with the same
-// trials. The records of package tune contain the trainings.
+// the run writes the numbers of the trials that count to this file. So an interrupted run can be
+// resumed with the same trials. The records of package tune contain the trainings.
 const decisionName = "trials.json"
 
 type decision struct {

@@ -341,8 +341,8 @@ func (l *sampledLaw) start(row, s []float64, scratch *loss.Scratch) (shift float
 }
 
 // suffixSums takes a number c_y for each state, in e, and replaces these numbers by sums along each
-// walk: row t of e gets, for each walk, the sum of c_y over the states that the walk reaches after
-// t or more steps. It returns the sum of all c_y.
+// walk. Row t of e gets, for each walk, the sum of c_y over the states after t or more steps. It
+// returns the sum of all c_y.
 func (l *sampledLaw) suffixSums(e []float64) float64 {
 	set, w := l.set, l.set.Walks
 	rows := e[:(set.Steps+1)*w]

@@ -18,10 +18,10 @@ import (
 // order within a block is irrelevant. An Order represents exactly the valid y ∈ {±1}^(n⁺n⁻) of LogRank
 // (section 4): the labelings of good–bad pairs that some total order induces.
 //
-// A flip of one pair (g, b) gives a valid ranking if and only if g and b are in adjacent blocks. A
-// flip of x in block X with y in the next block Y moves x to the end of X and y to the start of Y,
-// and then exchanges x and y. The blocks X, Y thus become X∖x, {y}, {x}, Y∖y. If X∖x is empty, {y}
-// joins the block above X. If Y∖y is empty, {x} joins the block below Y.
+// A flip of one pair (g, b) gives a valid ranking if and only if g and b are in adjacent blocks.
+// Let x be in block X and y in the next block Y. A flip moves x to the end of X and y to the start
+// of Y, and then exchanges x and y. The blocks X, Y thus become X∖x, {y}, {x}, Y∖y. If X∖x is
+// empty, {y} joins the block above X. If Y∖y is empty, {x} joins the block below Y.
 //
 // One array contains all documents, and another the boundaries of blocks. So a flip takes three
 // swaps of documents and a change of at most three adjacent boundaries. An Order is not safe for
