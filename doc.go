@@ -1,9 +1,9 @@
-// Package listwise learns to rank: Train learns a ranking function from judged queries,
-// Load reads one from its file, and Rank orders documents by it.
+// Package listwise learns to rank. [Train] learns a ranking function from judged queries, [Load]
+// reads one from a file, and [Rank] orders documents by it.
 //
-// It is the front door of the packages beside it, which can be used alone: a dataset is
-// learned by a method (package method, a catalogue) or by a loss and a learner of the
-// caller's own (package train); this yields a model, which scores documents. Package
-// measure says how good rankings are, package tune chooses settings, package stats
+// The package is a small interface to other packages of this module, which can be used directly. A
+// method of the catalogue (package method), or the caller's own loss and learner (package train),
+// learns from a data set (package dataset). The result is a model (package model), which scores
+// documents. Package measure measures rankings, package tune chooses settings, and package stats
 // compares systems. docs/architecture.md describes the whole.
 package listwise

@@ -18,46 +18,47 @@ import (
 // Model is a trained ranking function; see [model.Model].
 type Model = model.Model
 
-// DefaultMethod is what Train learns by if nothing else is chosen.
+// DefaultMethod is the method of [Train] if Options.Method is empty.
 const DefaultMethod = "convexloss"
 
-// Options say how Train learns. The zero value is ready to use.
+// Options are the options of [Train]. The zero value is ready to use.
 type Options struct {
-	Method string // of the catalogue, see [method.List]; empty: DefaultMethod
+	Method string // name in the catalogue, see [method.List]; empty means DefaultMethod
 
-	// Measure is what the method optimises, if it optimises a measure, and what Valid is
-	// measured by, such as "ndcg@10"; empty: the method's default or, if it has none, "map".
+	// Measure is the measure for Valid, such as "ndcg@10". It is also the training measure, if the
+	// method optimises a measure. Empty means the method's default or, if it has none, "map".
 	Measure string
 
-	// Convention of the measure; its zero value is [measure.Standard].
+	// Convention is the convention of the measure. The zero value is [measure.Standard].
 	Convention measure.Convention
 
-	Settings map[string]string // the method's hyperparameters by name; those that are absent have their defaults
-	Scorer   string            // one of the method's scorers; empty: its first, mostly a linear function
+	Settings map[string]string // the method's hyperparameters by name; missing ones have their defaults
+	Scorer   string            // one of the method's scorers; empty means its first, usually a linear function
 
-	// Missing is the rule for missing values, in training and, kept in the model, of the
-	// documents that it ranks: the Missing that the data were opened with, or, for data
-	// opened with [dataset.MissingKeep], what their missing values become; MissingKeep itself
-	// is for trees, which learn where documents go without a value. The zero value is for
-	// complete data; the model then refuses a missing value.
+	// Missing is the rule for missing values. The model stores the rule and applies it to the
+	// documents that it ranks. If the data were opened with a rule, use the same rule here. If they
+	// were opened with [dataset.MissingKeep], the rule replaces their missing values before
+	// training. MissingKeep is for methods that train trees, which learn a branch for missing
+	// values. The zero value is for complete data: the model then returns an error for a missing
+	// value.
 	Missing dataset.Missing
 
-	// Transforms are steps that features go through one by one, before they are normalized, in
-	// training and ranking: as [transform.ParseSpec] reads them, such as "log1p:2,7", "clip=0%:99%"
-	// or "standard". What they need to know of the data is learned from the training data.
+	// Transforms are steps that are applied to single features before normalization, in training
+	// and ranking. [transform.ParseSpec] defines their form, such as "log1p:2,7", "clip=0%:99%" or
+	// "standard". Their parameters are learned from the training data.
 	Transforms []string
 
 	Normalization dataset.Normalization // of features, per query, in training and ranking
-	Views         dataset.Views         // the forms in which features are learned from, such as those of [dataset.ParseViews]("raw,rank,zscore"); nil: raw
-	Valid         *dataset.Dataset      // by it iterative methods choose when to stop; may be nil
-	Seed          uint64                // everything random depends on it alone
+	Views         dataset.Views         // the forms of the features that are learned from, see [dataset.ParseViews]; nil means raw
+	Valid         *dataset.Dataset      // validation data for early stopping; may be nil
+	Seed          uint64                // random seed
 }
 
-// Train learns a ranking function from judged queries. The result depends on the
-// arguments alone, not on the number of cores.
+// Train learns a ranking function from judged queries. The result depends on the arguments alone,
+// not on the number of cores.
 //
-// It is a *[method.ProblemError] if a name is unknown, a setting is out of range, or nothing
-// can be learned from the data. The error wraps that of ctx if that ended the training.
+// Train returns a *[method.ProblemError] if a name is unknown, a setting is out of range, or
+// nothing can be learned from the data. If ctx ends the training, the error wraps the error of ctx.
 func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
 	m, err := method.Lookup(cmp.Or(o.Method, DefaultMethod))
 	if err != nil {
@@ -89,19 +90,19 @@ func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
 	return m.Train(ctx, p)
 }
 
-// Load reads the file of a model, as [Model.Save] and the command "listwise train" write
-// it. An error says where the file is wrong.
+// Load reads a model file that [Model.Save] or the command "listwise train" wrote. If the file is
+// invalid, the error states where.
 func Load(path string) (*Model, error) { return model.Load(path) }
 
-// Rank returns the positions of one query's documents, best first; documents of equal
-// scores keep their order. Each document is its features, in the order of the training
-// data: feature 1 stands at index 0. All documents have the same number of features; those
-// at the end may be left out and count as 0. A NaN is a missing value, which is an error
-// unless the model was trained with a rule for them; an infinite feature always is one.
-// Errors count documents and features from 1.
+// Rank returns the indices of one query's documents, best first. Documents with equal scores keep
+// their order. An element of documents has the features of one document, in the order of the
+// training data; feature 1 is at index 0. All documents must have the same number of features.
+// Features at the end may be omitted and count as 0. A NaN is a missing value, which is an error
+// unless the model was trained with a rule for missing values. An infinite feature is an error.
+// Errors number documents and features from 1.
 //
-// It is safe for concurrent use. [Model.ScoreQuery] gives the scores themselves and
-// copies nothing.
+// Rank is safe for concurrent use. [Model.ScoreQuery] returns the scores and does not copy the
+// features.
 func Rank(m *Model, documents [][]float32) ([]int, error) {
 	var x []float32
 	for i, features := range documents {
@@ -116,7 +117,7 @@ func Rank(m *Model, documents [][]float32) ([]int, error) {
 	}
 	err := m.ScoreQuery(scores, x)
 	if errors.Is(err, model.ErrSingleDocument) {
-		return order, nil // there is one ranking of one document
+		return order, nil // a single document has only one ranking
 	}
 	if err != nil {
 		return nil, err

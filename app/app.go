@@ -26,14 +26,14 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// Exit codes of the command-line contract.
+// Exit codes of the commands. They are part of the command-line contract.
 const (
 	exitDone   = 0
-	exitFailed = 1 // it failed
+	exitFailed = 1 // the command failed
 	exitUsage  = 2 // the input or the flags are wrong
 )
 
-// environment gives a command its streams, arguments, global flags and status line.
+// environment contains a command's streams, arguments, global flags and status line.
 type environment struct {
 	stdin  io.Reader
 	stdout io.Writer
@@ -45,10 +45,11 @@ type environment struct {
 
 	// Set if the command is called as a function:
 
-	warn func(sentence string) // receives warnings
-	take func(result any)      // receives the result, which is then not printed
+	warn func(sentence string)  // receives warnings
+	take func(result any)       // receives the result instead of standard output
+	tell func(p SearchProgress) // receives the progress of auto; may be nil
 
-	noted sync.Map // causes of what noteOnce has printed
+	noted sync.Map // causes of the notes that noteOnce has printed
 
 	filesLock sync.Mutex
 	files     []io.Closer // to close at the end of the command
@@ -78,7 +79,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return exitDone
 	}
-	if has[*method.OptionError](err) { // of the flag of that name
+	if has[*method.OptionError](err) { // the error is about the flag with the option's name
 		err = usageErrorf("--%w", err)
 	}
 	if ctx.Err() != nil { // for any error: the writer of the input may have been stopped too
@@ -136,7 +137,7 @@ Start with "listwise demo": it trains and compares rankers on synthetic data.`,
 		},
 	}
 	root.SetIn(env.stdin)
-	root.SetOut(env.stdout) // before the command completion is added, which keeps it
+	root.SetOut(env.stdout) // set before the command completion is added, which stores the writer
 	root.SetErr(env.stderr)
 	root.PersistentFlags().StringVar(&env.format, "format", "text", "output `format`: text, json or csv")
 	root.PersistentFlags().BoolVarP(&env.quiet, "quiet", "q", false, "print results only: no progress, no notes")
@@ -145,15 +146,15 @@ Start with "listwise demo": it trains and compares rankers on synthetic data.`,
 	root.SetVersionTemplate(v.line())
 	root.SetHelpCommand(newHelpCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
-	cobra.EnableCommandSorting = false // commands stand in the order of commands.go
+	cobra.EnableCommandSorting = false // list commands in the order of commands.go
 	root.AddCommand(commands(env)...)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
 }
 
-// checkFormat checks the flags that all commands have: the format, listed in words, and
-// names of files.
+// checkFormat checks the flags that all commands have: --format, and flags for file names. list is
+// the message that names formats.
 func (env *environment) checkFormat(cmd *cobra.Command, formats []string, list string) error {
 	if !slices.Contains(formats, env.format) {
 		return usageErrorf("--format %q%s", env.format, suggest.Or(env.format, formats, ": expected "+list))
@@ -161,13 +162,13 @@ func (env *environment) checkFormat(cmd *cobra.Command, formats []string, list s
 	return emptyPath(cmd)
 }
 
-// usageError marks an error as the caller's: wrong flags or wrong input.
+// usageError marks an error of the caller: wrong flags or wrong input.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// usageErrorf makes an error that exits with code 2.
+// usageErrorf returns an error with exit code 2.
 func usageErrorf(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
@@ -189,7 +190,7 @@ func has[E error](err error) bool {
 }
 
 // emptyPath returns an error if the value of a flag for a file or folder is empty, as from an unset
-// variable of a script. Flags whose help explains an empty value may be empty.
+// shell variable. A flag may be empty if its help explains the empty value.
 func emptyPath(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		kind, usage := pflag.UnquoteUsage(f)
@@ -205,7 +206,7 @@ func emptyPath(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// noArgs is cobra.NoArgs with an error that quotes the arguments found.
+// noArgs accepts no arguments, like cobra.NoArgs. Its error quotes the first argument.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -213,7 +214,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return usageErrorf("%s: found the argument %q, expected flags only (see %q)", cmd.CommandPath(), args[0], cmd.CommandPath()+" --help")
 }
 
-// required returns an error that names the missing ones of the given flags.
+// required returns an error that names the flags that are not given.
 func required(cmd *cobra.Command, flags ...string) error {
 	var missing []string
 	for _, name := range flags {
@@ -232,7 +233,8 @@ func needs(cmd *cobra.Command, what string) error {
 	return usageErrorf("%s needs %s (see %q)", cmd.CommandPath(), what, cmd.CommandPath()+" --help")
 }
 
-// note prints one line on standard error, unless --quiet. Warnings begin with "warning: ".
+// note prints one line on standard error, unless --quiet is given. A warning begins with "warning:
+// ".
 func (env *environment) note(format string, args ...any) {
 	line := message(fmt.Sprintf(format, args...))
 	if warning, ok := strings.CutPrefix(line, "warning: "); ok && env.warn != nil {
@@ -243,28 +245,44 @@ func (env *environment) note(format string, args ...any) {
 	}
 }
 
-// noteOnce is note for a sentence that begins with a file name. Sentences that differ only in the
-// file are printed once.
+// noteOnce prints a note that begins with a file name. Notes that differ only in the file name are
+// printed once.
 func (env *environment) noteOnce(sentence string) {
 	if _, again := env.noted.LoadOrStore(causeOf(sentence), true); !again {
 		env.note("note: %s", sentence)
 	}
 }
 
-// Settings are flags of a command: names without hyphens, and values.
+// Settings maps names of a command's flags, without hyphens, to their values.
 type Settings map[string][]string
 
-// Outcome is the result of a command that was called as a function.
+// Outcome is the result of a command that ran as a function.
 type Outcome struct {
-	Data     any      `json:"data"`            // what it prints with --format json, for encoding/json
-	Table    string   `json:"table,omitempty"` // of compare what it prints
+	Data     any      `json:"data"`            // what the command prints with --format json
+	Table    string   `json:"table,omitempty"` // the text output of compare
 	Warnings []string `json:"warned"`
 }
 
-// Compare is the command compare as a function. Its errors, as those of Evaluate, Report and Tune,
-// have the words of the command.
+// SearchProgress is the progress of auto.
+type SearchProgress struct {
+	Stage  string   `json:"stage"`
+	Number int      `json:"number"`          // of the trainings done in the stage
+	Total  int      `json:"total,omitempty"` // 0 if it is unknown
+	Best   *float64 `json:"validation,omitempty"`
+	Name   string   `json:"name,omitempty"` // of the best trial
+	Text   string   `json:"text"`
+}
+
+// Auto runs the command auto as a function. The command takes no arguments, and writes the folder of
+// results. Auto calls observe, unless it is nil, as trainings end.
+func Auto(ctx context.Context, s Settings, observe func(SearchProgress), args ...string) (*Outcome, error) {
+	return outcome(ctx, "auto", s, observe, args)
+}
+
+// Compare runs the command compare as a function. Its errors have the text that the command prints,
+// as for Evaluate, Report and Tune.
 func Compare(ctx context.Context, s Settings, systems ...string) (*Outcome, error) {
-	o, err := outcome(ctx, "compare", s, systems)
+	o, err := outcome(ctx, "compare", s, nil, systems)
 	if err != nil {
 		return nil, err
 	}
@@ -273,27 +291,28 @@ func Compare(ctx context.Context, s Settings, systems ...string) (*Outcome, erro
 	return o, nil
 }
 
-// Evaluate is the command eval as a function. It takes no arguments.
+// Evaluate runs the command eval as a function. The command takes no arguments.
 func Evaluate(ctx context.Context, s Settings, args ...string) (*Outcome, error) {
-	return outcome(ctx, "eval", s, args)
+	return outcome(ctx, "eval", s, nil, args)
 }
 
-// Report is the command report as a function. It writes the page.
+// Report runs the command report as a function. The command writes the HTML page.
 func Report(ctx context.Context, s Settings, systems ...string) (*Outcome, error) {
-	return outcome(ctx, "report", s, systems)
+	return outcome(ctx, "report", s, nil, systems)
 }
 
-// Tune is the command tune as a function. It takes no arguments and writes the folder of results.
+// Tune runs the command tune as a function. The command takes no arguments, and writes the folder
+// of results.
 func Tune(ctx context.Context, s Settings, args ...string) (*Outcome, error) {
-	return outcome(ctx, "tune", s, args)
+	return outcome(ctx, "tune", s, nil, args)
 }
 
 // outcome runs a command and returns its result instead of printing it.
-func outcome(ctx context.Context, name string, s Settings, args []string) (*Outcome, error) {
+func outcome(ctx context.Context, name string, s Settings, observe func(SearchProgress), args []string) (*Outcome, error) {
 	defer leaveAsFound()()
 	var mu sync.Mutex
 	var o Outcome
-	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, take: func(result any) { o.Data = result }}
+	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, take: func(result any) { o.Data = result }, tell: observe}
 	env.warn = func(sentence string) {
 		mu.Lock()
 		defer mu.Unlock()

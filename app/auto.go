@@ -282,7 +282,14 @@ func (w *automatic) search(ctx context.Context, env *environment) (err error) {
 	defer bar.finish()
 	observe := func(of string) func(p auto.Progress) {
 		return func(p auto.Progress) {
-			bar.show(of+p.Stage, p.Done, p.Total, bestSoFar(w.config.Tune.Select.Name(), p.Name, p.Best))
+			text := bar.show(of+p.Stage, p.Done, p.Total, bestSoFar(w.config.Tune.Select.Name(), p.Name, p.Best))
+			if env.tell != nil {
+				told := SearchProgress{Stage: of + p.Stage, Number: p.Done, Total: p.Total, Name: p.Name, Text: text}
+				if p.Name != "" {
+					told.Best = &p.Best
+				}
+				env.tell(told)
+			}
 		}
 	}
 	c := w.config
@@ -556,6 +563,7 @@ type autoJSON struct {
 	Sampled    int                 `json:"sample_queries,omitempty"` // of the sample that the first trials had
 	For        string              `json:"for,omitempty"`
 	MeasuredOn string              `json:"measured_on"` // test, or nested validation
+	Nested     autoCandidateJSON   `json:"nested"`      // the choice between the candidates as a whole
 	Chosen     string              `json:"chosen"`      // one of candidates
 	Candidates []autoCandidateJSON `json:"candidates"`  // the simplest first
 	Exportable *autoCandidateJSON  `json:"exportable,omitempty"`
@@ -608,8 +616,8 @@ func (w *automatic) summary() autoJSON {
 	r, m := w.result, &w.out
 	j := autoJSON{
 		Convention: r.Tune.Convention.Name(), Threshold: r.Tune.Convention.Threshold(), Select: r.Tune.Select.Name(), Seed: r.Tune.Seed,
-		Trials: len(r.Trials), Parts: len(r.Tune.Folds), Sampled: r.Sampled, For: w.autoFlags.target, MeasuredOn: "nested validation", Chosen: r.Chosen.Name,
-		Candidates: mapped(r.Candidates, candidateJSON), Members: membersJSON(r.Members),
+		Trials: len(r.Trials), Parts: len(r.Tune.Folds), Sampled: r.Sampled, For: w.autoFlags.target, MeasuredOn: "nested validation",
+		Nested: candidateJSON(*r.Nested), Chosen: r.Chosen.Name, Candidates: mapped(r.Candidates, candidateJSON), Members: membersJSON(r.Members),
 	}
 	for _, n := range r.Without() {
 		j.Without = append(j.Without, n+1)

@@ -166,12 +166,18 @@ type trialJSON struct {
 	Settings   map[string]any `json:"settings"`
 	Validation *float64       `json:"validation,omitempty"` // mean over the validation queries
 	Best       *float64       `json:"best,omitempty"`       // so far
+	Final      *float64       `json:"final,omitempty"`      // of the final models, for the trials that fusions choose from
+	FinalCI    *[2]any        `json:"final_ci,omitempty"`   // for other queries, 95 %
 	Refused    string         `json:"refused,omitempty"`
 	LeftOut    bool           `json:"left_out,omitempty"`
 }
 
 // trialLines returns the lines of trials.jsonl, one for each trial in the order of the search.
 func trialLines(r *auto.Result) (lines []trialJSON) {
+	finals := make(map[int]*auto.Trial)
+	for _, t := range r.Ranked {
+		finals[t.Number] = t
+	}
 	var best *float64
 	for _, t := range r.Trials {
 		e := t.Entry
@@ -183,6 +189,10 @@ func trialLines(r *auto.Result) (lines []trialJSON) {
 			if line.Validation = &t.Mean; best == nil || t.Mean > *best {
 				best = &t.Mean
 			}
+		}
+		if final := finals[t.Number]; final != nil {
+			ci := ends(final.Interval)
+			line.Final, line.FinalCI = &final.Mean, &ci
 		}
 		line.Best = best
 		lines = append(lines, line)

@@ -48,7 +48,7 @@ with more passes over the data, which separates fixed costs from the cost of a p
 The growth is the exponent of processor time (for the usual number of passes) and of
 memory over the number of documents: 1 is linear.
 
---plan extrapolates to more documents, 100 a query, on machines like this one. If the
+--plan extrapolates to more documents, 100 per query, on machines like this one. If the
 data do not fit into memory, time is at least that of reading them from disk: once for
 an evaluation or an epoch, a quarter of them for a round of RankBoost, three times for
 a tree whose bins do not fit either. Data kept for every document need memory.
@@ -191,10 +191,11 @@ func (env *environment) printBench(f *benchFlags, r *bench.Result, plans []float
 	return env.printText(textOf([]report{measured, plan}, "\n", env.width()))
 }
 
-// measuredReport has a row for each measurement. The last row of a work has its growth.
+// measuredReport returns a table with a row for each measurement. The last row of each work shows
+// its growth.
 func measuredReport(r *bench.Result) report {
 	out := report{
-		title:   fmt.Sprintf("%s, %s; %d documents a query, %d features", r.Machine.System, counted(r.Machine.Cores, "core", "cores"), bench.Docs, r.Features),
+		title:   fmt.Sprintf("%s, %s; %d documents per query, %d features", r.Machine.System, counted(r.Machine.Cores, "core", "cores"), bench.Docs, r.Features),
 		columns: []string{"work", "documents", "passes", "s", "CPU-s", "MiB", "µs before", "µs a pass", "growth: time", "memory"}, keys: 2,
 	}
 	for i := range r.Series {
@@ -236,7 +237,7 @@ func exponent(v float64) any {
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-// shortNumber formats a number with three digits.
+// shortNumber formats a number with three significant digits, or as a whole number if it is larger.
 func shortNumber(v float64) string {
 	digits := 3
 	for limit := 1.0; digits > 0 && math.Abs(v) >= limit; limit *= 10 {
@@ -271,7 +272,7 @@ func planReport(f *benchFlags, r *bench.Result, plans []bench.Plan) report {
 	}
 	out.alignNumbers()
 	out.notes = []string{"", "The plan extrapolates from the largest measured size: × measured is the ratio. Memory is the peak with all data in memory. With less,",
-		"linear methods and networks read the cache from disk in each pass. Works bound by memory need a machine that has it."}
+		"linear methods and networks read the cache from disk in each pass. Works bound by memory need a machine with that much memory."}
 	if untold {
 		out.notes = append(out.notes, fmt.Sprintf("Memory is omitted if the largest size took less than twice the %s MB of an idle process: measure more documents.", shortNumber(float64(r.Machine.Process)/1e6)))
 	}

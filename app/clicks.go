@@ -22,11 +22,12 @@ func newClicksCommand(env *environment) *cobra.Command {
 		Use:   "clicks --log FILE --clicks FILE",
 		Short: "Test which of two interleaved models gets more clicks",
 		Long: `Compares interleaved models by clicks. It reads the log of "listwise serve
---experiment-log" and a file of clicks, one object a line:
+--experiment-log" and a file of clicks, with one JSON object per line:
 
   {"user":"u1","query":"q1","id":"d7","time":"2026-01-02T15:04:05Z","experiment":"mixed"}
 
-The fields user and query are those of the request; time and experiment are optional.
+The fields user and query repeat the request. The fields time and experiment are
+optional.
 A click is credited to the model that placed the document, in the last ranking of that
 user and query before the click. Duplicate lines count once. The model with more
 clicked documents wins a ranking. A sign test tells whether one model wins more often
@@ -43,7 +44,7 @@ Repeat --log for each part of a rotated log.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&f.logs, "log", nil, "experiment log `file` of listwise serve; repeatable")
-	cmd.Flags().StringArrayVar(&f.clicks, "clicks", nil, "`file` of clicks, one JSON object a line; repeatable")
+	cmd.Flags().StringArrayVar(&f.clicks, "clicks", nil, "`file` of clicks, one JSON object per line; repeatable")
 	return cmd
 }
 
@@ -55,7 +56,7 @@ type clicksJSON struct {
 	Clicks     [2]int     `json:"clicks"`
 	Wins       [2]int     `json:"wins"`
 	Ties       int        `json:"ties"`
-	Share      *float64   `json:"share"` // of the wins that are the second model's; null without any
+	Share      *float64   `json:"share"` // the second model's share of the wins; null without wins
 	Interval   [2]float64 `json:"interval"`
 	P          float64    `json:"p"`
 }
@@ -79,7 +80,7 @@ func (f *clicksFlags) run(env *environment) error {
 		env.note("%d lines are duplicates and were ignored", c.Repeated)
 	}
 	if c.Single > 0 {
-		env.note("%d clicks are on rankings of a single model (--split of serve) and say nothing about preference", c.Single)
+		env.note("%d clicks are on rankings of a single model (--split of serve) and do not show a preference", c.Single)
 	}
 	if c.Unmatched > 0 {
 		env.note("%d clicks match no ranking in the log (user, query and document)", c.Unmatched)
@@ -92,7 +93,7 @@ func readLines(flag, path string, read func(io.Reader) error) error {
 	if err != nil {
 		return usageErrorf("%s: %w", flag, err)
 	}
-	defer func() { _ = file.Close() }() // which was only read
+	defer func() { _ = file.Close() }() // the file was only read
 	if err := read(file); err != nil {
 		return usageErrorf("%s %s: %w", flag, path, err)
 	}

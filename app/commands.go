@@ -2,8 +2,8 @@ package app
 
 import "github.com/spf13/cobra"
 
-// commands lists every command in the order of the help text: a new command is
-// one file and one line here.
+// commands returns every command in the order of the help text. A new command needs a file of its
+// own and a line here.
 func commands(env *environment) []*cobra.Command {
 	return []*cobra.Command{
 		newDemoCommand(env),

@@ -26,13 +26,13 @@ type compareFlags struct {
 	unit    string
 }
 
-// compareFormats has the formats of all commands, and tables for papers.
+// compareFormats lists the values of --format: the formats of all commands, and formats for papers.
 var compareFormats = []string{"text", "markdown", "latex", "csv", "json"}
 
 const compareHelp = `Evaluates systems on the same queries and tests their differences for significance,
 for all pairs, or with --baseline for the pairs with one system.
 
---data FILE takes models, files of scores (one a line of FILE) and TREC runs as
+--data FILE takes models, files of scores (one per line of FILE) and TREC runs as
 systems. If FILE has TREC judgements (qrels), systems are runs. --data DIR takes
 folders with Foldk.model.json or Foldk.scores for every fold k, such as OUT/METHOD of
 tune; the queries of all test folds are pooled. NAME= names a system.
@@ -174,7 +174,7 @@ type comparison struct {
 	systems    []*contestant
 	convention measure.Convention
 	ties       measure.TiePolicy
-	folds      int    // whose test queries were pooled; 0 for one file
+	folds      int    // number of folds whose test queries were pooled; 0 for one file
 	baseline   string // "" for every pair
 	seed       uint64
 	resamples  int
@@ -184,7 +184,7 @@ type comparison struct {
 
 type measured struct {
 	name       string
-	weighted   bool               // means are by weights of the queries
+	weighted   bool               // means are weighted by query weights
 	deviations []float64          // standard deviation of each system's means over its runs; NaN for one run
 	slices     []slicing.Compared // nil without --by
 	*stats.Comparison
@@ -235,8 +235,8 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 	return measures, nil
 }
 
-// eachOnce returns an error if the test parts of folds share queries. A query that counts twice
-// makes a difference look more certain than it is.
+// eachOnce returns an error if test parts of two folds share a query. A query that counts twice
+// would make differences look more certain than they are.
 func eachOnce(dir string, folds []tune.Fold) error {
 	in := make(map[string]string)
 	for _, f := range folds {
@@ -251,7 +251,7 @@ func eachOnce(dir string, folds []tune.Fold) error {
 	return nil
 }
 
-// hintAtFolds adds to the error about a file with a few numbers that they may be means over folds.
+// hintAtFolds extends the error about a file with few numbers: these may be means over folds.
 func hintAtFolds(err error, paths []string, docs int) error {
 	syntax, ok := errors.AsType[*dataset.SyntaxError](err)
 	if !ok || !slices.Contains(paths, syntax.File) {
@@ -264,8 +264,8 @@ func hintAtFolds(err error, paths []string, docs int) error {
 	return fmt.Errorf("%w; if they are the means of folds: %s", err, noFoldTests)
 }
 
-// values returns the values of a measure for every system and run, on the queries that count, and
-// the queries' weights, nil if all are 1.
+// values returns the values of a measure for every system, run and query that counts. weights are
+// the weights of these queries, nil if all are 1.
 func (c *comparison) values(m measure.Measure) (runs [][][]float64, weights []float64, err error) {
 	runs = c.perQuery(m)
 	first := c.systems[0].runs[0].result
@@ -276,7 +276,8 @@ func (c *comparison) values(m measure.Measure) (runs [][][]float64, weights []fl
 	}
 	for _, own := range runs {
 		for r := range own {
-			// Which queries are left out depends on their grades and weights alone.
+			// The grades and weights of a query alone decide whether it counts, so all runs drop
+			// the same queries.
 			own[r] = slices.DeleteFunc(own[r], math.IsNaN)
 		}
 	}
@@ -286,15 +287,16 @@ func (c *comparison) values(m measure.Measure) (runs [][][]float64, weights []fl
 	return runs, weights, nil
 }
 
-// perQuery returns the values of a measure for every system and run on all queries, NaN if a query
-// does not count.
+// perQuery returns the values of a measure for every system, run and query. The value is NaN if the
+// query does not count.
 func (c *comparison) perQuery(m measure.Measure) [][][]float64 {
 	return mapped(c.systems, func(s *contestant) [][]float64 {
 		return mapped(s.runs, func(r run) []float64 { return slices.Clone(r.result.PerQuery(m)) })
 	})
 }
 
-// deviations returns the standard deviation of each system's means over its runs, NaN for one run.
+// deviations returns the standard deviation of each system's means over its runs. It is NaN for one
+// run.
 func (c *comparison) deviations(m measure.Measure) []float64 {
 	return mapped(c.systems, func(s *contestant) float64 {
 		return deviationOf(mapped(s.runs, func(r run) float64 { return r.result.Mean(m) }))

@@ -10,8 +10,9 @@ import (
 	"github.com/listwise/listwise/internal/rows"
 )
 
-// compareJSON is the result of compare that scripts rely on. At its top level is the comparison by
-// the first measure. If there are several, Measures has the comparisons by all measures.
+// compareJSON is the JSON form of a comparison. Scripts rely on its names. The top level contains
+// the comparison by the first measure. With several measures, Measures contains the comparisons by
+// all of them.
 type compareJSON struct {
 	comparedJSON
 	Convention string         `json:"convention"`
@@ -43,8 +44,8 @@ type comparedSystemJSON struct {
 	Deviation any     `json:"sd_of_runs,omitempty"`
 }
 
-// comparedPairJSON has null for values that are not finite: t and effect sizes if all differences
-// are equal, and intervals of too few queries.
+// comparedPairJSON is a pair of systems. Values that are not finite are null: t and effect sizes if
+// all differences are equal, and intervals over too few queries.
 type comparedPairJSON struct {
 	pairJSONOf[randomizedJSON]
 	CohenD     any     `json:"cohen_d"`
@@ -52,8 +53,8 @@ type comparedPairJSON struct {
 	Detectable float64 `json:"detectable"`
 }
 
-// pairJSONOf is the part that comparisons on all queries and on slices share. The randomization
-// test R differs.
+// pairJSONOf contains the fields of a pair that the JSON forms for all queries and for slices share. R is
+// the JSON form of the randomization test, which differs between the two.
 type pairJSONOf[R any] struct {
 	A             string      `json:"a"`
 	B             string      `json:"b"`
@@ -147,7 +148,7 @@ func (c *comparison) measuredJSON(m *measured) comparedJSON {
 	return j
 }
 
-// ends are null where an interval is unbounded.
+// ends returns the bounds of an interval. An infinite bound is null.
 func ends(i stats.Interval) [2]any { return [2]any{number(i.Low), number(i.High)} }
 
 func (c *comparison) csv() (columns []string, cells [][]any) {
@@ -167,7 +168,7 @@ func (c *comparison) csv() (columns []string, cells [][]any) {
 	return c.slicesCSV(columns, cells)
 }
 
-// pairCells is the row of a pair in CSV. On slices maxT is nil.
+// pairCells returns the CSV row of a pair. maxT is nil for slices.
 func (c *comparison) pairCells(name string, queries int, p *stats.Pair, meanA, meanB float64, a, b stats.Interval, maxT any) []any {
 	return []any{
 		name, queries, c.systems[p.A].name, c.systems[p.B].name,
@@ -178,7 +179,7 @@ func (c *comparison) pairCells(name string, queries int, p *stats.Pair, meanA, m
 	}
 }
 
-// compareSlices compares the systems by a measure on every slice; nil without --by.
+// compareSlices compares the systems by a measure on every slice. It returns nil without --by.
 func (c *comparison) compareSlices(m measure.Measure, config stats.Config) ([]slicing.Compared, error) {
 	if c.divisions == nil {
 		return nil, nil
@@ -187,11 +188,11 @@ func (c *comparison) compareSlices(m measure.Measure, config stats.Config) ([]sl
 }
 
 // comparedSliceJSON is a comparison on a slice. It has no pairs if fewer than two queries count.
-// Holm's correction is over all pairs and slices of a measure.
+// Holm's correction covers all pairs and slices of a measure.
 type comparedSliceJSON struct {
 	By      string             `json:"by"`
 	Slice   string             `json:"slice"`
-	NoValue bool               `json:"no_value,omitempty"` // the queries have none
+	NoValue bool               `json:"no_value,omitempty"` // the queries have no value of the key
 	Queries int                `json:"queries"`
 	Systems []slicedSystemJSON `json:"systems"`
 
@@ -218,7 +219,7 @@ func (c *comparison) slicesJSON(m *measured) []comparedSliceJSON {
 	return all
 }
 
-// pairsOf returns the pairs tested on a slice, nil if it has too few queries.
+// pairsOf returns the pairs tested on a slice. It returns nil if the slice has too few queries.
 func pairsOf(s slicing.Compared) []stats.Pair {
 	if s.Comparison == nil {
 		return nil
@@ -226,7 +227,7 @@ func pairsOf(s slicing.Compared) []stats.Pair {
 	return s.Pairs
 }
 
-// slicesCSV adds rows for the slices, and two columns for the key and the slice.
+// slicesCSV adds a row for each slice and pair, and two columns for the key and the slice.
 func (c *comparison) slicesCSV(columns []string, cells [][]any) ([]string, [][]any) {
 	if c.divisions == nil {
 		return columns, cells
@@ -247,7 +248,7 @@ func (c *comparison) slicesCSV(columns []string, cells [][]any) ([]string, [][]a
 	return columns, cells
 }
 
-// sliceSheets are the tables of slices, one a key.
+// sliceSheets returns a table of slices for each key.
 func (c *comparison) sliceSheets(m *measured, k marks) []report {
 	var all []report
 	at := 0
@@ -269,7 +270,8 @@ func (c *comparison) sliceSheets(m *measured, k marks) []report {
 	return all
 }
 
-// sliceRows adds the pairs of a slice, or only the systems' means if too few queries count.
+// sliceRows adds a row for each pair on a slice. If too few queries count, it adds the systems'
+// means instead.
 func (c *comparison) sliceRows(t *report, s slicing.Compared, k marks) {
 	name, queries := k.text(s.Slice), strconv.Itoa(s.Means[0].Counted)
 	for _, p := range pairsOf(s) {

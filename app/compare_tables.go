@@ -12,11 +12,11 @@ import (
 	"github.com/listwise/listwise/eval/stats"
 )
 
-// marks say how a format writes superscripts, bold text and minus signs.
+// marks contains the markup of a format.
 type marks struct {
 	super func(letters string) string
 	bold  func(string) string
-	text  func(string) string // makes text of a user's harmless
+	text  func(string) string // escapes a user's text
 	minus string
 }
 
@@ -56,8 +56,9 @@ func (c *comparison) sheets() []report {
 	return all
 }
 
-// paper returns the tables for papers. The first has all systems and measures; its letters name the
-// systems that are significantly worse. A table of pairs follows for each measure.
+// paper returns the tables for papers. The first table shows the means of all systems and measures.
+// Its letters name the systems that are significantly worse. A table of pairs follows for each
+// measure.
 func (c *comparison) paper(k marks) []report {
 	overview := report{columns: []string{"", "system"}, keys: 2}
 	several := c.severalRuns()
@@ -121,7 +122,7 @@ func (c *comparison) heading(m *measured) string {
 		data = fmt.Sprintf(" of %d test folds", c.folds)
 	}
 	if m.weighted {
-		data += ", by their weights"
+		data += ", weighted"
 	}
 	return fmt.Sprintf("%d queries%s; convention %s, ties %s; %s sign flips, %s bootstrap samples, seed %d",
 		m.Queries, data, conventionText(c.convention), c.ties, page.Flips(m.Comparison), page.Thousands(c.resamples), c.seed)
@@ -172,8 +173,8 @@ func legend(exact bool) string {
 	if exact {
 		flips = "exact randomization test"
 	}
-	return "p values: paired t-test (t), bootstrap-shift test (bootstrap), " + flips + " (randomization), and the last corrected for several pairs by Holm's method (Holm) and by Westfall and Young's maximum statistic (max-T); " +
-		starLegend + "; 95 % interval: the differences that the randomization test does not reject at 0.05, before any correction; d: Cohen's effect size; W/T/L: queries on which a wins, ties, loses; detectable: the difference found at 0.05 with probability 0.8."
+	return "p-values: paired t-test (t), bootstrap-shift test (bootstrap), " + flips + " (randomization), and its corrections for several pairs by Holm's method (Holm) and by Westfall and Young's maximum statistic (max-T). " +
+		starLegend + ". 95 % interval: differences that the randomization test does not reject at 0.05, without correction. d: Cohen's effect size. W/T/L: queries on which a wins, ties, loses. detectable: smallest difference detected at level 0.05 with power 0.8."
 }
 
 func (c *comparison) remarks() []string {
@@ -211,9 +212,9 @@ func unbounded(pairs []stats.Pair) bool {
 
 func (c *comparison) claim() string {
 	if !c.severalRuns() {
-		return "p values are about these runs on other queries. They do not cover other random seeds (--seeds)."
+		return "p-values generalize to other queries, not to other random seeds (--seeds)."
 	}
-	text := "p values are about methods: on other queries and with other random seeds."
+	text := "p-values generalize to other queries and other random seeds."
 	var single []string
 	for _, s := range c.systems {
 		if len(s.runs) == 1 {
@@ -221,7 +222,7 @@ func (c *comparison) claim() string {
 		}
 	}
 	if single != nil {
-		text += " A single run counts as it is, without other seeds: " + strings.Join(single, ", ") + "."
+		text += " For systems with a single run they generalize to other queries only: " + strings.Join(single, ", ") + "."
 	}
 	return text
 }
@@ -289,7 +290,7 @@ func decimals(v float64, n int) string {
 	}
 	s := strconv.FormatFloat(v, 'f', n, 64)
 	if strings.Trim(s, "-0.") == "" {
-		return strings.TrimPrefix(s, "-") // no sign of what rounds to 0
+		return strings.TrimPrefix(s, "-") // no sign for a value that rounds to 0
 	}
 	return s
 }
@@ -303,7 +304,7 @@ func signed(v float64, k marks) string {
 	return strings.Replace(s, "-", k.minus, 1)
 }
 
-// bounds formats an interval, empty if it is unbounded.
+// bounds formats an interval. An unbounded interval is empty.
 func bounds(i stats.Interval, k marks) string {
 	if i == stats.Unbounded {
 		return ""
@@ -337,7 +338,7 @@ func markdown(tables []report) string {
 		for _, row := range t.rows {
 			cells := make([]string, len(row))
 			for c, cell := range row {
-				if cells[c] = fmt.Sprint(cell); strings.Trim(cells[c], "*") == "" { // stars, not bold
+				if cells[c] = fmt.Sprint(cell); strings.Trim(cells[c], "*") == "" { // stars of significance, not bold text
 					cells[c] = escapeMarkdown(cells[c])
 				}
 			}
@@ -357,8 +358,8 @@ var latexMarks = marks{
 	minus: "$-$",
 }
 
-// latexCell escapes a name. If a name begins a row, the \\ before it would take * and [ as
-// arguments.
+// latexCell escapes a name. A leading * or [ gets the prefix {}, because the \\ before a row would
+// take it as an argument.
 func latexCell(name string) string {
 	if name = escapeLatex(name); strings.HasPrefix(name, "*") || strings.HasPrefix(name, "[") {
 		return "{}" + name

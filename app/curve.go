@@ -15,24 +15,24 @@ import (
 )
 
 // curve writes a learning curve during training, a line after each epoch. If training resumes from
-// a checkpoint, the lines of epochs that are trained again are removed. The file is then the same
-// as without an interruption.
+// a checkpoint, curve first removes the lines of the epochs that are trained again. So the file is
+// the same as after an uninterrupted training.
 type curve struct {
 	path  string
 	file  *os.File
-	known bool              // what was there before belongs there
-	fail  func(cause error) // ends the training
+	known bool              // no earlier lines remain to be removed
+	fail  func(cause error) // stops the training
 	err   error
-	empty bool // made here, and nothing was written
+	empty bool // newCurve created the file, and nothing is written yet
 }
 
-// newCurve opens the file. It is truncated unless training resumes from a checkpoint.
+// newCurve opens the file. It truncates the file unless training resumes from a checkpoint.
 func newCurve(path, checkpoint string, fail func(error)) (*curve, error) {
 	c := &curve{path: path, fail: fail, known: true}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if exists(checkpoint) {
 		flags = os.O_WRONLY | os.O_CREATE
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // a pipe shows what comes
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // a pipe cannot be truncated
 			flags, c.known = os.O_RDWR, false
 		}
 	}
@@ -69,8 +69,8 @@ func (c *curve) append(line train.CurveLine) error {
 	return err
 }
 
-// cutBefore removes the lines from the next epoch on, before the first line after a checkpoint is
-// written.
+// cutBefore removes the lines from the next epoch on. It acts once, before the first line after a
+// checkpoint is written.
 func (c *curve) cutBefore(next train.CurveLine) error {
 	if c.known {
 		return nil
@@ -87,8 +87,8 @@ func (c *curve) cutBefore(next train.CurveLine) error {
 	return err
 }
 
-// earlierLines returns the length of the lines before next. A last line without line feed is
-// incomplete and does not count. It is an error if the file is not a learning curve.
+// earlierLines returns the length in bytes of the lines before next. A last line without line feed
+// is incomplete and does not count. It returns an error if the file is not a learning curve.
 func earlierLines(r io.Reader, next train.CurveLine) (length int64, err error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
@@ -110,14 +110,15 @@ func earlierLines(r io.Reader, next train.CurveLine) (length int64, err error) {
 	}
 }
 
-// close closes the file and returns the first error. If training failed before the first line, the
-// file is removed.
+// close closes the file and returns the first error. If training failed before the first line was
+// written, it removes a file that newCurve created.
 func (c *curve) close(failed bool) error {
 	if failed && c.empty {
-		_ = os.Remove(c.path) // the error of the training is told
+		_ = os.Remove(c.path) // the error of the training is reported
 	}
 	if !failed && c.err == nil {
-		// A checkpoint after the last epoch leaves nothing to write, and half a line may follow it.
+		// If the checkpoint follows the last epoch, no line is written, but the file may end in
+		// half a line.
 		if err := c.cutBefore(train.CurveLine{Restart: math.MaxInt}); err != nil {
 			c.err = fmt.Errorf("--curve: %w", err)
 		}

@@ -21,12 +21,12 @@ func newDataCommand(env *environment) *cobra.Command {
 		Short: "Inspect, change, convert and generate data sets",
 		Long: `Describes, cleans, normalizes, divides, converts and generates data sets.
 
-LETOR text has one judged document a line:
+LETOR text has one judged document per line:
 
   GRADE qid:QUERY 1:VALUE 2:VALUE … # docid = ID
 
 Tables are CSV and TSV, whose first line names the columns, JSON lines with one object
-a document (.jsonl, .ndjson), and flat Parquet files or folders of their parts, as
+per document (.jsonl, .ndjson), and flat Parquet files or folders of their parts, as
 Spark writes them. Text and tables other than Parquet may be compressed with gzip or
 zstandard. A .lwd cache opens at once at any size. TREC judgements (qrels) are data
 without features.
@@ -39,10 +39,10 @@ standard output, or a table with --format csv or json (JSON lines).
 Flags of all commands that read data:
   --query, --grade, --doc   columns of query ids, grades and document ids
   --features                columns of features (default: all other columns)
-  --query-weight, --weight  columns of weights: losses weigh queries and documents by
-                            them, means of measures only queries
-  --one-hot                 text columns: each value becomes a feature COLUMN=VALUE; other
-                            text is an error
+  --query-weight, --weight  columns of weights: losses use both, and means of
+                            measures use only query weights
+  --one-hot                 text columns: each value becomes a feature COLUMN=VALUE; text
+                            in other columns is an error
   --missing                 how to treat nan, NULL, NA and empty cells, and --missing-value:
                             zero, min (least value within the query), keep, or error
   --absent                  value of features that a line of LETOR text omits: zero, or
@@ -51,9 +51,9 @@ Flags of all commands that read data:
   --threshold               lowest relevant grade; auto: 1 if all grades are integers
                             (2 under the convention mslr), otherwise the smallest
                             positive grade
-  --max-memory              includes the program and what it computes; at least 0.03 and
-                            by default at most three quarters of the machine. Many
-                            commands read larger data from disk`,
+  --max-memory              limit for the program, its data and its results; at least
+                            0.03; by default three quarters of the machine's memory at
+                            most. Many commands read larger data from disk`,
 		Example: `  listwise data info train.txt
   listwise data info clicks.csv --query session --grade rating --one-hot brand
   listwise data fold all.txt.gz --folds 5 --out folds
@@ -75,13 +75,13 @@ Flags of all commands that read data:
 	return cmd
 }
 
-// dataInput is the input of a data command: files given with --data, as arguments, or both.
+// dataInput is the input of a data command: files given by --data, as arguments, or both.
 type dataInput struct {
 	reading
 	data     []string
 	ungraded bool // a table needs no grades
-	stream   bool // features are read query by query where they are more than memory
-	rewrite  bool // what is read is changed and written: half of the memory is for that
+	stream   bool // read features query by query if they exceed the memory
+	rewrite  bool // the command changes and writes the data, which takes half of the memory
 }
 
 func (in *dataInput) addTo(cmd *cobra.Command) {
@@ -112,7 +112,7 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 		opts.MaxBytes = max(1, opts.MaxBytes/2)
 	}
 	sets := make([]*dataset.Dataset, len(files))
-	held := int64(0) // of features of all files, and of the copy that they are put together in
+	held := int64(0) // bytes of the features of all files and of their concatenation
 	opts.Unheld = in.stream && len(files) > 1 && sizeOf(files) > opts.MaxBytes/4
 	for i, path := range files {
 		if sets[i], err = env.open(cmd.Context(), "", path, opts); err != nil {
@@ -134,8 +134,8 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	if len(sets) == 1 {
 		return sets[0], nil
 	}
-	// Text may leave out features that are 0, so the files of one collection can
-	// differ in their number. The narrower ones are read again.
+	// Text may omit features that are 0, so files of one collection can differ in their number of
+	// features. Read the narrower files again.
 	var warnings []string
 	for i, path := range files {
 		if sets[i].Features < opts.MinFeatures && path != "-" {
@@ -147,7 +147,7 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	}
 	all, err := dataset.Concat(sets...)
 	if err != nil {
-		return nil, usageErrorf("the files in the order given: %w", err)
+		return nil, usageErrorf("the files in the given order: %w", err)
 	}
 	all.Warnings = warnings
 	return all, nil
@@ -162,8 +162,8 @@ func sizeOf(files []string) (bytes int64) {
 	return bytes
 }
 
-// readAndWarn is read for commands whose result does not contain the readers' warnings. It prints
-// them.
+// readAndWarn reads the data like read, and prints the readers' warnings. It is for commands whose
+// result does not contain the warnings.
 func (in *dataInput) readAndWarn(cmd *cobra.Command, env *environment, args []string) (*dataset.Dataset, error) {
 	d, err := in.read(cmd, env, args)
 	if err != nil {
@@ -176,7 +176,7 @@ func (in *dataInput) readAndWarn(cmd *cobra.Command, env *environment, args []st
 type dataOutput struct {
 	out    string
 	sparse bool
-	memory int64 // of which writers may hold a part; 0: as much as helps
+	memory int64 // limit in bytes for writers; 0: the writer's default
 }
 
 func (o *dataOutput) addTo(cmd *cobra.Command) {
@@ -191,10 +191,10 @@ func (o *dataOutput) check(cmd *cobra.Command, inputs ...string) error {
 		return err
 	}
 	if o.sparse && datafile.IsCache(o.out) {
-		return usageErrorf("--sparse is for text, not for the cache %s", o.out)
+		return usageErrorf("--sparse applies to LETOR text, not to the cache %s", o.out)
 	}
 	if o.sparse && datafile.IsTable(o.out) {
-		return usageErrorf("--sparse is for LETOR text, not for the table %s", o.out)
+		return usageErrorf("--sparse applies to LETOR text, not to the table %s", o.out)
 	}
 	return o.targets(inputs).check()
 }
@@ -227,8 +227,8 @@ func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dat
 	return w.Flush()
 }
 
-// streamName is a file name whose ending sets the format of data on standard output: LETOR text, or
-// a table if --format asks for one.
+// streamName returns a file name whose ending sets the format of data on standard output. The
+// format is LETOR text, or a table if --format asks for one.
 func (env *environment) streamName() string {
 	switch env.format {
 	case "csv":
@@ -239,7 +239,7 @@ func (env *environment) streamName() string {
 	return "out.txt"
 }
 
-// writtenJSON begins the JSON form of every command that writes data.
+// writtenJSON is the common beginning of the JSON form of commands that write data.
 type writtenJSON struct {
 	Out       string `json:"out"`
 	Queries   int    `json:"queries"`

@@ -101,7 +101,7 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	return f.write(cmd.Context(), env, d, r)
 }
 
-// change reads data, calls do to change them, and writes them.
+// change reads data, changes them with do, and writes them.
 func change(cmd *cobra.Command, env *environment, args []string, in *dataInput, out *dataOutput, do func(d *dataset.Dataset)) error {
 	if err := out.check(cmd, slices.Concat(in.data, args)...); err != nil {
 		return err

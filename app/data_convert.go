@@ -30,19 +30,19 @@ sets the format: .lwd (cache), .txt, .csv, .tsv, .jsonl or .parquet; all but cac
 and Parquet are compressed if .gz or .zst follows. Feature names are kept; text has
 them in a comment.
 
-Features are never held in memory as a whole: the inputs are read twice, first for the
-place of each document. --max-memory limits the memory for query ids. A pipe is first
-copied to a temporary file beside the output. So are documents that are written as
-text in another order or with --missing min.
+Memory never contains all features: the inputs are read twice, first to locate each
+document. --max-memory limits the memory for query ids. A pipe is first copied to a
+temporary file beside the output. Documents that are written as text in another order,
+or with --missing min, use a temporary file, too.
 
-If a query's documents are in several places of a file, they are collected, with a
-warning; --scattered refuse makes this an error.
+If a query's documents are not consecutive in a file, they are collected, with a
+warning. --scattered refuse makes this an error.
 
 Missing values are replaced as --missing says. Train with the same rule: the converted
 file no longer shows which values were missing.
 
 --sample reads a share of the queries, chosen by a hash of their ids. --shard converts
-one shard of a folder, with the features of all.`,
+one shard of a folder, with the features of all shards.`,
 		Example: `  listwise data convert train.txt.gz --out train.lwd
   listwise data convert train.lwd --out train.txt
   listwise data convert clicks.csv --query session --grade rating --one-hot brand --out clicks.jsonl.gz
@@ -59,7 +59,7 @@ one shard of a folder, with the features of all.`,
 	return cmd
 }
 
-// convert converts the inputs, or one shard.
+// convert converts all inputs, or one shard of them.
 func (f *convertFlags) convert(c datafile.Conversion) (*datafile.Converted, error) {
 	if !f.isOne() {
 		return datafile.Convert(c)
@@ -96,8 +96,8 @@ func (f *convertFlags) run(cmd *cobra.Command, env *environment, args []string) 
 	return f.dataOutput.convert(env, c, f.convert)
 }
 
-// conversion describes the conversion of files, with progress and with errors in the command's
-// words.
+// conversion returns the description of a conversion of files, with this command's progress and
+// error messages.
 func (env *environment) conversion(ctx context.Context, files []string, opts dataset.Options) datafile.Conversion {
 	opts.Context, opts.Note = ctx, env.noteOnce
 	return datafile.Conversion{
@@ -110,7 +110,7 @@ func (env *environment) conversion(ctx context.Context, files []string, opts dat
 	}
 }
 
-// conversionFault returns the error of a conversion as the command reports it.
+// conversionFault returns the error of a conversion in the form that commands report.
 func conversionFault(err error) error {
 	if join, ok := errors.AsType[*datafile.JoinError](err); ok {
 		return usageErrorf("%w", join)
@@ -118,7 +118,8 @@ func conversionFault(err error) error {
 	return hintAtMemory(err)
 }
 
-// convert writes the output of a conversion. Progress begins with the first query written.
+// convert runs the conversion do and writes its output. Progress starts with the first written
+// query.
 func (o *dataOutput) convert(env *environment, c datafile.Conversion, do func(datafile.Conversion) (*datafile.Converted, error)) error {
 	writing := stagedProgress{env: env}
 	c.Out, c.Stdout, c.As = o.out, env.stdout, env.streamName()

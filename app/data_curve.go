@@ -27,7 +27,7 @@ type dataCurveFlags struct {
 	repeats int
 	judged  string // --judge-by
 
-	seeds []uint64 // of the repeats' samples
+	seeds []uint64 // random seeds of the samples
 }
 
 func newDataCurveCommand(env *environment) *cobra.Command {
@@ -40,7 +40,7 @@ same test queries. A sample is chosen by query ids, as by train --sample, and is
 subset of the next larger one. --repeats averages over several samples of each size.
 Without --test, every fifth query is held out for testing.
 
-The gain is the difference to the next smaller share, query by query, with its
+The gain is the difference from the next smaller share, query by query, with its
 interval and p value (randomization test, Holm correction for the number of steps). If
 the last gains are small, more training queries will help little.`,
 		Example: `  listwise data curve --method lambdamart --train Fold1/train.txt --test Fold1/test.txt --shares 0.5,1
@@ -70,19 +70,19 @@ the last gains are small, more training queries will help little.`,
 	return cmd
 }
 
-// curvePoint is a sample size in "listwise data curve --format json".
+// curvePoint is the JSON form of a sample size. Scripts rely on its names.
 type curvePoint struct {
 	Share     float64     `json:"share"`
 	Repeats   int         `json:"repeats"`
 	Queries   float64     `json:"queries"`   // mean over the repeats
 	Documents float64     `json:"documents"` // mean over the repeats
 	Mean      float64     `json:"mean"`
-	Spread    *float64    `json:"spread"` // standard deviation over the repeats; null of one
-	Gain      *float64    `json:"gain"`   // over the size before; null of the first
+	Spread    *float64    `json:"spread"` // standard deviation over the repeats; null for one repeat
+	Gain      *float64    `json:"gain"`   // difference to the previous size; null for the first
 	Interval  *[2]float64 `json:"interval"`
-	P         *float64    `json:"p"` // Holm over the steps
+	P         *float64    `json:"p"` // p-value with Holm's correction over the steps
 
-	values []float64 // of the test queries, means over the repeats
+	values []float64 // value of each test query, averaged over the repeats
 }
 
 func (f *dataCurveFlags) run(ctx context.Context, env *environment) (report, error) {
@@ -132,8 +132,8 @@ func (f *dataCurveFlags) parseShares() ([]float64, error) {
 	return shares, nil
 }
 
-// seedsOf returns seeds for the samples, from 0 on. It skips a seed by which the data were already
-// sampled.
+// seedsOf returns random seeds for the samples, counted from 0. It skips a seed by which the data
+// were already sampled.
 func seedsOf(env *environment, d *dataset.Dataset, repeats int) (seeds []uint64) {
 	for seed := uint64(0); len(seeds) < repeats; seed++ {
 		if d.Sampled(seed) {
@@ -145,7 +145,7 @@ func seedsOf(env *environment, d *dataset.Dataset, repeats int) (seeds []uint64)
 	return seeds
 }
 
-// repeatsOf returns the number of samples of a size. A share of 1 has one.
+// repeatsOf returns the number of samples of a size. The full size has one sample.
 func (f *dataCurveFlags) repeatsOf(share float64) int {
 	if share == 1 {
 		return 1
@@ -153,7 +153,7 @@ func (f *dataCurveFlags) repeatsOf(share float64) int {
 	return f.repeats
 }
 
-// problem reads the data. The problem has all training queries.
+// problem reads the data. The problem contains all training queries.
 func (f *dataCurveFlags) problem(ctx context.Context, env *environment) (*method.Method, *method.Problem, *dataset.Dataset, error) {
 	set, err := settings("set", f.set)
 	if err != nil {
@@ -169,7 +169,7 @@ func (f *dataCurveFlags) problem(ctx context.Context, env *environment) (*method
 	}
 	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, m.Streams(p.Values)
 	trainOpts := opts
-	const copies = 3 // of data in memory: all, the parts to learn from and to test on, and a sample
+	const copies = 3 // of data in memory: all data, the two parts for training and testing, and a sample
 	trainOpts.MaxBytes = max(1, opts.MaxBytes/copies)
 	data, err := env.openParts(ctx, "train", f.train, trainOpts)
 	if err != nil {
@@ -243,7 +243,7 @@ func (f *dataCurveFlags) point(ctx context.Context, m *method.Method, p *method.
 	return c, weights, nil
 }
 
-// deviationOf returns the standard deviation of a sample, NaN of one value.
+// deviationOf returns the standard deviation of a sample, or NaN for one value.
 func deviationOf(x []float64) float64 {
 	mean, squares := 0.0, 0.0
 	for _, v := range x {
@@ -255,8 +255,8 @@ func deviationOf(x []float64) float64 {
 	return math.Sqrt(squares / float64(len(x)-1))
 }
 
-// gains compares every point with the previous one, over the queries for which the measure is
-// defined.
+// gains compares every point with the previous one. It uses the queries for which the measure is
+// defined at both points.
 func gains(points []curvePoint, weights []float64, seed uint64) error {
 	var ps []float64
 	for i := 1; i < len(points); i++ {

@@ -64,7 +64,7 @@ func infoReport(info dataset.Info) report {
 	add("documents", info.Documents)
 	add("features", info.Features)
 	if info.FeatureNames != nil {
-		add("names of features", list(numberedNames(info.FeatureNames)))
+		add("feature names", list(numberedNames(info.FeatureNames)))
 	}
 	for _, g := range info.Grades {
 		if g.From == g.To {
@@ -74,12 +74,12 @@ func infoReport(info dataset.Info) report {
 		}
 	}
 	add("relevance threshold", dataset.FormatGrade(info.Threshold))
-	add("queries without relevant", info.QueriesWithoutRelevant)
+	add("queries without a relevant document", info.QueriesWithoutRelevant)
 	per := info.DocumentsPerQuery
-	add("documents per query: least", per.Min)
+	add("documents per query: minimum", per.Min)
 	add("documents per query: median", per.Median)
 	add("documents per query: mean", per.Mean)
-	add("documents per query: most", per.Max)
+	add("documents per query: maximum", per.Max)
 	for _, b := range per.Histogram {
 		add(fmt.Sprintf("queries of %s documents", interval(b.From, b.To)), b.Queries)
 	}
@@ -104,14 +104,14 @@ func addWeights(add func(what string, value any), of string, w *dataset.WeightRa
 	if w == nil {
 		return
 	}
-	add(of+" weights: least", w.Min)
-	add(of+" weights: most", w.Max)
+	add(of+" weights: minimum", w.Min)
+	add(of+" weights: maximum", w.Max)
 	add(of+" weights: sum", w.Sum)
 	add(of+" weights of 0", w.Zero)
 }
 
-// missingFeatures lists the features with missing values, and the number of documents that lack
-// each.
+// missingFeatures lists the features with missing values, and for each the number of documents
+// without a value.
 func missingFeatures(info dataset.Info) string {
 	parts := make([]string, len(info.MissingValues))
 	for i, m := range info.MissingValues {
@@ -124,7 +124,7 @@ func missingFeatures(info dataset.Info) string {
 	return strings.Join(parts, ", ")
 }
 
-// numberedNames lists names with their numbers, from 1.
+// numberedNames lists names with their numbers, counted from 1.
 func numberedNames(names []string) string {
 	parts := make([]string, len(names))
 	for i, name := range names {
@@ -140,8 +140,8 @@ func interval(from, to int) string {
 	return fmt.Sprintf("%d to %d", from, to)
 }
 
-// featureNumbers is a cell with feature numbers. Text also has their count, because a single number
-// reads like a count.
+// featureNumbers is a cell with feature numbers. The text form also states how many there are,
+// because a single number looks like a count.
 type featureNumbers []int
 
 // String lists the numbers.

@@ -23,10 +23,10 @@ func newDataJoinCommand(env *environment) *cobra.Command {
 		Short: "Add the grades of TREC judgements to documents",
 		Long: `Reads documents with features and ids, and TREC judgements (qrels: QUERY ITERATION
 DOCUMENT GRADE). Writes the documents with the judged grades, joined by query and
-document. Existing grades are replaced; a table needs none.
+document. Existing grades are replaced; a table may lack them.
 
---unjudged says what happens to documents without a judgement: error, zero (grade 0)
-or drop. A warning counts judged documents that have no features.`,
+--unjudged determines the treatment of documents without a judgement: error, zero
+(grade 0) or drop. A warning counts judged documents that have no features.`,
 		Example: `  listwise data join features.txt --qrels judged.qrels --unjudged zero --out train.txt
   listwise data join features.txt --qrels judged.qrels --unjudged drop --negative-grades zero --out train.lwd`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
@@ -95,7 +95,7 @@ func (f *joinFlags) judgements(cmd *cobra.Command, env *environment) (*dataset.D
 	if err != nil {
 		return nil, err
 	}
-	opts.Input, opts.Table = "qrels", dataset.TableOptions{} // what the flags say is about the data
+	opts.Input, opts.Table = "qrels", dataset.TableOptions{} // the flags about columns describe the data
 	return env.openAndWarn(cmd.Context(), "qrels", f.qrels, opts)
 }
 

@@ -26,15 +26,15 @@ func newDataReportCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report --data FILE [--against G] --out FILE",
 		Short: "Write an HTML page about features, anomalies and drift",
-		Long: `Writes one HTML page about a data set, starting with what needs attention. It shows
-sizes, grades, list lengths, and for each feature its distribution, missing values and
-the NDCG@10 of ranking by it alone, with an interval. It lists duplicate and nearly
+		Long: `Writes one HTML page about a data set. It begins with anomalies. It shows sizes,
+grades, list lengths, and for each feature its distribution, missing values and the
+NDCG@10 of ranking by it alone, with an interval. It lists duplicate and nearly
 duplicate features, and columns that are probably not features: identifiers, and
 values known only after the judgement, which rank nearly perfectly.
 
 --against compares with other data with the same features, such as the test data or
-yesterday's: queries in both, and features whose distribution changed. The test's unit
-is the query, and it is corrected for the number of features.
+yesterday's: queries in both, and features whose distribution changed. The
+tests are over queries, and corrected for the number of features.
 
 Missing values are counted, unless --missing replaces them. Data with more documents
 than --sample are described by randomly drawn queries.`,

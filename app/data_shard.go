@@ -25,18 +25,18 @@ func newDataShardCommand(env *environment) *cobra.Command {
 		Use:   "shard (FILE... --shards N | --parts FILE...) --out FOLDER",
 		Short: "Divide a data set into files for several machines",
 		Long: `Writes the queries of one or more files as N files with about equally many documents,
-part-00000.lwd and so on, and a manifest, shards.json. The manifest has the files'
-names, checksums and numbers of queries and documents. Queries stay whole and in
-order. Commands that read a data file read FOLDER, or FOLDER/shards.json, with the
-same result.
+part-00000.lwd and so on, and a manifest, shards.json. The manifest contains the
+files' names, checksums and numbers of queries and documents. Queries are not split
+and keep their order. Commands that read a data file read FOLDER, or
+FOLDER/shards.json, with the same result.
 
 With --parts, the given files (in FOLDER or below) are the shards, in any format, and
 only the manifest is written. A query in two of them is an error.
 
 A missing or changed shard is an error for every command that reads it. "score" and
-"eval" process a single shard with --shard. Features are not held in memory but go
-through a temporary cache in or beside FOLDER. Old shards in FOLDER stay until all new
-ones are written.`,
+"eval" process a single shard with --shard. Features go through a temporary cache in or
+beside FOLDER, not through memory. Old shards in FOLDER remain until all new shards
+are written.`,
 		Example: `  listwise data shard train.txt.gz --shards 4 --out train
   listwise data shard shop.csv --shards 8 --as .parquet --out shop
   listwise data shard --parts days/mon.parquet days/tue.parquet --out days`,
@@ -68,7 +68,7 @@ func (f *shardFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	c := env.conversion(cmd.Context(), files, opts)
 	var m *shards.Manifest
 	if f.parts {
-		c.Options.Missing = dataset.MissingKeep // the files stay as they are
+		c.Options.Missing = dataset.MissingKeep // the given files remain unchanged
 		m, err = datafile.Index(filepath.Join(f.out, shards.FileName), files, c.Options)
 	} else {
 		m, err = datafile.Shard(c, f.out, f.as, f.shards)
@@ -82,7 +82,7 @@ func (f *shardFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	return env.print(r)
 }
 
-// check returns the files given, or an error for flags that do not go together.
+// check returns the given files, or an error if flags contradict each other.
 func (f *shardFlags) check(cmd *cobra.Command, args []string) ([]string, error) {
 	if err := required(cmd, "out"); err != nil {
 		return nil, err
@@ -100,7 +100,8 @@ func (f *shardFlags) check(cmd *cobra.Command, args []string) ([]string, error) 
 	return files, f.targets(files).check()
 }
 
-// targets returns the files read and the output folder, which may contain given shards.
+// targets returns the files read and the output. With --parts only the manifest is written, so the
+// folder may contain the given shards.
 func (f *shardFlags) targets(files []string) *targets {
 	if f.parts {
 		return new(targets).reads("", files...).writes("--out", filepath.Join(f.out, shards.FileName))

@@ -25,12 +25,12 @@ type synthFlags struct {
 	polynomial uint64
 }
 
-// cubicShape is the name of synth.Cubic on the command line. It has flags of its own.
+// cubicShape is the name of synth.Cubic on the command line. This shape has flags of its own.
 const cubicShape = "cubic"
 
 var (
 	cubicFlags = []string{"grades", "polynomial"}
-	shapeFlags = []string{"relevant", "noise"} // those that cubicShape does not have
+	shapeFlags = []string{"relevant", "noise"} // flags of all shapes except cubicShape
 )
 
 func newDataSynthCommand(env *environment) *cobra.Command {
@@ -50,9 +50,9 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.shape, "shape", "ohsumed", "`collection` to imitate: "+strings.Join(shapeNames(), ", "))
 	addWhole(fl, &f.options.Queries, "queries", 0, 1, "`number` of queries (default: the shape's)")
-	addWhole(fl, &f.options.Docs, "docs", 0, 2, "mean `number` of documents a query (default: the shape's)")
+	addWhole(fl, &f.options.Docs, "docs", 0, 2, "mean `number` of documents per query (default: the shape's)")
 	addWhole(fl, &f.options.Features, "features", 0, 1, "`number` of features (default: the shape's)")
-	addWhole(fl, &f.options.Relevant, "relevant", 0, 1, "mean `number` of relevant documents a query (default: the shape's)")
+	addWhole(fl, &f.options.Relevant, "relevant", 0, 1, "mean `number` of relevant documents per query (default: the shape's)")
 	addReal(fl, &f.options.Noise, "noise", 0, 1e6, "`noise` in relevance, relative to the signal (default: the shape's)")
 	fl.StringVar(&f.grades, "grades", "6", "cubic: number of grades, or their `shares`, such as .5,.3,.2")
 	fl.Uint64Var(&f.polynomial, "polynomial", 1, "cubic: `seed` of the polynomial that defines the task")
@@ -64,7 +64,7 @@ func shapeNames() []string {
 	return append(mapped(synth.Shapes(), func(s synth.Shape) string { return s.Name }), cubicShape)
 }
 
-// cubicDefaults is the artificial data of the RankNet paper with fewer queries.
+// cubicDefaults returns the artificial data of the RankNet paper with fewer queries.
 func cubicDefaults() synth.Cubic {
 	return synth.Cubic{Queries: 100, Docs: 50, Features: 50}
 }
@@ -73,7 +73,7 @@ func synthHelp() string {
 	var b strings.Builder
 	b.WriteString(`Generates random judged queries. All data of a shape pose the same task, so a model
 trained on data of one seed can be tested on data of another. Shapes, with their
-default numbers of queries, documents a query, and features:
+default numbers of queries, documents per query, and features:
 
 `)
 	for _, s := range synth.Shapes() {
@@ -141,7 +141,7 @@ func (f *synthFlags) madeCubic(cmd *cobra.Command) (*synth.Queries, error) {
 	return c.Made()
 }
 
-// fits returns an error if the queries would not fit into memory. Memory holds all ids, and the
+// fits returns an error if the queries do not fit into memory, which contains all ids and the
 // documents of one query.
 func (f *synthFlags) fits(o synth.Options) error {
 	return hintAtMemory(memory.CheckMade(f.memoryLimit.options(), o.Queries, o.Docs, o.Features))
@@ -149,7 +149,8 @@ func (f *synthFlags) fits(o synth.Options) error {
 
 const maxGrades = 1000
 
-// parseShares parses a number of equally frequent grades, or the shares of grades.
+// parseShares returns the shares of grades. text is a number of equally frequent grades, or a list
+// of shares.
 func parseShares(text string) ([]float64, error) {
 	if !strings.Contains(text, ",") {
 		n, err := strconv.Atoi(text)
@@ -169,7 +170,7 @@ func parseShares(text string) ([]float64, error) {
 	return shares, nil
 }
 
-// chosen returns the shape's options, replaced by the options that were given.
+// chosen returns o with the options that flags set.
 func (f *synthFlags) chosen(cmd *cobra.Command, o synth.Options) synth.Options {
 	given := f.options
 	o.Queries, o.Docs, o.Features = cmp.Or(given.Queries, o.Queries), cmp.Or(given.Docs, o.Docs), cmp.Or(given.Features, o.Features)
@@ -181,7 +182,7 @@ func (f *synthFlags) chosen(cmd *cobra.Command, o synth.Options) synth.Options {
 	return o
 }
 
-// synthSource generates queries when they are visited.
+// synthSource is a stream.Source that generates a query when it is visited.
 type synthSource struct{ *synth.Queries }
 
 // Survey implements stream.Source.
@@ -198,7 +199,7 @@ func (s synthSource) Survey(visit func(runs []stream.Run) error) (stream.Shape, 
 	return stream.Shape{Features: s.Features, DocIDs: true}, nil
 }
 
-// Each implements stream.Source. Generated data have their own columns, so that nothing is joined.
+// Each implements stream.Source. A query is split into batches of limited size.
 func (s synthSource) Each(columns int, visit func(b *stream.Batch) error) error {
 	b, most := new(stream.Batch), stream.BatchDocs(columns)
 	for i := range s.Number {

@@ -43,7 +43,7 @@ no network.`,
 	return cmd
 }
 
-// demoMethods are the methods that the demo trains, with the grids to search.
+// demoMethods lists the methods that the demo trains, with their grids.
 var demoMethods = []struct {
 	name, title, method, measure string
 	grid                         map[string][]string
@@ -55,7 +55,7 @@ var demoMethods = []struct {
 	{"convexloss-ndcg", "ConvexLoss (lists, linear)", "convexloss", "ndcg@10", map[string][]string{"C": demoStrengths}},
 }
 
-// demoStrengths are strengths of regularization. There are few, so that the demo takes seconds.
+// demoStrengths are the strengths of regularization. They are few, so that the demo takes seconds.
 var demoStrengths = []string{"0.001", "0.01", "0.1", "1"}
 
 func demo(ctx context.Context, env *environment, seed uint64, out, html string) error {
@@ -125,7 +125,7 @@ type demoRow struct {
 	Measures map[string]float64 `json:"measures"`
 }
 
-// demoData generates the queries and divides them 60 : 20 : 26, the sizes of a fold of OHSUMED.
+// demoData generates 106 queries and divides them 60 : 20 : 26, the sizes of a fold of OHSUMED.
 func demoData(seed uint64) (tune.Fold, error) {
 	shape, err := synth.Lookup("ohsumed")
 	if err != nil {
@@ -174,7 +174,8 @@ func demoConfig(fold tune.Fold, seed uint64, out string) (tune.Config, error) {
 	return c, nil
 }
 
-// demoUntrained returns two rankers that do not use the grades.
+// demoUntrained returns two rankers that do not learn from grades: a random order, and the sum of
+// all features.
 func demoUntrained(fold tune.Fold, seed uint64) []ensemble.System {
 	rng := random.Stream(seed, "demo", "random order")
 	shuffled := make([]float64, fold.Test.Docs())
@@ -240,7 +241,7 @@ func writeDemoPage(ctx context.Context, path string, c *tune.Config, untrained [
 	return atomicfile.Write(path, r.Write)
 }
 
-// demoCurve trains again with the chosen settings and returns the learning curve.
+// demoCurve repeats the training with the chosen settings and returns its learning curve.
 func demoCurve(ctx context.Context, title string, c *tune.Config, row *tune.Row) (page.Curve, error) {
 	curve := page.Curve{Name: title}
 	fold := &c.Folds[0]

@@ -49,7 +49,7 @@ func newEvalCommand(env *environment) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "model `file`")
-	fl.StringVar(&f.scores, "scores", "", "`file` of scores, one a line, or a TREC run")
+	fl.StringVar(&f.scores, "scores", "", "`file` of scores, one per line, or a TREC run")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for per-query values: CSV, or JSON (.json)")
 	f.evaluating.addTo(cmd, usualMeasures, "`measures` to compute, separated by commas")
 	fl.Lookup("data").Usage = "judged data or TREC judgements, a `file`; - is standard input"
@@ -58,8 +58,8 @@ func newEvalCommand(env *environment) *cobra.Command {
 	return cmd
 }
 
-// evalHelp is the command's long description: the registries of measures and
-// conventions are its text.
+// evalHelp returns the command's long description. It lists the registries of measures and
+// conventions.
 func evalHelp() string {
 	var b strings.Builder
 	b.WriteString(`Ranks the documents of each query by score and prints the mean of each measure over
@@ -73,8 +73,8 @@ equal scores are ranked in random order. A warning appears if more than 1 % of a
 query's pairs of documents with different grades have equal scores.
 
 The data may be TREC judgements (qrels), and the scores a TREC run, joined by query
-and document. Unjudged documents count as irrelevant, and judged documents that the
-run lacks as not retrieved. A query without documents counts 0. The default
+and document. Unjudged documents count as irrelevant. Judged documents that are not
+in the run count as not retrieved. A query without documents counts 0. The default
 convention is then trec, with the ties of trec_eval.
 
 --by also prints means over slices of the queries, by keys separated by commas:
@@ -85,7 +85,8 @@ convention is then trec, with the ties of trec_eval.
 
 A folder written by "listwise data shard" is one data set. Several machines can
 evaluate it: --shard and --part evaluate one shard each, and --parts merges the
-values. The result is the same to the last digit. Neither is recorded as a run.
+values. The result is the same to the last digit. These evaluations are not recorded
+as runs.
 
 Measures (K is a rank cutoff; parts in [ ] are optional):
 `)
@@ -113,6 +114,9 @@ func (f *evalFlags) checkFlags(cmd *cobra.Command) error {
 	}
 	if (f.model == "") == (f.scores == "") {
 		return usageErrorf("%s needs either --model or --scores", cmd.CommandPath())
+	}
+	if f.model != "" && f.lowerIsBetter != nil {
+		return usageErrorf("--lower-is-better is for files of scores (--scores): models rank by descending score")
 	}
 	if f.data == "-" && f.scores == "-" {
 		return usageErrorf("--data and --scores cannot both be standard input")
@@ -212,8 +216,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 	return read, nil
 }
 
-// warnOfTies warns if the order of tied documents matters, and gives the tie-neutral
-// values.
+// warnOfTies warns if the order of tied documents matters, and prints the tie-neutral values.
 func warnOfTies(env *environment, r *measure.Result) {
 	t := r.TieStats()
 	if t.Over == 0 || r.Ties() == measure.TiesAverage {
@@ -223,7 +226,7 @@ func warnOfTies(env *environment, r *measure.Result) {
 		t.Over, t.Queries, 100*measure.NotableTies, 100*t.Share(), tieNeutral(tune.Summarise(r)))
 }
 
-// tiedSystem says that ties raise a system's own values.
+// tiedSystem returns the warning that ties may change the values of a system.
 func tiedSystem(name string, queries int, means []tune.Summary) string {
 	return fmt.Sprintf("warning: %s ties more than %g %% of the pairs with different grades of %d queries; %s", name, 100*measure.NotableTies, queries, tieNeutral(means))
 }
@@ -233,8 +236,8 @@ func tieNeutral(means []tune.Summary) string {
 	return "tie-neutral: " + strings.Join(values, ", ")
 }
 
-// evalJSON is the result of eval that scripts rely on. A mean of no query is
-// null.
+// evalJSON is the JSON form of a result of eval. Scripts rely on its names. A mean over no queries
+// is null.
 type evalJSON struct {
 	Convention string         `json:"convention"`
 	Threshold  float64        `json:"threshold"`
@@ -281,10 +284,11 @@ func weightsText(r *measure.Result) string {
 	if r.Weights() == nil {
 		return ""
 	}
-	return ", by their weights"
+	return ", weighted"
 }
 
-// number is v as a cell or as JSON, which knows neither NaN nor infinities.
+// number returns v as a cell or a JSON value. It returns nil for NaN and infinities, which JSON
+// cannot represent.
 func number[F ~float64](v F) any {
 	if x := float64(v); !math.IsNaN(x) && !math.IsInf(x, 0) {
 		return x
@@ -292,8 +296,8 @@ func number[F ~float64](v F) any {
 	return nil
 }
 
-// queryJSON is one query's values in a --per-query file; those left out by the
-// convention are null.
+// queryJSON contains one query's values in a --per-query file. A value is null if the convention
+// leaves the query out.
 type queryJSON struct {
 	Query    string         `json:"query"`
 	Weight   *float64       `json:"weight,omitempty"`

@@ -23,7 +23,7 @@ type evaluating struct {
 	data          string
 	dropSelf      bool
 	lowerIsBetter []string
-	keepUnjudged  bool // queries of runs that the judgements lack
+	keepUnjudged  bool // also evaluate queries of runs that have no judgements
 }
 
 func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
@@ -33,10 +33,11 @@ func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
 	e.measuring.addTo(cmd, standard, usage)
 	e.slicer.addTo(cmd)
 	cmd.Flags().BoolVar(&e.dropSelf, "drop-self", false, "drop documents that have the id of their query")
-	cmd.Flags().StringSliceVar(&e.lowerIsBetter, "lower-is-better", nil, "score or run `files` in which lower scores are better")
+	cmd.Flags().StringSliceVar(&e.lowerIsBetter, "lower-is-better", nil, "score or run `files`, separated by commas, with lower scores better")
 }
 
-// systemOptions returns the options for reading the systems' files. It is called after options.
+// systemOptions returns the options for reading the systems' files. The caller must call options
+// first.
 func (e *evaluating) systemOptions(ctx context.Context) ensemble.Options {
 	return ensemble.Options{Context: ctx, MaxBytes: e.left, DropSelf: e.dropSelf, Ascending: e.lowerIsBetter, Unjudged: e.keepUnjudged}
 }
@@ -61,12 +62,12 @@ const usualMeasures = "map,ndcg@1,ndcg@5,ndcg@10"
 
 func (m *measuring) addTo(cmd *cobra.Command, standard, usage string) {
 	cmd.Flags().StringVar(&m.measures, "measures", standard, usage)
-	cmd.Flags().StringVar(&m.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	cmd.Flags().StringVar(&m.ties, "ties", "input", "`order` of equal scores (average: all orders): "+strings.Join(measure.TiePolicies(), ", "))
 	addPositive(cmd.Flags(), &m.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")
 	m.chosenTies = func() bool { return cmd.Flags().Changed("ties") }
 }
 
-// tiesOf returns the rule for ties. For TREC judgements the default is the rule of trec_eval.
+// tiesOf returns the rule for ties. For TREC judgements the default is trec_eval's rule.
 func (m *measuring) tiesOf(ties measure.TiePolicy, divisions []ensemble.Division) measure.TiePolicy {
 	if !m.chosenTies() && divisions[0].Test.Features == 0 {
 		return measure.TiesTREC
@@ -95,10 +96,11 @@ func (e *evaluating) parse() (c measure.Convention, list []measure.Measure, ties
 	return c, list, ties, err
 }
 
-// scoringSystems is the label of the progress of scoring systems, or of reading their scores.
+// scoringSystems is the progress label while systems are scored or their scores are read.
 const scoringSystems = "scoring, systems"
 
-// read reads the data, a file or the test parts of folds, and the systems' scores of them.
+// read reads the data and the systems' scores of them. The data are a file, or the test parts of a
+// folder with folds.
 func (e *evaluating) read(ctx context.Context, env *environment, paths []string) ([]ensemble.Division, error) {
 	if !isFolder(e.data) {
 		return e.readFile(ctx, env, "", paths)
@@ -136,7 +138,7 @@ func (e *evaluating) readFile(ctx context.Context, env *environment, valid strin
 	return read, nil
 }
 
-// joinWarnings prints the warnings about documents that were left out when runs were joined with
+// joinWarnings prints the warnings about documents that were dropped when runs were joined with
 // data.
 func (env *environment) joinWarnings(divisions []ensemble.Division) {
 	for i := range divisions {
@@ -148,8 +150,9 @@ func (env *environment) joinWarnings(divisions []ensemble.Division) {
 	}
 }
 
-// readFolds is read for a folder. whole reads the training and validation data too; choose reads
-// the systems' scores of the validation data.
+// readFolds reads a folder with folds, and the systems' scores of its test data. If whole is set,
+// it also reads the training and validation data. If choose is set, it also reads the systems'
+// scores of the validation data.
 func (e *evaluating) readFolds(ctx context.Context, env *environment, whole, choose bool, paths []string) ([]ensemble.Division, error) {
 	opts, err := e.options()
 	if err != nil {
@@ -196,7 +199,7 @@ func (e *evaluating) settle(env *environment, c measure.Convention, measures []m
 	return c, measures, nil
 }
 
-// dataOfDivisions returns the test data of divisions, and these with the validation data.
+// dataOfDivisions returns the test data of divisions, and all data: validation and test data.
 func dataOfDivisions(divisions []ensemble.Division) (tests, all []*dataset.Dataset) {
 	for i := range divisions {
 		tests = append(tests, divisions[i].Test)
@@ -221,7 +224,7 @@ func (t *testFlags) addTo(cmd *cobra.Command, standard string) {
 	f.Uint64Var(&t.seed, "seed", 1, "random `seed`")
 }
 
-// baselineOf returns the index of the baseline, or none if no baseline is given.
+// baselineOf returns the index of the system named by --baseline. It returns none without the flag.
 func (t *testFlags) baselineOf(systems []*contestant, none int) (int, error) {
 	if t.baseline == "" {
 		return none, nil
@@ -239,7 +242,7 @@ func (t *testFlags) baselineOf(systems []*contestant, none int) (int, error) {
 // relevance.
 type judging struct {
 	convention string
-	chosen     func() bool // the convention
+	chosen     func() bool // reports whether --convention is given
 	relevance
 }
 
@@ -249,8 +252,8 @@ func (j *judging) addTo(cmd *cobra.Command) {
 	j.relevance.addTo(cmd)
 }
 
-// ofJudgements returns the convention and the measures for a data set. For TREC judgements, which
-// have no features, the default is the convention trec.
+// ofJudgements returns the convention and the measures for a data set. Data without features are
+// TREC judgements, whose default convention is trec.
 func (j *judging) ofJudgements(c measure.Convention, measures []measure.Measure, test *dataset.Dataset) (measure.Convention, []measure.Measure) {
 	if j.chosen() || test.Features > 0 {
 		return c, measures
@@ -275,12 +278,12 @@ func (r *relevance) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.threshold, "threshold", autoThreshold, "lowest `grade` that counts as relevant; auto: derived from the grades")
 }
 
-// parse returns the threshold, 0 for auto.
+// parse returns the threshold, or 0 for auto.
 func (r *relevance) parse() (float64, error) {
 	return method.ParseThreshold(r.threshold)
 }
 
-// of returns the threshold for data sets, and prints the choice of auto.
+// of returns the threshold for data sets. If auto chose it, it prints a note.
 func (r *relevance) of(env *environment, sets ...*dataset.Dataset) (float64, error) {
 	v, err := r.parse()
 	if err != nil || v > 0 {
@@ -299,11 +302,11 @@ func (env *environment) settle(c measure.Convention, sets ...*dataset.Dataset) m
 
 func (env *environment) noteOfRelevance(note string) {
 	if note != "" {
-		env.note("note: %s (--threshold says otherwise)", note)
+		env.note("note: %s (--threshold changes this)", note)
 	}
 }
 
-// warnOfTests is warnOfIrrelevance for the test data of folds, if there are any.
+// warnOfTests calls warnOfIrrelevance for the test data of folds, if there are any.
 func warnOfTests(env *environment, c *tune.Config) {
 	tests := slices.DeleteFunc(testsOfFolds(c.Folds), func(d *dataset.Dataset) bool { return d == nil })
 	if len(tests) > 0 {
@@ -311,8 +314,8 @@ func warnOfTests(env *environment, c *tune.Config) {
 	}
 }
 
-// warnOfIrrelevance warns of measures that are equal for all rankings, because no grade reaches the
-// threshold.
+// warnOfIrrelevance warns of measures that have the same value for all rankings, because no grade
+// reaches the threshold.
 func warnOfIrrelevance(env *environment, measures []measure.Measure, sets []*dataset.Dataset) {
 	best, highest := sets[0], sets[0].HighestGrade() // the set whose highest grade the warning names
 	for _, d := range sets[1:] {
@@ -344,7 +347,8 @@ func warnOfIrrelevance(env *environment, measures []measure.Measure, sets []*dat
 	}
 }
 
-// conventionText names a convention, and the threshold if it is not the convention's own.
+// conventionText returns the name of a convention, and the threshold if it differs from the
+// convention's default.
 func conventionText(c measure.Convention) string {
 	own, err := measure.ParseConvention(c.Name())
 	if err == nil && own.Threshold() == c.Threshold() {

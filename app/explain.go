@@ -101,7 +101,7 @@ func (f *explainFlags) addTo(cmd *cobra.Command) {
 	addWhole(fl, &f.sample, "background-docs", explain.DefaultSample, 1, "`number` of background documents to sample")
 	addWhole(fl, &f.mostDocs, "max-docs", 5000, 0, "`number` of documents to explain without --of; 0: all")
 	fl.StringVar(&f.measure, "measure", "ndcg@10", "`measure` for feature importance")
-	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	fl.StringVar(&f.ties, "ties", "input", "`order` of equal scores (average: all orders): "+strings.Join(measure.TiePolicies(), ", "))
 	fl.StringVar(&f.permute, "permute", withinQuery, "permute values within queries or over all data: `query` or data")
 	addWhole(fl, &f.repeats, "repeats", explain.DefaultRepeats, 1, "`number` of permutations of each feature")
 	addWhole(fl, &f.permutations, "permutations", 10_000, 1, "`number` of sign flips in the significance test")
@@ -143,8 +143,8 @@ type explaining struct {
 	env       *environment
 	model     *model.Model
 	data      *dataset.Dataset
-	explainer *explain.Explainer // nil if the model is refused
-	refused   error              // then
+	explainer *explain.Explainer // nil if the model cannot be explained
+	refused   error              // why there is no explainer
 }
 
 func (f *explainFlags) run(ctx context.Context, env *environment) error {
@@ -158,7 +158,7 @@ func (f *explainFlags) run(ctx context.Context, env *environment) error {
 	return e.query()
 }
 
-// read reads the model, the data and the background documents, and makes the explainer.
+// read reads the model, the data and the background documents, and constructs the explainer.
 func (e *explaining) read(ctx context.Context) error {
 	attribution, err := explain.ParseAttribution(e.attribution)
 	if err != nil {
@@ -178,7 +178,7 @@ func (e *explaining) read(ctx context.Context) error {
 	if e.data, err = e.env.openAndWarn(ctx, "data", e.explainFlags.data, opts); err != nil {
 		return err
 	}
-	// Importance holds, of each query, its mean by each feature twice, and in what order chance takes it.
+	// Importance takes about 700 bytes for each query, and 24 more for each query and feature.
 	const query = 700
 	held := int64(len(e.data.Queries)) * int64(query+24*e.data.Features)
 	if err := checkCopied("data", e.explainFlags.data, e.data, held, opts.MaxBytes); err != nil {
@@ -203,7 +203,7 @@ func (e *explaining) read(ctx context.Context) error {
 			return err
 		}
 	}
-	return e.env.during("looking at the background", func() error {
+	return e.env.during("reading the background", func() error {
 		e.explainer, err = explain.New(e.model, background, explain.Options{Attribution: attribution, Sample: e.sample, Seed: e.seed})
 		if has[*explain.RefusedError](err) && e.of == "" && attribution == explain.Auto {
 			e.refused = err
@@ -246,7 +246,7 @@ type memberJSON struct {
 	Size   float64 `json:"mean_contribution"`
 }
 
-// set computes feature importance over all data.
+// set computes feature importance over all data, and prints it.
 func (e *explaining) set(ctx context.Context) error {
 	convention, err := e.parseConvention()
 	if err != nil {
@@ -285,7 +285,7 @@ func (e *explaining) set(ctx context.Context) error {
 	return e.env.print(e.importance(convention, permuted, set))
 }
 
-// explainSet computes the contributions for the data, nil if the model has none.
+// explainSet computes the contributions for the data. It returns nil if the model has none.
 func (e *explaining) explainSet(ctx context.Context) (set *explain.Set, err error) {
 	if e.refused != nil {
 		e.env.note("note: no contributions: %v", e.refused)
@@ -356,7 +356,7 @@ func (e *explaining) importance(c measure.Convention, p *explain.Permuted, set *
 	return out
 }
 
-// fixed formats a number with the given decimals as text, and in full as CSV.
+// fixed formats a number with the given decimals for text, and in full for CSV.
 func (e *explaining) fixed(v float64, decimals int) any {
 	if math.IsNaN(v) || e.env.format == "csv" {
 		return number(v)
@@ -364,8 +364,8 @@ func (e *explaining) fixed(v float64, decimals int) any {
 	return fmt.Sprintf("%.*f", decimals, v+0) // no −0
 }
 
-// decimalsFor returns the number of decimals that shows four digits of the largest number, at least
-// two.
+// decimalsFor returns the number of decimals that shows four digits of the largest number. It
+// returns at least two.
 func decimalsFor[K cmp.Ordered](sizes map[K]float64) int {
 	largest := 0.0
 	for _, v := range sizes {

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// mostPoints is the largest number of documents plotted for a feature. They are evenly spaced.
+	// mostPoints is the largest number of documents plotted for a feature. The documents are evenly
+	// spaced.
 	mostPoints = 400
 	// mostLabel is the largest length of a feature name at an axis.
 	mostLabel = 30
@@ -63,7 +64,7 @@ func (e *explaining) drawSet(set *explain.Set) error {
 	return e.writePlot(&p.Plot)
 }
 
-// point is a document's value of a feature, NaN if missing, and its contribution.
+// point is a document's value of a feature and its contribution. The value is NaN if it is missing.
 type point struct{ value, contribution float64 }
 
 // points returns the values and contributions of a term for evenly spaced documents.
@@ -82,8 +83,8 @@ func (e *explaining) points(set *explain.Set, term int) []point {
 	return points
 }
 
-// thirds returns for each value whether it is in the lowest, middle or highest third, 0 to 2, or
-// missing, 3. Equal values are in one third.
+// thirds returns for each point whether its value is in the lowest (0), middle (1) or highest third
+// (2), or missing (3). Equal values are in the same third.
 func thirds(points []point) []int {
 	var values []float64
 	for _, p := range points {
@@ -106,8 +107,8 @@ func thirds(points []point) []int {
 	return in
 }
 
-// swarm returns the vertical offset of each point from its feature's line, at most 0.4, so that
-// close points do not cover each other.
+// swarm returns the vertical offset of each point from its feature's line, so that close points do
+// not cover each other. Offsets are at most 0.4.
 func swarm(points []point) []float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range points {
@@ -147,7 +148,7 @@ func (e *explaining) drawDependence(set *explain.Set) error {
 	names := mapped(terms, func(t explain.Term) string { return t.Name })
 	k := slices.Index(names, e.dependence)
 	if k < 0 || !e.explainer.ByFeature() {
-		return usageErrorf("--dependence %s: found no contributions of this feature%s", e.dependence, suggest.Or(e.dependence, names, "; there are those of "+someOf(names, strings.ToLower(e.termWord())+"s")))
+		return usageErrorf("--dependence %s: found no contributions of this feature%s", e.dependence, suggest.Or(e.dependence, names, "; there are contributions of "+someOf(names, strings.ToLower(e.termWord())+"s")))
 	}
 	s := svg.Series{Kind: svg.Scatter}
 	for _, p := range e.points(set, k) {
@@ -175,7 +176,7 @@ func (p *rowsPlot) rows(n int) {
 	p.Height = 110 + rowHeight*n
 }
 
-// drawParts plots the largest values as horizontal lines from 0.
+// drawParts plots the largest values as horizontal lines that start at 0.
 func (e *explaining) drawParts(title, label string, values []float64) error {
 	p := &rowsPlot{svg.Plot{Title: title, X: svg.Axis{Label: label}}}
 	raise, lower := svg.Series{Name: "raises", Kind: svg.LineMarkers}, svg.Series{Name: "lowers", Kind: svg.LineMarkers}

@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/model/explain"
 )
 
-// query explains all documents of a query, one document, or a pair.
+// query explains all documents of a query, one document, or a pair of documents.
 func (e *explaining) query() error {
 	i := slices.IndexFunc(e.data.Queries, func(q dataset.Query) bool { return q.ID == e.of })
 	if i < 0 {
@@ -50,8 +50,8 @@ func someOf(names []string, what string) string {
 	return text
 }
 
-// findDocument returns the row of the document that a flag names, by id, or by number from 1 if
-// there are no ids.
+// findDocument returns the row of the document that a flag names. The name is an id, or a number
+// from 1 if documents have no ids.
 func findDocument(flag string, q *dataset.Query, name string) (int, error) {
 	ids := make([]string, q.Len())
 	for i := range ids {
@@ -80,7 +80,8 @@ type explainedJSON struct {
 	Parts     []partJSON `json:"contributions"`
 }
 
-// partJSON is the contribution of a feature or a member, with the value in the data.
+// partJSON is the contribution of a feature or a member of a fusion. Value is the feature's value
+// in the data.
 type partJSON struct {
 	Feature      string  `json:"feature"`
 	Value        any     `json:"value,omitempty"`
@@ -93,8 +94,8 @@ type queryExplainedJSON struct {
 	Documents []explainedJSON `json:"documents"`
 }
 
-// ranksOf returns the ranks of documents by their scores, and the documents in that order. Ties
-// keep the order of the data.
+// ranksOf returns the ranks of documents by descending score, from 1, and the documents in this
+// order. Tied documents keep the order of the data.
 func ranksOf(scores []float64) (ranks, order []int) {
 	order, ranks = descending(scores), make([]int, len(scores))
 	for rank, doc := range order {
@@ -103,8 +104,8 @@ func ranksOf(scores []float64) (ranks, order []int) {
 	return ranks, order
 }
 
-// value returns the value of a term in the data, nil if it is missing or if the term is a member of
-// a fusion.
+// value returns the value of a term in the data. It is nil if the value is missing or if the term
+// is a member of a fusion.
 func value(q *dataset.Query, doc int, t explain.Term) any {
 	if t.Column < 0 {
 		return nil
@@ -124,7 +125,7 @@ func (e *explaining) json(q *dataset.Query, x *explain.Query, doc, rank int) exp
 // bySize returns the indices of values by descending magnitude.
 func bySize(values []float64) []int { return descending(mapped(values, math.Abs)) }
 
-// descending returns the indices of values from the largest to the smallest; equal values keep
+// descending returns the indices of values from the largest to the smallest. Equal values keep
 // their order.
 func descending(values []float64) []int {
 	order := make([]int, len(values))
@@ -180,8 +181,8 @@ func (e *explaining) one(q *dataset.Query, x *explain.Query, doc int) error {
 	return e.env.print(out)
 }
 
-// addParts adds the rows of a sum: its largest parts with their values in the data, the sum of the
-// others, the remainder and the total. A base comes first.
+// addParts adds the rows of a sum: the base if given, the largest parts with their feature values,
+// the sum of the other parts, the remainder and the total.
 func (e *explaining) addParts(out *report, values func(explain.Term) []any, parts []float64, remainder float64, name string, total float64, base ...float64) {
 	decimals := decimalsFor(map[int]float64{0: total, 1: parts[bySize(parts)[0]]})
 	none, terms := make([]any, len(out.columns)-2), e.explainer.Terms()
@@ -198,7 +199,7 @@ func (e *explaining) addParts(out *report, values func(explain.Term) []any, part
 	if others > 0 {
 		add(fmt.Sprintf("%d others", others), none, rest)
 	}
-	if math.Abs(remainder) > 1e-9*(1+math.Abs(total)) { // more than an error of rounding
+	if math.Abs(remainder) > 1e-9*(1+math.Abs(total)) { // larger than rounding errors
 		add("remainder", none, remainder)
 	}
 	add(name, none, total)
@@ -206,8 +207,8 @@ func (e *explaining) addParts(out *report, values func(explain.Term) []any, part
 	out.alignNumbers()
 }
 
-// shown returns the indices of the terms that a table lists, and the sum and the number of the
-// others that are not 0.
+// shown returns the indices of the terms that a table lists. rest and others are the sum and the
+// number of the other nonzero terms.
 func (e *explaining) shown(values []float64) (shown []int, rest float64, others int) {
 	for _, k := range bySize(values) {
 		switch {
@@ -284,11 +285,11 @@ func (e *explaining) pair(q *dataset.Query, x *explain.Query) error {
 	return e.env.print(out)
 }
 
-// pairTitle says which document is ranked above the other. It may be --below.
+// pairTitle states which document of a pair is ranked above the other.
 func (e *explaining) pairTitle(q *dataset.Query, above, below int, difference float64) string {
-	relation := "stands above"
+	relation := "is ranked above"
 	if above > below {
-		relation = "does not stand above"
+		relation = "is not ranked above"
 	}
 	return fmt.Sprintf("query %s: %s (rank %d) %s %s (rank %d), the scores differ by %s\n%s\n", q.ID, e.above, above, relation, e.below, below, e.significant(difference), e.explainer.About())
 }

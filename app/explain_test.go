@@ -104,7 +104,7 @@ func TestExplainErrors(t *testing.T) {
 		{"--model trees.json --of 1 --above 1-0003 --below 1-0003", "the same document"},
 		{"--model trees.json --of 1 --above 1-0003", "--above and --below go together"},
 		{"--model trees.json --document 1-0003", "need --of QUERY"},
-		{"--model trees.json --dependence 9 --svg e.svg", "--dependence 9: found no contributions of this feature; there are those of 5 features: 1, 2, 3, 4, 5"},
+		{"--model trees.json --dependence 9 --svg e.svg", "--dependence 9: found no contributions of this feature; there are contributions of 5 features: 1, 2, 3, 4, 5"},
 		{"--model pairnet.json --of 1", "kind pairnet have no exact contributions here: a document's score depends on the query's other documents; its features' importance by the loss"},
 		{"--model random.json --of 1", "kind random"},
 		{"--model pairnet.json --svg e.svg", "kind pairnet"},

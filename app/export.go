@@ -40,7 +40,7 @@ as one model if all members are trees or all are linear. elasticsearch-native ne
 must know.
 
 --scores changes scores but not their order: shift adds a constant so that no score is
-negative; logistic is 1/(1+exp(-score)), where the format has it. --features defaults
+negative; logistic is 1/(1+exp(-score)), if the format supports it. --features defaults
 to the model's names, or feature_1, feature_2, … without any. Files for Solr and
 Elasticsearch list only features that change a score, because engines compute every
 listed feature; --all-features lists all. --first-feature says whether the format's
@@ -60,7 +60,7 @@ columns count from 0 or 1.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "model `file`")
-	fl.StringVar(&f.to, "to", "", "output `format`")
+	fl.StringVar(&f.to, "to", "", "`format` of the exported model")
 	fl.StringVar(&f.out, "out", "", "output `file`; - is standard output")
 	fl.StringVar(&f.scores, "scores", interchange.RawScores.String(), "`how` to transform scores: raw, shift or logistic")
 	fl.StringVar(&f.options.Name, "name", "", "model `name`, for formats that have one (default listwise)")

@@ -15,7 +15,7 @@ import (
 	"github.com/listwise/listwise/model/interchange"
 )
 
-// content describes the content of a file in messages, "" if it is not recognized.
+// content describes the content of a file in messages. It is "" for unrecognized content.
 type content string
 
 const (
@@ -31,7 +31,7 @@ const (
 // contentOf recognizes the content of a file by its first bytes. It does not decompress files.
 func contentOf(path string) content {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "" // a pipe that was read has no second reader
+		return "" // reading a pipe would consume its data
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -43,7 +43,7 @@ func contentOf(path string) content {
 	return contentFrom(start[:n], n == len(start))
 }
 
-// contentFrom recognizes the content of a file by its first bytes; more means that the file is
+// contentFrom recognizes the content of a file by its first bytes. more states that the file is
 // longer.
 func contentFrom(start []byte, more bool) content {
 	text := bytes.TrimSpace(start)
@@ -51,7 +51,7 @@ func contentFrom(start []byte, more bool) content {
 		return aModel
 	}
 	if len(text) > 0 && interchange.CheckForeign(start) != nil {
-		return "" // reading it says what it is
+		return "" // reading the file will report its format
 	}
 	switch {
 	case bytes.HasPrefix(start, []byte("SQLite format 3")):
@@ -73,7 +73,7 @@ func contentFrom(start []byte, more bool) content {
 	}
 	lines := bytes.Split(text, []byte("\n"))
 	if more && len(lines) > 1 {
-		lines = lines[:len(lines)-1] // the last may be cut off
+		lines = lines[:len(lines)-1] // the last line may be cut off
 	}
 	numbers := 0
 	for _, line := range lines {
@@ -116,8 +116,9 @@ func jsonContent(text []byte) content {
 	return ""
 }
 
-// inputFault explains err, which reading a file returned. The file may not exist, or may have other
-// content than wanted. flag names the file, or is empty for an argument.
+// inputFault returns the error to report for err, the error of reading path. It is a usage error if path
+// is a folder, cannot be opened, or has content that is recognisably not the wanted one. Otherwise it is
+// err. flag names the flag of the file, and is empty for an argument.
 func inputFault(flag, path string, wanted content, err error) error {
 	if err == nil {
 		return nil
@@ -171,13 +172,13 @@ func hintOf(wanted content) string {
 	return ""
 }
 
-// loadModel reads the model that a flag names. It may be a model of another system.
+// loadModel reads the model named by a flag. It may be a model of another system.
 func (env *environment) loadModel(flag, path string) (*model.Model, error) {
 	return env.loadModelAs(flag, path, interchange.ReadOptions{})
 }
 
-// loadModelAs reads a model, and notes the assumptions about a file of another system. flag names
-// the file, or is empty for an argument.
+// loadModelAs reads a model. For a file of another system it prints the assumptions as notes. flag
+// names the flag of the file, and is empty for an argument.
 func (env *environment) loadModelAs(flag, path string, o interchange.ReadOptions) (*model.Model, error) {
 	m, notes, err := interchange.Load(path, o)
 	if err == nil {
@@ -202,8 +203,8 @@ func (env *environment) notesOn(path string, notes []string) {
 	}
 }
 
-// plainMessage returns the text of an error without the names of system calls. "open x: no such
-// file or directory" becomes "x: no such file or folder".
+// plainMessage returns the text of an error without the names of system calls. It turns "open x: no
+// such file or directory" into "x: no such file or folder".
 func plainMessage(err error) string {
 	text := err.Error()
 	for e := err; e != nil; {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flags whose values are numbers within a range. Other values are an error that states the range;
-// see flagError.
+// The flags in this file accept numbers within a range. For other values, flagError prints the
+// range.
 
 const mostOf = math.MaxInt32
 
@@ -18,7 +18,7 @@ type wholeFlag struct {
 	least int
 }
 
-// addWhole adds a flag for an int from least to mostOf. The default may be outside.
+// addWhole adds a flag for an int from least to mostOf. The default may be outside this range.
 func addWhole(fl *pflag.FlagSet, value *int, name string, standard, least int, usage string) {
 	*value = standard
 	fl.Var(&wholeFlag{value, least}, name, usage)
@@ -43,7 +43,8 @@ func (f *wholeFlag) String() string {
 // Type implements pflag.Value.
 func (*wholeFlag) Type() string { return "int" }
 
-// realFlag is a finite float64 from least to most. If it is open, least is excluded.
+// realFlag is the value of a flag for a finite float64 from least to most. If open is set, least is
+// excluded.
 type realFlag struct {
 	value       *float64
 	least, most float64

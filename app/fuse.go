@@ -36,7 +36,8 @@ type fuseFlags struct {
 	long     bool
 }
 
-// fuseFormats has the formats of all commands, and TREC runs for the fusion itself.
+// fuseFormats lists the values of --format: the formats of all commands, and run, a TREC run with
+// the fused ranking.
 var fuseFormats = []string{"text", "json", "csv", asRun}
 
 const asRun = "run"
@@ -48,7 +49,7 @@ func newFuseCommand(env *environment) *cobra.Command {
 		Short: "Combine the rankings of several systems",
 		Long: `Fuses the rankings of several systems, and evaluates each system and each fusion.
 
---data FILE takes models, files of scores (one a line of FILE) and TREC runs as
+--data FILE takes models, files of scores (one per line of FILE) and TREC runs as
 systems. If FILE has TREC judgements (qrels), systems are runs. --valid chooses the
 weights, and the best of several rules, on validation data. A file of scores then
 needs the scores of the validation data after a colon: A.scores:A.valid.scores.
@@ -233,7 +234,8 @@ func (f *fuseFlags) writeRun(env *environment, d *ensemble.Division, fusion *ens
 	return env.writeRanking(f.out, data, scores, scored.Options{Format: asRun, Tag: fusion.Rule.Kind.String()})
 }
 
-// ofSystems evaluates systems, fusions and the chosen fusion on the slices of the queries.
+// ofSystems returns the means of all systems, all fusions and the chosen fusion on each slice of
+// the queries.
 func (f *fuseFlags) ofSystems(divisions []ensemble.Division, c measure.Convention, r *ensemble.Result) (*slicedMeans, error) {
 	rows := slices.Concat(r.Systems, r.Rules)
 	if chosenApart(r) {
@@ -263,7 +265,7 @@ func ruleList() string {
 	return b.String()
 }
 
-// config combines the flags into a configuration and returns their convention.
+// config returns the configuration that the flags describe, and the convention of its measures.
 func (f *fuseFlags) config(systems int) (*ensemble.Config, measure.Convention, error) {
 	c := &ensemble.Config{Tuned: f.weights == "" || f.weights == "tuned"}
 	convention, measures, ties, err := f.parse()
@@ -312,7 +314,7 @@ func (f *fuseFlags) parseRules() ([]fuse.Rule, error) {
 func (f *fuseFlags) parseWeights(systems int) ([]float64, error) {
 	parts := strings.Split(f.weights, ",")
 	if len(parts) != systems {
-		return nil, usageErrorf("--weights %s: found %d of them, expected tuned, equal, or one for each of %d systems", f.weights, len(parts), systems)
+		return nil, usageErrorf("--weights %s: found %s, expected tuned, equal, or one for each of %d systems", f.weights, counted(len(parts), "weight", "weights"), systems)
 	}
 	weights := make([]float64, systems)
 	for i, p := range parts {
@@ -330,7 +332,7 @@ func (f *fuseFlags) checkFlags(inFolds bool, rules int, run bool) error {
 	chooses := inFolds || f.valid != ""
 	switch {
 	case inFolds && run:
-		return usageErrorf("--format run: --data %s is a folder, expected a file: every fold has a fusion of its own", f.data)
+		return usageErrorf("--format run: --data %s is a folder, expected a file: each fold has its own fusion", f.data)
 	case rules > 1 && !chooses && run:
 		return usageErrorf("--format run writes one fusion: give one --rule, or --valid to choose")
 	case inFolds && (f.valid != "" || f.model != ""):
@@ -377,7 +379,7 @@ func (f *fuseFlags) write(env *environment, divisions []ensemble.Division, r *en
 	return divisions[0].WriteScores(f.out, r.Chosen.Fusions[0])
 }
 
-// fuseJSON is the result of fuse that scripts rely on.
+// fuseJSON is the JSON form of a result of fuse. Scripts rely on its names.
 type fuseJSON struct {
 	Convention string       `json:"convention"`
 	Threshold  float64      `json:"threshold"`
@@ -396,7 +398,8 @@ type fusedJSON struct {
 	Slices   []slicedJSON               `json:"slices,omitempty"`
 }
 
-// fusionJSON has a rule, weights and a validation value for every fold.
+// fusionJSON is the JSON form of a fusion. Rules, Weights and Validation have one element for each
+// fold.
 type fusionJSON struct {
 	fusedJSON
 	Rules      []string    `json:"rules"`
@@ -486,7 +489,7 @@ func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJ
 	return out
 }
 
-// chosenApart reports whether the chosen fusion has a row of its own.
+// chosenApart reports whether the chosen fusion gets a row besides the rows of the rules.
 func chosenApart(r *ensemble.Result) bool { return r.Chosen != nil && len(r.Rules) > 1 }
 
 func missingOf(all, shown []ensemble.Row) (names []string) {
@@ -498,8 +501,8 @@ func missingOf(all, shown []ensemble.Row) (names []string) {
 	return names
 }
 
-// bestSystems returns the best systems by the first measure, in their order, and a note about the
-// number of others.
+// bestSystems returns the best shortLines systems by the first measure, in the order of all. notes
+// states the number of omitted systems.
 func bestSystems(all []ensemble.Row) (best []ensemble.Row, notes []string) {
 	if len(all) <= shortLines {
 		return all, nil

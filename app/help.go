@@ -12,8 +12,8 @@ import (
 	"github.com/listwise/listwise/learn/method"
 )
 
-// flagGroups are the headings of the flags in help texts, with the flags in order. COMMAND:FLAG is
-// a flag that only this command has in the group.
+// flagGroups lists the headings of flags in help texts, with the flags in order. An entry
+// COMMAND:FLAG applies to this command only.
 var flagGroups = []struct{ heading, flags string }{
 	{"Data", "eval:model score:model explain:model export:model serve:model alias data train valid test eval:scores qrels log clicks against " +
 		"from import:name report:curve reproduce:set background train:sample convert:sample scattered min-features parts"},
@@ -41,7 +41,8 @@ var flagGroups = []struct{ heading, flags string }{
 	{"General", "max-memory quiet help version no-descriptions"},
 }
 
-// groupOf returns the group of a command's flag and its place there, -1 if it has none.
+// groupOf returns the group of a command's flag and its position in the group. Both are -1 if it
+// has no group.
 func groupOf(cmd *cobra.Command, flag string) (group, place int) {
 	for _, name := range []string{cmd.Name() + ":" + flag, flag} {
 		for group, g := range flagGroups {
@@ -55,7 +56,7 @@ func groupOf(cmd *cobra.Command, flag string) (group, place int) {
 	return -1, -1
 }
 
-// usage prints how to call a command, with its flags in groups.
+// usage prints how to call a command, and its flags by group.
 func usage(cmd *cobra.Command) error {
 	w := cmd.OutOrStderr()
 	fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
@@ -135,7 +136,7 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 }
 
 // checkCommand returns an error if the command does not exist. It runs before flags are parsed,
-// because the flags of an unknown command are unknown as well.
+// because the flags of an unknown command are unknown, too.
 func checkCommand(root *cobra.Command, args []string) error {
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		return nil
@@ -148,7 +149,7 @@ func checkCommand(root *cobra.Command, args []string) error {
 			return nil
 		case strings.HasPrefix(arg, "-"):
 			if name := strings.TrimPrefix(arg, "--"); root.PersistentFlags().Lookup(name) != nil && root.PersistentFlags().Lookup(name).NoOptDefVal == "" {
-				i++ // its value
+				i++ // skip the flag's value
 			}
 			continue
 		}
@@ -161,7 +162,7 @@ func checkCommand(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// commandOf returns a child of cmd by its name, nil if there is none.
+// commandOf returns the child of cmd with this name or alias, or nil.
 func commandOf(cmd *cobra.Command, name string) *cobra.Command {
 	for _, c := range cmd.Commands() {
 		if c.Name() == name || c.HasAlias(name) {
@@ -171,7 +172,7 @@ func commandOf(cmd *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// newHelpCommand replaces cobra's help command, which accepts unknown topics.
+// newHelpCommand returns a help command. It replaces cobra's, which accepts unknown topics.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -185,15 +186,15 @@ func newHelpCommand() *cobra.Command {
 				}
 				about = next
 			}
-			about.InitDefaultHelpFlag() // so that they are listed
+			about.InitDefaultHelpFlag() // list these flags, too
 			about.InitDefaultVersionFlag()
 			return about.Help()
 		},
 	}
 }
 
-// otherFlags maps names of flags in other tools to flags of listwise. The first one that the
-// command has is suggested.
+// otherFlags maps flags of other tools to flags of listwise. The first flag that the command has is
+// suggested.
 var otherFlags = map[string][]string{
 	"metric": {"measure", "measures"}, "metrics": {"measures", "measure"}, "objective": {"method"}, "algorithm": {"method"}, "ranker": {"method"}, "loss": {"method"},
 	"input": {"data", "train"}, "file": {"data", "train"}, "dataset": {"data", "train"}, "test": {"data"}, "validation": {"valid"}, "validate": {"valid"}, "vali": {"valid"},
@@ -202,7 +203,7 @@ var otherFlags = map[string][]string{
 	"predictions": {"scores"}, "run": {"scores"}, "qrels": {"data"}, "best": {"best-first"}, "json": {"format"}, "csv": {"format"}, "metric2t": {"measure"}, "metric2T": {"measures"},
 }
 
-// flagError describes an error about a flag in this program's words instead of pflag's.
+// flagError rewrites an error of pflag in the words of this program.
 func flagError(cmd *cobra.Command, err error) error {
 	see := fmt.Sprintf("(see %q)", cmd.CommandPath()+" --help")
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -257,7 +258,7 @@ var otherHyperparameters = map[string]string{
 	"n_estimators": "rounds", "num_rounds": "rounds", "num_boost_round": "rounds", "iter": "iterations", "max_iter": "iterations", "hidden_units": "hidden", "layers": "hidden",
 }
 
-// hyperparameterLike returns the hyperparameter of any method with the name of a flag.
+// hyperparameterLike returns the hyperparameter of any method that has the name of a flag.
 func hyperparameterLike(flag string) (string, bool) {
 	name := strings.ReplaceAll(flag, "-", "_")
 	if ours, ok := otherHyperparameters[name]; ok {

@@ -27,7 +27,7 @@ func newMethodsCommand(env *environment) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if kind != "" {
-					return usageErrorf("--scorer %s: expected a method to show the hyperparameters of", kind)
+					return usageErrorf("--scorer %s: expected a method whose hyperparameters to show", kind)
 				}
 				return env.print(methodList())
 			}
@@ -46,13 +46,13 @@ func newMethodsCommand(env *environment) *cobra.Command {
 	return cmd
 }
 
-// methodJSON is a method in "listwise methods --format json".
+// methodJSON is the JSON form of a method. Scripts rely on its names.
 type methodJSON struct {
 	Name            string               `json:"name"`
 	Title           string               `json:"title"`
 	Summary         string               `json:"summary"`
 	Source          string               `json:"source"`
-	Weights         []string             `json:"weights"` // of the data that it takes, at its defaults
+	Weights         []string             `json:"weights"` // kinds of weights that the method uses with default settings
 	UsesMeasure     bool                 `json:"uses_measure"`
 	Scorers         []string             `json:"scorers"`
 	Hyperparameters []hyperparameterJSON `json:"hyperparameters,omitempty"`
@@ -112,7 +112,7 @@ func methodReport(m, of *method.Method) report {
 	return r
 }
 
-// weightsTaken names the weights that a method uses with default settings.
+// weightsTaken returns the kinds of weights that a method uses with default settings.
 func weightsTaken(m *method.Method) []string {
 	names, w := []string{}, m.Weighs()
 	if w.Queries {

@@ -16,22 +16,22 @@ import (
 	"github.com/listwise/listwise/learn/method"
 )
 
-// progress is a task of a command. It shows the steps done and the remaining time. Its methods may
-// be called from any goroutine.
+// progress is a task of a command. It shows the number of steps done and the remaining time. Its
+// methods may be called from any goroutine.
 type progress struct {
-	status *status // that shows it; nil: none
+	status *status // shows the task; nil: not shown
 
 	mu      sync.Mutex
 	label   string
 	unit    string // of steps; "" for a plain number
 	total   int64  // 0: not known
 	done    int64
-	before  int64  // done, of these, before it began
-	detail  string // instead of steps, where their number is not known
+	before  int64  // steps done by an earlier run, before a checkpoint
+	detail  string // shown instead of steps
 	started time.Time
 }
 
-// startProgress begins to show a task. A total of 0 is unknown, or follows with set.
+// startProgress shows a new task. A total of 0 is unknown; set may supply it later.
 func (env *environment) startProgress(label string, total int) *progress {
 	p := &progress{status: env.startStatus(), label: label, total: int64(total), started: time.Now()}
 	p.status.begin(p)
@@ -41,15 +41,17 @@ func (env *environment) startProgress(label string, total int) *progress {
 // set sets the number of steps done and their total.
 func (p *progress) set(done, total int) { p.update(int64(done), int64(total), "") }
 
-// show sets the label, the number of steps done and their total, and a text that follows them.
-func (p *progress) show(label string, done, total int, more string) {
+// show sets the label, the number of steps done and their total, and a text that follows them. It returns the three.
+func (p *progress) show(label string, done, total int, more string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.label, p.done, p.total = label, int64(done), int64(total)
 	p.detail = p.steps(true) + more
+	return label + ": " + p.detail
 }
 
-// bestSoFar is the text for show about the best entry of a search, empty if there is none yet.
+// bestSoFar describes the best entry of a search as text for progress.show. It returns "" if there
+// is none yet.
 func bestSoFar(measure, name string, best float64) string {
 	if name == "" {
 		return ""
@@ -57,7 +59,7 @@ func bestSoFar(measure, name string, best float64) string {
 	return fmt.Sprintf(", best %s on validation %.4f by %s", measure, best, name)
 }
 
-// bytes is set for bytes.
+// bytes is set with bytes as steps.
 func (p *progress) bytes(done, total int64) { p.update(done, total, "MB") }
 
 func (p *progress) update(done, total int64, unit string) {
@@ -66,7 +68,7 @@ func (p *progress) update(done, total int64, unit string) {
 	p.done, p.total, p.unit = max(p.done, done), total, unit
 }
 
-// line describes the task, for a terminal with a bar.
+// line returns the text that describes the task. bar adds a progress bar.
 func (p *progress) line(bar bool) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +101,7 @@ func (p *progress) line(bar bool) string {
 	return text
 }
 
-// steps is "3/40", in words "3 of 40".
+// steps formats the steps done: short as "3/40", otherwise as "3 of 40".
 func (p *progress) steps(short bool) string {
 	of := " of "
 	if short {
@@ -108,13 +110,13 @@ func (p *progress) steps(short bool) string {
 	if p.unit == "MB" {
 		return fmt.Sprintf("%.0f%s%.0f MB", float64(p.done)/1e6, of, float64(p.total)/1e6)
 	}
-	if p.total == 0 && p.done > 0 { // as of a search that time ends
+	if p.total == 0 && p.done > 0 { // a search limited by time
 		return strconv.FormatInt(p.done, 10)
 	}
 	return fmt.Sprintf("%d%s%d", p.done, of, p.total)
 }
 
-// remaining estimates the remaining time, given the time that a share of the work took.
+// remaining estimates the remaining time from the time past that a share of the work took.
 func remaining(past time.Duration, share float64) string {
 	if share <= 0 || share >= 1 {
 		return ""
@@ -140,16 +142,16 @@ type iterations struct {
 	*progress
 
 	limits method.Values
-	trees  bool // are grown
-	seen   bool // an iteration
+	trees  bool // the training grows trees
+	seen   bool // observe was called
 }
 
-// startIterations begins to show a training. The settings limit its steps.
+// startIterations shows a new training. settings limit the number of its steps.
 func (env *environment) startIterations(label, scorer string, settings method.Values) *iterations {
 	return &iterations{progress: env.startProgress(label, 0), limits: settings, trees: scorer == "trees"}
 }
 
-// observe is called after every iteration of the optimiser.
+// observe is called after every iteration of the optimizer.
 func (it *iterations) observe(i method.Iteration) {
 	text := it.describe(i)
 	if i.Start > 0 {
@@ -158,14 +160,14 @@ func (it *iterations) observe(i method.Iteration) {
 	done, total := it.steps(i)
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	if !it.seen && i.Epoch && i.Number > 1 { // it goes on from a checkpoint
+	if !it.seen && i.Epoch && i.Number > 1 { // training resumes from a checkpoint
 		it.before = done - 1
 	}
 	it.detail, it.done, it.total, it.seen = text, done, total, true
 }
 
-// steps returns how many steps of how many at most are done; 0 of 0 if the method
-// has no limit. Every start may take as many.
+// steps returns the number of steps done and the largest possible number, over all starts. Both are
+// 0 if the method has no limit.
 func (it *iterations) steps(i method.Iteration) (done, total int64) {
 	values := it.limits.Map()
 	limited := func(name string) bool { _, ok := values[name]; return ok }
@@ -176,7 +178,7 @@ func (it *iterations) steps(i method.Iteration) (done, total int64) {
 	switch {
 	case it.trees && limited("trees"):
 		return int64(i.Number), int64(it.limits.Int("trees"))
-	case i.Epoch && limited("rounds"): // counted over all starts, as epochs are
+	case i.Epoch && limited("rounds"): // counts rounds over all starts, like epochs
 		return int64(i.Number), int64(it.limits.Int("rounds"))
 	case i.Epoch && limited("sweeps"):
 		return int64(i.Start), starts
@@ -189,7 +191,7 @@ func (it *iterations) steps(i method.Iteration) (done, total int64) {
 	return 0, 0
 }
 
-// describe describes an iteration, an epoch of descent or a round of boosting.
+// describe returns the text for an iteration, an epoch of descent or a round of boosting.
 func (it *iterations) describe(i method.Iteration) string {
 	if !i.Epoch {
 		return fmt.Sprintf("iteration %d, objective %.6g, gradient %.3g", i.Number, i.Objective, i.GradNorm)
@@ -214,14 +216,14 @@ const (
 )
 
 // status shows the current task of a command on standard error. Its methods may be called from any
-// goroutine. A nil status shows nothing, as with --quiet.
+// goroutine. A nil status shows nothing; --quiet uses it.
 type status struct {
 	w        io.Writer
 	terminal bool
 
 	mu    sync.Mutex
-	tasks []*progress // what is being done: the last is part of those before
-	drawn bool        // there is a line on the terminal
+	tasks []*progress // open tasks; each is part of the one before
+	drawn bool        // the terminal shows a line
 
 	ended func(*progress) // called with every task that ends, for tests; may be nil
 
@@ -282,7 +284,7 @@ func cut(line string, width int) string {
 	return text.Snip(line, width, "…")
 }
 
-// wipe removes the line from the terminal. The caller holds the lock.
+// wipe removes the line from the terminal. The caller must hold the lock.
 func (s *status) wipe() {
 	if s.drawn {
 		fmt.Fprint(s.w, "\r\x1b[K")
@@ -348,7 +350,8 @@ func (s *status) close() {
 	s.wipe()
 }
 
-// output is standard output on the terminal of the status, which it removes before it writes.
+// output is standard output if it shares the terminal with the status. It removes the status before
+// it writes.
 type output struct {
 	io.Writer
 	env *environment
@@ -359,8 +362,8 @@ func (o output) Write(b []byte) (int, error) {
 	return o.Writer.Write(b)
 }
 
-// startStatus returns the command's status and starts it if necessary. It returns nil if nothing is
-// to be shown.
+// startStatus returns the command's status and starts it if necessary. It returns nil if the status
+// must not be shown.
 func (env *environment) startStatus() *status {
 	env.statusLock.Lock()
 	defer env.statusLock.Unlock()

@@ -75,14 +75,15 @@ func parseMissingValues(list string) ([]float64, error) {
 
 type memoryLimit struct {
 	maxMemory float64 // GiB
-	left      int64   // bytes that it leaves for data, once options were asked for
+	left      int64   // bytes for data; set by options
 }
 
 func (m *memoryLimit) addTo(cmd *cobra.Command) {
 	addReal(cmd.Flags(), &m.maxMemory, "max-memory", 0, maxMemory, "memory limit in `GiB`; 0: three quarters of the machine's memory")
 }
 
-// options returns the reader's options of the limit alone, and sets the runtime's memory limit.
+// options returns reader options with the memory limit alone. It also sets the memory limit of the
+// Go runtime.
 func (m *memoryLimit) options() dataset.Options {
 	limit := dataset.MemoryLimit(0)
 	if m.maxMemory > 0 {
@@ -96,13 +97,12 @@ func (m *memoryLimit) options() dataset.Options {
 // leastMemory is the lowest limit that applies to the whole process.
 const leastMemory = 32 << 20
 
-// unmanaged is the memory of the process that the garbage collector does not count, about.
+// unmanaged is the approximate memory of the process that the garbage collector does not count.
 const unmanaged = 10 << 20
 
-// ownMemory returns the part of a memory limit that is not for data and learning. The program
-// itself takes about 16 MiB. Reading ahead and unused garbage take more with a higher limit. Below
-// leastMemory the program does not fit; less is subtracted there, so that a higher limit always
-// leaves more.
+// ownMemory returns the part of a memory limit that is not available to data and learning. The
+// program itself takes about 16 MiB. Reading ahead and unused garbage take more with a higher
+// limit. For small limits the part is smaller, so that a higher limit always leaves more for data.
 func ownMemory(limit int64) int64 {
 	const small, fixed, most = 8 << 20, 16 << 20, 128 << 20
 	return max(0, min(fixed+min(limit/8, most), (limit-small)*3/4))
@@ -117,7 +117,7 @@ func (r *reading) addTo(cmd *cobra.Command) {
 	r.memoryLimit.addTo(cmd)
 }
 
-// options are the reader's options that the flags ask for.
+// options returns the reader's options that the flags describe.
 func (r *reading) options() (dataset.Options, error) {
 	missing, err := dataset.ParseMissing(r.missing)
 	if err != nil {
@@ -134,13 +134,13 @@ func (r *reading) options() (dataset.Options, error) {
 	return opts, errors.Join(r.letorText.apply(&opts), r.tables.apply(&opts))
 }
 
-// attend makes readers show progress, stop with the context and print notes. The command closes the
-// files that they keep open.
+// attend connects reading to the command. Readers show progress in bar, stop when ctx is canceled,
+// and print notes. The command closes the files that readers keep open.
 func (env *environment) attend(ctx context.Context, opts *dataset.Options, bar *progress) {
 	opts.Observe, opts.Context, opts.Note, opts.Opened = bar.bytes, ctx, env.noteOnce, env.keep
 }
 
-// keep registers a file that the command closes at its end.
+// keep registers a file to close at the end of the command.
 func (env *environment) keep(file io.Closer) {
 	env.filesLock.Lock()
 	defer env.filesLock.Unlock()
@@ -166,8 +166,8 @@ func inputName(path string) string {
 	return path
 }
 
-// open reads a data set of any format; "-" is standard input. flag names the path, or is empty for
-// an argument. The caller prints the reader's warnings.
+// open reads a data set of any format. The path "-" is standard input. flag names the flag with the
+// path, and is empty for an argument. The caller prints the reader's warnings.
 func (env *environment) open(ctx context.Context, flag, path string, opts dataset.Options) (*dataset.Dataset, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -192,8 +192,8 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 // readers is the number of reads of streamed data that may start while all cores compute.
 const readers = 4
 
-// checkCopied returns an error if a copy of the data and beside more bytes do not fit into memory.
-// The features of a cache are mapped and take no memory themselves.
+// checkCopied returns an error if d and a copy of d do not fit into memory together with beside
+// further bytes. The limit is bytes. The features of a cache are mapped, so only their copy counts.
 func checkCopied(flag, path string, d *dataset.Dataset, beside, bytes int64) error {
 	copies, need := int64(2), featureBytes(d)
 	if strings.HasSuffix(path, ".lwd") {
@@ -208,8 +208,9 @@ func checkCopied(flag, path string, d *dataset.Dataset, beside, bytes int64) err
 	}))
 }
 
-// leftBeside returns the bytes of a limit that data leave for other data. Data take their features,
-// if they are in memory, and some bytes for every query. The first 2 MiB of these are not counted.
+// leftBeside returns the part of a memory limit, in bytes, that remains after data are read.
+// Features count unless they are streamed. Each query takes some bytes, of which the first 2 MiB do
+// not count.
 func leftBeside(data *dataset.Dataset, bytes int64) int64 {
 	const few = 2 << 20
 	held := max(0, memory.QueryBytes*int64(len(data.Queries))-few)
@@ -227,9 +228,9 @@ func opensAgain(path string) bool {
 	return path != "-" && err == nil && (info.Mode().IsRegular() || info.IsDir())
 }
 
-// limitTrainingGarbage collects garbage more often during training, because losses hold much
-// memory. With large data, garbage collection takes little of the time. The environment variable
-// GOGC overrides it.
+// limitTrainingGarbage makes the garbage collector run more often during training, because losses
+// allocate much memory. With large data it runs even more often, because it takes a smaller share
+// of the time. The environment variable GOGC overrides both rates.
 func limitTrainingGarbage(data *dataset.Dataset) {
 	const large = 256 << 20 // bytes of features
 	switch {
@@ -241,11 +242,11 @@ func limitTrainingGarbage(data *dataset.Dataset) {
 	}
 }
 
-// running counts the commands of this process, which may run several at once.
+// running counts the commands of this process. Several may run at once.
 var running struct {
 	sync.Mutex
 	commands     int
-	limit, every int64 // of memory and, in percent, of garbage, before the first
+	limit, every int64 // the memory limit, and GOGC in percent, before the first command
 }
 
 // leaveAsFound returns a function for the end of a command. The last command to end restores the
@@ -269,7 +270,7 @@ func leaveAsFound() (end func()) {
 	}
 }
 
-// hintAtMemory adds to an error about too large data that --max-memory raises the limit.
+// hintAtMemory appends a hint at --max-memory to an ErrTooLarge. It returns other errors unchanged.
 func hintAtMemory(err error) error {
 	if errors.Is(err, dataset.ErrTooLarge) {
 		return fmt.Errorf("%w with --max-memory", err)
@@ -287,7 +288,8 @@ func (env *environment) readFolds(from foldsReader, dir string, opts dataset.Opt
 	return folds, folderFault(dir, err)
 }
 
-// openFolds calls open, which reads data within the bounds of b, with progress and notes.
+// openFolds shows progress and notes while open reads data with the options of b. It returns the
+// result of open.
 func openFolds[T any](ctx context.Context, env *environment, b *tune.Bounded, name string, open func() (T, error)) (T, error) {
 	bar := env.startProgress("reading "+name, 0)
 	defer bar.finish()
@@ -295,7 +297,7 @@ func openFolds[T any](ctx context.Context, env *environment, b *tune.Bounded, na
 	return open()
 }
 
-// filesFault names the flag of the file that could not be read.
+// filesFault adds to err the flag of the file that could not be read.
 func filesFault(files tune.Files, err error) error {
 	for _, f := range []struct{ flag, path string }{{"train", files.Train}, {"valid", files.Valid}, {"test", files.Test}} {
 		if err != nil && strings.Contains(err.Error(), f.path) {
@@ -305,7 +307,7 @@ func filesFault(files tune.Files, err error) error {
 	return err
 }
 
-// folderFault names the flag of the folder that could not be read.
+// folderFault adds to err the flag of the folder that could not be read.
 func folderFault(dir string, err error) error {
 	switch {
 	case err == nil:
@@ -318,8 +320,8 @@ func folderFault(dir string, err error) error {
 	return err
 }
 
-// openAndWarn is open for commands whose result does not contain the reader's warnings. It prints
-// them.
+// openAndWarn opens a data set like open, and prints the reader's warnings. It is for commands
+// whose result does not contain the warnings.
 func (env *environment) openAndWarn(ctx context.Context, flag, path string, opts dataset.Options) (*dataset.Dataset, error) {
 	d, err := env.open(ctx, flag, path, opts)
 	if err == nil {
@@ -328,7 +330,7 @@ func (env *environment) openAndWarn(ctx context.Context, flag, path string, opts
 	return d, err
 }
 
-// openParts is openAndWarn for several files, whose queries are concatenated.
+// openParts reads several files as one data set with all their queries, and prints the warnings.
 func (env *environment) openParts(ctx context.Context, flag string, paths []string, opts dataset.Options) (*dataset.Dataset, error) {
 	if len(paths) == 1 {
 		return env.openAndWarn(ctx, flag, paths[0], opts)
@@ -367,7 +369,7 @@ type tables struct {
 
 func (t *tables) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&t.input, "input", "", "input `format` (lwd: cache): "+suggest.OneOf(datafile.Formats()))
+	f.StringVar(&t.input, "input", "", "input `format` (default: detected): "+suggest.OneOf(datafile.Formats()))
 	f.StringVar(&t.query, "query", "", "`column` of query ids (default: query, qid, query_id, …)")
 	f.StringVar(&t.grade, "grade", "", "`column` of grades (default: grade, label, relevance, …)")
 	f.StringVar(&t.doc, "doc", "", "`column` of document ids (default: doc, docid, document_id, …)")
@@ -381,7 +383,7 @@ func (t *tables) addTo(cmd *cobra.Command) {
 	t.hotGiven = func() bool { return f.Changed("one-hot") }
 }
 
-// allBut begins a list of columns that are not features.
+// allBut is the prefix of a --features value that lists the columns to leave out.
 const allBut = "all but "
 
 func (t *tables) apply(opts *dataset.Options) (err error) {
@@ -428,7 +430,7 @@ func columnList(flag, list string) ([]string, error) {
 	return names, nil
 }
 
-// delimiterByte returns the delimiter, 0 for the default of the format.
+// delimiterByte returns the delimiter, or 0 for the format's default.
 func (t *tables) delimiterByte() (byte, error) {
 	switch {
 	case t.delimiter == "":

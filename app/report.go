@@ -35,11 +35,11 @@ func newReportCommand(env *environment) *cobra.Command {
 		Short: "Write an HTML report that compares systems query by query",
 		Long: `Evaluates systems on the same queries and writes one HTML file, which needs no
 network. It shows means with significance marks, means over slices (--by), NDCG@k,
-learning curves, and every query's difference to a baseline. It shows the effect of
+learning curves, and every query's difference from a baseline. It shows the effect of
 features, and for trees their splits and the measure by the number of trees. An
 explorer shows two systems' rankings of a query side by side.
 
---data FILE takes models, files of scores (one a line of FILE) and TREC runs as
+--data FILE takes models, files of scores (one per line of FILE) and TREC runs as
 systems. If FILE has TREC judgements (qrels), systems are runs. --data DIR takes
 folders with Foldk.model.json or Foldk.scores for every fold k, such as OUT/METHOD of
 tune; the queries of all test folds are pooled. NAME= names a system.
@@ -71,7 +71,7 @@ systems differ most. All other parts use all queries.`,
 	fl.StringVar(&f.title, "title", "", "page `title` (default: the data's name)")
 	fl.StringArrayVar(&f.curves, "curve", nil, "learning curve of train --curve, `[NAME=]FILE`; repeatable")
 	addPositive(fl, &f.maxSize, "max-size", page.DefaultMaxBytes/1e6, 1000, "page size limit in `MB`")
-	f.evaluating.addTo(cmd, usualMeasures, "`measures` to compute, separated by commas; the first sorts the queries")
+	f.evaluating.addTo(cmd, usualMeasures, "`measures` to compute, separated by commas; the first is preselected")
 	f.testFlags.addTo(cmd, "the first")
 	return cmd
 }
@@ -154,8 +154,8 @@ func (f *reportFlags) config() (_ *page.Config, err error) {
 	return c, err
 }
 
-// systems parses the arguments like compare, but each has one run. A number is a recorded run,
-// which may have learning curves.
+// systems parses arguments as compare does, except that a system has one run. A number names a
+// recorded run, which may have learning curves.
 func (f *reportFlags) systems(args []string) (systems []*contestant, curves []page.Curve, err error) {
 	for _, arg := range args {
 		if name, id, ok := numbered(arg); ok {
@@ -178,7 +178,7 @@ func (f *reportFlags) systems(args []string) (systems []*contestant, curves []pa
 	return systems, curves, nameSystems(systems)
 }
 
-// tuningsOf reads the results of all settings, for systems that are output folders of tune.
+// tuningsOf reads the results of all settings for each system that is an output folder of tune.
 func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 	var tunings []page.Tuning
 	for _, s := range systems {
@@ -186,7 +186,7 @@ func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 		path := filepath.Join(filepath.Dir(folder), "tuning.jsonl")
 		file, err := os.Open(path)
 		if err != nil {
-			continue // not of tune, or of an older one
+			continue // not a folder of tune, or a folder of an older version
 		}
 		all, err := page.ReadTunings(file)
 		if closing := file.Close(); err == nil {
@@ -205,8 +205,8 @@ func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 	return tunings, nil
 }
 
-// tunedCurves reads the learning curves of the settings chosen by tune, for systems that are output
-// folders of tune.
+// tunedCurves reads the learning curves of the settings that tune chose, for each system that is an
+// output folder of tune.
 func tunedCurves(systems []*contestant) ([]page.Curve, error) {
 	var curves []page.Curve
 	for _, s := range systems {
@@ -281,8 +281,8 @@ func writtenReport(path string, r *page.Report) report {
 	}
 }
 
-// numbered parses [NAME=]NUMBER, the number of a recorded run. It returns false if the argument is
-// not a number, or if there is a file of that name.
+// numbered parses [NAME=]NUMBER, the number of a recorded run. ok is false if the argument is not a
+// number, or if a file has that name.
 func numbered(arg string) (name, id string, ok bool) {
 	name, id, named := strings.Cut(arg, "=")
 	if !named {
@@ -307,7 +307,7 @@ func ofRun(name, id string) (systems []*contestant, curves []page.Curve, err err
 		return nil, nil, usageErrorf("run %s: the record has no model or scores for it", id)
 	}
 	if name != "" && len(systems) > 1 {
-		return nil, nil, usageErrorf("run %s has %d methods, expected one to be called %s", id, len(systems), name)
+		return nil, nil, usageErrorf("run %s has %d methods, expected one method to be called %s", id, len(systems), name)
 	}
 	for _, s := range systems {
 		if p := s.runs[0].path; !exists(p) {
@@ -343,7 +343,7 @@ func filesOf(r *runs.Run) []*contestant {
 				systems = append(systems, system(m+suffix, filepath.Dir(r.Files[i])))
 			}
 		}
-	case runs.Auto: // the folds' fusions or, where they were not trained anew, the one model
+	case runs.Auto: // the folds' fusions, or the single model if they were not refitted
 		path := r.Files[0]
 		if i := slices.IndexFunc(r.Files, func(f string) bool { return filepath.Base(filepath.Dir(f)) == autoSystem }); i >= 0 {
 			path = filepath.Dir(r.Files[i])

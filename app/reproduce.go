@@ -45,7 +45,7 @@ and finished trainings in the folder NAME. A run that was interrupted resumes.
 NAME "all" runs every experiment that the data allow (without --data, those on
 synthetic data) and adds three pages. all.html and all.md compare every published
 number with ours, test the claimed orders of systems, and give times. held.md has one
-line a claim: confirmed or not. --markdown FILE.md also writes the second page to
+line per claim: confirmed or not. --markdown FILE.md also writes the second page to
 FILE.md, with plots in figures/FILE, and the third to FILE-held.md.`,
 		Example: `  listwise reproduce
   listwise reproduce logrank-fig3 --data LETOR3 --out results
@@ -95,7 +95,7 @@ func (f *reproduceFlags) runLine(cmd *cobra.Command, env *environment, args []st
 	return f.run(cmd, env, args[0])
 }
 
-// experimentList is the output without a name.
+// experimentList returns the table of experiments, which the command prints without a name.
 func experimentList() report {
 	type experiment struct {
 		Name  string `json:"name"`
@@ -103,7 +103,7 @@ func experimentList() report {
 		Shows string `json:"shows"`
 		Data  string `json:"data"`
 
-		// Scales is what --scale multiplies, empty if nothing.
+		// Scales names the quantity that --scale multiplies. It is empty if there is none.
 		Scales string `json:"scales"`
 	}
 	r := report{columns: []string{"name", "experiment", "data"}}
@@ -158,8 +158,8 @@ func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) 
 	return nil
 }
 
-// command returns the command line without flags that do not change results, for an experiment that
-// reads data or that scales.
+// command returns the command line of an experiment without flags that do not change results. reads
+// and scales state whether the experiment reads data and obeys --scale.
 func (f *reproduceFlags) command(name string, reads, scales bool) string {
 	parts := []string{"listwise reproduce", name}
 	if f.data != "" && reads {
@@ -192,7 +192,7 @@ func (env *environment) printExperiment(r *papers.Report) error {
 	return env.printText(b.String())
 }
 
-// experimentText is the report's WriteText for a terminal of that width.
+// experimentText returns the text of the report for a terminal of that width.
 func experimentText(r *papers.Report, width int) string {
 	parts := []report{{title: r.Title}}
 	for _, f := range r.Facts {
@@ -224,7 +224,7 @@ func (s *stagedProgress) set(stage string, done, total int) {
 	s.setUnit(stage, int64(done), int64(total), false)
 }
 
-// setUnit is set for numbers or bytes.
+// setUnit is like set. If bytes is set, the steps are bytes.
 func (s *stagedProgress) setUnit(stage string, done, total int64, bytes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -280,8 +280,8 @@ func (f *reproduceFlags) runAll(cmd *cobra.Command, env *environment) error {
 	return nil
 }
 
-// writePages writes the pages into the folder. With --markdown it also writes the Markdown page
-// there, and copies of its plots.
+// writePages writes the pages into the folder of --out. With --markdown it also writes the Markdown
+// page and copies of its plots.
 func (f *reproduceFlags) writePages(all *papers.All) ([]string, error) {
 	page := filepath.Join(f.out, "all.html")
 	if err := atomicfile.Write(page, all.WriteHTML); err != nil {
@@ -321,12 +321,13 @@ func (f *reproduceFlags) writePages(all *papers.All) ([]string, error) {
 	return paths, markdown(f.markdown, filepath.ToSlash(figures))
 }
 
-// heldPage is the path of the page of confirmed claims with --markdown.
+// heldPage returns the path of the Markdown page with the confirmed claims.
 func (f *reproduceFlags) heldPage() string {
 	return strings.TrimSuffix(f.markdown, filepath.Ext(f.markdown)) + "-held.md"
 }
 
-// allReport is the output of "all": the numbers of verdicts, and as JSON all verdicts.
+// allReport returns the output of "all": the number of each verdict as text, and all verdicts as
+// JSON.
 func allReport(all *papers.All) report {
 	type claim struct {
 		Experiment string         `json:"experiment"`

@@ -13,12 +13,12 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// retraining finds the train command that repeats a training of another command.
+// retraining constructs the train command that repeats a training of another command.
 type retraining struct {
-	cmd        *cobra.Command // the other, for its flags
+	cmd        *cobra.Command // the other command
 	transform  []string
 	source     *source
-	files      []tune.Files // of the folds; nil where one file was divided
+	files      []tune.Files // of the folds; nil if one file was divided
 	convention measure.Convention
 }
 
@@ -34,7 +34,7 @@ func newRetraining(cmd *cobra.Command, s *source, transform []string, c measure.
 	return r, err
 }
 
-// whole returns the files of the data that tune.Whole combines.
+// whole returns the files whose queries tune.Whole combines.
 func (r *retraining) whole() []string {
 	if r.files == nil {
 		return []string{r.source.data}
@@ -46,14 +46,15 @@ func (r *retraining) whole() []string {
 	return []string{first.Train, first.Valid}
 }
 
-// material is the training data of a model: files, and the data sets read from them.
+// material is the training data of a model: the files, and the data sets read from them.
 type material struct {
 	files []string
 	data  []*dataset.Dataset
 }
 
-// width returns the flag that makes the files have the same number of features when they are read
-// alone. It is not needed if the last feature is not 0 everywhere.
+// width returns the flag --min-features with the number of features of all files. Without it, a
+// file read alone might have fewer. It returns nil if the data fix the number: they have names, or
+// a value in the last feature.
 func (m *material) width() []string {
 	for _, d := range m.data {
 		if d.FeatureNames != nil || d.Features == 0 {
@@ -62,7 +63,7 @@ func (m *material) width() []string {
 		rows := d.Reader()
 		for i := range d.Queries {
 			for row := range slices.Chunk(rows.At(i), d.Features) {
-				if row[d.Features-1] != 0 { // NaN too
+				if row[d.Features-1] != 0 { // true for NaN, too
 					return nil
 				}
 			}
@@ -71,7 +72,8 @@ func (m *material) width() []string {
 	return []string{"--min-features", strconv.Itoa(m.data[0].Features)}
 }
 
-// train returns the command that trains a method with a setting; own has further flags.
+// train returns the command that trains a method with the setting v. own contains further flags,
+// and path is the model file.
 func (r *retraining) train(m *method.Method, own []string, v method.Values, seed uint64, from material, path string) []string {
 	args := append([]string{"train", "--method", m.Name}, own...)
 	for _, word := range settingWords(v) {
@@ -88,7 +90,7 @@ func (r *retraining) train(m *method.Method, own []string, v method.Values, seed
 	return append(args, "--model", path)
 }
 
-// settingWords returns the settings that differ from their defaults, as NAME=VALUE.
+// settingWords returns the settings that differ from their defaults, each as NAME=VALUE.
 func settingWords(v method.Values) (words []string) {
 	for _, name := range v.Names() {
 		if !v.IsDefault(name) {
@@ -98,14 +100,14 @@ func settingWords(v method.Values) (words []string) {
 	return words
 }
 
-// ownFlags are flags whose values are not copied to the new command.
+// ownFlags contains the flags whose values are not copied to the new command.
 var ownFlags = map[string]bool{
 	"seed": true, "transform": true, "threshold": true, "data": true, "train": true, "valid": true, "test": true, "select": true, "measures": true, "ties": true,
 	"format": true, "quiet": true, "method": true, "scorer": true, "refit": true, "model": true, "out": true, "no-record": true, "by": true, "max-grade": true,
 }
 
-// shared returns the flags for reading data and for relevance that both commands have, except some.
-// If the data determined the threshold, it is given as a number.
+// shared returns the given flags that both commands have, except ownFlags and but. If the data
+// determined the threshold of relevance, it adds --threshold with its value.
 func (r *retraining) shared(by *cobra.Command, but ...string) (args []string) {
 	r.cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(but, flag.Name) && !ownFlags[flag.Name] && by.Flags().Lookup(flag.Name) != nil {

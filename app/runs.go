@@ -29,7 +29,7 @@ fingerprints of the data, program version, seed, learning curve, per-query resul
 files written. A run has a number.
 
 The record is an SQLite database, .listwise/runs.db. Several commands may write to it
-at once. If a command is killed, finished runs stay intact. --no-record skips
+at once. If a command is killed, finished runs remain intact. --no-record skips
 recording. Deleting the folder .listwise deletes the record and nothing else.`,
 		Example: `  listwise runs list --method mle
   listwise runs show 12
@@ -47,7 +47,8 @@ recording. Deleting the folder .listwise deletes the record and nothing else.`,
 	return cmd
 }
 
-// withRuns calls fn with the record of this folder. A missing record or run becomes a usage error.
+// withRuns opens the record of the current folder and calls fn with it. A missing record or run
+// becomes a usage error.
 func withRuns(fn func(*runs.Store) error) error {
 	store, err := runs.OpenExisting(".")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +96,7 @@ func runNumbers(args []string) ([]int64, error) {
 	return ids, nil
 }
 
-// exactly requires n arguments that are numbers of runs.
+// exactly returns a check for n arguments that are numbers of runs.
 func exactly(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == n {
@@ -121,8 +122,8 @@ func newRunsListCommand(env *environment) *cobra.Command {
 		Use:   "list",
 		Short: "List recorded runs, newest first",
 		Long: `Lists the runs of this folder, newest first, one line for each run and method. The
-measures are means on the data it was evaluated on (for tune and auto, means over the
-test folds).
+measures are means over the evaluation data (for tune and auto, means over the test
+folds).
 
 A run is finished, failed, interrupted (stopped or killed) or running.`,
 		Example: `  listwise runs list
@@ -170,7 +171,8 @@ func (f *runsListFlags) run(env *environment) error {
 	return env.print(runsReport(list, env.format == "text"))
 }
 
-// runsReport returns the table of runs. With brief it has only the first four measures, to fit a terminal.
+// runsReport returns the table of runs. If brief is set, the table has only the first four
+// measures, to fit a terminal.
 func runsReport(list []runs.Run, brief bool) report {
 	const most = 4 // measures in a brief list
 	names := measureNames(list)
@@ -265,7 +267,7 @@ func mainData(r *runs.Run) string {
 	return r.Data[0].Path
 }
 
-// when formats a time: local time for people, else UTC.
+// when formats a time: in local time for people, otherwise in UTC.
 func when(t time.Time, people bool) string {
 	if people {
 		return t.Local().Format(time.DateTime)
@@ -277,17 +279,17 @@ func newRunsExportCommand(env *environment) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "export (ID… | --all)",
-		Short: "Print everything recorded of runs, as JSON or CSV",
-		Long: `Prints everything recorded of the given runs, oldest first.
+		Short: "Print everything recorded about runs, as JSON or CSV",
+		Long: `Prints everything recorded about the given runs, oldest first.
 
-JSON (the default) is a list with one object a run: id, kind, status, begun, seconds,
+JSON (the default) is a list with one object per run: id, kind, status, begun, seconds,
 command, methods, config, seed, code, error, data, files, results, curve. Each of the
 results has a ranker, a fold (empty for the mean over folds, or without folds),
 settings, training, validation, trials, and measures with mean, tie_neutral, queries
 and per_query. Unknown and non-finite numbers are null.
 
 CSV has one line for each query and measure, with the columns run, begun, kind, seed,
-ranker, fold, measure, query, value. Lines without a query have the mean.`,
+ranker, fold, measure, query, value. Lines without a query contain the mean.`,
 		Example: `  listwise runs export 12 > run12.json
   listwise runs export 11 12 --format csv > queries.csv
   listwise runs export --all > runs.json`,
@@ -396,7 +398,7 @@ func newRunsDeleteCommand(env *environment) *cobra.Command {
 		Use:   "delete ID…",
 		Short: "Delete runs from the record",
 		Long: `Deletes runs from the record of this folder, without asking, and lists them. Files
-that a run wrote, such as models, stay. Numbers of deleted runs are not reused.`,
+that a run wrote, such as models, remain. Numbers of deleted runs are not reused.`,
 		Example: `  listwise runs delete 12
   listwise runs delete 3 4 5`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -441,8 +443,8 @@ func commandLine(args ...string) string {
 	return shellLine(append([]string{"listwise"}, args...)...)
 }
 
-// operands returns the names as arguments at the end of a command line. If a name begins with "-", "--"
-// precedes them, so that it is not read as a flag.
+// operands returns names as the last arguments of a command line. If a name begins with "-", it
+// inserts "--" before them, so that the name is not parsed as a flag.
 func operands(names []string) []string {
 	if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "-") }) {
 		return append([]string{"--"}, names...)
@@ -450,8 +452,8 @@ func operands(names []string) []string {
 	return names
 }
 
-// shellLine returns the arguments as one line for a POSIX shell. It quotes an argument if it is empty
-// or has characters with a meaning in shells.
+// shellLine joins the arguments to one line for a POSIX shell. It quotes an argument that is empty
+// or contains a character with a meaning in shells.
 func shellLine(args ...string) string {
 	var words []string
 	for _, arg := range args {

@@ -22,23 +22,23 @@ import (
 	"github.com/listwise/listwise/tune/ensemble"
 )
 
-// recording is the flag of commands whose runs are recorded.
+// recording has the flag of commands whose runs are recorded.
 type recording struct{ noRecord bool }
 
 func (r *recording) addTo(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&r.noRecord, "no-record", false, "do not record this run (see \"listwise runs\")")
 }
 
-// recorder records one run. If the record cannot be written, the command only prints a warning, at
-// most runs.Patience after its result.
+// recorder records one run. If it cannot write the record, the command prints its result and, at
+// most runs.Patience later, a warning.
 type recorder struct {
 	env   *environment
 	run   *runs.Run   // nil: nothing is recorded
-	store *runs.Store // that knows of the run, nil if none does yet
+	store *runs.Store // contains the run; nil until enter succeeds
 }
 
-// hurry is the time that a run waits at its beginning for other writers. If this fails, the run is
-// recorded at its end.
+// hurry limits the time that the beginning of a run waits for other writers. If the wait fails, the
+// run is recorded at its end.
 const hurry = 100 * time.Millisecond
 
 // begin adds the run that describe returns to the record.
@@ -49,7 +49,7 @@ func (r *recording) begin(env *environment, describe func() *runs.Run) *recorder
 	}
 	rec.run = describe()
 	rec.run.Command, rec.run.Begun = env.args, time.Now()
-	_ = rec.enter(time.Now().Add(hurry)) // if it is no passing error, it comes again in the end
+	_ = rec.enter(time.Now().Add(hurry)) // a lasting error recurs at the end of the run
 	return rec
 }
 
@@ -63,11 +63,11 @@ func (r *recorder) enter(deadline time.Time) error {
 	if err = store.Wait(time.Until(deadline)); err == nil {
 		err = store.Begin(r.run)
 	}
-	if status != "" { // it has ended
+	if status != "" { // the run has ended
 		r.run.Status = status
 	}
 	if err != nil {
-		_ = store.Close() // the first error is what matters
+		_ = store.Close() // the first error is reported
 		return err
 	}
 	r.store = store
@@ -99,7 +99,7 @@ func (r *recorder) result(result runs.RankerResult) {
 	}
 }
 
-// wrote adds files that the run has written. Empty names are ignored.
+// wrote adds files that the run has written. It ignores empty names.
 func (r *recorder) wrote(paths ...string) {
 	if r.run == nil {
 		return
@@ -111,8 +111,8 @@ func (r *recorder) wrote(paths ...string) {
 	}
 }
 
-// conclude records the end of the run, which failed if err is not nil, and prints its result. The
-// result is printed after it is recorded, unless recording has to wait for other processes.
+// conclude records the end of the run and prints its result. The run failed if err is not nil. The
+// result is printed after the record is written, unless the record is locked by other processes.
 func (r *recorder) conclude(out report, err error) error {
 	r.settle(err)
 	recorded := r.finish(hurry) == nil
@@ -137,20 +137,20 @@ func (r *recorder) settle(err error) {
 	}
 }
 
-// insist records the end of the run, or warns that this failed.
+// insist records the end of the run, waiting up to runs.Patience. It prints a warning on failure.
 func (r *recorder) insist() {
 	err := r.finish(runs.Patience)
 	if err == nil {
 		return
 	}
 	if r.store != nil {
-		_ = r.store.Close() // the first error is what matters
+		_ = r.store.Close() // the first error is reported
 	}
 	r.env.note("warning: this run is not recorded: %v (--no-record turns recording off)", err)
 }
 
 // finish records the end of the run, and its beginning if that is missing. It waits at most
-// patience, and may be called again after an error.
+// patience for other writers. It may be called again after an error.
 func (r *recorder) finish(patience time.Duration) error {
 	if r.run == nil {
 		return nil
@@ -167,7 +167,7 @@ func (r *recorder) finish(patience time.Duration) error {
 	if err := r.store.Finish(r.run); err != nil {
 		return err
 	}
-	_ = r.store.Close() // what was written is safe
+	_ = r.store.Close() // the record is already written
 	return nil
 }
 
@@ -199,7 +199,7 @@ func recordedTraining(m *model.Model) map[string]any {
 		err = json.Unmarshal(text, &training)
 	}
 	if err != nil {
-		return nil // as with a final objective that is no number
+		return nil // JSON cannot represent a NaN objective
 	}
 	return training
 }
@@ -216,7 +216,7 @@ func (l *learning) recordedSettings(c measure.Convention) map[string]any {
 	return settings
 }
 
-// recorded describes a run of train before it trains.
+// recorded describes a run of train before the training starts.
 func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 	c := f.recordedSettings(measure.ConventionOf(p.Select))
 	c["scorer"], c["select"], c["hyperparameters"] = cmp.Or(f.scorer, m.Scorers()[0]), p.Select.Name(), p.Values.Typed()
@@ -240,7 +240,7 @@ func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 	return r
 }
 
-// trainResult returns the result of a training; valid may be nil.
+// trainResult returns the result of a training. valid may be nil.
 func trainResult(m *method.Method, p *method.Problem, trained *model.Model, valid *measure.Result) runs.RankerResult {
 	r := runs.RankerResult{Ranker: m.Name, Settings: p.Values.Typed(), Training: recordedTraining(trained), Validation: runs.NaN()}
 	if v := trained.Training.Validation; v != nil {
@@ -252,7 +252,7 @@ func trainResult(m *method.Method, p *method.Problem, trained *model.Model, vali
 	return r
 }
 
-// recorded describes a run of tune before it trains.
+// recorded describes a run of tune before the search starts.
 func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
 	settings := f.recordedSettings(c.Convention)
 	settings["select"], settings["ties"] = c.Select.Name(), c.Ties.String()
@@ -276,7 +276,8 @@ func namesOfMeasures(measures []measure.Measure) []any {
 	return mapped(measures, func(m measure.Measure) any { return m.Name() })
 }
 
-// recordedEntry returns a method's hyperparameters. If several values are tried, they are a list.
+// recordedEntry returns a method's hyperparameters. A hyperparameter with several values to try is
+// a list.
 func (f *tuneFlags) recordedEntry(e *tune.Entry) map[string]any {
 	tried := e.Settings[0].Typed()
 	for name := range tried {
@@ -297,8 +298,8 @@ func (f *tuneFlags) recordedEntry(e *tune.Entry) map[string]any {
 	return settings
 }
 
-// recordTuning adds the results of tune: for every method the means over its folds, and the results
-// of each fold.
+// recordTuning adds the results of tune: for each method the means over folds, and the results of
+// each fold.
 func recordTuning(rec *recorder, c *tune.Config, r *tune.Result) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -319,7 +320,8 @@ func tunedMeans(row *tune.Row) runs.RankerResult {
 	return runs.RankerResult{Ranker: row.Entry.Name, Validation: runs.NaN(), Measures: meansOf(row.Measures, tests)}
 }
 
-// meansOf returns means over folds in the form of the record.
+// meansOf returns means over folds in the form of the record. Queries sums the counted queries of
+// the folds.
 func meansOf(means []tune.Summary, folds []*measure.Result) []runs.Measure {
 	var all []runs.Measure
 	for _, s := range means {

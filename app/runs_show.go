@@ -81,7 +81,7 @@ func (r *report) onlyMeans() {
 	}
 }
 
-// shortLinesOf shortens lines and adds a line with the number of the others.
+// shortLinesOf shortens lines, and adds a line that states the number of omitted lines.
 func shortLinesOf(lines []string, what string) []string {
 	first, more := shortened(lines, what)
 	if more != "" {
@@ -180,7 +180,7 @@ func resultsReport(r *runs.Run) report {
 	return out
 }
 
-// choiceLines lists the choices of tune and the ends of trainings.
+// choiceLines describes the settings that tune chose, and how each training ended.
 func choiceLines(r *runs.Run) []string {
 	var lines []string
 	for i := range r.Results {
@@ -241,7 +241,7 @@ func drawCurve(name, unit string, values []float64) []string {
 }
 
 // sparkline draws finite values as a line of at most width blocks. If there are more values, a
-// block is a mean of neighbors.
+// block shows the mean of neighbors.
 func sparkline(values []float64, width int) string {
 	n := min(len(values), width)
 	means := make([]float64, n)
@@ -257,7 +257,7 @@ func sparkline(values []float64, width int) string {
 	for i, v := range means {
 		level := 0
 		if high > low {
-			level = int(float64((float64(v/2)-float64(low/2))/(float64(high/2)-float64(low/2))*float64(len(blocks)-1)) + 0.5) // halves, lest the difference overflow
+			level = int(float64((float64(v/2)-float64(low/2))/(float64(high/2)-float64(low/2))*float64(len(blocks)-1)) + 0.5) // halved to avoid overflow of the difference
 		}
 		line[i] = blocks[level]
 	}
@@ -272,8 +272,8 @@ func newRunsDiffCommand(env *environment) *cobra.Command {
 each measure of both runs, shows the means, their difference (B minus A), and on how
 many common queries B is better, equal and worse.
 
-Methods with the same name are compared; if no name is common and each run has one
-method, these are. Data are compared by fingerprints, not by path. "listwise compare"
+Methods with the same name are compared. If no name is common and each run has one
+method, these two are compared. Data are compared by fingerprints, not by path. "listwise compare"
 tests differences for significance.`,
 		Example: `  listwise runs diff 11 12`,
 		Args:    exactly(2),
@@ -287,7 +287,7 @@ tests differences for significance.`,
 	}
 }
 
-// diffJSON is a comparison of runs that scripts rely on.
+// diffJSON is the JSON form of a comparison of runs. Scripts rely on its names.
 type diffJSON struct {
 	A        int64             `json:"a"`
 	B        int64             `json:"b"`

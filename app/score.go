@@ -46,14 +46,14 @@ Output formats (--format):
 Scores are printed with all their digits. A document without an id is identified by
 its number within its query. Documents with equal scores get different ranks, in the
 order of the input. A TREC run orders them by descending id (as bytes), as trec_eval
-does. A run that has a document twice in a query is refused. Ids are printed
-unchanged, including those that a spreadsheet takes for a formula.
+does. In a run, a document that occurs twice in a query is an error. Ids are printed
+unchanged, even if a spreadsheet would read them as formulas.
 
 Grades are read but ignored. Text without grades needs grade 0 on every line; a table
 may lack the column. Features are matched by name if both the model and the data have
 names, and otherwise by position. Features that the data lack count as 0.
 
---missing and --absent are by default what they were in training (model).`,
+By default, --missing and --absent use the rules of the training (model).`,
 		Example: `  listwise score --model m.json --data test.txt --out test.scores
   zcat new.txt.gz | listwise score --model m.json --data -
   listwise score --model m.json --data test.txt --format tsv --best-first --top 10
@@ -76,7 +76,7 @@ names, and otherwise by position. Features that the data lack count as 0.
 	fl.StringVar(&f.out, "out", "", "output `file` (default: standard output)")
 	fl.StringVar(&env.format, "format", "text", "output `format`: text, "+suggest.OneOf(scored.Formats()[1:]))
 	fl.BoolVar(&f.ranking.BestFirst, "best-first", false, "sort the documents of a query by descending score")
-	addWhole(fl, &f.ranking.Top, "top", 0, 0, "`number` of best documents a query to write; 0: all")
+	addWhole(fl, &f.ranking.Top, "top", 0, 0, "`number` of best documents per query; 0: all")
 	fl.StringVar(&f.ranking.Tag, "tag", "", "system `name` in a run (default: "+scored.DefaultTag+")")
 	f.oneShard.addTo(cmd, "`number` of the shard to score, from 0 (default: all)")
 	f.scoring.addTo(cmd)
@@ -109,7 +109,7 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	}
 	f.widen(&opts)
 	opts.Stream = true
-	if opts.Negative == dataset.NegativeError { // grades have no influence
+	if opts.Negative == dataset.NegativeError { // scoring ignores grades
 		opts.Negative = dataset.NegativeZero
 	}
 	d, err := env.openAndWarn(ctx, "data", f.data, opts)
@@ -147,7 +147,7 @@ func (env *environment) writeRanking(out string, d *dataset.Dataset, rows []floa
 		b := bufio.NewWriterSize(w, 1<<16)
 		err := scored.Write(b, d, rows, o)
 		if _, failed := b.Write(nil); err != nil && failed == nil {
-			return usageErrorf("--format %s: %w", o.Format, err) // not the writing is at fault
+			return usageErrorf("--format %s: %w", o.Format, err) // the error is about the format, not about writing
 		}
 		if err != nil {
 			return err
@@ -182,7 +182,7 @@ const (
 	ignoreOthers = "ignore"
 )
 
-// ofModel is the value of --missing and --absent that follows each model.
+// ofModel is the value of --missing and --absent that applies each model's own rule.
 const ofModel = "model"
 
 func (s *scoring) addTo(cmd *cobra.Command) {
@@ -196,7 +196,7 @@ func (s *scoring) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.otherFeatures, "other-features", refuseOthers, "`how` to treat features unknown to the model: refuse or ignore")
 }
 
-// hintAtOthers adds to an error about features unknown to the model which flag ignores them.
+// hintAtOthers appends a hint at --other-features to an error about features unknown to the model.
 func hintAtOthers(err error) error {
 	if names, ok := errors.AsType[*dataset.NamesError](err); ok && len(names.Missing) == 0 {
 		return fmt.Errorf("%w (--other-features ignore drops them)", err)
@@ -216,18 +216,18 @@ func (s *scoring) options() (dataset.Options, error) {
 		return dataset.Options{}, err
 	}
 	if s.absent == ofModel {
-		r.absent = absentZero // until the models are known
+		r.absent = absentZero // forModels sets the rule once the models are known
 	}
 	opts, err := r.options()
 	opts.IgnoreOthers = s.otherFeatures == ignoreOthers
 	return opts, err
 }
 
-// withRoom returns the data, read query by query if their features and scores do not fit into
-// memory. It is an error if they still do not fit.
+// withRoom returns d if its features and scores fit into memory. Otherwise it opens the file again
+// to read it query by query. It returns an error if d still does not fit.
 func (s *scoring) withRoom(ctx context.Context, env *environment, path string, d *dataset.Dataset, opts dataset.Options) (*dataset.Dataset, error) {
-	const scoreBytes = 8 + 8 // also in the order of the input
-	const few = 2 << 20      // bytes of scores, which are not counted
+	const scoreBytes = 8 + 8 // a score and its copy in input order
+	const few = 2 << 20      // bytes of scores that are not counted
 	need := func() int64 {
 		scores := max(0, int64(d.Docs())*scoreBytes-few)
 		return d.FeatureBytes() + int64(d.Docs())*memory.DocumentBytes + int64(len(d.Queries))*memory.QueryBytes + scores
@@ -284,8 +284,8 @@ func (s *scoring) check(env *environment, data string, paths []string, divisions
 	return nil
 }
 
-// checkModel returns an error if the option contradicts the model. It adds the model's rules for
-// missing values to policies.
+// checkModel returns an error if --missing contradicts the model's rule for missing values. It adds
+// the rule to policies.
 func (s *scoring) checkModel(path string, m *model.Model, policies map[string]bool) error {
 	for _, member := range m.Members() {
 		if member.Missing == dataset.MissingError {
@@ -314,8 +314,8 @@ func (s *scoring) warnOfNoRule(env *environment, path string) {
 	env.note("warning: the model %s was trained on data without missing values and has no rule for them; --missing %s applies", path, s.missing)
 }
 
-// noteOfThreshold notes models that were trained with another threshold of relevance, unless a
-// threshold is given.
+// noteOfThreshold prints a note for each model that was trained with another threshold of
+// relevance. It prints nothing if --threshold is given.
 func (j *judging) noteOfThreshold(env *environment, c measure.Convention, paths []string, divisions []ensemble.Division) {
 	if j.threshold != autoThreshold {
 		return
@@ -338,13 +338,14 @@ func (j *judging) noteOfThreshold(env *environment, c measure.Convention, paths 
 	}
 }
 
-// The values of --absent; scoring commands have ofModel, too.
+// The values of --absent. Scoring commands also accept ofModel.
 const (
 	absentZero    = "zero"
 	absentMissing = "missing"
 )
 
-// parseAbsent parses --absent and reports whether omitted features are missing.
+// parseAbsent parses --absent and reports whether omitted features are missing. others are further
+// valid values.
 func parseAbsent(text string, others ...string) (bool, error) {
 	known := append([]string{absentZero, absentMissing}, others...)
 	if !slices.Contains(known, text) {
@@ -356,9 +357,9 @@ func parseAbsent(text string, others ...string) (bool, error) {
 	return text == absentMissing, nil
 }
 
-// forModels sets the reader's options for the models: the names of their features, their
-// categories, and whether omitted features are missing. They are missing if all models learned so.
-// Different categories of a feature are an error.
+// forModels sets the feature names, the categories and the treatment of omitted features in the
+// reader's options. Omitted features are missing if they were missing in the training of every
+// model. It returns an error if two models have different categories for a feature.
 func (s *scoring) forModels(opts *dataset.Options, models ...*model.Model) error {
 	width, missing := 0, len(models) > 0
 	for _, m := range models {
@@ -380,7 +381,7 @@ func (s *scoring) forModels(opts *dataset.Options, models ...*model.Model) error
 	if s.absent == ofModel {
 		opts.AbsentMissing = missing
 	}
-	if opts.AbsentMissing { // those that no line has are missing, too
+	if opts.AbsentMissing { // features that no line has are missing, too
 		opts.MinFeatures = width
 	}
 	return nil
@@ -405,8 +406,8 @@ func addCategories(opts *dataset.Options, m *model.Model) error {
 	return nil
 }
 
-// modelsAmong returns the models among the paths, of listwise or of other systems. Errors are
-// reported later, when the model scores.
+// modelsAmong loads the models among the paths, of listwise or of other systems. It skips a model
+// that cannot be loaded, because scoring reports the error later.
 func modelsAmong(paths []string) []*model.Model {
 	var models []*model.Model
 	for _, path := range paths {
@@ -420,9 +421,9 @@ func modelsAmong(paths []string) []*model.Model {
 	return models
 }
 
-// warnOfForm warns of differences in form between data and model. Omitted features may count as 0
-// although the model takes them as missing. Features may be matched by position. The model may
-// count columns from another number.
+// warnOfForm warns if data and model differ in form. It checks three cases: omitted features count
+// as 0 although the model treats them as missing; features are matched by position; the model
+// counts columns from another number.
 func (s *scoring) warnOfForm(env *environment, path, data string, m *model.Model, d *dataset.Dataset) {
 	members := m.Members()
 	if d.Absent() > 0 && s.absent == ofModel {
@@ -442,12 +443,12 @@ func (s *scoring) warnOfForm(env *environment, path, data string, m *model.Model
 		env.note("note: %s: the model has no feature names, so the features of %s are matched by order: %s", path, data, list)
 	}
 	if d.FeatureNames == nil && slices.ContainsFunc(members, func(m *model.Model) bool { return countsFromOne(m, d.Features) }) {
-		env.note("warning: no tree of %s uses its first feature, and it has one more than %s: it seems to count columns as svmlight text counts features, from 1 (listwise import %s --first-feature 1 --model OUT makes column 1 feature 1)",
+		env.note("warning: no tree of %s uses its first feature, and the model has one feature more than %s: it seems to count columns from 1, as svmlight text does (listwise import %s --first-feature 1 --model OUT makes column 1 feature 1)",
 			path, data, path)
 	}
 }
 
-// ofXGBoost reports whether a model was read from a file of XGBoost without feature names.
+// ofXGBoost reports whether a model was imported from a file of XGBoost.
 func ofXGBoost(m *model.Model) bool {
 	return m.Training.Status == imported && (m.Method == "xgboost" || m.Method == "xgboost-dump")
 }
@@ -455,8 +456,8 @@ func ofXGBoost(m *model.Model) bool {
 // imported is the training status of other systems' models.
 const imported = "imported"
 
-// countsFromOne reports whether a model of another system has one column more than the data and no
-// tree that uses the first. Models with feature names do not.
+// countsFromOne reports whether an imported model of trees seems to number columns from 1. Such a
+// model has one column more than the data, no split on its first column, and no feature names.
 func countsFromOne(m *model.Model, features int) bool {
 	t, trees := m.Scorer.(*scorer.Trees)
 	if !trees || m.Training.Status != imported || m.FeatureNames != nil || t.NumFeatures() != features+1 {

@@ -51,27 +51,28 @@ func newServeCommand(env *environment) *cobra.Command {
 
 Scores equal those of "listwise score". --model takes a model of listwise or another
 system; NAME may contain a version, as in web@2. A model is reloaded when its file
-changes, and all models at SIGHUP. If a file cannot be read, the old model stays, and
-/readyz and the log report it. Open requests finish with the model they began with.
+changes, and all models at SIGHUP. If a file cannot be read, the old model remains,
+and /readyz and the log report the error. Open requests finish with the model with
+which they began.
 
 Requests beyond --max-concurrent or --max-request-memory are answered with status 429.
---lenient accepts requests that omit features or have others than the model's.
---absent is the value of omitted features: model (missing if the model's features have
-names, otherwise as in training), zero or missing. --background gives the documents
-that explanations compare with (default: those of the request). They must have the
-model's features.
+--lenient accepts requests that omit features or contain features unknown to the
+model. --absent is the value of omitted features: model (missing if the model's
+features have names, otherwise as in training), zero or missing. --background names
+the documents with which explanations compare (default: the documents of the request).
+They must have the model's features.
 
 Experiments: --split gives each user one of several models, by integer weights
 (default: equal). --interleave mixes the rankings of two models by team draft.
---shadow logs the scores of a second model without showing them. --by says whether the
-user of a request or its query decides. "listwise clicks" reads the log of
---experiment-log, which is reopened at SIGHUP.
+--shadow logs the scores of a second model without showing them. --by assigns
+requests by user or by query. "listwise clicks" reads the log of --experiment-log. The
+server reopens the log at SIGHUP.
 
 Access: the server listens on this machine only, unless --allow-remote is given.
 Requests need a token if --token-file or the environment variable ` + tokensVariable + `
-(separated by white space) has any. --cert and --key turn on TLS. --client-ca requires
-client certificates. --client restricts a model to certificates with that common name,
-DNS name or URI.
+contains one. White space separates tokens in the variable. --cert and --key turn on
+TLS. --client-ca requires client certificates. --client restricts a model to
+certificates with the given common name, DNS name or URI.
 
 The log goes to standard error, as text or with --format json. It never contains
 features. An example request:
@@ -111,10 +112,10 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 	signals.onHangup(func() {
 		select {
 		case hung <- struct{}{}:
-		default: // one that is to come reads all files, too
+		default: // a pending signal will reread all files
 		}
 	})
-	if all := block.MachineMemory(); all > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT does not say
+	if all := block.MachineMemory(); all > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
 		debug.SetMemoryLimit(all / 10 * 9)
 	}
 	c, err := f.config(ctx, env)
@@ -144,7 +145,7 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 		return fmt.Errorf("--addr %s: %w", f.addr, err)
 	}
 	signals.wait(f.grace + time.Second)
-	// A server that stops waits for no model that is being loaded.
+	// A server that shuts down does not wait for a model that is loading.
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go s.Watch(watching, f.reload)
@@ -173,26 +174,26 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 func closeRecords(c *serve.Config) error {
 	err := c.Records.Close()
 	if lost, _ := c.Records.Dropped(); lost > 0 {
-		c.Log.Error("the log of experiments lacks lines", "lost", lost)
+		c.Log.Error("lines of the experiment log were lost", "lost", lost)
 	}
 	return err
 }
 
-// reread reads all files again. If a file cannot be read, the old content stays.
+// reread reads all files again. If a file cannot be read, the old content remains in use.
 func (f *serveFlags) reread(s *serve.Server, certificates *serve.Certificates, c *serve.Config) {
 	log := c.Log
-	log.Info("SIGHUP: reading models, tokens and certificates anew")
-	_ = s.Reload(true) // which logs
+	log.Info("SIGHUP: reloading models, tokens and certificates")
+	_ = s.Reload(true) // Reload logs its errors
 	tokens, err := f.tokens()
 	if err == nil {
 		err = s.SetTokens(tokens)
 	}
 	if err != nil {
-		log.Error("tokens cannot be read; the old ones stay", "error", err)
+		log.Error("tokens cannot be read; the old tokens remain valid", "error", err)
 	}
 	if certificates != nil {
 		if err := certificates.Reload(); err != nil {
-			log.Error("certificates cannot be read; the old ones stay", "error", err)
+			log.Error("certificates cannot be read; the old certificates remain in use", "error", err)
 		}
 	}
 	if c.Records != nil {
@@ -202,7 +203,7 @@ func (f *serveFlags) reread(s *serve.Server, certificates *serve.Certificates, c
 	}
 }
 
-// config returns what the flags say of the server.
+// config returns the server configuration that the flags describe.
 func (f *serveFlags) config(ctx context.Context, env *environment) (c serve.Config, err error) {
 	c = serve.Config{Aliases: make(map[string]string), Lenient: f.lenient, Absent: serve.Absent(f.absent), Log: env.logger()}
 	for _, text := range f.models {
@@ -259,7 +260,7 @@ func (f *serveFlags) readBackgrounds(ctx context.Context, env *environment, mode
 		if err != nil {
 			return nil, err
 		}
-		// A copy, as a request may still use it after the command has closed its files.
+		// Copy the data, because a request may use them after the command has closed its files.
 		d = d.Filter(func(*dataset.Query) bool { return true })
 		d.IgnoreOthers = true
 		all[name] = d
@@ -288,20 +289,20 @@ type accessFlags struct {
 	tokenFile           string
 	cert, key, clientCA string
 	clients             []string
-	local               bool // the address is this machine's alone
+	local               bool // only this machine can reach addr
 }
 
 func (a *accessFlags) addTo(fl *pflag.FlagSet) {
 	fl.StringVar(&a.addr, "addr", "127.0.0.1:8080", "listen `address`, HOST:PORT; port 0: any free port")
 	fl.BoolVar(&a.remote, "allow-remote", false, "allow an --addr that other machines can reach")
-	fl.StringVar(&a.tokenFile, "token-file", "", "`file` of bearer tokens that requests must present, one a line")
+	fl.StringVar(&a.tokenFile, "token-file", "", "`file` of bearer tokens that requests must present, one per line")
 	fl.StringVar(&a.cert, "cert", "", "`file` of the TLS certificate and its chain (PEM)")
 	fl.StringVar(&a.key, "key", "", "`file` of the certificate's private key (PEM)")
 	fl.StringVar(&a.clientCA, "client-ca", "", "`file` of root certificates for client certificates (PEM)")
 	fl.StringArrayVar(&a.clients, "client", nil, "client certificate that may use a model, `MODEL=NAME`; repeatable")
 }
 
-// config sets what the flags say of a server, and returns its certificates, nil without TLS.
+// config applies the flags to c. It returns the server's certificates, or nil without TLS.
 func (a *accessFlags) config(ctx context.Context, c *serve.Config) (*serve.Certificates, error) {
 	var err error
 	if a.local, err = a.checkAddr(ctx); err != nil {
@@ -344,15 +345,15 @@ func (a *accessFlags) tokens() ([]string, error) {
 			return nil, usageErrorf("--token-file: %w", err)
 		}
 		if len(strings.Fields(string(file))) == 0 {
-			return nil, usageErrorf("--token-file %s: found no token, expected one a line", a.tokenFile)
+			return nil, usageErrorf("--token-file %s: found no token, expected one per line", a.tokenFile)
 		}
 		text += "\n" + string(file)
 	}
 	return strings.Fields(text), nil
 }
 
-// checkAddr reports whether only this machine can reach the address. Other addresses are an error
-// without --allow-remote.
+// checkAddr reports whether only this machine can reach the address. An address that other machines
+// can reach is an error without --allow-remote.
 func (a *accessFlags) checkAddr(ctx context.Context) (local bool, err error) {
 	host, _, err := net.SplitHostPort(a.addr)
 	if err != nil {
@@ -382,12 +383,12 @@ func (a *accessFlags) warning(c *serve.Config) string {
 	case len(c.Tokens) == 0 && a.clientCA == "":
 		return fmt.Sprintf("anyone who can reach %s may use the models: found neither tokens (--token-file) nor client certificates (--client-ca)", a.addr)
 	case a.cert == "":
-		return "tokens and features cross the network as they are: there is no TLS (--cert, --key)"
+		return "tokens and features cross the network unencrypted: there is no TLS (--cert, --key)"
 	}
 	return ""
 }
 
-// experimentFlags are the flags for comparing models in use.
+// experimentFlags has the flags for experiments between models.
 type experimentFlags struct {
 	splits      []string
 	interleaves []string
@@ -400,11 +401,11 @@ func (f *experimentFlags) add(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.splits, "split", nil, "split users among models, `NAME=MODEL:SHARE,MODEL:SHARE`; repeatable")
 	fl.StringArrayVar(&f.interleaves, "interleave", nil, "interleave the rankings of two models, `NAME=MODEL,MODEL`; repeatable")
 	fl.StringVar(&f.by, "by", "user", "assign experiments by `user` or query")
-	fl.StringArrayVar(&f.shadows, "shadow", nil, "also score the first model's requests by the second, `MODEL=MODEL`; repeatable")
+	fl.StringArrayVar(&f.shadows, "shadow", nil, "score the first model's requests with the second, too, `MODEL=MODEL`; repeatable")
 	fl.StringVar(&f.log, "experiment-log", "", "`file` for the log of experiments (JSON lines)")
 }
 
-// config sets what the flags say of experiments, and opens the log.
+// config applies the flags to c and opens the log of experiments.
 func (f *experimentFlags) config(c *serve.Config) error {
 	if f.by != "user" && f.by != "query" {
 		return usageErrorf("--by %s: expected user or query", f.by)
@@ -446,7 +447,7 @@ func (f *experimentFlags) config(c *serve.Config) error {
 	return nil
 }
 
-// experiment parses NAME=MODEL:SHARE,….
+// experiment parses NAME=MODEL:SHARE,… and adds the experiment to c. Shares are for splits only.
 func (f *experimentFlags) experiment(c *serve.Config, flag, text, kind string) error {
 	name, arms, ok := strings.Cut(text, "=")
 	if !ok {

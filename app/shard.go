@@ -20,7 +20,7 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// oneShard is the flag of commands that process one shard of a data set.
+// oneShard has the flag of commands that process one shard of a data set.
 type oneShard struct {
 	shard int
 	among *shards.Manifest // nil until fileOf has read it
@@ -43,8 +43,8 @@ func manifest(data string) (*shards.Manifest, error) {
 	return shards.Load(at)
 }
 
-// fileOf returns the file of the selected shard after checking it against the manifest, or data if
-// none is selected.
+// fileOf returns the file of the selected shard after verifying its checksum. It returns data if no
+// shard is selected.
 func (s *oneShard) fileOf(data string) (string, error) {
 	if !s.isOne() {
 		return data, nil
@@ -55,7 +55,7 @@ func (s *oneShard) fileOf(data string) (string, error) {
 	return s.among.Path(s.shard), s.among.Verify(s.shard)
 }
 
-// find reads the manifest of the selected shard.
+// find reads the manifest and checks the number of the selected shard.
 func (s *oneShard) find(data string) error {
 	m, err := manifest(data)
 	if err != nil {
@@ -68,15 +68,16 @@ func (s *oneShard) find(data string) error {
 	return nil
 }
 
-// widen gives a shard without feature names the width of all shards.
+// widen sets the reader's minimum number of features to the number in all shards, if the shards
+// have feature names.
 func (s *oneShard) widen(opts *dataset.Options) {
 	if s.among != nil && s.among.Names != nil {
 		opts.MinFeatures = max(opts.MinFeatures, s.among.Features)
 	}
 }
 
-// arranged returns a shard with the feature names of all shards. If the model has no names,
-// features are in the order of all shards, because the model knows them by position.
+// arranged returns a shard with the feature names of all shards. If the model has no feature names,
+// it orders the features as in all shards, because the model knows them by position.
 func (s *oneShard) arranged(d *dataset.Dataset, model []string) (*dataset.Dataset, error) {
 	if s.among == nil || d.FeatureNames != nil && model != nil {
 		return d, nil
@@ -93,12 +94,12 @@ func (s *oneShard) arranged(d *dataset.Dataset, model []string) (*dataset.Datase
 type partFile struct {
 	Format string       `json:"format"`
 	Shard  int          `json:"shard"`
-	Data   string       `json:"data"`  // the SHA-256 of the shard
-	Model  string       `json:"model"` // and of the model's file
+	Data   string       `json:"data"`  // SHA-256 of the shard
+	Model  string       `json:"model"` // SHA-256 of the model file
 	Part   measure.Part `json:"part"`
 }
 
-// partText is a partFile before its part is read.
+// partText is a partFile whose Part is not decoded yet.
 type partText struct {
 	Format, Data, Model string
 	Shard               int
@@ -134,7 +135,7 @@ func readParts(dir string, m *shards.Manifest, model string, measures []measure.
 		return nil, usageErrorf("--parts: %w", err)
 	}
 	var parts []measure.Part
-	in := make(map[string]string) // the part of a query
+	in := make(map[string]string) // file of each query
 	for _, path := range partsIn(dir) {
 		p, err := readPart(path, m, sum, measures, ties)
 		if err != nil {
@@ -156,7 +157,7 @@ func partsIn(dir string) (paths []string) {
 	if dir == "" {
 		return nil
 	}
-	names, _ := os.ReadDir(dir) // an error is told when they are read
+	names, _ := os.ReadDir(dir) // reading them reports the error
 	for _, name := range names {
 		if strings.HasSuffix(name.Name(), ".json") && !strings.HasPrefix(name.Name(), ".") {
 			paths = append(paths, filepath.Join(dir, name.Name()))
@@ -165,8 +166,8 @@ func partsIn(dir string) (paths []string) {
 	return paths
 }
 
-// queriesOf records the file of each query. It is an error if a query is in the parts of two
-// shards, because the manifest is then wrong. measure.Merge reports a shard with two parts.
+// queriesOf records the file of each query in in. A query in the parts of two shards is an error,
+// because the manifest is then wrong. measure.Merge reports a shard with two parts.
 func queriesOf(p measure.Part, path string, in map[string]string) error {
 	for _, id := range p.Result.Queries() {
 		if other, known := in[id]; known {
@@ -212,8 +213,8 @@ func readPart(path string, m *shards.Manifest, model string, measures []measure.
 	return p, nil
 }
 
-// sharding has the flags of eval for data that several machines evaluate: each evaluates a shard,
-// and one merges the parts.
+// sharding has the flags of eval for data that several machines evaluate. Each machine evaluates a
+// shard, and one machine merges the parts.
 type sharding struct {
 	oneShard
 	part, parts string
@@ -222,7 +223,7 @@ type sharding struct {
 func (s *sharding) addTo(cmd *cobra.Command) {
 	s.oneShard.addTo(cmd, "`number` of the shard to evaluate, from 0 (with --part)")
 	cmd.Flags().StringVar(&s.part, "part", "", "output `file` for one shard's values (.json)")
-	cmd.Flags().StringVar(&s.parts, "parts", "", "`folder` with the parts of all shards, to merge")
+	cmd.Flags().StringVar(&s.parts, "parts", "", "`folder` with the --part files of all shards, to merge")
 }
 
 // checkSharding returns an error if flags contradict each other.
@@ -240,7 +241,8 @@ func (s *sharding) checkSharding(f *evalFlags) error {
 	return nil
 }
 
-// settledFor returns the convention and the measures with the threshold for all shards.
+// settledFor returns the convention and the measures with the threshold for the grades of all
+// shards.
 func settledFor(m *shards.Manifest, c measure.Convention, measures []measure.Measure) (measure.Convention, []measure.Measure) {
 	sample := m.Grades.Sample()
 	all := make([]measure.Measure, len(measures))
@@ -250,7 +252,7 @@ func settledFor(m *shards.Manifest, c measure.Convention, measures []measure.Mea
 	return c.ForGrades(sample), all
 }
 
-// runShard evaluates one shard, or merges the parts of all.
+// runShard evaluates one shard, or merges the parts of all shards.
 func (f *evalFlags) runShard(ctx context.Context, env *environment) error {
 	convention, measures, ties, err := f.parse()
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package app
 
-// ignoreFileSizeSignal does nothing: there is no such signal.
+// ignoreFileSizeSignal does nothing, because the system has no such signal.
 func ignoreFileSizeSignal() {}

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// ignoreFileSizeSignal makes a file that grows beyond the limit set by ulimit -f an
-// error of who writes it, not the end of the process.
+// ignoreFileSizeSignal ignores SIGXFSZ. Writing beyond the limit of ulimit -f is then an error of
+// the write, and does not end the process.
 func ignoreFileSizeSignal() { signal.Ignore(syscall.SIGXFSZ) }

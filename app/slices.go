@@ -48,8 +48,8 @@ func (s *slicer) divide(sets []*dataset.Dataset, threshold float64) ([]*slicing.
 	return all, nil
 }
 
-// divisible returns an error if the data cannot be divided. It is called before anything takes
-// long.
+// divisible returns an error if the data cannot be divided into slices. Commands call it before
+// long work.
 func (s *slicer) divisible(sets []*dataset.Dataset, threshold float64) error {
 	_, err := s.divide(sets, threshold)
 	return err
@@ -95,7 +95,7 @@ func (s *slicer) of(sets []*dataset.Dataset, c measure.Convention, names []strin
 	return all, nil
 }
 
-// slicedJSON are the means on the slices of one key.
+// slicedJSON contains the means on the slices of one key.
 type slicedJSON struct {
 	By     string      `json:"by"`
 	Note   string      `json:"note,omitempty"`
@@ -104,19 +104,20 @@ type slicedJSON struct {
 
 type sliceJSON struct {
 	Slice    string                   `json:"slice"`
-	NoValue  bool                     `json:"no_value,omitempty"` // the queries have none
+	NoValue  bool                     `json:"no_value,omitempty"` // the queries have no value of the key
 	Queries  int                      `json:"queries"`
 	Measures map[string]sliceMeanJSON `json:"measures"`
 }
 
-// sliceMeanJSON has null for the mean of no query and for the interval of one query.
+// sliceMeanJSON is a mean on a slice. The mean over no queries and the interval of one query are
+// null.
 type sliceMeanJSON struct {
 	Mean    any     `json:"mean"`
 	CI      *[2]any `json:"ci"`
 	Counted int     `json:"queries_counted"`
 }
 
-// json returns the slices of a system, nil without --by.
+// json returns the slices of a system. It returns nil without --by.
 func (s *slicedMeans) json(system int) []slicedJSON {
 	if s == nil {
 		return nil
@@ -190,7 +191,7 @@ func intervalText(m slicing.Mean) string {
 	return bounds(m.Interval, plainMarks)
 }
 
-// fewNote describes the intervals of few queries, "" if there are none.
+// fewNote explains the intervals of slices with few queries. It returns "" if there are none.
 func fewNote(counted []int) string {
 	if slices.ContainsFunc(counted, func(n int) bool { return n > 1 && n < stats.FewQueries }) {
 		return fmt.Sprintf("Intervals over fewer than %d queries use Student's t.", stats.FewQueries)
@@ -198,7 +199,7 @@ func fewNote(counted []int) string {
 	return ""
 }
 
-// csv adds columns and rows for the slices to a table; row returns the cells of the table's own
+// csv adds columns and rows for the slices to a table. row returns the cells of the table's own
 // columns.
 func (s *slicedMeans) csv(columns []string, cells [][]any, row func(system, measure string, m slicing.Mean) []any) ([]string, [][]any) {
 	width := len(columns)
@@ -223,8 +224,8 @@ func (s *slicedMeans) csv(columns []string, cells [][]any, row func(system, meas
 	return columns, all
 }
 
-// foldRow returns the row of a slice in the tables of tune, auto and fuse. The mean over the
-// queries of the slice is in the last column, which has the pooled means.
+// foldRow returns the function for the rows of slices in the tables of tune, auto and fuse. The
+// mean over the queries of the slice is in the last column, the column of pooled means.
 func foldRow(columns int) func(system, measure string, m slicing.Mean) []any {
 	return func(system, measure string, m slicing.Mean) []any {
 		cells := make([]any, columns)

@@ -13,31 +13,32 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// contestant is a system: one model or score file, or several runs of a learner.
+// contestant is a system to evaluate: one model or score file, or several runs of a learner.
 type contestant struct {
 	name  string
-	given bool // the name, by the user
+	given bool // the user gave the name
 	runs  []run
 }
 
-// run is a file or folder, and its results on all queries.
+// run is a file or folder of a system, and its result on all queries.
 type run struct {
 	path   string
 	result *measure.Result
 }
 
-// seedMark is replaced by a seed in paths.
+// seedMark is the part of a path that stands for a random seed.
 const seedMark = "{seed}"
 
-const noFoldTests = "a test over the means of folds is refused: folds share training data, so their means are not independent of each other, " +
-	"as a t-test needs, and a handful of them says next to nothing about their own spread; " +
-	"the queries of all test folds are tested instead, each once, by --data DIR with the folders of the systems' scores (OUT/METHOD of tune)"
+const noFoldTests = "a test over the means of folds is refused: folds share training data, so their means are not independent, " +
+	"as a t-test assumes, and a few means do not show their spread; " +
+	"test the queries of all folds instead: --data DIR with the folders of the systems' scores (OUT/METHOD of tune)"
 
 func namesOf(systems []*contestant) []string {
 	return mapped(systems, func(s *contestant) string { return s.name })
 }
 
-// systems parses the arguments [NAME=]PATH[,PATH…] and replaces seeds.
+// systems parses the arguments [NAME=]PATH[,PATH…]. It replaces seedMark in paths by each seed of
+// --seeds.
 func (f *compareFlags) systems(args []string) ([]*contestant, error) {
 	seeds, err := parseSeeds(f.seeds)
 	if err != nil {
@@ -98,8 +99,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// shortName is the last part of a path that distinguishes systems, without endings of models and
-// scores and without the mark of a seed.
+// shortName returns the last part of a path that distinguishes systems. It removes the endings of
+// models and scores, and seedMark.
 func shortName(path string) string {
 	path = filepath.Clean(path)
 	for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -115,7 +116,7 @@ func shortName(path string) string {
 	return bareName(path)
 }
 
-// bareName is the last part of a path without the endings of models and scores.
+// bareName returns the last part of a path without the endings of models and scores.
 func bareName(path string) string {
 	name := filepath.Base(path)
 	for _, ending := range []string{".gz", ".zst", ".json", ".scores", ".run", ".model"} {
@@ -126,8 +127,8 @@ func bareName(path string) string {
 	return name
 }
 
-// nameSystems names systems by their paths if their names are equal. It is an error if they are
-// still equal.
+// nameSystems replaces the names of systems with equal names by their paths. It returns an error if
+// names are still equal.
 func nameSystems(systems []*contestant) error {
 	count := make(map[string]int)
 	for _, s := range systems {
@@ -139,14 +140,14 @@ func nameSystems(systems []*contestant) error {
 			s.name = filepath.Clean(s.runs[0].path)
 		}
 		if seen[s.name] {
-			return usageErrorf("system %s is named twice; NAME=PATH tells them apart", s.name)
+			return usageErrorf("system %s is named twice; NAME=PATH gives it another name", s.name)
 		}
 		seen[s.name] = true
 	}
 	return nil
 }
 
-// parseSeeds parses whole numbers and ranges, separated by commas.
+// parseSeeds parses whole numbers and ranges of them, separated by commas.
 func parseSeeds(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
@@ -177,15 +178,16 @@ func parseSeeds(text string) ([]string, error) {
 	return seeds, nil
 }
 
-// foldMeans returns the number of folds in a summary of tune or fuse, 0 for any other file.
+// foldMeans returns the number of folds in a summary of tune or fuse. It returns 0 for any other
+// file.
 func foldMeans(path string) int {
-	const enough = 1 << 24 // bytes; no summary is as long
+	const enough = 1 << 24 // bytes; every summary is shorter
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > enough || contentOf(path) != aSummary {
 		return 0
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return 0 // who reads it next meets the same error
+		return 0 // the next reader of the file reports the error
 	}
 	type row struct {
 		Measures map[string]struct {
@@ -206,12 +208,13 @@ func foldMeans(path string) int {
 	return 0
 }
 
-// The arguments of compare, report and fuse are systems: models, files of scores, and runs, or
-// folders of them for data in folds. A pattern such as runs/* also matches other files, which are
-// ignored.
+// The arguments of compare, report and fuse name systems: models, score files and runs. For data in
+// folds they name folders of these files. A pattern such as runs/* also matches other files, which
+// are ignored.
 
-// systemsFor returns the systems that can be evaluated on the data. It ignores other arguments with
-// a note. They are an error if they have names, or if fewer than least systems remain.
+// systemsFor returns the systems that can be evaluated on the data. It skips other arguments and
+// prints a note. A skipped argument is an error if the user named it, or if fewer than least
+// systems remain.
 func (env *environment) systemsFor(data string, systems []*contestant, least int) ([]*contestant, error) {
 	inFolds := isFolder(data)
 	var kept []*contestant
@@ -238,17 +241,17 @@ func (env *environment) systemsFor(data string, systems []*contestant, least int
 		return nil, first
 	}
 	if left != nil {
-		env.note("note: ignored, not systems that can be evaluated on %s: %s", data, strings.Join(left, ", "))
+		env.note("note: ignored, because they cannot be evaluated on %s: %s", data, strings.Join(left, ", "))
 	}
 	return kept, nil
 }
 
-// misfit returns the reason why a system cannot be evaluated on the data, nil if it can. If the
-// data are a file, a folder with one fold is replaced by the file in it.
+// misfit returns the reason why a system cannot be evaluated on the data, or nil. If the data are a
+// file, misfit replaces a folder with one fold by the path of its file.
 func (s *contestant) misfit(data string, inFolds bool) (problem, err error) {
 	for i := range s.runs {
 		path := &s.runs[i].path
-		file, _, _ := strings.Cut(*path, ":") // of fuse: test scores, then validation scores
+		file, _, _ := strings.Cut(*path, ":") // for fuse: test scores, then validation scores
 		if exists(*path) {
 			file = *path
 		}
@@ -294,8 +297,8 @@ func misfitOf(path string, isDir bool, data string, inFolds bool) error {
 	}
 }
 
-// onlyFold returns the model or scores in an output folder of tune with a single fold, "" for other
-// folders.
+// onlyFold returns the model or score file in an output folder of tune that has a single fold. It
+// returns "" for other folders.
 func onlyFold(dir string) string {
 	for _, ending := range []string{".model.json", ".scores"} {
 		path := func(fold int) string { return filepath.Join(dir, fmt.Sprintf("Fold%d%s", fold, ending)) }
@@ -306,8 +309,8 @@ func onlyFold(dir string) string {
 	return ""
 }
 
-// isFolder reports whether a path is a folder. Folders of shards or of Parquet parts are read like
-// files and do not count.
+// isFolder reports whether a path is a folder. Folders of shards or of Parquet parts do not count,
+// because they are read like files.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir() && !datafile.IsSharded(path)

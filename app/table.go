@@ -24,15 +24,15 @@ type report struct {
 	title   string
 	columns []string
 	rows    [][]any      // string, list, int, float64, pValue or nil; a float prints with 4 decimals as text and in full as CSV
-	align   []text.Align // of the columns; nil: by what their cells are
-	keys    int          // number of columns, from the first, that begin every part of a table too wide for one; 0: it becomes a list
-	wrap    int          // width of the last column beyond which text goes on in the next line; 0: any
+	align   []text.Align // of the columns; nil: chosen by the types of their cells
+	keys    int          // number of leading columns that each part repeats if the table is too wide; 0: such a table becomes a list
+	wrap    int          // width at which the last column wraps; 0: no wrapping
 	notes   []string
 	json    any
-	slices  *slicedMeans                                       // of the queries; nil without --by
-	hidden  []string                                           // systems that the tables of slices leave out
-	sliceIn func(system, measure string, m slicing.Mean) []any // the cells of the columns for a slice
-	written bool                                               // of a file that was written: as text, nothing under --quiet
+	slices  *slicedMeans                                       // means on slices of queries; nil without --by
+	hidden  []string                                           // systems that the tables of slices omit
+	sliceIn func(system, measure string, m slicing.Mean) []any // returns the cells of a slice's row
+	written bool                                               // the report is about a written file: --quiet suppresses its text form
 }
 
 // print prints the report on standard output in the chosen format. Notes are in the text form only.
@@ -58,7 +58,7 @@ func (env *environment) print(r report) error {
 
 func (env *environment) printJSON(v any) error { return atomicfile.JSON(v)(env.stdout) }
 
-// text returns the report at most width wide, 0 for no limit.
+// text returns the report as text with at most width characters per line. A width of 0 is no limit.
 func (r *report) text(width int) string {
 	var b strings.Builder
 	if r.title != "" {
@@ -79,12 +79,12 @@ func (r *report) text(width int) string {
 	return b.String()
 }
 
-// textOf returns the texts of reports with a separator.
+// textOf joins the text forms of reports with the separator between.
 func textOf(reports []report, between string, width int) string {
 	return strings.Join(mapped(reports, func(r report) string { return r.text(width) }), between)
 }
 
-// alignNumbers aligns columns to the right, except key columns and columns of words.
+// alignNumbers aligns all columns to the right, except key columns and columns of words.
 func (r *report) alignNumbers() {
 	r.align = make([]text.Align, len(r.columns))
 	for i, name := range r.columns {
@@ -148,11 +148,11 @@ func readable(cell any) string {
 	return visible(fmt.Sprint(cell))
 }
 
-// pValue is a cell with a p value. Small values are "<0.0001" as text.
+// pValue is a cell with a p-value. The text form of a small value is "<0.0001".
 type pValue float64
 
-// list is a cell with a list. Text has only its beginning, because a table is as wide as its widest
-// cell. CSV has all of it.
+// list is a cell with a list. The text form shows its beginning only, because a table is as wide as
+// its widest cell. CSV shows the whole list.
 type list string
 
 func (l list) short() string {
@@ -167,7 +167,8 @@ func (l list) short() string {
 	return fmt.Sprintf("%s… and %d more bytes (see --format json and csv)", l[:cut], len(l)-cut)
 }
 
-// alignment is right for columns of numbers, unless the report sets it.
+// alignment returns the alignment that the report sets. By default, columns of numbers are aligned
+// to the right.
 func (r *report) alignment(column int) text.Align {
 	if r.align != nil {
 		return r.align[column]
@@ -186,7 +187,7 @@ func (r *report) alignment(column int) text.Align {
 	return text.AlignLeft
 }
 
-// width is the width of the terminal of standard output, 0 if it is no terminal.
+// width returns the width of the terminal at standard output, or 0 if there is none.
 func (env *environment) width() int {
 	if o, ok := env.stdout.(output); ok {
 		return terminalWidth(o.Writer)
@@ -194,8 +195,8 @@ func (env *environment) width() int {
 	return terminalWidth(env.stdout)
 }
 
-// terminalWidth returns the environment variable COLUMNS or the width of a terminal, 0 if w is no
-// terminal.
+// terminalWidth returns the width of a terminal, or 0 if w is not a terminal. The environment
+// variable COLUMNS overrides the width.
 func terminalWidth(w io.Writer) int {
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -278,8 +279,8 @@ func longestWord(s string) int {
 	return n
 }
 
-// parts returns tables that fit into width: the report itself, several tables that begin with the
-// key columns, or a list.
+// parts splits the report into tables that fit into width. It returns the report itself if it fits,
+// several tables that begin with the key columns, or a list.
 func (r *report) parts(width int) []report {
 	if _, ok := r.fitColumns(width); ok {
 		return []report{*r}
@@ -293,7 +294,7 @@ func (r *report) parts(width int) []report {
 		to := from
 		for to < len(r.columns) {
 			next := to + 1
-			for next < len(r.columns) && r.columns[next] == "" { // a mark of the column before
+			for next < len(r.columns) && r.columns[next] == "" { // a column without name marks the column before it
 				next++
 			}
 			more := r.part(from, next)
@@ -310,7 +311,7 @@ func (r *report) parts(width int) []report {
 	return parts
 }
 
-// part returns the table with the key columns and the columns from one index up to another.
+// part returns a table with the key columns and the columns from to to-1.
 func (r *report) part(from, to int) report {
 	p := report{}
 	for i, name := range r.columns {
@@ -325,10 +326,10 @@ func (r *report) part(from, to int) report {
 	return p
 }
 
-// asList returns the table as a list of names and values, for screens that are too narrow for it.
-// An empty line separates rows.
+// asList returns the table as a list of names and values, for screens that are too narrow for the
+// table. An empty line separates rows.
 func (r *report) asList() report {
-	list := report{title: r.title, notes: r.notes, columns: []string{"what", "value"}}
+	list := report{title: r.title, notes: r.notes, columns: []string{"column", "value"}}
 	for k, row := range r.rows {
 		if k > 0 {
 			list.rows = append(list.rows, []any{"", ""})
@@ -361,7 +362,8 @@ func folded(s string, width int) string {
 // shortLines is the number of lines shown without --long.
 const shortLines = 10
 
-// shortened returns the first lines of a list, and a line with the number of the others.
+// shortened returns the first shortLines lines. more states the number of omitted lines, and is
+// empty if there are none.
 func shortened[T any](lines []T, what string) (first []T, more string) {
 	if len(lines) <= shortLines {
 		return lines, ""
@@ -376,12 +378,12 @@ func (r *report) shorten(what string) {
 	}
 }
 
-// Names of files, queries and methods may contain control characters, which a terminal would obey.
-// Text for people shows them escaped. JSON, CSV and data have them unchanged.
+// Names of files, queries and methods may contain control characters, which a terminal would
+// execute. Text for people shows them escaped. JSON, CSV and data files keep them.
 
 // visible returns text on one line. Control characters and invalid UTF-8 are escaped as in \x1b.
 func visible(text string) string {
-	if strings.IndexFunc(text, hidden) < 0 { // RuneError for what is no UTF-8
+	if strings.IndexFunc(text, hidden) < 0 { // invalid UTF-8 decodes to RuneError, which is hidden
 		return text
 	}
 	var b strings.Builder
@@ -393,8 +395,8 @@ func visible(text string) string {
 	return b.String()
 }
 
-// message returns the text of an error or a note as it is printed: visible, and without the middle
-// if a name makes it very long.
+// message returns the text of an error or a note for printing. It escapes control characters, and
+// cuts the middle out of a very long text.
 func message(text string) string {
 	const head, tail = 1000, 500
 	r := []rune(visible(text))
@@ -408,7 +410,8 @@ func message(text string) string {
 // which may come from invalid UTF-8.
 func hidden(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError }
 
-// shown returns a character, given its bytes, as visible writes it.
+// shown returns the escaped form of the character r, which bytes encodes. It returns a visible
+// character unchanged.
 func shown(r rune, bytes string) string {
 	switch {
 	case r == '\n':
@@ -425,13 +428,14 @@ func shown(r rune, bytes string) string {
 	return bytes
 }
 
-// printText prints text on standard output. Line feeds stay; other control characters are escaped.
+// printText prints text on standard output. It keeps line feeds and escapes other control
+// characters.
 func (env *environment) printText(text string) error {
 	_, err := io.WriteString(env.stdout, visibleLines(text))
 	return err
 }
 
-// visibleLines is visible for several lines.
+// visibleLines escapes the control characters of text except line feeds.
 func visibleLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {

@@ -17,17 +17,17 @@ import (
 	"github.com/listwise/listwise/serve"
 )
 
-// targets are the files and folders that a command reads and writes, with their flags. Commands
-// declare them before they read anything. check returns an error if one would overwrite another or
-// cannot be written.
+// targets lists the files and folders that a command reads and writes, with their flags. A command
+// declares them before it reads anything. check returns an error if an output would overwrite
+// another target or cannot be written.
 type targets struct {
 	inputs  []target
 	outputs []target // files
-	made    []target // those of outputs whose folders the command makes
-	folders []target // that files of many names are written to
+	made    []target // output files whose folders the command creates
+	folders []target // folders that receive many files
 }
 
-// target is a file or folder of a flag. "" and - are ignored.
+// target is a file or folder of a flag. The paths "" and - are ignored.
 type target struct {
 	flag string // with its dashes; "" for an argument
 	path string
@@ -35,22 +35,22 @@ type target struct {
 
 func (t target) String() string { return strings.TrimSpace(t.flag + " " + t.path) }
 
-// reads declares files, and folders of data or systems.
+// reads declares input files, and input folders of data or systems.
 func (t *targets) reads(flag string, paths ...string) *targets {
 	return t.declare(&t.inputs, flag, paths)
 }
 
-// writes declares a file in an existing folder.
+// writes declares an output file in an existing folder.
 func (t *targets) writes(flag, path string) *targets {
 	return t.declare(&t.outputs, flag, []string{path})
 }
 
-// makes declares files in folders that the command creates if necessary.
+// makes declares output files in folders that the command creates if necessary.
 func (t *targets) makes(flag string, paths ...string) *targets {
 	return t.declare(&t.made, flag, paths)
 }
 
-// fills declares the folder of --out.
+// fills declares the folder of --out, which receives many files.
 func (t *targets) fills(dir string) *targets {
 	return t.declare(&t.folders, "--out", []string{dir})
 }
@@ -107,7 +107,8 @@ func (t *targets) check() error {
 	return nil
 }
 
-// checkFile returns an error if a file cannot be written, before hours are spent on its content.
+// checkFile returns an error if a file cannot be written. It runs before the long work on the
+// content.
 func (t target) checkFile() error {
 	switch info, err := os.Stat(t.path); {
 	case err == nil && info.IsDir():
@@ -115,7 +116,7 @@ func (t target) checkFile() error {
 	case err == nil && !info.Mode().IsRegular(): // a terminal, a pipe, /dev/null
 		return nil
 	}
-	path, err := atomicfile.Target(t.path) // a link's, which may lead nowhere
+	path, err := atomicfile.Target(t.path) // target of a link, which may not exist
 	if err != nil {
 		return usageErrorf("%s: %w", t.flag, err)
 	}
@@ -128,7 +129,7 @@ func (t target) checkFile() error {
 	return t.checkWritable(dir)
 }
 
-// checkFolder does the same for a folder, which is created if necessary.
+// checkFolder returns an error if a folder cannot be written. A missing folder is created later.
 func (t target) checkFolder() error {
 	for dir := filepath.Clean(t.path); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
@@ -155,15 +156,15 @@ func (t target) checkWritable(dir string) error {
 	return usageErrorf("%s: %w", t.flag, err)
 }
 
-// holds reports whether an input is a file, or a folder that contains it: as a shard, or in its
-// folds.
+// holds reports whether an input is the file, or a folder that contains the file as a shard or in
+// its folds.
 func (t target) holds(file place) bool {
 	if file.is(placeOf(t.path)) || shardsHold(t.path, file) {
 		return true
 	}
 	folds, err := os.ReadDir(t.path)
 	if err != nil {
-		return false // no folder
+		return false // not a folder
 	}
 	for _, f := range folds {
 		if !strings.HasPrefix(f.Name(), "Fold") {
@@ -184,17 +185,17 @@ func (t target) holds(file place) bool {
 	return false
 }
 
-// filesOfShards returns the manifest and the shards, or the parts, of a path.
+// filesOfShards returns the manifest and the shards of a path, or its Parquet parts.
 func filesOfShards(path string) (files []string) {
 	at, ok := shards.Find(path)
 	if !ok {
-		files, _ = shards.Parts(path) // what is wrong is told when it is read
+		files, _ = shards.Parts(path) // reading the parts will report errors
 		return files
 	}
 	files = []string{at}
 	m, err := shards.Load(at)
 	if err != nil {
-		return files // it is told when it is read
+		return files // reading the shards will report the error
 	}
 	for i := range m.Shards {
 		files = append(files, m.Path(i))
@@ -202,24 +203,24 @@ func filesOfShards(path string) (files []string) {
 	return files
 }
 
-// shardsHold reports whether a file is the manifest or a shard of a path.
+// shardsHold reports whether a file is the manifest or a shard at a path.
 func shardsHold(path string, file place) bool {
 	return slices.ContainsFunc(filesOfShards(path), func(f string) bool { return file.is(placeOf(f)) })
 }
 
-// containsShards reports whether the manifest or a shard of a path is in this folder.
+// containsShards reports whether the manifest or a shard at a path is in this folder.
 func (p place) containsShards(path string) bool {
 	return slices.ContainsFunc(filesOfShards(path), p.contains)
 }
 
-// place is the location of a path, however it is spelled. The path may not exist yet.
+// place is the location of a path, independent of its spelling. The path may not exist yet.
 type place struct {
-	info os.FileInfo // of the path, or of the nearest folder above that exists; nil where nothing can be lost
-	rest string      // of the path below that; "" for what exists
+	info os.FileInfo // of the path, or of the nearest existing folder above it; nil if nothing can be overwritten
+	rest string      // the part of the path below that folder; "" if the path exists
 }
 
-// placeOf resolves links of any kind. Devices, pipes and standard output are places of their own,
-// because nothing in them can be overwritten.
+// placeOf resolves links of any kind. A device, a pipe or standard output gets the zero place,
+// because it cannot be overwritten.
 func placeOf(path string) place {
 	for _, prefix := range []string{"/dev/", "/proc/self/fd/"} {
 		if strings.HasPrefix(path, prefix) {
@@ -257,7 +258,7 @@ func (p place) is(other place) bool {
 // contains reports whether a path is this folder or below it.
 func (p place) contains(path string) bool {
 	if p.info == nil || p.rest != "" {
-		return false // it has yet to be made
+		return false // the folder does not exist yet
 	}
 	path, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -282,7 +283,7 @@ func (p place) contains(path string) bool {
 
 func (f *trainFlags) targets() *targets {
 	t := new(targets).reads("--train", f.train...).reads("--valid", f.valid).reads("--continue", f.from)
-	return t.writes("--model", f.model).writes("--curve", f.curve).writes("--checkpoint", f.checkpoint) // which is read, too
+	return t.writes("--model", f.model).writes("--curve", f.curve).writes("--checkpoint", f.checkpoint) // the checkpoint is read, too
 }
 
 func (s *source) targets(by, out string) *targets {

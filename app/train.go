@@ -20,7 +20,7 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// learning are the flags that train and tune have in common.
+// learning has the flags that train and tune share.
 type learning struct {
 	reading
 	judging
@@ -40,19 +40,19 @@ func (l *learning) addTo(cmd *cobra.Command) {
 	l.addData(cmd)
 }
 
-// addData adds the flags that do not depend on the method: of reading and preparing data, of
-// relevance, and the seed.
+// addData adds the flags that do not depend on the method: the flags for reading and preparing
+// data, the flags for relevance, and --seed.
 func (l *learning) addData(cmd *cobra.Command) {
 	f := cmd.Flags()
 	l.judging.addTo(cmd)
 	f.StringVar(&l.normalize, "normalize", "none", "`how` to rescale features within queries: none, minmax or zscore")
-	f.StringArrayVar(&l.transform, "transform", nil, "feature transform, `STEP[:FEATURES]`; repeatable, applied in order")
+	f.StringArrayVar(&l.transform, "transform", nil, "`STEP[:FEATURES]`: log1p, standard, clip=LOW:HIGH or fill=mean; repeatable")
 	l.reading.addTo(cmd)
 	f.Lookup("missing").Usage = "`how` to treat missing values: error, zero, min, mean, median or keep"
 	f.Uint64Var(&l.seed, "seed", 1, "random `seed`")
 }
 
-// recipe is the training that these flags describe.
+// recipe returns the training that the flags describe.
 func (l *learning) recipe() *method.Recipe {
 	return &method.Recipe{
 		Scorer: l.scorer, Measure: l.measure, Convention: l.convention, Threshold: l.threshold, Normalize: l.normalize,
@@ -60,8 +60,8 @@ func (l *learning) recipe() *method.Recipe {
 	}
 }
 
-// options are the reader's options that the flags ask for. Data keep the missing values that a
-// learned number replaces.
+// options returns the reader's options that the flags describe. If training learns a replacement
+// for missing values, such as the mean, the reader keeps these values as NaN.
 func (l *learning) options() (dataset.Options, error) {
 	missing, err := l.recipe().ReadMissing()
 	if err != nil {
@@ -72,7 +72,8 @@ func (l *learning) options() (dataset.Options, error) {
 	return r.options()
 }
 
-// settings reads repeated k=v flags.
+// settings parses the values name=value of a repeatable flag. A name that is given twice is an
+// error.
 func settings(flag string, pairs []string) (map[string]string, error) {
 	set := make(map[string]string)
 	for _, p := range pairs {
@@ -187,7 +188,7 @@ func (f *trainFlags) run(ctx context.Context, env *environment) error {
 	return rec.conclude(out, err)
 }
 
-// fit trains, stores the model and measures it.
+// fit trains a model, writes it to --model, and evaluates it on the validation data.
 func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (report, error) {
 	trained, err := f.learn(ctx, env, m, p, rec)
 	if err != nil {
@@ -206,21 +207,23 @@ func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method
 	return trainReport(f.model, trained, valid), nil
 }
 
-// hintAtDisk adds to the error of data that are too large which learners read them from disk.
+// hintAtDisk appends to an ErrTooLarge the learners that read data from disk. It returns other
+// errors unchanged.
 func hintAtDisk(err error, opts dataset.Options) error {
 	if errors.Is(err, dataset.ErrTooLarge) && !opts.Stream {
-		return fmt.Errorf("%w; or learn what is learned from disk: %s", err, train.FromDisk)
+		return fmt.Errorf("%w; or use a learner that reads from disk: %s", err, train.FromDisk)
 	}
 	return err
 }
 
-// areCaches reports whether all files are caches. Those that do not fit are refused without being
-// read.
+// areCaches reports whether all files are caches. Caches are opened as streams, so data that are
+// too large for a learner are refused before their features are read.
 func areCaches(paths []string) bool {
 	return !slices.ContainsFunc(paths, func(path string) bool { return !strings.HasSuffix(path, ".lwd") })
 }
 
-// learn trains, showing how it goes and writing the curve.
+// learn trains the model. It shows progress, records each iteration, and writes the learning curve
+// if --curve is given.
 func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (*model.Model, error) {
 	limitTrainingGarbage(p.Data)
 	bar := env.startIterations(m.Title, cmp.Or(p.Scorer, m.Scorers()[0]), p.Values)
@@ -249,7 +252,7 @@ func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Meth
 	return trained, err
 }
 
-// validation measures the model on the validation data, nil without.
+// validation returns the model's result on the validation data. It returns nil if valid is nil.
 func (f *trainFlags) validation(m *model.Model, valid *dataset.Dataset) (*measure.Result, error) {
 	if valid == nil {
 		return nil, nil
@@ -269,7 +272,8 @@ func (f *trainFlags) validation(m *model.Model, valid *dataset.Dataset) (*measur
 	return measure.Evaluate(valid, scores, measures, measure.TiesInput)
 }
 
-// problem makes the problem that the flags describe. It reads the data last.
+// problem returns the method and the problem that the flags describe. It checks the flags before it
+// reads data.
 func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Method, *method.Problem, error) {
 	if slices.Contains(f.train, "-") && f.valid == "-" {
 		return nil, nil, usageErrorf("--train and --valid cannot both be standard input")
@@ -293,7 +297,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 		return nil, nil, err
 	}
 	if p.Measure == nil && f.measure != "" {
-		env.note("note: %s has no training measure, --measure %s changes nothing", m.Name, f.measure)
+		env.note("note: %s has no training measure, so --measure %s has no effect", m.Name, f.measure)
 	}
 	opts, err := f.options()
 	if err != nil {
@@ -304,13 +308,13 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, m.Streams(p.Values) || areCaches(f.train)
 	p.Warn = func(sentence string) { env.note("warning: %s", sentence) }
 	trainOpts := opts
-	if m.Streams(p.Values) { // else there is memory for learning beside them
+	if m.Streams(p.Values) { // leave half of the limit to the learner; larger data are streamed
 		trainOpts.MaxBytes /= 2
 	}
 	if err := f.sampled(&trainOpts); err != nil {
 		return nil, nil, err
 	}
-	if f.holdOut != "" { // both parts are copies where the data are in memory
+	if f.holdOut != "" { // the two parts are copies if the data are in memory
 		trainOpts.MaxBytes /= 2
 	}
 	data, err := env.openParts(ctx, "train", f.train, trainOpts)
@@ -331,7 +335,8 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	return m, p, nil
 }
 
-// trainReport describes a model; valid may be nil.
+// trainReport returns the table and the JSON form of a trained model. valid is the result on
+// validation data and may be nil.
 func trainReport(path string, m *model.Model, valid *measure.Result) report {
 	t := m.Training
 	gap := any("unknown")
@@ -358,7 +363,7 @@ func trainReport(path string, m *model.Model, valid *measure.Result) report {
 	return report{columns: columns, rows: [][]any{row}, json: j}
 }
 
-// continuing are the flags of a training that begins with a model.
+// continuing has the flags of a training that starts from an existing model.
 type continuing struct {
 	from  string
 	decay float64
@@ -371,8 +376,8 @@ func (c *continuing) addTo(cmd *cobra.Command) {
 	cmd.Flags().Float64Var(&c.decay, "refit", 0, "relearn the leaf values of --continue, keeping this `share` (0 to 1)")
 }
 
-// settle reads the initial model. Flags that are not given take its normalization, its views, and
-// its rules for missing and omitted values.
+// settle reads the model of --continue into p.Initial. The normalization, the views, and the rules
+// for missing and omitted values are copied from the model unless their flags are given.
 func (c *continuing) settle(env *environment, p *method.Problem, r *reading) error {
 	if c.given("refit") {
 		if c.from == "" {
@@ -406,18 +411,18 @@ func (c *continuing) settle(env *environment, p *method.Problem, r *reading) err
 	return nil
 }
 
-// widen makes data have at least the features of the initial model.
+// widen raises the reader's minimum number of features to the initial model's number.
 func (c *continuing) widen(p *method.Problem, opts *dataset.Options) {
 	if p.Initial != nil {
 		opts.MinFeatures = max(opts.MinFeatures, p.Initial.NumFeatures())
 	}
 }
 
-// stopping are the flags of validation data: a file, or a part of the training queries.
+// stopping has the flags for validation data: a file, or a part of the training queries.
 type stopping struct {
 	valid    string
 	holdOut  string
-	drawn    uint64 // the seed of the division, for holdOut
+	drawn    uint64 // random seed of the division by holdOut
 	selectBy string
 
 	cmd *cobra.Command
@@ -443,16 +448,17 @@ func (s *stopping) check() error {
 		return usageErrorf("--select %s: expected it with --valid or --hold-out", s.selectBy)
 	}
 	if s.selectBy == noSelection && s.holdOut == "" {
-		return usageErrorf("--select none: expected it with --hold-out, whose part is then left out of training")
+		return usageErrorf("--select none: expected --hold-out, whose part training then omits")
 	}
 	_, _, err := s.part()
 	return err
 }
 
-// noSelection is the value of --select for a part that is left out of training and selects nothing.
+// noSelection is the value of --select for a held-out part that selects nothing.
 const noSelection = "none"
 
-// part returns the part held out for validation, from 1, and the number of parts; 0 for none.
+// part parses --hold-out. It returns the number of the held-out part, from 1, and the number of
+// parts. Both are 0 without --hold-out.
 func (s *stopping) part() (part, parts int, err error) {
 	if s.holdOut == "" {
 		return 0, 0, nil
@@ -468,7 +474,7 @@ func (s *stopping) part() (part, parts int, err error) {
 	return part, parts, nil
 }
 
-// measureOf returns the measure that selects the epoch.
+// measureOf returns the measure on validation data that selects the epoch.
 func (s *stopping) measureOf(l *learning, p *method.Problem) (measure.Measure, error) {
 	if s.selectBy == "" || s.selectBy == noSelection {
 		return p.Select, nil
@@ -476,7 +482,8 @@ func (s *stopping) measureOf(l *learning, p *method.Problem) (measure.Measure, e
 	return l.recipe().OneMeasure("select", s.selectBy)
 }
 
-// divide returns the data to learn from and the validation data, nil if there are none.
+// divide returns the training data and the validation data. valid is nil if there are no validation
+// data.
 func (s *stopping) divide(ctx context.Context, env *environment, l *learning, from string, data *dataset.Dataset, opts dataset.Options) (train, valid *dataset.Dataset, err error) {
 	if s.valid != "" {
 		opts.FeatureNames, opts.MaxBytes = data.FeatureNames, leftBeside(data, opts.MaxBytes)
@@ -502,7 +509,8 @@ func (s *stopping) divide(ctx context.Context, env *environment, l *learning, fr
 	return train, valid, nil
 }
 
-// recordedAs describes the validation data in the record of a run.
+// recordedAs returns the name of the validation data in the record of a run. from names the
+// training data.
 func (s *stopping) recordedAs(from string) string {
 	if s.holdOut != "" {
 		return fmt.Sprintf("%s, part %s", from, s.holdOut)

@@ -11,12 +11,12 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// notableScales is the ratio of feature scales above which normalization is suggested after a
-// failed training.
+// notableScales is the ratio of feature scales above which a failed training suggests
+// normalization.
 const notableScales = 1e4
 
-// scaleHint suggests normalization if the scales of raw features differ much, or returns "". It
-// reads all features, so it is called only after a problem.
+// scaleHint suggests normalization if the scales of raw features differ much. Otherwise it returns
+// "". It reads all features, so it is called only after a problem.
 func scaleHint(d *dataset.Dataset, n dataset.Normalization, transforms []transform.Spec, views dataset.Views) string {
 	if n != dataset.NoNormalization || len(transforms) > 0 || !slices.Contains(views, dataset.RawView) && len(views) > 0 {
 		return ""
@@ -29,8 +29,8 @@ func scaleHint(d *dataset.Dataset, n dataset.Normalization, transforms []transfo
 }
 
 // ranksNothing reports whether all documents of every query of d have equal scores. The first query
-// usually decides. Each part is as large as all previous parts, so that the cost is in proportion
-// to the queries that are needed.
+// usually decides. Each scored part is as large as all previous parts, so that the cost is
+// proportional to the number of queries needed.
 func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
 	for from, to := 0, 1; from < len(d.Queries); from, to = to, 2*to {
 		of := make([]int, min(to, len(d.Queries))-from)
@@ -51,13 +51,13 @@ func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
 	return len(d.Queries) > 0
 }
 
-// advise warns if the training did not converge or if its model ranks nothing. It notes if loss and
-// measures have different thresholds of relevance, and the settings that give the same weights
-// without validation data.
+// advise warns if the training did not converge, or if the model gives all documents of a query the
+// same score. It prints a note if loss and measures have different thresholds of relevance, and a
+// note with the settings that give the same weights without validation data.
 func (env *environment) advise(m *model.Model, p *method.Problem) {
 	t := &m.Training
 	constant := m.Constant()
-	unconverged := t.Converged != nil && !*t.Converged && t.Iterations > 0 // without an iteration, training has warned
+	unconverged := t.Converged != nil && !*t.Converged && t.Iterations > 0 // without an iteration, training has already warned
 	useless := !constant && ranksNothing(m, p.Data)
 	hint := ""
 	if constant || useless || unconverged {

@@ -40,7 +40,7 @@ type tuneFlags struct {
 	out      string
 	trial    string
 
-	scorers map[string]string // of the methods that have one in --scorer
+	scorers map[string]string // kind of scorer by the name of the method, from --scorer
 }
 
 func newTuneCommand(env *environment) *cobra.Command {
@@ -55,14 +55,14 @@ evaluates it on test data, fold by fold.
 and test.txt, or a file. A file is divided by queries into --folds parts, and each
 part serves as validation data once. With --folds 1, every fifth query is for
 validation. --train, --valid and --test name the files of one fold. Without test data,
-the reported values are those on the validation data, and the table says so.
+the table reports the values on the validation data, and says so.
 
 The folder --out gets, for each method M and fold k:
   M/Foldk.model.json    the chosen model
-  M/Foldk.scores        its scores of the test data (else of the validation data), one a line
+  M/Foldk.scores        its scores of the test (or validation) data, one per line
   M/Foldk.queries.csv   its values for each query
   M/Foldk.curve         its learning curve, if it learns in epochs or rounds
-and, for all methods, results.json and tuning.jsonl, one line a setting. Results of
+and, for all methods, results.json and tuning.jsonl, one line per setting. Results of
 earlier calls on the same data are kept. A run that was interrupted resumes.
 
 Search: --grid replaces a method's grid for one hyperparameter. --search random draws
@@ -102,7 +102,7 @@ The same command without --trial then collects the results.`,
 	fl.StringArrayVar(&f.grid, "grid", nil, "hyperparameter values to try, `name=a,b,c`; repeatable")
 	fl.StringVar(&f.selectBy, "select", "map", "validation `measure` that selects the settings")
 	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of parallel trainings (default: number of cores)")
-	fl.StringVar(&f.budget, "budget", "", "`limit`: settings a method, or time such as 30m (default: none)")
+	fl.StringVar(&f.budget, "budget", "", "`limit`: settings per method, or time such as 30m (default: none)")
 	fl.StringVar(&f.average, "average", "1", "`number` of best settings to average, or all")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
 	fl.StringVar(&f.trial, "trial", "", "run one training by `number`, from 0, or list them")
@@ -139,7 +139,7 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if f.measure != "" && !slices.ContainsFunc(config.Entries, func(e tune.Entry) bool { return e.Method.UsesMeasure }) {
-		env.note("note: none of the methods has a training measure, --measure %s changes nothing", f.measure)
+		env.note("note: none of the methods has a training measure, so --measure %s has no effect", f.measure)
 	}
 	opts, err := f.options()
 	if err == nil {
@@ -187,8 +187,8 @@ func measuresOf(entries []tune.Entry, c measure.Convention) []measure.Measure {
 	return mapped(entries, func(e tune.Entry) measure.Measure { return measure.Under(e.Measure, c) })
 }
 
-// warnOfIndifference warns of training measures that tell no two documents of many queries apart,
-// once of measures that differ in their cut-off alone.
+// warnOfIndifference prints a warning for each training measure that gives every ranking of many
+// queries the same value. Measures that differ in their cut-off alone get one warning.
 func warnOfIndifference(env *environment, d *dataset.Dataset, measures []measure.Measure) {
 	var told []string
 	for _, m := range measures {
@@ -202,7 +202,8 @@ func warnOfIndifference(env *environment, d *dataset.Dataset, measures []measure
 	}
 }
 
-// choose trains, chooses and measures, and leaves the results in the folder.
+// choose runs the search, evaluates the chosen settings on the test data, and writes the results to
+// the folder of --out.
 func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.Config, whole *dataset.Dataset, rec *recorder) (report, error) {
 	bar := env.startProgress("tuning", 0)
 	config.Tell = func(p tune.Progress) {
@@ -226,7 +227,8 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 		rec.wrote(summary.Refit.Model)
 		out.notes = append(out.notes, summary.Refit.note(summary.Select))
 	}
-	// Read as late as may be: another command may have added methods in the meantime.
+	// Read the folder as late as possible, because another command may have added methods during
+	// the search.
 	others, err := f.otherMethods(config)
 	if err != nil {
 		return report{}, err
@@ -250,7 +252,7 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 	return out, nil
 }
 
-// ofRows measures the methods on the slices of the queries of all folds.
+// ofRows returns the means of each method on each slice of the test queries of all folds.
 func (f *tuneFlags) ofRows(c *tune.Config, r *tune.Result) (*slicedMeans, error) {
 	var names []string
 	var results [][]*measure.Result
@@ -261,7 +263,7 @@ func (f *tuneFlags) ofRows(c *tune.Config, r *tune.Result) (*slicedMeans, error)
 	return f.of(testsOfFolds(c.Folds), c.Convention, names, results)
 }
 
-// config makes the configuration that the flags describe, without data.
+// config returns the configuration that the flags describe. The caller adds the data.
 func (f *tuneFlags) config() (tune.Config, error) {
 	c := tune.Config{Seed: f.seed, Jobs: f.jobs, Dir: f.out, KeepModels: f.refit, Halving: f.halving}
 	var err error
@@ -289,7 +291,7 @@ func (f *tuneFlags) config() (tune.Config, error) {
 	return c, nil
 }
 
-// tuning sets the options of a search that are not about methods: the measures, the selection
+// tuning sets the options of c that do not depend on the methods: the measures, the selection
 // measure and the preprocessing. It returns the reader's options.
 func (l *learning) tuning(c *tune.Config, m *measuring, selectBy string) (opts dataset.Options, err error) {
 	if c.Convention, err = l.parseConvention(); err != nil {
@@ -315,7 +317,7 @@ func (l *learning) tuning(c *tune.Config, m *measuring, selectBy string) (opts d
 	return opts, nil
 }
 
-// dataOf returns the data of all folds that were read.
+// dataOf returns the distinct data sets of the folds.
 func dataOf(folds []tune.Fold) []*dataset.Dataset {
 	var all []*dataset.Dataset
 	for _, f := range folds {
@@ -328,7 +330,7 @@ func dataOf(folds []tune.Fold) []*dataset.Dataset {
 	return all
 }
 
-// entries makes one entry a method, each with its whole grid.
+// entries returns an entry for each method of --method, with the settings to try.
 func (f *tuneFlags) entries(budget tune.Budget) ([]tune.Entry, error) {
 	pairs, err := settings("grid", f.grid)
 	if err != nil {
@@ -396,7 +398,7 @@ func (f *tuneFlags) parseScorers() error {
 	return nil
 }
 
-// method returns the method of a name as it trains its scorer.
+// method returns the named method with the scorer that --scorer chooses for it.
 func (f *tuneFlags) method(name string) (*method.Method, error) {
 	if f.scorer != "" && !strings.Contains(f.scorer, "=") {
 		f.scorers[name] = f.scorer
@@ -430,7 +432,7 @@ func parseAverage(text string) (int, error) {
 	return 0, usageErrorf("--average %s: expected a number of settings from 1 on, or all", text)
 }
 
-// randomSettings are how many are drawn where a time bounds how many are tried.
+// randomSettings is the number of random settings to draw if --budget is a time.
 const randomSettings = 1000
 
 // checkSearch returns an error for flags of the search that contradict each other.
@@ -448,7 +450,7 @@ func (f *tuneFlags) checkSearch(c tune.Config) error {
 	return nil
 }
 
-// entry returns a method with the settings to try.
+// entry returns the method's entry: its grid, or random settings if --search is random.
 func (f *tuneFlags) entry(m *method.Method, override map[string][]string, budget tune.Budget) (tune.Entry, error) {
 	if f.search == "grid" {
 		return tune.NewEntryOf(m, f.scorers[m.Name], override)
@@ -460,10 +462,10 @@ func (f *tuneFlags) entry(m *method.Method, override map[string][]string, budget
 	return tune.NewRandomEntryOf(m, f.scorers[m.Name], override, n, f.seed)
 }
 
-// listTrials is the value of --trial that prints the trainings in place of doing one.
+// listTrials is the value of --trial that lists the trainings instead of running one.
 const listTrials = "list"
 
-// trainingJSON is a training in the JSON form of the list.
+// trainingJSON is the JSON form of a training in this list.
 type trainingJSON struct {
 	Trial   int    `json:"trial"`
 	Method  string `json:"method"`
@@ -471,7 +473,8 @@ type trainingJSON struct {
 	Setting string `json:"setting"`
 }
 
-// checkTrial returns an error if --trial is not what it can be.
+// checkTrial returns an error unless --trial is empty, a number from 0, or list. It also refuses
+// --refit together with --trial.
 func (f *tuneFlags) checkTrial() error {
 	if f.trial == "" || f.trial == listTrials {
 		return nil
@@ -485,7 +488,7 @@ func (f *tuneFlags) checkTrial() error {
 	return nil
 }
 
-// doTrial does one of the trainings, or lists them.
+// doTrial runs the training whose number is in --trial, or lists all trainings.
 func (f *tuneFlags) doTrial(ctx context.Context, env *environment, config tune.Config) error {
 	if f.trial != listTrials {
 		n, err := strconv.Atoi(f.trial)
@@ -494,7 +497,7 @@ func (f *tuneFlags) doTrial(ctx context.Context, env *environment, config tune.C
 		}
 		return tune.RunTrial(ctx, config, n)
 	}
-	config.Dir = "" // nothing is written
+	config.Dir = "" // listing writes no files
 	trials, err := tune.Trials(config)
 	if err != nil {
 		return usageErrorf("--trial: %w", err)

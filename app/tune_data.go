@@ -12,7 +12,8 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// source has the flags that name the data: folds, the files of one fold, or one file.
+// source has the flags that name the data: a folder with folds, the files of one fold, or one file
+// to divide.
 type source struct {
 	data  string
 	files tune.Files
@@ -41,11 +42,11 @@ func (s *source) require(cmd *cobra.Command) error {
 
 func (s *source) isFile() bool { return s.data != "" && exists(s.data) && !isFolder(s.data) }
 
-// read reads the data: the folds, or a single file whole. left is the memory in bytes that
-// remains after the data and the copies that folds make; more is the number of further copies of
-// all queries. If copies do not fit into memory, the data are read query by query.
+// read reads the data: the folds, or a single file as whole. left is the memory in bytes that
+// remains after the data and the copies that folds make. more is the number of further copies of
+// all queries. If the copies do not fit into memory, the data are read query by query.
 func (s *source) read(ctx context.Context, env *environment, opts dataset.Options, more int) (folds []tune.Fold, whole *dataset.Dataset, left int64, err error) {
-	const data, parts = 3, 4 // the share of the memory that is for data
+	const data, parts = 3, 4 // data may take three quarters of the memory
 	copies := s.copies(more)
 	b := &tune.Bounded{Options: opts, Features: max(1, int64(data*float64(opts.MaxBytes)/parts/copies))}
 	switch {
@@ -72,7 +73,7 @@ func (s *source) read(ctx context.Context, env *environment, opts dataset.Option
 	return folds, nil, left, err
 }
 
-// inFolds divides a file that was read whole.
+// inFolds divides a file that was read as a whole into folds.
 func (s *source) inFolds(whole *dataset.Dataset, seed uint64) ([]tune.Fold, error) {
 	folds, err := tune.Divide(whole, s.folds, seed)
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *source) inFolds(whole *dataset.Dataset, seed uint64) ([]tune.Fold, erro
 }
 
 // copies returns the largest number of copies of the data, including the data themselves. more is
-// the number of further copies of all queries; in a folder, each fold has all queries.
+// the number of further copies of all queries. In a folder, each fold contains all queries.
 func (s *source) copies(more int) float64 {
 	if s.isFile() {
 		return float64(1 + s.folds + more)
@@ -96,7 +97,7 @@ func (s *source) copies(more int) float64 {
 	return 1 + float64(more)/float64(folds)
 }
 
-// leftBesideCopies returns the part of a memory limit that remains after the data, copies of them,
+// leftBesideCopies returns the part of a memory limit that remains after the data, their copies,
 // and the state of their queries.
 func leftBesideCopies(bytes int64, copies float64, sets ...*dataset.Dataset) (int64, error) {
 	held, queries := 0.0, 0

@@ -24,7 +24,7 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// tuneJSON is the result of tune that scripts rely on.
+// tuneJSON is the JSON form of a result of tune. Scripts rely on its names.
 type tuneJSON struct {
 	Convention string           `json:"convention"`
 	Threshold  float64          `json:"threshold"`
@@ -54,7 +54,7 @@ type tuneMethodJSON struct {
 	Slices []slicedJSON `json:"slices,omitempty"` // over the queries of all folds
 }
 
-// tuneMeasureJSON has null for the mean of no query.
+// tuneMeasureJSON contains the means of a measure. A mean over no queries is null.
 type tuneMeasureJSON struct {
 	Mean       any   `json:"mean"`
 	Pooled     any   `json:"pooled"`
@@ -70,8 +70,8 @@ func measuresJSON(means []tune.Summary) map[string]tuneMeasureJSON {
 	return all
 }
 
-// addMeans adds a row for each measure of a method or system. It has the values of the folds and,
-// if several is set, the means over folds and over all queries.
+// addMeans adds a row for each measure of a method or system. The row contains the value of each
+// fold and, if several is set, the means over folds and over all queries.
 func (r *report) addMeans(name string, means []tune.Summary, several bool) {
 	for _, s := range means {
 		cells := append([]any{name, s.Measure.Name()}, mapped(s.Folds, number[float64])...)
@@ -82,7 +82,7 @@ func (r *report) addMeans(name string, means []tune.Summary, several bool) {
 	}
 }
 
-// tuneHead returns the summary of a run without its methods, which all methods of a folder share.
+// tuneHead returns the part of the summary that all methods in an output folder share.
 func tuneHead(c *tune.Config) tuneJSON {
 	head := tuneJSON{Convention: c.Convention.Name(), Threshold: c.Convention.Threshold(), Select: c.Select.Name(), Seed: c.Seed}
 	sum := sha256.New()
@@ -156,9 +156,9 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 	return out
 }
 
-// tuneNotes describes the chosen settings, and warns of grids that are too narrow, of models that
-// rank nothing, of trainings that did not converge, and of ties. hint is called only after a
-// problem.
+// tuneNotes describes the chosen settings. It warns of grids that are too narrow, of models with
+// constant scores, of trainings that did not converge, and of ties. hint is called only after such
+// a problem.
 func tuneNotes(row *tune.Row, hint func() string) []string {
 	name := row.Entry.Name
 	var notes []string
@@ -168,7 +168,7 @@ func tuneNotes(row *tune.Row, hint func() string) []string {
 	if varied := row.Varied(); len(varied) > 0 {
 		verb := "chose"
 		if row.Folds[0].Averaged != nil {
-			verb = "has as the best of those averaged"
+			verb = "averaged several settings; the best:"
 		}
 		chosen := make([]string, len(row.Folds))
 		for i, f := range row.Folds {
@@ -200,15 +200,15 @@ func tuneNotes(row *tune.Row, hint func() string) []string {
 	return notes
 }
 
-// tunedFolder has the results of other methods in an output folder.
+// tunedFolder contains the results of other methods in the output folder.
 type tunedFolder struct {
 	methods []tuneMethodJSON
 	refit   *tuneRefitJSON
 	lines   []tunedJSON // of tuning.jsonl
 }
 
-// otherMethods reads the results of other methods, which stay in the folder. It is an error if they
-// are of other data or settings, because no table may mix them.
+// otherMethods reads the results of other methods in the output folder, which the new summary
+// keeps. Results on other data or with other options are an error, because no table may mix them.
 func (f *tuneFlags) otherMethods(c *tune.Config) (o tunedFolder, err error) {
 	path := filepath.Join(f.out, "results.json")
 	text, err := os.ReadFile(path)
@@ -269,11 +269,12 @@ func tuned(text []byte) (summary tuneJSON, ok bool) {
 	return summary, err == nil && len(summary.Methods) > 0
 }
 
-// notTuned returns an error if a folder has results of tune, which another command would replace.
+// notTuned returns an error if a folder contains results of tune, which another command would
+// overwrite.
 func notTuned(out string) error {
 	text, err := os.ReadFile(filepath.Join(out, "results.json"))
 	if err != nil {
-		return nil //nolint:nilerr // there are none; what else is wrong with the folder shows when it is written to
+		return nil //nolint:nilerr // no results; writing to the folder will report other problems
 	}
 	if _, ok := tuned(text); ok {
 		return usageErrorf("--out %s: found results.json of tune, expected another folder", out)
@@ -284,13 +285,13 @@ func notTuned(out string) error {
 type tuneRefitJSON struct {
 	Model      string         `json:"model"`
 	Method     string         `json:"method"`
-	Settings   map[string]any `json:"settings"`   // that trained it
-	Validation float64        `json:"validation"` // of the setting that was chosen, the mean over folds
+	Settings   map[string]any `json:"settings"`   // of the refitted model
+	Validation float64        `json:"validation"` // mean over folds of the chosen setting
 	Command    string         `json:"command"`
 }
 
-// bestSetting returns the row and the setting with the best mean validation value over the folds.
-// Settings that successive halving kept in more folds come first.
+// bestSetting returns the row and the setting with the best mean validation value over folds. A
+// setting that successive halving kept in more folds precedes all settings kept in fewer.
 func bestSetting(r *tune.Result) (row, setting int, mean float64) {
 	most := 0
 	for i := range r.Rows {
@@ -359,14 +360,14 @@ func (f *tuneFlags) refitBest(ctx context.Context, env *environment, c *tune.Con
 }
 
 func (r *tuneRefitJSON) note(selectBy string) string {
-	return fmt.Sprintf("%s is %s, the best by mean validation %s, %.4f, trained on all data by:\n%s", r.Model, r.Method, selectBy, r.Validation, r.Command)
+	return fmt.Sprintf("%s: %s, the method with the best mean validation %s (%.4f), trained on all data by\n%s", r.Model, r.Method, selectBy, r.Validation, r.Command)
 }
 
 type tunedJSON struct {
 	Method     string         `json:"method"`
 	Settings   map[string]any `json:"settings"`
-	Validation []any          `json:"validation"` // of the folds; null where successive halving dropped it
-	Best       any            `json:"best"`       // mean over the folds so far
+	Validation []any          `json:"validation"` // one value per fold; null if successive halving dropped the setting
+	Best       any            `json:"best"`       // best mean over folds up to this line
 }
 
 // tunedOf returns the tuning curve, a line for each setting in the order of the grids.
@@ -384,7 +385,8 @@ func tunedOf(r *tune.Result) (lines []tunedJSON) {
 	return lines
 }
 
-// writeTuning writes a tuning curve as lines of JSON, and sets the best value so far in each.
+// writeTuning writes a tuning curve as lines of JSON. It sets Best in each line to the best mean so
+// far.
 func writeTuning(path string, lines []tunedJSON) error {
 	best := math.NaN()
 	for i := range lines {
@@ -392,7 +394,7 @@ func writeTuning(path string, lines []tunedJSON) error {
 		for _, v := range lines[i].Validation {
 			value, ok := v.(float64)
 			if !ok {
-				value = math.NaN() // dropped
+				value = math.NaN() // dropped in a fold
 			}
 			sum += value
 		}
@@ -404,7 +406,7 @@ func writeTuning(path string, lines []tunedJSON) error {
 	return writeLines(path, lines)
 }
 
-// writeLines writes values as lines of JSON.
+// writeLines writes each value as a line of JSON.
 func writeLines[T any](path string, lines []T) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)

@@ -26,7 +26,7 @@ func newVersionCommand(env *environment) *cobra.Command {
 
 type versionJSON struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"` // empty if it was not built from a checkout
+	Commit   string `json:"commit,omitempty"` // empty if the program was not built from a checkout
 	Time     string `json:"time,omitempty"`   // of the commit
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
@@ -34,7 +34,7 @@ type versionJSON struct {
 	Arch     string `json:"arch"`
 }
 
-// versionOf returns the version in the build information: the tag of the commit, or a
+// versionOf returns the version in the build information. It is the tag of the commit, a
 // pseudo-version with its revision, or "devel".
 func versionOf(info *debug.BuildInfo) versionJSON {
 	v := versionJSON{Version: "devel", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}

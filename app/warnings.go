@@ -12,19 +12,20 @@ import (
 	"github.com/listwise/listwise/tune/ensemble"
 )
 
-// warnings prints the readers' warnings, which begin with the name of a file. A warning that
-// differs only in the file is printed once, with the number of other files.
+// warnings prints the readers' warnings, each of which begins with a file name. Warnings that
+// differ only in the file name are printed once, with the number of other files.
 func (env *environment) warnings(sets ...*dataset.Dataset) {
 	for _, w := range oncePerCause(sets) {
 		env.note("warning: %s", w)
 	}
 }
 
-// oncePerCause returns the first warning of every cause, in order of appearance.
+// oncePerCause returns the first warning of each cause, in order of appearance. It adds the number
+// of other files with the same cause.
 func oncePerCause(sets []*dataset.Dataset) []string {
 	var first []string
-	at := make(map[string]int)  // of a cause in first
-	others := make(map[int]int) // further sets with it
+	at := make(map[string]int)  // index of a cause in first
+	others := make(map[int]int) // number of further data sets with the cause
 	for _, d := range sets {
 		for _, w := range d.Warnings {
 			cause := causeOf(w)
@@ -46,8 +47,8 @@ func oncePerCause(sets []*dataset.Dataset) []string {
 	return first
 }
 
-// causeOf returns a warning without the parts that differ between files: the file's name, numbers
-// and quoted text.
+// causeOf returns a warning without the parts that differ between files: the file name, numbers and
+// quoted text.
 func causeOf(warning string) string {
 	if _, text, ok := strings.Cut(warning, ": "); ok {
 		warning = text
@@ -62,7 +63,7 @@ func causeOf(warning string) string {
 	return strings.Join(plain, " ")
 }
 
-// warnOfSeen warns if system i of the divisions is evaluated on queries that it was trained on.
+// warnOfSeen warns if system i of the divisions is evaluated on queries on which it was trained.
 func warnOfSeen(env *environment, data, path string, i int, divisions []ensemble.Division) {
 	common, known, all := 0, 0, 0
 	for k := range divisions {
@@ -78,7 +79,7 @@ func warnOfSeen(env *environment, data, path string, i int, divisions []ensemble
 	}
 }
 
-// seenBy returns the number of queries of d that a model was trained on, and the number of queries
+// seenBy returns the number of queries of d on which a model was trained, and the number of queries
 // for which this is known. For a fusion, the member with the most such queries counts.
 func seenBy(m *model.Model, d *dataset.Dataset) (common, known int) {
 	for _, member := range m.Members() {
@@ -101,8 +102,8 @@ func seenBy(m *model.Model, d *dataset.Dataset) (common, known int) {
 	return common, known
 }
 
-// seenText describes how many queries of a file are among the training queries. For large data this
-// is known for a sample only.
+// seenText describes the share of a file's queries that are among the training queries. For large
+// data the share is an estimate from a sample.
 func seenText(common, known, all int, path string) string {
 	switch {
 	case common == all:
@@ -113,15 +114,15 @@ func seenText(common, known, all int, path string) string {
 	return fmt.Sprintf("about %.0f %% of the queries of %s are among the queries that", 100*float64(common)/float64(known), path)
 }
 
-// warnOfCommon warns that validation or test data share queries with other data.
+// warnOfCommon warns if validation or test data share queries with other data.
 func warnOfCommon(env *environment, name string, d *dataset.Dataset, ofName string, of *dataset.Dataset) {
 	if sentence := method.CommonQueries(name, d, ofName, of); sentence != "" {
 		env.note("warning: %s", sentence)
 	}
 }
 
-// warnOfFolds is warnOfCommon for the parts of every fold. Folds in which the same parts share
-// queries are reported in one warning.
+// warnOfFolds warns if two parts of a fold share queries. Folds in which the same two parts do so
+// are reported in one warning.
 func warnOfFolds(env *environment, folds []tune.Fold) {
 	type pair struct{ part, of string }
 	for _, p := range []pair{{"test", "train"}, {"vali", "train"}, {"test", "vali"}} {
@@ -148,8 +149,8 @@ func warnOfFolds(env *environment, folds []tune.Fold) {
 		}
 		more := ""
 		if others > 0 {
-			more = fmt.Sprintf(", as in %d other folds", others)
+			more = ", as in " + counted(others, "other fold", "other folds")
 		}
-		env.note("warning: %d queries of the %s data of %s are in its %s data too%s: results on them do not generalize to other queries", most, p.part, worst.Name, p.of, more)
+		env.note("warning: %d queries of the %s data of %s are also in its %s data%s: results on them do not generalize to other queries", most, p.part, worst.Name, p.of, more)
 	}
 }

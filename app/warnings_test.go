@@ -11,12 +11,12 @@ import (
 
 func TestOncePerCause(t *testing.T) {
 	sets := []*dataset.Dataset{
-		{Warnings: []string{"a.txt: 5 missing values (nan or NULL) taken as 0", "a.txt: other"}},
+		{Warnings: []string{"a.txt: 5 missing values (nan or NULL) were replaced by 0", "a.txt: other"}},
 		{},
-		{Warnings: []string{"b.txt: 7 missing values (nan or NULL) taken as 0"}},
-		{Warnings: []string{"c.txt: 70 missing values (nan or NULL) taken as 0"}},
+		{Warnings: []string{"b.txt: 7 missing values (nan or NULL) were replaced by 0"}},
+		{Warnings: []string{"c.txt: 70 missing values (nan or NULL) were replaced by 0"}},
 	}
-	want := []string{"a.txt: 5 missing values (nan or NULL) taken as 0 (also in 2 other files)", "a.txt: other"}
+	want := []string{"a.txt: 5 missing values (nan or NULL) were replaced by 0 (also in 2 other files)", "a.txt: other"}
 	if got := oncePerCause(sets); !slices.Equal(got, want) {
 		t.Errorf("warnings are %q, want %q", got, want)
 	}

@@ -6,56 +6,57 @@ import (
 	"strings"
 )
 
-// Blocks are the parts of a Dataset as a reader of files fills them. [FromBlocks] neither checks nor copies
+// Blocks are the parts of a Dataset, as readers of files fill them. [FromBlocks] neither checks nor copies
 // them. The rows of a query must be contiguous, and ids of queries distinct. Grades must be finite and
-// non-negative, and features finite or NaN. A [Builder], for generated data, checks them.
+// non-negative, and features finite or NaN. For generated data there is a [Builder], which checks its
+// arguments.
 type Blocks struct {
-	Features     int      // columns of X
-	FeatureNames []string // one a column, or nil
+	Features     int      // number of columns of X
+	FeatureNames []string // one per column, or nil
 	Warnings     []string
 
 	X      []float32 // row-major, documents × Features; best allocated by internal/block
-	Grades []float64 // one a document
+	Grades []float64 // one per document
 
-	// Matrix, if not nil, takes the place of X: the data set is streamed.
+	// Matrix, if not nil, replaces X. The data set is then streamed.
 	Matrix Matrix
 
-	Docs DocIDs // of all documents, in the order of the rows
+	Docs DocIDs // identifiers of all documents, in the order of the rows
 
-	// Weights has a weight a document, and QueryWeights one a query, or they are nil: finite,
-	// not negative and not all 0. See [Dataset.Weigh].
+	// Weights has one weight per document, and QueryWeights one per query. Both may be nil. Weights must be
+	// finite, not negative and not all 0. See [Dataset.Weigh].
 	Weights, QueryWeights []float64
 
-	// Attributes has the attributes of every query, one for each of the AttributeNames; both are
-	// nil if there are none.
+	// Attributes has the attributes of every query, one for each of AttributeNames. Both are nil if there are
+	// no attributes.
 	AttributeNames []string
 	Attributes     [][]string
 
-	IDs    []string // of the queries
-	Counts []int    // their numbers of documents, each at least 1
+	IDs    []string // ids of the queries
+	Counts []int    // number of documents of each query, at least 1
 
-	// InputRow[r] is the place of row r among the input's documents; nil if rows keep the input's order.
+	// InputRow[r] is the input position of row r. It is nil if rows keep the input's order.
 	InputRow []int
 
 	Missing int // number of NaN in X
 	Filled  int // number of missing values that were replaced
-	Absent  int // number of zeros in X for features that the input left out
+	Absent  int // number of zeros in X for features that the input omits
 
-	// Fingerprint is what [Dataset.Fingerprint] returns if the file has it, else "".
+	// Fingerprint is the result of [Dataset.Fingerprint] if the file has it, otherwise "".
 	Fingerprint string
 
-	// File is the mapped file that X and Grades are views of, nil if they are not.
-	// [Dataset.Close] closes it.
+	// File is the mapped file behind X and Grades. It is nil if both are in ordinary memory. [Dataset.Close]
+	// closes it.
 	File File
 }
 
 // File is a mapped file.
 type File interface {
-	Changed() error // an error, which wraps [ErrChanged], if the file is another one than when it was mapped
+	Changed() error // returns an error, which wraps [ErrChanged], if the file was changed or replaced after mapping
 	Close() error
 }
 
-// FromBlocks makes a Dataset of blocks, which the caller must not use afterwards.
+// FromBlocks returns a Dataset made of b. The caller must not use b afterwards.
 func FromBlocks(b Blocks) *Dataset {
 	d := &Dataset{
 		Features:     b.Features,
@@ -84,8 +85,7 @@ func FromBlocks(b Blocks) *Dataset {
 	return d
 }
 
-// cut makes the queries from their ids and numbers of documents, as views of
-// the blocks.
+// cut makes the queries, as views of the blocks, from their ids and numbers of documents.
 func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 	d.Queries = make([]Query, len(ids))
 	var origins []origin
@@ -118,26 +118,26 @@ func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 	}
 }
 
-// InputRows returns the place of every row among the input's documents, or nil if rows keep the input's order. A
-// file format that stores the rows stores it too. It must not be changed; see [Dataset.ToInputOrder] for its
-// use.
+// InputRows returns the input position of every row, or nil if rows keep the input's order. A file format that
+// stores the rows stores it, too. The caller must not change it. See [Dataset.ToInputOrder] for its use.
 func (d *Dataset) InputRows() []int { return d.inputRow }
 
-// KeepsDocIDs reports whether the input had identifiers of documents, even if all that
-// are left are empty. See [Dataset.HasDocIDs].
+// KeepsDocIDs reports whether the input had identifiers of documents, even if all identifiers in d are empty.
+// See [Dataset.HasDocIDs].
 func (d *Dataset) KeepsDocIDs() bool {
 	return slices.ContainsFunc(d.Queries, func(q Query) bool { return q.docs.End != nil })
 }
 
-// DocIDs are the identifiers of a query's documents. Document i has Text[End[i-1]:End[i]], the first from base
-// on. So a million of them cost a few bytes each and no pointers. The zero value has none.
+// DocIDs are the identifiers of a query's documents. The identifier of document i is Text[End[i-1]:End[i]];
+// that of document 0 begins at base. In this form an identifier takes four bytes besides its text, and no
+// pointer. The zero value has no identifiers.
 type DocIDs struct {
 	Text string
 	End  []uint32 // nil if there are no identifiers
 	base uint32
 }
 
-// At returns the identifier of document i, "" if there are none.
+// At returns the identifier of document i, or "" if there are none.
 func (d DocIDs) At(i int) string {
 	if d.End == nil {
 		return ""
@@ -163,11 +163,11 @@ func (d DocIDs) Pick(docs []int) DocIDs {
 	return DocIDs{Text: text.String(), End: end}
 }
 
-// ScatteredWarning says that the documents of n queries of a file, of which first is the
-// first, stood in several places and were put together.
+// ScatteredWarning returns the warning that the documents of n queries of a file were not adjacent and were
+// reordered. first is the first such query.
 func ScatteredWarning(name string, n int, first string) string {
 	if n == 1 {
-		return fmt.Sprintf("%s: the documents of query %q stand in several places and were put together", name, first)
+		return fmt.Sprintf("%s: the documents of query %q were scattered and have been put together", name, first)
 	}
-	return fmt.Sprintf("%s: the documents of %d queries (%q is the first) stand in several places and were put together", name, n, first)
+	return fmt.Sprintf("%s: the documents of %d queries (the first is %q) were scattered and have been put together", name, n, first)
 }

@@ -10,22 +10,25 @@ import (
 	"strings"
 )
 
-// Categories are the categories of a feature. A model sees their codes, 0, 1, … in the order of
-// Texts or Numbers. Data have the values: numbers as they are, and texts as their codes, which
-// readers put in their place, unless all of them are numbers: then data have these. Without Texts and Numbers any value will do, since the model does not
-// use the feature; a text is then 0.
+// Categories are the categories of a feature. A model sees their codes 0, 1, … in the order of Texts or
+// Numbers. Data contain numbers as they are. Readers replace a text by its code or, if all Texts are numbers,
+// by its number.
+//
+// Without Texts and Numbers any value is accepted, because the model does not use the feature. A text is then
+// 0.
 type Categories struct {
 	Texts   []string
 	Numbers []float64
 
-	texts   map[string]float32  // what data hold of a text
-	numbers map[float32]float32 // the codes of numbers
+	texts   map[string]float32  // value in the data for each text
+	numbers map[float32]float32 // code of each number
 }
 
-// maxCategories bounds codes to whole numbers that float32 represents exactly.
+// maxCategories limits codes to whole numbers that float32 represents exactly.
 const maxCategories = 1 << 24
 
-// NewTextCategories returns the categories of a feature whose values are texts.
+// NewTextCategories returns the categories of a feature whose values are texts. It is an error if a text
+// occurs twice.
 func NewTextCategories(values []string) (*Categories, error) {
 	c := &Categories{Texts: values, texts: make(map[string]float32, len(values))}
 	for code, v := range values {
@@ -40,10 +43,11 @@ func NewTextCategories(values []string) (*Categories, error) {
 	return c, checkCategories(len(values))
 }
 
-// plainNumber is a number as JSON has it.
+// plainNumber matches a number in JSON.
 var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// readNumbers maps texts that are numbers to their codes, if float32 distinguishes them.
+// readNumbers sets c.texts and c.numbers by the numbers that the texts represent. It does nothing if float32
+// does not distinguish these numbers.
 func (c *Categories) readNumbers() {
 	numbers := make(map[float32]float32, len(c.Texts))
 	for code, text := range c.Texts {
@@ -90,7 +94,8 @@ func checkCategories(n int) error {
 	return nil
 }
 
-// TextValue returns what data hold of a category that is a text.
+// TextValue returns the feature value that stands for a text: its code, or its number if all texts are numbers.
+// ok is false for other texts. For unused categories, every text gives 0 and true.
 func (c *Categories) TextValue(text []byte) (v float32, ok bool) {
 	if c.texts == nil {
 		return 0, c.numbers == nil
@@ -99,9 +104,8 @@ func (c *Categories) TextValue(text []byte) (v float32, ok bool) {
 	return v, ok
 }
 
-// Code returns the code of a value as data hold it: of a number among Numbers or Texts, or a code of
-// Texts that are not all numbers.
-// A missing value (NaN) stays one.
+// Code returns the code of a value in the data. The value is a number among Numbers or Texts, or a code of
+// Texts that are not all numbers. ok is false for other values. For NaN, a missing value, Code returns NaN.
 func (c *Categories) Code(v float32) (code float32, ok bool) {
 	switch {
 	case v != v || c.texts == nil && c.numbers == nil:
@@ -113,7 +117,8 @@ func (c *Categories) Code(v float32) (code float32, ok bool) {
 	return code, ok
 }
 
-// Codes reports whether data may have codes: categories are texts, or the numbers 0, 1, … in this order.
+// Codes reports whether values in the data may equal their codes. The categories are then texts that are not
+// all numbers, or the numbers 0, 1, … in this order.
 func (c *Categories) Codes() bool {
 	for v, code := range c.numbers {
 		if v != code {
@@ -123,7 +128,7 @@ func (c *Categories) Codes() bool {
 	return true
 }
 
-// Unused reports whether any value will do, since the model does not use the feature.
+// Unused reports whether any value is accepted because the model does not use the feature.
 func (c *Categories) Unused() bool { return c.texts == nil && c.numbers == nil }
 
 // Equal reports whether both have the same categories in the same order.
@@ -131,7 +136,7 @@ func (c *Categories) Equal(o *Categories) bool {
 	return c == o || c != nil && o != nil && slices.Equal(c.Texts, o.Texts) && slices.Equal(c.Numbers, o.Numbers)
 }
 
-// String lists the categories as errors and notes show them: the first ones.
+// String lists the first categories for errors and notes.
 func (c *Categories) String() string {
 	const most = 6
 	var list []string
@@ -148,7 +153,7 @@ func (c *Categories) String() string {
 	return text
 }
 
-// Expected says which values the categories allow, for errors.
+// Expected returns the values that the categories allow, for errors.
 func (c *Categories) Expected() string {
 	if c.numbers != nil {
 		return "one of the model's categories: " + c.String()

@@ -2,8 +2,8 @@ package dataset
 
 import "github.com/listwise/listwise/internal/parallel"
 
-// Change calls fn with the feature vectors of every query, the row-major matrix that its X
-// is, to change them in place: from several goroutines, each query once.
+// Change lets fn change the features in place. It calls fn once for every query, concurrently, with the
+// row-major matrix of the query. For a streamed data set, it calls fn whenever features are read.
 func (d *Dataset) Change(fn func(x []float32)) {
 	if d.streamed {
 		d.see(inPlaceLens(d.Features, fn))
@@ -14,7 +14,7 @@ func (d *Dataset) Change(fn func(x []float32)) {
 	d.Modified()
 }
 
-// see puts a lens before the features of a streamed data set.
+// see makes a streamed data set apply a lens to its features.
 func (d *Dataset) see(l Lens) {
 	before := *d
 	d.Queries = before.Through(l).Queries

@@ -18,20 +18,20 @@ const (
 	// DropAll (R1) removes all contradicting copies. Copies have the same features.
 	DropAll
 
-	// DropBad (R2) removes the bad ones of contradicting copies. Copies have the same
-	// features. Of all policies its results on OHSUMED are the nearest to the paper's.
+	// DropBad (R2) removes the bad documents among contradicting copies. Copies have the same features. Of all
+	// policies, its results on OHSUMED are closest to the paper's.
 	DropBad
 
-	// DropBadByID (R3) removes the bad ones of contradicting copies. Copies have the same
-	// document identifier.
+	// DropBadByID (R3) removes the bad documents among contradicting copies. Copies have the same document
+	// identifier.
 	DropBadByID
 )
 
 var policies = []struct{ name, about string }{
 	KeepAll:     {"R0", "remove nothing"},
-	DropAll:     {"R1", "same features but good and bad: remove all these copies"},
-	DropBad:     {"R2", "same features but good and bad: remove the bad copies"},
-	DropBadByID: {"R3", "same document id but good and bad: remove the bad copies"},
+	DropAll:     {"R1", "remove all copies with the same features if some are good and others bad"},
+	DropBad:     {"R2", "remove the bad copies with the same features if others are good"},
+	DropBadByID: {"R3", "remove the bad copies with the same document id if others are good"},
 }
 
 // ConflictPolicies returns all policies in order.
@@ -63,24 +63,24 @@ type CleanReport struct {
 	Policy    ConflictPolicy `json:"reading"`
 	Threshold float64        `json:"threshold"`
 
-	// Contradictions is the number of sets of copies that are good and bad.
+	// Contradictions is the number of sets of copies that have good and bad documents.
 	Contradictions int `json:"contradictions"`
 
-	// Good and Bad are the numbers of documents the policy removed, and Queries
-	// the number of queries that it left without any document and so removed.
+	// Good and Bad are the numbers of good and bad documents that were removed. Queries is the number of
+	// queries that were removed because no document was left.
 	Good    int `json:"good_removed"`
 	Bad     int `json:"bad_removed"`
 	Queries int `json:"queries_removed"`
 }
 
-// Clean returns d without the documents that the policy removes, and a count of
-// them. A grade of at least threshold is good.
+// Clean returns d without the documents that the policy removes, and their numbers. A grade of at least
+// threshold is good.
 func Clean(d *Dataset, r ConflictPolicy, threshold float64) (*Dataset, CleanReport) {
 	return CleanObserved(d, r, threshold, nil)
 }
 
-// CleanObserved is Clean, and calls observe, unless it is nil, after every query with the
-// number of queries done and the total.
+// CleanObserved does the work of Clean. If observe is not nil, it is called after every query with the number
+// of queries done and the total.
 func CleanObserved(
 	d *Dataset, r ConflictPolicy, threshold float64, observe func(done, total int),
 ) (*Dataset, CleanReport) {
@@ -114,8 +114,8 @@ func CleanObserved(
 	return kept, report
 }
 
-// contradictions visits the sets of copies, as the policy defines them, that are
-// partly good and partly bad.
+// contradictions calls visit for each set of copies, as the policy defines them, that has good and bad
+// documents.
 func contradictions(find *copyFinder, q *Query, r ConflictPolicy, threshold float64, visit func(copies []int)) {
 	if good := q.Relevant(threshold); good == 0 || good == q.Len() {
 		return
@@ -133,8 +133,8 @@ func contradictions(find *copyFinder, q *Query, r ConflictPolicy, threshold floa
 	}
 }
 
-// DropEmptyQueries returns d without the queries that have no document graded
-// threshold or better, and the ids of those it dropped.
+// DropEmptyQueries returns d without the queries in which no grade reaches threshold. It also returns the ids
+// of the queries removed.
 func DropEmptyQueries(d *Dataset, threshold float64) (*Dataset, []string) {
 	var dropped []string
 	kept := d.Filter(func(q *Query) bool {

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// Content returns a key of the query's content: its grades and its feature vectors, in order. Names do not
-// count, neither the query's nor its documents'. Training draws by it, so that renamed queries give the same
-// model. Two different queries have the same key with probability 2^-64. The features must be in memory; see
+// Content returns a key of the query's grades and feature vectors, in order. It does not depend on the ids of
+// the query and its documents. Training uses the key for random draws, so renamed queries give the same model.
+// Two different queries have the same key with probability 2^-64. The features must be in memory; see
 // [Dataset.Contents].
 func (q *Query) Content() string { return contentKey(q.content(q.X)) }
 
-// content is the number that Content spells, of a query with the features x.
+// content returns the number that Content formats. x are the features of the query.
 func (q *Query) content(x []float32) uint64 {
 	h := mixer(hashOffset)
 	h.mix(uint64(q.Len()))
@@ -29,8 +29,7 @@ func (q *Query) content(x []float32) uint64 {
 
 func contentKey(content uint64) string { return strconv.FormatUint(content, 16) }
 
-// Contents returns a function of the queries' [Query.Content], by their number. It reads all
-// features once.
+// Contents returns a function from the index of a query to its [Query.Content]. It reads all features once.
 func (d *Dataset) Contents() func(query int) string {
 	contents := make([]uint64, len(d.Queries))
 	d.eachPart(func(_, from, to int, rows *RowReader) {

@@ -1,10 +1,10 @@
-// Package dataset holds judged queries in memory: their documents' feature vectors,
-// relevance grades and identifiers. It describes them ([Describe]), changes them before
-// training (cleaning, missing values, normalization) and divides them into folds.
+// Package dataset represents judged queries in memory: the feature vectors, relevance grades and identifiers
+// of their documents. It describes data ([Describe]), prepares them for training (cleaning, missing values,
+// normalization) and divides them into folds.
 //
-// Start reading at [Dataset] and [Query]. The package must not know of file formats,
-// measures, losses or models. Formats have packages of their own, which make a Dataset
-// with [FromBlocks]; dataset/datafile reads and writes all of them.
+// Start reading at [Dataset] and [Query]. The package must not know file formats, measures, losses or models.
+// The packages of the formats make a Dataset with [FromBlocks]. Package dataset/datafile reads and writes all
+// formats.
 package dataset
 
 import (
@@ -20,85 +20,83 @@ import (
 // of query i follow the rows of query i−1. A Dataset that is no longer changed may be read by any number of
 // goroutines.
 type Dataset struct {
-	// Features is the number of columns of every feature matrix. Column j is
-	// the feature that LETOR text calls j+1.
+	// Features is the number of columns of every feature matrix. Column j is feature j+1 of LETOR text.
 	Features int
 
-	// FeatureNames has one name a column, or is nil when the source had none.
+	// FeatureNames has one name per column. It is nil if the source had no names.
 	FeatureNames []string
 
-	// AttributeNames are the names of the queries' Attributes, nil if they have none.
+	// AttributeNames are the names of the queries' Attributes, or nil.
 	AttributeNames []string
 
 	// IgnoreOthers makes a model with named features ignore features that it does not know. Otherwise such
 	// features are an error.
 	IgnoreOthers bool
 
-	// AbsentMissing is how the data were read: see [Options]. A model learns it from its
-	// training data.
+	// AbsentMissing is the option of this name with which the data were read, see [Options]. A model stores
+	// the value of its training data.
 	AbsentMissing bool
 
 	// Queries are in the order in which their ids first appeared.
 	Queries []Query
 
-	// Warnings are sentences for the user about what a reader merged, mapped or left
-	// out.
+	// Warnings are sentences for the user about what a reader merged, changed or omitted.
 	Warnings []string
 
 	x       []float32 // the block, len = documents × Features
 	grades  []float64 // the block of grades, len = documents
-	weights []float64 // the block of documents' weights, nil if all are 1
+	weights []float64 // the block of document weights, nil if all are 1
 
-	// inputRow[r] is the place of row r among the input's documents; nil if rows keep the input's order.
+	// inputRow[r] is the input position of row r. It is nil if rows keep the input's order.
 	inputRow []int
 
 	missing int // number of NaN in x
 	filled  int // number of missing values that FillMissing replaced
-	absent  int // number of features that lines left out, which are 0
+	absent  int // number of features that lines omit; they are 0
 
-	// file is the mapped file that x and grades are views of; nil if they are not.
+	// file is the mapped file behind x and grades. It is nil if both are in ordinary memory.
 	file File
 
-	matrix   Matrix // the features of a file that is read query by query, nil if they are not
-	streamed bool   // features are read as they are asked for, and x is nil
+	matrix   Matrix // features of a file that is read query by query, or nil
+	streamed bool   // features are read on request, and x is nil
 
-	sources []*Dataset // that a streamed data set was made of
+	sources []*Dataset // data sets from which a streamed data set reads
 
 	fingerprint remembered // guarded by fingerprints
 }
 
-// Query is one query's documents.
+// Query is a query with its documents.
 type Query struct {
 	// ID is the query's identifier as written in the input.
 	ID string
 
-	// Start is the row of the first document within the Dataset, so that
-	// scores[q.Start:q.Start+q.Len()] are this query's.
+	// Start is the row of the first document within the Dataset. So scores[q.Start:q.Start+q.Len()] are the
+	// scores of the query's documents.
 	Start int
 
 	// Grades are the relevance grades: finite, non-negative, higher is better.
 	Grades []float64
 
-	// X is the Len() × Features row-major matrix of feature vectors; nil if the data set is
-	// streamed, see [RowReader].
+	// X is the Len() × Features row-major matrix of feature vectors. It is nil if the data set is streamed,
+	// see [RowReader].
 	X []float32
 
-	// Attributes are what a table says of the query, one for each of the data set's
-	// AttributeNames, "" where it says nothing; see [TableOptions].
+	// Attributes are the values of the data set's AttributeNames for the query, "" for none; see
+	// [TableOptions].
 	Attributes []string
 
 	docs DocIDs
-	from *origin // of the features of a streamed data set, nil if X has them
+	from *origin // source of the features of a streamed data set; nil if they are in X
 
 	weighted bool      // the query has a weight
-	weight   float64   // it
-	weights  []float64 // of the documents, nil if all of the data set are 1
+	weight   float64   // weight of the query, if weighted
+	weights  []float64 // weights of the documents; nil if all documents of the data set have weight 1
 }
 
 // Len returns the number of documents.
 func (q *Query) Len() int { return len(q.Grades) }
 
-// Row returns the feature vector of document i, a view into the Dataset.
+// Row returns the feature vector of document i. It is a view of X.
 func (q *Query) Row(i int) []float32 {
 	d := len(q.X) / max(len(q.Grades), 1)
 	return q.X[i*d : (i+1)*d : (i+1)*d]
@@ -107,19 +105,19 @@ func (q *Query) Row(i int) []float32 {
 // DocID returns the identifier of document i, or "" if the input had none.
 func (q *Query) DocID(i int) string { return q.docs.At(i) }
 
-// Docs returns the number of documents of all queries.
+// Docs returns the total number of documents.
 func (d *Dataset) Docs() int { return len(d.grades) }
 
-// X returns the Docs() × Features row-major block of all feature vectors, nil if the data set is
-// streamed. Whoever writes to it calls Modified afterwards.
+// X returns the Docs() × Features row-major block of all feature vectors, or nil if the data set is streamed.
+// A caller that changes it must call Modified afterwards.
 func (d *Dataset) X() []float32 { return d.x }
 
-// Grades returns the grades of all documents, in the order of the rows of X.
-// Whoever writes to them calls Modified afterwards.
+// Grades returns the grades of all documents, in the order of the rows of X. A caller that changes them must
+// call Modified afterwards.
 func (d *Dataset) Grades() []float64 { return d.grades }
 
-// ToInputOrder copies one value per row (scores, say) to dst in the order of
-// the input's documents; both have Docs() elements and must not overlap.
+// ToInputOrder copies one value per row, such as a score, to dst in the order of the input's documents. dst
+// and rows must have Docs() elements and must not overlap.
 func (d *Dataset) ToInputOrder(dst, rows []float64) {
 	d.checkRows(dst, rows)
 	if d.inputRow == nil {
@@ -131,8 +129,8 @@ func (d *Dataset) ToInputOrder(dst, rows []float64) {
 	}
 }
 
-// FromInputOrder is the inverse of ToInputOrder: it copies one value per input
-// document to dst in the order of the rows.
+// FromInputOrder is the inverse of ToInputOrder. It copies one value per input document to dst, in the order
+// of the rows.
 func (d *Dataset) FromInputOrder(dst, input []float64) {
 	d.checkRows(dst, input)
 	if d.inputRow == nil {
@@ -150,9 +148,8 @@ func (d *Dataset) checkRows(a, b []float64) {
 	}
 }
 
-// Builder assembles a Dataset query by query; the zero value is ready to use.
-// It is meant for generated data and tests: readers of files fill the blocks
-// directly, see [FromBlocks].
+// Builder assembles a Dataset query by query. The zero value is ready to use. It is meant for generated data
+// and tests; readers of files use [FromBlocks].
 type Builder struct {
 	features int
 	ids      []string
@@ -164,9 +161,8 @@ type Builder struct {
 	known    map[string]bool
 }
 
-// Add appends a query with len(grades) documents, whose feature vectors are the
-// rows of x (row-major, the same number of columns in every call). docs may be
-// nil or have one identifier a document. The slices are copied.
+// Add appends a query with len(grades) documents. x is the row-major matrix of their feature vectors, with the
+// same number of columns in every call. docs is nil or has one identifier per document. Add copies the slices.
 func (b *Builder) Add(id string, grades []float64, x []float32, docs []string) error {
 	n := len(grades)
 	switch {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// copyFinder finds the documents of a query that have something in common. It
-// reuses its memory from query to query.
+// copyFinder finds the documents of a query that have the same features or identifier. It reuses its memory
+// for the next query.
 type copyFinder struct {
 	order []int
 	group []int
 }
 
-// vectors calls visit with every set of two or more documents of q that have
-// the same feature vector (as numbers: 0 is −0), each set in ascending order.
+// vectors calls visit for every set of two or more documents of q with the same feature vector. 0 and −0 are
+// the same. The documents of a set are ascending.
 func (c *copyFinder) vectors(q *Query, visit func(docs []int)) {
 	if q.Len() < 2 || len(q.X) == 0 {
 		return
@@ -21,8 +21,8 @@ func (c *copyFinder) vectors(q *Query, visit func(docs []int)) {
 	c.sets(q.Len(), func(i, j int) int { return slices.Compare(q.Row(i), q.Row(j)) }, visit)
 }
 
-// ids calls visit with every set of two or more documents of q that have the
-// same identifier, each set in ascending order.
+// ids calls visit for every set of two or more documents of q with the same identifier. The documents of a set
+// are ascending.
 func (c *copyFinder) ids(q *Query, visit func(docs []int)) {
 	if q.docs.End == nil {
 		return
@@ -35,7 +35,7 @@ func (c *copyFinder) ids(q *Query, visit func(docs []int)) {
 	})
 }
 
-// sets sorts the numbers below n and visits the runs of equal ones.
+// sets calls visit for every set of two or more numbers below n that compare as equal.
 func (c *copyFinder) sets(n int, compare func(i, j int) int, visit func(docs []int)) {
 	c.order = c.order[:0]
 	for i := range n {

@@ -7,16 +7,15 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// ErrChanged is the cause of the error about a file that was changed while it was
-// read or, a cache, while it was in use.
+// ErrChanged is the cause of errors about a file that changed while it was read or, for a cache, while it was
+// in use.
 var ErrChanged = block.ErrChanged
 
-// ErrTooLarge is the cause of the error about an input that takes more than
-// Options.MaxBytes.
+// ErrTooLarge is the cause of errors about an input that takes more than Options.MaxBytes.
 var ErrTooLarge = errors.New("the input takes too much memory")
 
-// TooLarge returns an error of the same text whose cause, too, is [ErrTooLarge]: that of a method about the memory that
-// there is besides the data.
+// TooLarge returns an error with the text of err and the additional cause [ErrTooLarge]. Training methods use
+// it if the memory that remains after the data are loaded does not suffice.
 func TooLarge(err error) error { return tooLarge{err} }
 
 type tooLarge struct{ error }
@@ -24,7 +23,7 @@ type tooLarge struct{ error }
 // Unwrap returns the causes.
 func (e tooLarge) Unwrap() []error { return []error{e.error, ErrTooLarge} }
 
-// FormatError says what of data a format has no way to write.
+// FormatError is the error about data that a format cannot represent.
 type FormatError struct {
 	Found, Expected string
 }
@@ -32,7 +31,7 @@ type FormatError struct {
 // Error returns "found X, expected Y".
 func (e *FormatError) Error() string { return "found " + e.Found + ", expected " + e.Expected }
 
-// SampleError says why a sample of the queries is nothing to learn from.
+// SampleError is the error about a sample of the queries from which nothing can be learned.
 type SampleError struct {
 	Found, Expected string
 }
@@ -40,11 +39,11 @@ type SampleError struct {
 // Error returns "found X, expected Y".
 func (e *SampleError) Error() string { return "found " + e.Found + ", expected " + e.Expected }
 
-// SyntaxError says where the content of a file is wrong, what was found there and what
-// was expected. Every error about the content of an input is one.
+// SyntaxError is an error about the content of an input. It says where the content is wrong, what was found
+// there and what was expected.
 type SyntaxError struct {
-	File     string // the name the file was opened by
-	Line     int    // counted from 1; 0 if the error is not of one line
+	File     string // name by which the file was opened
+	Line     int    // counted from 1; 0 if the error is not about one line
 	Found    string // what was found: quoted text of at most about 40 bytes, or a description
 	Expected string // what should be there
 

@@ -11,13 +11,12 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Fingerprint returns 32 hexadecimal digits that identify training data. They depend on the number of features,
-// on every query's id, grades and feature vectors, in order, and on weights other than 1. Names of features and
-// documents do not count, nor does the file's format. It is half of a SHA-256 over the SHA-256 of blocks, which
-// are computed in parallel; so it depends on neither machine nor number of cores.
+// Fingerprint returns 32 hexadecimal digits that identify training data. They depend on the number of
+// features, on every query's id, grades and feature vectors, in order, and on weights other than 1. They do
+// not depend on names of features, document ids or the file's format. They are half of a SHA-256 over the
+// SHA-256 of blocks, which are computed in parallel. So the machine and the number of cores do not matter.
 //
-// It is computed once and then kept, and a cache file stores it; see
-// [Dataset.Modified].
+// The fingerprint is computed once. A cache file stores it. See [Dataset.Modified].
 func (d *Dataset) Fingerprint() string {
 	fingerprints.Lock()
 	m := d.fingerprint
@@ -29,22 +28,21 @@ func (d *Dataset) Fingerprint() string {
 	return m.value
 }
 
-// Modified must be called after grades or features were changed in place, through X,
-// Grades or the slices of a query: it discards the fingerprint. This package's own
-// functions that change data call it themselves.
+// Modified discards the fingerprint. It must be called after grades or features were changed in place, through
+// X, Grades or the slices of a query. Functions of this package that change data call it.
 func (d *Dataset) Modified() { d.remember("") }
 
-// fingerprints guards the fingerprints of all data sets; it is locked only to copy one.
+// fingerprints guards the fingerprints of all data sets. It is locked only while one is copied.
 var fingerprints sync.Mutex
 
-// remembered is a fingerprint, or "", and the shape of the data it is of.
+// remembered is a fingerprint, or "", and the shape of its data.
 type remembered struct {
 	value  string
 	shape  shape
-	hashes []uint64 // of the queries of streamed data, nil if they are not known
+	hashes []uint64 // hashes of the queries of streamed data, nil if unknown
 }
 
-// shape differs after the blocks of a data set were replaced.
+// shape identifies the blocks of a data set. It changes when they are replaced.
 type shape struct {
 	features, docs, queries int
 	first                   *Query
@@ -90,8 +88,8 @@ func (d *Dataset) computeFingerprint() string {
 	return f.Sum()
 }
 
-// hashStreamed hashes features that are read query by query, and keeps none. A disk delivers them at about the
-// speed of SHA-256 on one core.
+// hashStreamed adds features that are read query by query. A disk delivers them about as fast as one core
+// computes SHA-256.
 func (d *Dataset) hashStreamed(f *Fingerprinter) {
 	rows, h, left := d.Reader(), sha256.New(), FingerprintBlock
 	end := func() {
@@ -116,12 +114,11 @@ func (d *Dataset) hashStreamed(f *Fingerprinter) {
 // FingerprintBlock is the number of values of X under one SHA-256.
 const FingerprintBlock = 1 << 18
 
-// Fingerprinter computes what [Dataset.Fingerprint] returns of a data set that is not in memory. It takes all
-// queries in order, then all grades, the weights, and the blocks of X.
+// Fingerprinter computes [Dataset.Fingerprint] for a data set that is not in memory. First add all queries in
+// order, then all grades, the weights, and the blocks of X.
 type Fingerprinter struct{ h hash.Hash }
 
-// NewFingerprinter returns the fingerprint of a data set with a number of features, to be
-// told of its documents.
+// NewFingerprinter returns a Fingerprinter for a data set with the given number of features.
 func NewFingerprinter(features int) *Fingerprinter {
 	h := sha256.New()
 	fmt.Fprintf(h, "listwise data 1\n%d features\n", features)
@@ -155,11 +152,12 @@ func (f *Fingerprinter) Weights(queries, documents []float64) {
 	}
 }
 
-// WeightsOf begins the weights of queries or documents, which Numbers adds.
+// WeightsOf begins the weights of queries or of documents, which Numbers then adds. The argument is "queries"
+// or "documents".
 func (f *Fingerprinter) WeightsOf(what string) { fmt.Fprintf(f.h, "weights of %s\n", what) }
 
-// Block adds the SHA-256 of the bytes, little-endian, of the next [FingerprintBlock] values
-// of X, of which the last block may have fewer.
+// Block adds the SHA-256 of the next [FingerprintBlock] values of X, as little-endian bytes. The last block
+// may have fewer values.
 func (f *Fingerprinter) Block(sum [sha256.Size]byte) { f.h.Write(sum[:]) }
 
 // Sum returns the fingerprint.

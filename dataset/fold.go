@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Fold is one division of a data set's queries, given by their indices.
+// Fold is a division of a data set's queries for training, validation and test. It has their indices.
 type Fold struct {
 	Train, Vali, Test []int
 }
@@ -30,17 +30,18 @@ func Parts(d *Dataset, k int, rng *rand.Rand) ([][]int, error) {
 // MinFolds is the smallest number of parts that Rotate can turn into folds.
 const MinFolds = 3
 
-// Division says how many parts a fold trains, validates and tests on: 2, 2 and 1 of five
-// parts, say. Each is at least 1, and Test divides the number of parts.
+// Division is the number of parts on which a fold trains, validates and tests, such as 2, 2 and 1 of five
+// parts. Each is at least 1, and Test divides the number of parts.
 type Division struct{ Train, Vali, Test int }
 
-// LETORDivision is that of LETOR for K parts, K at least [MinFolds]: it trains on K−2.
+// LETORDivision returns LETOR's division of k parts: k−2 for training, one for validation and one for test. k
+// must be at least [MinFolds].
 func LETORDivision(k int) Division { return Division{k - 2, 1, 1} }
 
 // Parts returns the number of parts.
 func (d Division) Parts() int { return d.Train + d.Vali + d.Test }
 
-// Folds returns the number of folds, of which every part is tested in one.
+// Folds returns the number of folds. Every part is tested in one of them.
 func (d Division) Folds() int { return d.Parts() / d.Test }
 
 // Validate returns an error for a division that cannot test every part once.
@@ -54,14 +55,15 @@ func (d Division) Validate() error {
 	return nil
 }
 
-// Rotate makes K folds of K parts as LETOR does of its five. Fold f trains on parts f, f+1, …, f+K−3, validates
-// on part f+K−2 and tests on part f+K−1, modulo K. Every part is the test part of one fold. A train part lists
-// its parts one after the other, each in its own order. K is at least MinFolds.
+// Rotate makes K folds of K parts, as LETOR does for K = 5. Fold f trains on parts f, f+1, …, f+K−3, validates
+// on part f+K−2 and tests on part f+K−1, modulo K. Every part is the test part of one fold. A fold's training
+// queries are in this order of its parts. K must be at least MinFolds.
 func Rotate(parts [][]int) []Fold { return LETORDivision(len(parts)).Rotate(parts) }
 
-// Rotate makes folds of d.Parts() parts. Each trains on the first parts, validates on the next and tests on the
-// last. Every further fold begins d.Test parts later, modulo the number of parts. A list of several parts has
-// them one after the other.
+// Rotate makes folds of d.Parts() parts. The first fold trains on the first parts, validates on the next parts
+// and tests on the last. Every further fold begins d.Test parts later, modulo the number of parts. The queries
+// of several parts are in the order of the parts. Rotate panics if the division is invalid or does not fit
+// parts.
 func (d Division) Rotate(parts [][]int) []Fold {
 	if err := d.Validate(); err != nil || d.Parts() != len(parts) {
 		panic(fmt.Sprintf("dataset: division %+v of %d parts: %v", d, len(parts), err))
@@ -81,8 +83,8 @@ func (d Division) Rotate(parts [][]int) []Fold {
 	return folds
 }
 
-// Folds divides the queries of d at random into k parts and rotates them into k
-// folds, k at least MinFolds and at most the number of queries.
+// Folds divides the queries of d at random into k parts and rotates them into k folds. k must be at least
+// MinFolds and at most the number of queries.
 func Folds(d *Dataset, k int, rng *rand.Rand) ([]Fold, error) {
 	if err := CheckFolds(k); err != nil {
 		return nil, err

@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// GradeCount is the number of documents of one grade, or of the grades of a bin: those
-// above From up to To, both included if they are the same.
+// GradeCount is the number of documents with a grade, or with the grades of a bin. A bin has the grades above
+// From and up to To. From and To are equal for a single grade.
 type GradeCount struct {
 	From, To  float64
 	Documents int
 }
 
-// String returns "2" or, of a bin, "0.5-0.6".
+// String returns the grade, such as "2", or the bin, such as "0.5-0.6".
 func (c GradeCount) String() string {
 	if c.From == c.To {
 		return FormatGrade(c.To)
@@ -23,11 +23,11 @@ func (c GradeCount) String() string {
 	return FormatGrade(c.From) + "-" + FormatGrade(c.To)
 }
 
-// Grades is a histogram of grades in ascending order; as JSON an object from grade
-// or bin to number of documents.
+// Grades is a histogram of grades in ascending order. Its JSON form is an object that maps each grade or bin
+// to the number of documents.
 type Grades []GradeCount
 
-// MarshalJSON keeps the order, which a map would not: 10 comes after 2.
+// MarshalJSON writes the grades in ascending order. A map would have 10 before 2.
 func (g Grades) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -45,12 +45,12 @@ func (g Grades) MarshalJSON() ([]byte, error) {
 func FormatGrade(grade float64) string { return strconv.FormatFloat(grade, 'f', -1, 64) }
 
 const (
-	mostGrades = 40 // that are counted one by one
-	gradeBins  = 20 // into which more are put
+	mostGrades = 40 // largest number of grades that are counted individually
+	gradeBins  = 20 // number of bins for more grades
 )
 
-// countGrades returns the histogram of the grades, in bins if there are many, and the
-// number of different ones.
+// countGrades returns the histogram of the grades and the number of different grades. The histogram has bins
+// if there are many grades.
 func countGrades(d *Dataset) (histogram Grades, distinct int) {
 	counts := make(map[float64]int)
 	for _, g := range d.grades {
@@ -67,7 +67,7 @@ func countGrades(d *Dataset) (histogram Grades, distinct int) {
 	return grades.binned(), len(grades)
 }
 
-// binned puts all grades but 0 into bins of the same width.
+// binned returns a histogram with bins of equal width for all grades but 0.
 func (g Grades) binned() Grades {
 	var bins Grades
 	if g[0].To == 0 {
@@ -75,7 +75,7 @@ func (g Grades) binned() Grades {
 	}
 	step := g[len(g)-1].To / gradeBins
 	for i := range gradeBins {
-		// Bounds such as 0.15 and not 0.15000000000000002, where that is possible.
+		// Prefer bounds such as 0.15 to 0.15000000000000002.
 		bins = append(bins, GradeCount{From: short(float64(i) * step), To: short(float64(i+1) * step)})
 	}
 	first := len(bins) - gradeBins

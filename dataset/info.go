@@ -17,16 +17,15 @@ type Info struct {
 
 	Grades Grades `json:"grades"`
 
-	// DistinctGrades is the number of different grades, which Grades puts into bins
-	// if they are many.
+	// DistinctGrades is the number of different grades. Grades combines them to bins if there are many.
 	DistinctGrades int `json:"distinct_grades"`
 
 	// Threshold is the lowest grade counted as relevant.
 	Threshold              float64 `json:"threshold"`
 	QueriesWithoutRelevant int     `json:"queries_without_relevant"`
 
-	// QueriesWithoutPair have documents of one grade only: no order of them is
-	// better than another.
+	// QueriesWithoutPair is the number of queries whose documents all have the same grade. No order of these
+	// documents is better than another.
 	QueriesWithoutPair int `json:"queries_without_pair"`
 
 	DocumentsPerQuery Spread `json:"documents_per_query"`
@@ -35,20 +34,19 @@ type Info struct {
 	QueryWeights    *WeightRange `json:"query_weights,omitempty"`
 	DocumentWeights *WeightRange `json:"document_weights,omitempty"`
 
-	// ConstantFeatures have one value in the whole set, and
-	// ConstantWithinQueries in every query for itself: no ranking function of a
-	// single query's documents can use those. The former are among the latter.
-	// Numbers are LETOR's, counted from 1.
+	// ConstantFeatures have one value in the whole data set. ConstantWithinQueries have one value within each
+	// query, so a ranking function of a single query's documents cannot use them. They include the
+	// ConstantFeatures. Features are numbered from 1, as in LETOR text.
 	ConstantFeatures      []int `json:"constant_features"`
 	ConstantWithinQueries []int `json:"constant_within_queries"`
 
-	// MissingValues are the features that documents lack, in their order; nil if none does.
+	// MissingValues lists the features that some documents lack, in ascending order. It is nil if there are
+	// none.
 	MissingValues []MissingFeature `json:"missing_values,omitempty"`
 
 	Duplicates Duplicates `json:"duplicates"`
 
-	// Warnings are the reader's and those about properties of the data that matter for
-	// training.
+	// Warnings are those of the reader, then warnings about properties of the data that matter for training.
 	Warnings []string `json:"warnings"`
 }
 
@@ -61,7 +59,7 @@ type Spread struct {
 	Histogram []Bucket `json:"histogram"`
 }
 
-// WeightRange describes weights: the least, the largest, their sum, and how many are 0.
+// WeightRange describes weights: the smallest, the largest, the sum, and the number of zeros.
 type WeightRange struct {
 	Min  float64 `json:"min"`
 	Max  float64 `json:"max"`
@@ -83,8 +81,8 @@ func weightRange(weights []float64) *WeightRange {
 	return r
 }
 
-// MissingFeature is the number of documents that lack a feature; its number is LETOR's,
-// counted from 1.
+// MissingFeature is a feature with the number of documents that lack it. Features are numbered from 1, as in
+// LETOR text.
 type MissingFeature struct {
 	Feature   int `json:"feature"`
 	Documents int `json:"documents"`
@@ -99,33 +97,30 @@ func missingFeatures(counts []int) (list []MissingFeature) {
 	return list
 }
 
-// Bucket is the number of queries with From to To documents.
+// Bucket is the number of queries that have at least From and at most To documents.
 type Bucket struct {
 	From    int `json:"from"`
 	To      int `json:"to"`
 	Queries int `json:"queries"`
 }
 
-// Duplicates counts documents that are indistinguishable, or that share an
-// identifier, within their query.
+// Duplicates counts documents of a query that have equal features or the same identifier.
 type Duplicates struct {
-	// Sets of two or more documents of a query with the same feature vector, and
-	// the Documents in them.
+	// Sets is the number of sets of two or more documents of a query with the same feature vector. Documents
+	// is the number of documents in these sets.
 	Sets      int `json:"sets"`
 	Documents int `json:"documents"`
 
-	// ConflictingGrades is the number of documents in sets whose grades are not
-	// all the same; in ConflictingRelevance some are relevant and others not.
+	// ConflictingGrades is the number of documents in sets with different grades. ConflictingRelevance is the
+	// number of documents in sets with both relevant and irrelevant documents.
 	ConflictingGrades    int `json:"conflicting_grades"`
 	ConflictingRelevance int `json:"conflicting_relevance"`
 
-	// RepeatedIDs is the number of documents whose identifier an earlier
-	// document of the query has.
+	// RepeatedIDs is the number of documents that have the identifier of an earlier document of the query.
 	RepeatedIDs int `json:"repeated_ids"`
 }
 
-// Describe computes the description of d; a grade of at least threshold is
-// relevant.
+// Describe returns the description of d. A grade of at least threshold counts as relevant.
 func Describe(d *Dataset, threshold float64) Info {
 	info := Info{
 		Queries:           len(d.Queries),
@@ -174,8 +169,8 @@ func spread(d *Dataset) Spread {
 	}
 }
 
-// histogram sorts sizes, which are ascending, into buckets that end at 1, 2, 5,
-// 10, 20, 50, …, from the smallest size's to the largest's.
+// histogram counts sizes, which must be ascending, in buckets that end at 1, 2, 5, 10, 20, 50, …. The first
+// bucket contains the smallest size, and the last bucket the largest.
 func histogram(sizes []int) []Bucket {
 	buckets := []Bucket{}
 	from := 1
@@ -216,14 +211,14 @@ func (i *Info) warn(highest float64) {
 	case i.QueriesWithoutPair == i.Queries:
 		add("in every query all documents have the same grade: nothing can be learned")
 	case n == i.Queries:
-		add("no document has a grade of %s, the relevance threshold, or better, the highest is %s: measures of binary relevance, "+
-			"such as map, are the same for all rankings; a lower threshold helps", threshold, FormatGrade(highest))
+		add("no grade reaches the relevance threshold %s, the highest is %s: binary measures such as map "+
+			"are the same for all rankings; set a lower threshold", threshold, FormatGrade(highest))
 	case n > 0:
-		add("%d of %d queries have no document of grade %s or better; most conventions count them 0",
+		add("%d of %d queries have no relevant document (grade %s or higher); most conventions count them as 0",
 			n, i.Queries, threshold)
 	}
 	if n := i.Duplicates.ConflictingRelevance; n > 0 {
-		add("%d documents are relevant in one copy and irrelevant in another with the same features", n)
+		add("%d documents have duplicates with the same features, some of them relevant and others not", n)
 	}
 	if n := i.Duplicates.RepeatedIDs; n > 0 {
 		add("%d documents repeat an earlier document id of their query", n)
@@ -233,10 +228,10 @@ func (i *Info) warn(highest float64) {
 	}
 }
 
-// featureFacts are what a pass over the features tells.
+// featureFacts are the results of a pass over the features.
 type featureFacts struct {
-	missing                   []int  // documents that lack a feature
-	variesWhole, variesWithin []bool // whether a feature varies in the set, and within a query
+	missing                   []int  // for each feature, the number of documents that lack it
+	variesWhole, variesWithin []bool // for each feature, whether it varies in the data set, and within some query
 	duplicates                Duplicates
 }
 
@@ -244,7 +239,7 @@ func newFeatureFacts(features int) featureFacts {
 	return featureFacts{missing: make([]int, features), variesWhole: make([]bool, features), variesWithin: make([]bool, features)}
 }
 
-// describeFeatures passes once over the features, in parallel.
+// describeFeatures computes the facts in one parallel pass over the features.
 func describeFeatures(d *Dataset, threshold float64) featureFacts {
 	if d.Docs() == 0 {
 		return featureFacts{}
@@ -265,7 +260,7 @@ func describeFeatures(d *Dataset, threshold float64) featureFacts {
 	return f
 }
 
-// add adds a query; first are the features of the set's first document.
+// add adds a query. first is the feature vector of the data set's first document.
 func (f *featureFacts) add(q *Query, first []float32, threshold float64, find *copyFinder, missing bool) {
 	if missing {
 		for k, v := range q.X {
@@ -284,7 +279,7 @@ func (f *featureFacts) add(q *Query, first []float32, threshold float64, find *c
 	f.duplicates.add(q, threshold, find)
 }
 
-// join adds the summary of other queries.
+// join adds the facts about other queries.
 func (f *featureFacts) join(o *featureFacts) {
 	for j := range f.missing {
 		f.missing[j] += o.missing[j]
@@ -298,8 +293,8 @@ func (f *featureFacts) join(o *featureFacts) {
 	f.duplicates.RepeatedIDs += o.duplicates.RepeatedIDs
 }
 
-// constant returns the numbers, from 1, of the features that are constant in the whole set, and of
-// those constant in every query.
+// constant returns the features that are constant in the whole data set, and those constant within every
+// query. They are numbered from 1.
 func (f *featureFacts) constant() (whole, within []int) {
 	whole, within = []int{}, []int{}
 	for j := range f.variesWhole {
@@ -313,10 +308,10 @@ func (f *featureFacts) constant() (whole, within []int) {
 	return whole, within
 }
 
-// differ reports whether two values are different; two missing values are equal.
+// differ reports whether two values differ. Two missing values are equal.
 func differ(a, b float32) bool { return a != b && !(isNaN(a) && isNaN(b)) }
 
-// add adds the copies among a query's documents.
+// add counts the duplicates among a query's documents.
 func (c *Duplicates) add(q *Query, threshold float64, find *copyFinder) {
 	find.vectors(q, func(docs []int) {
 		c.Sets++

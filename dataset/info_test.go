@@ -147,8 +147,8 @@ func TestInfoJSON(t *testing.T) {
 		`"documents_per_query":{"min":1,"median":3,"mean":3,"max":5,"histogram":[{"from":1,"to":1,"queries":1},{"from":2,"to":2,"queries":0},{"from":3,"to":5,"queries":1}]},` +
 		`"constant_features":[],"constant_within_queries":[],` +
 		`"duplicates":{"sets":2,"documents":4,"conflicting_grades":4,"conflicting_relevance":4,"repeated_ids":1},` +
-		`"warnings":["1 of 2 queries have no document of grade 1 or better; most conventions count them 0",` +
-		`"4 documents are relevant in one copy and irrelevant in another with the same features","1 documents repeat an earlier document id of their query"]}`
+		`"warnings":["1 of 2 queries have no relevant document (grade 1 or higher); most conventions count them as 0",` +
+		`"4 documents have duplicates with the same features, some of them relevant and others not","1 documents repeat an earlier document id of their query"]}`
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Errorf("(-expected +got):\n%s", diff)
 	}
@@ -210,7 +210,7 @@ func TestNothingCanBeLearned(t *testing.T) {
 		grades []float64
 		want   string
 	}{
-		{[]float64{0.2, 0.4}, "no document has a grade of 1, the relevance threshold, or better, the highest is 0.4"},
+		{[]float64{0.2, 0.4}, "no grade reaches the relevance threshold 1, the highest is 0.4"},
 		{[]float64{1, 1}, "in every query all documents have the same grade: nothing can be learned"},
 		{[]float64{0.4, 0.4}, "in every query all documents have the same grade: nothing can be learned"},
 	} {

@@ -2,18 +2,17 @@ package dataset
 
 import "github.com/listwise/listwise/internal/block"
 
-// GuardFaults turns a memory fault into an error if its address belongs to a mapped cache, whose file was
-// truncated while it was used. The fault is one of the caller's goroutine, or of a goroutine in
-// internal/parallel that it waits for. The error wraps [ErrChanged]. Other panics are passed on. It is called as
+// GuardFaults turns a memory fault into an error if the address belongs to a mapped cache whose file was
+// truncated. It handles faults in the caller's goroutine, and in goroutines of internal/parallel for which the
+// caller waits. The error wraps [ErrChanged]. Other panics are passed on. Call it as
 //
 //	defer dataset.GuardFaults(&err)()
 func GuardFaults(err *error) (end func()) { return block.Guard(err) }
 
-// Changed returns an error, which wraps [ErrChanged], if the data set is a view of a file that was written to,
-// truncated or replaced since it was opened. It compares the file's size, time of modification and inode.
-// Functions that compute results from data call it before they return them: Model.Score, Method.Train,
-// measure.Evaluate and the writers of files. A file that was deleted counts as unchanged. For any other data set
-// Changed returns nil.
+// Changed returns an error, which wraps [ErrChanged], if d is a view of a file that was changed, truncated or
+// replaced since it was opened. It compares the file's size, time of modification and inode. Functions that
+// compute results from data call it before they return: Model.Score, Method.Train, measure.Evaluate and the
+// writers of files. A deleted file counts as unchanged. For any other data set Changed returns nil.
 func (d *Dataset) Changed() error {
 	for _, s := range d.sources {
 		if err := s.Changed(); err != nil {
@@ -26,10 +25,9 @@ func (d *Dataset) Changed() error {
 	return d.file.Changed()
 }
 
-// Close releases what a reader holds for the data set: the mapping of a cache. Neither
-// the data set nor a slice obtained from it may be used afterwards; identifiers,
-// and data sets made from it, may. Closing twice, or a data set from elsewhere,
-// does nothing.
+// Close releases the mapping of a cache. The caller must then not use d, slices of d, or streamed data sets
+// made from d. Other data sets made from d stay valid, and so do identifiers, except for document ids of a
+// streamed data set. For any other data set, and in a second call, Close does nothing.
 func (d *Dataset) Close() error {
 	if d.file == nil {
 		return nil

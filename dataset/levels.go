@@ -2,7 +2,7 @@ package dataset
 
 import "slices"
 
-// Levels returns the different grades of the documents, ascending, and the place of each
+// Levels returns the different grades of the documents, in ascending order. It also returns the index of each
 // document's grade among them, in the order of the rows of X.
 func (d *Dataset) Levels() (levels []float64, level []int) {
 	levels = slices.Clone(d.grades)

@@ -6,26 +6,25 @@ import (
 	"slices"
 )
 
-// Missing is what an explicitly missing feature value (nan or NULL, in any case) becomes. A feature that is
-// absent from its line is not missing but 0, as in the svmlight format, unless [Options] say otherwise. An
-// infinite feature is always an error. Its text form, which model files hold, is its name.
+// Missing is the policy for missing feature values (nan or NULL in the file, in any case). A feature that a
+// line omits is not missing but 0, as in the svmlight format, unless [Options] say otherwise. An infinite
+// feature is always an error. Model files contain the name of the policy.
 type Missing int
 
 const (
-	// MissingError refuses the file.
+	// MissingError makes a missing value an error.
 	MissingError Missing = iota
 
-	// MissingZero makes it 0.
+	// MissingZero replaces missing values by 0.
 	MissingZero
 
-	// MissingMin makes it the smallest value that the feature has among the
-	// documents of the same query, or 0 if it is missing for all of them:
-	// LETOR's rule for NULL (T. Qin et al., "LETOR: A benchmark collection for
-	// research on learning to rank for information retrieval", 2010, section 3).
+	// MissingMin replaces missing values by the smallest value of the feature among the documents of the same
+	// query, or by 0 if it is missing for all of them. This is LETOR's rule for NULL (T. Qin et al., "LETOR: A
+	// benchmark collection for research on learning to rank for information retrieval", 2010, section 3).
 	MissingMin
 
-	// MissingKeep leaves it a NaN. It is for data that models score, as each model replaces missing values by
-	// its own policy. It is also for models that learn from missing values, as trees do. See [Dataset.Missing].
+	// MissingKeep keeps missing values as NaN. It is for data that models score, since each model has its own
+	// policy. It is also for models that learn from missing values, such as trees. See [Dataset.Missing].
 	MissingKeep
 )
 
@@ -48,20 +47,20 @@ func ParseMissing(s string) (Missing, error) {
 	return 0, fmt.Errorf("found %q, expected error, zero, min or keep", s)
 }
 
-// Missing returns the number of values that are missing: NaN in X. It is 0 unless the
-// data set was read with MissingKeep, or made from one that was.
+// Missing returns the number of missing values, which are NaN in X. It is 0 unless the data set was read with
+// MissingKeep, or made from such a data set.
 func (d *Dataset) Missing() int { return d.missing }
 
-// Filled returns the number of missing values that FillMissing has replaced, as readers have it
-// do for all policies but MissingKeep.
+// Filled returns the number of missing values that FillMissing has replaced. Readers call FillMissing for all
+// policies except MissingKeep.
 func (d *Dataset) Filled() int { return d.filled }
 
-// Absent returns the number of features that the lines of LETOR text left out and that were
-// taken as 0. It is known of a data set as it was read, not of one made from another.
+// Absent returns the number of features that lines of LETOR text omit and that are 0. For a data set that was
+// made from another, it returns 0.
 func (d *Dataset) Absent() int { return d.absent }
 
-// FirstMissing returns the query, the document within it and the feature, all counted
-// from 0, of the first missing value; ok is false if there is none.
+// FirstMissing returns the query, the document within the query and the feature of the first missing value,
+// all counted from 0. ok is false if there is none.
 func (d *Dataset) FirstMissing() (query, doc, feature int, ok bool) {
 	if d.missing == 0 {
 		return 0, 0, 0, false
@@ -75,8 +74,8 @@ func (d *Dataset) FirstMissing() (query, doc, feature int, ok bool) {
 	return 0, 0, 0, false
 }
 
-// TakeMissing is FillMissing for a reader of the file of that name: there is a warning that
-// says how many values there were.
+// TakeMissing does the work of FillMissing for a reader. If it replaces values, it adds a warning with the
+// name of the file and the number of values.
 func (d *Dataset) TakeMissing(name string, m Missing) {
 	n := d.missing
 	d.FillMissing(m)
@@ -86,17 +85,17 @@ func (d *Dataset) TakeMissing(name string, m Missing) {
 	d.Warnings = append(d.Warnings, MissingWarning(name, n, m))
 }
 
-// MissingWarning says that n missing values of a file were replaced by a policy.
+// MissingWarning returns the warning that n missing values of a file were replaced by a policy.
 func MissingWarning(name string, n int, m Missing) string {
-	as := "as 0"
+	by := "0"
 	if m == MissingMin {
-		as = "as the feature's smallest value within the query"
+		by = "the feature's smallest value within the query"
 	}
-	return fmt.Sprintf("%s: %d missing values (nan or NULL) taken %s", name, n, as)
+	return fmt.Sprintf("%s: %d missing values (nan or NULL) were replaced by %s", name, n, by)
 }
 
-// FillMissing replaces all missing values of d in place by the policy, MissingZero or
-// MissingMin; by another they stay.
+// FillMissing replaces all missing values of d in place by the policy MissingZero or MissingMin. With other
+// policies it does nothing.
 func (d *Dataset) FillMissing(m Missing) {
 	if d.missing == 0 || m != MissingZero && m != MissingMin {
 		return
@@ -112,9 +111,8 @@ func (d *Dataset) FillMissing(m Missing) {
 	d.Modified()
 }
 
-// Apply replaces the missing values, NaN, of one query in place; x is the row-major
-// matrix of its documents' feature vectors, of the given number of columns.
-// MissingError and MissingKeep change nothing.
+// Apply replaces the missing values (NaN) of one query in place. x is the row-major matrix of its documents,
+// with the given number of features. MissingError and MissingKeep change nothing.
 func (m Missing) Apply(x []float32, features int) {
 	switch m {
 	case MissingZero:
@@ -131,8 +129,8 @@ func (m Missing) Apply(x []float32, features int) {
 	}
 }
 
-// fillColumn replaces each NaN of a column, which x begins with, by its smallest
-// value, or by 0 if there is none.
+// fillColumn replaces each NaN of a column by the smallest value of the column, or by 0 if all are NaN. The
+// column consists of x[0], x[features], x[2·features] and so on.
 func fillColumn(x []float32, features int) {
 	least, missing := float32(math.Inf(1)), false
 	for k := 0; k < len(x); k += features {

@@ -9,13 +9,13 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// NamesError is the error of data whose features have other names than those expected.
+// NamesError is the error about features whose names are not the expected ones.
 type NamesError struct {
-	Missing    []string // expected, and not there
-	Unexpected []string // there, and not expected
+	Missing    []string // expected names that were not found
+	Unexpected []string // names that were found but not expected
 }
 
-// mostNames is how many names an error lists.
+// mostNames is the number of names that an error lists.
 const mostNames = 5
 
 // Error names the features, and suggests similar names for missing ones.
@@ -32,7 +32,7 @@ func (e *NamesError) Error() string {
 	return "found features other than the model's: " + strings.Join(parts, "; ")
 }
 
-// listed joins the first names and the number of the others.
+// listed joins the first names, formatted by as, and the number of further names.
 func listed(names []string, as func(string) string) string {
 	texts := make([]string, 0, mostNames)
 	for _, name := range names[:min(len(names), mostNames)] {
@@ -45,11 +45,13 @@ func listed(names []string, as func(string) string) string {
 	return text
 }
 
-// MatchNames returns, for every feature of a model or of other data, the column of data that has its name. It
-// returns nil if the names and their order are the same. It also returns nil if one side has no names; then
-// features are matched by position. A missing name is a *NamesError. So is an additional name unless others is
-// set. A name that occurs twice is an error where the order differs. So are numbers as names of data where
-// nothing is known but positions: they say other positions than their own.
+// MatchNames returns, for each name in want, the column in have with this name. want are the feature names of
+// a model or of other data. It returns nil if the names and their order are the same. It also returns nil if
+// one side has no names; features are then matched by position.
+//
+// A missing name is a *NamesError. So is an additional name, unless others is set. If the order differs, a
+// name that occurs twice is an error. If want is nil, numbers as names are an error, because they contradict
+// the positions.
 func MatchNames(want, have []string, others bool) ([]int, error) {
 	if want == nil && slices.ContainsFunc(have, isNumber) {
 		return nil, fmt.Errorf("found the names of features %s, expected 1, 2, … without a gap, or no numbers: the model knows its features by position", listed(have, strconv.Quote))
@@ -89,9 +91,8 @@ func MatchNames(want, have []string, others bool) ([]int, error) {
 	return columns, nil
 }
 
-// Reordering returns, for every feature of some data, the column of others that has its name. It returns nil
-// where features are matched by position: the names and their order are the same, or have is nil. Other names
-// are an error.
+// Reordering returns, for each name in want, the column in have with this name. It returns nil if the names
+// and their order are the same, or if have is nil. Different names are an error.
 func Reordering(want, have []string) ([]int, error) {
 	err := sameNames(want, have)
 	if err == nil || len(want) != len(have) {
@@ -104,7 +105,7 @@ func Reordering(want, have []string) ([]int, error) {
 	return columns, nil
 }
 
-// sameNames returns an error if have, which may be nil, names a feature otherwise than want.
+// sameNames returns an error if a name in have differs from that in want. have may be nil.
 func sameNames(want, have []string) error {
 	for j, name := range have {
 		if name != want[j] {
@@ -120,8 +121,8 @@ func isNumber(name string) bool {
 	return err == nil
 }
 
-// FeatureText returns a feature's number, from 1, for messages, with its name if it has one;
-// feature counts from 0.
+// FeatureText returns the number of a feature, from 1, and its name if it has one, for messages. feature is
+// counted from 0.
 func (d *Dataset) FeatureText(feature int) string {
 	if feature < len(d.FeatureNames) {
 		return fmt.Sprintf("%d (%s)", feature+1, d.FeatureNames[feature])

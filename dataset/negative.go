@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// Negative is what a negative grade becomes, such as the −1 by which TREC's judgments mark
-// documents of no use at all.
+// Negative is the policy for negative grades. TREC judgements, for example, mark useless documents by −1.
 type Negative int
 
 const (
-	// NegativeError refuses the file.
+	// NegativeError makes a negative grade an error.
 	NegativeError Negative = iota
 
-	// NegativeZero makes it 0, not relevant.
+	// NegativeZero replaces a negative grade by 0, which is not relevant.
 	NegativeZero
 
-	// NegativeDrop leaves the document out.
+	// NegativeDrop omits documents with negative grades.
 	NegativeDrop
 )
 

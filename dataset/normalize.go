@@ -8,22 +8,21 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Normalization rescales each feature within each query. It keeps no state from
-// training data: a query is normalised by its own documents alone, so the same
-// one applies when new documents are scored. Its text form, which model files
-// hold, is its name.
+// Normalization rescales each feature within each query. It uses the documents of the query alone and no state
+// from training data. So the same Normalization applies when new documents are scored. Model files contain its
+// name.
 type Normalization uint8
 
 const (
 	// NoNormalization leaves features as they are; "none".
 	NoNormalization Normalization = iota
 
-	// MinMax maps a feature to (x − min)/(max − min) over the query's documents,
-	// and to 0 where it is constant; "minmax". This is LETOR's QueryLevelNorm.
+	// MinMax maps a feature to (x − min)/(max − min) over the documents of the query, and to 0 if it is
+	// constant; "minmax". This is LETOR's QueryLevelNorm.
 	MinMax
 
-	// ZScore maps a feature to (x − mean)/sd over the query's documents, with the
-	// population's standard deviation, and to 0 where it is constant; "zscore".
+	// ZScore maps a feature to (x − mean)/deviation over the documents of the query, and to 0 if it is
+	// constant; "zscore". The deviation is the population standard deviation.
 	ZScore
 )
 
@@ -68,8 +67,8 @@ func Normalize(d *Dataset, n Normalization) *Dataset {
 // NormalizeInPlace normalises every query of d.
 func NormalizeInPlace(d *Dataset, n Normalization) { NormalizeObserved(d, n, nil) }
 
-// NormalizeObserved is NormalizeInPlace, and calls observe, unless it is nil, after every
-// query with the number of queries done and the total.
+// NormalizeObserved does the work of NormalizeInPlace. If observe is not nil, it is called after every query
+// with the number of queries done and the total. It is not called for a streamed data set.
 func NormalizeObserved(d *Dataset, n Normalization, observe func(done, total int)) {
 	if d.streamed {
 		d.see(inPlaceLens(d.Features, func(x []float32) { n.Apply(x, d.Features) }))
@@ -85,12 +84,12 @@ func NormalizeObserved(d *Dataset, n Normalization, observe func(done, total int
 	}
 }
 
-// Apply normalises one query in place; x is the row-major matrix of its
-// documents' feature vectors, of the given number of columns.
+// Apply normalises one query in place. x is the row-major matrix of its documents, with the given number of
+// features.
 func (n Normalization) Apply(x []float32, features int) { n.ApplyWith(nil, x, features) }
 
-// ApplyWith is Apply with memory for its sums, which it returns for the next call,
-// grown if need be.
+// ApplyWith does the work of Apply with reused memory. It returns the memory, which may have grown, for the
+// next call.
 func (n Normalization) ApplyWith(memory []float64, x []float32, features int) []float64 {
 	if n != NoNormalization {
 		memory = slices.Grow(memory[:0], 2*features)[:2*features]
@@ -99,7 +98,7 @@ func (n Normalization) ApplyWith(memory []float64, x []float32, features int) []
 	return memory
 }
 
-// rescaling is a linear map per column, x ↦ (x − shift)·1/span, or 0 where span is 0.
+// rescaling maps each column linearly, x ↦ (x − shift)/span, or to 0 if span is 0.
 type rescaling struct {
 	shift, span []float64
 }
@@ -142,8 +141,7 @@ func (s rescaling) fitMinMax(x []float32) {
 	}
 }
 
-// fitZScore takes two passes, which loses no digits where the mean is large
-// against the spread.
+// fitZScore takes two passes, so it loses no precision if the mean is large compared with the deviation.
 func (s rescaling) fitZScore(x []float32) {
 	clear(s.shift)
 	clear(s.span)
@@ -158,8 +156,8 @@ func (s rescaling) fitZScore(x []float32) {
 	}
 }
 
-// sum adds the rows of x to shift. A column's sum over four rows stays in a register; the order of its terms is that of
-// the rows.
+// sum adds the rows of x to shift. The sum of a column over four rows stays in a register. Terms are added in
+// the order of the rows.
 func (s rescaling) sum(x []float32) {
 	sums := s.shift
 	for len(x) >= 4*len(sums) {

@@ -61,20 +61,20 @@ type Options struct {
 	// MaxFeature is the largest number of features accepted, DefaultMaxFeature if 0.
 	MaxFeature int
 
-	// Features, if positive, is the number of features of the data set, such as that of a model. If the
-	// file has fewer, columns of zeros are added. A larger index is an error.
+	// Features, if positive, is the number of features of the data set, such as the number of a model's
+	// features. If the file has fewer, columns of zeros are added. A larger index is an error.
 	Features int
 
 	// MinFeatures is the smallest number of features of the data set. If the file has fewer, columns of
 	// zeros are added, unless its features have names.
 	MinFeatures int
 
-	// IgnoreOthers is the value for the field IgnoreOthers of the data set.
+	// IgnoreOthers sets the field IgnoreOthers of the data set.
 	IgnoreOthers bool
 
 	// FeatureNames, if not nil, are the features to read from a table, such as those of a model. They select
-	// and order the columns. They also select the values of text columns that become features (see
-	// [TableOptions]). LETOR text has no names and is read as it is.
+	// and order the columns. They also select the values of text columns that become features, see
+	// [TableOptions]. They have no effect on LETOR text.
 	FeatureNames []string
 
 	// Categories are the categories of a model's features, by the name of the feature. A column of a table may
@@ -86,7 +86,7 @@ type Options struct {
 	Input string
 
 	// Keep, if not nil, selects the queries to read by id, see [SampleQueries]. The features of other queries
-	// are not held in memory. Keep may be called from several goroutines.
+	// are discarded. Keep may be called from several goroutines.
 	Keep func(id string) bool
 
 	// Table describes the columns of a table.

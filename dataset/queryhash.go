@@ -11,14 +11,14 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Hash returns a number that identifies the query: its id, its number of documents and the feature values of its
-// first and last documents. Grades do not count, so a query with new judgements stays the same; missing values
-// do not count either. Two different queries have the same hash with probability 2^-64.
+// Hash returns a number that identifies the query. It depends on the id, the number of documents and the
+// feature values of the first and last documents. It does not depend on grades, so a query with new judgements
+// keeps its hash. It ignores missing values. Two different queries have the same hash with probability 2^-64.
 func (q *Query) Hash() uint64 { return q.hash(nil) }
 
-// hash is Hash of the given columns in their order, of all if nil.
+// hash computes Hash from only the given columns, in this order. nil means all columns.
 func (q *Query) hash(columns []int) uint64 {
-	const most = 512 // values at either end, so that the cost does not grow with the query
+	const most = 512 // number of values at either end; limits the cost for long queries
 	h := mixer(hashOffset)
 	for i := range len(q.ID) {
 		h.mix(uint64(q.ID[i]))
@@ -42,7 +42,7 @@ func (q *Query) hash(columns []int) uint64 {
 	return uint64(h)
 }
 
-// mixer is a hash of the numbers that were mixed in.
+// mixer is a hash of the numbers that mix has added.
 type mixer uint64
 
 const hashOffset = 14695981039346656037
@@ -52,10 +52,10 @@ func (h *mixer) mix(v uint64) {
 	*h = mixer(m ^ m>>29)
 }
 
-// hashes returns the queries' hashes of the given columns, of all if nil.
+// hashes returns the hash of every query, computed from only the given columns. nil means all columns.
 func (d *Dataset) hashes(columns []int) []uint64 {
 	all := make([]uint64, len(d.Queries))
-	if d.streamed && columns == nil { // which may take a pass over the file
+	if d.streamed && columns == nil { // computing the hashes may take a pass over the file
 		fingerprints.Lock()
 		known, of := d.fingerprint.hashes, d.fingerprint.shape
 		fingerprints.Unlock()
@@ -76,7 +76,7 @@ func (d *Dataset) hashes(columns []int) []uint64 {
 	return all
 }
 
-// hashSome sets the hashes of some queries, of the given columns, of all if nil.
+// hashSome sets the hashes of some queries, computed from only the given columns. nil means all columns.
 func (d *Dataset) hashSome(hashes []uint64, queries, columns []int) {
 	const parts = 64
 	n := min(parts, len(queries))
@@ -89,8 +89,8 @@ func (d *Dataset) hashSome(hashes []uint64, queries, columns []int) {
 	})
 }
 
-// CommonQueries returns how many queries of d are in another data set too, whose features
-// may have another order by their names.
+// CommonQueries returns the number of queries of d that other has, too. If both name their features, their
+// order may differ.
 func (d *Dataset) CommonQueries(other *Dataset) int {
 	columns, err := MatchNames(other.FeatureNames, d.FeatureNames, true)
 	if err != nil {
@@ -113,8 +113,8 @@ func (d *Dataset) CommonQueries(other *Dataset) int {
 	return n
 }
 
-// alike returns the queries of either data set that have the id and number of documents of a query of the other.
-// No other queries can have equal hashes, so the features of most need not be read.
+// alike returns the queries of each data set for which the other has a query with the same id and number of
+// documents. No other queries can have equal hashes, so the features of most queries need not be read.
 func alike(a, b *Dataset) (ofA, ofB []int) {
 	if len(a.Queries) > len(b.Queries) {
 		ofB, ofA = alike(b, a)
@@ -142,11 +142,11 @@ func alike(a, b *Dataset) (ofA, ofB []int) {
 	return ofA, ofB
 }
 
-// QuerySet is the set of queries that a model was trained on, by their hashes. Beyond QuerySetSize queries it
-// keeps the smallest hashes, which are a random sample. It is immutable.
+// QuerySet is the set of queries on which a model was trained, represented by their hashes. Beyond
+// QuerySetSize queries it keeps only the smallest hashes, which are a random sample. It is immutable.
 type QuerySet struct {
 	hashes []uint64 // ascending
-	all    bool     // there were no more
+	all    bool     // hashes are complete, not a sample
 }
 
 // QuerySetSize is the largest number of hashes that a QuerySet keeps.
@@ -163,8 +163,8 @@ func (d *Dataset) QuerySet() *QuerySet {
 	return s
 }
 
-// Union returns the set of the queries of both; other may be nil, which is not known: the union
-// with it is s. Where one of them is a sample, the union is one.
+// Union returns the set of the queries in either set. If one of them is nil, it returns the other. If one of
+// them is a sample, the union is a sample.
 func (s *QuerySet) Union(other *QuerySet) *QuerySet {
 	if s == nil || other == nil {
 		return cmp.Or(s, other)
@@ -193,9 +193,10 @@ func (s *QuerySet) Equal(other *QuerySet) bool {
 	return s.all == other.all && slices.Equal(s.hashes, other.hashes)
 }
 
-// Common returns how many queries of d are in the set, and for how many queries this is known: for all, or for
-// queries whose hashes are in the sample's range. columns are the columns that the data of the set had, in their
-// order, or nil for all of d's; see [MatchNames].
+// Common returns the number of queries of d that are in the set, and the number of queries for which this is
+// known. It is known for all queries if the set is complete, and otherwise for queries whose hashes are in the
+// range of the sample. columns are the columns that the data of the set had, in their order, or nil for all
+// columns of d; see [MatchNames].
 func (s *QuerySet) Common(d *Dataset, columns []int) (common, known int) {
 	for _, h := range d.hashes(columns) {
 		if !s.all && h > s.hashes[len(s.hashes)-1] {
@@ -209,8 +210,7 @@ func (s *QuerySet) Common(d *Dataset, columns []int) (common, known int) {
 	return common, known
 }
 
-// MarshalText returns the hashes in base64, little-endian; a "~" in front means that
-// there were more queries.
+// MarshalText returns the hashes, little-endian, in base64. A leading "~" marks a sample.
 func (s *QuerySet) MarshalText() ([]byte, error) {
 	var b []byte
 	for _, h := range s.hashes {
@@ -223,7 +223,7 @@ func (s *QuerySet) MarshalText() ([]byte, error) {
 	return base64.RawStdEncoding.AppendEncode(text, b), nil
 }
 
-// UnmarshalText reads what MarshalText returns.
+// UnmarshalText parses the result of MarshalText.
 func (s *QuerySet) UnmarshalText(text []byte) error {
 	s.all = true
 	if len(text) > 0 && text[0] == '~' {

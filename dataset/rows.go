@@ -18,25 +18,25 @@ type Run struct {
 	Docs int
 }
 
-// Rows are judged documents that another program holds in memory. [FromRows] checks them.
+// Rows are judged documents in the memory of another program. [FromRows] checks them.
 type Rows struct {
-	Name         string   // of the data, for messages
-	Features     int      // columns of X
-	FeatureNames []string // one a column, or nil
+	Name         string   // name of the data for messages
+	Features     int      // number of columns of X
+	FeatureNames []string // one per column, or nil
 
 	X       []float32 // row-major, documents × Features; NaN is a missing value
-	Grades  []float64 // one a document
-	Weights []float64 // one a document, or nil: all are 1
-	DocIDs  []string  // one a document, or nil
-	Queries []Run     // the queries of the documents, in their order; a query may have several runs
-	// QueryWeights has the weight of each run's query, or is nil: all are 1.
+	Grades  []float64 // one per document
+	Weights []float64 // one per document; nil if all are 1
+	DocIDs  []string  // one per document, or nil
+	Queries []Run     // queries of the documents, in the documents' order; a query may have several runs
+	// QueryWeights has the weight of each run's query. It is nil if all are 1.
 	QueryWeights []float64
 }
 
-// FromRows makes a Dataset of documents in memory. It copies X only if the documents of a query are scattered;
-// it then puts them together, with a warning. Missing values become what the policy says; where that is
-// MissingZero or MissingMin, X is copied too, so that it stays as it is. Errors are of type [*SyntaxError],
-// whose lines are the documents', from 1.
+// FromRows returns a Dataset of documents in memory. It uses X without a copy, except in two cases. If the
+// documents of a query are scattered, it reorders them in a copy and adds a warning. If it replaces missing
+// values by the policy MissingZero or MissingMin, it copies X first. Errors are of type [*SyntaxError]; their
+// lines are numbers of documents, from 1.
 func FromRows(r Rows, m Missing) (*Dataset, error) {
 	if err := r.checkShapes(); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func FromRows(r Rows, m Missing) (*Dataset, error) {
 	}
 	b := Blocks{Features: r.Features, FeatureNames: slices.Clone(r.FeatureNames), X: r.X, Grades: make([]float64, len(r.Grades)), Weights: slices.Clone(r.Weights), Missing: missing}
 	for i, g := range r.Grades {
-		b.Grades[i] = g + 0 // without the sign of -0
+		b.Grades[i] = g + 0 // −0 becomes 0
 	}
 	if b.Docs, err = r.docIDs(); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func FromRows(r Rows, m Missing) (*Dataset, error) {
 	case MissingError:
 		return nil, r.missingError()
 	case MissingZero, MissingMin:
-		if b.InputRow == nil { // else X is a copy already
+		if b.InputRow == nil { // otherwise X is already a copy
 			b.X = block.New(len(r.X))
 			copy(b.X, r.X)
 			d = FromBlocks(b)
@@ -81,7 +81,7 @@ func (r *Rows) bad(document int, expected, found string, args ...any) error {
 	return &SyntaxError{File: r.Name, Line: document, Found: fmt.Sprintf(found, args...), Expected: expected}
 }
 
-// checkShapes returns an error unless all parts have the same number of documents.
+// checkShapes returns an error unless all fields have the same number of documents.
 func (r *Rows) checkShapes() error {
 	n := len(r.Grades)
 	docs := 0
@@ -137,7 +137,7 @@ func (r *Rows) checkNumbers() error {
 	return nil
 }
 
-// scan returns the number of missing values, and an error for an infinite one.
+// scan returns the number of missing values, or an error about an infinite value.
 func (r *Rows) scan() (missing int, err error) {
 	const part = 1 << 16
 	n := (len(r.X) + part - 1) / part
@@ -156,7 +156,8 @@ func (r *Rows) scan() (missing int, err error) {
 	return missing, nil
 }
 
-// scan returns the number of NaN among values and the place of the first infinite one, or -1.
+// scan returns the number of NaN and the index of the first infinite value, or −1. It stops at an infinite
+// value.
 func scan(x []float32) (missing, infinite int) {
 	for i, v := range x {
 		if v-v == 0 { // finite
@@ -175,7 +176,7 @@ func (r *Rows) featureText(feature int) string {
 	return d.FeatureText(feature)
 }
 
-// missingError is the error about the first missing value.
+// missingError returns the error about the first missing value.
 func (r *Rows) missingError() error {
 	at := slices.IndexFunc(r.X, isNaN)
 	return r.bad(at/r.Features+1, "a finite number (or an option that says what missing ones become)", "no value (NaN) of feature %s", r.featureText(at%r.Features))
@@ -203,7 +204,7 @@ func (r *Rows) docIDs() (DocIDs, error) {
 	return DocIDs{Text: string(text), End: end}, nil
 }
 
-// wrongID says in words what an id must be, "" if nothing is wrong.
+// wrongID returns the property that an invalid id should have, or "" if the id is valid.
 func wrongID(id string) string {
 	switch {
 	case !utf8.ValidString(id):
@@ -214,10 +215,10 @@ func wrongID(id string) string {
 	return ""
 }
 
-// cut sets the queries of b, and puts the documents of each together.
+// cut sets the queries of b. It reorders the documents if those of a query are scattered.
 func (r *Rows) cut(b *Blocks) error {
 	number := make(map[string]int, len(r.Queries))
-	of := make([]int, len(r.Queries)) // the query of each run
+	of := make([]int, len(r.Queries)) // index of each run's query
 	scattered, first := make(map[int]bool), ""
 	document, last := 1, -1
 	for i, run := range r.Queries {
@@ -261,7 +262,8 @@ func orNotEmpty(what string) string {
 	return what
 }
 
-// gather puts copies of the documents of each query together; of has the query of each run.
+// gather replaces the blocks of b by copies in which the documents of each query are adjacent. The argument of
+// is the index of each run's query.
 func (r *Rows) gather(b *Blocks, of []int) {
 	next := make([]int, len(b.Counts))
 	for q := 1; q < len(next); q++ {

@@ -8,10 +8,10 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// SampleQueries returns which queries are in a sample of about the given share, 0 < share ≤ 1. A query's id and
-// the seed alone decide whether it is in. So other queries do not matter, and files of one query set have the
-// same sample. A sample of a smaller share is a part of the sample of a larger share. The function is safe for
-// concurrent use.
+// SampleQueries returns a function that reports whether a query is in a sample. The sample has about the given
+// share of the queries, 0 < share ≤ 1. Membership depends only on the query's id and the seed, so files of one
+// query set have the same sample. A sample of a smaller share is a part of the sample of a larger share. The
+// function is safe for concurrent use.
 func SampleQueries(share float64, seed uint64) func(id string) bool {
 	if share >= 1 {
 		return func(string) bool { return true }
@@ -20,9 +20,9 @@ func SampleQueries(share float64, seed uint64) func(id string) bool {
 	return func(id string) bool { return draw(id, seed) < least }
 }
 
-// Sampled reports whether the data are a sample by a seed of other data. It compares the largest draw of their
-// queries with its distribution; it is wrong once in a million data sets. Another sample by that seed would have
-// more of them than its share.
+// Sampled reports whether the data are a sample that SampleQueries drew with this seed. Another sample with
+// the seed would contain more than its share of these queries. Sampled compares the largest draw of the
+// queries with its distribution in data that are no sample. It is wrong once in a million data sets.
 func (d *Dataset) Sampled(seed uint64) bool {
 	largest := uint64(0)
 	for i := range d.Queries {
@@ -38,14 +38,14 @@ func (d *Dataset) Sampled(seed uint64) bool {
 	return false
 }
 
-// draw is what decides whether a query is in a sample.
+// draw returns the number that decides whether a query is in a sample.
 func draw(id string, seed uint64) uint64 {
 	return random.Stream(seed, "sample of queries", id).Uint64()
 }
 
-// CheckKept returns a [*SampleError] if a sample of the queries has nothing to learn from: no query, or none
-// with a weight above 0. The total number of queries is 0 if it is not known. weights are the queries', or nil
-// if all are 1.
+// CheckKept returns a [*SampleError] if a sample has no query, or none with a weight above 0. kept is the
+// number of queries in the sample. The argument of is the total number of queries, or 0 if unknown. weights
+// are the weights of the queries, or nil if all are 1.
 func CheckKept(kept, of int, weights []float64) error {
 	switch {
 	case kept == 0 && of == 0:

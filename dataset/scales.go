@@ -2,8 +2,8 @@ package dataset
 
 import "math"
 
-// Scales returns the range of every feature over all documents, its largest value
-// minus its smallest: 0 for a feature that is constant. It reads the matrix once.
+// Scales returns the range of every feature over all documents: its largest value minus its smallest. It reads
+// the features once.
 func (d *Dataset) Scales() []float64 {
 	least, most := make([]float64, d.Features), make([]float64, d.Features)
 	rows := d.Reader()
@@ -25,9 +25,9 @@ func (d *Dataset) Scales() []float64 {
 	return most
 }
 
-// ScaleRatio returns the largest of the features' [Dataset.Scales] over the smallest
-// that is not 0; 1 if there are none. The components of a gradient differ by that factor:
-// from about 10⁴ on, gradient methods need very many steps or end early.
+// ScaleRatio returns the largest of the features' [Dataset.Scales] divided by the smallest that is not 0, or 1
+// if all are 0. The components of a gradient differ by about this factor. From about 10⁴ on, gradient methods
+// need very many steps or stop early.
 func (d *Dataset) ScaleRatio() float64 {
 	least, most := math.Inf(1), 0.0
 	for _, s := range d.Scales() {

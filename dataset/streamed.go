@@ -12,44 +12,44 @@ import (
 // any data set query by query. Data sets derived from a streamed one (by Subset, Filter, KeepDocs, KeepFeatures,
 // View, …) are streamed, too.
 
-// Matrix is the features of the queries of a mapped file, by number of the query. Any number of goroutines may
-// read it.
+// Matrix contains the features of the queries of a mapped file. Queries are numbered from 0. Several
+// goroutines may use it concurrently.
 type Matrix interface {
-	// Rows returns the feature vectors of a query, a view of the file, which must not be changed. It panics if
-	// they are damaged or the mapping faults; [GuardFaults] makes an error of that.
+	// Rows returns the feature vectors of a query as a view of the file. The caller must not change them. Rows
+	// panics if the data are damaged or the mapping faults; [GuardFaults] turns the panic into an error.
 	Rows(query int) []float32
 
-	// Soon tells the system that the queries from one up to another will be read soon.
+	// Soon tells the system that the queries from, …, to−1 will be read soon.
 	Soon(from, to int)
 
-	// Done tells it that a reader has read the queries from one up to another.
+	// Done tells the system that a reader has read the queries from, …, to−1.
 	Done(from, to int)
 }
 
 // Lens transforms the feature vectors of a query as they are read.
 type Lens struct {
-	Features int // columns of what it makes
+	Features int // number of columns of the result
 
 	// Append appends the transform of a query's row-major matrix to dst. Several goroutines may call it.
 	Append func(dst, x []float32) []float32
 }
 
-// origin is the source of the features of a query of a streamed data set: a matrix or, if that is nil, another
-// query.
+// origin is the source of the features of a query in a streamed data set: a matrix or, if matrix is nil,
+// another query.
 type origin struct {
 	matrix Matrix
-	place  int // of the query in it
+	place  int // index of the query in matrix
 
 	base *Query
-	lens *Lens // through which base is seen, nil for none
-	docs []int // those of base that are kept, ascending, nil for all; only without a lens
+	lens *Lens // transform of base, or nil
+	docs []int // documents of base to keep, ascending; nil for all, or with a lens
 }
 
-// Streamed reports whether the features are not in memory, so that X is nil.
+// Streamed reports whether the features are read on request. X is then nil.
 func (d *Dataset) Streamed() bool { return d.streamed }
 
-// FeatureBytes returns the bytes of memory that the features take: none if they are streamed
-// or in a mapped file.
+// FeatureBytes returns the number of bytes of memory that the features take. It is 0 if they are streamed or
+// in a mapped file.
 func (d *Dataset) FeatureBytes() int64 {
 	if d.streamed || d.file != nil {
 		return 0
@@ -57,8 +57,8 @@ func (d *Dataset) FeatureBytes() int64 {
 	return 4 * int64(d.Docs()) * int64(d.Features)
 }
 
-// Through returns a streamed data set of the same documents whose features are seen through a lens.
-// Its features have no names. d must not be changed or closed while it is in use.
+// Through returns a streamed data set of the same documents. A lens transforms their features, which have no
+// names. d must not be changed or closed while the result is in use.
 func (d *Dataset) Through(l Lens) *Dataset {
 	c := &Dataset{
 		Features: l.Features, AttributeNames: d.AttributeNames, IgnoreOthers: d.IgnoreOthers, AbsentMissing: d.AbsentMissing,
@@ -77,19 +77,19 @@ func (d *Dataset) Through(l Lens) *Dataset {
 // RowReader reads the feature vectors of queries for one goroutine.
 type RowReader struct {
 	d       *Dataset
-	order   []int // which query is the i-th, nil for all of them
-	n       int   // number of them
-	last    int   // query read last
-	ahead   int   // the first query after it that was not announced
-	window  int   // queries that are announced at a time, 0 for none
-	reads   span  // what was read last of a file
+	order   []int // indices of the queries to read, nil for all
+	n       int   // number of queries to read
+	last    int   // index of the query read last
+	ahead   int   // first query after last that was not announced
+	window  int   // number of queries to announce at a time, 0 for none
+	reads   span  // queries of a file read last
 	reading Query
-	buffers [][]float32 // one for each origin that a query is read through but for a matrix
+	buffers [][]float32 // one for each origin, other than a matrix, through which a query is read
 }
 
-// span is the queries from one up to another of a file.
+// span is a range of consecutive queries of a file.
 type span struct {
-	of       Matrix // nil for none
+	of       Matrix // nil if the range is empty
 	from, to int
 }
 
@@ -105,7 +105,7 @@ func (s *span) done() {
 	}
 }
 
-// mostDone is the number of queries that are read before the system is notified.
+// mostDone is the number of queries after which a reader calls Done.
 const mostDone = 32
 
 // Reader returns a reader of the data set's features.
@@ -113,21 +113,23 @@ func (d *Dataset) Reader() *RowReader {
 	return &RowReader{d: d, n: len(d.Queries), last: -2, window: d.Window()}
 }
 
-// ReaderOf returns a reader of some queries, which are numbered from 0 in the order given.
+// ReaderOf returns a reader of the given queries. The reader numbers them from 0 in the given order.
 func (d *Dataset) ReaderOf(queries []int) *RowReader {
 	return &RowReader{d: d, order: queries, n: len(queries), last: -2, window: d.Window()}
 }
 
-// Quiet makes the reader announce nothing and returns it. It is for queries that others announce.
+// Quiet makes the reader announce no queries, and returns the reader. It is used if other code announces the
+// same queries.
 func (r *RowReader) Quiet() *RowReader {
 	r.window = 0
 	return r
 }
 
-// readAhead is about the number of bytes that a reader announces at a time: enough to keep a disk busy.
+// readAhead is the approximate number of bytes that a reader announces at a time. It suffices to keep a disk
+// busy.
 const readAhead = 8 << 20
 
-// Window returns the number of queries to announce at a time, 0 unless the data set is streamed.
+// Window returns the number of queries to announce at a time. It is 0 unless the data set is streamed.
 func (d *Dataset) Window() int {
 	if !d.streamed {
 		return 0
@@ -143,9 +145,10 @@ func (r *RowReader) query(i int) *Query {
 	return &r.d.Queries[i]
 }
 
-// At returns the row-major matrix of a query's feature vectors, its X unless the data set is streamed. It must
-// not be changed, and may be overwritten by the next call. For a streamed data set it panics if reading fails;
-// [GuardFaults] makes an error of that. Queries that are read in order are announced to the system before.
+// At returns the row-major matrix of the feature vectors of query i. It is X of the query unless the data set
+// is streamed. The caller must not change it, and the next call may overwrite it. For a streamed data set, At
+// panics if reading fails; [GuardFaults] turns the panic into an error. If queries are read in order, At
+// announces the next ones to the system.
 func (r *RowReader) At(i int) []float32 {
 	q := r.query(i)
 	if q.from == nil {
@@ -157,7 +160,7 @@ func (r *RowReader) At(i int) []float32 {
 	return r.read(q, 0)
 }
 
-// Query returns query i with its X, which is like that of At.
+// Query returns query i. Its X is the matrix that At returns.
 func (r *RowReader) Query(i int) *Query {
 	q := r.query(i)
 	if q.from == nil {
@@ -168,8 +171,8 @@ func (r *RowReader) Query(i int) *Query {
 	return &r.reading
 }
 
-// near is the largest step between successive queries of a reader where several goroutines share queries in
-// order.
+// near is the largest step between successive queries that counts as reading in order. Steps exceed 1 if
+// several goroutines share the queries.
 const near = 8
 
 // announce announces query i. If queries are read in order, it also announces a window of the next ones, as soon
@@ -193,7 +196,7 @@ func (r *RowReader) Soon(queries []int) {
 	r.soon(len(queries), func(k int) *Query { return r.query(queries[k]) })
 }
 
-// soon announces n queries, adjacent ones of a file together.
+// soon announces n queries. Adjacent queries of a file are announced together.
 func (r *RowReader) soon(n int, query func(k int) *Query) {
 	var next span
 	for k := range n {
@@ -207,7 +210,7 @@ func (r *RowReader) soon(n int, query func(k int) *Query) {
 	next.soon()
 }
 
-// place returns the matrix that a query is read from, nil for none, and its place there.
+// place returns the matrix from which the query is read, or nil, and the index of the query in the matrix.
 func (q *Query) place() (m Matrix, place int) {
 	from := q.from
 	for from != nil && from.matrix == nil {
@@ -219,7 +222,7 @@ func (q *Query) place() (m Matrix, place int) {
 	return from.matrix, from.place
 }
 
-// read returns the features of a query, in the buffer of a level or in place.
+// read returns the features of a query: where they are stored, or in the buffer of the level.
 func (r *RowReader) read(q *Query, level int) []float32 {
 	from := q.from
 	if from == nil {
@@ -262,7 +265,7 @@ func (d *Dataset) LongestQuery() int {
 	return most
 }
 
-// columnsLens selects columns; a negative one is 0.
+// columnsLens returns a lens that selects columns. A column is 0 if its index is negative.
 func columnsLens(columns []int, features int) Lens {
 	return Lens{Features: len(columns), Append: func(dst, x []float32) []float32 {
 		for row := range slices.Chunk(x, max(features, 1)) {
@@ -278,7 +281,7 @@ func columnsLens(columns []int, features int) Lens {
 	}}
 }
 
-// inPlaceLens applies change to a query in place.
+// inPlaceLens returns a lens that applies change to a copy of the features.
 func inPlaceLens(features int, change func(x []float32)) Lens {
 	return Lens{Features: features, Append: func(dst, x []float32) []float32 {
 		from := len(dst)
@@ -288,7 +291,7 @@ func inPlaceLens(features int, change func(x []float32)) Lens {
 	}}
 }
 
-// viewLens takes views.
+// viewLens returns a lens that computes views.
 func viewLens(v Views, features int) Lens {
 	memories := sync.Pool{New: func() any { return new(ViewMemory) }}
 	return Lens{Features: features * v.Count(), Append: func(dst, x []float32) []float32 {
@@ -298,8 +301,8 @@ func viewLens(v Views, features int) Lens {
 	}}
 }
 
-// eachPart calls visit for parts of consecutive queries in parallel, with the number of the worker
-// and a reader.
+// eachPart divides the queries into parts of consecutive queries and calls visit for each part, concurrently.
+// visit gets the number of the worker and the worker's reader.
 func (d *Dataset) eachPart(visit func(worker, from, to int, rows *RowReader)) {
 	const parts = 64
 	n := min(parts, len(d.Queries))

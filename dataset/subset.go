@@ -8,13 +8,12 @@ import (
 )
 
 // Subset, Filter, KeepDocs, KeepFeatures, Widen, Concat and the functions that use them return a data set with
-// blocks of its own. So changing one does not change the other, and a cache may be closed after a data set was
-// made from it. Its rows are in input order even where the documents of a query were not contiguous in the
-// source's file. It keeps feature names, weights and attributes, but not Warnings, which are about the reading
-// of a file.
+// blocks of its own, unless it is streamed. So changing one does not change the other, and a cache may be
+// closed after a data set was made from it. The rows of the result count as its input order. The result keeps
+// feature names, weights and attributes. It has no Warnings, because these are about the reading of a file.
 
-// pick is one query of a data set in the making: the documents docs of query,
-// in that order, or all of them if docs is nil.
+// pick is a query of a new data set. It has the documents docs of query, in this order, or all documents if
+// docs is nil.
 type pick struct {
 	query *Query
 	docs  []int
@@ -27,8 +26,8 @@ func (p pick) len() int {
 	return len(p.docs)
 }
 
-// assemble copies the picked documents into a new Dataset; missing says that some of their
-// values may be missing. Picks without documents are left out.
+// assemble copies the picked documents to a new Dataset. missing reports whether values may be missing. Picks
+// without documents are omitted.
 func assemble(features int, names []string, missing bool, picks []pick) *Dataset {
 	rows := 0
 	for _, p := range picks {
@@ -58,18 +57,18 @@ func assemble(features int, names []string, missing bool, picks []pick) *Dataset
 	return d
 }
 
-// assemble copies the picked documents of d into a new Dataset.
+// assemble copies the picked documents of d to a new Dataset.
 func (d *Dataset) assemble(picks []pick) *Dataset {
 	c := assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
 	c.IgnoreOthers, c.AbsentMissing, c.AttributeNames = d.IgnoreOthers, d.AbsentMissing, d.AttributeNames
 	if c.streamed {
-		c.missing, c.sources = d.missing, []*Dataset{d} // at most so many
+		c.missing, c.sources = d.missing, []*Dataset{d} // an upper bound of the missing values
 	}
 	return c
 }
 
-// take appends the picked documents to the blocks, which must have room for
-// them, and returns the query that views them.
+// take appends the picked documents to the blocks, which must have sufficient capacity. It returns the query,
+// which is a view of the blocks.
 func (d *Dataset) take(p pick) Query {
 	from := len(d.grades)
 	docs := p.query.docs
@@ -99,8 +98,8 @@ func (d *Dataset) take(p pick) Query {
 	}
 }
 
-// takeFeatures appends the features of the picked documents and returns where they are, or
-// returns where they are read.
+// takeFeatures appends the features of the picked documents to the block and returns them. For a streamed data
+// set it returns their source.
 func (d *Dataset) takeFeatures(p pick) (x []float32, from *origin) {
 	switch q := p.query; {
 	case d.streamed && p.docs != nil:
@@ -144,8 +143,8 @@ func (d *Dataset) Clone() *Dataset {
 	return c
 }
 
-// Subset returns the queries with the given indices, in that order. An index
-// that is out of range or given twice is a programmer's mistake and panics.
+// Subset returns the queries with the given indices, in this order. It panics if an index is out of range or
+// occurs twice.
 func (d *Dataset) Subset(queries []int) *Dataset {
 	picks := make([]pick, len(queries))
 	seen := make([]bool, len(d.Queries))
@@ -170,8 +169,8 @@ func (d *Dataset) Filter(keep func(*Query) bool) *Dataset {
 	return d.assemble(picks)
 }
 
-// KeepDocs returns the documents for which keep(query index, document index) is
-// true, in their order. A query that keeps none is left out.
+// KeepDocs returns the documents for which keep(query index, document index) is true, in their order. Queries
+// without such documents are omitted.
 func (d *Dataset) KeepDocs(keep func(query, doc int) bool) *Dataset {
 	picks := make([]pick, len(d.Queries))
 	for i := range d.Queries {
@@ -190,8 +189,8 @@ func (d *Dataset) KeepDocs(keep func(query, doc int) bool) *Dataset {
 	return d.assemble(picks)
 }
 
-// KeepFeatures returns the data with the given columns of features alone, from 0, in that
-// order. A column that is out of range or given twice is a programmer's mistake and panics.
+// KeepFeatures returns a data set with the given columns of features, in this order. Columns are numbered from
+// 0. It panics if a column is out of range or occurs twice.
 func (d *Dataset) KeepFeatures(columns []int) *Dataset {
 	for k, c := range columns {
 		if c < 0 || c >= d.Features || slices.Contains(columns[:k], c) {
@@ -219,8 +218,8 @@ func (d *Dataset) Widen(features int) *Dataset {
 	return d.withColumns(columns)
 }
 
-// withColumns returns a copy of d with the given columns, 0 where one is negative, and
-// without names.
+// withColumns returns a copy of d with the given columns. A column is 0 if its index is negative. The features
+// of the copy have no names.
 func (d *Dataset) withColumns(columns []int) *Dataset {
 	if d.streamed {
 		return d.Through(columnsLens(columns, d.Features))
@@ -246,8 +245,8 @@ func (d *Dataset) withColumns(columns []int) *Dataset {
 }
 
 // Concat returns the queries of all data sets, one set after the other. The sets must have the same number of
-// features, the same attributes and no query id in common. Where both name their features, the names must be the
-// same; their order is that of the first set with names.
+// features, the same attributes and no query id in common. Sets that name their features must use the same
+// names. The order of the features is that of the first set with names.
 func Concat(sets ...*Dataset) (*Dataset, error) {
 	if len(sets) == 0 {
 		return nil, fmt.Errorf("no data sets to put together")

@@ -9,31 +9,31 @@ import (
 	"strings"
 )
 
-// Summary is how the values of each feature are distributed over documents: by it a service
-// notices that what it scores has drifted from what its model learned from. It is immutable.
+// Summary is the distribution of each feature's values over documents. A service compares scored documents
+// with the Summary of the training data to detect drift. A Summary is immutable.
 type Summary struct {
 	documents int
 	features  []distribution
 }
 
-// distribution is that of one feature. Bin k has the values above bounds[k-1] and up to
-// bounds[k]; the last one, those above all bounds. The first and the last bin are for values outside
-// the range of the data.
+// distribution is the distribution of one feature. Bin k has the values above bounds[k-1] and up to bounds[k].
+// The last bin has the values above all bounds. The first and the last bin are for values outside the range of
+// the data.
 type distribution struct {
-	bounds []float32 // ascending: what is next below the least value, then deciles, those that are equal once
-	counts []int     // of the documents with a value in each bin; one more than bounds
-	n      int       // sum of counts; other documents' values are missing
+	bounds []float32 // ascending: the number below the smallest value, then the deciles without repetition
+	counts []int     // number of values in each bin; one element more than bounds
+	n      int       // sum of counts; the other documents have no value
 }
 
-// SummaryDocuments is the largest number of documents that a Summary is made of. Of more it takes
-// every n-th: the share of a bin is then known to about ±0.013 (95 %).
+// SummaryDocuments is the largest number of documents that a Summary describes. From a larger data set, it
+// takes documents at equal distances. The share of a bin is then known to about ±0.013 (95 %).
 const SummaryDocuments = 2048
 
-// MaxSummaryBins is the largest number of bins of a feature: ten between its deciles, and one on
-// either side for values outside the range of the data.
+// MaxSummaryBins is the largest number of bins of a feature: ten between its deciles, and two for values
+// outside the range of the data.
 const MaxSummaryBins = 12
 
-// Summary summarizes the features of the data set as they are.
+// Summary returns the summary of the features.
 func (d *Dataset) Summary() *Summary {
 	s := &Summary{documents: min(d.Docs(), SummaryDocuments), features: make([]distribution, d.Features)}
 	together := max(1, sampleBytes/4/max(1, s.documents))
@@ -55,10 +55,10 @@ func (d *Dataset) Summary() *Summary {
 	return s
 }
 
-// sampleBytes is about how much of the features of a sample is looked at together.
+// sampleBytes is the approximate memory for the features of the sample that are processed together.
 const sampleBytes = 8 << 20
 
-// sample appends to x the features from one up to another of n documents at equal distances.
+// sample appends the features from, …, to−1 of n documents at equal distances to x.
 func (d *Dataset) sample(x []float32, n, from, to int) []float32 {
 	rows := d.Reader()
 	q, read := 0, -1
@@ -77,10 +77,10 @@ func (d *Dataset) sample(x []float32, n, from, to int) []float32 {
 	return x
 }
 
-// distributionOf returns the distribution of ascending values.
+// distributionOf returns the distribution of values, which must be ascending.
 func distributionOf(values []float32) distribution {
 	f := distribution{n: len(values)}
-	add := func(bound float32, before int) int { // before: values in the bins so far
+	add := func(bound float32, before int) int { // before is the number of values in earlier bins
 		to := after(values, bound)
 		f.bounds, f.counts = append(f.bounds, bound), append(f.counts, to-before)
 		return to
@@ -91,7 +91,7 @@ func distributionOf(values []float32) distribution {
 	}
 	const parts = 10
 	for k := 1; k <= parts && below < len(values); k++ {
-		if b := values[(k*len(values)+parts-1)/parts-1]; b > f.bounds[len(f.bounds)-1] { // else the same value once more
+		if b := values[(k*len(values)+parts-1)/parts-1]; b > f.bounds[len(f.bounds)-1] { // skips a repeated decile
 			below = add(b, below)
 		}
 	}
@@ -99,7 +99,7 @@ func distributionOf(values []float32) distribution {
 	return f
 }
 
-// after returns the number of values of an ascending list that are at most b.
+// after returns the number of values that are at most b. values must be ascending.
 func after(values []float32, b float32) int {
 	at, _ := slices.BinarySearchFunc(values, b, func(v, b float32) int {
 		if v <= b {
@@ -110,10 +110,10 @@ func after(values []float32, b float32) int {
 	return at
 }
 
-// Documents is the number of documents that the summary is made of.
+// Documents returns the number of documents that the summary describes.
 func (s *Summary) Documents() int { return s.documents }
 
-// NumFeatures is the number of features; 0 of nil.
+// NumFeatures returns the number of features. It is 0 if s is nil.
 func (s *Summary) NumFeatures() int {
 	if s == nil {
 		return 0
@@ -121,11 +121,11 @@ func (s *Summary) NumFeatures() int {
 	return len(s.features)
 }
 
-// Bins returns the number of bins of feature j: 1 if all its values are missing, else 3 to
+// Bins returns the number of bins of feature j. It is 1 if all values are missing, and otherwise from 3 to
 // MaxSummaryBins.
 func (s *Summary) Bins(j int) int { return len(s.features[j].counts) }
 
-// Bin returns the bin of feature j, from 0, that a value is in; −1 for a missing one (NaN).
+// Bin returns the index of the bin of feature j that contains v, or −1 for a missing value (NaN).
 func (s *Summary) Bin(j int, v float32) int {
 	if v != v {
 		return -1
@@ -138,8 +138,8 @@ func (s *Summary) Bin(j int, v float32) int {
 	return len(s.features[j].bounds)
 }
 
-// Bounds returns the upper ends of the bins of feature j but the last, ascending. They must not
-// be changed.
+// Bounds returns the upper ends of the bins of feature j, except for the last bin, in ascending order. The
+// caller must not change them.
 func (s *Summary) Bounds(j int) []float32 { return s.features[j].bounds }
 
 // Share returns the share of a bin among the values of feature j that are not missing, 0 if all are missing. For
@@ -152,8 +152,8 @@ func (s *Summary) Share(j, bin int) float64 {
 	return float64(f.counts[bin]) / float64(max(f.n, 1))
 }
 
-// summaryFile is the JSON form of a Summary. Of each feature it has the bounds and the counts as
-// numbers with spaces between them, so that a model file has a line a feature.
+// summaryFile is the JSON form of a Summary. The bounds and the counts of a feature are numbers in a string,
+// separated by spaces. So a model file has one line per feature.
 type summaryFile struct {
 	Documents int      `json:"documents"`
 	Bounds    []string `json:"bounds"`
@@ -199,7 +199,7 @@ func (s *Summary) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// parseDistribution reads the distribution of a feature over a number of documents.
+// parseDistribution parses the distribution of a feature. documents is the number of documents of the summary.
 func parseDistribution(bounds, counts string, documents int) (d distribution, err error) {
 	if words := strings.Count(bounds, " ") + strings.Count(counts, " "); words > 2*MaxSummaryBins {
 		return d, fmt.Errorf("found more than %d numbers, expected at most %d bounds and one count more", words, MaxSummaryBins-1)

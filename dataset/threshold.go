@@ -2,7 +2,7 @@ package dataset
 
 import "math"
 
-// Relevant returns how many documents have a grade of at least threshold.
+// Relevant returns the number of documents with a grade of at least threshold.
 func (q *Query) Relevant(threshold float64) int {
 	n := 0
 	for _, g := range q.Grades {
@@ -13,9 +13,8 @@ func (q *Query) Relevant(threshold float64) int {
 	return n
 }
 
-// Threshold returns the default lowest grade that counts as relevant. It is whole if all grades are whole
-// numbers, as grades by judges are. Otherwise, as with click rates, it is the smallest positive grade. It
-// returns whole if no grade is positive.
+// Threshold returns the default lowest grade that counts as relevant. If all grades are whole numbers, as
+// judges give them, it returns whole. Otherwise, as with click rates, it returns the smallest positive grade.
 func Threshold(whole float64, lists ...[]float64) float64 {
 	smallest, fractions := math.Inf(1), false
 	for _, grades := range lists {

@@ -21,8 +21,8 @@ const (
 	RawView View = iota
 
 	// RankView is the scaled rank of a document by the feature among the documents of its query: 0 for the
-	// smallest value, 1 for the largest; "rank". Let m documents have a value. Let l of these values be
-	// smaller than the document's, and e equal to it, its own included. The rank is
+	// smallest value, 1 for the largest; "rank". Let m documents have a value. Let l be the number of
+	// values smaller than the document's, and e the number of equal values, its own included. The rank is
 	//
 	//	(l + (e − 1)/2)/(m − 1)
 	//
@@ -145,14 +145,14 @@ func (v Views) Source(column, features int) (feature int, view View) {
 
 // ViewMemory is the memory for computing views in one goroutine. The zero value is ready to use.
 type ViewMemory struct {
-	keys        []uint64 // of the documents that have a value: the rankOrder of the value and the row
+	keys        []uint64 // for each document that has a value, the rankOrder of the value and the row
 	mean, scale []float64
 	present     []int
 }
 
-// Append appends the views of one query. x is the row-major matrix of its documents, with the given number of
-// features. The result has Count times as many columns. x may not be a part of dst. It allocates nothing once
-// dst and the memory are large enough.
+// Append appends the views of one query to dst. x is the row-major matrix of its documents, with the given
+// number of features. The result has Count times as many columns. x must not overlap dst. Append allocates
+// nothing once dst and the memory are large enough.
 func (v Views) Append(dst, x []float32, features int, m *ViewMemory) []float32 {
 	if v.Raw() {
 		return append(dst, x...)

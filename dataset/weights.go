@@ -7,10 +7,11 @@ import (
 	"slices"
 )
 
-// Queries and documents may have weights. What a query's weight multiplies is its share in sums over queries:
-// the loss of a training, and the mean of a measure. A document's weight multiplies its share in a loss that is
-// a sum over documents. A pair's share is multiplied by both weights. Measures ignore the weights of documents.
-// A weight of 2 counts as two queries, or documents, that are alike; one of 0 as none.
+// Queries and documents may have weights. The weight of a query multiplies its share in sums over queries: the
+// loss of a training, and the mean of a measure. The weight of a document multiplies its share in a loss that
+// is a sum over documents. The weights of both documents multiply the share of a pair. Measures ignore the
+// weights of documents. A weight of 2 has the effect of two equal queries or documents, and a weight of 0 that
+// of none.
 
 // CheckWeight returns an error unless a weight is finite and not negative.
 func CheckWeight(w float64) error {
@@ -20,9 +21,9 @@ func CheckWeight(w float64) error {
 	return nil
 }
 
-// Weigh sets the weights of all queries, in their order, and of all documents, in the order of the rows of X. It
-// copies them. nil stands for weights of 1. It is an error if their number does not fit, if one is negative or
-// not finite, or if all queries' or all documents' are 0.
+// Weigh sets the weights of all queries, in their order, and of all documents, in the order of the rows of X.
+// It copies them. nil means weights of 1. Weigh returns an error if the number of weights is wrong, if a
+// weight is negative or not finite, or if all weights of queries or of documents are 0.
 func (d *Dataset) Weigh(queries, documents []float64) error {
 	if err := checkWeights(queries, len(d.Queries), "queries"); err != nil {
 		return err
@@ -57,12 +58,12 @@ func positive(weights []float64, of string) error {
 	return nil
 }
 
-// CheckQueryWeights returns an error if the weights of all queries are 0, as they may be in a
-// part of a data set: there is nothing to measure.
+// CheckQueryWeights returns an error if the weights of all queries are 0, as can happen in a part of a data
+// set. There is then nothing to measure.
 func (d *Dataset) CheckQueryWeights() error { return positive(d.QueryWeights(), "queries") }
 
-// CheckWeights is CheckQueryWeights, and returns an error if the weights of all documents of the
-// queries that count are 0: there is nothing to learn.
+// CheckWeights returns an error if the weights of all queries are 0. It also returns an error if, in all
+// queries with a positive weight, the weights of all documents are 0. There is then nothing to learn.
 func (d *Dataset) CheckWeights() error {
 	if err := d.CheckQueryWeights(); err != nil || d.weights == nil {
 		return err
@@ -75,7 +76,7 @@ func (d *Dataset) CheckWeights() error {
 	return errors.New("weights of documents: all of the queries that count are 0, expected one at least that is not")
 }
 
-// weigh sets the weights, which it keeps.
+// weigh sets the weights. It retains the slice documents.
 func (d *Dataset) weigh(queries, documents []float64) {
 	for i := range d.Queries {
 		q := &d.Queries[i]
@@ -87,8 +88,8 @@ func (d *Dataset) weigh(queries, documents []float64) {
 	d.cutWeights()
 }
 
-// cutWeights makes the queries' weights of documents views of the block, and nil if there is
-// none or all are 1.
+// cutWeights sets the document weights of each query to a view of the block. It sets them to nil if all
+// weights in the data set are 1.
 func (d *Dataset) cutWeights() {
 	if !slices.ContainsFunc(d.weights, notOne) {
 		d.weights = nil
@@ -104,8 +105,8 @@ func (d *Dataset) cutWeights() {
 
 func notOne(w float64) bool { return w != 1 }
 
-// Weights returns the weights of the documents, or nil if all documents of the data set have the weight 1. They
-// must not be changed.
+// Weights returns the weights of the documents, or nil if all documents of the data set have the weight 1. The
+// caller must not change them.
 func (d *Dataset) Weights() []float64 { return d.weights }
 
 // QueryWeights returns the weights of the queries, in their order, or nil if all are 1.
@@ -144,8 +145,8 @@ func (d *Dataset) Weighted() bool {
 	return d.weights != nil || slices.ContainsFunc(d.Queries, func(q Query) bool { return q.Weight() != 1 })
 }
 
-// Weight returns the weight of the query: finite, not negative, 1 unless the data have
-// weights of queries.
+// Weight returns the weight of the query. It is finite and not negative. It is 1 if the data have no weights
+// of queries.
 func (q *Query) Weight() float64 {
 	if !q.weighted {
 		return 1
@@ -153,11 +154,11 @@ func (q *Query) Weight() float64 {
 	return q.weight
 }
 
-// Weights returns the weights of the documents, or nil if those of all documents of the data
-// set are 1. They must not be changed.
+// Weights returns the weights of the documents, or nil if all documents of the data set have the weight 1. The
+// caller must not change them.
 func (q *Query) Weights() []float64 { return q.weights }
 
-// Counting returns d without the queries and documents of weight 0: d itself if there are none.
+// Counting returns d without the queries and documents of weight 0. It returns d itself if there are none.
 func (d *Dataset) Counting() *Dataset {
 	if slices.Contains(d.weights, 0) || slices.ContainsFunc(d.Queries, func(q Query) bool { return q.Weight() == 0 }) {
 		return d.KeepDocs(func(query, doc int) bool {
@@ -168,7 +169,7 @@ func (d *Dataset) Counting() *Dataset {
 	return d
 }
 
-// TotalQueryWeight returns the sum of the queries' weights: their number unless they have others.
+// TotalQueryWeight returns the sum of the queries' weights. Without weights it is the number of queries.
 func (d *Dataset) TotalQueryWeight() float64 {
 	var total float64
 	for i := range d.Queries {

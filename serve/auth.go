@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// Bearer tokens have this many bytes.
+// The smallest and the largest length of bearer tokens, in bytes.
 const (
 	leastToken = 16
 	mostToken  = 256
 )
 
-// hashed are tokens as they are kept: their SHA-256, by which all of them are compared in the same
-// time.
+// hashed are the SHA-256 hashes of tokens. Comparing hashes of equal length takes the same time for
+// all tokens.
 type hashed [][sha256.Size]byte
 
-// SetTokens sets the bearer tokens of which requests must have one; without any, requests need
-// none. Tokens have 16 to 256 bytes.
+// SetTokens sets the bearer tokens. A request must have one of them. If tokens is empty, requests
+// need none. A token has 16 to 256 bytes.
 func (s *Server) SetTokens(tokens []string) error {
 	all := make(hashed, len(tokens))
 	for i, t := range tokens {
@@ -51,8 +51,7 @@ func (h hashed) has(token string) bool {
 	return found == 1
 }
 
-// authorized reports whether a request may see more than whether the server is there: it has a
-// token, if there are any.
+// authorized reports whether a request has one of the tokens, or the server has no tokens.
 func (s *Server) authorized(r *http.Request) bool {
 	tokens := *s.tokens.Load()
 	if len(tokens) == 0 {
@@ -63,7 +62,8 @@ func (s *Server) authorized(r *http.Request) bool {
 	return len(header) > len(scheme) && strings.EqualFold(header[:len(scheme)], scheme) && tokens.has(header[len(scheme):])
 }
 
-// admit returns an error for a request that is not let in.
+// admit returns an error for a request to another host, and for a request without a token to a path
+// that needs one.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) error {
 	if s.config.LocalHost && !localHost(r.Host) {
 		return problemf(http.StatusMisdirectedRequest, "found the host %.100q, expected this machine's: localhost or a loopback address", r.Host)
@@ -75,8 +75,9 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) error {
 	return problemf(http.StatusUnauthorized, "expected the header Authorization: Bearer TOKEN, with one of the tokens of this server")
 }
 
-// localHost reports whether the Host of a request is a name or an address of this machine alone. A
-// page of another site whose name is made to lead here has another.
+// localHost reports whether the Host header of a request names this machine alone. A page of
+// another site may make its own host name resolve to this machine (DNS rebinding); such a request
+// has another Host header.
 func localHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -88,7 +89,7 @@ func localHost(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// permit returns an error if the client of a request, by its certificate, may not use a model.
+// permit returns an error if the client's certificate does not permit the use of model m.
 func (s *Server) permit(r *http.Request, m *Loaded) error {
 	clients := s.config.Clients[m.Name]
 	if len(clients) == 0 {
@@ -100,8 +101,7 @@ func (s *Server) permit(r *http.Request, m *Loaded) error {
 	return problemf(http.StatusForbidden, "the model %s is not for this client's certificate", m.Name)
 }
 
-// permitAll is permit for the model of a request or, if that is nil, for all models of its
-// experiment.
+// permitAll is permit for model m or, if m is nil, for all models of the experiment in j.
 func (s *Server) permitAll(r *http.Request, j *job, m *Loaded) error {
 	if m != nil {
 		return s.permit(r, m)

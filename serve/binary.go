@@ -19,19 +19,19 @@ const (
 	mediaBinary = "application/octet-stream"
 )
 
-// form is how a request is written, and how its answer is wanted.
+// form describes the format of a request and of its answer.
 type form struct {
 	binary bool // the body is a matrix of float32
-	scores bool // the answer is the scores, float64
+	scores bool // the answer is a list of scores, as float64
 	params params
 }
 
-// formOf returns the form of a request by its headers.
+// formOf returns the form that the headers and the URL of a request state.
 func formOf(r *http.Request) (form, error) {
 	var f form
 	header := r.Header.Get("Content-Type")
 	kind := header
-	if kind != mediaJSON && kind != mediaBinary { // with parameters, or in capitals
+	if kind != mediaJSON && kind != mediaBinary { // header has parameters or capitals
 		kind, _, _ = mime.ParseMediaType(header)
 	}
 	switch kind {
@@ -65,11 +65,11 @@ func formOf(r *http.Request) (form, error) {
 	return f, nil
 }
 
-// binaryParams are the parameters of a request whose body is a matrix.
+// binaryParams are the URL parameters of a request whose body is a matrix.
 var binaryParams = [...]string{"documents", "features", "lenient", "query", "top", "user"}
 
-// params are the parameters of a request, in the order of their names. url.Values would allocate
-// for each.
+// params are the values of binaryParams, in the same order. url.Values would allocate for each
+// request.
 type params [len(binaryParams)]struct {
 	text  string
 	given bool
@@ -105,13 +105,13 @@ func (p *params) parse(text string) error {
 	return nil
 }
 
-// get returns a parameter, one of binaryParams, and whether it is there.
+// get returns the value of a parameter in binaryParams and whether the request has it.
 func (p *params) get(name string) (text string, given bool) {
 	at := slices.Index(binaryParams[:], name)
 	return p[at].text, p[at].given
 }
 
-// whole returns a parameter that is a whole number from 1 on; 0 if it is not there.
+// whole returns the value of a positive integer parameter, or 0 if the request does not have it.
 func (f *form) whole(name string) (int, error) {
 	text, ok := f.params.get(name)
 	if !ok {
@@ -124,7 +124,7 @@ func (f *form) whole(name string) (int, error) {
 	return n, nil
 }
 
-// id returns a parameter that is an id; nil if it is not there.
+// id returns the value of a parameter that is an id, or nil if the request does not have it.
 func (f *form) id(name string) ([]byte, error) {
 	text, ok := f.params.get(name)
 	if !ok {
@@ -136,8 +136,8 @@ func (f *form) id(name string) ([]byte, error) {
 	return []byte(strings.ToValidUTF8(text, "\uFFFD")), nil
 }
 
-// decodeBinary reads the request about a model from a body that is the row-major matrix of float32,
-// little-endian, of all documents.
+// decodeBinary reads a request for model m. The body is the row-major matrix of the features of all
+// documents, as little-endian float32.
 func (s *Server) decodeBinary(j *job, m *Loaded) error {
 	width, err := j.form.whole("features")
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Server) decodeBinary(j *job, m *Loaded) error {
 }
 
 // binaryQueries sets the queries of a request with the given number of documents, and the other
-// fields that its parameters set.
+// fields of the request that URL parameters determine.
 func (s *Server) binaryQueries(j *job, docs int) (err error) {
 	req := &j.request
 	if req.Top, err = j.form.whole("top"); err != nil {
@@ -228,7 +228,7 @@ func (s *Server) binaryQueries(j *job, docs int) (err error) {
 	return nil
 }
 
-// appendScores appends scores as little-endian float64, in the order of the request.
+// appendScores appends scores as little-endian float64, in the order of the request's documents.
 func appendScores(dst []byte, scores []float64) []byte {
 	for _, v := range scores {
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
@@ -236,7 +236,7 @@ func appendScores(dst []byte, scores []float64) []byte {
 	return dst
 }
 
-// numbersOf sets dst to the numbers of a text of whole numbers of four bytes, two at a time.
+// numbersOf sets dst to the little-endian float32s in text. It reads two at a time.
 func numbersOf(dst []float32, text []byte) {
 	for len(text) >= 8 && len(dst) >= 2 {
 		w := binary.LittleEndian.Uint64(text)

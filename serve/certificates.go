@@ -9,20 +9,20 @@ import (
 	"sync/atomic"
 )
 
-// Certificates are the files of TLS. They are safe for concurrent use.
+// Certificates reads the files for TLS. It is safe for concurrent use.
 type Certificates struct {
 	cert, key, clients string
 	now                atomic.Pointer[tls.Config]
 }
 
-// NewCertificates reads the server's certificate chain and key, both in PEM. Unless clients is
-// empty, it also reads the roots that must have signed clients' certificates.
+// NewCertificates reads the server's certificate chain and key, both in PEM. If clients is not
+// empty, it also reads the root certificates that must have signed the clients' certificates.
 func NewCertificates(cert, key, clients string) (*Certificates, error) {
 	c := &Certificates{cert: cert, key: key, clients: clients}
 	return c, c.Reload()
 }
 
-// Reload reads the files again. After an error, the certificates read before remain in use.
+// Reload reads the files again. After an error, the previous certificates remain in use.
 func (c *Certificates) Reload() error {
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *Certificates) Reload() error {
 	return nil
 }
 
-// config returns a configuration that has, for every connection, the files as they are then.
+// config returns a configuration that uses the current certificates for every new connection.
 func (c *Certificates) config() *tls.Config {
 	first := c.now.Load().Clone()
 	first.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return c.now.Load(), nil }

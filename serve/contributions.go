@@ -22,8 +22,9 @@ const (
 	mostExplained     = 200_000
 )
 
-// ordered returns data with the features of a model in its order, by their names. Data without
-// one of the features are an error: zeros in its place would be a background of other documents.
+// ordered returns data with the features of a model, in the model's order. It matches features by
+// name. It is an error if data lack a feature: with zeros instead, the background would consist of
+// other documents.
 func ordered(m *model.Model, d *dataset.Dataset) (*dataset.Dataset, error) {
 	columns, err := m.Columns(d)
 	if err != nil {
@@ -60,15 +61,15 @@ func missing(x []float32) (n int) {
 	return n
 }
 
-// asData returns the documents of a query of a request.
+// asData returns the documents of a query of the request as a data set.
 func (j *job) asData(m *Loaded, q rankjson.Query) *dataset.Dataset {
 	width := m.schema.Features
 	x := slices.Clone(j.request.X[q.First*width : (q.First+q.Docs)*width])
 	return dataset.FromBlocks(dataset.Blocks{Features: width, FeatureNames: m.schema.Names, X: x, Grades: make([]float64, q.Docs), IDs: []string{"query"}, Counts: []int{q.Docs}, Missing: missing(x)})
 }
 
-// explain takes the scores of a query apart, against the model's background or, if
-// there is none, the query's documents.
+// explain explains the scores of a query. The background is the model's, or the query's documents
+// if the model has none.
 func (m *Loaded) explain(d *dataset.Dataset) (*explain.Query, *explain.Explainer, error) {
 	e, err := m.explainer, error(nil)
 	if e == nil {
@@ -81,7 +82,7 @@ func (m *Loaded) explain(d *dataset.Dataset) (*explain.Query, *explain.Explainer
 	return x, e, err
 }
 
-// appendExplained appends the answer to a request that wants contributions.
+// appendExplained appends the answer to a request for contributions.
 func (j *job) appendExplained(dst []byte, m *Loaded) ([]byte, error) {
 	req := &j.request
 	if n := req.Docs(); n > mostExplainedDocs || n*m.schema.Features > mostExplained {
@@ -119,7 +120,7 @@ func (j *job) appendExplained(dst []byte, m *Loaded) ([]byte, error) {
 	return append(dst, '}', '\n'), nil
 }
 
-// appendParts appends the members of a query, with what its scores are made of.
+// appendParts appends the JSON members of a query, with the contributions to its scores.
 func (j *job) appendParts(dst []byte, m *Loaded, query int, x *explain.Query, e *explain.Explainer) []byte {
 	q := j.request.Queries[query]
 	if q.ID != nil {
@@ -148,8 +149,8 @@ func (j *job) appendParts(dst []byte, m *Loaded, query int, x *explain.Query, e 
 	return append(dst, ']')
 }
 
-// appendTerms appends the contributions to a document's score, largest first, and the sum of those
-// left out.
+// appendTerms appends the contributions to a document's score, the largest magnitude first, and the
+// sum of the contributions that are not shown.
 func (j *job) appendTerms(dst []byte, m *Loaded, doc int, row []float64, terms []explain.Term) []byte {
 	order := make([]int, len(row))
 	for i := range order {

@@ -11,7 +11,7 @@ import (
 	"github.com/listwise/listwise/serve/experiment"
 )
 
-// description is a model in GET /v1/models.
+// description describes a model in GET /v1/models.
 type description struct {
 	Name     string    `json:"name"`
 	Version  string    `json:"version"`
@@ -20,24 +20,24 @@ type description struct {
 	Scorer   string    `json:"scorer"`
 	Features int       `json:"features"`
 	Loaded   time.Time `json:"loaded"`
-	Fault    string    `json:"fault,omitempty"` // why it is not what its file is now
+	Fault    string    `json:"fault,omitempty"` // why the changed file could not be loaded
 
 	FeatureNames []string `json:"feature_names,omitempty"`
 	Notes        []string `json:"notes,omitempty"`
 }
 
-// trialled is an experiment in GET /v1/models.
+// trialled describes an experiment in GET /v1/models.
 type trialled struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
-	By     string `json:"by"` // whose id decides: user or query
+	By     string `json:"by"` // whose id chooses the model: user or query
 	Models []arm  `json:"models"`
 }
 
 // arm is a model of an experiment.
 type arm struct {
 	Name  string `json:"name"`
-	Share *int   `json:"share,omitempty"` // of a split
+	Share *int   `json:"share,omitempty"` // set for a split only
 }
 
 // describe returns the description of an experiment.
@@ -55,7 +55,7 @@ func (e *Experiment) describe() trialled {
 	return t
 }
 
-// permitExperiment is permit for all models of an experiment.
+// permitExperiment is [Server.permit] for all models of an experiment.
 func (s *Server) permitExperiment(r *http.Request, now *Snapshot, e *Experiment) error {
 	for _, a := range e.Arms {
 		if m, ok := now.Find(a.Model); ok {
@@ -83,7 +83,7 @@ func (s *Snapshot) describe(name string) description {
 	return d
 }
 
-// list is GET /v1/models.
+// list handles GET /v1/models.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	now := s.Snapshot()
 	all := struct {
@@ -104,7 +104,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, all)
 }
 
-// describe is GET /v1/models/NAME, of a model or an experiment.
+// describe handles GET /v1/models/NAME for a model or an experiment.
 func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.PathValue("name"), rankSuffix) {
 		s.unknownPath(w, r)
@@ -135,21 +135,22 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, d)
 }
 
-// health is GET /healthz: the process answers.
+// health handles GET /healthz. Any answer means that the process runs.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	w.Header()["Content-Type"] = jsonType
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// readiness is GET /readyz.
+// readiness is the answer to GET /readyz.
 type readiness struct {
 	Status string            `json:"status"` // ok, degraded or stopping
 	Faults map[string]string `json:"faults,omitempty"`
 }
 
-// ready is GET /readyz: whether the server should get requests. A server with a broken model file
-// still answers with the old model. It is ready, but degraded, since a file that is broken on all
-// servers must not stop the service. Neither must an experiment log on a full disk.
+// ready handles GET /readyz, which tells whether the server should get requests. A server whose
+// model file is broken still serves the old model. It is ready but degraded, since a file that is
+// broken on all servers must not stop the service. A full disk under the log of experiments must
+// not stop it either.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	answer, status := readiness{Status: "ok"}, http.StatusOK
 	if faults := s.faults(); len(faults) > 0 {
@@ -164,10 +165,10 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, status, answer)
 }
 
-// recordsFault is the key of the experiment log's fault, which is the name of no model.
+// recordsFault is the key for the log of experiments. No model can have this name.
 const recordsFault = "experiment log"
 
-// faults returns what is wrong: models by their names, and the log of experiments.
+// faults returns the errors of models, by model name, and of the log of experiments.
 func (s *Server) faults() map[string]string {
 	faults := s.Snapshot().faults
 	if s.config.Records == nil {
@@ -184,8 +185,8 @@ func (s *Server) faults() map[string]string {
 //go:embed openapi.json
 var openAPI []byte
 
-// describeAPI is GET /openapi.json.
+// describeAPI handles GET /openapi.json.
 func describeAPI(w http.ResponseWriter, _ *http.Request) {
 	w.Header()["Content-Type"] = jsonType
-	_, _ = w.Write(openAPI) // nobody is left to tell
+	_, _ = w.Write(openAPI) // the client is gone
 }

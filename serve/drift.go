@@ -9,35 +9,36 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// drift compares the features in requests with the training data of a model, by their distribution
-// over the bins of the training data's summary.
+// drift compares the features in requests with the training data of a model. It compares their
+// distributions over the bins of the training data's summary.
 type drift struct {
 	model    *model.Model
 	features []feature
 	requests atomic.Uint64
 
 	mu     sync.Mutex
-	x      []float32 // of a request
-	counts []uint64  // of documents, bins of a feature
+	x      []float32 // features of a request
+	counts []uint64  // number of documents per feature and bin
 	docs   uint64
 }
 
-// feature is where a feature's distribution in training is.
+// feature refers to the training distribution of a feature: its summary and its index in the
+// summary.
 type feature struct {
-	of *dataset.Summary // nil: it is not known
+	of *dataset.Summary // nil if unknown
 	at int
 }
 
 const (
-	driftEvery = 16      // requests, of which one is counted
-	driftLeast = 500     // documents before anything is told
-	driftMost  = 100_000 // documents after which all counts are halved, so that what is old is forgotten
+	driftEvery = 16      // one of so many requests is counted
+	driftLeast = 500     // number of documents before an index is reported
+	driftMost  = 100_000 // number of documents after which all counts are halved, so that old requests lose weight
 
-	driftBins = dataset.MaxSummaryBins + 1 // the last is of missing values
+	driftBins = dataset.MaxSummaryBins + 1 // the last bin is for missing values
 )
 
-// newDrift returns the drift of a model, nil if the distribution of its training data is unknown. A
-// background, in the model's order of features, replaces a missing summary.
+// newDrift returns the drift of a model, or nil if the distribution of its training data is
+// unknown. A background, in the model's order of features, replaces a missing summary.
 func newDrift(m *model.Model, background *dataset.Dataset) *drift {
 	d := &drift{model: m, features: make([]feature, m.NumFeatures())}
 	var other *dataset.Summary
@@ -60,8 +61,8 @@ func newDrift(m *model.Model, background *dataset.Dataset) *drift {
 	return d
 }
 
-// add counts the documents of a query, one in driftEvery times. x has all the model's features
-// and is not changed.
+// add counts the documents of a query. It counts one of driftEvery queries. x has all the model's
+// features; add does not change x.
 func (d *drift) add(x []float32) {
 	if d == nil || d.requests.Add(1)%driftEvery != 1 || !d.mu.TryLock() {
 		return
@@ -69,7 +70,7 @@ func (d *drift) add(x []float32) {
 	defer d.mu.Unlock()
 	width := len(d.features)
 	d.x = append(d.x[:0], x...)
-	d.model.Missing.Apply(d.x, width) // as training did before the summary was made
+	d.model.Missing.Apply(d.x, width) // as training did before it made the summary
 	for i, v := range d.x {
 		j := i % width
 		if f := d.features[j]; f.of != nil {
@@ -91,14 +92,14 @@ func (d *drift) add(x []float32) {
 	}
 }
 
-// index returns the population stability index of a feature,
+// index returns the population stability index of feature j,
 //
 //	Σ (q − p)·ln(q/p)
 //
-// over the bins, one of which is for missing values. p are their shares in training and q their
-// shares in requests (N. Siddiqi, Credit Risk Scorecards, 2006, chapter 8; 0.25 and more is a large
+// over the bins, one of which is for missing values. p is the share of a bin in training, and q its
+// share in requests (N. Siddiqi, Credit Risk Scorecards, 2006, chapter 8; 0.25 and more is a large
 // change). Half a document is added to every bin, so that none is empty. ok is false if too few
-// documents were seen or the feature's distribution is unknown.
+// documents were counted or the training distribution is unknown.
 func (d *drift) index(j int) (index float64, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

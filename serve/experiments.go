@@ -13,25 +13,27 @@ import (
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// Experiment is a name under which several models rank. All of them have the same features.
+// Experiment is a name under which several models rank. All its models must have the same features.
 type Experiment struct {
 	Name string
 	Kind string // experiment.Split or experiment.Interleave
-	Arms []Arm  // two or more; of an interleaving two, whose shares do not count
+	Arms []Arm  // two or more; an interleaving has exactly two and ignores their shares
 
-	// ByQuery has the id of the query, and not the user's, decide which model a request gets, or
-	// how rankings are interleaved. Of an interleaving by user it is the user's and the query's id.
+	// ByQuery makes the query's id choose the model of a request or the interleaving of rankings.
+	// Otherwise, the user's id chooses the model, and the user's and the query's id together choose
+	// the interleaving.
 	ByQuery bool
-	Salt    string // of the hash of the id; empty: the name
+	Salt    string // salt for hashing the id; empty means the name
 }
 
 // Arm is a model of an experiment.
 type Arm struct {
 	Model string // the name of a model or an alias
-	Share int    // of the users, or queries: its part of the sum of all shares
+	Share int    // share of the users or queries, relative to the sum of all shares
 }
 
-// checkExperiments checks names and arms, and that arms exist and have the same features.
+// checkExperiments checks the names and arms of experiments. The models of the arms must exist and
+// have the same features.
 func (s *Server) checkExperiments(first *Snapshot) error {
 	s.experiments = make(map[string]*Experiment)
 	for i := range s.config.Experiments {
@@ -56,10 +58,10 @@ func (s *Server) checkExperiments(first *Snapshot) error {
 	return nil
 }
 
-// mostShares is the largest sum of shares.
+// mostShares is the largest allowed sum of shares.
 const mostShares = 1 << 30
 
-// check checks kind and arms.
+// check checks the kind and the arms.
 func (e *Experiment) check() error {
 	total := 0
 	for i, a := range e.Arms {
@@ -85,7 +87,7 @@ func (e *Experiment) check() error {
 	return nil
 }
 
-// arms appends the models of an experiment as they are at one moment.
+// arms appends the current models of an experiment to into.
 func (e *Experiment) arms(snapshot *Snapshot, into []*Loaded) ([]*Loaded, error) {
 	for _, a := range e.Arms {
 		m, ok := snapshot.Find(a.Model)
@@ -102,14 +104,14 @@ func (e *Experiment) arms(snapshot *Snapshot, into []*Loaded) ([]*Loaded, error)
 	return into, nil
 }
 
-// sameFeatures reports whether a request that is decoded for one model is the same for another.
+// sameFeatures reports whether a request decodes to the same Request for both models.
 func sameFeatures(a, b *Loaded) bool {
 	x, y := &a.schema, &b.schema
 	sameCategories := slices.EqualFunc(a.Model.InputCategories(), b.Model.InputCategories(), (*dataset.Categories).Equal)
 	return x.Features == y.Features && slices.Equal(x.Names, y.Names) && (x.Absent == 0) == (y.Absent == 0) && sameCategories
 }
 
-// trial is the memory of a desk for an experiment.
+// trial is the part of a desk's memory that experiments use.
 type trial struct {
 	orders [2][]int
 	scores [2][]float64
@@ -119,7 +121,7 @@ type trial struct {
 	id     []byte
 }
 
-// size is about how many bytes of memory a trial has.
+// size returns about how many bytes of memory a trial has.
 func (t *trial) size() int {
 	n := 16 * cap(t.places)
 	for k := range t.orders {
@@ -139,7 +141,7 @@ func (s *Server) try(j *job, e *Experiment) error {
 	return s.split(j, e)
 }
 
-// split answers with the model of the user or the query.
+// split answers a request with the model that the user's or query's id selects.
 func (s *Server) split(j *job, e *Experiment) error {
 	if e.ByQuery && len(j.request.Queries) > 1 {
 		return wrong("/queries", "found several queries, expected one: %s chooses the model by the query", e.Name)
@@ -162,7 +164,7 @@ func (s *Server) split(j *job, e *Experiment) error {
 	return nil
 }
 
-// interleave answers with the rankings of both models, interleaved.
+// interleave answers a request with the interleaved rankings of both models.
 func (s *Server) interleave(j *job, e *Experiment) error {
 	if j.request.Contributions != 0 {
 		return wrong("/contributions", "found contributions asked for, expected none: two models rank for %s", e.Name)
@@ -201,7 +203,7 @@ func (s *Server) interleave(j *job, e *Experiment) error {
 	return nil
 }
 
-// idOf returns the id by which the i-th query of a request is assigned.
+// idOf returns the id that assigns query i of a request to a model or an interleaving.
 func (e *Experiment) idOf(j *job, i int) ([]byte, error) {
 	user, query := j.request.User, j.request.Queries[i].ID
 	if e.ByQuery {
@@ -224,7 +226,7 @@ func wrong(pointer, format string, args ...any) error {
 	return &rankjson.Error{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
 }
 
-// record logs an answer.
+// record appends the answer to the log of experiments.
 func (s *Server) record(j *job, e *Experiment, models []rankjson.Version) {
 	if s.config.Records == nil {
 		return
@@ -240,7 +242,8 @@ func (s *Server) record(j *job, e *Experiment, models []rankjson.Version) {
 	}
 }
 
-// recordsChanged logs that the log of experiments begins to lose lines, or that it is written again.
+// recordsChanged logs that the log of experiments begins to lose lines, or that its lines are
+// written again.
 func (s *Server) recordsChanged(err error) {
 	if err != nil {
 		s.log.Error("the log of experiments loses lines", "error", err)
@@ -250,9 +253,10 @@ func (s *Server) recordsChanged(err error) {
 	s.log.Info("the log of experiments is written again", "lost", lost)
 }
 
-// found is a model or an experiment, looked up by name. The models of an experiment are in the job.
+// find returns the model or the experiment with the given name. It stores the models of an
+// experiment in j.
 func (s *Server) find(j *job, name string) (m *Loaded, e *Experiment, err error) {
-	snapshot := s.Snapshot() // the request's one look at the models
+	snapshot := s.Snapshot() // the only snapshot that the request uses
 	if m, ok := snapshot.Find(name); ok {
 		return m, nil, nil
 	}
@@ -267,7 +271,7 @@ func (s *Server) find(j *job, name string) (m *Loaded, e *Experiment, err error)
 	return nil, e, nil
 }
 
-// unknown is the error about an unknown name.
+// unknown returns the error about an unknown name.
 func (s *Server) unknown(snapshot *Snapshot, name string) error {
 	if len(s.experiments) == 0 {
 		return snapshot.unknown(name)

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// headListener accepts connections that keep the head of the current request. net/http drops
-// Content-Length if there is Transfer-Encoding, so a handler cannot see that there were both.
+// headListener accepts connections that store the head of the current request. net/http drops
+// Content-Length if there is Transfer-Encoding, so a handler cannot detect that a request had both.
 type headListener struct{ net.Listener }
 
 // Accept accepts a connection.
@@ -21,16 +21,17 @@ func (l headListener) Accept() (net.Conn, error) {
 	return &headConn{Conn: c}, nil
 }
 
-// headConn is a connection that keeps the head of the current request.
+// headConn is a connection that stores the head of the current request.
 type headConn struct {
 	net.Conn
 
 	mu    sync.Mutex
 	head  []byte
-	whole bool // the head has ended
+	whole bool // the head is complete
 }
 
-// mostHead is how many bytes of a head are kept, more than the buffer that net/http reads with.
+// mostHead is the largest number of bytes of a head that are stored. It exceeds the read buffer of
+// net/http.
 const mostHead = 64 << 10
 
 // Read reads from the connection.
@@ -48,7 +49,7 @@ func (c *headConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lengths reports whether the head has Content-Length and Transfer-Encoding.
+// lengths reports whether the head has Content-Length, and whether it has Transfer-Encoding.
 func (c *headConn) lengths() (length, encoding bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,12 +66,12 @@ type headKey struct{}
 
 func withHead(ctx context.Context, c net.Conn) context.Context {
 	if _, ok := c.(*headConn); !ok {
-		return ctx // it is encrypted
+		return ctx // the connection is encrypted
 	}
 	return context.WithValue(ctx, headKey{}, c)
 }
 
-// forgetHead makes room for the head of the next request.
+// forgetHead discards the head when a connection becomes idle.
 func forgetHead(c net.Conn, state http.ConnState) {
 	if h, ok := c.(*headConn); ok && state == http.StateIdle {
 		h.mu.Lock()
@@ -81,9 +82,10 @@ func forgetHead(c net.Conn, state http.ConnState) {
 	}
 }
 
-// frame refuses a request whose head states the length of the body in two ways. A proxy may go by the
-// other one, and pass on a part of the body that would be the next request here (RFC 9112, 6.3). On
-// a connection whose heads cannot be seen, a request in chunks is the last.
+// frame refuses a request whose head states the length of the body in two ways. A proxy may use the
+// other statement and forward a part of the body that this server would read as the next request
+// (RFC 9112, 6.3). If the connection does not store heads, frame closes it after a request in
+// chunks.
 func frame(w http.ResponseWriter, r *http.Request) error {
 	if r.ProtoMajor > 1 || len(r.TransferEncoding) == 0 && r.ProtoAtLeast(1, 1) {
 		return nil

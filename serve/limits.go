@@ -5,29 +5,30 @@ import (
 	"time"
 )
 
-// Limits bound the resources of requests. A field that is 0 has its default.
+// Limits bound the resources of requests. A field that is 0 gets the default stated after the
+// semicolon.
 type Limits struct {
 	Body       int64 // bytes of a request's body; 32 MiB
-	Documents  int   // of a request; 10,000
-	Queries    int   // of a request; 1,000
-	Concurrent int   // requests that are worked at or wait for it; 256. Others are answered with 429
-	Workers    int   // requests that are worked at; as many as GOMAXPROCS
+	Documents  int   // per request; 10,000
+	Queries    int   // per request; 1,000
+	Concurrent int   // requests in work or waiting; 256. Further requests get status 429
+	Workers    int   // requests in work; GOMAXPROCS
 
-	// Memory is the largest memory for the bodies of all requests and their decoded form together,
-	// in bytes; 1 GiB. Others are answered with 429.
+	// Memory is the largest memory for the bodies and the decoded form of all requests together, in
+	// bytes; 1 GiB. Further requests get status 429.
 	Memory int64
 
-	Connections int // that are open at once; 4096. Others wait to be accepted
+	Connections int // open connections; 4096. Further connections wait
 
-	Header  time.Duration // for the head of a request to arrive; 5 s
-	Read    time.Duration // for all of it; 30 s
-	Pause   time.Duration // between parts of a body; 10 s
-	Write   time.Duration // from the end of the head to the end of the answer; 60 s
-	Idle    time.Duration // between requests of a connection; 2 min
+	Header  time.Duration // time for the head of a request to arrive; 5 s
+	Read    time.Duration // time for the whole request to arrive; 30 s
+	Pause   time.Duration // time between parts of a body; 10 s
+	Write   time.Duration // time from the end of the head to the end of the answer; 60 s
+	Idle    time.Duration // time between requests of a connection; 2 min
 	Headers int           // bytes of a head; 16 KiB
 }
 
-// withDefaults returns limits that have all fields.
+// withDefaults returns l with defaults for fields that are not positive.
 func (l Limits) withDefaults() Limits {
 	setDefault(&l.Body, 32<<20)
 	setDefault(&l.Documents, 10_000)
@@ -51,5 +52,5 @@ func setDefault[T int | int64 | time.Duration](field *T, value T) {
 	}
 }
 
-// cells is the largest number of feature values that the body of a request can hold.
+// cells returns the largest number of feature values that the body of a request can contain.
 func (l *Limits) cells() int { return int(l.Body / 2) }

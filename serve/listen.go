@@ -12,10 +12,10 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// Serve answers the requests of a listener until ctx ends. It then finishes running requests for at
-// most grace. It cuts off the rest and returns an error.
+// Serve answers the requests of a listener until ctx ends. It then waits at most grace for running
+// requests. It cuts off the others and returns an error.
 //
-// With certificates, which may be nil, it speaks HTTP/1.1 and HTTP/2 over TLS, else HTTP/1.1.
+// With certificates, Serve speaks HTTP/1.1 and HTTP/2 over TLS. If c is nil, it speaks HTTP/1.1.
 func (s *Server) Serve(ctx context.Context, l net.Listener, c *Certificates, grace time.Duration) error {
 	l = netutil.LimitListener(l, s.limits.Connections)
 	if c == nil {
@@ -61,7 +61,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, c *Certificates, gra
 	return err
 }
 
-// Watch reads the files of models that have changed, at intervals until ctx ends.
+// Watch reloads changed model files at intervals until ctx ends.
 func (s *Server) Watch(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -70,7 +70,7 @@ func (s *Server) Watch(ctx context.Context, every time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			_ = s.Reload(false) // which logs
+			_ = s.Reload(false) // Reload logs its errors
 		}
 	}
 }

@@ -10,27 +10,28 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are the metrics of /metrics. Model names come from the configuration alone, so that
-// clients cannot create labels.
+// metrics are the Prometheus metrics of the server. Labels with model names come from the
+// configuration alone, so clients cannot create labels.
 type metrics struct {
 	registry  *prometheus.Registry
 	requests  *prometheus.CounterVec
 	seconds   *prometheus.HistogramVec
 	documents *prometheus.CounterVec
-	models    map[string]*modelMetrics // by name, and "" for requests of no model
+	models    map[string]*modelMetrics // by name; "" is for requests without a known model
 }
 
-// modelMetrics are the metrics of a model, looked up once.
+// modelMetrics has the metrics of a model, so that a request need not look them up.
 type modelMetrics struct {
 	ok        prometheus.Counter
 	seconds   prometheus.Observer
 	documents prometheus.Counter
 }
 
-// buckets are in seconds, from the time of a small request to one too long for a search.
+// buckets are bounds in seconds. They range from the time of a small request to a time too long for
+// a search.
 var buckets = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5}
 
-// newMetrics returns the metrics of a server of models with such names.
+// newMetrics returns the metrics of a server with the given names of models and experiments.
 func newMetrics(s *Server, names []string) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry(), models: make(map[string]*modelMetrics)}
 	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "listwise_requests_total", Help: "Requests by model or experiment (empty: none that exists) and status code."}, []string{"model", "code"})
@@ -46,7 +47,7 @@ func newMetrics(s *Server, names []string) *metrics {
 	return m
 }
 
-// dropped registers what experiments lose.
+// dropped registers the counters of requests and log lines that experiments lose.
 func (m *metrics) dropped(s *Server) {
 	if s.shadows != nil {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "listwise_shadow_dropped_total", Help: "Requests that shadows did not score."},
@@ -61,7 +62,7 @@ func (m *metrics) dropped(s *Server) {
 	}
 }
 
-// failed counts a request about a name that failed.
+// failed counts a failed request for the given name.
 func (m *metrics) failed(name string, status int) {
 	if m.models[name] == nil {
 		name = ""
@@ -69,9 +70,9 @@ func (m *metrics) failed(name string, status int) {
 	m.requests.WithLabelValues(name, strconv.Itoa(status)).Inc()
 }
 
-// handler is GET /metrics.
+// handler returns the handler of GET /metrics.
 func (m *metrics) handler() http.Handler {
-	// One metric that cannot be collected must not take the others with it.
+	// An error in one metric must not suppress the others.
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
@@ -85,17 +86,17 @@ var (
 	driftDesc  = prometheus.NewDesc("listwise_feature_drift", "Population stability index of a feature's values in requests against the training data; above 0.25 is much.", []string{"model", "feature"}, nil)
 )
 
-// Describe sends the descriptions.
+// Describe implements prometheus.Collector.
 func (*snapshotCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{infoDesc, loadedDesc, faultDesc, driftDesc} {
 		to <- d
 	}
 }
 
-// mostDrift is the largest number of features of a model whose drift is a metric.
+// mostDrift is the largest number of features per model with a drift metric.
 const mostDrift = 2000
 
-// Collect sends the metrics.
+// Collect implements prometheus.Collector.
 func (c *snapshotCollector) Collect(to chan<- prometheus.Metric) {
 	now := c.server.Snapshot()
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
@@ -113,9 +114,9 @@ func (c *snapshotCollector) Collect(to chan<- prometheus.Metric) {
 		if m.drift == nil {
 			continue
 		}
-		told := make(map[string]bool) // two features may have one name
+		told := make(map[string]bool) // two features may have the same name
 		for j := range min(m.schema.Features, mostDrift) {
-			feature := strings.ToValidUTF8(m.schema.Name(j), "\uFFFD") // Prometheus refuses other text
+			feature := strings.ToValidUTF8(m.schema.Name(j), "\uFFFD") // Prometheus refuses text that is not UTF-8
 			if v, ok := m.drift.index(j); ok && !told[feature] {
 				told[feature] = true
 				gauge(driftDesc, v, name, feature)

@@ -21,53 +21,53 @@ import (
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// Absent is the value of a feature that a lenient request leaves out.
+// Absent is the value of a feature that a lenient request omits.
 type Absent string
 
 // The values of [Absent].
 const (
-	// AbsentByModel means missing if the model names its features, as in a table whose line lacks
-	// the value. Otherwise it means the model's rule for absent features: 0 or missing.
+	// AbsentByModel makes omitted features missing if the model has feature names. Otherwise, it
+	// uses the model's rule for absent features, which is 0 or missing.
 	AbsentByModel Absent = "model"
 	AbsentZero    Absent = "zero"
 	AbsentMissing Absent = "missing"
 )
 
-// Loaded is a model as it was read from its file. It is immutable.
+// Loaded is a model read from its file. It is immutable.
 type Loaded struct {
 	Name    string
 	Version string // the first 12 hexadecimal digits of the SHA-256 of the file's bytes
 	Model   *model.Model
-	Notes   []string // what was assumed of a file of another system
+	Notes   []string // assumptions made when reading a file of another system
 	Since   time.Time
 
 	path   string
 	file   fileState
 	schema rankjson.Schema
 
-	nameHeader, versionHeader []string // of answers
+	nameHeader, versionHeader []string // values of answer headers
 
-	explainer *explain.Explainer // against the background; nil without
-	drift     *drift             // nil if nothing is known of the training data
+	explainer *explain.Explainer // explains against the background; nil without a background
+	drift     *drift             // nil if the training data's distribution is unknown
 }
 
-// Snapshot is the models as they are at one moment. It is immutable.
+// Snapshot is the set of models at one moment. It is immutable.
 type Snapshot struct {
 	models  map[string]*Loaded
 	aliases map[string]string
-	faults  map[string]string // by name, why a model is not what its file is now
+	faults  map[string]string // by model name, why a changed file could not be loaded
 }
 
-// Snapshot returns the models as they are now.
+// Snapshot returns the current models.
 func (s *Server) Snapshot() *Snapshot { return s.snapshot.Load() }
 
-// Find returns the model of a name or an alias.
+// Find returns the model with the given name or alias.
 func (s *Snapshot) Find(name string) (*Loaded, bool) {
 	m, ok := s.models[s.canonical(name)]
 	return m, ok
 }
 
-// canonical returns the name of the model that a name or an alias leads to.
+// canonical returns the name of the model that name refers to. name may be an alias.
 func (s *Snapshot) canonical(name string) string {
 	if of, ok := s.aliases[name]; ok {
 		return of
@@ -78,12 +78,12 @@ func (s *Snapshot) canonical(name string) string {
 // Names returns the names of the models in ascending order.
 func (s *Snapshot) Names() []string { return slices.Sorted(maps.Keys(s.models)) }
 
-// unknown is the error about an unknown name.
+// unknown returns the error about an unknown name.
 func (s *Snapshot) unknown(name string) error {
 	return suggest.Unknown("model", name, slices.Sorted(maps.Keys(s.known())))
 }
 
-// known are all names and aliases.
+// known returns all names and aliases.
 func (s *Snapshot) known() map[string]bool {
 	all := make(map[string]bool)
 	for name := range s.models {
@@ -109,9 +109,9 @@ func (f fileState) same(g fileState) bool {
 	return f.info != nil && g.info != nil && os.SameFile(f.info, g.info) && f.info.Size() == g.info.Size() && f.info.ModTime().Equal(g.info.ModTime())
 }
 
-// load reads a model. Errors name the file.
+// load reads a model. Its errors name the file.
 func (s *Server) load(source Source) (*Loaded, error) {
-	state, err := stateOf(source.Path) // before it is read, so that a change meanwhile is seen later
+	state, err := stateOf(source.Path) // before reading, so that a later change is detected
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", source.Name, err)
 	}
@@ -125,9 +125,9 @@ func (s *Server) load(source Source) (*Loaded, error) {
 	}
 	sum := sha256.Sum256(data)
 	if len(data) >= largeModel {
-		runtime.GC() // data are not used any more
+		runtime.GC() // data is no longer used
 	}
-	m.Prepare() // takes seconds for a large forest, and one of the first requests would otherwise take them
+	m.Prepare() // takes seconds for a large forest; otherwise the first request would take them
 	l := &Loaded{Name: source.Name, Version: hex.EncodeToString(sum[:6]), Model: m, Notes: notes, Since: time.Now(), path: source.Path, file: state}
 	l.schema = schemaOf(m, s.config.Absent)
 	l.nameHeader, l.versionHeader = []string{l.Name}, []string{l.Version}
@@ -140,8 +140,8 @@ func (s *Server) load(source Source) (*Loaded, error) {
 	return l, nil
 }
 
-// compare prepares what compares requests with other data: those given, which may be nil, and
-// the training data.
+// compare prepares explanations against a background, which may be nil, and the drift from the
+// training data.
 func (l *Loaded) compare(background *dataset.Dataset) (err error) {
 	if background != nil {
 		if background, err = ordered(l.Model, background); err != nil {
@@ -155,7 +155,7 @@ func (l *Loaded) compare(background *dataset.Dataset) (err error) {
 	return nil
 }
 
-// schemaOf returns what reading requests needs to know of a model.
+// schemaOf returns the schema for decoding requests for a model.
 func schemaOf(m *model.Model, absent Absent) rankjson.Schema {
 	s := rankjson.Schema{Features: m.NumFeatures(), Names: m.FeatureNames}
 	if missing := absentMissing(m, absent); missing {
@@ -183,7 +183,7 @@ func schemaOf(m *model.Model, absent Absent) rankjson.Schema {
 	return s
 }
 
-// absentMissing reports whether features that are not there are missing, and not 0.
+// absentMissing reports whether omitted features are missing values, rather than 0.
 func absentMissing(m *model.Model, absent Absent) bool {
 	switch absent {
 	case AbsentZero:
@@ -194,9 +194,9 @@ func absentMissing(m *model.Model, absent Absent) bool {
 	return m.FeatureNames != nil || !slices.ContainsFunc(m.Members(), func(member *model.Model) bool { return !member.AbsentMissing })
 }
 
-// Reload reads the files that have changed since they were read, all of them if force is set.
-// What cannot be read keeps its old model, shows on /readyz and in the log, and is joined to the
-// error that is returned.
+// Reload reads the model files that have changed, or all files if force is set. If a file cannot be
+// read, the server keeps the old model and reports the error on /readyz and in the log. Reload
+// returns these errors, joined.
 func (s *Server) Reload(force bool) error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
@@ -209,7 +209,7 @@ func (s *Server) Reload(force bool) error {
 		if err == nil && !force && now.same(old.models[source.Name].file) {
 			continue
 		}
-		if err == nil && !force && now.same(s.broken[source.Name]) { // as it was when it could not be read
+		if err == nil && !force && now.same(s.broken[source.Name]) { // unchanged since the last failure
 			next.faults[source.Name] = old.faults[source.Name]
 			continue
 		}
@@ -233,7 +233,7 @@ func (s *Server) Reload(force bool) error {
 	return errors.Join(errs...)
 }
 
-// faultOf is the text of an error without the name of the folder.
+// faultOf returns the text of an error without the path of the file.
 func faultOf(err error) string {
 	if file, ok := errors.AsType[*model.FileError](err); ok {
 		return file.Err.Error()

@@ -5,9 +5,9 @@ import "fmt"
 // maxName is the largest length of a name, and of a version.
 const maxName = 64
 
-// CheckName returns an error unless a name has 1 to 64 characters from A–Z, a–z, 0–9, '.', '_' and
-// '-', and begins with a letter or a digit. The name of a version continues with '@' and 1 to 64 of
-// the same characters. Such names are safe in paths, metrics and logs.
+// CheckName returns an error unless name is valid. A name has 1 to 64 characters from A–Z, a–z,
+// 0–9, '.', '_' and '-', and begins with a letter or a digit. A version may follow: '@' and 1 to 64
+// of the same characters. Valid names are safe in paths, metrics and logs.
 func CheckName(name string) error {
 	length := 0
 	versions := 0

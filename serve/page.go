@@ -14,11 +14,12 @@ var (
 	pageJS []byte
 )
 
-// policy allows the page to run its own script and style and to call the service. Text in ids or
-// model names cannot run as a script.
+// policy allows the page to run its own script and style and to call the service. It prevents text
+// in ids or model names from running as a script.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// pagePaths are the patterns of the page, by which a model is tried by hand. They hold nothing of the models.
+// pagePaths are the files of the page for trying a model by hand, by pattern. They contain no data
+// of the models.
 var pagePaths = map[string]http.HandlerFunc{
 	"/{$}":      pageFile(pageHTML, "text/html; charset=utf-8"),
 	"/page.css": pageFile(pageCSS, "text/css; charset=utf-8"),
@@ -34,6 +35,6 @@ func pageFile(text []byte, kind string) http.HandlerFunc {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-cache")
-		_, _ = w.Write(text) // nobody is left to tell
+		_, _ = w.Write(text) // the client is gone
 	}
 }

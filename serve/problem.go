@@ -13,8 +13,8 @@ import (
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// problem is an error answer: problem details by RFC 9457, with a JSON pointer (RFC 6901) to the
-// error in the body.
+// problem is the body of an error answer: problem details by RFC 9457, with a JSON pointer (RFC
+// 6901) to the error in the request.
 type problem struct {
 	Title   string  `json:"title"`
 	Status  int     `json:"status"`
@@ -29,7 +29,7 @@ func problemf(status int, format string, args ...any) *problem {
 	return &problem{Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
 }
 
-// asProblem returns the problem that an error is.
+// asProblem converts an error to a problem.
 func asProblem(err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p
@@ -51,7 +51,7 @@ func asProblem(err error) *problem {
 	return problemf(http.StatusInternalServerError, "the server could not answer")
 }
 
-// fail answers with the problem that an error is.
+// fail answers a request with an error.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := asProblem(err)
 	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
@@ -67,19 +67,21 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		writeJSON(w, p.Status, p)
 		return
 	}
-	// net/http would close the connection while the client is still sending. That resets it, and the
-	// client may never see the answer. So the rest of the body is read, up to the current deadline.
+	// net/http would close the connection while the client is still sending. This resets the
+	// connection, and the client may never see the answer. So fail reads the rest of the body, up
+	// to the current deadline.
 	c := http.NewResponseController(w)
-	_ = c.EnableFullDuplex() // fails only without a connection, as do the others
+	_ = c.EnableFullDuplex() // fails only without a connection, as the calls below do
 	writeJSON(w, p.Status, p)
 	_ = c.Flush()
 	_, _ = io.Copy(io.Discard, r.Body)
 }
 
-// mostUnread is how many bytes of a body net/http reads by itself that its handler has left.
+// mostUnread is the number of bytes of an unread body that net/http reads by itself after a handler
+// returns.
 const mostUnread = 256 << 10
 
-// writeJSON writes a body whose type the header has.
+// writeJSON writes v as JSON. The caller has set the content type.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -87,7 +89,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)+1))
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // nobody is left to tell
+	_, _ = w.Write(append(text, '\n')) // the client is gone
 }
 
 // recovered answers a request whose handler panicked, so that the server continues.
@@ -103,13 +105,13 @@ func (s *Server) recovered(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, problemf(http.StatusInternalServerError, "the server could not answer"))
 }
 
-// everywhereElse is the pattern of paths and methods that no other has.
+// everywhereElse is the pattern for paths and methods without a handler.
 const everywhereElse = "/"
 
-// rankSuffix ends the path of a request to rank.
+// rankSuffix is the suffix of the path of a request to rank.
 const rankSuffix = ":rank"
 
-// unknownPath answers a request for what there is not: another path, or another method of a path.
+// unknownPath answers a request whose path is unknown or whose method does not fit its path.
 func (s *Server) unknownPath(w http.ResponseWriter, r *http.Request) {
 	method := s.methodOf(r)
 	if method == "" {
@@ -124,7 +126,7 @@ func (s *Server) noSuchPath(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, problemf(http.StatusNotFound, "found no such path, expected one that /openapi.json has"))
 }
 
-// methodOf returns the method of a request's path; "" if there is no such path.
+// methodOf returns the method that a request's path supports, or "" if there is no such path.
 func (s *Server) methodOf(r *http.Request) string {
 	if name, ok := strings.CutPrefix(r.URL.Path, "/v1/models/"); ok {
 		rank := strings.TrimSuffix(name, rankSuffix)

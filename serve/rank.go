@@ -14,14 +14,14 @@ import (
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// The headers of an answer, shared by all of them: maps of headers hold slices.
+// Header values that all answers share. http.Header needs slices.
 var (
 	jsonType   = []string{mediaJSON}
 	binaryType = []string{mediaBinary}
 	noSniff    = []string{"nosniff"}
 )
 
-// call is POST /v1/models/NAME:rank.
+// call handles POST /v1/models/NAME:rank.
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	name, ok := strings.CutSuffix(r.PathValue("call"), rankSuffix)
 	if !ok {
@@ -41,26 +41,26 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	m.seconds.Observe(time.Since(begun).Seconds())
 }
 
-// job is the memory of a request from its beginning to its end, from a pool.
+// job is the memory for one request, from a pool.
 type job struct {
-	*desk // while it is worked at
+	*desk // set while a worker processes the request
 
 	form   form
-	body   []byte   // or its beginning
-	blocks []*block // the rest of a large one
-	inLast int      // bytes of the body in the last of them
+	body   []byte   // the body, or its beginning if there are blocks
+	blocks []*block // the rest of a large body
+	inLast int      // bytes of the body in the last block
 	reader bodyReader
-	models []*Loaded // of an experiment
-	model  *Loaded   // that ranked
-	docs   int       // that were ranked
+	models []*Loaded // the models of an experiment
+	model  *Loaded   // the model that ranked; nil if two were interleaved
+	docs   int       // number of ranked documents
 	out    []byte
 
-	length   [1]string // of out, as a header
+	length   [1]string // the length of out as a header value
 	lengthOf int
 }
 
-// desk is the memory for decoding and scoring a request. There is one for every worker. A request whose body is
-// slow to arrive, or whose answer is slow to leave, has none.
+// desk is the memory for decoding and scoring a request. There is one desk per worker. A request
+// has no desk while its body arrives or its answer is sent.
 type desk struct {
 	long    []byte // the text of a large body
 	request rankjson.Request
@@ -70,7 +70,8 @@ type desk struct {
 	trial   trial
 }
 
-// contentLength is the header of an answer's length. net/http copies it when the answer is written.
+// contentLength returns the header value for the answer's length. net/http copies it when the
+// answer is written.
 func (j *job) contentLength() []string {
 	if n := len(j.out); n != j.lengthOf {
 		j.length[0], j.lengthOf = strconv.Itoa(n), n
@@ -78,28 +79,28 @@ func (j *job) contentLength() []string {
 	return j.length[:]
 }
 
-// mostKept is how many bytes of memory a job or a desk may have that is used again.
+// mostKept is the largest memory, in bytes, of a job or desk that is reused.
 const mostKept = 4 << 20
 
-// size is about how many bytes of memory a job has.
+// size returns about how many bytes of memory a job has.
 func (j *job) size() int { return cap(j.body) + cap(j.out) + 8*cap(j.blocks) }
 
-// size is about how many bytes of memory a desk has.
+// size returns about how many bytes of memory a desk has.
 func (d *desk) size() int {
 	return cap(d.long) + d.request.Size() + 8*cap(d.scores) + 32*cap(d.ranked) + d.trial.size()
 }
 
-// tidyAfter is how long memory of large requests may be used again before it is given back.
+// tidyAfter is the delay after which the memory of large requests is released.
 var tidyAfter = 5 * time.Second
 
-// tidy gives the memory of large requests back to the system, in a while.
+// tidy releases the memory of large requests to the system after a delay.
 func (s *Server) tidy() {
 	if !s.tidying.CompareAndSwap(false, true) {
 		return
 	}
 	time.AfterFunc(tidyAfter, func() {
 		s.tidying.Store(false)
-		for range cap(s.desks) { // those that no request has
+		for range cap(s.desks) { // the desks that no request uses
 			select {
 			case d := <-s.desks:
 				if d.size() > mostKept {
@@ -109,13 +110,13 @@ func (s *Server) tidy() {
 			default:
 			}
 		}
-		runtime.GC() // a pool forgets at the second collection, which is FreeOSMemory's
+		runtime.GC() // a pool drops its items at the second collection, which is FreeOSMemory's
 		debug.FreeOSMemory()
 	})
 }
 
-// rank answers a request about the model or the experiment of a name, and returns the number of
-// its documents.
+// rank answers a request for the model or the experiment called name. It returns the number of
+// ranked documents.
 func (s *Server) rank(w http.ResponseWriter, r *http.Request, name string) (docs int, err error) {
 	j := s.jobs.Get().(*job)
 	defer func() {
@@ -149,14 +150,14 @@ func (s *Server) rank(w http.ResponseWriter, r *http.Request, name string) (docs
 		h["Content-Type"] = binaryType
 	}
 	h["Content-Length"] = j.contentLength()
-	if j.model != nil { // one, not two of an interleaving
+	if j.model != nil { // nil if two models were interleaved
 		h["Listwise-Model"], h["Listwise-Version"] = j.model.nameHeader, j.model.versionHeader
 	}
-	_, _ = w.Write(j.out) // nobody is left to tell
+	_, _ = w.Write(j.out) // the client is gone
 	return j.docs, nil
 }
 
-// work makes the answer of a request when there is a desk for it.
+// work waits for a free desk and computes the answer of a request.
 func (s *Server) work(j *job, r *http.Request, m *Loaded, e *Experiment) error {
 	if s.waiting.Add(1) > int64(s.limits.Concurrent) {
 		s.waiting.Add(-1)
@@ -165,7 +166,7 @@ func (s *Server) work(j *job, r *http.Request, m *Loaded, e *Experiment) error {
 	defer s.waiting.Add(-1)
 	select {
 	case j.desk = <-s.desks:
-	default: // who has closed one half of the connection, which ends the context, still gets an answer that need not wait
+	default: // closing the sending half of a connection ends the context; such clients still get an answer if a desk is free
 		select {
 		case j.desk = <-s.desks:
 		case <-r.Context().Done():
@@ -186,7 +187,7 @@ func (s *Server) work(j *job, r *http.Request, m *Loaded, e *Experiment) error {
 	return err
 }
 
-// reply makes the answer of a request about a model, or to an experiment unless that is nil.
+// reply computes the answer of a request to experiment e, or to model m if e is nil.
 func (s *Server) reply(j *job, m *Loaded, e *Experiment) error {
 	var err error
 	j.model = nil
@@ -206,7 +207,7 @@ func (s *Server) reply(j *job, m *Loaded, e *Experiment) error {
 	return j.write()
 }
 
-// decode reads the request about a model.
+// decode reads a request for model m.
 func (s *Server) decode(j *job, m *Loaded) error {
 	if j.form.binary {
 		return s.decodeBinary(j, m)
@@ -214,7 +215,8 @@ func (s *Server) decode(j *job, m *Loaded) error {
 	return j.request.Decode(s.text(j), &m.schema, s.limitsOf(j), s.config.Lenient)
 }
 
-// answer has a model rank.
+// answer scores and ranks the documents of a request by model m, and queues the request for m's
+// shadows.
 func (s *Server) answer(j *job, m *Loaded) error {
 	if err := j.score(m); err != nil {
 		return err
@@ -226,7 +228,7 @@ func (s *Server) answer(j *job, m *Loaded) error {
 	return nil
 }
 
-// write writes the answer to j.out.
+// write encodes the answer into j.out.
 func (j *job) write() (err error) {
 	switch {
 	case j.form.scores:
@@ -239,12 +241,12 @@ func (j *job) write() (err error) {
 	return err
 }
 
-// limitsOf returns the limits of a request.
+// limitsOf returns the limits for decoding a request.
 func (s *Server) limitsOf(j *job) rankjson.Limits {
 	return rankjson.Limits{Documents: s.limits.Documents, Cells: s.limits.cells(), Queries: s.limits.Queries, Memory: &j.reader}
 }
 
-// score sets the scores of all documents.
+// score sets the scores of all documents by model m, and counts their features for the drift.
 func (d *desk) score(m *Loaded) error {
 	d.scores = slices.Grow(d.scores[:0], d.request.Docs())[:d.request.Docs()]
 	for i, q := range d.request.Queries {
@@ -262,7 +264,8 @@ func (d *desk) score(m *Loaded) error {
 	return nil
 }
 
-// rank sets the rankings of all queries, best first, ties in the order of the request.
+// rank sets the rankings of all queries, best first. Tied documents stay in the order of the
+// request.
 func (d *desk) rank() {
 	d.ranked = d.ranked[:0]
 	d.answer.Rankings = d.answer.Rankings[:0]

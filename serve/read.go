@@ -11,12 +11,12 @@ import (
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// memory counts the bytes that the requests of a server may take, all together.
+// memory counts the bytes that all requests together may still take.
 type memory struct {
 	left atomic.Int64
 }
 
-// take takes bytes, unless there are not as many.
+// take takes n bytes and returns true. It returns false if fewer are left.
 func (m *memory) take(n int64) bool {
 	if m.left.Add(-n) >= 0 {
 		return true
@@ -28,7 +28,7 @@ func (m *memory) take(n int64) bool {
 func (m *memory) give(n int64) { m.left.Add(n) }
 
 // A byte of a body counts as factor bytes of memory: the byte, its copy if the body came in blocks,
-// and as much again for garbage. The documents count as they are decoded. Memory is taken in pieces
+// and two more for garbage. Documents count when they are decoded. A request takes memory in pieces
 // of at least piece bytes.
 const (
 	factor = 4
@@ -36,8 +36,8 @@ const (
 )
 
 // The beginning of a body is read into a buffer of the length that the request states, at most
-// firstBuffer bytes. The buffer grows to mostBuffer bytes. The rest is read into blocks, so that a large
-// body takes no more memory than the part of it that has arrived.
+// firstBuffer bytes at first. The buffer may grow to mostBuffer bytes. The rest is read into
+// blocks. So a large body takes no more memory than the part of the body that has arrived.
 const (
 	firstBuffer = 64 << 10
 	mostBuffer  = 1 << 20
@@ -51,20 +51,20 @@ var (
 	errMemory = errors.New("there is no memory for the request")
 )
 
-// bodyReader reads the body of a request. It counts its bytes, takes memory for them as they
-// come, and bounds the time between them.
+// bodyReader reads the body of a request. It counts the bytes, takes memory for them as they
+// arrive, and limits the time between them.
 type bodyReader struct {
 	server  *Server
 	request *http.Request
 	answer  http.ResponseWriter
 	begun   time.Time
 	read    int64 // bytes
-	taken   int64 // of memory, given back by done
+	taken   int64 // bytes of memory taken; done gives them back
 }
 
-// Read reads what has come.
+// Read reads the bytes that have arrived.
 func (b *bodyReader) Read(p []byte) (int, error) {
-	b.wait() // also the first time: a chunk that has begun may keep all of this one Read waiting
+	b.wait() // also before the first Read, which may wait for an incomplete chunk
 	n, err := b.request.Body.Read(p)
 	b.read += int64(n)
 	switch {
@@ -76,7 +76,8 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Take takes memory for the request, unless there is not as much.
+// Take takes n bytes of memory for the request and returns true. It returns false if fewer are
+// left.
 func (b *bodyReader) Take(n int64) bool {
 	if !b.server.memory.take(n) {
 		return false
@@ -85,14 +86,14 @@ func (b *bodyReader) Take(n int64) bool {
 	return true
 }
 
-// keep gives back the memory that was taken but for n bytes.
+// keep gives back the memory of the request except for n bytes.
 func (b *bodyReader) keep(n int64) {
 	b.server.memory.give(b.taken - n)
 	b.taken = n
 }
 
-// wait sets the time until which more of the body has to come. Connections that have no
-// deadlines, as in tests, go without.
+// wait sets the deadline for the next part of the body. Connections without deadlines, as in tests,
+// have no limit.
 func (b *bodyReader) wait() {
 	end, next := b.begun.Add(b.server.limits.Read), time.Now().Add(b.server.limits.Pause)
 	if next.Before(end) {
@@ -102,16 +103,16 @@ func (b *bodyReader) wait() {
 		_ = d.SetReadDeadline(end)
 		return
 	}
-	_ = http.NewResponseController(b.answer).SetReadDeadline(end) // of one that is wrapped
+	_ = http.NewResponseController(b.answer).SetReadDeadline(end) // for a wrapped response writer
 }
 
-// deadliner is what responses of net/http are. A ResponseController asks for it, too, but is memory
-// of each request.
+// deadliner is implemented by net/http's response writers. http.NewResponseController would call
+// the method, too, but allocates for each request.
 type deadliner interface {
 	SetReadDeadline(time.Time) error
 }
 
-// done gives back the memory that was taken.
+// done gives back all memory of the request.
 func (b *bodyReader) done() {
 	if b.taken > 0 {
 		b.keep(0)
@@ -123,7 +124,7 @@ func (b *bodyReader) done() {
 func (s *Server) fill(j *job, length int64) error {
 	j.body = j.body[:0]
 	if first := int(min(max(length, 0), firstBuffer)); cap(j.body) < first+rankjson.Padding+1 {
-		j.body = make([]byte, 0, first+rankjson.Padding+1) // one byte more, to see the end
+		j.body = make([]byte, 0, first+rankjson.Padding+1) // one more byte, to detect the end
 	}
 	for {
 		n, err := j.reader.Read(s.room(j))
@@ -133,7 +134,7 @@ func (s *Server) fill(j *job, length int64) error {
 			j.body = j.body[:len(j.body)+n]
 		}
 		if err != nil {
-			if err == io.EOF { //nolint:errorlint // as io.Reader has it
+			if err == io.EOF { //nolint:errorlint // as the contract of io.Reader says
 				return nil
 			}
 			return err
@@ -141,7 +142,7 @@ func (s *Server) fill(j *job, length int64) error {
 	}
 }
 
-// room returns memory for more of the body.
+// room returns memory for the next part of the body: the free end of the buffer or of a block.
 func (s *Server) room(j *job) []byte {
 	if len(j.blocks) == 0 {
 		if end := cap(j.body) - rankjson.Padding; len(j.body) < end {
@@ -159,7 +160,8 @@ func (s *Server) room(j *job) []byte {
 	return j.blocks[len(j.blocks)-1][j.inLast:]
 }
 
-// text returns the whole body, which is the desk's if it came in blocks. The blocks are given back.
+// text returns the whole body. If the body came in blocks, text copies it to the desk's memory and
+// frees the blocks.
 func (s *Server) text(j *job) []byte {
 	if len(j.blocks) == 0 {
 		return j.body
@@ -180,7 +182,7 @@ func (s *Server) text(j *job) []byte {
 	return j.long
 }
 
-// dropBlocks gives back the blocks.
+// dropBlocks returns the blocks to their pool.
 func (s *Server) dropBlocks(j *job) {
 	if len(j.blocks) == 0 {
 		return
@@ -193,7 +195,7 @@ func (s *Server) dropBlocks(j *job) {
 	s.tidy()
 }
 
-// read reads the body of a request.
+// read reads the body of a request and turns errors into problems.
 func (s *Server) read(j *job, w http.ResponseWriter, r *http.Request) error {
 	j.reader = bodyReader{server: s, request: r, answer: w, begun: time.Now()}
 	err := errLarge

@@ -7,14 +7,14 @@ import (
 	"runtime/debug"
 )
 
-// largeModel is the size of a model's file from which on the memory for loading it is counted.
+// largeModel is the size of a model file, in bytes, from which the memory for loading is checked.
 const largeModel = 16 << 20
 
-// usualCost is about how many bytes of memory a byte of a model's file takes while it is loaded, for a
-// model that has not been measured. Files of listwise take 1 to 3, files of other systems up to 7.
+// usualCost is the estimated memory for loading a model that has not been measured, in bytes per
+// byte of the file. Files of listwise take 1 to 3, and files of other systems up to 7.
 const usualCost = 4
 
-// measured loads a model and notes how much memory that took.
+// measured loads a model and stores the memory that loading a large model took.
 func (s *Server) measured(source Source) (*Loaded, error) {
 	var before, after runtime.MemStats
 	if !isLarge(source.Path) {
@@ -38,14 +38,14 @@ func isLarge(path string) bool {
 	return err == nil && state.info.Size() >= largeModel
 }
 
-// roomError says that there is no memory for a model.
+// roomError is the error that the memory does not suffice for loading a model.
 type roomError struct{ text string }
 
 // Error returns the text.
 func (e *roomError) Error() string { return e.text }
 
-// loadBeside loads a model while the old one is served. It is an error if both do not fit into Go's
-// memory limit. Requests get less memory meanwhile.
+// loadBeside loads a new version of a model while the old one is served. It returns an error if
+// both do not fit into Go's memory limit. Until it returns, requests get less memory.
 func (s *Server) loadBeside(source Source) (*Loaded, error) {
 	limit := debug.SetMemoryLimit(-1)
 	if !isLarge(source.Path) || limit == math.MaxInt64 {

@@ -1,14 +1,15 @@
 // Package serve ranks documents over HTTP. Its [http.Handler] loads models from files and reloads
 // changed files.
 //
-// Start reading at [New] and rank.go, the path of a request; docs/serve.md is the manual of the
-// service and openapi.json its description for programs. Requests are untrusted. Each is bounded in
-// bytes, documents, values and time, and all together in number and memory. No request stops the
-// server. A request is answered from one [Snapshot] of the models, so it never sees half of a
-// change of their files.
+// Start reading at [New] and at rank.go, the path of a request. docs/serve.md is the manual of the
+// service. openapi.json describes it for programs.
 //
-// [Server] may be a part of another program; [Server.Listen] and [Server.Serve] are what
-// listwise serve does with it.
+// Requests are untrusted. Each request is limited in bytes, documents, values and time. All
+// requests together are limited in number and memory. No request stops the server. A request uses
+// one [Snapshot] of the models, so it never sees a partial change of their files.
+//
+// A [Server] may be part of another program. The command listwise serve calls [Server.Listen] and
+// [Server.Serve].
 package serve
 
 import (
@@ -27,35 +28,35 @@ import (
 	"github.com/listwise/listwise/serve/experiment"
 )
 
-// Source is a model of a file.
+// Source is a model and its file.
 type Source struct {
 	Name string // see [CheckName]
-	Path string // of a model file, or of one that another system wrote
+	Path string // of a model file of listwise or another system
 }
 
 // Config configures a server. Only Models is required.
 type Config struct {
 	Models  []Source
-	Aliases map[string]string // further names of models
+	Aliases map[string]string // alternative names of models, by alias
 
 	// Backgrounds has the background documents of models, by model name. Contributions and drift
-	// are measured against them. A model without them is explained against the documents of each
-	// request.
+	// are measured against them. A model without a background is explained against the documents of
+	// each request.
 	Backgrounds map[string]*dataset.Dataset
 
 	Experiments []Experiment
-	Shadows     map[string][]string // of models, the names of those that score the same requests, which is logged alone
-	Records     *experiment.Log     // gets what experiments rank; nil: nothing is logged
+	Shadows     map[string][]string // by model name, the models that also score its requests; their rankings are only logged
+	Records     *experiment.Log     // log of the rankings of experiments; nil means no log
 
-	Tokens    []string            // bearer tokens of which a request must have one; see [Server.SetTokens]
-	Clients   map[string][]string // of models, the names of the certificates of the clients that they are for; without any, all clients
-	LocalHost bool                // refuse requests for hosts that are not this machine
+	Tokens    []string            // bearer tokens, one of which a request must have; see [Server.SetTokens]
+	Clients   map[string][]string // by model name, the names of the client certificates that may use the model; without an entry, all clients may
+	LocalHost bool                // refuses requests for hosts other than this machine
 
 	Limits  Limits
-	Lenient bool   // whether requests are that do not say
-	Absent  Absent // what a feature is that a lenient request leaves out
+	Lenient bool   // default for requests without "lenient"
+	Absent  Absent // value of a feature that a lenient request omits
 
-	Log *slog.Logger // nil: nothing is logged
+	Log *slog.Logger // nil means no log
 }
 
 // Server answers requests. It is safe for concurrent use.
@@ -66,15 +67,15 @@ type Server struct {
 	mux      *http.ServeMux
 	snapshot atomic.Pointer[Snapshot]
 	loading  sync.Mutex           // held while models are loaded
-	broken   map[string]fileState // by the names of models, files that could not be read; guarded by loading
-	costs    map[string]float64   // by the names of large models, bytes of memory that a byte of the file took; guarded by loading
-	draining atomic.Bool          // no new requests should come
-	desks    chan *desk           // that no request has
-	waiting  atomic.Int64         // requests that want a desk or have one
+	broken   map[string]fileState // by model name, the files that could not be read; guarded by loading
+	costs    map[string]float64   // by the names of large models, bytes of memory per byte of the file; guarded by loading
+	draining atomic.Bool          // the server is stopping
+	desks    chan *desk           // the desks that no request uses
+	waiting  atomic.Int64         // number of requests that wait for a desk or have one
 	jobs     sync.Pool            // of *job
 	blocks   sync.Pool            // of *block
 	memory   memory
-	tidying  atomic.Bool // memory of large requests is to be given back
+	tidying  atomic.Bool // the memory of large requests is about to be released
 	tokens   atomic.Pointer[hashed]
 	metrics  *metrics
 
@@ -82,7 +83,7 @@ type Server struct {
 	shadows     *shadows // nil if there are none
 }
 
-// New loads the models and returns a server of them. An invalid name or model file is an error.
+// New loads the models and returns a server for them. An invalid name or model file is an error.
 func New(c Config) (*Server, error) {
 	s := &Server{config: c, log: c.Log, limits: c.Limits.withDefaults(), broken: make(map[string]fileState), costs: make(map[string]float64)}
 	if s.log == nil {
@@ -172,23 +173,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	if !cleanPath(r.URL.EscapedPath()) { // the mux would redirect it
+	if !cleanPath(r.URL.EscapedPath()) { // the mux would redirect such a path
 		s.noSuchPath(w, r)
 		return
 	}
 	s.mux.ServeHTTP(w, r)
 }
 
-// cleanPath reports whether a path has no empty, "." or ".." segments but an empty last one.
+// cleanPath reports whether a path has no empty, "." or ".." segments. The last segment may be
+// empty.
 func cleanPath(p string) bool {
 	clean := path.Clean(p)
 	return p == clean && p[0] == '/' || p == clean+"/" && clean != "/"
 }
 
-// handlers are what answers requests, by method and path.
+// handlers returns the handlers of requests, by method and path.
 func (s *Server) handlers() map[string]http.Handler {
 	return map[string]http.Handler{
-		"POST /v1/models/{call}": http.HandlerFunc(s.call), // NAME:rank, one part of a path to the mux
+		"POST /v1/models/{call}": http.HandlerFunc(s.call), // NAME:rank; the mux cannot match a part of a segment
 		"GET /v1/models/{name}":  http.HandlerFunc(s.describe),
 		"GET /v1/models":         http.HandlerFunc(s.list),
 		"GET /healthz":           http.HandlerFunc(s.health),
@@ -198,7 +200,7 @@ func (s *Server) handlers() map[string]http.Handler {
 	}
 }
 
-// routes lead requests to their handlers.
+// routes returns a mux with all handlers.
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, h := range s.handlers() {

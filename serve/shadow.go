@@ -19,33 +19,33 @@ const (
 	mostShadowBytes = 64 << 20
 )
 
-// shadows score requests a second time, by models whose rankings are logged and never answered, when
-// there is time.
+// shadows queues copies of requests and scores them by other models in the background. The rankings
+// are logged and never sent to clients.
 type shadows struct {
 	records *experiment.Log
 	queue   chan *shadow
 	bytes   atomic.Int64
-	dropped atomic.Int64 // requests
+	dropped atomic.Int64 // number of requests
 	done    chan struct{}
 	closing sync.RWMutex // held for reading while a request is added
 	closed  bool
 }
 
-// shadow is a copy of a request, which another model is to score.
+// shadow is a copy of a request, and the model that scores it in the background.
 type shadow struct {
 	desk
 	of    string
 	model *Loaded
 }
 
-// newShadows starts the scoring.
+// newShadows starts the goroutine that scores.
 func newShadows(records *experiment.Log) *shadows {
 	s := &shadows{records: records, queue: make(chan *shadow, mostShadows), done: make(chan struct{})}
 	go s.run()
 	return s
 }
 
-// checkShadows checks the names, and that shadows have the features of those they shadow.
+// checkShadows checks the names. A shadow must have the same features as its model.
 func (s *Server) checkShadows(first *Snapshot) error {
 	for _, of := range slices.Sorted(maps.Keys(s.config.Shadows)) {
 		m, ok := first.models[of]
@@ -70,19 +70,19 @@ func (s *Server) checkShadows(first *Snapshot) error {
 	return nil
 }
 
-// shade gives a request that a model has answered to the model's shadows. It never waits.
+// shade queues a request that m has answered for each shadow of m. It never waits.
 func (s *Server) shade(j *job, m *Loaded) {
 	for _, name := range s.config.Shadows[m.Name] {
 		other, ok := s.Snapshot().Find(name)
 		if !ok || !sameFeatures(m, other) {
-			s.shadows.dropped.Add(1) // it was changed
+			s.shadows.dropped.Add(1) // the model was replaced
 			continue
 		}
 		s.shadows.add(&j.request, m.Name, other)
 	}
 }
 
-// add queues a copy of a request unless too much waits.
+// add queues a copy of a request. It drops the request if the queue is full.
 func (s *shadows) add(r *rankjson.Request, of string, m *Loaded) {
 	s.closing.RLock()
 	defer s.closing.RUnlock()
@@ -110,7 +110,7 @@ func (s *shadows) add(r *rankjson.Request, of string, m *Loaded) {
 	}
 }
 
-// run scores the queue.
+// run scores the queued requests.
 func (s *shadows) run() {
 	defer close(s.done)
 	for c := range s.queue {
@@ -136,8 +136,8 @@ func (s *shadows) score(c *shadow) {
 	}
 }
 
-// Dropped returns how many requests shadows did not score, since too many waited or since their
-// models could not.
+// Dropped returns the number of requests that shadows did not score, because the queue was full or
+// a model failed.
 func (s *Server) Dropped() int64 {
 	if s.shadows == nil {
 		return 0
@@ -145,8 +145,8 @@ func (s *Server) Dropped() int64 {
 	return s.shadows.dropped.Load()
 }
 
-// Close ends the server's own goroutines after the last request. Shadows score their queue first.
-// The caller closes the log of experiments afterwards.
+// Close ends the server's own goroutines. It is called after the last request. Shadows score their
+// queue first. The caller closes the log of experiments afterwards.
 func (s *Server) Close() {
 	if s.shadows == nil {
 		return

@@ -10,20 +10,21 @@ import (
 	"github.com/listwise/listwise/dataset/datafile"
 )
 
-// Bounded reads folds as [ReadFolds] and [ReadFiles] do, with a limit on the features in memory. It
-// streams files that exceed it, as with Options.Stream. It reads files one after the other, each with all
-// workers. Reading a file takes up to half of Options.MaxBytes.
+// Bounded reads folds as the functions [ReadFolds] and [ReadFiles] do, with a limit on the features
+// in memory. If the features of a file would exceed the limit, it streams the file, as
+// Options.Stream does. It reads one file after the other, each with all workers. Reading a file may
+// take up to half of Options.MaxBytes in addition.
 type Bounded struct {
 	Options  dataset.Options
-	Features int64 // bytes of features that all data together may hold
+	Features int64 // largest memory, in bytes, for the features of all data sets together
 
 	held int64
 }
 
-// ReadFolds is [ReadFolds].
+// ReadFolds reads the folds of a folder as the function [ReadFolds] does.
 func (b *Bounded) ReadFolds(dir string) ([]Fold, error) { return readFolds(dir, b.openAll) }
 
-// ReadFiles is [ReadFiles].
+// ReadFiles reads a fold from its files as the function [ReadFiles] does.
 func (b *Bounded) ReadFiles(files Files) ([]Fold, error) { return readFiles(files, b.openAll) }
 
 // Open reads one file.
@@ -48,7 +49,7 @@ func (b *Bounded) openAll(sets []*dataset.Dataset, paths []string) error {
 	})
 }
 
-// open reads a file into memory if there is room for its features.
+// open reads a file into memory if its features fit into the limit. Otherwise it streams the file.
 func (b *Bounded) open(path string, o dataset.Options) (*dataset.Dataset, error) {
 	rest := b.Features - b.held
 	o.Stream, o.Unheld = true, likelyBytes(path) > rest
@@ -58,7 +59,7 @@ func (b *Bounded) open(path string, o dataset.Options) (*dataset.Dataset, error)
 		o.MaxBytes = max(1, o.MaxBytes-b.held)
 	}
 	d, err := datafile.Open(path, o)
-	if err == nil && heldBytes(d) > rest { // text of few bytes may have many features
+	if err == nil && heldBytes(d) > rest { // a short text may have many features
 		if err = d.Close(); err == nil {
 			o.Unheld = true
 			d, err = datafile.Open(path, o)
@@ -70,8 +71,9 @@ func (b *Bounded) open(path string, o dataset.Options) (*dataset.Dataset, error)
 	return d, err
 }
 
-// openInTurn reads files one after the other without streaming. It returns an error if their features
-// together exceed Options.MaxBytes. Caches are mapped and count nothing.
+// openInTurn opens the files at paths as sets, one after the other, without streaming. It returns
+// an error if their features together exceed Options.MaxBytes. The features of cache files are
+// mapped into memory and do not count.
 func openInTurn(sets []*dataset.Dataset, paths []string, opts dataset.Options) error {
 	observers := observeAll(paths, opts.Observe)
 	limit, held := dataset.MemoryLimit(opts.MaxBytes), make([]int64, len(paths))
@@ -108,7 +110,7 @@ func openInTurn(sets []*dataset.Dataset, paths []string, opts dataset.Options) e
 	})
 }
 
-// heldBytes returns the bytes of the features of a data set that are in memory.
+// heldBytes returns the number of bytes of a data set's features in memory.
 func heldBytes(d *dataset.Dataset) int64 {
 	if d == nil || d.Streamed() {
 		return 0
@@ -116,12 +118,12 @@ func heldBytes(d *dataset.Dataset) int64 {
 	return 4 * int64(d.Docs()) * int64(d.Features)
 }
 
-// likelyBytes estimates the bytes of features of a file or a folder of shards by its size. It returns 0 if
-// that is unknown.
+// likelyBytes estimates, from file sizes, the memory for the features of a file or of a folder of
+// shards. It returns 0 if a size is unknown.
 func likelyBytes(path string) (bytes int64) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return 0 // opening it tells
+		return 0 // opening the file reports the error
 	}
 	if info.IsDir() {
 		entries, err := os.ReadDir(path)
@@ -135,7 +137,7 @@ func likelyBytes(path string) (bytes int64) {
 		}
 		return bytes
 	}
-	const compressed, packed = 8, 2 // what text, and numbers, become at most, usually
+	const compressed, packed = 8, 2 // usual upper bounds of the growth of compressed text and of packed numbers
 	switch {
 	case strings.HasSuffix(path, ".gz"), strings.HasSuffix(path, ".zst"):
 		return compressed * info.Size()

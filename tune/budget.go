@@ -10,19 +10,19 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// Budget bounds the settings that are tried. The zero value tries all.
+// Budget limits the settings that are tried. The zero value tries all settings.
 type Budget struct {
-	// Settings is the largest number of settings of each entry, drawn by the seed; 0 means all. The same
-	// seed gives the same result.
+	// Settings is the largest number of settings per entry. If an entry has more settings, they are
+	// drawn at random by the seed. 0 means that all settings are tried.
 	Settings int
 
-	// Time limits the start of new settings, which are tried on all folds in an order drawn by the seed; 0
-	// means no limit. At least one is tried. The number of settings, and so the result, depends on the
-	// machine.
+	// Time is the time after which no further setting is started. Settings are started in a random
+	// order, and each is tried on all folds. At least one setting is tried. 0 means no limit. The
+	// number of tried settings, and so the result, depends on the machine.
 	Time time.Duration
 }
 
-// check returns an error for a budget out of range.
+// check returns an error for a negative field.
 func (b *Budget) check() error {
 	if b.Settings < 0 || b.Time < 0 {
 		return fmt.Errorf("found a budget of %d settings and %v, expected positive numbers, or 0 for no limit", b.Settings, b.Time)
@@ -30,13 +30,13 @@ func (b *Budget) check() error {
 	return nil
 }
 
-// orderOf returns the settings of an entry, by number, in the order of their trials if not all may be
-// tried.
+// orderOf returns the order in which an entry's settings are tried, as indices. A budget uses the
+// first settings in this order.
 func (c *Config) orderOf(e *Entry) []int {
 	return random.Stream(c.Seed, "order of settings", e.Name).Perm(len(e.Settings))
 }
 
-// keepSettings keeps the given settings of an entry, by number, in the order of its grid.
+// keepSettings keeps the settings of an entry with the given indices, in the order of its grid.
 func (e *Entry) keepSettings(numbers []int) {
 	var kept []Setting
 	for _, i := range slices.Sorted(slices.Values(numbers)) {
@@ -45,7 +45,8 @@ func (e *Entry) keepSettings(numbers []int) {
 	e.Settings = kept
 }
 
-// draw limits the entries to the settings of the budget, and returns how many there were.
+// draw removes settings at random from each entry with more than Budget.Settings settings. It
+// returns the number of settings that each entry had before.
 func (c *Config) draw() (grids []int) {
 	for i := range c.Entries {
 		e := &c.Entries[i]
@@ -57,8 +58,8 @@ func (c *Config) draw() (grids []int) {
 	return grids
 }
 
-// runWithin does jobs until the time is over: of every entry one setting on all folds, then the next. It
-// removes untried settings from the entries, and returns the jobs done.
+// runWithin runs jobs until Budget.Time is over. In each turn, it tries one more setting of every
+// entry, on all folds. It removes untried settings from the entries and returns the finished jobs.
 func (c *Config) runWithin(ctx context.Context, jobs []*job) ([]*job, error) {
 	begun := time.Now()
 	turns := make([][]*job, c.mostSettings())

@@ -8,11 +8,13 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// HeldOut is the number of parts, of which one is for validation, if there is only one division.
+// HeldOut is the number of parts into which [Divide] divides data for a single fold. One of the
+// parts is the validation data.
 const HeldOut = 5
 
-// Divide makes folds of one data set, without test data, from whole queries drawn by the seed. Every query
-// is for validation in one of the folds. With one fold, every fifth query is.
+// Divide makes folds without test data from one data set. It divides the queries at random by the
+// seed. With several folds, every query is a validation query in exactly one fold. With one fold, a
+// fifth of the queries are validation queries.
 func Divide(d *dataset.Dataset, folds int, seed uint64) ([]Fold, error) {
 	if folds < 1 {
 		return nil, fmt.Errorf("found %d folds, expected at least 1", folds)
@@ -38,8 +40,9 @@ func Divide(d *dataset.Dataset, folds int, seed uint64) ([]Fold, error) {
 	return divided, nil
 }
 
-// HoldOut divides the queries of a data set into parts, drawn by the seed. It returns the given part, from
-// 1, for validation and the other queries for training. The folds of Divide are such divisions.
+// HoldOut divides the queries of a data set at random, by the seed, into the given number of parts.
+// It returns part number part, counted from 1, for validation, and all other queries for training.
+// The folds of [Divide] are such divisions.
 func HoldOut(d *dataset.Dataset, part, parts int, seed uint64) (train, valid *dataset.Dataset, err error) {
 	if parts < 2 || parts > len(d.Queries) {
 		return nil, nil, fmt.Errorf("found %d queries, expected at least %d, one a part", len(d.Queries), max(2, parts))
@@ -55,8 +58,8 @@ func HoldOut(d *dataset.Dataset, part, parts int, seed uint64) (train, valid *da
 	return train, valid, nil
 }
 
-// without returns the queries of all parts except the k-th, in their order, and the queries of the k-th
-// part.
+// without returns the queries of all parts except part k, in the order of d, and the queries of
+// part k.
 func without(d *dataset.Dataset, parts [][]int, k int) (rest, part *dataset.Dataset) {
 	var others []int
 	for p, queries := range parts {

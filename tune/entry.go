@@ -23,32 +23,33 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// Entry is a way to learn with the settings to try. It is a method of the catalogue, or the caller's own
-// loss and learner (see Own).
+// Entry is a learner with the settings to try: a method of the catalogue, or the caller's own loss
+// and learner (see [Own]).
 type Entry struct {
-	Name     string // of the row and, with Config.Dir, of the folder, so a plain file name then; unique among entries; empty: Method's
+	Name     string // name of the row, unique among entries; also the folder's name with Config.Dir, so it must be a plain file name then; empty means Method's name
 	Settings []Setting
-	Drawn    bool // the settings are drawn from ranges, so that the least and the largest value tried are no edges of what may be
+	Drawn    bool // the settings were drawn from ranges and are not a grid
 
-	Method  *method.Method  // nil for the caller's own
-	Measure measure.Measure // the training measure, nil if there is none
+	Method  *method.Method  // nil for the caller's own learner
+	Measure measure.Measure // the training measure; nil if there is none
 
-	// Own, unless nil, replaces parts of the configuration.
+	// Own, if not nil, replaces parts of the configuration.
 	Own *Variant
 
-	// Plan returns the loss and the learner of a setting, where Method is nil.
+	// Plan returns the loss and the learner for a setting. It is required if Method is nil, and
+	// otherwise ignored.
 	Plan func(settings map[string]any) (loss.Loss, train.Learner, error)
 }
 
-// Variant is the part of the configuration that an entry replaces.
+// Variant is the part of the configuration that an entry can replace.
 type Variant struct {
-	Scorer     string // empty: the method's default
+	Scorer     string // empty means the method's default
 	Views      dataset.Views
 	Transforms []transform.Spec
 	Seed       uint64
 }
 
-// variant returns what the entry replaces, or else the configuration's values.
+// variant returns the Variant of the entry or, if it has none, the values of the configuration.
 func (c *Config) variant(e *Entry) Variant {
 	if e.Own != nil {
 		return *e.Own
@@ -56,28 +57,29 @@ func (c *Config) variant(e *Entry) Variant {
 	return Variant{Scorer: c.Scorer, Views: c.Views, Transforms: c.Transforms, Seed: c.Seed}
 }
 
-// Setting is hyperparameters by name. Of settings with the same validation value the first is chosen.
-// [method.Values] is a Setting.
+// Setting contains the values of hyperparameters, by name. [method.Values] is a Setting. If several
+// settings have the best validation value, Run chooses the first of them.
 type Setting interface {
-	Names() []string            // in order
-	Text(name string) string    // of a value; the same for the same value
-	Number(name string) float64 // of a value that IsNumber
+	Names() []string            // in a fixed order
+	Text(name string) string    // text of a value; equal values have the same text
+	Number(name string) float64 // a value for which IsNumber is true
 	IsNumber(name string) bool
-	Typed() map[string]any // numbers, strings and booleans
+	Typed() map[string]any // the values as numbers, strings and booleans
 	String() string
 }
 
 var _ Setting = method.Values{}
 
-// NewEntry returns a method's entry with every combination of its grids for its default scorer. Grids in
-// override replace the method's. The training measure is the method's default, if it has one, under the
-// default convention.
+// NewEntry returns an entry whose settings are all combinations of the values in the method's grids
+// for its default scorer. override has grids, by hyperparameter, that replace the method's. The
+// training measure is the default of the method, if it has one, under the zero
+// [measure.Convention].
 func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
 	return NewEntryOf(m, "", override)
 }
 
-// NewEntryOf is NewEntry with the grids for a kind of scorer; the empty string means the
-// method's default.
+// NewEntryOf returns an entry as [NewEntry] does, with the grids for a kind of scorer. If kind is
+// empty, it uses the method's default scorer.
 func NewEntryOf(m *method.Method, kind string, override map[string][]string) (Entry, error) {
 	m, err := m.For(kind)
 	if err != nil {
@@ -103,13 +105,14 @@ func NewEntryOf(m *method.Method, kind string, override map[string][]string) (En
 	return e, nil
 }
 
-// Own returns the entry of a loss and a learner of the caller's own. plan makes them from each of the
-// settings, which are numbers, strings and booleans by name.
+// Own returns an entry for the caller's own loss and learner. plan returns both for a setting. A
+// setting contains numbers, strings and booleans, by name.
 //
-// With [Config.Dir], recorded trainings are not repeated. A training is recognised by the name, the
-// settings, and the types and fields of the loss and the learner (see [train.IdentityOf]). Data behind
-// pointers, in lists or in functions (an Architecture, for instance) are not compared, nor is the code. If
-// only these change, use another name or folder.
+// With [Config.Dir], recorded trainings are not repeated. A record matches a training if the name,
+// the setting, and the types and fields of the loss and the learner are the same (see
+// [train.IdentityOf]). The comparison ignores data behind pointers, in lists or in functions (such
+// as an Architecture), and the code of the types. If only such data or code change, use another
+// name or folder.
 func Own(name string, settings []map[string]any, plan func(settings map[string]any) (loss.Loss, train.Learner, error)) Entry {
 	e := Entry{Name: name, Plan: plan}
 	for _, s := range settings {
@@ -118,7 +121,7 @@ func Own(name string, settings []map[string]any, plan func(settings map[string]a
 	return e
 }
 
-// own is a Setting of the caller.
+// own is a Setting made by the caller of Own.
 type own map[string]any
 
 func (o own) Names() []string { return slices.Sorted(maps.Keys(o)) }
@@ -184,8 +187,9 @@ func (e *Entry) checkOwn() error {
 	return nil
 }
 
-// plan makes the loss and the learner of the job, if they are the caller's own. It is an error if the plan
-// expects another type of value.
+// plan sets the loss and the learner of a job whose entry has a Plan. It returns the error of Plan.
+// If Plan panics because a value of the setting has another type than Plan expects, it also returns
+// an error.
 func (j *job) plan() (err error) {
 	if j.entry.Method != nil {
 		return nil
@@ -203,7 +207,7 @@ func (j *job) plan() (err error) {
 	return err
 }
 
-// trainer names the method or learner of the job, for its key.
+// trainer identifies the method or learner of the job, for the job's key.
 func (j *job) trainer() string {
 	if j.entry.Method == nil {
 		return "own: " + train.IdentityOf(j.entry.Name, j.loss, j.learner, j.values.Typed())
@@ -211,7 +215,7 @@ func (j *job) trainer() string {
 	return j.entry.Method.Name
 }
 
-// train trains a planned job.
+// train trains a job after plan.
 func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
 	e, s, f, own := j.entry, j.values, j.fold, c.variant(j.entry)
 	var observe func(train.Iteration)
@@ -232,7 +236,7 @@ func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
 	})
 }
 
-// varied returns the hyperparameters that were tried with several values.
+// varied returns the names of the hyperparameters that have several values among the settings.
 func (e *Entry) varied() []string {
 	var names []string
 	for _, name := range e.Settings[0].Names() {
@@ -244,10 +248,11 @@ func (e *Entry) varied() []string {
 	return names
 }
 
-// NewRandomEntryOf is NewEntryOf with the given number of settings, drawn by the seed from the ranges of
-// the grids. A number is drawn between the least and the largest value, by its logarithm if all are
-// positive; integers are rounded. Other hyperparameters get one of their values. Equal settings are drawn
-// again, and there are fewer if the ranges have no more.
+// NewRandomEntryOf returns an entry as [NewEntryOf] does, with the given number of settings, which
+// it draws at random from the ranges of the grids. A number is drawn between the least and the
+// largest value of its grid, on a logarithmic scale if all values are positive. Integers are
+// rounded. Any other hyperparameter gets one of the values of its grid. Equal settings are drawn
+// again. If the ranges do not contain enough different settings, the entry has fewer.
 func NewRandomEntryOf(m *method.Method, kind string, override map[string][]string, settings int, seed uint64) (Entry, error) {
 	e, err := NewEntryOf(m, kind, override)
 	if err != nil {
@@ -278,7 +283,7 @@ func NewRandomEntryOf(m *method.Method, kind string, override map[string][]strin
 	return e, nil
 }
 
-// drawValue returns the value of a hyperparameter for a number u from 0 to 1.
+// drawValue returns the value of a hyperparameter that belongs to u, a random number in [0, 1).
 func drawValue(grid []Setting, h method.Hyperparameter, u float64) string {
 	var values []string
 	for _, s := range grid {
@@ -301,6 +306,6 @@ func drawValue(grid []Setting, h method.Hyperparameter, u float64) string {
 	if h.Kind == method.Integer {
 		return strconv.FormatFloat(math.Round(drawn), 'f', -1, 64)
 	}
-	const digits = 4 // of what is drawn, which are enough for any hyperparameter
+	const digits = 4 // of a drawn number, enough for any hyperparameter
 	return strconv.FormatFloat(drawn, 'g', digits, 64)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// record is the file of a finished job. Its model and its learning curve, if it has one, are in files with
-// the same base name. A change to any of them is detected by its checksum.
+// record is the content of the record file of a finished job. Files with the same base name contain
+// the model and, if there is one, the learning curve. Checksums detect changes of the files.
 type record struct {
 	Key        string         `json:"key"`
 	Settings   map[string]any `json:"settings"`
@@ -25,10 +25,10 @@ type record struct {
 	Validation float64        `json:"validation"`
 	Model      string         `json:"model"`           // checksum of the model's file
 	Curve      string         `json:"curve,omitempty"` // checksum of the curve's file, if there is one
-	Sum        string         `json:"sum"`             // checksum of all else
+	Sum        string         `json:"sum"`             // checksum of the other fields
 }
 
-// RecordError is the error of a finished training whose record or model file was changed.
+// RecordError reports that the record or model file of a finished training was changed.
 type RecordError struct{ Err error }
 
 // Error implements error.
@@ -37,7 +37,7 @@ func (e *RecordError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *RecordError) Unwrap() error { return e.Err }
 
-// recordVersion is part of the key: records of another layout are another job's.
+// recordVersion is part of the key of a job, so that records with another layout are not used.
 const recordVersion = 3
 
 // checksum returns the SHA-256 of a text in hexadecimal.
@@ -52,7 +52,7 @@ func fileChecksum(path string) (string, error) {
 	return checksum(text), err
 }
 
-// checkFile returns an error if a file has changed since the training.
+// checkFile returns an error if a file's checksum differs from sum.
 func checkFile(path, sum string) error {
 	found, err := fileChecksum(path)
 	if err == nil && found != sum {
@@ -68,7 +68,7 @@ func (r record) sum() (string, error) {
 	return checksum(text), err
 }
 
-// parseRecord reads the record of the job of that key.
+// parseRecord reads and checks the record of the job with the given key.
 func parseRecord(text []byte, key string) (*record, error) {
 	var r record
 	if err := json.Unmarshal(text, &r); err != nil {
@@ -87,14 +87,15 @@ func parseRecord(text []byte, key string) (*record, error) {
 	return &r, nil
 }
 
-// reportName is the file that the program's tune command writes next to the entries' folders.
+// reportName is the name of the file that the command tune writes beside the entries' folders.
 const reportName = "results.json"
 
-// longestName leaves room for the endings of files within what file systems allow.
+// longestName is the longest name, in bytes, that leaves space for endings within the limits of
+// file systems.
 const longestName = 200
 
-// checkFileName returns an error if results would be written under a name that is not a plain file name,
-// or is taken by another file.
+// checkFileName returns an error if results cannot be written under a name, because it is not a
+// plain file name or is the name of another file. what describes the name in errors.
 func (c *Config) checkFileName(what, name string) error {
 	switch {
 	case c.Dir == "":
@@ -120,8 +121,8 @@ func writeText(path string, text []byte) error {
 	})
 }
 
-// write writes the results to the folder. For every entry and fold these are the chosen model, its
-// learning curve, if there is one, its test scores in input order and its per-query measures.
+// write writes the results to the folder. For every entry and fold, it writes the chosen model, its
+// learning curve (if there is one), its test scores in input order, and its per-query measures.
 func (c *Config) write(r *Result) error {
 	for i := range r.Rows {
 		row := &r.Rows[i]

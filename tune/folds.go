@@ -1,7 +1,9 @@
 // Package tune chooses hyperparameters on validation data and measures the chosen models on test data,
 // fold by fold, as LETOR prescribes.
 //
-// Start reading at [Run]; folds.go finds the data. The package must not depend on how any method learns.
+// Start reading at [Run]. A setting is a choice of values for the hyperparameters of a method. An
+// entry is a method with the settings to try. A job is one training: of one setting on one fold.
+// folds.go finds and reads the data. The package must not depend on how any method learns.
 package tune
 
 import (
@@ -20,19 +22,19 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Fold is one division of a data set: learn on Train, choose on Valid, measure
-// on Test.
+// Fold is one division of a data set. Methods learn on Train, package tune chooses settings on
+// Valid, and it measures the chosen model on Test.
 type Fold struct {
-	Name         string // empty: "Fold1" for the first, and so on
+	Name         string // empty means "Fold1" for the first fold, and so on
 	Train, Valid *dataset.Dataset
-	Test         *dataset.Dataset // nil: Valid
+	Test         *dataset.Dataset // nil means Valid
 }
 
-// Tested reports whether there are test data. Without them, Test is Valid, and settings are measured on
-// the data that chose them.
+// Tested reports whether there are test data. Without test data, Test is Valid. The chosen settings
+// are then measured on the data on which they were chosen.
 func (f *Fold) Tested() bool { return f.Test != f.Valid }
 
-// LayoutError is the error of a folder that does not hold folds.
+// LayoutError reports that the folds in a folder are not in LETOR's layout.
 type LayoutError struct{ Dir, Problem string }
 
 // Error implements error.
@@ -40,10 +42,12 @@ func (e *LayoutError) Error() string {
 	return fmt.Sprintf("%s: %s; expected Fold1, Fold2, … each with train.txt, vali.txt and test.txt, or one fold's files themselves", e.Dir, e.Problem)
 }
 
-// ReadFolds reads Fold1 … FoldK of a folder in LETOR's layout. The files may be compressed (train.txt.gz,
-// train.txt.zst) or binary caches (train.lwd, which take precedence). vali may also be called valid or
-// validation. All get the same number of features, the largest found. A folder that holds train and vali
-// itself is one fold, called Fold1, whose test may be missing. Another layout is a *LayoutError.
+// ReadFolds reads the folders Fold1, Fold2, … in dir, in LETOR's layout. Each contains the files
+// train.txt, vali.txt and test.txt. The files may be compressed (train.txt.gz, train.txt.zst) or
+// binary caches (train.lwd, which take precedence). vali may also be called valid or validation.
+// All data sets get the same number of features, the largest number in any file. If dir itself
+// contains train and vali, it is a single fold, called Fold1, and need not contain test. For any
+// other layout, ReadFolds returns a *LayoutError.
 func ReadFolds(dir string, opts dataset.Options) ([]Fold, error) {
 	return readFolds(dir, opener(opts))
 }
@@ -53,10 +57,10 @@ func opener(opts dataset.Options) openFunc {
 	return func(sets []*dataset.Dataset, paths []string) error { return openAll(sets, paths, opts) }
 }
 
-// openFunc opens the files of folds.
+// openFunc opens the files at paths as sets.
 type openFunc func(sets []*dataset.Dataset, paths []string) error
 
-// readFolds is ReadFolds with a function that opens files.
+// readFolds implements [ReadFolds]. It opens the files by open.
 func readFolds(dir string, open openFunc) ([]Fold, error) {
 	if files, ok := flat(dir); ok {
 		return readFiles(files, open)
@@ -84,7 +88,8 @@ func readFolds(dir string, open openFunc) ([]Fold, error) {
 	return folds, nil
 }
 
-// observeAll returns an observer for every file. They report the sum over all files to one observer.
+// observeAll returns one observer per file. Each call of an observer passes the sums of done and
+// total over all files to observe.
 func observeAll(paths []string, observe func(done, total int64)) []func(done, total int64) {
 	observers := make([]func(done, total int64), len(paths))
 	if observe == nil {
@@ -94,7 +99,7 @@ func observeAll(paths []string, observe func(done, total int64)) []func(done, to
 	done, total := make([]int64, len(paths)), make([]int64, len(paths))
 	for i, path := range paths {
 		if info, err := os.Stat(path); err == nil {
-			total[i] = 2 * info.Size() // until it is known
+			total[i] = 2 * info.Size() // an estimate until the total is known
 		}
 		observers[i] = func(d, t int64) {
 			mu.Lock()
@@ -110,9 +115,11 @@ func observeAll(paths []string, observe func(done, total int64)) []func(done, to
 	return observers
 }
 
-// openAll reads the files with the same features and names. It reads them in parallel if they are small.
-// Otherwise it reads them one after the other: with opts.Stream it streams what exceeds half of MaxBytes,
-// without it that is an error. The error is that of the first file that has one.
+// openAll opens the files at paths as sets, such that all data sets have the same features and
+// names. It reads small files in parallel, and large files one after the other. If opts.Stream is
+// set, it keeps features of up to half of MaxBytes in memory and streams the remaining files.
+// Otherwise it returns an error if the features exceed the limit. If several files have errors, it
+// returns the error of the first of these files.
 func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) error {
 	likely, most := int64(0), dataset.MemoryLimit(opts.MaxBytes)
 	for _, path := range paths {
@@ -144,8 +151,9 @@ func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) erro
 	})
 }
 
-// widen reads files again that have fewer features than others, or other names, with all features and
-// names. again closes a data set and opens its file with the options.
+// widen makes all data sets have the same features and names. It reads the file of a data set again
+// if the data set lacks features or names of another one. again closes data set i and opens its
+// file with the options o.
 func widen(sets []*dataset.Dataset, opts dataset.Options, again func(i int, o dataset.Options) (*dataset.Dataset, error)) error {
 	opts.FeatureNames = allNames(sets)
 	for _, d := range sets {
@@ -182,7 +190,7 @@ func allNames(sets []*dataset.Dataset) []string {
 	return names
 }
 
-// foldNames returns the folders Fold1 … FoldK of dir in order.
+// foldNames returns the names Fold1, Fold2, … of the folders in dir, in this order.
 func foldNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -214,7 +222,8 @@ func foldNames(dir string) ([]string, error) {
 	return names, nil
 }
 
-// partPath finds the file of one part under the first of its names that exists.
+// partPath returns the path of a part of a fold, such as the training data. names are the possible
+// names of its file without ending, which partPath tries in order.
 func partPath(dir string, names []string) (string, error) {
 	for _, name := range names {
 		if path := filepath.Join(dir, name); datafile.IsSharded(path) {
@@ -232,22 +241,23 @@ func partPath(dir string, names []string) (string, error) {
 	return "", &LayoutError{dir, "found no " + names[0] + ".txt"}
 }
 
-// onlyFold is the name of a fold without a folder of its own.
+// onlyFold is the name of a fold that has no folder of its own.
 const onlyFold = "Fold1"
 
-// partNames are the names that the files of a fold's parts may have, without endings.
+// partNames are the possible names of the files of a fold's parts, without endings.
 var partNames = [3][]string{{"train"}, {"vali", "valid", "validation"}, {"test"}}
 
-// Files are the files of one fold; Test may be empty.
+// Files are the files of one fold. Test may be empty.
 type Files struct{ Train, Valid, Test string }
 
-// ReadFiles reads one fold, called Fold1, from files of any format. All parts get the same number of
-// features, the largest found. Without a test file the validation data replace it, see [Fold.Tested].
+// ReadFiles reads one fold, called Fold1, from files of any format. All data sets get the same
+// number of features, the largest number in any file. Without a test file, the validation data are
+// also the test data, see [Fold.Tested].
 func ReadFiles(files Files, opts dataset.Options) ([]Fold, error) {
 	return readFiles(files, opener(opts))
 }
 
-// readFiles is ReadFiles with a function that opens files.
+// readFiles implements [ReadFiles]. It opens the files by open.
 func readFiles(files Files, open openFunc) ([]Fold, error) {
 	paths := []string{files.Train, files.Valid}
 	if files.Test != "" {
@@ -260,13 +270,15 @@ func readFiles(files Files, open openFunc) ([]Fold, error) {
 	return []Fold{{Name: onlyFold, Train: sets[0], Valid: sets[1], Test: sets[len(sets)-1]}}, nil
 }
 
-// ReadParts reads files of any format, all with the same number of features, the largest found.
+// ReadParts reads files of any format as data sets with the same number of features, the largest
+// number in any file.
 func ReadParts(paths []string, opts dataset.Options) ([]*dataset.Dataset, error) {
 	sets := make([]*dataset.Dataset, len(paths))
 	return sets, openAll(sets, paths, opts)
 }
 
-// flat returns the files of a folder that is a single fold.
+// flat returns the files of a folder that contains the files of a single fold. ok is false for any
+// other folder.
 func flat(dir string) (files Files, ok bool) {
 	if hasFolds(dir) {
 		return files, false
@@ -286,7 +298,7 @@ func hasFolds(dir string) bool {
 	return err == nil && len(names) > 0
 }
 
-// FilesOf returns the files of the folds of a folder, as ReadFolds reads them.
+// FilesOf returns the files that [ReadFolds] reads from a folder.
 func FilesOf(dir string) ([]Files, error) {
 	if files, ok := flat(dir); ok {
 		return []Files{files}, nil
@@ -306,8 +318,8 @@ func FilesOf(dir string) ([]Files, error) {
 	return all, nil
 }
 
-// ReadTests is ReadFolds for measuring only. It reads only the test data of every fold; the other parts
-// need not exist. A folder that holds test itself is one fold.
+// ReadTests reads only the test data of every fold. The folder has the layout of [ReadFolds], but
+// training and validation data need not exist. If dir itself contains test, it is a single fold.
 func ReadTests(dir string, opts dataset.Options) ([]Fold, error) {
 	if path, err := partPath(dir, partNames[2]); err == nil && !hasFolds(dir) {
 		test, err := datafile.Open(path, opts)

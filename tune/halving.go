@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	halvingFactor = 3 // factor of the queries from round to round, and of the settings dropped
-	halvingRounds = 2 // before the last, at most: the first learns from a ninth of the queries
+	halvingFactor = 3 // factor by which queries grow and settings shrink from round to round
+	halvingRounds = 2 // largest number of rounds before the last; the first round uses a ninth of the queries
 	fewestQueries = 10
 )
 
-// shares returns the divisors of the training queries in the rounds of successive halving, given the
-// numbers of settings and queries: 9 and 3, only 3, or none.
+// shares returns a divisor for each round of successive halving before the last: a round with the
+// divisor 9 uses a ninth of the training queries. The divisors are 9 and 3, only 3, or none,
+// depending on the numbers of settings and queries.
 func shares(settings, queries int) []int {
 	const third, ninth = halvingFactor, halvingFactor * halvingFactor
 	switch {
@@ -29,10 +30,11 @@ func shares(settings, queries int) []int {
 	return nil
 }
 
-// halve drops jobs by successive halving (Jamieson and Talwalkar, AISTATS 2016). It treats each entry and
-// fold separately, so that a fold's test data decide nothing. All settings learn from a share of the
-// training queries, drawn by the seed. The best third on the validation data learns from three times as
-// many. The remaining ones are trained on all.
+// halve drops jobs by successive halving (Jamieson and Talwalkar, AISTATS 2016). It treats each
+// entry and fold separately, so that a fold's test data affect no choice. In the first round, all
+// settings are trained on a random part of the training queries. The best third of them, by
+// validation value, is trained on three times as many queries in the next round. halve returns the
+// jobs that remain after the last of its rounds. The caller must train them on all queries.
 func (c *Config) halve(ctx context.Context, jobs []*job) (left []*job, err error) {
 	next := 0
 	type race struct {
@@ -50,7 +52,7 @@ func (c *Config) halve(ctx context.Context, jobs []*job) (left []*job, err error
 	drawn := make(map[string]*dataset.Dataset)
 	for round := range halvingRounds {
 		var heats []*job
-		of := make(map[*job]*job) // the whole of a heat
+		of := make(map[*job]*job) // for each job on a part of the queries, the job on all queries
 		for _, r := range races {
 			if round >= len(r.parts) {
 				continue
@@ -87,7 +89,8 @@ func (c *Config) halve(ctx context.Context, jobs []*job) (left []*job, err error
 	return left, nil
 }
 
-// shareOf returns a fold with one part in parts of its training queries.
+// shareOf returns the fold f with a random 1/parts of its training queries. drawn caches the
+// training data of the results by name.
 func (c *Config) shareOf(f *Fold, parts int, drawn map[string]*dataset.Dataset) *Fold {
 	name := fmt.Sprintf("%s.1of%d", f.Name, parts)
 	if drawn[name] == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// job is one training: an entry's setting on a fold, and its outcome.
+// job is the training of an entry's setting on a fold, and the result of this training.
 type job struct {
 	entry  *Entry
 	fold   *Fold
@@ -28,13 +28,13 @@ type job struct {
 	train  string // fingerprints of the fold's data
 	valid  string
 
-	loss    loss.Loss // the caller's own, once planned
+	loss    loss.Loss // loss and learner of an entry without a Method, set by plan
 	learner train.Learner
 
 	model      *model.Model
 	validation float64
 	curve      []byte // see Trained.Curve
-	dropped    bool   // by successive halving, before it was trained
+	dropped    bool   // dropped by successive halving before it was trained on all queries
 }
 
 // name identifies the job in errors: "mle, Fold1, C=0.1".
@@ -46,7 +46,8 @@ func (j *job) name() string {
 	return strings.Join(parts, ", ")
 }
 
-// setting returns the varied hyperparameters: "C=0.1, beta=1".
+// setting returns the hyperparameters in which the entry's settings differ, such as "C=0.1,
+// beta=1".
 func (j *job) setting() string {
 	var parts []string
 	for _, h := range j.entry.varied() {
@@ -55,7 +56,7 @@ func (j *job) setting() string {
 	return strings.Join(parts, ", ")
 }
 
-// jobs lists all trainings, by entry, then fold, then setting.
+// jobs returns all trainings, ordered by entry, then fold, then setting.
 func (c *Config) jobs() []*job {
 	var jobs []*job
 	prints := make([][2]string, len(c.Folds))
@@ -72,7 +73,7 @@ func (c *Config) jobs() []*job {
 	return jobs
 }
 
-// run trains and validates, or restores both from the record of an earlier run.
+// run trains and validates the job, or restores the results from the record of an earlier run.
 func (j *job) run(ctx context.Context, c *Config) error {
 	if err := j.plan(); err != nil {
 		return err
@@ -98,7 +99,7 @@ func (j *job) run(ctx context.Context, c *Config) error {
 	return j.save(c)
 }
 
-// key identifies the job's inputs: a record with another key is another job's.
+// key identifies the job's inputs. A record with another key belongs to another job.
 func (j *job) key(c *Config) string {
 	training, convention, own := "", "", c.variant(j.entry)
 	if m := j.entry.Measure; m != nil {
@@ -124,20 +125,21 @@ func (j *job) paths(c *Config) (recordPath, modelPath string) {
 	return base + ".json", base + ".model.json"
 }
 
-// curvePath is the file of a record's learning curve.
+// curvePath returns the path of a record's learning curve.
 func curvePath(recordPath string) string {
 	return strings.TrimSuffix(recordPath, ".json") + curveEnding
 }
 
 // observe adds an epoch or a round to the curve.
 func (j *job) observe(it train.Iteration) {
-	if text, err := json.Marshal(it.Line()); err == nil { // else an objective that is no number, of which training tells
+	if text, err := json.Marshal(it.Line()); err == nil { // an error means that the objective is not a number, which the training reports
 		j.curve = append(append(j.curve, text...), '\n')
 	}
 }
 
-// restore reads the job's outcome from its record. found is false if there is none, or only half of it.
-// Any other content than save writes is an error, so that no other file is overwritten.
+// restore reads the job's result from its record. found is false if there is no record, or if its
+// model or curve is missing. If a file has content that save did not write, restore returns an
+// error, so that run does not overwrite the file.
 func (j *job) restore(c *Config) (found bool, err error) {
 	recordPath, modelPath := j.paths(c)
 	text, err := os.ReadFile(recordPath)
@@ -170,7 +172,8 @@ func (j *job) restore(c *Config) (found bool, err error) {
 	return true, nil
 }
 
-// save writes the model and the curve first, so that a record never lacks them.
+// save writes the model, the curve and then the record, so that there is no record without a model
+// and a curve.
 func (j *job) save(c *Config) error {
 	recordPath, modelPath := j.paths(c)
 	if err := os.MkdirAll(filepath.Dir(recordPath), 0o755); err != nil {

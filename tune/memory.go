@@ -9,13 +9,14 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// sharing divides Config.MaxBytes among concurrent trainings. Each has a share. A training for which the
-// share is too small runs alone with all of it. So it does not depend on the number of jobs whether a
-// training is possible.
+// sharing divides Config.MaxBytes among concurrent trainings. Each training gets an equal share. If
+// the share is too small, the training runs again with all of MaxBytes while no other training
+// runs. So the number of concurrent trainings does not decide whether a training is possible.
 type sharing struct{ alone sync.RWMutex }
 
-// within trains on a fold with a share of the memory, or with all of it. maxBytes limits the fold's
-// features and the memory of training; 0 means the default.
+// within calls train for a training on a fold, with a share of the memory or, if the share is too
+// small, with all of the memory. maxBytes limits the memory of the fold's features and of the
+// training together. 0 means the default.
 func (c *Config) within(f *Fold, train func(maxBytes int64) (*model.Model, error)) (*model.Model, error) {
 	if c.MaxBytes == 0 {
 		return train(0)
@@ -24,7 +25,7 @@ func (c *Config) within(f *Fold, train func(maxBytes int64) (*model.Model, error
 	m, err := func() (*model.Model, error) {
 		c.sharing.alone.RLock()
 		defer c.sharing.alone.RUnlock()
-		const few = 1 << 20 // that a training does not count
+		const few = 1 << 20 // memory of a training that does not count
 		return train(max(1, held+c.MaxBytes/int64(parallel.Workers(c.Jobs, mostJobs))-few))
 	}()
 	if !errors.Is(err, dataset.ErrTooLarge) {
@@ -35,5 +36,5 @@ func (c *Config) within(f *Fold, train func(maxBytes int64) (*model.Model, error
 	return train(held + c.MaxBytes)
 }
 
-// mostJobs is a number of trainings that are never side by side.
+// mostJobs is larger than any number of concurrent trainings.
 const mostJobs = 1 << 20

@@ -9,7 +9,7 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// Result holds one row for every entry, in their order.
+// Result has one row for every entry, in the order of the entries.
 type Result struct {
 	Rows []Row
 
@@ -20,7 +20,7 @@ type Result struct {
 // Row is the result of one entry.
 type Row struct {
 	Entry    Entry // with the settings that were tried
-	Grid     int   // settings that there were to try
+	Grid     int   // number of settings before the budget was applied
 	Folds    []FoldResult
 	Measures []Summary // in the order of Config.Measures
 }
@@ -28,14 +28,14 @@ type Row struct {
 // FoldResult is one fold's chosen model and its measures on the test data.
 type FoldResult struct {
 	Fold        string
-	Chosen      Setting   // the best on validation data
-	Averaged    []Setting // those whose models Model averages, the best first; nil if it is the best's
+	Chosen      Setting   // the best setting on validation data
+	Averaged    []Setting // the settings whose models Model averages, the best first; nil if Model is the best setting's
 	Tried       []float64 // validation value of every setting, in order
-	Unconverged int       // settings whose training did not converge
-	Validation  float64   // of Model
+	Unconverged int       // number of settings whose training did not converge
+	Validation  float64   // validation value of Model
 	Model       *model.Model
-	Curve       []byte         // of Chosen, as in Trained
-	Models      []*model.Model // of every setting, in order; nil unless Config.KeepModels
+	Curve       []byte         // curve of the training of Chosen, see Trained
+	Models      []*model.Model // models of all settings, in order; nil unless Config.KeepModels
 	Test        *measure.Result
 }
 
@@ -43,13 +43,13 @@ type FoldResult struct {
 type Summary struct {
 	Measure measure.Measure
 	Folds   []float64 // mean over each fold's test queries
-	Mean    float64   // over folds, as LETOR reports
-	Pooled  float64   // over all test queries
-	// TieNeutral is Mean with documents of equal score in random order.
+	Mean    float64   // mean over folds, as LETOR reports
+	Pooled  float64   // mean over all test queries
+	// TieNeutral is Mean if tied documents are in random order.
 	TieNeutral float64
 }
 
-// Summarise averages the results of folds, all with the same measures.
+// Summarise averages the results of folds. All results must have the same measures.
 func Summarise(tests ...*measure.Result) []Summary {
 	pooled := measure.Pool(tests...)
 	all := make([]Summary, len(pooled.Measures()))
@@ -64,11 +64,11 @@ func Summarise(tests ...*measure.Result) []Summary {
 	return all
 }
 
-// Varied returns the hyperparameters that were tried with several values.
+// Varied returns the names of the hyperparameters that have several values among the settings.
 func (r *Row) Varied() []string { return r.Entry.varied() }
 
-// Fixed returns the hyperparameters that were tried with one value that is not the method's
-// default, as NAME=VALUE.
+// Fixed returns the hyperparameters that have the same value in all settings, unless this value is
+// the method's default. They are written as NAME=VALUE.
 func (r *Row) Fixed() []string {
 	values, ok := r.Entry.Settings[0].(method.Values)
 	if !ok {
@@ -84,9 +84,10 @@ func (r *Row) Fixed() []string {
 	return fixed
 }
 
-// AtEdge returns the numeric hyperparameters whose chosen value in some fold is the lowest or highest
-// tried, so that a wider grid may do better. It ignores those with only two values, one of which is always
-// chosen, and settings drawn from ranges.
+// AtEdge returns the numeric hyperparameters whose chosen value in some fold is the lowest or the
+// highest value that was tried. A wider grid of these hyperparameters may give better results.
+// AtEdge ignores hyperparameters with only two values, since one of the two is always chosen. It
+// returns nil if the settings were drawn from ranges.
 func (r *Row) AtEdge() []string {
 	if r.Entry.Drawn {
 		return nil
@@ -111,8 +112,8 @@ func (r *Row) AtEdge() []string {
 	return names
 }
 
-// TiedQueries returns the number of test queries in which the chosen models tie
-// more than measure.NotableTies of the differently graded pairs.
+// TiedQueries returns the number of test queries in which the chosen model ties more than
+// measure.NotableTies of the pairs with different grades.
 func (r *Row) TiedQueries() int {
 	n := 0
 	for _, f := range r.Folds {
@@ -130,8 +131,8 @@ func (r *Row) Trainings() (all, unconverged int) {
 	return all, unconverged
 }
 
-// ConstantFolds returns the names of the folds whose chosen model has only zero weights and so ranks
-// nothing.
+// ConstantFolds returns the names of the folds whose chosen model has only zero weights, so that
+// all documents tie.
 func (r *Row) ConstantFolds() []string {
 	var names []string
 	for _, f := range r.Folds {

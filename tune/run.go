@@ -19,60 +19,65 @@ import (
 type Config struct {
 	Folds         []Fold
 	Entries       []Entry
-	Select        measure.Measure    // settings are chosen by its tie-neutral mean over the validation queries; nil: map. The relevance threshold of this and all measures is, unless chosen, for the data of all folds
-	Convention    measure.Convention // of Select and Measures, for reports; the zero value: that of Select
-	Measures      []measure.Measure  // reported on test data; none: Select
-	Ties          measure.TiePolicy  // of the test results
-	Missing       dataset.Missing    // what missing values of the folds became; stored in the models
+	Select        measure.Measure    // chooses settings by its tie-neutral mean over the validation queries; nil means map. It and other measures without a chosen relevance threshold get the threshold for the data of all folds
+	Convention    measure.Convention // of Select and Measures, for reports; the zero value means that of Select
+	Measures      []measure.Measure  // reported on test data; none means Select
+	Ties          measure.TiePolicy  // policy for ties in the test results
+	Missing       dataset.Missing    // the rule by which the folds' missing values were replaced; stored in the models
 	Normalization dataset.Normalization
-	Views         dataset.Views    // as train.Problem has them
+	Views         dataset.Views    // views of the features, see train.Problem
 	Transforms    []transform.Spec // learned from each fold's training data
 	Scorer        string           // of all entries; empty means each method's default
 	Seed          uint64
-	Jobs          int    // trainings side by side; 0 means GOMAXPROCS
-	Budget        Budget // of settings to try
+	Jobs          int    // number of concurrent trainings; 0 means GOMAXPROCS
+	Budget        Budget // limit of the settings to try
 
-	// MaxBytes limits the memory of all trainings, without the folds; 0 means the default. A training that
-	// exceeds its share is done alone. One that exceeds the limit streams its features, as with
+	// MaxBytes limits the memory of all trainings together, without the data of the folds. 0 means
+	// the default. If a training needs more than its share of MaxBytes, it runs while no other
+	// training runs. If it needs more than MaxBytes, it streams its features, as under
 	// train.Problem.MaxBytes, or returns a *train.ProblemError whose cause is dataset.ErrTooLarge.
 	MaxBytes int64
 
-	// Average is the number of settings, the best on validation data, whose models are averaged: the score
-	// is the mean of theirs. 0 or 1 takes only the best. If there are fewer settings, all are averaged.
-	// Averaging reduces selection noise when validation queries are few.
+	// Average is the number of settings whose models are averaged in each fold, the best settings
+	// on validation data. The score of the average is the mean of the models' scores. 0 or 1 means
+	// that the best setting is used alone. If there are fewer settings than Average, all are
+	// averaged. Averaging reduces selection noise if there are few validation queries.
 	Average int
 
-	// Dir, if not empty, holds one record for every finished training, so that an interrupted run can be
-	// resumed. At the end it also holds models, scores and per-query results. A record is recognised by
-	// method or own loss and learner, settings, seed, data and measures; see Own for its limits. Names of
-	// entries and folds must be plain file names.
+	// Dir is the folder for the results: models, test scores and per-query measures. It also
+	// contains a record of each finished training, so that an interrupted run can be resumed. A
+	// training is not repeated if there is a record of a training with the same method, setting,
+	// seed, data and measures. For a caller's own loss and learner, see [Own]. Names of entries and
+	// folds must be plain file names. If Dir is empty, nothing is written.
 	Dir string
 
-	// Halving drops settings by successive halving: those that do badly when they learn from a part of the
-	// queries. Every fold decides for itself. FoldResult.Tried is NaN for dropped settings. It excludes
-	// Budget.Time.
+	// Halving drops, by successive halving, the settings that perform badly when trained on a part
+	// of the queries. Each fold drops settings separately. FoldResult.Tried is NaN for dropped
+	// settings. Halving cannot be combined with Budget.Time.
 	Halving bool
 
-	// KeepModels keeps the models of all settings in FoldResult.Models.
+	// KeepModels stores the models of all settings in FoldResult.Models.
 	KeepModels bool
 
-	// Observe, if not nil, is called from several goroutines as jobs end.
+	// Observe, if not nil, is called when a training ends, with the number of finished trainings
+	// and the total. The calls come from several goroutines, one at a time.
 	Observe func(done, total int)
 
-	// Tell, if not nil, is like Observe, with the best setting so far.
+	// Tell, if not nil, is called when a training ends, with the numbers of trainings and the best
+	// setting so far. Its calls are serialised like those of Observe.
 	Tell func(p Progress)
 
-	workers int       // of a training; 1, as the other cores have trainings of their own
-	until   time.Time // ends a training; zero: never
+	workers int       // cores of a training; 1, since the other cores run other trainings
+	until   time.Time // ends a training; the zero time means never
 
 	leader   *leader
 	sharing  *sharing
 	bindings *train.Bindings
 }
 
-// Run trains every setting of every entry on every fold, chooses on validation data and measures the
-// chosen models on test data. Unless the time is limited, the result does not depend on the number of jobs
-// or on earlier interruptions.
+// Run trains every setting of every entry on every fold. In each fold it chooses a setting on
+// validation data and measures the chosen model on test data. Unless Budget.Time is set, the result
+// does not depend on the number of concurrent trainings or on earlier interruptions.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := c.open(); err != nil {
 		return nil, err
@@ -130,7 +135,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return result, c.write(result)
 }
 
-// open completes and checks the configuration, and makes its folder.
+// open sets the defaults of the configuration, checks it, and creates its folder.
 func (c *Config) open() error {
 	c.complete()
 	c.workers = 1
@@ -148,8 +153,7 @@ func (c *Config) open() error {
 	return os.MkdirAll(c.Dir, 0o755)
 }
 
-// check returns an error for a configuration that cannot be run, before anything is
-// trained.
+// check returns an error for an invalid configuration, before anything is trained.
 func (c *Config) check() error {
 	if len(c.Folds) == 0 || len(c.Entries) == 0 {
 		return fmt.Errorf("%d folds and %d methods, expected at least one of each", len(c.Folds), len(c.Entries))
@@ -189,7 +193,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// checkFolds returns an error for folds of equal names, or without training or validation data.
+// checkFolds returns an error for folds with equal names, or without training or validation data.
 func (c *Config) checkFolds() error {
 	names := make(map[string]bool)
 	for i := range c.Folds {
@@ -208,7 +212,8 @@ func (c *Config) checkFolds() error {
 	return nil
 }
 
-// runJobs does the jobs in parallel and stops at the first error. done jobs of all are done before.
+// runJobs runs the jobs in parallel and stops at the first error. For Observe and Tell, done is the
+// number of jobs that earlier calls have finished, and all is the total.
 func (c *Config) runJobs(ctx context.Context, jobs []*job, done, all int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -274,11 +279,12 @@ func (c *Config) finish(f Fold, ch choice) (*FoldResult, error) {
 	}, nil
 }
 
-// entryDir is the folder of an entry's results.
+// entryDir returns the folder of an entry's results.
 func (c *Config) entryDir(e *Entry) string { return filepath.Join(c.Dir, e.Name) }
 
-// arrange reorders the features of validation data by their names to the order of the training data, once
-// for all trainings. It checks that test data have the same features.
+// arrange orders the features of the validation data of each fold as in the training data, by name,
+// once for all trainings. It returns an error if validation or test data lack a feature of the
+// training data.
 func (c *Config) arrange() error {
 	for i := range c.Folds {
 		f := &c.Folds[i]
@@ -301,15 +307,16 @@ func (c *Config) arrange() error {
 	return nil
 }
 
-// Progress is the progress of a run, with the best setting that is done on all folds.
+// Progress is the progress of a run and the best setting so far. Only settings that were trained on
+// all folds are compared.
 type Progress struct {
-	Done, Total int     // trainings
-	Name        string  // of the entry; empty if there is none yet
-	Setting     Setting // likewise
-	Best        float64 // the mean of its validation values over folds
+	Done, Total int     // number of trainings
+	Name        string  // name of the entry with the best setting; empty if there is none yet
+	Setting     Setting // the best setting
+	Best        float64 // mean over folds of the best setting's validation values
 }
 
-// leader tracks the best setting; the zero value is ready to use.
+// leader tracks the best setting. The zero value is ready to use.
 type leader struct {
 	done map[leading]*standing
 	best Progress
@@ -325,7 +332,8 @@ type standing struct {
 	folds int
 }
 
-// finished records a job and returns the best setting of all that are done on the given number of folds.
+// finished records a finished job. It returns the best setting among the settings that were trained
+// on the given number of folds.
 func (l *leader) finished(j *job, folds int) Progress {
 	if l.done == nil {
 		l.done = make(map[leading]*standing)

@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/model/fuse"
 )
 
-// SelectionError is the error of a validation measure that cannot choose between models.
+// SelectionError reports a validation measure that cannot choose between models.
 type SelectionError struct{ Err error }
 
 // Error implements error.
@@ -22,7 +22,7 @@ func (e *SelectionError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SelectionError) Unwrap() error { return e.Err }
 
-// complete sets the defaults.
+// complete sets the defaults of the configuration.
 func (c *Config) complete() {
 	if c.Select == nil {
 		c.Select = measure.MustParse("map", c.Convention)
@@ -51,8 +51,8 @@ func (c *Config) complete() {
 	}
 }
 
-// setThreshold gives all measures the relevance threshold for the data of all folds together, so that a
-// document is as relevant in one fold as in another.
+// setThreshold sets the relevance threshold of all measures from the grades of all folds together.
+// So the same grades are relevant in every fold.
 func (c *Config) setThreshold() {
 	var sets []*dataset.Dataset
 	for _, f := range c.Folds {
@@ -94,8 +94,8 @@ func checkAverager(m measure.Measure) error {
 	return nil
 }
 
-// checkSelection returns an error, before anything is trained, if every model would have
-// the same validation value in some fold.
+// checkSelection returns an error, before anything is trained, if every model would have the same
+// validation value in some fold.
 func (c *Config) checkSelection() error {
 	for _, f := range c.Folds {
 		if err := measure.CheckVaries(c.Select, f.Valid); err != nil {
@@ -105,9 +105,9 @@ func (c *Config) checkSelection() error {
 	return nil
 }
 
-// checkChoices returns an error if all settings of an entry have the same validation value in every fold,
-// though they rank the validation data differently. The first would be chosen without a reason. Settings
-// that are all perfect are no error.
+// checkChoices returns an error if all settings of an entry have the same validation value in every
+// fold although their models rank the validation data differently. Run would then choose the first
+// setting without a reason. It is no error if the common value is the best possible.
 func (c *Config) checkChoices(jobs []*job) error {
 	next := 0
 	for i := range c.Entries {
@@ -145,8 +145,8 @@ func (c *Config) checkChoices(jobs []*job) error {
 	return nil
 }
 
-// rankDifferently reports whether the jobs' models put other grades, or other ties, at
-// some rank of a query.
+// rankDifferently reports whether the models of some two jobs rank the documents of d differently,
+// such that some rank of a query has another grade, or other documents tie.
 func (c *Config) rankDifferently(jobs []*job, d *dataset.Dataset) (bool, error) {
 	var rankers [2]measure.Ranker
 	first, err := jobs[0].model.Score(d)
@@ -171,7 +171,7 @@ func (c *Config) rankDifferently(jobs []*job, d *dataset.Dataset) (bool, error) 
 	return false, nil
 }
 
-// bestPossible returns the mean of the measure for ideal rankings.
+// bestPossible returns the mean of the selection measure for ideal rankings of d.
 func (c *Config) bestPossible(d *dataset.Dataset) float64 {
 	var sum float64
 	counted := 0
@@ -184,16 +184,16 @@ func (c *Config) bestPossible(d *dataset.Dataset) float64 {
 	return sum / float64(counted)
 }
 
-// choice is the outcome of a fold's selection.
+// choice is the result of the selection in a fold.
 type choice struct {
-	best       *job      // with the best validation value, the first of equals
-	averaged   []Setting // those of the models averaged, the best first; nil if the model is the best job's
+	best       *job      // the job with the best validation value, or the first of several
+	averaged   []Setting // the settings of the averaged models, the best first; nil if the model is the best job's
 	tried      []float64
 	model      *model.Model
-	validation float64 // of the model
+	validation float64 // validation value of model
 }
 
-// choose returns the best job of a fold, or the average of the c.Average best jobs.
+// choose chooses the best job of a fold, or the average of the c.Average best jobs.
 func (c *Config) choose(f Fold, jobs []*job) (choice, error) {
 	ranked := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.dropped })
 	slices.SortStableFunc(ranked, func(a, b *job) int { return cmp.Compare(b.validation, a.validation) })
@@ -222,8 +222,9 @@ func (c *Config) choose(f Fold, jobs []*job) (choice, error) {
 	return ch, err
 }
 
-// validate returns the mean of the selection measure on the fold's validation data, in its tie-neutral
-// value. Otherwise a model with ties might be chosen for the order of documents in the file.
+// validate returns the mean of the selection measure on the fold's validation data. Tied documents
+// contribute their expected value. Otherwise a model with ties might be chosen because of the order
+// of documents in the file.
 func (c *Config) validate(m *model.Model, f *Fold) (float64, error) {
 	scores, err := m.Score(f.Valid)
 	if err != nil {

@@ -14,46 +14,48 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// Session does single trainings of a configuration. Trainings recorded in Config.Dir are not repeated. It
-// is safe for concurrent use.
+// Session runs single trainings of a configuration, which the caller chooses. It does not repeat
+// trainings recorded in Config.Dir. A Session is safe for concurrent use.
 type Session struct{ c Config }
 
-// Open checks a configuration and sets the relevance threshold of its measures, as Run does.
+// Open checks a configuration and sets the relevance threshold of its measures, as [Run] does.
 func Open(c Config) (*Session, error) {
 	if err := c.open(); err != nil {
 		return nil, err
 	}
 	for i := range c.Folds {
-		c.Folds[i].Train.Fingerprint() // which is then remembered
+		c.Folds[i].Train.Fingerprint() // the data set stores the result
 		c.Folds[i].Valid.Fingerprint()
 	}
 	return &Session{c}, nil
 }
 
-// Config returns the configuration with its defaults, names and thresholds in place.
+// Config returns the configuration with defaults, names and thresholds set.
 func (s *Session) Config() Config { return s.c }
 
-// Trained is a model with its value by Config.Select on the validation data, 0 without any.
+// Trained is the result of a training: the model and its value of Config.Select on the validation
+// data. The value is 0 without validation data.
 type Trained struct {
 	Model      *model.Model
 	Validation float64
 
-	// Curve has the epochs, rounds or sweeps of a training with validation data, one line of JSON each
-	// ([train.CurveLine]). It is nil if there are none.
+	// Curve has one line of JSON ([train.CurveLine]) for each epoch, round or sweep of the
+	// training. It is nil for a training without validation data or without such steps.
 	Curve []byte
 
 	Setting Setting
 }
 
-// Train trains a setting of an entry on a fold, both by number.
+// Train trains a setting on a fold. entry and fold are indices into the configuration.
 func (s *Session) Train(ctx context.Context, entry, fold int, v Setting) (*Trained, error) {
 	f := &s.c.Folds[fold]
 	return s.TrainOn(ctx, entry, f.Name, f.Train, f.Valid, v)
 }
 
-// TrainUntil is Train with all cores and, unless until is zero, a limit of time. A training of trees that exceeds it has
-// the trees so far, and the setting of the result says how many; it is not recorded. Any other training that exceeds it
-// is context.DeadlineExceeded.
+// TrainUntil trains a setting on a fold as [Session.Train] does, but with all cores and a time
+// limit. The zero time means no limit. If a training of trees reaches the limit, the model has the
+// trees so far, and Setting of the result states their number. With a limit, the training is not
+// recorded. Any other training that reaches the limit returns context.DeadlineExceeded.
 func (s *Session) TrainUntil(ctx context.Context, entry, fold int, v Setting, until time.Time) (*Trained, error) {
 	f := &s.c.Folds[fold]
 	c := s.c
@@ -62,21 +64,22 @@ func (s *Session) TrainUntil(ctx context.Context, entry, fold int, v Setting, un
 	if until.IsZero() {
 		return (&Session{c}).train(ctx, j)
 	}
-	const grace = 5 * time.Second // for the last round
+	const grace = 5 * time.Second // for finishing the last round
 	ctx, cancel := context.WithDeadline(ctx, until.Add(grace))
 	defer cancel()
 	c.Dir = ""
 	return (&Session{c}).train(ctx, j)
 }
 
-// TrainOn trains a setting of an entry, by number, on d, with valid for validation. The name of the data
+// TrainOn trains the setting v of an entry on the data set d, with valid as validation data. entry
+// is an index into the configuration. name is a name for the data, which records and errors use. It
 // must be a plain file name.
 func (s *Session) TrainOn(ctx context.Context, entry int, name string, d, valid *dataset.Dataset, v Setting) (*Trained, error) {
 	return s.train(ctx, &job{entry: &s.c.Entries[entry], fold: &Fold{Name: name, Train: d, Valid: valid}, values: v, train: d.Fingerprint(), valid: valid.Fingerprint()})
 }
 
-// Refit trains a setting of an entry, by number, on data without validation. The name of the data must be
-// a plain file name.
+// Refit trains the setting v of an entry on the data set d without validation data. entry and name
+// have the same meaning as for [Session.TrainOn].
 func (s *Session) Refit(ctx context.Context, entry int, name string, d *dataset.Dataset, v Setting) (*model.Model, error) {
 	t, err := s.train(ctx, &job{entry: &s.c.Entries[entry], fold: &Fold{Name: name, Train: d}, values: v, train: d.Fingerprint()})
 	if err != nil {
@@ -102,9 +105,10 @@ func (s *Session) train(ctx context.Context, j *job) (*Trained, error) {
 	return t, nil
 }
 
-// Refitted returns the setting that trains without validation data as long as the models did on average.
-// The models were trained by v with validation data. The numbers in [model.Training.Refit] are averaged
-// and rounded. If it is empty, the setting is v.
+// Refitted returns a setting for training without validation data, given models that were trained
+// with the setting v and validation data. With the new setting, a training is as long as the
+// trainings of models were on average: the numbers in [model.Training.Refit] of the models are
+// averaged and rounded. If Refit is empty, Refitted returns v.
 func Refitted(m *method.Method, v method.Values, models []*model.Model) (method.Values, error) {
 	set, sums, counts := v.Map(), make(map[string]float64), make(map[string]float64)
 	for _, trained := range models {
@@ -129,10 +133,11 @@ func Refitted(m *method.Method, v method.Values, models []*model.Model) (method.
 	return refitted, nil
 }
 
-// Whole returns the data that folds are divisions of, to train the chosen settings on. For several folds
-// it is all queries; in LETOR's layout these are the three parts of the first fold. For one fold it is the
-// queries for training and validation, so that its test data stay unseen. It is an error if parts share
-// queries, or if a fold has queries that the first lacks.
+// Whole returns the data for training a final model with the chosen settings. For several folds
+// with test data, these are all queries: the training, validation and test data of the first fold.
+// Otherwise they are the training and validation data of the first fold, so that a single fold's
+// test data remain unseen. Whole returns an error if these parts share queries, or if a fold has
+// queries that the first fold lacks.
 func Whole(folds []Fold) (*dataset.Dataset, error) {
 	first := &folds[0]
 	if len(folds) == 1 || !first.Tested() {
@@ -153,14 +158,15 @@ func Whole(folds []Fold) (*dataset.Dataset, error) {
 	return d, nil
 }
 
-// Trial is one training of a configuration, which one of several machines may do.
+// Trial identifies one training of a configuration, so that several machines can share the
+// trainings of a run.
 type Trial struct {
 	Entry, Fold string
-	Setting     string // what it tries of the hyperparameters that are tuned, as "C=0.1, beta=1"
+	Setting     string // the values of the varied hyperparameters, such as "C=0.1, beta=1"
 }
 
-// Trials returns the trainings of Run, in its order. It is an error if the time is limited or settings are
-// dropped, since trainings then depend on each other.
+// Trials returns the trainings of [Run], in a fixed order. It returns an error if Budget.Time or
+// Halving is set, since trainings then depend on each other.
 func Trials(c Config) ([]Trial, error) {
 	jobs, err := c.trials()
 	if err != nil {
@@ -173,8 +179,9 @@ func Trials(c Config) ([]Trial, error) {
 	return trials, nil
 }
 
-// RunTrial does one training, by number, and writes its record to Config.Dir, where Run finds it. With the
-// records of all trainings in its folder, Run trains nothing and returns the same result.
+// RunTrial runs the training with the index trial in the result of [Trials] and writes its record
+// to Config.Dir. If Config.Dir contains the records of all trainings, Run trains nothing and
+// returns the result of the recorded trainings.
 func RunTrial(ctx context.Context, c Config, trial int) error {
 	if c.Dir == "" {
 		return errors.New("found no folder for the record of a training, expected one")
@@ -192,7 +199,8 @@ func RunTrial(ctx context.Context, c Config, trial int) error {
 	return nil
 }
 
-// trials checks the configuration and returns its jobs.
+// trials returns the jobs of the configuration. It returns an error if they depend on each other or
+// the configuration is invalid.
 func (c *Config) trials() ([]*job, error) {
 	if c.Budget.Time > 0 || c.Halving {
 		return nil, errors.New("found a time or successive halving, expected trainings that do not depend on each other")

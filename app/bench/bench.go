@@ -1,10 +1,10 @@
-// Package bench measures what the program costs on this machine. It measures the time, the
-// processor time and the memory of reading, training, scoring and evaluation at several numbers of
-// documents. From their growth it extrapolates to more documents.
+// Package bench measures the time and memory that the program needs on this machine. It measures
+// reading, training, scoring and evaluation at several numbers of documents. From their growth it
+// extrapolates to more documents.
 //
 // Start reading at [Run]. The package starts the program as a process and measures whole processes
-// ([Usage]), as users experience them. works.go lists what is measured, machine.go measures the
-// machine, plan.go extrapolates. The package knows the program only by its command line.
+// ([Usage]), as users experience them. works.go lists the measured tasks, machine.go measures the
+// machine, and plan.go extrapolates. The package knows the program only by its command line.
 package bench
 
 import (
@@ -16,48 +16,49 @@ import (
 	"time"
 )
 
-// Config says what to measure.
+// Config describes the measurements.
 type Config struct {
 	Program   []string // path of the program and its name as an argument
 	Documents []int    // ascending
 	Features  int
 	Works     []Work
-	Folder    string        // for data and models; what is written there is removed
-	Longest   time.Duration // of one process; one that takes longer is ended, and larger sizes are left out
+	Folder    string        // for temporary data and models
+	Longest   time.Duration // time limit of a process; after it the process is stopped, and larger sizes are skipped
 
-	// Observe, if not nil, is called before every work, with the number of those done.
+	// Observe, if not nil, is called before every work, with the number of works done.
 	Observe func(done, total int, what string)
 }
 
 // Docs is the mean number of documents in a query of the generated data.
 const Docs = 100
 
-// Point is the cost of a work at one size.
+// Point is the cost of a work at one size. If the work has passes, it ran twice, with few and with
+// many passes.
 type Point struct {
 	Documents int     `json:"documents"`
-	Seconds   float64 `json:"seconds"`     // of the longer process
-	CPU       float64 `json:"cpu_seconds"` // of its threads
-	Memory    int64   `json:"peak_bytes"`  // resident, with what is mapped; 0 where the system does not tell
-	Passes    int     `json:"passes"`      // of the longer process; 0 for what has none
+	Seconds   float64 `json:"seconds"`     // of the run with many passes
+	CPU       float64 `json:"cpu_seconds"` // processor time of this run, over all threads
+	Memory    int64   `json:"peak_bytes"`  // peak of resident memory, mapped files included; 0 if the system does not report it
+	Passes    int     `json:"passes"`      // passes of this run; 0 for a work without passes
 
-	// Setup and Pass are seconds, SetupCPU and PassCPU processor seconds: the time is Setup and
-	// Pass for every pass. Without passes all is Setup.
+	// Setup and Pass are seconds, SetupCPU and PassCPU are seconds of processor time. A run takes
+	// Setup, and Pass for each pass. For a work without passes, Setup is the whole time.
 	Setup    float64 `json:"setup_seconds"`
 	Pass     float64 `json:"pass_seconds"`
 	SetupCPU float64 `json:"setup_cpu_seconds"`
 	PassCPU  float64 `json:"pass_cpu_seconds"`
 }
 
-// Series has the costs of a work at all sizes.
+// Series contains the costs of a work at all sizes.
 type Series struct {
 	Work   Work    `json:"work"`
 	Points []Point `json:"points"`
 
-	// Left says why there are not as many points as sizes, "" if there are.
+	// Left gives the reason if sizes are missing from Points. Otherwise it is "".
 	Left string `json:"left_out,omitempty"`
 }
 
-// Result is what [Run] returns.
+// Result contains the measurements of [Run].
 type Result struct {
 	Machine  Machine  `json:"machine"`
 	Features int      `json:"features"`
@@ -72,7 +73,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)                       //nolint:errcheck // temporary files
-	if dir, err = filepath.Abs(dir); err != nil { // the processes have a working folder of their own
+	if dir, err = filepath.Abs(dir); err != nil { // the processes have another working folder
 		return nil, err
 	}
 	r := &Result{Features: c.Features, Series: make([]Series, len(c.Works))}
@@ -90,9 +91,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 
 type size struct {
 	*Config
-	dir       string // of its own
+	dir       string // folder of this size
 	documents int
-	step      int // its place among the sizes
+	step      int // index of the size
 }
 
 func (s *size) measure(ctx context.Context, r *Result) error {
@@ -130,7 +131,8 @@ func (s *size) measure(ctx context.Context, r *Result) error {
 	if err != nil {
 		return err
 	}
-	// Last of all: a child's peak of memory is at least its parent's when it was started.
+	// Start this process last: a child's peak memory is at least the memory of its parent at the
+	// start.
 	r.Machine, err = measureMachine(s.file(dataFile))
 	r.Machine.Process, r.Machine.Start = nothing.Memory, nothing.Seconds
 	return err
@@ -185,9 +187,9 @@ func (s *size) cost(ctx context.Context, w *Work) (Point, error) {
 	return p, nil
 }
 
-// divide computes the costs of the setup and of one pass from the times of runs with few and with
-// many passes. Neither is negative. If both runs have the same number of passes, all of the time
-// counts as passes.
+// divide splits the time of a run into setup and passes, given the times of two runs with few and
+// with many passes. Neither result is negative. If both runs have the same number of passes, all of
+// the time counts as passes.
 func divide(few int, shorter float64, many int, longer float64) (setup, pass float64) {
 	if many <= 0 {
 		return longer, 0

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forget writes a file out and drops its pages from memory.
+// forget writes a file to the disk and drops its pages from memory. It reports whether the system
+// can do so.
 func forget(f *os.File) (bool, error) {
 	if err := f.Sync(); err != nil {
 		return false, err

@@ -13,11 +13,11 @@ type Machine struct {
 	System string  `json:"system"` // such as linux/amd64
 	Go     string  `json:"go"`
 	Cores  int     `json:"cores"`
-	Memory float64 `json:"memory_bytes_per_second"` // a core reads, from a block larger than its caches
-	Disk   float64 `json:"disk_bytes_per_second"`   // read in order from a file that is not in memory; 0 where that cannot be arranged
+	Memory float64 `json:"memory_bytes_per_second"` // read by one core from a block larger than its caches
+	Disk   float64 `json:"disk_bytes_per_second"`   // read sequentially from a file that is not in memory; 0 if the system cannot drop a file from memory
 
-	// Memory and time of a process that does nothing: its peak of resident memory, 0 if the system
-	// does not report it.
+	// Process is the peak of resident memory of a process that does nothing, and Start is its time.
+	// Process is 0 if the system does not report it.
 	Process int64   `json:"process_bytes"`
 	Start   float64 `json:"process_seconds"`
 }
@@ -29,7 +29,7 @@ func measureMachine(file string) (Machine, error) {
 	return m, err
 }
 
-// memorySpeed reads 256 MiB three times and returns the bytes a second of the fastest.
+// memorySpeed reads 256 MiB three times. It returns the bytes per second of the fastest reading.
 func memorySpeed() float64 {
 	words := make([]uint64, 32<<20)
 	for i := range words {
@@ -45,7 +45,7 @@ func memorySpeed() float64 {
 		best = max(best, float64(8*len(words))/time.Since(began).Seconds())
 		sum += a + b + c + d
 	}
-	if sum == 0 { // which it is not: the sum must be needed, or nothing is read
+	if sum == 0 { // never true; using sum keeps the compiler from removing the loop
 		return 0
 	}
 	return best
@@ -53,7 +53,8 @@ func memorySpeed() float64 {
 
 const diskPart = 4 << 20
 
-// diskSpeed reads a file in order, after the system dropped it from memory.
+// diskSpeed returns the bytes per second of reading a file sequentially, after the system dropped
+// it from memory.
 func diskSpeed(name string) (float64, error) {
 	f, err := os.Open(name) //nolint:gosec // a file of the caller's folder
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// peakMemory returns the peak of a process's resident memory in bytes. Linux counts in KiB,
-// Darwin in bytes.
+// peakMemory returns the peak of a process's resident memory in bytes. Linux reports KiB, Darwin
+// bytes.
 func peakMemory(p *os.ProcessState) int64 {
 	u, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -6,29 +6,29 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// Plan is the expected cost of a work for a number of documents. It multiplies the cost at the
-// largest measured size by the ratio of the numbers of documents. If the measured growth is above
-// 1, it is the exponent of the ratio. The cost of starting a process is not multiplied.
+// Plan is the expected cost of a work for a number of documents. The cost at the largest measured
+// size is multiplied by the ratio of the numbers of documents. If the measured growth exceeds 1,
+// the ratio is raised to it. The cost of starting a process is not multiplied.
 type Plan struct {
 	Name      string  `json:"name"`
 	Documents float64 `json:"documents"`
 	Passes    int     `json:"passes"`
 	Disk      float64 `json:"cache_bytes"`
-	Memory    float64 `json:"peak_bytes,omitempty"` // with the whole of the data resident; 0, and left out, where what was measured is mostly the process's own
+	Memory    float64 `json:"peak_bytes,omitempty"` // with all data resident; 0 if most of the measured memory is the process itself
 	Hours     float64 `json:"hours"`                // on a machine like this one
 	CoreHours float64 `json:"core_hours"`           // Hours times the machine's cores
 
-	// Bound says what limits the time: arithmetic, disk if the data do not fit into memory, or
-	// memory if the work needs all data in memory. The time is then that of a machine with enough
-	// memory.
+	// Bound names the resource that limits the time: arithmetic, disk if the data do not fit into
+	// memory, or memory if the work needs all data in memory. In the last case the plan assumes a
+	// machine with enough memory.
 	Bound string `json:"bound"`
 
-	// Beyond is the ratio to the largest measured number of documents. It shows how far the plan
-	// extrapolates.
+	// Beyond is the ratio to the largest measured number of documents: the extent of the
+	// extrapolation.
 	Beyond float64 `json:"times_measured"`
 }
 
-// growthTold is the least growth that is not taken as noise.
+// growthTold is the smallest exponent of growth that exceeds noise. A smaller exponent counts as 1.
 const growthTold = 1.05
 
 // Plan returns the plan of a series for a number of documents, on machines like this one with the
@@ -66,9 +66,8 @@ func (r *Result) Plan(s *Series, documents, memory float64) (Plan, bool) {
 	return p, true
 }
 
-// reads returns how many times each pass reads the features from the disk. They take the given
-// number of bytes and do not fit into memory. It returns false if the work cannot run from the
-// disk.
+// reads returns how many times a pass reads the features from disk if they take the given number of
+// bytes and exceed the memory. fits is false if the work cannot run from disk.
 func (w *Work) reads(documents, features, memory float64) (reads float64, fits bool) {
 	if w.Whole || float64(w.Least*documents)+float64(w.Cell*features/4) > memory {
 		return 0, false
@@ -76,8 +75,9 @@ func (w *Work) reads(documents, features, memory float64) (reads float64, fits b
 	return w.Reads, true
 }
 
-// Slope returns the slope of the least-squares line through the logarithms of the points: the
-// exponent of the growth of y. It is NaN for fewer than two points, or if a value is not positive.
+// Slope returns the slope of the least-squares line through the logarithms of the points, which is
+// the exponent of the growth of y. It is NaN for fewer than two points, or if a value is not
+// positive.
 func Slope(x, y []float64) float64 {
 	if len(x) != len(y) {
 		panic("bench: as many x as y")
@@ -102,8 +102,9 @@ func Slope(x, y []float64) float64 {
 	return products / squares
 }
 
-// Growth returns the exponents of processor time, with the usual number of passes, and of peak
-// memory over the number of documents. They are NaN if there are too few points.
+// Growth returns the exponents with which processor time and peak memory grow with the number of
+// documents. The time includes the usual number of passes. Both are NaN if there are too few
+// points.
 func (s *Series) Growth() (time, memory float64) {
 	var x, t, m []float64
 	for _, p := range s.Points {

@@ -24,16 +24,16 @@ const (
 	otherFile = "other"
 )
 
-// Work is something the program does.
+// Work is a task of the program that is measured.
 type Work struct {
 	Name string `json:"name"`
 
-	// Args is the command line. DATA, TEXT, MODEL and OTHER are replaced by files.
+	// Args is the command line. The words DATA, TEXT, MODEL and OTHER are replaced by file names.
 	Args []string `json:"args"`
 
-	// Knob is the hyperparameter that limits the passes over the data, empty if there is none. Few
-	// and Many are two values of it. Usual is the number of passes that plans assume, and Unit is
-	// the name of a pass.
+	// Knob is the hyperparameter that limits the passes over the data. It is empty for a work
+	// without passes. Few and Many are its values in the two runs. Usual is the number of passes in
+	// plans, and Unit is the name of a pass.
 	Knob  string `json:"knob,omitempty"`
 	Few   int    `json:"-"`
 	Many  int    `json:"-"`
@@ -43,13 +43,14 @@ type Work struct {
 	// Whole means that the work needs all features in memory.
 	Whole bool `json:"needs_memory,omitempty"`
 
-	// If the features do not fit into memory, each pass after the first reads Reads times their
-	// bytes. Memory then holds Least bytes for a document and Cell bytes for a feature of it.
+	// If the features exceed the memory, each pass after the first reads Reads times their size
+	// from disk. The work then needs Least bytes of memory for a document, and Cell bytes for each
+	// feature of a document.
 	Reads float64 `json:"reads_per_pass,omitempty"`
 	Least float64 `json:"least_bytes_per_document,omitempty"`
 	Cell  float64 `json:"least_bytes_per_value,omitempty"`
 
-	// Most is the largest number of documents that is measured, 0 for any.
+	// Most is the largest number of documents to measure. 0 is no limit.
 	Most int `json:"-"`
 }
 
@@ -71,23 +72,24 @@ func (s *size) arguments(w *Work, value int) []string {
 
 func (s *size) file(name string) string { return filepath.Join(s.dir, name) }
 
-// textMost is the largest number of documents that is written as text, which is three times as
-// large as a cache.
+// textMost is the largest number of documents to write as text. Text takes three times the space of
+// a cache.
 const textMost = 12_000_000
 
-// Programs returns the works other than trainings.
+// Programs returns the works that are not measured as trainings: conversion, regression, eval and
+// score.
 func Programs() []Work {
 	return []Work{
 		{Name: "write text", Args: words("data convert DATA --out TEXT --max-memory 1000000 -q"), Most: textMost},
 		{Name: "convert text", Args: words("data convert TEXT --out OTHER.lwd --max-memory 1000000 -q"), Most: textMost},
-		{Name: "regression", Args: training("regression")}, // which leaves the model of the next two
+		{Name: "regression", Args: training("regression")}, // its model is used by the next two works
 		{Name: "eval", Args: words("eval --data DATA --model MODEL --max-memory 1000000 --no-record --format json")},
 		{Name: "score", Args: words("score --data DATA --model MODEL --out OTHER.scores --max-memory 1000000 -q")},
 	}
 }
 
-// Trainings returns the default trainings. The number of evaluations that L-BFGS needs depends on
-// the data; plans assume 100.
+// Trainings returns the default trainings. L-BFGS needs a number of evaluations that depends on the
+// data. Plans assume 100.
 func Trainings() []Work {
 	evaluations := func(name string, more ...string) Work {
 		return Work{Name: name, Args: training(name, more...), Knob: "iterations", Few: 2, Many: 32, Usual: 100, Unit: "evaluation", Reads: 1}
@@ -98,11 +100,12 @@ func Trainings() []Work {
 	rounds := func(name, knob string, usual int, more ...string) Work {
 		return Work{Name: name, Args: training(name, more...), Knob: knob, Few: 2, Many: 32, Usual: usual, Unit: strings.TrimSuffix(knob, "s"), Whole: true}
 	}
-	// Newton's method ends by itself after a few iterations, which take unlike numbers of passes: a training is
-	// measured as a whole. It reads its features 52 and 54 times (two sets of 136 features).
+	// Newton's method stops after a few iterations with different numbers of passes, so the
+	// training is measured as a whole. It read the features 52 and 54 times on two data sets with
+	// 136 features.
 	newton := Work{Name: "ranksvm", Args: training("ranksvm"), Usual: 1, Unit: "training", Reads: 52}
-	// ConvexLoss holds 196 bytes for each document (measured on a million documents, 100 in a
-	// query).
+	// ConvexLoss stores 196 bytes for each document, measured on a million documents with 100 in a
+	// query.
 	convex := evaluations("convexloss")
 	convex.Least = 200
 	return []Work{
@@ -113,7 +116,7 @@ func Trainings() []Work {
 	}
 }
 
-// codes sets the memory that trees need if the data do not fit: for each document its state, and a
+// codes sets the memory that trees need if the data do not fit: the state of each document, and a
 // byte for each feature (docs/out-of-core.md).
 func codes(w Work) Work {
 	w.Whole, w.Least, w.Cell = false, 80, 1
@@ -124,7 +127,8 @@ func training(method string, more ...string) []string {
 	return append(words("train --method "+method+" --train DATA --model MODEL --max-memory 1000000 --no-record --format json"), more...)
 }
 
-// Select returns the trainings of these names, or all if there are no names.
+// Select returns the trainings with these names, or all trainings if names is empty. An unknown
+// name is an error.
 func Select(names []string) ([]Work, error) {
 	all := Trainings()
 	if len(names) == 0 {
@@ -147,14 +151,14 @@ func Select(names []string) ([]Work, error) {
 
 func words(line string) []string { return strings.Fields(line) }
 
-// Usage is the cost of a process.
+// Usage is the measured cost of a process.
 type Usage struct {
 	Seconds float64 // from its start to its end
-	CPU     float64 // of all its threads, the system's work for them included
-	Memory  int64   // peak of its resident memory in bytes, mapped files included; 0 where the system does not tell
+	CPU     float64 // processor time of all its threads, including time in the kernel
+	Memory  int64   // peak of resident memory in bytes, mapped files included; 0 if the system does not report it
 }
 
-// output has the parts of a command's JSON output that are used here.
+// output contains the counts in a command's JSON output.
 type output struct {
 	documents, iterations, evaluations int
 }

@@ -10,23 +10,24 @@ import (
 )
 
 const (
-	// correlatedDocs and correlatedFeatures bound what all pairs of features are compared on.
+	// correlatedDocs and correlatedFeatures limit the documents and features in the comparison of
+	// all pairs.
 	correlatedDocs, correlatedFeatures = 2000, 1500
-	// mostPairs is the number of pairs listed.
+	// mostPairs is the largest number of listed pairs.
 	mostPairs = 30
-	// strongPair is the least correlation of a listed pair.
+	// strongPair is the smallest absolute correlation of a listed pair.
 	strongPair = 0.9
 )
 
 // Pair is the rank correlation (Spearman's) of two features over documents.
 type Pair struct {
-	A           int     `json:"a"` // numbers, from 1
+	A           int     `json:"a"` // feature numbers, from 1
 	B           int     `json:"b"`
 	Correlation float64 `json:"rank_correlation"`
 }
 
-// ranked sets dst to the ranks of values, from −1/2 to 1/2. Equal values share the mean of their
-// ranks; missing values get 0.
+// ranked sets dst to the ranks of values, scaled to the interval from −1/2 to 1/2. Equal values get
+// the mean of their ranks. Missing values get 0. order is scratch memory.
 func ranked(dst, values []float64, order []int) {
 	order = order[:0]
 	for i, v := range values {
@@ -58,8 +59,8 @@ func gradeRanks(d *dataset.Dataset) []float64 {
 	return ranks
 }
 
-// withinQueries returns the rank correlation of values with the grades. Ranks are within queries,
-// and one correlation is over all queries.
+// withinQueries returns the rank correlation of values with the grades, over all documents. Each
+// document has its rank within its query.
 func withinQueries(d *dataset.Dataset, values, grades []float64) float64 {
 	var product, own, theirs float64
 	var ranks []float64
@@ -80,8 +81,8 @@ func withinQueries(d *dataset.Dataset, values, grades []float64) float64 {
 	return product / math.Sqrt(own*theirs)
 }
 
-// correlated returns the strongly correlated pairs of features, the strongest first. It uses evenly
-// spaced documents.
+// correlated returns the strongly correlated pairs of features, the strongest first. It compares
+// evenly spaced documents.
 func correlated(d *dataset.Dataset, features []Feature) []Pair {
 	var columns []int
 	for j := range features {
@@ -123,14 +124,14 @@ func correlated(d *dataset.Dataset, features []Feature) []Pair {
 	return pairs[:min(mostPairs, len(pairs))]
 }
 
-// equalColumns returns the groups of features that are equal in every document. Constant features
-// are left out.
+// equalColumns returns the groups of features that are equal in every document. It omits constant
+// features.
 func equalColumns(d *dataset.Dataset) [][]int {
 	constant, _ := constants(d)
 	hashes := make([]uint64, d.Features)
 	for from := 0; from < len(d.X()); from += d.Features {
 		for j, v := range d.X()[from : from+d.Features] {
-			hashes[j] = (hashes[j] ^ uint64(bitsOf(v))) * 1099511628211 // FNV-1a, by words
+			hashes[j] = (hashes[j] ^ uint64(bitsOf(v))) * 1099511628211 // FNV-1a over words instead of bytes
 		}
 	}
 	groups, order := make(map[uint64][]int), []uint64(nil)
@@ -152,7 +153,7 @@ func equalColumns(d *dataset.Dataset) [][]int {
 	return copies
 }
 
-// bitsOf returns the bits of a value, the same for both zeros and for all NaNs.
+// bitsOf returns the bits of a value. Both zeros have the same bits, and so do all NaNs.
 func bitsOf(v float32) uint32 {
 	if v != v {
 		return 0x7fc00000

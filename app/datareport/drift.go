@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// fewQueries is the least number of queries for a test.
+	// fewQueries is the smallest number of queries for a test.
 	fewQueries = 5
 	// quantiles is the number of parts for the population stability index.
 	quantiles = 10
@@ -24,34 +24,36 @@ type Drift struct {
 	Sampled   int `json:"documents_sampled"`
 
 	SharedIDs     int `json:"query_ids_in_both"`
-	SharedQueries int `json:"queries_in_both"` // with the same documents and grades
+	SharedQueries int `json:"queries_in_both"` // queries with the same documents and grades in both
 
-	Features []Moved `json:"features"` // one a feature
+	Features []Moved `json:"features"` // one per feature
 	Grades   Moved   `json:"grades"`
 	Lengths  Moved   `json:"documents_per_query"`
-	// GradesMean is that of the first data, which Grades.Mean, that of the other ones, is compared with.
+	// GradesMean is the mean grade of the first data. Grades.Mean is the mean grade of the other
+	// data.
 	GradesMean float64 `json:"grades_mean_of_first"`
-	Tested     bool    `json:"tested"` // both have queries enough
+	Tested     bool    `json:"tested"` // both data sets have enough queries for tests
 }
 
-// Moved describes how the distribution of a quantity differs.
+// Moved describes how the distribution of a quantity differs. Missing and Mean describe the other
+// data.
 type Moved struct {
-	Distance  float64 `json:"distance"`  // largest difference of the documents' distribution functions
-	Stability float64 `json:"stability"` // population stability index, over tenths of the first data and the missing
+	Distance  float64 `json:"distance"`  // Kolmogorov–Smirnov distance between the documents' values
+	Stability float64 `json:"stability"` // population stability index over tenths of the first data, and over missing values
 	Missing   float64 `json:"missing_share"`
 	Mean      float64 `json:"mean"`
 
-	// P is the p value of the test that the queries of both data sets have one distribution. The
-	// Kolmogorov–Smirnov test is applied to the queries' means and to their deviations, and the
-	// smaller p is doubled. The unit is the query, because documents of a query resemble each
-	// other. Holm is corrected over all tests. Without a test both are 1.
+	// P tests whether the queries of both data sets have the same distribution. The
+	// Kolmogorov–Smirnov test compares the queries' means, and their deviations. P is twice the
+	// smaller p-value. The unit is the query, because documents of a query resemble each other.
+	// Holm is P corrected over all tests. Both are 1 without a test.
 	P    float64 `json:"p"`
 	Holm float64 `json:"p_holm"`
 
-	histogram [bins]int // between the first data's least and largest value
+	histogram [bins]int // over bins between the smallest and largest value of the first data
 }
 
-// newDrift compares d with other data. features describe the sample of d.
+// newDrift compares d with the data against. sample is the sample of d, which features describe.
 func newDrift(d, against, sample *dataset.Dataset, features []Feature, c Config) (*Drift, error) {
 	columns, err := dataset.MatchNames(d.FeatureNames, against.FeatureNames, true)
 	if err != nil {
@@ -76,7 +78,7 @@ func newDrift(d, against, sample *dataset.Dataset, features []Feature, c Config)
 		if at < other.Features {
 			column(b, other, at)
 		} else {
-			clear(b) // text leaves out trailing features that are 0
+			clear(b) // text omits trailing features that are 0
 		}
 		f := &features[j]
 		r.Features[j] = moved(sample, other, a, b)
@@ -95,8 +97,8 @@ func newDrift(d, against, sample *dataset.Dataset, features []Feature, c Config)
 	return r, against.Changed()
 }
 
-// correct corrects the p values for the number of tests, over all features, the grades and the
-// lengths.
+// correct sets Holm in all features, the grades and the lengths. Holm's correction is over all
+// these tests.
 func (r *Drift) correct() {
 	all := []*Moved{&r.Grades, &r.Lengths}
 	for j := range r.Features {
@@ -114,7 +116,7 @@ func (r *Drift) correct() {
 	}
 }
 
-// sharedIDs counts the query ids of d that also occur in the other data.
+// sharedIDs returns the number of query ids of d that also occur in other.
 func sharedIDs(d, other *dataset.Dataset) int {
 	ids, n := make(map[string]bool), 0
 	for i := range other.Queries {
@@ -159,7 +161,7 @@ func movedLengths(d, other *dataset.Dataset) Moved {
 	return m
 }
 
-// smirnov returns the p value of the Kolmogorov–Smirnov test, 1 if there are too few values.
+// smirnov returns the p-value of the Kolmogorov–Smirnov test, or 1 if there are too few values.
 func smirnov(a, b []float64) float64 {
 	if len(a) < fewQueries || len(b) < fewQueries {
 		return 1
@@ -171,7 +173,8 @@ func smirnov(a, b []float64) float64 {
 	return p
 }
 
-// byQuery returns the mean and the deviation of the values in each query that has values.
+// byQuery returns the mean and the deviation of the values in each query. It skips queries without
+// values.
 func byQuery(d *dataset.Dataset, values []float64) (means, deviations []float64) {
 	for i := range d.Queries {
 		q := &d.Queries[i]
@@ -194,9 +197,9 @@ func byQuery(d *dataset.Dataset, values []float64) (means, deviations []float64)
 	return means, deviations
 }
 
-// stability returns the population stability index of b against a, Σ (q − p)·log(q/p). The parts
-// are tenths of a's values and the missing values; there has a's values without the missing ones.
-// Half a document is added to each part, so that none is empty.
+// stability returns the population stability index of b against a, Σ (q − p)·log(q/p). The sum is
+// over tenths of a's values and over missing values. there contains a's values that are not
+// missing. Half a document is added to each part, so that no part is empty.
 func stability(a, b, there []float64) float64 {
 	there = slices.Clone(there)
 	slices.Sort(there)

@@ -12,7 +12,7 @@ import (
 
 const bins = 20
 
-// resamples is the number of bootstrap samples of an interval.
+// resamples is the number of bootstrap samples for an interval.
 const resamples = 1000
 
 // Feature describes a feature over the sampled documents.
@@ -20,9 +20,9 @@ type Feature struct {
 	Number   int     `json:"feature"` // from 1
 	Name     string  `json:"name"`
 	Missing  float64 `json:"missing_share"`
-	Distinct int     `json:"distinct"` // different values
+	Distinct int     `json:"distinct"` // number of different values
 
-	// Of the values that are there; 0 if none is.
+	// These are over the values that are not missing, and 0 if all are missing.
 	Min       float64 `json:"min"`
 	Median    float64 `json:"median"`
 	Max       float64 `json:"max"`
@@ -32,22 +32,22 @@ type Feature struct {
 	Constant       bool `json:"constant"`        // one value in all documents
 	ConstantWithin bool `json:"constant_within"` // one value in every query
 
-	// Up is the NDCG@10 of ranking by the feature, Down of ranking against it. Missing values are
-	// ranked last. Low and High are the interval of the larger one.
+	// Up is the NDCG@10 of ranking by the feature, and Down of ranking by its negative. Missing
+	// values are ranked last. Low and High bound the confidence interval of the larger one.
 	Up   float64 `json:"ndcg@10"`
 	Down float64 `json:"ndcg@10_reversed"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 
-	// WithGrade is the rank correlation with the grade within the queries, from −1 to 1.
+	// WithGrade is the rank correlation with the grade within queries, from −1 to 1.
 	WithGrade float64 `json:"rank_correlation_with_grade"`
 
-	Suspect string `json:"suspect,omitempty"` // why it may be no feature at all
+	Suspect string `json:"suspect,omitempty"` // reason why the column may not be a feature
 
 	histogram [bins]int // between Min and Max
 }
 
-// best is the NDCG@10 in the better direction.
+// best returns the larger of Up and Down.
 func (f *Feature) best() float64 { return max(f.Up, f.Down) }
 
 func (r *Report) describe(ctx context.Context, d, sample *dataset.Dataset) error {
@@ -111,7 +111,8 @@ func (f *Feature) distribute(values []float64) {
 	f.Deviation = math.Sqrt(square)
 }
 
-// binOf returns the bar of a value. Values outside count in the first or the last bar.
+// binOf returns the index of the bin of a value. A value outside low to high falls into the first
+// or last bin.
 func binOf(v, low, high float64) int {
 	if !(high > low) {
 		return 0
@@ -158,8 +159,8 @@ func (r *Report) rankBy(f *Feature, d *dataset.Dataset, values, scores []float64
 	return nil
 }
 
-// means returns the unweighted mean of a measure over the queries that count, and the values of
-// these queries. Ties are ranked in random order. Without values the mean is 0.
+// means returns the unweighted mean of a measure over the queries for which it is defined, and the
+// values of these queries. Ties are ranked in random order. The mean over no queries is 0.
 func means(d *dataset.Dataset, scores []float64, by []measure.Measure) (mean float64, values []float64, err error) {
 	e, err := measure.Evaluate(d, scores, by, measure.TiesAverage)
 	if err != nil {
@@ -179,8 +180,8 @@ func means(d *dataset.Dataset, scores []float64, by []measure.Measure) (mean flo
 	return mean / float64(len(values)), values, nil
 }
 
-// constants returns which features are constant in all documents, and which within every query. A
-// missing value counts as a value.
+// constants reports for each feature whether it is constant in all documents, and whether it is
+// constant within every query. A missing value counts as a value.
 func constants(d *dataset.Dataset) (whole, within []bool) {
 	whole, within = slices.Repeat([]bool{true}, d.Features), slices.Repeat([]bool{true}, d.Features)
 	first := d.Queries[0].Row(0)

@@ -12,15 +12,16 @@ import (
 
 // The levels of findings.
 const (
-	problem = "problem" // something is probably wrong
-	look    = "look"    // something to decide before a training
-	note    = "note"    // something to know
+	problem = "problem" // the data are probably wrong
+	look    = "look"    // the user should decide before training
+	note    = "note"    // for information
 )
 
 const (
-	// movedLevel is the significance level of a changed distribution, for corrected p values.
+	// movedLevel is the significance level for a changed distribution. It applies to corrected
+	// p-values.
 	movedLevel = 0.05
-	// movedMuch is the stability index of a large change, as is usual in credit scoring.
+	// movedMuch is the stability index of a large change. The value is usual in credit scoring.
 	movedMuch = 0.25
 	// mostNames is the largest number of features that a sentence names.
 	mostNames = 8
@@ -43,7 +44,7 @@ func (r *Report) say(level, text string, args ...any) {
 	r.Findings = append(r.Findings, Finding{level, fmt.Sprintf(text, args...)})
 }
 
-// have begins a sentence about n features.
+// have returns the beginning of a sentence about n features.
 func have(n int) string {
 	if n == 1 {
 		return "1 feature has"
@@ -51,7 +52,7 @@ func have(n int) string {
 	return fmt.Sprintf("%d features have", n)
 }
 
-// names lists features in a sentence, at most mostNames of them.
+// names joins feature names for a sentence. It lists at most mostNames of them.
 func names(list []string) string {
 	if len(list) <= mostNames {
 		return strings.Join(list, ", ")
@@ -82,7 +83,7 @@ func (r *Report) findSuspects() {
 	for j := range r.Features {
 		if f := &r.Features[j]; f.Suspect != "" {
 			level := problem
-			if f.Suspect == "is called an identifier" {
+			if f.Suspect == "has the name of an identifier" {
 				level = look
 			}
 			r.say(level, "%s is probably not a feature: it %s.", f.label(), f.Suspect)
@@ -98,7 +99,7 @@ func (r *Report) findDrift() {
 		r.say(look, "%d of %d query ids are in both data sets, with other documents or grades.", d.SharedIDs, r.Info.Queries)
 	}
 	if !d.Tested {
-		r.say(note, "Too few queries to test whether the data differ: %d and %d, at least %d of each are needed.", r.Info.Queries, d.Queries, fewQueries)
+		r.say(note, "There are too few queries to test whether the data differ: %d and %d; each data set needs at least %d.", r.Info.Queries, d.Queries, fewQueries)
 		return
 	}
 	var much, some []string
@@ -136,10 +137,10 @@ func (r *Report) findQueries() {
 		r.say(level, "%d of %d queries have documents of one grade only: all their rankings are equally good, and training learns nothing from them.", n, i.Queries)
 	}
 	if n := i.Duplicates.ConflictingGrades; n > 0 {
-		r.say(look, "%d documents have the features of another one of their query, and another grade: no model can tell them apart.", n)
+		r.say(look, "%d documents have the same features as another document of their query, but another grade: no model can distinguish them.", n)
 	}
 	if n := i.Duplicates.RepeatedIDs; n > 0 {
-		r.say(look, "%d documents have the identifier of an earlier one of their query.", n)
+		r.say(look, "%d documents have the same identifier as an earlier document of their query.", n)
 	}
 }
 
@@ -148,7 +149,7 @@ func (r *Report) findFeatures() {
 		r.say(note, "%s one value in all documents: %s.", have(len(list)), names(list))
 	}
 	if list := r.which(func(f *Feature) bool { return f.ConstantWithin && !f.Constant }); len(list) > 0 {
-		r.say(note, "%s one value in every query, which ranks nothing alone but may help trees: %s.", have(len(list)), names(list))
+		r.say(note, "%s one value within each query, which cannot rank documents alone but may help trees: %s.", have(len(list)), names(list))
 	}
 	if len(r.Copies) > 0 {
 		var list []string
@@ -159,7 +160,7 @@ func (r *Report) findFeatures() {
 			}
 			list = append(list, strings.Join(each[:min(4, len(each))], " = "))
 		}
-		r.say(look, "Features that are the same in every document: %s.", names(list))
+		r.say(look, "Features that are equal in every document: %s.", names(list))
 	}
 	if list := r.which(func(f *Feature) bool { return f.Missing > 0 }); len(list) > 0 {
 		most := slices.MaxFunc(r.Features, func(a, b Feature) int { return cmp.Compare(a.Missing, b.Missing) })
@@ -194,10 +195,10 @@ func (r *Report) findBest() {
 }
 
 const (
-	// nearlyAll is the share of the distance between a random and a perfect ranking. A feature that
-	// reaches more is suspect.
+	// nearlyAll is a share of the distance between random and perfect ranking. A feature that
+	// covers more of the distance is suspect.
 	nearlyAll = 0.9
-	// fewDocs is the number of documents below which distinct values prove nothing.
+	// fewDocs is the number of documents below which distinct values do not indicate identifiers.
 	fewDocs = 50
 )
 
@@ -212,7 +213,7 @@ func (r *Report) suspect(sample *dataset.Dataset) {
 	}
 }
 
-// suspicion says why a column is probably not a feature, or returns "".
+// suspicion returns the reason why a column is probably not a feature, or "".
 func (r *Report) suspicion(f *Feature, d *dataset.Dataset, values []float64) string {
 	switch {
 	case f.Constant:
@@ -226,16 +227,16 @@ func (r *Report) suspicion(f *Feature, d *dataset.Dataset, values []float64) str
 	case d.Docs() < fewDocs:
 		return ""
 	case f.Distinct == d.Docs() && wholeNumbers(values):
-		return "is another whole number in every document: an identifier?" + inOrder(values)
+		return "has a different whole number in every document, like an identifier" + inOrder(values)
 	case f.ConstantWithin && f.Distinct == len(d.Queries) && f.Distinct > 10 && f.Missing == 0 && wholeNumbers(values):
-		return "is another whole number in every query: its identifier?"
+		return "has a different whole number in every query, like a query identifier"
 	case f.Distinct > 1 && isID(f.Name):
-		return "is called an identifier"
+		return "has the name of an identifier"
 	}
 	return ""
 }
 
-// equalTo reports whether values are the grades, rounded to float32 as features are.
+// equalTo reports whether values equal the grades, rounded to float32 as features are.
 func equalTo(values, grades []float64) bool {
 	for i, v := range values {
 		if v != float64(float32(grades[i])) {
@@ -254,14 +255,15 @@ func wholeNumbers(values []float64) bool {
 	return true
 }
 
-// inOrder says that values ascend or descend from each document to the next.
+// inOrder returns a clause if values ascend or descend strictly from each document to the next.
+// Otherwise it returns "".
 func inOrder(values []float64) string {
 	up, down := true, true
 	for i := 1; i < len(values); i++ {
 		up, down = up && values[i] > values[i-1], down && values[i] < values[i-1]
 	}
 	if up || down {
-		return " It follows the order of the file."
+		return ", and follows the order of the file"
 	}
 	return ""
 }

@@ -30,9 +30,9 @@ type content struct {
 	Style                  template.CSS
 	Policy                 string
 	Rows                   []row
-	Left                   int // features left out
-	Docs                   int // of the largest group of grades
-	Longest                int // queries of the largest group of lengths
+	Left                   int // number of omitted features
+	Docs                   int // number of documents in the largest group of grades
+	Longest                int // number of queries in the largest group of lengths
 	PairRows               []pairRow
 	CopyRows               []string
 }
@@ -42,7 +42,7 @@ type row struct {
 	Moved *Moved // nil without other data
 }
 
-// Label is the feature's name, cut off where it is long.
+// Label returns the feature's name. A long name is cut.
 func (r row) Label() string { return r.label() }
 
 type pairRow struct {
@@ -50,7 +50,7 @@ type pairRow struct {
 	Correlation float64
 }
 
-// Write writes the page.
+// Write writes the HTML page.
 func (r *Report) Write(w io.Writer) error {
 	text, err := r.page()
 	if err != nil {
@@ -60,13 +60,14 @@ func (r *Report) Write(w io.Writer) error {
 	return err
 }
 
-// Size returns the number of bytes of the page, and of its features.
+// Size returns the size of the page in bytes, and the number of features on it.
 func (r *Report) Size() (size, features int, err error) {
 	text, err := r.page()
 	return len(text), bytes.Count(text, []byte(`<tr class="feature">`)), err
 }
 
-// page returns the page with as many features as fit into the size limit.
+// page returns the page within the size limit. It halves the number of features until the page
+// fits.
 func (r *Report) page() ([]byte, error) {
 	rows := r.rows()
 	for n := len(rows); ; n /= 2 {
@@ -80,8 +81,8 @@ func (r *Report) page() ([]byte, error) {
 	}
 }
 
-// rows returns all features: first suspect ones, then those with a changed distribution. Within
-// each group, features that rank better come first.
+// rows returns all features: suspect features first, then features with a changed distribution,
+// then the other features. Within each group, features that rank better come first.
 func (r *Report) rows() []row {
 	rows := make([]row, len(r.Features))
 	for j := range rows {
@@ -152,7 +153,7 @@ func percent(v float64) string {
 	return strconv.FormatFloat(100*v, 'f', 1, 64)
 }
 
-// shareBar draws n of most as a bar.
+// shareBar draws the number n as a bar, where most has full length.
 func shareBar(n, most int) template.HTML {
 	width := 0.0
 	if most > 0 {
@@ -161,7 +162,7 @@ func shareBar(n, most int) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="share" viewBox="0 0 160 10" aria-hidden="true"><path d="M0 0H%.1fV10H0z"/></svg>`, width)) //nolint:gosec // numbers alone
 }
 
-// bars draws the histogram of a feature, and that of the other data over it.
+// bars draws the histogram of a feature, and over it the histogram of the other data.
 func bars(r row) template.HTML {
 	var b strings.Builder
 	b.WriteString(`<svg class="histogram" viewBox="0 0 100 22" aria-hidden="true"><path class="own" d="`)
@@ -176,8 +177,8 @@ func bars(r row) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // numbers alone
 }
 
-// outline draws the outline of a histogram. Heights are square roots of shares, so that small
-// numbers are visible.
+// outline draws the outline of a histogram. Heights are square roots of counts, so that small
+// counts are visible.
 func outline(b *strings.Builder, counts [bins]int, closed bool) {
 	most := max(1, slices.Max(counts[:]))
 	height := func(n int) string {

@@ -1,5 +1,5 @@
-// Package datareport makes an HTML page about judged data. It describes sizes, grades and features,
-// and reports anomalies and differences between two data sets.
+// Package datareport makes an HTML page about judged data. The page describes sizes, grades and
+// features, and reports anomalies and differences between two data sets.
 //
 // Start reading at [Build]. Each subject has a file, and findings.go writes the sentences at the
 // beginning of the page. The package must not know about models.
@@ -17,38 +17,38 @@ import (
 )
 
 const (
-	// DefaultMaxDocs is the largest number of documents that are described without sampling.
+	// DefaultMaxDocs is the default size of the sample, in documents.
 	DefaultMaxDocs = 100_000
 	// DefaultMaxBytes is the default size limit of a page.
 	DefaultMaxBytes = 4_000_000
 )
 
-// Config says what to report on.
+// Config contains the options of a report.
 type Config struct {
 	Title   string
 	Source  string // name of the data
-	Against string // of the data they are compared with
+	Against string // name of the data to compare with
 
-	Convention measure.Convention // of NDCG@10, with the threshold of relevance
-	MaxDocs    int                // of the sample; 0: DefaultMaxDocs
-	MaxBytes   int                // of the page; 0: DefaultMaxBytes
+	Convention measure.Convention // of NDCG@10; its threshold defines relevance
+	MaxDocs    int                // size of the sample; 0: DefaultMaxDocs
+	MaxBytes   int                // size limit of the page; 0: DefaultMaxBytes
 	Seed       uint64             // of the sample and the bootstrap
 
-	// Observe, if not nil, is called as features are worked on.
+	// Observe, if not nil, is called with the number of features done.
 	Observe func(done, total int)
 }
 
-// Report has all results. Its JSON form is the output of "data report".
+// Report contains the results. Its JSON form is the output of "data report".
 type Report struct {
 	config Config
 
 	Findings []Finding    `json:"findings"` // the most important first
 	Info     dataset.Info `json:"data"`
-	Sampled  int          `json:"documents_sampled"` // for all that follows: whole queries, drawn; all if not more
+	Sampled  int          `json:"documents_sampled"` // documents in the sample, which the following fields describe
 	Random   float64      `json:"random_ndcg@10"`    // NDCG@10 of documents in random order
 	Features []Feature    `json:"features"`
-	Pairs    []Pair       `json:"correlated"`        // features by their rank correlation, the strongest first
-	Copies   [][]int      `json:"equal_features"`    // numbers of features that are the same in every document
+	Pairs    []Pair       `json:"correlated"`        // correlated features, the strongest pair first
+	Copies   [][]int      `json:"equal_features"`    // groups of features that are equal in every document
 	Drift    *Drift       `json:"against,omitempty"` // nil without other data
 }
 
@@ -90,7 +90,8 @@ func Build(ctx context.Context, d, against *dataset.Dataset, c Config) (*Report,
 	return r, d.Changed()
 }
 
-// sampleOf returns randomly drawn queries with about MaxDocs documents, or d if it has no more.
+// sampleOf returns randomly drawn queries with about c.MaxDocs documents. It returns d itself if d
+// has at most c.MaxDocs documents.
 func sampleOf(d *dataset.Dataset, c Config) *dataset.Dataset {
 	if d.Docs() <= c.MaxDocs {
 		return d

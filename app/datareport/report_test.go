@@ -102,7 +102,7 @@ func TestPlanted(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"grade": "equals the g", "monotone": "orders the d", "nearly": "ranks nearly", "doc_number": "is another w", "row": "is another w", "query number": "is another w", "price_id": "is called an",
+		"grade": "equals the g", "monotone": "orders the d", "nearly": "ranks nearly", "doc_number": "has a differ", "row": "has a differ", "query number": "has a differ", "price_id": "has the name",
 	}
 	if diff := cmp.Diff(want, suspects); diff != "" {
 		t.Errorf("suspects: %s", diff)
@@ -128,8 +128,8 @@ func TestPlanted(t *testing.T) {
 	}
 	text := said(r)
 	for _, part := range []string{
-		"problem grade is probably not a feature: it equals the grade", "problem row is probably not a feature", "It follows the order of the file", "look price_id is probably not a feature",
-		"note 1 feature has one value in all documents: constant.", "note 2 features have one value in every query, which ranks nothing alone but may help trees: of the query, query number.", "look Features that are the same in every document: noise = noise copy.",
+		"problem grade is probably not a feature: it equals the grade", "problem row is probably not a feature", "and follows the order of the file", "look price_id is probably not a feature",
+		"note 1 feature has one value in all documents: constant.", "note 2 features have one value within each query, which cannot rank documents alone but may help trees: of the query, query number.", "look Features that are equal in every document: noise = noise copy.",
 		"look 1 feature has missing values, gappy most: 25", "linear functions and networks need --normalize",
 	} {
 		if !strings.Contains(text, part) {

@@ -1,9 +1,9 @@
-// Command manual writes the pages of the manual (section 1) and the completions of shells into a folder:
+// Command manual writes the manual pages (section 1) and shell completions into a folder:
 //
 //	go run ./app/manual DIR
 //
-// DIR/man1 gets a page a command, DIR/completions a script a shell. The pages' date is that of
-// SOURCE_DATE_EPOCH (seconds), so that the same commit gives the same bytes.
+// DIR/man1 gets a page for each command, and DIR/completions a script for each shell. The date of
+// the pages is SOURCE_DATE_EPOCH (in seconds), so that the same commit gives the same bytes.
 package main
 
 import (
@@ -60,7 +60,7 @@ func write(dir string) error {
 	return nil
 }
 
-// disableTag leaves out of every page that and when it was generated.
+// disableTag removes the generation date from the pages of a command and its subcommands.
 func disableTag(c *cobra.Command) {
 	c.DisableAutoGenTag = true
 	for _, child := range c.Commands() {
@@ -68,7 +68,7 @@ func disableTag(c *cobra.Command) {
 	}
 }
 
-// commitDate returns the time of SOURCE_DATE_EPOCH, now without it.
+// commitDate returns the time in SOURCE_DATE_EPOCH, or the current time if it is not set.
 func commitDate() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {

@@ -13,40 +13,41 @@ import (
 	"time"
 )
 
-// All is what became of every experiment.
+// All contains the results of all experiments.
 type All struct {
 	Facts    []Fact
 	Outcomes []Outcome
 }
 
-// Outcome is what became of one experiment.
+// Outcome is the result of one experiment.
 type Outcome struct {
 	Experiment
 
-	Report *Report // nil if it was skipped
+	Report *Report // nil if the experiment was skipped
 	Took   Took
-	Why    string // it was skipped
+	Why    string // reason for skipping it
 }
 
 // AllOptions are the options of RunAll.
 type AllOptions struct {
 	Options // Records, Command and Observe are set for each experiment
 
-	// Out is the folder, which must be there, of the experiments' files and of
-	// their records, one folder each.
+	// Out is an existing folder for the experiments' files. The records of each experiment go to a
+	// folder in it.
 	Out string
 
-	// CommandOf returns the command line that leads to an experiment alone.
+	// CommandOf returns the command line that runs an experiment alone.
 	CommandOf func(*Experiment) string
 
-	// Observe, if not nil, is called with the progress: the number of finished experiments and of
-	// all, then the name, stage and progress of the current one.
+	// Observe, if not nil, is called with the progress: the number of finished experiments, the
+	// number of all, and the name, stage and progress of the current experiment.
 	Observe func(at, of int, name, stage string, done, total int)
 }
 
-// RunAll runs the experiments that the data allow, all of them if the list is nil, and writes the files
-// of each when it is done. Experiments with published numbers are written again in the end, when it is
-// known where each number counts. The result gives the reason for every experiment that was not run.
+// RunAll runs the experiments whose data exist. If experiments is nil, it runs all experiments. It
+// writes an experiment's files when the experiment ends. At the end it writes experiments with
+// published numbers again, because only then is it known by which experiment each number counts.
+// The result gives the reason for every skipped experiment.
 func RunAll(ctx context.Context, experiments []Experiment, o AllOptions) (*All, error) {
 	if experiments == nil {
 		experiments = Experiments()
@@ -84,7 +85,7 @@ func RunAll(ctx context.Context, experiments []Experiment, o AllOptions) (*All, 
 		if len(r.Claims) == 0 {
 			continue
 		}
-		if _, err := r.Write(o.Out); err != nil { // once more, with what counts elsewhere
+		if _, err := r.Write(o.Out); err != nil { // write again, because repeated numbers are now marked
 			return nil, err
 		}
 	}
@@ -136,7 +137,7 @@ func (a *All) orders() []OrderClaim {
 	return all
 }
 
-// reports returns the reports of the experiments that were run.
+// reports returns the reports of the experiments that ran.
 func (a *All) reports() []*Report {
 	var all []*Report
 	for i := range a.Outcomes {
@@ -147,11 +148,11 @@ func (a *All) reports() []*Report {
 	return all
 }
 
-// setsIn lists the folders of the data.
+// setsIn returns the names of the data sets in a folder.
 func setsIn(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // the experiments have reported it
+		return nil // the experiments have reported the error
 	}
 	var names []string
 	for _, e := range entries {
@@ -165,7 +166,7 @@ func setsIn(dir string) []string {
 	return names
 }
 
-// duration is a time for people: "4.2 s", "2 min 10 s".
+// duration formats a time for people: "4.2 s", "2 min 10 s".
 func duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
@@ -192,7 +193,7 @@ var aboutVerdicts = []string{
 	"Each published number counts once, where it comes first. The papers' own systems are counted apart from the baselines that they quote. Of a hundred numbers that agree, some five are called different by chance.",
 }
 
-// Summary is the table of the experiments: what each came to and how long it took.
+// Summary returns a table with the number of verdicts and the time of each experiment.
 func (a *All) Summary() Table {
 	t := Table{Title: "experiments", Left: 1, Columns: []string{"experiment"}}
 	for _, v := range Verdicts() {
@@ -219,12 +220,12 @@ func (a *All) Summary() Table {
 	return t
 }
 
-// facts returns the report's facts and the time.
+// facts returns the report's facts, and the time of the experiment.
 func (o *Outcome) facts() []Fact {
 	return append(slices.Clone(o.Report.Facts), Fact{"time", duration(o.Took.All)})
 }
 
-// mainTables returns the tables for the page.
+// mainTables returns the tables that appear on the page of all experiments.
 func (o *Outcome) mainTables() []Table {
 	var tables []Table
 	for _, t := range o.Report.Tables {

@@ -14,11 +14,11 @@ import (
 // boltzRankSource names the source of the experiments boltzrank….
 const boltzRankSource = "Volkovs, Zemel: BoltzRank: Learning to Rank by Maximizing Expected Ranking Gain, ICML 2009"
 
-// boltzRankSets are the sets of the paper's table.
+// boltzRankSets are the data sets of the paper's table.
 var boltzRankSets = []string{"OHSUMED", "TD2004"}
 
-// boltzRank is the paper's table, and BoltzRank with a linear scorer. The paper does not name the
-// selection measure. MAP is the least noisy of its table.
+// boltzRank reproduces the paper's table, and adds BoltzRank with a linear scorer. The paper does
+// not name the selection measure. The study selects by MAP, the least noisy measure of the table.
 func boltzRank() study {
 	return study{
 		convention: letor3,
@@ -79,48 +79,49 @@ func boltzRank() study {
 	}
 }
 
-// longPairs is one pair network a fold that is trained for long, with hardly a penalty, to
-// see what its pairwise potential learns then.
+// longPairs is a row with one pair network per fold. It is trained for many epochs with almost no
+// penalty, to show what its pairwise potential can learn.
 const longPairs = "BoltzRank2, long"
 
 var longTraining = map[string][]string{
 	"C": {"1000"}, "lambda": {"0.5"}, "rate": {"0.003"}, "epochs": {"100"}, "patience": {"0"}, "keep": {"last"},
 }
 
-// boltzRankNetworks are the settings of both rows of networks. A model averages the scores of ten
-// networks.
+// boltzRankNetworks are the settings of the rows BoltzRank1 and BoltzRank2. A model averages the
+// scores of ten networks.
 var boltzRankNetworks = map[string][]string{
 	"C": {"3", "10"}, "rate": {"0.001"}, "epochs": {"30"}, "patience": {"0"}, "bag": {"10"},
 }
 
-// boltzRankOrders are what the conclusions rest on: "optimizing proper objective function
-// improves performance", and "pairwise document information is useful".
+// boltzRankOrders are the orders behind the paper's conclusions: "optimizing proper objective
+// function improves performance", and "pairwise document information is useful".
 var boltzRankOrders = []order{
 	{text: "BoltzRank1 > all baselines", better: []string{"BoltzRank1"}, than: []string{"AdaRank.NDCG", "AdaRank.MAP", "FRank", "ListNet"}},
 	{text: "BoltzRank2 > all baselines", better: []string{"BoltzRank2"}, than: []string{"AdaRank.NDCG", "AdaRank.MAP", "FRank", "ListNet"}},
 	{text: "BoltzRank2 > BoltzRank1", better: []string{"BoltzRank2"}, than: []string{"BoltzRank1"}},
 }
 
-// publishedBoltzRank returns the paper's table of a set as fractions.
+// publishedBoltzRank returns the paper's table for a set, in fractions.
 func publishedBoltzRank(set string) numbers { return publishedOnSet("boltzrank-table.csv", set, 100) }
 
-// pairWeights shows what pair networks learn, as the last slide does: weights on the features of one
-// document against weights on the same features of the other.
+// pairWeights shows what pair networks learn, as the last slide does. It compares the weights on
+// the features of one document with the weights on the same features of the other document.
 type pairWeights struct{ rows []string }
 
-// pairPotential is ϕ of one fold's model.
+// pairPotential is the pairwise potential ϕ of one fold's model.
 type pairPotential struct {
 	fold string
 	seed int
 
-	// Weights by unit, then feature: on the document that is scored and on the other. The units'
-	// signs are such that their outputs count positively, which changes nothing, since tanh is odd.
+	// self and other are the weights on the features of the scored document and of the other
+	// document, by unit and then by feature. The signs of units are chosen so that their output
+	// weights are positive. This leaves ϕ unchanged, because tanh is odd.
 	self, other []float64
-	out         []float64 // by unit
+	out         []float64 // output weight of each unit
 	features    int
 }
 
-// potentials returns ϕ of a row's chosen models, seed by seed.
+// potentials returns ϕ of the models chosen for a row, seed by seed.
 func potentials(s *results, c *column, row string) []pairPotential {
 	at := s.rowNamed(row)
 	if at < 0 {
@@ -154,8 +155,8 @@ func newPairPotential(n scorer.PairNetwork, params []float64, fold string, seed 
 	return p
 }
 
-// slopes are the derivatives of ϕ by the features of the two documents where its units are at
-// 0, which are what a linear ϕ would have.
+// slopes returns the derivatives of ϕ by the features of the two documents, at a point where all
+// units are 0. For a linear ϕ they are its weights.
 func (p *pairPotential) slopes() (self, other []float64) {
 	self, other = make([]float64, p.features), make([]float64, p.features)
 	for t, u := range p.out {
@@ -167,7 +168,7 @@ func (p *pairPotential) slopes() (self, other []float64) {
 	return self, other
 }
 
-// rms is the root of the mean square.
+// rms returns the root mean square.
 func rms(x []float64) float64 { return norm(x) / math.Sqrt(float64(len(x))) }
 
 func (w pairWeights) add(s *results, r *Report) {
@@ -199,7 +200,7 @@ func (w pairWeights) add(s *results, r *Report) {
 	}
 }
 
-// pairFigures are a model's numbers.
+// pairFigures summarizes the weights of a model.
 type pairFigures struct{ correlation, self, other, slopes, slopeSelf, slopeOther float64 }
 
 func (p *pairPotential) figures() pairFigures {
@@ -207,7 +208,7 @@ func (p *pairPotential) figures() pairFigures {
 	return pairFigures{correlation(p.self, p.other), rms(p.self), rms(p.other), correlation(self, other), rms(self), rms(other)}
 }
 
-// foldLine are the means over the seeds of one fold.
+// foldLine returns a row with the means over the seeds of one fold.
 func foldLine(all []pairPotential, fold string) []string {
 	var columns [6][]float64
 	for i := range all {
@@ -225,7 +226,7 @@ func foldLine(all []pairPotential, fold string) []string {
 	return line
 }
 
-// lines returns a model's lines in the sheet.
+// lines returns a model's rows in the sheet.
 func (p *pairPotential) lines(set, row string) [][]any {
 	self, other := p.slopes()
 	f := p.figures()
@@ -245,36 +246,37 @@ func weightPlot(c *column, row string, p *pairPotential) svg.Plot {
 	}
 }
 
-// pairNotes sums the models of a row up.
+// pairNotes adds a note about the models of a row.
 func pairNotes(r *Report, c *column, row string, all []pairPotential) {
 	var correlations, self, other []float64
 	for i := range all {
 		f := all[i].figures()
 		correlations, self, other = append(correlations, f.correlation), append(self, f.self), append(other, f.other)
 	}
-	start := 1 / math.Sqrt(6*float64(all[0].features)) // of uniform ones up to 1/√(2p)
+	start := 1 / math.Sqrt(6*float64(all[0].features)) // deviation of uniform weights up to 1/√(2p)
 	figure := fmt.Sprintf("correlation %.2f ± %.2f over %d models, weights %.3f on the own document's features and %.3f on the other's, where training began with %.3f and none", mean(correlations), sd(correlations), len(all), mean(self), mean(other), start)
 	r.note("%s, %s: the last slide plots ϕ's weights on the two documents' features against each other. Here: %s.", c.name, row, figure)
-	if c.about == "" && row == "BoltzRank2" { // the other row is a check on it
+	if c.about == "" && row == "BoltzRank2" { // the other row is a check on this one
 		r.found(ClaimOpen, "ϕ's weights on both documents' features have a pattern (last slide, a picture without numbers)", "%s", figure)
 	}
 }
 
-// boltzRankBags are the numbers of networks whose mean is a model.
+// boltzRankBags are the numbers of networks whose scores a model averages.
 var boltzRankBags = []string{"1", "10"}
 
-// boltzRankDiscounts are the conventions of NDCG in training and in measuring: LETOR's, in
-// which the paper's numbers are, since those it quotes are LETOR's; and the formula on the
-// paper's slides, with the discount 1/log(1 + rank).
+// boltzRankDiscounts are the conventions of NDCG in training and evaluation. The paper's numbers
+// follow LETOR's convention, because the baselines that it quotes do. The slides give a formula
+// with the discount 1/log(1 + rank).
 var boltzRankDiscounts = []struct{ convention, discount string }{
 	{"letor3", "LETOR's"}, {"standard", "log2(1+rank)"},
 }
 
-// boltzRankFewSeeds is what the many rows can afford.
+// boltzRankFewSeeds is the number of seeds. It is small because there are many rows.
 const boltzRankFewSeeds = 4
 
-// boltzRankSeeds splits the distance to the paper by seed, bag and discount, which the paper does not
-// state. C is chosen as in the experiment boltzrank. λ is ½, because it matters little.
+// boltzRankSeeds varies the seed, the bag and the discount, which the paper does not state. It
+// shows how each contributes to the difference from the paper. C is chosen as in the experiment
+// boltzrank. λ is ½, because it has little influence.
 func boltzRankSeeds() study {
 	s := study{
 		convention: letor3,
@@ -322,7 +324,7 @@ func boltzRankSeeds() study {
 	return s
 }
 
-// boltzSeedRows are the two methods with each bag, trained with each discount.
+// boltzSeedRows returns the two methods with each bag, trained with each discount.
 func boltzSeedRows() []row {
 	var rows []row
 	for _, m := range []struct{ name, method string }{{"BoltzRank1", "boltzrank1"}, {"BoltzRank2", "boltzrank2"}} {
@@ -342,7 +344,8 @@ func boltzSeedRows() []row {
 	return rows
 }
 
-// boltzSeedViews measure with each discount; the published numbers are LETOR's.
+// boltzSeedViews returns a view for each discount. The published numbers belong to LETOR's
+// discount.
 func boltzSeedViews(set string) []view {
 	var views []view
 	for _, d := range boltzRankDiscounts {
@@ -355,13 +358,13 @@ func boltzSeedViews(set string) []view {
 	return views
 }
 
-// The fields of these rows that tell them apart.
+// Fields that distinguish these rows in sheets.
 var (
 	bagField        = field{"bag", func(p *place) any { return p.row().grid["bag"][0] }}
 	trainedForField = field{"trained_for", func(p *place) any { return p.row().trainsBy }}
 )
 
-// discountOf names a convention's discount.
+// discountOf returns the name of a convention's discount.
 func discountOf(convention string) string {
 	for _, d := range boltzRankDiscounts {
 		if d.convention == convention {
@@ -371,8 +374,8 @@ func discountOf(convention string) string {
 	return convention
 }
 
-// boltzSeedTable has the rows side by side, measured with both discounts. NDCG@1 and MAP
-// are the same with both.
+// boltzSeedTable adds a table of the rows, measured with both discounts. NDCG@1 and MAP do not
+// depend on the discount.
 func boltzSeedTable(s *results, r *Report) {
 	for _, c := range s.columns {
 		t := Table{Title: c.name + ": means over seeds ± standard deviation, NDCG with the discount named", Left: 3, Main: true,
@@ -400,8 +403,8 @@ func boltzSeedTable(s *results, r *Report) {
 	}
 }
 
-// boltzRankChanges pairs the rows that differ in one thing: pairs of documents, a bag of ten
-// networks, the discount that NDCG is trained with.
+// boltzRankChanges pairs the rows that differ in one property: pairs of documents, a bag of ten
+// networks, or the discount in training.
 func boltzRankChanges(rows []row) []pair {
 	var changes [3][]pair
 	for i := range rows {
@@ -421,7 +424,7 @@ func boltzRankChanges(rows []row) []pair {
 	return slices.Concat(changes[:]...)
 }
 
-// boltzSeedPlot shows the MAP of every seed, and the paper's as lines.
+// boltzSeedPlot plots the MAP of every seed, and the published MAP as lines.
 func boltzSeedPlot(s *results, c *column) svg.Plot {
 	p := svg.Plot{Title: "BoltzRank on " + c.name + ": MAP by seed", X: svg.Axis{Min: 0.4, Max: float64(len(s.rows)) + 0.6}, Y: svg.Axis{Label: "MAP on test queries, mean over folds"}, Width: 820}
 	v := &c.views[0]
@@ -446,7 +449,7 @@ func boltzSeedPlot(s *results, c *column) svg.Plot {
 	return p
 }
 
-// boltzSeedNotes says how far the seeds and the choices reach towards the paper.
+// boltzSeedNotes notes whether seeds and choices explain the difference from the paper.
 func boltzSeedNotes(s *results, r *Report) {
 	for _, c := range s.columns {
 		v := &c.views[0]

@@ -21,19 +21,20 @@ const (
 	energyListNet  = "ListNet"
 	energyAdaRank  = "AdaRank.MAP"
 
-	energyScaled = ", scaled" // behind MLE and ConvexLoss_NDCG
+	energyScaled = ", scaled" // suffix of MLE and ConvexLoss_NDCG
 )
 
-// energySeeds is the number of seeds of rows that draw rankings.
+// energySeeds is the number of seeds for rows that sample rankings.
 const energySeeds = 3
 
-// td2004Size is the size of TD2004, 1116 relevant documents of 75 queries, with a fifth of its
-// documents: BoltzRank's paper subsamples the irrelevant ones, too.
+// td2004Size is the size of TD2004 with a fifth of the documents. TD2004 has 75 queries with 1116
+// relevant documents. The BoltzRank paper subsamples the irrelevant documents, too.
 var td2004Size = govSize{queries: 75, docs: 200}
 
-// boltzRankEnergy tries what LogRank's section 1.4 says of BoltzRank, and the scale of its own
-// feature map (1.7). One row is for all pairs with either g. Σ_k (r_j − r_k) and Σ_k sign(r_j − r_k)
-// are both linear in r_j, so that the two energies differ by a factor of the query.
+// boltzRankEnergy tests the remarks of LogRank's section 1.4 on BoltzRank, and the scale of
+// LogRank's own feature map (1.7). One row covers all pairs with either choice of g: Σ_k (r_j −
+// r_k) and Σ_k sign(r_j − r_k) are both linear in r_j, so the two energies differ only by a factor
+// for each query.
 func boltzRankEnergy(made govSize) study {
 	boltz := func(energy string, alpha ...string) map[string][]string {
 		return map[string][]string{"C": {"0.3", "1", "3"}, "energy": {energy}, "alpha": alpha, "lambda": {"0.5"}}
@@ -42,7 +43,7 @@ func boltzRankEnergy(made govSize) study {
 		return map[string][]string{"C": c, "form": {form}, "kappa": {kappa}}
 	}
 	one := []string{"1e-4", "1e-3", "1e-2", "1e-1", "1", "10"}
-	pairs := []string{"1e-2", "1e-1", "1", "10", "1e2", "1e3", "1e4", "1e5"} // weights are larger by n⁺n⁻, and C by its square
+	pairs := []string{"1e-2", "1e-1", "1", "10", "1e2", "1e3", "1e4", "1e5"} // weights are larger by the factor n⁺n⁻, and C by its square
 	return study{
 		convention: letor3,
 		Experiment: Experiment{
@@ -114,10 +115,10 @@ func boltzRankEnergy(made govSize) study {
 	}
 }
 
-// isMade reports whether a column is of made data.
+// isMade reports whether the data of a column are synthetic.
 func isMade(c *column) bool { return c.about != "" }
 
-// syntheticTD returns data of the shape of topic distillation in five folds.
+// syntheticTD returns synthetic data like topic distillation, in five folds.
 func syntheticTD(size govSize, seed uint64) (source, error) {
 	shape, err := synth.Lookup("gov10")
 	if err != nil {
@@ -129,8 +130,8 @@ func syntheticTD(size govSize, seed uint64) (source, error) {
 		size.queries, size.docs, options.Features, options.Relevant))
 }
 
-// scaleTable compares the two scales as cross-validation does: by the validation value of the chosen
-// C, fold by fold.
+// scaleTable compares the two scales by cross-validation. It compares the validation values of the
+// chosen C in each fold.
 func scaleTable(s *results, r *Report) {
 	t := Table{Title: "validation MAP of the chosen C without and with the factor 1/(n⁺n⁻), mean over folds and seeds", Left: 2, Main: true,
 		Columns: []string{"data", "method", "without", "with", "folds × seeds in which without is above", "below"}}
@@ -143,10 +144,10 @@ func scaleTable(s *results, r *Report) {
 	r.Tables = append(r.Tables, t)
 }
 
-// scaleVote is what cross-validation says of the scale.
+// scaleVote is the comparison of the two scales by cross-validation.
 type scaleVote struct {
 	without, with float64 // validation value
-	above, below  int     // in how many trainings without is above, and below
+	above, below  int     // number of trainings in which the value without the factor is above, and below
 }
 
 func scaleVotes(s *results, c *column, name string) scaleVote {
@@ -169,7 +170,7 @@ func scaleVotes(s *results, c *column, name string) scaleVote {
 	return v
 }
 
-// verdict is by a sign test over the trainings.
+// verdict returns the verdict of a sign test over the trainings.
 func (v *scaleVote) verdict() FindVerdict {
 	if signTest(v.above, v.above+v.below) < stats.Alpha {
 		return holdsIf(v.above > v.below)
@@ -177,8 +178,8 @@ func (v *scaleVote) verdict() FindVerdict {
 	return ClaimUndecided
 }
 
-// energyFindings are what became of LogRank's remarks. Made data of its shape take the place of a
-// missing set.
+// energyFindings judges LogRank's remarks on the data of each column. Synthetic data of the same
+// shape replace a missing set.
 func energyFindings(s *results, r *Report) {
 	row := s.rowNamed
 	var byMAP []FindVerdict
@@ -236,7 +237,8 @@ func energyFindings(s *results, r *Report) {
 	r.note("A linear g(r_j − r_k) and its sign give the same energies but for a factor of the query, m/2 with alpha held: Σ_k (r_j − r_k) = m (r_j − (m+1)/2) and Σ_k sign(r_j − r_k) = 2 (r_j − (m+1)/2). All pairs are one row for both.")
 }
 
-// publishedLead compares the papers' own numbers on a set, where there are any.
+// publishedLead compares the numbers that the two papers published for a set. It returns "" if
+// there are none.
 func publishedLead(set string) string {
 	published := publishedFigure3(set)
 	if published.of(energyPairNet, "map") > 0 {
@@ -245,8 +247,8 @@ func publishedLead(set string) string {
 	return ""
 }
 
-// The rows of boltzRankObjective. They vary the weight λ of expected NDCG against the cross entropy,
-// for NDCG@10 and for NDCG@1, and the number of rankings.
+// The rows of boltzRankObjective. They vary the weight λ of expected NDCG against cross entropy,
+// for NDCG@10 and for NDCG@1, and the number of sampled rankings.
 const (
 	boltzBoth      = "NDCG@10 and cross entropy"
 	boltzGain      = "NDCG@10 alone"
@@ -257,12 +259,12 @@ const (
 	boltzManyDraws = "1000 rankings"
 )
 
-// boltzRankObjective tests the slides' statements on the objective and its sample. The linear scorer is
-// trained to its minimum, so that nothing else matters.
+// boltzRankObjective tests the slides' statements about the objective and its sample. The linear
+// scorer is trained to the minimum, so that optimization has no influence.
 func boltzRankObjective() study {
 	grid := func(lambda, samples string) map[string][]string {
 		g := map[string][]string{"C": {"0.3", "1", "3"}, "lambda": {lambda}, "samples": {samples}}
-		if lambda == "1" { // without the cross entropy gradients are small
+		if lambda == "1" { // gradients are small without the cross entropy
 			g["C"] = append(g["C"], "10", "30")
 		}
 		return g
@@ -318,7 +320,7 @@ func boltzRankObjective() study {
 	}
 }
 
-// boltzObjectiveNotes hold the slides' statements on the objective.
+// boltzObjectiveNotes judges the slides' statements about the objective.
 func boltzObjectiveNotes(s *results, r *Report) {
 	for _, c := range s.columns {
 		if c.about != "" {

@@ -19,65 +19,66 @@ import (
 
 // Claim is a published number with our number and the verdict.
 type Claim struct {
-	Data    string // the set and how it is read
-	Row     string // the method, as published
+	Data    string // name of the set, and how it was read
+	Row     string // name of the method, as published
 	Measure string
 
 	Published, Ours float64 // NaN for a number that was not published
 
-	// Against is the published row, "" if it is Row. Quoted is whether the publication took the
-	// number from elsewhere: a baseline, not its own system.
+	// Against is the name of the published row, or "" if it equals Row. Quoted reports whether the
+	// publication quotes the number, such as a baseline's, from elsewhere.
 	Against string
 	Quoted  bool
 
-	// Low and High are the interval around Ours, which decides about Published. They are NaN
-	// where the numbers are not comparable.
+	// Low and High bound the interval around Ours that decides about Published. They are NaN if the
+	// numbers are not comparable.
 	Low, High float64
-	Basis     string // what the interval is
+	Basis     string // describes the interval
 
-	// Detectable is the difference at which another method would be told apart with
-	// probability stats.Power; 0 where that is not known.
+	// Detectable is the difference that would be detected with probability stats.Power. It is 0 if
+	// it is not known.
 	Detectable float64
 
 	Verdict Verdict
-	Why     string // of the verdicts that do not follow from the interval
+	Why     string // reason for a verdict that does not follow from the interval
 
-	// Repeats is the experiment in which the published number counts, if not by this claim;
-	// otherwise "".
+	// Repeats is the name of the experiment in which the published number counts. It is "" if the
+	// number counts here.
 	Repeats string
 
-	less     bool // a smaller number is the better one
-	decimals int  // to print; 0 means four
+	less     bool // a smaller number is better
+	decimals int  // number of printed decimals; 0: four
 }
 
 // evidence is the basis of a verdict: the interval around our number, or the reason why there is
-// none. Each kind of number has a function that returns evidence; no experiment decides by itself.
+// none. Each kind of number has one function that returns evidence, so that all experiments decide
+// by the same rules.
 type evidence struct {
 	low, high  float64
 	basis      string
-	why        string // the numbers are not comparable; otherwise ""
+	why        string // reason why the numbers are not comparable; otherwise ""
 	detectable float64
 
-	widest float64 // an interval wider than this makes the verdict not informative; 0 for no limit
+	widest float64 // an interval wider than this makes the verdict "not informative"; 0: no limit
 
-	trivial []trivial // systems that anybody has without learning from several features
-	turned  string    // the system whose order to this one is turned round significantly
+	trivial []trivial // systems that do not learn from several features
+	turned  string    // name of a system whose published order to this one is significantly reversed; otherwise ""
 }
 
-// trivial is a number of a system that learns nothing from several features.
+// trivial is the result of a system that does not learn from several features.
 type trivial struct {
 	system string
 	value  float64   // mean over folds
-	each   []float64 // on the test queries
+	each   []float64 // value on each test query
 }
 
-// Verdict says how our number stands to the published one.
+// Verdict is the relation of our number to the published number.
 type Verdict string
 
-// The verdicts. A number is reproduced if the published one is in the interval around ours.
-// It is not informative if the interval is too wide, or if a trivial system is in it too or as near
-// to the published number. Other numbers are better or worse. The order changed if the difference
-// reverses the order of two systems significantly.
+// The verdicts. A number is reproduced if the published number lies in the interval around ours. It
+// is not informative if the interval is too wide, or if a trivial system lies in the interval or as
+// near to the published number. Other numbers are better or worse. The order changed if the
+// difference reverses the order of two systems significantly.
 const (
 	Reproduced     Verdict = "reproduced"
 	Better         Verdict = "better"
@@ -87,14 +88,14 @@ const (
 	NotComparable  Verdict = "not comparable"
 )
 
-// Verdicts lists them.
+// Verdicts returns all verdicts.
 func Verdicts() []Verdict {
 	return []Verdict{Reproduced, Better, Worse, OrderChanged, NotInformative, NotComparable}
 }
 
-// overRuns is the evidence for a mean over folds. The interval covers another run of the same method on
-// the same queries, plus half a unit of the last printed digit. grid is the spread between grids if only
-// one setting was tried.
+// overRuns returns the evidence for a mean over folds. The interval covers another run of the same
+// method on the same queries, plus half a unit of the last printed digit. If only one setting was
+// tried, grid supplies the spread between grids.
 func overRuns(runs [][]stats.Tried, grid, rounding float64, seed uint64) evidence {
 	r, err := stats.Replicate(runs, stats.ReplicationConfig{Seed: seed, Grid: grid})
 	if err != nil {
@@ -106,9 +107,10 @@ func overRuns(runs [][]stats.Tried, grid, rounding float64, seed uint64) evidenc
 	}
 }
 
-// overDraws is the evidence for a share, from 0 to 1, that was published for one data set. Ours is the
-// mean over several sets of the same recipe. The k-th lowest to the k-th highest of n draws hold one
-// more draw with probability (n + 1 − 2k)/(n + 1), for any distribution.
+// overDraws returns the evidence for a share, from 0 to 1, that was published for one data set.
+// Ours is the mean over several synthetic sets of the same recipe. The interval runs from the k-th
+// lowest to the k-th highest of n draws. It contains another draw with probability (n + 1 − 2k)/(n
+// + 1), for any distribution.
 func overDraws(draws []float64, rounding float64) (ours float64, e evidence) {
 	n := len(draws)
 	k := int(float64(stats.Alpha/2) * float64(n+1))
@@ -126,7 +128,8 @@ func incomparable(why string) evidence {
 	return evidence{low: math.NaN(), high: math.NaN(), why: why}
 }
 
-// decide sets a claim's verdict and, if that is not plain from the numbers, why.
+// decide sets the verdict of a claim. It also sets Why if the verdict does not follow from the
+// numbers.
 func (c *Claim) decide(e evidence) {
 	switch {
 	case e.why != "":
@@ -152,7 +155,7 @@ func (c *Claim) decide(e evidence) {
 	}
 }
 
-// claim adds a claim, unless there is no published number.
+// claim adds a claim to the report. It skips a claim without published number.
 func (r *Report) claim(c Claim, e evidence) {
 	if math.IsNaN(c.Published) {
 		return
@@ -166,17 +169,17 @@ func (r *Report) claim(c Claim, e evidence) {
 	markRepeats(r)
 }
 
-// source identifies the published number: the set, the system, the measure, the number. Tables
-// write the systems' names in several ways, and numbers as fractions or in per cent: 53.88/100
-// and .5388 are different floating-point numbers, so that eight digits count.
+// source returns a key of the published number: set, system, measure and value. It normalizes
+// names, because tables spell systems in several ways. It rounds the value to eight digits, because
+// 53.88/100 and .5388 are different floating-point numbers.
 func (c *Claim) source() string {
 	set, _, _ := strings.Cut(c.Data, ",")
 	system := strings.NewReplacer("-", "", ".", "", "_", "", " ", "").Replace(cmp.Or(c.Against, c.Row))
 	return fmt.Sprintf("%s|%s|%s|%.8g", set, strings.ToLower(system), c.Measure, c.Published)
 }
 
-// markRepeats marks the claims that are not the one by which a published number counts: the
-// first that is comparable, or the first.
+// markRepeats sets Repeats in claims that repeat a published number. The number counts in its first
+// comparable claim, or in its first claim if none is comparable.
 func markRepeats(reports ...*Report) {
 	type place struct {
 		claim *Claim
@@ -203,7 +206,7 @@ func markRepeats(reports ...*Report) {
 	})
 }
 
-// claims is the part of a study that holds every number of ours against the published one.
+// claims is the part of a study that compares all its numbers with the published ones.
 var claims partFunc = func(s *results, r *Report) {
 	for p := range s.places(nil) {
 		row, against := p.row(), p.row().against
@@ -227,17 +230,18 @@ var claims partFunc = func(s *results, r *Report) {
 	}
 }
 
-// Reach is a published table, and how many of its numbers are judged.
+// Reach is the coverage of a published table: how many of its numbers have a verdict.
 type Reach struct {
 	Table           string
 	Numbers, Judged int
-	Lacking         string // what is not judged: "TD2003 60 of 60, …"
+	Lacking         string // numbers without verdict: "TD2003 60 of 60, …"
 }
 
-// reach is the part of a study that counts the numbers of a published table. It comes after claims.
+// reach is the part of a study that computes the coverage of a published table. It must come after
+// claims.
 type reach struct {
 	table string
-	sets  []string // of the table; nil for those of the study
+	sets  []string // sets of the table; nil: the sets of the study
 }
 
 func (n reach) add(s *results, r *Report) {
@@ -267,7 +271,7 @@ func (n reach) add(s *results, r *Report) {
 	r.Reaches = append(r.Reaches, found)
 }
 
-// printed returns the published numbers on a set, as claims name them.
+// printed returns the keys of the published numbers on a set, as [Claim.source] forms them.
 func (s *study) printed(set string) map[string]bool {
 	views := []view{{}}
 	if s.views != nil {
@@ -287,7 +291,8 @@ func (s *study) printed(set string) map[string]bool {
 	return all
 }
 
-// otherThanPublished says why a column's numbers cannot be held against published ones.
+// otherThanPublished returns the reason why a column's numbers are not comparable with published
+// ones, or "".
 func (s *results) otherThanPublished(c *column) string {
 	if c.about != "" {
 		return c.about
@@ -298,7 +303,7 @@ func (s *results) otherThanPublished(c *column) string {
 	return c.reading.incomparable
 }
 
-// counts returns how many published numbers have each verdict.
+// counts returns the number of published numbers with each verdict. Repeated claims do not count.
 func counts(claims []Claim) map[Verdict]int {
 	n := make(map[Verdict]int)
 	for i := range claims {
@@ -309,8 +314,8 @@ func counts(claims []Claim) map[Verdict]int {
 	return n
 }
 
-// countsText is "the papers' own systems: 3 reproduced, …; quoted baselines: …", each
-// published number once.
+// countsText returns the text "the papers' own systems: 3 reproduced, …; quoted baselines: …". Each
+// published number counts once.
 func countsText(claims []Claim) string {
 	whose := []string{"the papers' own systems", "quoted baselines"}
 	var parts []string
@@ -328,7 +333,7 @@ func countsText(claims []Claim) string {
 	return strings.Join(parts, "; ")
 }
 
-// claimSheet has all claims in full precision.
+// claimSheet returns a sheet of all claims in full precision.
 func claimSheet(claims []Claim) Sheet {
 	s := Sheet{Name: "claims", Columns: []string{"data", "method", "measure", "published", "ours", "difference", "low", "high", "detectable", "verdict", "basis", "why", "quoted", "repeats"}}
 	for _, c := range claims {
@@ -337,8 +342,8 @@ func claimSheet(claims []Claim) Sheet {
 	return s
 }
 
-// claimTable lays claims out, and lists the reasons that the verdicts refer to by
-// number.
+// claimTable returns a table of claims, and the reasons for verdicts. The table refers to reasons
+// by their numbers.
 func claimTable(claims []Claim) (t Table, reasons []string) {
 	t = Table{Columns: []string{"data", "method", "measure", "published", "ours", "interval", "difference", "verdict"}, Left: 3}
 	for _, c := range claims {
@@ -363,7 +368,7 @@ func claimTable(claims []Claim) (t Table, reasons []string) {
 	return t, reasons
 }
 
-// bases lists what the intervals of claims are.
+// bases returns the distinct descriptions of the claims' intervals.
 func bases(claims []Claim) []string {
 	var list []string
 	for _, c := range claims {
@@ -374,10 +379,10 @@ func bases(claims []Claim) []string {
 	return list
 }
 
-// The evidence for verdicts on a study's numbers: the test results of every setting that was tried,
-// and the results of trivial systems.
+// The evidence for verdicts on a study's numbers consists of the test results of every tried
+// setting, and of the results of trivial systems.
 
-// judge measures models in a view, on the test data of folds.
+// judge evaluates models on the test data of folds, with the measures of a view.
 type judge struct {
 	measures []measure.Measure
 	tests    []*dataset.Dataset
@@ -396,7 +401,7 @@ func (v *view) judge(folds []tune.Fold) (*judge, error) {
 	return j, nil
 }
 
-// fold measures a model on a fold.
+// fold evaluates a model on fold k.
 func (j *judge) fold(k int, m *model.Model) (*measure.Result, error) {
 	scores, err := m.Score(j.tests[k])
 	if err != nil {
@@ -405,7 +410,7 @@ func (j *judge) fold(k int, m *model.Model) (*measure.Result, error) {
 	return measure.Evaluate(j.tests[k], scores, j.measures, measure.TiesInput)
 }
 
-// chosen returns the numbers of a row's chosen models, one a fold.
+// chosen returns, by measure, the numbers of a row's chosen models. There is one model per fold.
 func (j *judge) chosen(row *tune.Row) (map[string]number, error) {
 	tests := make([]*measure.Result, len(row.Folds))
 	for k := range row.Folds {
@@ -422,7 +427,7 @@ func (j *judge) chosen(row *tune.Row) (map[string]number, error) {
 	return values, nil
 }
 
-// tried adds to the numbers of a row what all its settings have.
+// tried adds the validation and test results of all settings of a row to values.
 func (j *judge) tried(row *tune.Row, values map[string]number) error {
 	for _, m := range j.measures {
 		n := values[m.Name()]
@@ -445,8 +450,8 @@ func (j *judge) tried(row *tune.Row, values map[string]number) error {
 	return nil
 }
 
-// bestFeatures returns, for every fold, the model of the one feature that is best by MAP on
-// the training data.
+// bestFeatures returns for each fold the model that ranks by one feature. It is the feature with
+// the best MAP on the training data.
 func bestFeatures(ctx context.Context, folds []tune.Fold) ([]*model.Model, error) {
 	m, err := method.Lookup("singlefeature")
 	if err != nil {
@@ -465,8 +470,8 @@ func bestFeatures(ctx context.Context, folds []tune.Fold) ([]*model.Model, error
 	return models, nil
 }
 
-// trivial returns by measure what the best features, the order of the file and a random
-// order have.
+// trivial returns, by measure, the results of three systems: the best single feature, the order of
+// the file and a random order.
 func (j *judge) trivial(features []*model.Model) (map[string][]trivial, error) {
 	found := make(map[string][]trivial)
 	for _, m := range j.measures {
@@ -494,10 +499,10 @@ func (j *judge) trivial(features []*model.Model) (map[string][]trivial, error) {
 	return found, nil
 }
 
-// evidence is what the verdict on the number at a place rests on, against a published row.
+// evidence returns the evidence for the number at a place against a published row.
 func (p *place) evidence(against string) evidence {
 	runs, grid := p.view.tried(p.at, p.measure), 0.0
-	if len(p.tuned().Varied()) == 0 { // one setting
+	if len(p.tuned().Varied()) == 0 { // only one setting
 		grid = p.neighbouringGrid()
 	}
 	e := overRuns(runs, grid, p.view.published.rounding(), p.results.options.Seed)
@@ -506,7 +511,7 @@ func (p *place) evidence(against string) evidence {
 	return e
 }
 
-// tried returns what a row's runs tried.
+// tried returns what every run of a row tried.
 func (v *view) tried(row int, m string) [][]stats.Tried {
 	var runs [][]stats.Tried
 	for _, values := range v.values[row] {
@@ -515,8 +520,8 @@ func (v *view) tried(row int, m string) [][]stats.Tried {
 	return runs
 }
 
-// neighbouringGrid returns the median spread between grids over the rows that tried
-// several settings.
+// neighbouringGrid returns the median spread between grids over the rows that tried several
+// settings.
 func (p *place) neighbouringGrid() float64 {
 	var spreads []float64
 	for i := range p.results.rows {
@@ -532,8 +537,8 @@ func (p *place) neighbouringGrid() float64 {
 	return spreads[len(spreads)/2]
 }
 
-// turned returns a row whose published order to the row at a place is the opposite of ours, or "".
-// The difference must be significant over the test queries and the seeds at 5 %, with Bonferroni's
+// turned returns the name of a row whose published order to the row at p is opposite to ours, or
+// "". The difference must be significant at 5 % over test queries and seeds, with Bonferroni's
 // correction over the other rows.
 func (p *place) turned(against string) string {
 	theirs := p.view.published.of(against, p.measure)
@@ -553,7 +558,7 @@ func (p *place) turned(against string) string {
 	return ""
 }
 
-// rounding is half a unit of the last digit that numbers are printed with.
+// rounding returns half a unit of the last digit with which the numbers are printed.
 func (n numbers) rounding() float64 {
 	unit := 1.0
 	for _, row := range n {

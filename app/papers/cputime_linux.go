@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime returns the processor time that the process has taken so far, which leaves out
-// what other programs take. (getrusage gives the same in ticks.)
+// cpuTime returns the processor time that the process has used. Unlike elapsed time, it does not
+// include other programs. clock_gettime is finer than getrusage, which counts ticks.
 func cpuTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {

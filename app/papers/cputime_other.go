@@ -4,6 +4,6 @@ package papers
 
 import "time"
 
-// cpuTime returns the time since the start: this system is not asked for the
-// processor's.
+// cpuTime returns the time since the start of the process, because this system's processor time is
+// not available here.
 func cpuTime() time.Duration { return time.Since(processStart) }

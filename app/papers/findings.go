@@ -9,22 +9,22 @@ import (
 	"github.com/listwise/listwise/eval/stats"
 )
 
-// Finding is a claim of a paper, and what became of it here.
+// Finding is a claim of a paper with a verdict from our results.
 type Finding struct {
-	Paper   string      `json:"paper,omitempty"`   // if another than the experiment's
+	Paper   string      `json:"paper,omitempty"`   // if it differs from the experiment's paper
 	Section string      `json:"section,omitempty"` // of the paper: "5.3.1", "slide 7"
 	Claim   string      `json:"claim"`
 	Verdict FindVerdict `json:"verdict"`
-	Figure  string      `json:"figure"`         // what the verdict rests on
-	Rule    string      `json:"rule,omitempty"` // our limits that a claim must meet to hold
+	Figure  string      `json:"figure"`         // numbers behind the verdict
+	Rule    string      `json:"rule,omitempty"` // our criteria for the claim to hold
 
-	trained bool // a trivial system took part, though not in the rest of its experiment
+	trained bool // compared with a trivial system, although the experiment has none
 }
 
-// FindVerdict says what became of a claim.
+// FindVerdict is the verdict on a claim.
 type FindVerdict string
 
-// The verdicts on claims; verdictMeanings explains each.
+// The verdicts on claims. verdictMeanings explains each of them.
 const (
 	ClaimHeld         FindVerdict = "held"
 	ClaimPartly       FindVerdict = "held in part"
@@ -34,14 +34,14 @@ const (
 	ClaimUndecided    FindVerdict = "undecided"
 	ClaimTrivial      FindVerdict = "not informative"
 	ClaimOpen         FindVerdict = "cannot be known"
-	ClaimNotTested    FindVerdict = "not tested" // of notTested alone
+	ClaimNotTested    FindVerdict = "not tested" // set by notTested only
 
-	// These are for one draw of synthetic data: other draws may differ.
+	// These verdicts are based on one draw of synthetic data. Other draws may differ.
 	ClaimOnce       FindVerdict = "held on one draw"
 	ClaimFailedOnce FindVerdict = "failed on one draw"
 )
 
-// found adds a finding. The result is valid until the next one is added.
+// found adds a finding and returns it. The pointer is valid until the next finding is added.
 func (r *Report) found(v FindVerdict, claim, figure string, args ...any) *Finding {
 	if r.once {
 		v = v.once()
@@ -50,7 +50,7 @@ func (r *Report) found(v FindVerdict, claim, figure string, args ...any) *Findin
 	return &r.Findings[len(r.Findings)-1]
 }
 
-// holdsIf is the verdict on a claim that is either right or wrong.
+// holdsIf returns the verdict on a claim that is either right or wrong.
 func holdsIf(right bool) FindVerdict {
 	if right {
 		return ClaimHeld
@@ -58,14 +58,14 @@ func holdsIf(right bool) FindVerdict {
 	return ClaimFailed
 }
 
-// stated adds a finding, and a note that says the same in a sentence.
+// stated adds a finding, and a note with the same content.
 func (r *Report) stated(v FindVerdict, claim, figure string, args ...any) *Finding {
 	f := r.found(v, claim, figure, args...)
 	r.note("%s: %s. %s.", claim, f.Verdict, f.Figure)
 	return f
 }
 
-// once is the verdict where one draw of synthetic data was seen.
+// once returns the verdict for evidence from one draw of synthetic data.
 func (v FindVerdict) once() FindVerdict {
 	switch v {
 	case ClaimHeld:
@@ -76,9 +76,9 @@ func (v FindVerdict) once() FindVerdict {
 	return v
 }
 
-// ofAll combines verdicts on the cases of a claim. Support and refutation count alike: what
-// held and is elsewhere undecided held in part, and what failed and is elsewhere undecided
-// failed in part. Where one draw alone decides, the whole is decided on one draw.
+// ofAll combines the verdicts on the cases of a claim. The claim held in part if some cases held
+// and others are undecided. It failed in part if some cases failed and others are undecided. If
+// every deciding case is a single draw, the result is a verdict on one draw.
 func ofAll(verdicts ...FindVerdict) FindVerdict {
 	same := func(v FindVerdict) bool { return v == verdicts[0] }
 	if !slices.ContainsFunc(verdicts, func(v FindVerdict) bool { return !same(v) }) {
@@ -104,7 +104,8 @@ func ofAll(verdicts ...FindVerdict) FindVerdict {
 	return ClaimUndecided
 }
 
-// ofCases is the verdict on a claim that is right in some of its cases and wrong in the others.
+// ofCases returns the verdict on a claim that is right in a number of its cases and wrong in the
+// other cases.
 func ofCases(right, cases int) FindVerdict {
 	switch {
 	case cases == 0:
@@ -117,11 +118,12 @@ func ofCases(right, cases int) FindVerdict {
 	return ClaimMixed
 }
 
-// rises is the verdict on the claim that one row of a view is above another in several measures,
-// with the differences. It held if the row is significantly above in one, after Holm's
-// correction, and below in none. It is not informative if a trivial system does as well.
-// That system's mean is above the other row's where the first row is significantly above, and the
-// first row is nowhere significantly above the system.
+// rises returns the verdict on the claim that one row of a view is above another in several
+// measures, and the differences. The claim held if the row is significantly above in one measure,
+// after Holm's correction, and significantly below in none. It is not informative if a trivial
+// system does as well: in a measure in which the first row is significantly above the second, the
+// system is above the second, too, and the first row is significantly above the system in no
+// measure.
 func (s *results) rises(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
 	return v.unlessTrivial(byCounts(found.significant()), found.text(measures), measures, func(i int) bool {
@@ -134,7 +136,7 @@ func (s *results) rises(v *view, row, than int, measures ...string) (verdict Fin
 	})
 }
 
-// unlessTrivial replaces a verdict that supports a claim if a trivial system would get it, too.
+// unlessTrivial replaces a verdict that supports a claim if a trivial system passes the same test.
 func (v *view) unlessTrivial(verdict FindVerdict, figure string, measures []string, passes func(i int) bool) (FindVerdict, string) {
 	if verdict != ClaimHeld && verdict != ClaimMixed {
 		return verdict, figure
@@ -150,7 +152,7 @@ func (v *view) unlessTrivial(verdict FindVerdict, figure string, measures []stri
 	return verdict, figure
 }
 
-// lessTrivial returns how far a row is above the i-th trivial system in several measures.
+// lessTrivial returns the differences of a row from the i-th trivial system in several measures.
 func (v *view) lessTrivial(row, i int, measures []string) severalDifferences {
 	found := make(severalDifferences, len(measures))
 	for k, m := range measures {
@@ -159,8 +161,8 @@ func (v *view) lessTrivial(row, i int, measures []string) severalDifferences {
 	return found.corrected()
 }
 
-// needsLearning guards verdicts that rows can get without learning. It returns undecided unless every
-// row is above the trivial systems.
+// needsLearning guards verdicts that rows can get without learning. It returns undecided unless
+// every row is above all trivial systems.
 func (v *view) needsLearning(verdict FindVerdict, rows []int, measures ...string) FindVerdict {
 	for _, row := range rows {
 		if row < 0 || v.notAbove(row, measures) != "" {
@@ -170,8 +172,8 @@ func (v *view) needsLearning(verdict FindVerdict, rows []int, measures ...string
 	return verdict
 }
 
-// notAbove returns a trivial system that a row is not above, or "": above is significantly
-// in one of the measures at least.
+// notAbove returns the name of a trivial system that a row is not above, or "". A row is above a
+// system if it is significantly better in at least one of the measures.
 func (v *view) notAbove(row int, measures []string) string {
 	for i, t := range v.trivial[measures[0]] {
 		if above, _ := v.lessTrivial(row, i, measures).significant(); above == 0 {
@@ -183,13 +185,13 @@ func (v *view) notAbove(row int, measures []string) string {
 
 // The margins of equivalence, as differences of a measure between 0 and 1.
 const (
-	alikeMargin = 0.02  // rows are alike
-	gainMargin  = 0.005 // a row brings no improvement over another
+	alikeMargin = 0.02  // two rows are alike
+	gainMargin  = 0.005 // a row does not improve on another
 )
 
-// alike is the verdict on the claim that two rows of a view are alike in several measures, with
-// the differences. It held if all 95 % intervals lie within ±margin. It failed if some
-// difference is significant and its interval does not. A difference that is merely not
+// alike returns the verdict on the claim that two rows of a view are alike in several measures, and
+// the differences. The claim held if all 95 % intervals lie within ±margin. It failed if a
+// difference is significant and its interval is not within the margin. A difference that is not
 // significant leaves the claim undecided.
 func (s *results) alike(v *view, row, than int, margin float64, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
@@ -199,10 +201,10 @@ func (s *results) alike(v *view, row, than int, margin float64, measures ...stri
 	})
 }
 
-// noGain is the verdict on the claim that a row brings no improvement over another, with the
-// differences. The rule is the one of alike, but the row may be worse: only the upper ends of the
-// intervals have to lie below the margin. It is not informative if the row brings no improvement
-// over a trivial system either.
+// noGain returns the verdict on the claim that a row does not improve on another, and the
+// differences. The claim held if the upper ends of all 95 % intervals lie below gainMargin. It
+// failed if a significant improvement reaches the margin. It is not informative if the row does not
+// improve on a trivial system either.
 func (s *results) noGain(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
 	figure = fmt.Sprintf("%s; margin +%v", found.text(measures), gainMargin)
@@ -213,7 +215,8 @@ func (s *results) noGain(v *view, row, than int, measures ...string) (verdict Fi
 
 type severalDifferences []difference
 
-// differences compares two rows, with Holm's correction over the measures.
+// differences returns the differences of two rows in several measures, with Holm's correction over
+// the measures.
 func (v *view) differences(row, than int, measures []string) severalDifferences {
 	found := make(severalDifferences, len(measures))
 	for i, m := range measures {
@@ -222,13 +225,13 @@ func (v *view) differences(row, than int, measures []string) severalDifferences 
 	return found.corrected()
 }
 
-// corrected applies Holm's correction.
+// corrected applies Holm's correction to d and returns d.
 func (d severalDifferences) corrected() severalDifferences {
 	correct(len(d), func(i int) *difference { return &d[i] })
 	return d
 }
 
-// correct applies Holm's correction to n differences. An unknown one counts as not significant.
+// correct applies Holm's correction to n differences. A NaN p-value counts as 1.
 func correct(n int, at func(i int) *difference) {
 	p := make([]float64, n)
 	for i := range p {
@@ -241,7 +244,8 @@ func correct(n int, at func(i int) *difference) {
 	}
 }
 
-// significant counts the measures in which the first row is significantly above and below.
+// significant returns the number of measures in which the first row is significantly above, and
+// below.
 func (d severalDifferences) significant() (above, below int) {
 	for i := range d {
 		switch {
@@ -255,7 +259,7 @@ func (d severalDifferences) significant() (above, below int) {
 	return above, below
 }
 
-// within is the verdict on the claim that all differences are between low and high.
+// within returns the verdict on the claim that all differences lie between low and high.
 func (d severalDifferences) within(low, high float64) FindVerdict {
 	verdict := ClaimHeld
 	for i := range d {
@@ -271,7 +275,7 @@ func (d severalDifferences) within(low, high float64) FindVerdict {
 	return verdict
 }
 
-// text is "MAP +0.0012 (-0.0031 … +0.0055), …".
+// text formats differences as "MAP +0.0012 (-0.0031 … +0.0055), …".
 func (d severalDifferences) text(measures []string) string {
 	figures := make([]string, len(d))
 	for i := range d {
@@ -280,8 +284,8 @@ func (d severalDifferences) text(measures []string) string {
 	return strings.Join(figures, ", ")
 }
 
-// byCounts is the verdict on the claim that something is above another, given the numbers of cells
-// where it is significantly above and below.
+// byCounts returns the verdict on the claim that one row is above another. above and below are the
+// numbers of cells with a significant difference in either direction.
 func byCounts(above, below int) FindVerdict {
 	switch {
 	case above > 0 && below > 0:
@@ -294,12 +298,12 @@ func byCounts(above, below int) FindVerdict {
 	return ClaimUndecided
 }
 
-// ofOrder is the verdict in words on an order.
+// ofOrder maps the verdict on an order to the verdict on a claim.
 var ofOrder = map[OrderVerdict]FindVerdict{
 	OrderHeld: ClaimHeld, OrderMixed: ClaimMixed, OrderReversed: ClaimFailed, OrderUndecided: ClaimUndecided, OrderTrivial: ClaimTrivial,
 }
 
-// finding is what an order's test comes to.
+// finding returns the finding of an order's test.
 func (c *OrderClaim) finding() Finding {
 	verdict := ofOrder[c.Verdict]
 	if c.once {
@@ -312,7 +316,7 @@ func (c *OrderClaim) finding() Finding {
 	return Finding{Paper: c.paper, Section: c.Section, Claim: c.claim(), Verdict: verdict, Figure: figure}
 }
 
-// claim is the order as the publication claims it, "A > B in 26 of 32 (14 of 32, 15 with equal
+// claim returns the order as the publication claims it: "A > B in 26 of 32 (14 of 32, 15 with equal
 // cells in the printed table)".
 func (c *OrderClaim) claim() string {
 	text := c.Text
@@ -328,7 +332,8 @@ func (c *OrderClaim) claim() string {
 	return text
 }
 
-// findings returns the findings of the report and of its orders. Sections are taken out of the texts.
+// findings returns the findings of the report and of its orders. It moves section numbers from the
+// texts to Section.
 func (r *Report) findings() []Finding {
 	var all []Finding
 	for i := range r.Orders {
@@ -341,7 +346,7 @@ func (r *Report) findings() []Finding {
 	return all
 }
 
-// fact returns the value of a fact of all experiments.
+// fact returns the value of the named fact, or "".
 func (a *All) fact(name string) string {
 	for _, f := range a.Facts {
 		if f.Name == name {
@@ -351,26 +356,26 @@ func (a *All) fact(name string) string {
 	return ""
 }
 
-// pair names two rows: the first is compared with the second.
+// pair names two rows to compare: row minus than.
 type pair struct{ row, than string }
 
-// differences is a table and a sheet of how far rows are above others on the same test
-// queries, over all seeds, with 95 % intervals. Stars are for differences that are significant
-// at 5 % after Holm's correction over the table.
+// differences adds a table and a sheet of differences between rows on the same test queries, over
+// all seeds, with 95 % intervals. A star marks a difference that is significant at 5 % after Holm's
+// correction over the table.
 type differences struct {
 	title    func(*column, *view) string
 	name     string // of the sheet
 	pairs    []pair
-	measures []string // nil for the view's
+	measures []string // nil: the measures of the view
 	main     bool     // the table belongs on the page of all experiments
 }
 
-// overQueries is the usual title.
+// overQueries is the usual title of these tables.
 func overQueries(c *column, _ *view) string {
 	return "differences over the test queries of " + c.name + ", with 95 % intervals; * significant at 5 % after Holm's correction"
 }
 
-// difference is one of two rows in a measure.
+// difference is the difference of two rows in a measure.
 type difference struct {
 	stats.Difference
 	holm          float64
@@ -409,7 +414,7 @@ func (d *differences) of(v *view) []string {
 	return v.measures
 }
 
-// find computes the differences of a view, a line for every pair.
+// find returns the differences in a view, by pair and measure.
 func (d *differences) find(s *results, v *view) [][]difference {
 	found := make([][]difference, len(d.pairs))
 	var all []*difference
@@ -444,7 +449,7 @@ func (d *differences) table(s *results, c *column, v *view, found [][]difference
 	return t
 }
 
-// isFor reports whether both rows are for a column's set.
+// isFor reports whether both rows exist for a column's data set.
 func (p pair) isFor(s *results, c *column) bool {
 	for _, name := range []string{p.row, p.than} {
 		if at := s.rowNamed(name); at >= 0 && s.rows[at].on != nil && !s.rows[at].on(c) {
@@ -454,7 +459,8 @@ func (p pair) isFor(s *results, c *column) bool {
 	return true
 }
 
-// text is "+0.0012 (-0.0031 … +0.0055)" and a star if it is significant.
+// text formats the difference as "+0.0012 (-0.0031 … +0.0055)". A star follows if it is
+// significant, otherwise a space.
 func (x *difference) text() string {
 	if math.IsNaN(x.Mean) {
 		return ""
@@ -466,8 +472,8 @@ func (x *difference) text() string {
 	return fmt.Sprintf("%+.4f (%+.4f … %+.4f)%s", x.Mean, x.Interval.Low, x.Interval.High, star)
 }
 
-// difference returns how far row a is above row b in a measure; numbers that are NaN if that
-// is not known.
+// difference returns the difference of row a minus row b in a measure. Its numbers are NaN if a row
+// or its values are missing.
 func (v *view) difference(a, b int, m string) difference {
 	if a < 0 || b < 0 {
 		return unknownDifference()
@@ -478,7 +484,7 @@ func (v *view) difference(a, b int, m string) difference {
 	return between(v.runs(a, m), v.runs(b, m))
 }
 
-// between compares runs. Queries without a value in some run are left out.
+// between compares two groups of runs. It skips queries without a value in some run.
 func between(first, second [][]float64) difference {
 	all := append(append([][]float64(nil), first...), second...)
 	first, second = known(first, all), known(second, all)
@@ -494,7 +500,7 @@ func unknownDifference() difference {
 	return difference{Difference: stats.Difference{Mean: nan, Error: nan, P: nan, Interval: stats.Interval{Low: nan, High: nan}}, holm: nan}
 }
 
-// runs returns a row's values on the test queries, a list a seed.
+// runs returns a row's values on the test queries, one list for each seed.
 func (v *view) runs(row int, m string) [][]float64 {
 	var runs [][]float64
 	for _, values := range v.values[row] {
@@ -503,7 +509,7 @@ func (v *view) runs(row int, m string) [][]float64 {
 	return runs
 }
 
-// known returns runs without the queries on which one of all has no value.
+// known returns runs without the queries on which some run in all has no value.
 func known(runs, all [][]float64) [][]float64 {
 	kept := make([][]float64, len(runs))
 	for r, run := range runs {

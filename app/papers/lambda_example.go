@@ -19,16 +19,16 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// The two illustrations of the paper's section 4: the query with two relevant documents, by
-// which it argues for rules that know ranks, and systems of springs.
+// This file tests the two illustrations in the paper's section 4. One is a query with two relevant
+// documents, which motivates rules that depend on ranks. The other is systems of springs.
 
 const exampleDocs = 100 // the paper's n
 
-// exampleGaps are the differences of score between neighbours.
+// exampleGaps are the score differences between neighbors.
 var exampleGaps = []float64{0.01, 0.1, 1}
 
-// exampleErrors returns the winner-takes-all cost of a ranking and its number of pairs in the wrong
-// order. Two documents are relevant; their ranks count from 1.
+// exampleErrors returns the winner-takes-all cost of a ranking, and its number of pairs in the
+// wrong order. Two documents are relevant; first and second are their ranks, from 1.
 func exampleErrors(first, second int) (winner, pairs int) {
 	if first != 1 {
 		winner = 1
@@ -36,7 +36,7 @@ func exampleErrors(first, second int) (winner, pairs int) {
 	return winner, (first - 1) + (second - 2)
 }
 
-// exampleForces are those on the relevant documents at ranks 2 and n.
+// exampleForces returns the forces on the relevant documents at ranks 2 and n.
 func exampleForces(l loss.Loss, n int, gap float64) (high, low float64, err error) {
 	grades, scores, lambda := make([]float64, n), make([]float64, n), make([]float64, n)
 	grades[1], grades[n-1] = 1, 1
@@ -52,8 +52,8 @@ func exampleForces(l loss.Loss, n int, gap float64) (high, low float64, err erro
 	return math.Abs(lambda[1]), math.Abs(lambda[n-1]), nil
 }
 
-// ratios returns, for every gap, the force at rank 2 over the force at rank n: infinite if the latter is
-// 0.
+// ratios returns for every gap the force at rank 2 divided by the force at rank n. The ratio is
+// infinite if the latter is 0.
 func (f *lambdaField) ratios(n int) ([]float64, error) {
 	all := make([]float64, len(exampleGaps))
 	for i, gap := range exampleGaps {
@@ -69,7 +69,7 @@ func (f *lambdaField) ratios(n int) ([]float64, error) {
 // largeRatio is our reading of the paper's ≫.
 const largeRatio = 10
 
-// lambdaExample shows the forces of RankNet and of those scaled by ΔNDCG.
+// lambdaExample shows the forces of RankNet, and the forces scaled by ΔNDCG.
 func lambdaExample(r *Report, findings []lambdaFinding) error {
 	winner, pairs := exampleErrors(1, exampleDocs)
 	after, fewer := exampleErrors(2, 3)
@@ -111,8 +111,8 @@ func lambdaExample(r *Report, findings []lambdaFinding) error {
 	return nil
 }
 
-// flatOrJump tests sections 1 and 4 on target costs: a measure is constant while the order of the
-// documents stays, and may jump between two orders.
+// flatOrJump tests the statements on target costs in sections 1 and 4. A measure is constant while
+// the order of the documents does not change, and may jump if the order changes.
 func (j jacobian) flatOrJump(r *Report, seed uint64) error {
 	changed, steps, jumps, swaps := 0, 0, 0, 0
 	for _, name := range lambdaMeasures {
@@ -136,7 +136,7 @@ func (j jacobian) flatOrJump(r *Report, seed uint64) error {
 			}
 			moved, swapped := slices.Clone(l.scores), slices.Clone(l.scores)
 			for k := range moved {
-				moved[k] += float64(listGap / 2 * (rng.Float64() - 0.5)) // passes no other
+				moved[k] += float64(listGap / 2 * (rng.Float64() - 0.5)) // passes no other document
 			}
 			first, last := l.order[0], l.order[len(l.order)-1]
 			if !l.sameGrade([]int{first, last}) {
@@ -165,16 +165,17 @@ func (j jacobian) flatOrJump(r *Report, seed uint64) error {
 	return nil
 }
 
-// springs is a system of springs between documents: λ = b − Ks, where K has a row of zero
-// sum for each document plus α.
+// springs is a system of springs between documents. The forces are λ = b − Ks for scores s. Each
+// row of K sums to 0, except that alpha is added to the diagonal.
 type springs struct {
 	stiffness [][]float64
 	rest      []float64
 	alpha     float64
 }
 
-// drawSprings joins documents by springs of random stiffness and rest length; with one that
-// pushes apart, the more the further, if it is not stable.
+// drawSprings joins documents by springs of random stiffness and rest length. If stable is false, a
+// spring with negative stiffness pushes two documents apart, and its force grows with their
+// distance.
 func drawSprings(docs int, alpha float64, stable bool, rng *rand.Rand) *springs {
 	s := &springs{rest: make([]float64, docs), alpha: alpha}
 	for range docs {
@@ -194,7 +195,7 @@ func drawSprings(docs int, alpha float64, stable bool, rng *rand.Rand) *springs 
 	return s
 }
 
-// forces sets lambda to the forces at scores.
+// forces sets lambda to the forces at the given scores.
 func (s *springs) forces(scores, lambda []float64) {
 	for i, x := range scores {
 		lambda[i] = s.rest[i] - float64(s.alpha*x)
@@ -204,8 +205,8 @@ func (s *springs) forces(scores, lambda []float64) {
 	}
 }
 
-// settle descends from a start and returns the differences of scores to the first, and
-// whether it came to rest.
+// settle moves the scores along the forces. It returns the final scores minus the final score of the
+// first document, and whether the system came to rest.
 func (s *springs) settle(scores []float64) (ends []float64, rest bool) {
 	lambda := make([]float64, len(scores))
 	rate := 1 / (float64(3*len(scores)) + s.alpha)
@@ -224,11 +225,11 @@ func (s *springs) settle(scores []float64) (ends []float64, rest bool) {
 	return ends, rest
 }
 
-// springStarts is from how many random starts each system descends.
+// springStarts is the number of random starts for each system.
 const springStarts = 10
 
-// spread is the largest difference between the ends of descents from random starts; infinite
-// if one did not come to rest.
+// spread returns the largest difference between the final states from random starts. It is infinite
+// if one run did not come to rest.
 func (s *springs) spread(rng *rand.Rand) float64 {
 	var first []float64
 	most := 0.0
@@ -249,7 +250,7 @@ func (s *springs) spread(rng *rand.Rand) float64 {
 	return most
 }
 
-// springFinding tells from where springs come to the same rest.
+// springFinding judges whether springs reach the same state from all starts.
 func springFinding(r *Report, seed uint64) {
 	rng := random.Stream(seed, "lambda springs", "")
 	stable, unstable := drawSprings(8, 0, true, rng).spread(rng), drawSprings(8, 0, false, rng).spread(rng)
@@ -267,15 +268,15 @@ func springFinding(r *Report, seed uint64) {
 		"8 documents, %d starts: distance of the ends, up to a constant, %s; with one spring that pushes apart %s; the minimum is unique only up to a constant added to all scores, and constant λ have none", springStarts, zeroBelow(stable, jacobianZero), outcome).Rule = fmt.Sprintf("distances below %g", jacobianZero)
 }
 
-// The costs and classes of functions on which the paper's last section is tried.
+// The costs and classes of functions for testing the claim of the paper's last section.
 var (
 	anyCosts   = []string{"ndcg@10", "map", "mrr", "err"}
 	anyClasses = []string{"linear", "net", "trees"}
 )
 
-// anyCost tries the claim of section 7: λ make any cost that need not be smooth trainable, on any
-// differentiable class of functions, and trees here. Each has to rank its own training queries
-// significantly better than a random order, after Holm's correction.
+// anyCost tests the claim of section 7 that λ can train any differentiable class of functions for
+// any cost, smooth or not. Trees are added to the paper's classes. Each model has to rank its own
+// training queries significantly better than a random order, after Holm's correction.
 func anyCost(ctx context.Context, r *Report, seed uint64) error {
 	shape, err := synth.Lookup("mq2008")
 	if err != nil {
@@ -318,7 +319,7 @@ func anyCost(ctx context.Context, r *Report, seed uint64) error {
 	return nil
 }
 
-// trainedFor measures LambdaRank's ranking function for a measure on the queries that it learned from.
+// trainedFor trains LambdaRank for a measure, and evaluates the model on its training queries.
 func trainedFor(ctx context.Context, d *dataset.Dataset, m measure.Measure, class string, seed uint64) (*measure.Result, error) {
 	lambdaRank, err := method.Lookup("lambdarank")
 	if err != nil {

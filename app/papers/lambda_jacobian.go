@@ -26,17 +26,17 @@ func jacobianExperiment() Experiment {
 	}
 }
 
-// jacobian looks at λ functions in the space of the scores of a few lists.
+// jacobian examines λ functions in the space of the scores of a few lists.
 type jacobian struct {
-	lists int // random lists of documents
-	steps int // of the integral around a circle
-	pairs int // of random points a list, for monotony
+	lists int // number of random lists of documents
+	steps int // number of steps of the integral around a circle
+	pairs int // number of random pairs of points per list, for testing monotonicity
 }
 
-// lambdaField is a loss to look at.
+// lambdaField is a loss to examine.
 type lambdaField struct {
-	name    string // of the λ function
-	measure string // that scales it, "" for none
+	name    string // name of the λ function
+	measure string // measure that scales λ; "" for none
 	loss    loss.Loss
 }
 
@@ -47,12 +47,12 @@ func (f *lambdaField) title() string {
 	return f.name + " × Δ" + title(f.measure)
 }
 
-// lambdaMeasures scale the forces.
+// lambdaMeasures are the measures that scale the forces.
 var lambdaMeasures = []string{"ndcg", "map", "mrr", "err"}
 
-// lambdaFields are RankNet and every λ function with every measure. Differences of
-// the measure are taken with steps of the mean gap between scores and of fixed
-// length.
+// lambdaFields returns RankNet, and every λ function with every measure. The λ function
+// "difference" is included twice: with steps of the mean gap between scores, and with steps of
+// fixed length.
 func lambdaFields() ([]lambdaField, error) {
 	fields := []lambdaField{{name: "RankNet", loss: loss.RankNet{}}}
 	for _, name := range lambdaMeasures {
@@ -93,35 +93,35 @@ func (j jacobian) run(ctx context.Context, o Options) (*Report, error) {
 	return j.report(ctx, o, findings)
 }
 
-// lambdaFinding has the observations of a λ function, the worst over all lists.
+// lambdaFinding contains the observations of a λ function. Each value is the worst over all lists.
 type lambdaFinding struct {
 	field lambdaField
 
-	// Inside a cell, that is where the order of the documents does not change.
-	asymmetry  float64 // of the Jacobian J of −λ, relative to its size
-	eigenvalue float64 // the smallest of (J + Jᵀ)/2
+	// These are measured inside a cell, where the order of documents does not change.
+	asymmetry  float64 // asymmetry of the Jacobian J of −λ, relative to its size
+	eigenvalue float64 // smallest eigenvalue of (J + Jᵀ)/2
 	net        float64 // |Σλ|
 
-	// |∮ λ·ds| by the circle's radius, around points in a cell, where two
-	// documents tie, and where three do.
+	// work is the largest |∮ λ·ds| divided by the circle's radius: around points in a cell, around ties of
+	// two documents, and around ties of three documents.
 	work [3]float64
 
 	triple   float64 // ∮ λ·ds around the tie of three documents graded 0, 1 and 2
 	backward float64 // share of pairs of points between which −λ is not monotone
 
-	pulls  []float64 // by such pair the α that ends it, see jacobian.backward
-	across []float64 // by lambdaGaps, the α that ends the worst step over a tie, 0 if none goes backward
+	pulls  []float64 // for each such pair the α that makes it monotone; see jacobian.backward
+	across []float64 // for each of lambdaGaps the α that makes the worst step over a tie monotone; 0 if no step goes backward
 }
 
-// The places of lambdaFinding.work, less 1 the numbers of tied documents.
+// The indices of lambdaFinding.work. An index is one less than the number of tied documents.
 const (
 	inCell = iota
 	atPair
 	atTriple
 )
 
-// Numbers up to these sizes count as 0. They allow for rounding and, around circles, for jumps that
-// the midpoint rule meets too early or too late.
+// Absolute values below these limits count as 0. They allow for rounding and, around circles, for
+// jumps that the midpoint rule places inexactly.
 const (
 	jacobianStep     = 1e-5
 	jacobianZero     = 1e-6
@@ -134,14 +134,13 @@ func (f *lambdaFinding) symmetric() bool { return f.asymmetry < jacobianZero }
 func (f *lambdaFinding) positive() bool  { return f.eigenvalue > -jacobianZero }
 func (f *lambdaFinding) balanced() bool  { return f.net < netZero }
 
-// closedInside and closedAcross report whether no circle showed work, within a cell
-// and around ties.
+// closedInside and closedAcross report whether no circle within a cell, or around ties, shows work.
 func (f *lambdaFinding) closedInside() bool { return f.work[inCell] < circulationZero }
 func (f *lambdaFinding) closedAcross() bool {
 	return max(f.work[atPair], f.work[atTriple], math.Abs(f.triple)) < circulationZero
 }
 
-// potential says where λ is the gradient of a cost.
+// potential returns where λ is the gradient of a cost: "yes", "in a cell" or "no".
 func (f *lambdaFinding) potential() string {
 	switch {
 	case !f.symmetric() || !f.closedInside():
@@ -152,7 +151,7 @@ func (f *lambdaFinding) potential() string {
 	return "in a cell"
 }
 
-// convex says where that cost is convex.
+// convex returns where this cost is convex: "yes", "in a cell" or "no".
 func (f *lambdaFinding) convex() string {
 	switch where := f.potential(); {
 	case where == "no" || !f.positive():
@@ -164,7 +163,7 @@ func (f *lambdaFinding) convex() string {
 	}
 }
 
-// look measures a field on the lists of a seed.
+// look examines a λ function on the random lists of a seed.
 func (j jacobian) look(f lambdaField, seed uint64) (lambdaFinding, error) {
 	var err error
 	finding := lambdaFinding{field: f, eigenvalue: math.Inf(1)}
@@ -197,15 +196,15 @@ func (j jacobian) look(f lambdaField, seed uint64) (lambdaFinding, error) {
 	return finding, nil
 }
 
-// tripleTie is the circle on which three documents come by all their orders, as
-// the scores of the first two go around the third's.
+// tripleTie returns a circle around a tie of three documents. The scores of the first two documents
+// rotate around the third's, so that all orders occur.
 func tripleTie(radius float64) loss.Circle {
 	return loss.TieCircle(make([]float64, 3), [3]int{0, 1, 2}, radius)
 }
 
-// backward draws pairs of points x and y, near each other and far apart. Where −λ is not monotone,
-// (λ(x) − λ(y))·(x − y) > 0, it returns that number over |x − y|². This is the α with which λ − αs would
-// be monotone. The gradient of a convex cost has no such pair.
+// backward draws pairs of points x and y, near each other and far apart. −λ is not monotone if
+// (λ(x) − λ(y))·(x − y) > 0. For each such pair it returns this product divided by |x − y|². The
+// quotient is the α for which λ − αs is monotone. The gradient of a convex cost has no such pair.
 func (j jacobian) backward(b loss.QueryLoss, n int, rng *rand.Rand) (pulls []float64) {
 	x, y := make([]float64, n), make([]float64, n)
 	for k := range j.pairs {
@@ -221,7 +220,7 @@ func (j jacobian) backward(b loss.QueryLoss, n int, rng *rand.Rand) (pulls []flo
 	return pulls
 }
 
-// alongStep returns (λ(x) − λ(y))·(x − y) and |x − y|².
+// alongStep returns the product (λ(x) − λ(y))·(x − y) and the square |x − y|².
 func alongStep(b loss.QueryLoss, x, y []float64) (along, square float64) {
 	at, there := make([]float64, len(x)), make([]float64, len(x))
 	var scratch loss.Scratch
@@ -234,20 +233,21 @@ func alongStep(b loss.QueryLoss, x, y []float64) (along, square float64) {
 	return along, square
 }
 
-// gradedList is a list of documents. Scores lie at least listGap apart.
+// gradedList is a list of documents. Their scores differ by at least listGap.
 type gradedList struct {
 	grades []float64
 	scores []float64
-	order  []int // the documents by descending score
+	order  []int // indices of documents by descending score
 }
 
 const (
-	listGap = 0.3  // leaves room for small circles
-	topGap  = 1.01 // small circles meet the rules' distance 1, steps of jacobianStep do not
+	listGap = 0.3  // leaves space for small circles
+	topGap  = 1.01 // small circles cross the distance 1 at which rules change; steps of jacobianStep do not
 )
 
-// drawList draws eight documents of four grades. Of the first three the first or the last is relevant.
-// These two are just farther apart than 1, where rules of that reach change.
+// drawList draws eight documents of four grades. Of the first three, either the first or the third
+// is relevant. The scores of these two documents differ by slightly more than 1, the distance at
+// which some rules change.
 func drawList(rng *rand.Rand) gradedList {
 	ranked := []float64{0, 0, 1, 0, 1, 2, 2, 3}
 	if rng.IntN(2) == 0 {
@@ -272,8 +272,8 @@ func drawList(rng *rand.Rand) gradedList {
 	return l
 }
 
-// tie returns the scores with as many neighbours moved to their mean, of which at
-// least two have different grades; for one they are as they were.
+// tie returns the scores after moving count neighbors to their mean. At least two of them have
+// different grades. If count is 1, it returns the scores unchanged.
 func (l *gradedList) tie(count int, rng *rand.Rand) []float64 {
 	scores := slices.Clone(l.scores)
 	if count == 1 {
@@ -301,17 +301,17 @@ func (l *gradedList) sameGrade(docs []int) bool {
 	return !slices.ContainsFunc(docs, func(d int) bool { return l.grades[d] != l.grades[docs[0]] })
 }
 
-// The regularisation of the paper's section 4. Where the Jacobian J of −λ is symmetric but not
-// positive definite, it is for λ − αs with a large enough α.
+// The regularization of the paper's section 4. If the Jacobian J of −λ is symmetric but not
+// positive definite, the Jacobian of −(λ − αs) is positive definite for a large enough α.
 
 var (
-	lambdaAlphas = []float64{0, 0.01, 0.1, 1}              // that steps backward are counted under
-	lambdaGaps   = []float64{1e-1, 1e-2, 1e-3}             // lengths of the steps over a tie
-	alphaShown   = map[string]bool{"": true, "ndcg": true} // measures of the table
+	lambdaAlphas = []float64{0, 0.01, 0.1, 1}              // values of α for counting backward steps
+	lambdaGaps   = []float64{1e-1, 1e-2, 1e-3}             // lengths of steps over a tie
+	alphaShown   = map[string]bool{"": true, "ndcg": true} // measures in the table
 )
 
-// acrossTies moves two neighbours of each list over their tie, by steps of several lengths. For each
-// length it returns the largest α that a list needs so that no step goes backward.
+// acrossTies moves two neighbors of each list over their tie, by steps of several lengths. For each
+// length it returns the largest α that a list needs for no step to go backward.
 func (j jacobian) acrossTies(f lambdaField, seed uint64) ([]float64, error) {
 	most := make([]float64, len(lambdaGaps))
 	for i := range j.lists {
@@ -336,7 +336,7 @@ func (j jacobian) acrossTies(f lambdaField, seed uint64) ([]float64, error) {
 	return most, nil
 }
 
-// tiedPair returns the two documents of equal score.
+// tiedPair returns the indices of two documents with equal scores.
 func tiedPair(scores []float64) (first, second int) {
 	for i, s := range scores {
 		for k := range i {
@@ -348,7 +348,7 @@ func tiedPair(scores []float64) (first, second int) {
 	panic("paper: no two documents tie")
 }
 
-// leastAlpha is the α from which on J is positive semidefinite in every cell that was seen.
+// leastAlpha returns the smallest α for which J is positive semidefinite in every examined cell.
 func (f *lambdaFinding) leastAlpha() float64 {
 	if f.positive() {
 		return 0
@@ -356,7 +356,7 @@ func (f *lambdaFinding) leastAlpha() float64 {
 	return -f.eigenvalue
 }
 
-// backwardUnder is the share of steps that go backward under λ − αs.
+// backwardUnder returns the share of steps that go backward under λ − αs.
 func (f *lambdaFinding) backwardUnder(alpha float64) float64 {
 	if len(f.pulls) == 0 {
 		return 0
@@ -370,7 +370,7 @@ func (f *lambdaFinding) backwardUnder(alpha float64) float64 {
 	return f.backward * (float64(left) / float64(len(f.pulls)))
 }
 
-// alphaTable has the measures of alphaShown, the sheet all.
+// alphaTable returns a table with the measures in alphaShown, and a sheet with all measures.
 func alphaTable(findings []lambdaFinding) (Table, Sheet) {
 	s := Sheet{Name: "alpha", Columns: []string{"lambda", "measure", "smallest_eigenvalue", "least_alpha_cell"}}
 	t := Table{
@@ -402,7 +402,7 @@ func alphaTable(findings []lambdaFinding) (Table, Sheet) {
 	return t, s
 }
 
-// alphaNote compares with the paper's sentence.
+// alphaNote compares the result with the paper's statement.
 func alphaNote(r *Report, findings []lambdaFinding) {
 	symmetric, atOnce, jump := 0, 0, 0
 	worst := 0.0

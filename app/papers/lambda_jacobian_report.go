@@ -53,7 +53,7 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// scaledBy is the cell of the measure.
+// scaledBy returns the table cell with the measure.
 func (f *lambdaField) scaledBy() string {
 	if f.measure == "" {
 		return "—"
@@ -61,8 +61,8 @@ func (f *lambdaField) scaledBy() string {
 	return "Δ" + title(f.measure)
 }
 
-// jacobianVerdicts has a row for every λ function, or several if it differs by the
-// measure that scales it.
+// jacobianVerdicts returns a table with a row for each λ function. A λ function has several rows if
+// its verdicts differ between measures.
 func jacobianVerdicts(findings []lambdaFinding) Table {
 	t := Table{
 		Title:   "what each λ function is",
@@ -100,7 +100,7 @@ func jacobianNumbers(findings []lambdaFinding) Table {
 	return t
 }
 
-// zeroBelow formats a number that counts as 0 up to a size.
+// zeroBelow formats a number. Absolute values below zero print as 0.
 func zeroBelow(v, zero float64) string {
 	if math.Abs(v) < zero {
 		return "0"
@@ -108,7 +108,7 @@ func zeroBelow(v, zero float64) string {
 	return fmt.Sprintf("%.4f", v)
 }
 
-// fixed formats without a sign before zeros.
+// fixed formats a number without a sign if it rounds to 0.
 func fixed(v float64, decimals int) string {
 	if math.Abs(v) < 0.5*math.Pow10(-decimals) {
 		v = 0
@@ -130,7 +130,7 @@ func jacobianSheet(findings []lambdaFinding) Sheet {
 	return s
 }
 
-// jacobianNotes says what the tables mean.
+// jacobianNotes adds notes that interpret the tables.
 func jacobianNotes(r *Report, findings []lambdaFinding) {
 	var whole, none []string
 	least, most := 1.0, 0.0 // steps backward under forces between neighbours
@@ -157,9 +157,10 @@ func jacobianNotes(r *Report, findings []lambdaFinding) {
 	r.note("Differences of the measure depend on the scores through their step (by default the mean gap) and jump where a document would pass another one at that distance, inside a cell, too: with ε = 1 J is 0 wherever there is one, and yet loops do work.")
 }
 
-// testFindings judges section 4's test, eq. 5, and its statements on convexity and forces. The paper gives the test, and does not say that eq. 9 passes it.
+// testFindings judges the test of section 4 (eq. 5), and the statements on convexity and forces.
+// The paper states the test, and does not claim that eq. 9 passes it.
 func testFindings(r *Report, findings []lambdaFinding) {
-	smooth, paper := &findings[0], &findings[1] // RankNet's λ alone jumps nowhere
+	smooth, paper := &findings[0], &findings[1] // only RankNet's λ is continuous
 	symmetric, asymmetric, work, balanced := 0, 0, 0, 0
 	for i := range findings {
 		f := &findings[i]
@@ -187,13 +188,13 @@ func orNone(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// workCurves are the circulations of some fields, bound to three documents graded
-// 0, 1 and 2, on a family of circles.
+// workCurves contains the circulation of some λ functions on a family of circles. The λ functions
+// are bound to three documents with the grades 0, 1 and 2.
 type workCurves struct {
 	axis   string
 	x      []float64
 	circle func(float64) loss.Circle
-	named  []string // the λ functions
+	named  []string // names of the λ functions
 	labels svg.Plot
 	sizes  bool // plot |∮ λ·ds| on a logarithmic axis
 
@@ -201,8 +202,8 @@ type workCurves struct {
 	curves [][]float64
 }
 
-// curves are circles of growing radius around the tie of the three, and circles of
-// radius 0.5 that are moved over it.
+// curves returns two families of circles: circles of growing radius around the tie of three
+// documents, and circles of radius 0.5 at growing distance from the tie.
 func (j jacobian) curves(findings []lambdaFinding, seed uint64) ([]workCurves, error) {
 	all := []workCurves{{
 		axis: "radius", x: radii(), circle: tripleTie, sizes: true,
@@ -236,7 +237,7 @@ func (j jacobian) curves(findings []lambdaFinding, seed uint64) ([]workCurves, e
 	return all, nil
 }
 
-// add integrates a field.
+// add computes the circulation of a λ function on every circle.
 func (w *workCurves) add(f *lambdaField, steps int, seed uint64) error {
 	b, err := f.loss.Bind([]float64{0, 1, 2}, random.Stream(seed, "lambda jacobian", w.axis))
 	if err != nil {
@@ -260,7 +261,7 @@ func (w *workCurves) sheet() Sheet {
 	return s
 }
 
-// plot leaves out a curve of rounding errors if sizes are drawn.
+// plot returns the plot. If sizes is set, it omits a curve of rounding errors.
 func (w *workCurves) plot() Plot {
 	p := Plot{w.axis, w.labels}
 	for i, n := range w.names {
@@ -279,7 +280,7 @@ func (w *workCurves) plot() Plot {
 	return p
 }
 
-// radii are eight a decade from 0.01 to 10.
+// radii returns eight values per decade from 0.01 to 10.
 func radii() (x []float64) {
 	for k := range 25 {
 		x = append(x, 0.01*elementary.Pow(10, float64(k)/8))
@@ -294,7 +295,7 @@ func distances() (x []float64) {
 	return x
 }
 
-// nearTripleTie is the circle of radius 0.5 about scores that lie a gap apart.
+// nearTripleTie returns the circle of radius 0.5 around scores that differ by gap.
 func nearTripleTie(gap float64) loss.Circle {
 	c := tripleTie(0.5)
 	c.Center = []float64{gap, 0, -gap}

@@ -19,17 +19,17 @@ import (
 // lambdaRank names the source of the experiments in files lambda*.go.
 const lambdaRank = "Burges, Ragno, Le: Learning to Rank with Nonsmooth Cost Functions, NIPS 2006"
 
-// artificial is the experiment of section 6.3.1.
+// artificial describes the experiment of section 6.3.1.
 type artificial struct {
 	train, valid, test int // queries
 	docs, features     int
-	shares             []float64 // of the grades
+	shares             []float64 // shares of the grades
 	rates              []string
 	epochs             string
 }
 
-// burges2006 is the paper's experiment. The paper takes the shares of grades from "real datasets" and
-// does not print them; these are the shares of MSLR-WEB10K, fold 1.
+// burges2006 is the paper's experiment. The paper takes the shares of grades from "real datasets"
+// and does not print them. These are the shares of MSLR-WEB10K, fold 1.
 var burges2006 = artificial{
 	train: 10_000, valid: 5_000, test: 10_000,
 	docs: 50, features: 50,
@@ -38,18 +38,18 @@ var burges2006 = artificial{
 	epochs: "300",
 }
 
-// artificialTop is the lowest truncation level of the figure.
+// artificialTop is the largest truncation level of the figure.
 const artificialTop = 10
 
-// standard is the convention of the paper's equation 1: the gain 2^l − 1 and the
-// discount 1/log(1 + r).
+// standard is the convention of the paper's equation 1: the gain 2^l − 1 and the discount 1/log(1 +
+// r).
 var standard = conventionNamed("standard")
 
-// artificialNets are the groups of rows; "two-layer" has ten hidden units.
+// artificialNets are the groups of rows. The net "two-layer" has ten hidden units.
 var artificialNets = []struct{ name, scorer string }{{"linear", "linear"}, {"two-layer", "net"}}
 
-// study returns what is trained: with each net RankNet and LambdaRank. For each the rate,
-// and for each rate the epoch, is the one with the best validation NDCG@10.
+// study returns the study, which trains RankNet and LambdaRank with each net. The rate and the
+// epoch are chosen by validation NDCG@10.
 func (a artificial) study() study {
 	net := groupField.as("net")
 	s := study{
@@ -90,14 +90,14 @@ func (a artificial) study() study {
 	return s
 }
 
-// scaled returns the experiment with the numbers of queries asked for.
+// scaled returns the experiment with its numbers of queries multiplied by --scale.
 func (a artificial) scaled(o Options) artificial {
 	a.train, a.valid, a.test = o.scaled(a.train), o.scaled(a.valid), o.scaled(a.test)
 	return a
 }
 
-// data returns queries of one polynomial, those for training, validation and test
-// from different seeds.
+// data returns queries of one random polynomial. Training, validation and test queries are drawn
+// with different seeds.
 func (a artificial) data(seed uint64) (tune.Fold, error) {
 	c := synth.Cubic{Docs: a.docs, Features: a.features, Shares: a.shares, Polynomial: seed}
 	f := tune.Fold{Name: "artificial"}
@@ -114,9 +114,9 @@ func (a artificial) data(seed uint64) (tune.Fold, error) {
 	return f, nil
 }
 
-// burgesSchedule is the schedule of sections 5 and 6.3, a step a query. The rate is multiplied by 0.8
-// after an epoch whose training cost rose. Weights are drawn again after 50 epochs without a lower
-// cost. The paper has no penalty. Nets of two layers have ten hidden units.
+// burgesSchedule returns the schedule of sections 5 and 6.3, with one step per query. The rate is
+// multiplied by 0.8 after an epoch in which the training cost rose. Weights are drawn again after
+// 50 epochs without a lower cost. There is no penalty. Two-layer nets have ten hidden units.
 func burgesSchedule(rates []string, epochs string) map[string][]string {
 	return map[string][]string{
 		"optimizer": {"descent"},
@@ -130,11 +130,11 @@ func burgesSchedule(rates []string, epochs string) map[string][]string {
 	}
 }
 
-// interval is a mean over queries with a 95 % confidence interval, mean ± half,
-// from the normal distribution.
+// interval is a mean over queries with a 95 % confidence interval, mean ± half, based on the normal
+// distribution.
 type interval struct{ mean, half float64 }
 
-// confidence returns the interval of the mean of independent values.
+// confidence returns the confidence interval of the mean of independent values.
 func confidence(values []float64) interval {
 	return interval{mean(values), 1.959963984540054 * sd(values) / math.Sqrt(float64(len(values)))}
 }
@@ -144,20 +144,20 @@ func (i interval) excludes0() bool { return math.Abs(i.mean) > i.half }
 
 func (i interval) text() string { return fmt.Sprintf("%.4f ± %.4f", i.mean, i.half) }
 
-// netResult is what one kind of net reached: for every truncation level, RankNet,
-// LambdaRank and LambdaRank's lead, query by query.
+// netResult is the result of one kind of net. systems contains RankNet and LambdaRank at every
+// truncation level, and lead contains their differences, paired by query.
 type netResult struct {
 	name    string
 	systems [2][]interval
 	lead    []interval
-	growth  interval // of the lead at the first level over that at the last
+	growth  interval // lead at the first level minus lead at the last
 	order   OrderClaim
 }
 
-// artificialSystems are the rows of each net.
+// artificialSystems are the names of the two rows of each net.
 var artificialSystems = [2]string{"RankNet", "LambdaRank"}
 
-// netResults reads the rows, two a net.
+// netResults returns the results of all nets. Each net has two rows.
 func netResults(s *results) []netResult {
 	nets := make([]netResult, len(artificialNets))
 	v := &s.columns[0].views[0]
@@ -188,8 +188,8 @@ func netResults(s *results) []netResult {
 	return nets
 }
 
-// artificialOrder tests the paper's statement on the k-th net, LambdaRank above RankNet, over
-// the truncation levels.
+// artificialOrder tests over the truncation levels whether LambdaRank is above RankNet with the
+// k-th net.
 func artificialOrder(s *results, v *view, k int) OrderClaim {
 	c := OrderClaim{Text: "LambdaRank > RankNet, " + artificialNets[k].name + " nets", Data: s.columns[0].name, Cells: len(s.measures)}
 	above, below := make([]float64, c.Cells), make([]float64, c.Cells)
@@ -210,7 +210,8 @@ func (a artificial) dataFacts(s *results, r *Report) {
 	r.fact("grades", "0 to %d in shares %s", len(b.shares)-1, commas(b.shares))
 }
 
-// onePolynomial is what the intervals are about: queries, not polynomials.
+// onePolynomial states the scope of the intervals: they cover the choice of queries, not of
+// polynomials.
 const onePolynomial = "one random polynomial; of others see docs/gradient-family.md"
 
 func artificialReport(s *results, r *Report) {
@@ -248,7 +249,8 @@ func (a artificial) notes(s *results, r *Report) {
 	}
 }
 
-// leads counts the truncation levels at which LambdaRank is significantly ahead or behind.
+// leads returns the number of truncation levels at which LambdaRank is significantly ahead, and
+// behind.
 func (n *netResult) leads() (ahead, behind int) {
 	for _, l := range n.lead {
 		switch {
@@ -261,7 +263,7 @@ func (n *netResult) leads() (ahead, behind int) {
 	return ahead, behind
 }
 
-// verdict holds the leads against what the paper says of them.
+// verdict compares the leads with the paper's statement.
 func (n *netResult) verdict() string {
 	ahead, behind := n.leads()
 	first, last := n.lead[0], n.lead[artificialTop-1]
@@ -290,7 +292,7 @@ func artificialTable(nets []netResult) Table {
 	return t
 }
 
-// artificialChoices lists what validation chose.
+// artificialChoices returns a table of the rates and epochs that validation chose.
 func artificialChoices(s *results) Table {
 	t := Table{Title: "chosen on the validation queries", Columns: []string{"net", "method", "rate", "epoch", "NDCG@10"}, Left: 2}
 	for p := range s.tunings(nil) {
@@ -319,8 +321,8 @@ func artificialSheet(nets []netResult, measures []string) Sheet {
 	return s
 }
 
-// artificialPlot is the figure: lines through the means, with a stroke from end to
-// end of each interval. The four stand a little apart.
+// artificialPlot returns the figure: a line through the means of each system, and a stroke for each
+// interval. The four systems are shifted slightly along the x axis.
 func artificialPlot(nets []netResult) Plot {
 	p := svg.Plot{
 		Title: "RankNet and LambdaRank on cubic polynomials, 95 % intervals",
@@ -341,15 +343,16 @@ func artificialPlot(nets []netResult) Plot {
 	return Plot{Plot: p}
 }
 
-// lambdaFunctions compares λ functions, as section 6.2 did on web data. The paper tried ten, describes
-// four kinds and prints the formula of one. loss.Lambdas has one of each kind, and three also between
-// neighbours.
+// lambdaFunctions compares λ functions, as section 6.2 does on web data. The paper tried ten
+// functions, describes four kinds and prints the formula of one. loss.Lambdas has one function of
+// each kind, and for three kinds a variant that acts between neighbors.
 type lambdaFunctions struct {
 	artificial
-	springRates []string // lower: a spring's force has no bound, and at 0.1 networks diverge
+	springRates []string // lower, because the force of a spring is unbounded and networks diverge at 0.1
 }
 
-// burges2006Functions is on data as in section 6.3.1, but of few queries, and on MQ2008.
+// burges2006Functions is this comparison on MQ2008, and on data like those of section 6.3.1 with
+// fewer queries.
 var burges2006Functions = lambdaFunctions{artificial: artificial{
 	train: 500, valid: 250, test: 2000,
 	docs: burges2006.docs, features: burges2006.features, shares: burges2006.shares,
@@ -404,10 +407,10 @@ func (f lambdaFunctions) study() study {
 	return s
 }
 
-// functionRow names a row: "logistic, linear".
+// functionRow returns the name of a row: "logistic, linear".
 func functionRow(lambda, net string) string { return lambda + ", " + net }
 
-// sources are the made data and, if it is there, the set.
+// sources returns the synthetic data and, if it exists, the data set functionsSet.
 func (f lambdaFunctions) sources(o Options) ([]source, []string, error) {
 	fold, err := f.scaled(o).data(o.Seed)
 	if err != nil {
@@ -449,14 +452,14 @@ func (f lambdaFunctions) parts(pairs []pair) []part {
 	}
 }
 
-// realData adds a fact for every set but the synthetic one.
+// realData adds a fact for every data set except the synthetic one.
 func realData(s *results, r *Report) {
 	for _, c := range s.columns[1:] {
 		r.fact("data", "%s: %d folds, %d test queries", c.name, len(c.names), c.queries)
 	}
 }
 
-// validation is the mean of a row's selection measure over folds and seeds.
+// validation returns the mean of a row's selection measure over folds and seeds.
 func (c *column) validation(row int) float64 {
 	var all []float64
 	for _, tuned := range c.rows[row] {
@@ -467,7 +470,8 @@ func (c *column) validation(row int) float64 {
 	return mean(all)
 }
 
-// functionTable has the validation values, by which the paper chose, and the test values.
+// functionTable adds a table with the validation values, by which the paper chose, and the test
+// values.
 func functionTable(s *results, r *Report) {
 	t := Table{Title: "means over folds and seeds", Left: 2, Main: true, Columns: []string{"data", "λ function", "validation " + title(s.chosenBy)}}
 	for _, m := range s.measures {
@@ -485,8 +489,8 @@ func functionTable(s *results, r *Report) {
 	r.Tables = append(r.Tables, t)
 }
 
-// functionNotes says which λ function validation would choose, as the paper did, and which
-// is best on the test queries.
+// functionNotes notes which λ function validation would choose, as in the paper, and which is best
+// on the test queries.
 func functionNotes(s *results, r *Report) {
 	first, cases, above, below := 0, 0, 0, 0
 	var verdicts []FindVerdict
@@ -522,7 +526,8 @@ func functionNotes(s *results, r *Report) {
 		"first of seven in %d of %d (data sets × nets); on the test queries significantly above others in %d and below in %d of the pairs", first, cases, above, below)
 }
 
-// ofLeads is the verdict on the claim that a row is above all others: it needs every lead.
+// ofLeads returns the verdict on the claim that a row is above all others. above and below count
+// its significant leads and deficits.
 func ofLeads(others, above, below int) FindVerdict {
 	switch {
 	case below > 0:

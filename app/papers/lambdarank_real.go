@@ -17,11 +17,11 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// The paper's search data are not public. These sets replace them.
+// searchStandIns are public data sets. They replace the paper's search data, which are not public.
 var searchStandIns = []string{"OHSUMED", "MQ2008"}
 
-// lambdaRankReal is the comparison of the paper's Figures 2 right and 3 on those sets, and
-// LambdaRank with the regularisation of section 4.
+// lambdaRankReal repeats Figures 2 right and 3 of the paper on searchStandIns. It adds LambdaRank
+// with the regularization of section 4.
 func lambdaRankReal() study {
 	s := study{
 		Experiment: Experiment{
@@ -45,9 +45,9 @@ func lambdaRankReal() study {
 	return s
 }
 
-// addNets adds with each net RankNet, LambdaRank and, for each α, LambdaRank with that. It
-// returns the pairs of LambdaRank and RankNet, and of LambdaRank with and without α, and the
-// orders that the paper claims of the former.
+// addNets adds the rows of each net: RankNet, LambdaRank, and LambdaRank with each α. It returns
+// the pairs of LambdaRank and RankNet, the pairs of LambdaRank with and without α, and the orders
+// that the paper claims for the first pairs.
 func (s *study) addNets(alphas []alphaRates) (leads, pulled []pair, orders []order) {
 	for _, n := range artificialNets {
 		rankNet, lambdaRank := "RankNet "+n.name, "LambdaRank "+n.name
@@ -68,17 +68,17 @@ func (s *study) addNets(alphas []alphaRates) (leads, pulled []pair, orders []ord
 	return leads, pulled, orders
 }
 
-// realRates are tried with both methods. The paper's rates, 1e-7 to 1e-2, suit its data; these suit
-// ours.
+// realRates are the rates for both methods. The paper's rates, 1e-7 to 1e-2, suit its data. These
+// suit our data.
 var realRates = []string{"1e-5", "1e-4", "1e-3", "1e-2", "1e-1", "1"}
 
 const realEpochs = "100"
 
-// realAlphas are tried with the first of these rates, up to alpha·rate = 1e-4. Lists have hundreds of
-// documents, so that steps along the quadratic term diverge at some 1e-3.
+// realAlphas are the values of α. Each is combined with the rates up to 1e-4/α. Lists have hundreds
+// of documents, so steps along the quadratic term diverge at alpha·rate of about 1e-3.
 var realAlphas = []alphaRates{{"0.001", 5}, {"0.01", 4}, {"0.1", 3}}
 
-// alphaRates is an α and the number of rates that it is tried with.
+// alphaRates is an α and the number of rates for it.
 type alphaRates struct {
 	value string
 	rates int
@@ -112,7 +112,7 @@ func realParts(leads, pulled []pair, orders []order) []part {
 	}
 }
 
-// realNotes says of every set what became of the paper's statements.
+// realNotes adds notes on the paper's statements for each data set.
 func realNotes(s *results, r *Report) {
 	for _, c := range s.columns {
 		v := &c.views[0]
@@ -131,11 +131,11 @@ func realNotes(s *results, r *Report) {
 	}
 }
 
-// intranetDivision is that of section 6.3.2.
+// intranetDivision is the division of section 6.3.2.
 var intranetDivision = dataset.Division{Train: 2, Vali: 2, Test: 1}
 
-// lambdaRankIntranet is the comparison of the paper's Figure 2 right on made data of the
-// shape of its intranet data.
+// lambdaRankIntranet repeats the comparison of the paper's Figure 2 right on synthetic data like
+// the paper's intranet data.
 func lambdaRankIntranet() study {
 	s := study{
 		Experiment: Experiment{
@@ -180,7 +180,7 @@ func lambdaRankIntranet() study {
 	return s
 }
 
-// intranetData are the made data in the paper's folds.
+// intranetData returns the synthetic data in the paper's folds.
 func intranetData(o Options) ([]source, []string, error) {
 	shape, err := synth.Lookup("intranet")
 	if err != nil {
@@ -207,18 +207,19 @@ func intranetData(o Options) ([]source, []string, error) {
 	return []source{s}, nil, nil
 }
 
-// lead is LambdaRank less RankNet with a net on a set.
+// lead returns the difference of LambdaRank minus RankNet with a net on a data set.
 func (s *results) lead(c *column, net, measure string) difference {
 	return c.views[0].difference(s.rowNamed("LambdaRank "+net), s.rowNamed("RankNet "+net), measure)
 }
 
-// netOrder tests whether LambdaRank is above RankNet with a net on a set.
+// netOrder tests whether LambdaRank is above RankNet with a net on a data set.
 func (s *results) netOrder(c *column, net string) OrderClaim {
 	return s.orderOn(&order{better: []string{"LambdaRank " + net}, than: []string{"RankNet " + net}}, c)
 }
 
-// intranetFindings judges section 6.3.2, on a small set. The lead with linear nets exists and is not
-// significant. With two layers it is smaller. More queries would show it.
+// intranetFindings judges the claims of section 6.3.2 about a small data set: the lead with linear
+// nets exists but is not significant, the lead with two layers is smaller, and more queries would
+// make it significant.
 func intranetFindings(s *results) []Finding {
 	linear, layered := artificialNets[0].name, artificialNets[1].name
 	var higher, closer, more []FindVerdict
@@ -247,8 +248,8 @@ func intranetFindings(s *results) []Finding {
 	}
 }
 
-// higherNotSignificantly is the verdict on an order that is to hold in the mean everywhere, and
-// significantly nowhere. In part it holds if it is significant.
+// higherNotSignificantly returns the verdict on the claim that an order holds in the mean in every
+// cell, and significantly in none. The claim holds in part if a cell is significant.
 func higherNotSignificantly(c *OrderClaim) FindVerdict {
 	switch {
 	case c.Below > 0:
@@ -261,8 +262,8 @@ func higherNotSignificantly(c *OrderClaim) FindVerdict {
 	return ClaimHeld
 }
 
-// meanLeads are the leads with two nets, in the mean over the levels, and their difference, in
-// the direction of the first.
+// meanLeads returns the leads with two nets, each a mean over the truncation levels. gap is their
+// difference in the direction of the first lead.
 func (s *results) meanLeads(c *column, linear, layered string) (one, two, gap contrast) {
 	v := &c.views[0]
 	runs := func(name string) [][]float64 {
@@ -288,8 +289,8 @@ func (s *results) meanLeads(c *column, linear, layered string) (one, two, gap co
 	return one, two, contrastOf("", lessRuns(a, x), lessRuns(b, y))
 }
 
-// closerThan is the verdict on the claim that the second of two leads is nearer to 0. The interval is
-// of their difference, in the direction of the first.
+// closerThan returns the verdict on the claim that the second of two leads is closer to 0. gap is
+// the interval of their difference, in the direction of the first.
 func closerThan(first, second float64, gap stats.Interval) FindVerdict {
 	switch {
 	case gap.Low > 0 && math.Abs(second) < math.Abs(first):
@@ -300,8 +301,8 @@ func closerThan(first, second float64, gap stats.Interval) FindVerdict {
 	return ClaimUndecided
 }
 
-// moreQueries is the verdict on the claim that a positive lead needs more queries to be seen,
-// with probability stats.Power at 5 %.
+// moreQueries returns the verdict on the claim that a positive lead needs more queries to be
+// detected with probability stats.Power at the 5 % level.
 func moreQueries(d *difference) (FindVerdict, string) {
 	if !(d.Mean > 0) {
 		return ClaimUndecided, fmt.Sprintf("no lead at 10 (%+.4f)", d.Mean)
@@ -311,12 +312,13 @@ func moreQueries(d *difference) (FindVerdict, string) {
 	return holdsIf(ratio > 1), figure
 }
 
-// ndcgMargin is the margin of NDCG within which two rows are about equal. In the paper's
-// figures the methods are further apart, if not by much.
+// ndcgMargin is the margin within which the NDCG of two rows counts as equal. The differences in
+// the paper's figures are somewhat larger.
 const ndcgMargin = 0.01
 
-// webFindings are on the claims of section 6.4, whose data are not public: LambdaRank is above
-// RankNet with each net, and linear LambdaRank equals two-layer RankNet at the larger levels.
+// webFindings judges the claims of section 6.4 about data that are not public. LambdaRank is above
+// RankNet with each net, and linear LambdaRank equals two-layer RankNet at the larger truncation
+// levels.
 func webFindings(s *results) []Finding {
 	var found []Finding
 	in := "(6.4; " + strings.Join(s.names(), " and ") + " in place of web data)"
@@ -340,7 +342,8 @@ func webFindings(s *results) []Finding {
 	return append(found, Finding{Claim: "linear LambdaRank equals two-layer RankNet at the larger truncation levels " + in, Verdict: ofAll(verdicts...), Figure: strings.Join(figures, "; ")})
 }
 
-// effective is on the claim of section 6 that RankNet is good at NDCG, though its cost is another.
+// effective judges the claim of section 6 that RankNet reaches a good NDCG although it optimizes
+// another cost.
 func effective(s *results) Finding {
 	var verdicts []FindVerdict
 	var figures []string
@@ -371,8 +374,8 @@ func (s *results) names() []string {
 	return names
 }
 
-// equalRows is the verdict on the claim that two rows are about equal in some measures. That
-// both are no better than a trivial system is no support.
+// equalRows returns the verdict on the claim that two rows are about equal in some measures. Two
+// rows that are no better than a trivial system do not support the claim.
 func (s *results) equalRows(c *column, a, b string, measures []string) (FindVerdict, string) {
 	v := &c.views[0]
 	first, second := s.rowNamed(a), s.rowNamed(b)
@@ -386,8 +389,8 @@ func (s *results) equalRows(c *column, a, b string, measures []string) (FindVerd
 	return s.alike(v, first, second, ndcgMargin, measures...)
 }
 
-// standInOrders tests a paper's orders on other data than the paper's, set by set. They are
-// no verdicts on what was published, and do not count as such.
+// standInOrders tests a paper's orders on other data than the paper's, for each data set. These are
+// not verdicts on published results, and are not counted with them.
 type standInOrders struct {
 	title  string
 	orders []order
@@ -410,8 +413,8 @@ func (n standInOrders) add(s *results, r *Report) {
 	r.Tables, r.Sheets = append(r.Tables, t), append(r.Sheets, sheet)
 }
 
-// leadContrasts compares leads: of each pair at the first and the last measure, and of the last and
-// the first pair at these two measures.
+// leadContrasts compares leads: the leads of each pair at the first and at the last measure, and
+// the leads of the last pair and the first pair at both measures.
 type leadContrasts struct{ pairs []pair }
 
 // contrast is a difference of two leads.
@@ -436,7 +439,7 @@ func (l leadContrasts) add(s *results, r *Report) {
 	r.Tables, r.Sheets = append(r.Tables, t), append(r.Sheets, sheet)
 }
 
-// find computes the contrasts of a view, with Holm's correction over them.
+// find returns the contrasts in a view, with Holm's correction over them.
 func (l leadContrasts) find(s *results, v *view) []contrast {
 	first, last := s.measures[0], s.measures[len(s.measures)-1]
 	runs := func(name, m string) [][]float64 { return v.runs(s.rowNamed(name), m) }
@@ -462,7 +465,7 @@ func contrastOf(name string, a, b [][]float64) contrast {
 	return contrast{name, difference{Difference: d, queries: len(a[0]), runs: len(a), against: len(b)}}
 }
 
-// lessRuns returns a less b, run by run and query by query.
+// lessRuns returns a − b for each run and query.
 func lessRuns(a, b [][]float64) [][]float64 {
 	less := make([][]float64, min(len(a), len(b)))
 	for r := range less {
@@ -474,10 +477,10 @@ func lessRuns(a, b [][]float64) [][]float64 {
 	return less
 }
 
-// leadCurves shows leads by the rank that NDCG is cut off at, with a stroke from end to end
-// of each interval, set by set.
+// leadCurves plots leads by the truncation level of NDCG, with a stroke for each interval. Each
+// data set has a plot.
 type leadCurves struct {
-	title string // with %s for the set
+	title string // %s stands for the data set
 	pairs []pair
 }
 
@@ -506,8 +509,8 @@ func (l leadCurves) add(s *results, r *Report) {
 	}
 }
 
-// ratesChosen counts how often each rate was chosen, over folds and seeds; a rate that was not
-// tried has no number.
+// ratesChosen adds a table of how often each rate was chosen, over folds and seeds. The cell of a
+// rate that was not tried is empty.
 var ratesChosen partFunc = func(s *results, r *Report) {
 	t := Table{Title: "how often each rate was chosen, over folds and seeds", Left: 2, Columns: []string{"data", "method"}}
 	var rates []string

@@ -17,7 +17,8 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// intranetExperiment is the study, and a trial of the paper's remark on validation sets.
+// intranetExperiment is the study lambdaRankIntranet with a test of the paper's remark on
+// validation sets.
 func intranetExperiment() Experiment {
 	s := lambdaRankIntranet()
 	e := s.experiment()
@@ -31,10 +32,10 @@ func intranetExperiment() Experiment {
 	return e
 }
 
-// largeValidation tries the remark that a large validation set reduces variance. It trains linear
-// nets once by every rate. It then draws validation queries with replacement: two fifths of all, as
-// in the paper, or a quarter of that. The rate and the epoch are chosen by these. The result is the
-// standard deviation of the choice's test NDCG.
+// largeValidation tests the remark that a large validation set reduces variance. It trains linear
+// nets once with every rate. It then repeatedly draws validation queries with replacement: two
+// fifths of all queries, as in the paper, or a quarter of this number. Each draw chooses a rate and
+// an epoch. The result is the standard deviation of the test NDCG of these choices.
 func largeValidation(ctx context.Context, o Options, r *Report) error {
 	sources, _, err := intranetData(o)
 	if err != nil {
@@ -64,8 +65,9 @@ func largeValidation(ctx context.Context, o Options, r *Report) error {
 	return nil
 }
 
-// steadier is the verdict on the claim that the first deviations are the smaller ones. It also returns
-// in how many cases they are, and in how many the two differ.
+// steadier returns the verdict on the claim that the deviations large are smaller than the
+// deviations small. less and apart count the cases in which they are smaller, and in which they
+// differ.
 func steadier(large, small []float64) (verdict FindVerdict, less, apart int) {
 	for i := range large {
 		if large[i] != small[i] {
@@ -81,13 +83,14 @@ func steadier(large, small []float64) (verdict FindVerdict, less, apart int) {
 	return ClaimUndecided, less, apart
 }
 
-// epochChoice is NDCG@10 after an epoch: of every validation query, and the mean on the test queries.
+// epochChoice is the NDCG@10 after an epoch: the value of each validation query, and the mean over
+// the test queries.
 type epochChoice struct {
 	valid []float64
 	test  float64
 }
 
-// everyEpoch trains a linear net by every rate and returns all epochs.
+// everyEpoch trains a linear net with every rate and returns the results of all epochs.
 func everyEpoch(ctx context.Context, name string, fold *tune.Fold, seed uint64) ([]epochChoice, error) {
 	m, err := measure.Parse(fmt.Sprintf("ndcg@%d", artificialTop), standard, measure.Options{})
 	if err != nil {
@@ -130,10 +133,11 @@ func everyEpoch(ctx context.Context, name string, fold *tune.Fold, seed uint64) 
 	return all, nil
 }
 
-// choiceDraws is how often validation queries are drawn.
+// choiceDraws is the number of draws of validation queries.
 const choiceDraws = 500
 
-// spreadOfChoice is the standard deviation of the test values that n validation queries choose.
+// spreadOfChoice returns the standard deviation of the test value of the epoch that n random
+// validation queries select.
 func spreadOfChoice(all []epochChoice, n int, rng *rand.Rand) float64 {
 	drawn, chosen := make([]int, n), make([]float64, choiceDraws)
 	for i := range chosen {

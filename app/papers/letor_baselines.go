@@ -11,13 +11,13 @@ import (
 	"github.com/listwise/listwise/internal/svg"
 )
 
-// baselineSets are those whose baselines' results were published with LETOR 3.0 and
+// baselineSets are the data sets for which results of baselines were published with LETOR 3.0 and
 // 4.0.
 var baselineSets = append(slices.Clone(letorSets), letorSet{name: "MQ2008", queries: 784, documents: 15211, features: 46})
 
-// letorBaselines has rows of the published names where there is a published row. Every
-// method tries its own grid. AdaRank-NDCG is trained for NDCG@10; what the published one
-// was trained for is not known.
+// letorBaselines trains the methods that have a published row, under the published names. Every
+// method has its own grid. AdaRank-NDCG is trained for NDCG@10. The training measure of the
+// published row is not known.
 func letorBaselines() study {
 	return study{
 		convention: letor3,
@@ -74,8 +74,8 @@ func letorBaselines() study {
 	}
 }
 
-// baselineViews returns a set's conventions with the published numbers: letor3, and
-// on a set of LETOR 4.0 that one's own too.
+// baselineViews returns a set's conventions with the published numbers. Every set has letor3. A set
+// of LETOR 4.0 also has the convention of LETOR 4.0.
 func baselineViews(set string) []view {
 	measures := append(ndcgUpTo(10), "map")
 	if set != "MQ2008" {
@@ -93,17 +93,17 @@ func baselineViews(set string) []view {
 	}
 }
 
-// conventionNamed returns a convention of the program's own.
+// conventionNamed returns a convention of the program. It panics if there is no such convention.
 func conventionNamed(name string) measure.Convention {
 	c, err := measure.ParseConvention(name)
 	if err != nil {
-		panic(err) // it is known
+		panic(err) // names are constants
 	}
 	return c
 }
 
-// publishedLETOR3 returns the published results on a set of LETOR 3.0. MAP is published
-// for all seven sets; NDCG is at hand for OHSUMED and, up to 5, for some rows on TD2004.
+// publishedLETOR3 returns the published results on a set of LETOR 3.0. MAP is available for all
+// seven sets. NDCG is available for OHSUMED and, up to NDCG@5, for some rows on TD2004.
 func publishedLETOR3(set string) numbers {
 	header, rows := publishedTable("letor3-map.csv")
 	at := slices.Index(header, set)
@@ -132,8 +132,9 @@ func publishedLETOR3(set string) numbers {
 	return found
 }
 
-// authorsTool is a program by a method's authors, or the usual one, as tuned on the
-// same folds by the same measure. Its numbers were taken once, in letor3.
+// authorsTool contains the results of a method's program by its authors, or of another well-known
+// program. The program was tuned on the same folds by the same measure. Its numbers were computed
+// once, in letor3.
 type authorsTool struct {
 	row, tool, set string
 	values         map[string]float64
@@ -148,7 +149,7 @@ var authorsTools = []authorsTool{
 	{"coordinate ascent", "RankLib", "MQ2008", map[string]float64{"map": .4717}},
 }
 
-// toolOf returns the program to compare a row on a set with, nil if there is none.
+// toolOf returns the program to compare with a row on a set, or nil.
 func toolOf(row, set string) *authorsTool {
 	i := slices.IndexFunc(authorsTools, func(t authorsTool) bool { return t.row == row && t.set == set })
 	if i < 0 {
@@ -157,7 +158,7 @@ func toolOf(row, set string) *authorsTool {
 	return &authorsTools[i]
 }
 
-// tool returns a cell about the program's number at a place, nil if there is none.
+// tool returns a cell with the program's number at a place, or nil if there is no number.
 func (p *place) tool(cell func(tool string, its float64) any) any {
 	if tool := toolOf(p.row().name, p.column.name); tool != nil && p.view.convention == letor3 {
 		if its, ok := tool.values[p.measure]; ok {
@@ -167,16 +168,16 @@ func (p *place) tool(cell func(tool string, its float64) any) any {
 	return nil
 }
 
-// standardError is the standard error of the mean over all queries.
+// standardError returns the standard error of the mean over all queries.
 func standardError(n number) float64 { return sd(n.each) / math.Sqrt(float64(len(n.each))) }
 
-// baselineTables has for every set MAP, and then NDCG in all conventions.
+// baselineTables adds for each set a table of MAP, and a table of NDCG in each convention.
 func baselineTables(s *results, r *Report) {
 	ndcg := blocks{
 		title: func(c *column, v *view) string {
 			return fmt.Sprintf("NDCG on %s, convention %s", c.name, v.convention.Name())
 		},
-		ours: "ours", theirs: "published", less: "difference", least: 2, // MAP alone is in the other table
+		ours: "ours", theirs: "published", less: "difference", least: 2, // omit rows with MAP alone, which are in the other table
 	}
 	for _, c := range s.columns {
 		r.Tables = append(r.Tables, baselineMAP(s, c))
@@ -186,7 +187,7 @@ func baselineTables(s *results, r *Report) {
 	}
 }
 
-// baselineMAP holds MAP against the published rows and the authors' programs.
+// baselineMAP compares MAP with the published rows and with the authors' programs.
 func baselineMAP(s *results, c *column) Table {
 	t := Table{Title: "MAP on " + c.name, Left: 1,
 		Columns: []string{"method", "ours", "s.e.", "published", "difference", "", "tool", "its MAP", "difference", ""}}
@@ -207,7 +208,7 @@ func baselineMAP(s *results, c *column) Table {
 	return t
 }
 
-// baselinePlot compares our MAP with published values and with programs, for rows that have
+// baselinePlot compares our MAP with published values and with programs. It omits rows without
 // either.
 func baselinePlot(s *results, c *column) svg.Plot {
 	p := svg.Plot{Title: "Baselines on " + c.name, Y: svg.Axis{Label: "MAP on test queries, mean over folds"}}
@@ -238,8 +239,8 @@ func baselinePlot(s *results, c *column) svg.Plot {
 	return p
 }
 
-// baselineSlack is the distance below a published mean that still counts as near. The standard error
-// of such a mean is larger on every set.
+// baselineSlack is the distance below a published mean that counts as near. The standard error of
+// the mean is larger on every set.
 const baselineSlack = 0.003
 
 // standing describes the difference from a reference number.
@@ -255,7 +256,8 @@ func standing(difference float64) string {
 	return "below"
 }
 
-// standings counts the rows above, near and below the published ones and the programs.
+// standings counts the rows above, near and below the published rows, and likewise for the
+// programs.
 func standings(s *results, r *Report) {
 	var published, tools []held
 	for _, c := range s.columns {
@@ -276,13 +278,13 @@ func standings(s *results, r *Report) {
 	summarise(r, "against the authors' own programs", tools)
 }
 
-// held is a row's difference from its reference, NaN without one.
+// held is a row's difference from its reference. It is NaN without a reference.
 type held struct {
 	name       string
 	difference float64
 }
 
-// summarise counts the rows at or above, near and below.
+// summarise adds notes with the numbers of rows at or above, near and below the reference.
 func summarise(r *Report, what string, rows []held) {
 	names := make(map[string][]string)
 	all := 0
@@ -306,7 +308,7 @@ func summarise(r *Report, what string, rows []held) {
 	r.note("%s.", strings.Join(parts, "; "))
 }
 
-// noteTies reports how the order of tied documents changes the rows.
+// noteTies notes how the order of tied documents changes the results of rows.
 func noteTies(s *results, r *Report) {
 	for _, c := range s.columns {
 		var tied []string

@@ -31,32 +31,32 @@ func consistencyExperiment() Experiment {
 	}
 }
 
-// consistency is the experiment with its sizes.
+// consistency contains the sizes of the experiment.
 type consistency struct {
 	documents []int
-	laws      int // drawn of each family
-	curves    int // documents of the two curves
+	laws      int // number of random laws of each family
+	curves    int // number of documents in the two curves
 	shares    []float64
 	samples   []int
 }
 
-// agreement is how often the losses' minima rank like the most probable order, over some
+// agreement counts how often the minima of losses rank as the most probable order does, over some
 // laws.
 type agreement struct {
 	family    string
 	n, laws   int
-	preserved int       // laws that are order preserving with respect to their most probable order
-	violated  float64   // mean share of pairs that are not
-	right     []int     // by loss, laws
-	kept      []int     // by loss, laws that are order preserving
-	excess    []float64 // by loss, mean of the expected 0–1 loss above the least
-	frequent  int       // laws whose most frequent order in the sample is right, for the learning curve
+	preserved int       // number of laws that preserve the order of their most probable ranking
+	violated  float64   // mean share of pairs that violate this condition
+	right     []int     // for each loss, the number of laws that its minimum ranks right
+	kept      []int     // for each loss, the number of these laws that are order preserving
+	excess    []float64 // for each loss, the mean expected 0–1 loss minus the smallest possible
+	frequent  int       // number of laws whose most frequent order in the sample is right; for the learning curve
 }
 
-// expectedLoss is the mean of a surrogate over the orders of a law, a function of the
-// scores. It is not safe for concurrent use.
+// expectedLoss is the mean of a surrogate over the orders of a law, as a function of the scores. It
+// is not safe for concurrent use.
 type expectedLoss struct {
-	losses []rankingLoss // by order
+	losses []rankingLoss // one per order
 	p      []float64
 	lambda []float64
 }
@@ -90,7 +90,7 @@ func (e *expectedLoss) Eval(x, grad []float64) float64 {
 	return value
 }
 
-// minimum returns scores at which the expected loss under a law is least.
+// minimum returns scores that minimize the expected loss under a law.
 func (e *expectedLoss) minimum(ctx context.Context, l permutationLaw) ([]float64, error) {
 	e.p = l.p
 	start := make([]float64, l.space.n)
@@ -102,7 +102,8 @@ func (e *expectedLoss) minimum(ctx context.Context, l permutationLaw) ([]float64
 	return best.X, nil
 }
 
-// problem is a law to be ranked for, by the minimum under another, which the loss sees.
+// problem is a law whose most probable order a minimum should reproduce. The loss is minimized
+// under the law seen, which may be a sample of the law.
 type problem struct{ law, seen permutationLaw }
 
 func (c consistency) run(ctx context.Context, o Options) (*Report, error) {
@@ -134,10 +135,10 @@ func (c consistency) run(ctx context.Context, o Options) (*Report, error) {
 	return c.report(ctx, o, table, mixed, learned)
 }
 
-// curvedLosses are the losses of the two curves.
+// curvedLosses are the losses in the two curves.
 var curvedLosses = []string{"ListMLE", "ListNet-l", "ListNet-exp", "RankCosine-l", "RankCosine-exp"}
 
-// mixtures mixes order-preserving laws with others.
+// mixtures computes agreement for mixtures of order-preserving laws and arbitrary laws.
 func (c consistency) mixtures(ctx context.Context, o Options, few []surrogate) ([]agreement, error) {
 	var all []agreement
 	for _, share := range c.shares {
@@ -154,7 +155,7 @@ func (c consistency) mixtures(ctx context.Context, o Options, few []surrogate) (
 	return all, nil
 }
 
-// learning minimises on samples of order-preserving laws.
+// learning computes agreement for minima under samples of order-preserving laws.
 func (c consistency) learning(ctx context.Context, o Options, few []surrogate) ([]agreement, error) {
 	var all []agreement
 	for _, draws := range c.samples {
@@ -170,7 +171,7 @@ func (c consistency) learning(ctx context.Context, o Options, few []surrogate) (
 	return all, nil
 }
 
-// agree minimises the expected losses for a number of laws.
+// agree minimizes the expected losses for c.laws laws and returns their agreement.
 func (c consistency) agree(ctx context.Context, o Options, stage string, losses []surrogate, n int, draw func(s *permutationSpace, k int) problem) (agreement, error) {
 	space := newPermutationSpace(n)
 	found := make([]agreement, c.laws)
@@ -205,7 +206,7 @@ func (c consistency) agree(ctx context.Context, o Options, stage string, losses 
 	return sum, nil
 }
 
-// agreeOn minimises the expected losses for one law.
+// agreeOn minimizes the expected losses for one law.
 func agreeOn(ctx context.Context, p problem, losses []*expectedLoss) (agreement, error) {
 	best, highest := p.law.best()
 	a := agreement{violated: p.law.violated(best)}
@@ -230,7 +231,7 @@ func agreeOn(ctx context.Context, p problem, losses []*expectedLoss) (agreement,
 	return a, nil
 }
 
-// byScore ranks documents by their scores, the highest first.
+// byScore returns the documents by descending score.
 func byScore(scores []float64) []int {
 	order := identity(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
@@ -286,10 +287,10 @@ func agreementTable(table []agreement) Table {
 	return t
 }
 
-// share is a number of the laws as a share of them.
+// share returns a number of laws as a share of all laws.
 func (a *agreement) share(laws int) float64 { return float64(laws) / float64(a.laws) }
 
-// excessTable is about the kinds of laws that need not preserve an order.
+// excessTable returns the table for the families of laws that need not preserve an order.
 func excessTable(table []agreement) Table {
 	t := Table{Title: "laws of any kind: expected 0–1 loss at the minimum above the least, mean", Left: 1, Columns: []string{"law", "documents"}}
 	for _, s := range surrogates() {
@@ -308,8 +309,9 @@ func excessTable(table []agreement) Table {
 	return t
 }
 
-// exampleLaw is a law whose most probable permutation does not begin with the document that is most
-// often first. The other permutations share the rest equally.
+// exampleLaw returns a law with two different winners: the most probable permutation does not begin
+// with the document that is most often first. Permutations that are not listed have equal
+// probabilities.
 func exampleLaw() permutationLaw {
 	s := newPermutationSpace(3)
 	p := make([]float64, len(s.orders))
@@ -328,7 +330,7 @@ func exampleLaw() permutationLaw {
 	return permutationLaw{s, p}
 }
 
-// letters names documents a, b, c ….
+// letters names documents a, b, c, … in the given order.
 func letters(order []int) string {
 	names := make([]string, len(order))
 	for i, d := range order {
@@ -418,7 +420,7 @@ func (c consistency) curve(r *Report, along []agreement, of curveOf) {
 	r.Plots = append(r.Plots, Plot{Name: of.name, Plot: p})
 }
 
-// notes hold the theorem against what was counted.
+// notes compares the theorem with the counts.
 func (c consistency) notes(r *Report, table, mixed, learned []agreement) {
 	preserving, minima, right, others, failed := 0, 0, 0, 0, 0
 	for _, a := range table {

@@ -10,13 +10,13 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 )
 
-// surrogate is one of the three losses of Xia et al. on lists whose truth is a whole
-// permutation, under one mapping. ListNet compares whole permutations, as its definition
-// on the slides does, where listLosses compares first documents.
+// surrogate is one of the three losses of Xia et al. under one mapping. The truth of a list is a
+// whole permutation. ListNet compares whole permutations, as defined on the slides. In listLosses
+// it compares first documents.
 type surrogate struct {
-	name, family string // as the slides have them: ListNet-l, ListNet
+	name, family string // as on the slides: ListNet-l, ListNet
 	loss         loss.Loss
-	target       func(grade float64) float64 // ψ, nil for the likelihood
+	target       func(grade float64) float64 // the mapping ψ; nil for the likelihood
 }
 
 const (
@@ -25,13 +25,13 @@ const (
 	rankCosineFamily = "RankCosine"
 )
 
-// surrogates are the rows of the slides' table of synthetic data. log is that of the grade,
-// where the library's is log(1 + grade).
+// surrogates returns the rows of the slides' table on synthetic data. On the slides, the mapping
+// log is the logarithm of the grade. In the library it is log(1 + grade).
 func surrogates() []surrogate {
 	return slidesLosses(func(m loss.Mapping) loss.Loss { return loss.ListNet{Mapping: m, Top: math.MaxInt} })
 }
 
-// slidesLosses are those rows with a form of ListNet's cross entropy.
+// slidesLosses returns the rows of the slides' table with a given form of ListNet's cross entropy.
 func slidesLosses(listNet func(loss.Mapping) loss.Loss) []surrogate {
 	all := []surrogate{{listMLEFamily, listMLEFamily, loss.ListMLE{}, nil}}
 	for _, family := range []struct {
@@ -52,28 +52,29 @@ func slidesLosses(listNet func(loss.Mapping) loss.Loss) []surrogate {
 	return all
 }
 
-// rankingLoss is a surrogate on one list, less its minimum. It is 0 for the best scores.
+// rankingLoss is a surrogate on one list, minus its minimum. It is 0 for the best scores.
 type rankingLoss struct {
 	query   loss.QueryLoss
 	least   float64
 	scratch *loss.Scratch
 }
 
-// onOrder returns the loss of a list whose documents are ranked by order, the best first. Documents
-// are named by their places. The r-th of n, from 0, has grade n − r. The loss is not safe for
-// concurrent use.
+// onOrder returns the loss of a list that order ranks, the best document first. order contains the
+// documents' indices. The document at position r of n, from 0, has grade n − r. The loss is not
+// safe for concurrent use.
 func (s *surrogate) onOrder(order []int) (rankingLoss, error) {
 	grades := make([]float64, len(order))
 	for r, d := range order {
 		grades[d] = float64(len(order) - r)
 	}
-	// Grades are all different: nothing is drawn.
+	// All grades differ, so the loss draws no random order.
 	query, err := s.loss.Bind(grades, random.Stream(1, "surrogate", ""))
 	l := rankingLoss{query: query, scratch: new(loss.Scratch)}
 	if err != nil || s.family != listNetFamily {
 		return l, err
 	}
-	// A cross entropy is least where the laws are the same: it is a divergence from there.
+	// A cross entropy is smallest if both distributions are equal. Subtracting this minimum gives a
+	// divergence.
 	best := make([]float64, len(grades))
 	for i, g := range grades {
 		best[i] = s.target(g)
@@ -82,12 +83,12 @@ func (s *surrogate) onOrder(order []int) (rankingLoss, error) {
 	return l, nil
 }
 
-// value returns the loss at some scores; if lambda is not nil, it gets λ.
+// value returns the loss at the given scores. If lambda is not nil, value sets it to λ.
 func (l rankingLoss) value(scores, lambda []float64) float64 {
 	return l.query.Eval(scores, lambda, l.scratch) - l.least
 }
 
-// identity is the order 0, 1, …, n−1.
+// identity returns the order 0, 1, …, n−1.
 func identity(n int) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -96,7 +97,7 @@ func identity(n int) []int {
 	return order
 }
 
-// strictlyRanked reports whether the scores put documents in the order, without ties.
+// strictlyRanked reports whether the scores rank the documents in this order, without ties.
 func strictlyRanked(scores []float64, order []int) bool {
 	for r := range len(order) - 1 {
 		if !(scores[order[r]] > scores[order[r+1]]) {
@@ -106,8 +107,8 @@ func strictlyRanked(scores []float64, order []int) bool {
 	return true
 }
 
-// Operations of the losses, counted: the slides give their cost as orders of growth. Each
-// form is written on a meter, and gives the value that the library gives.
+// The code below counts the operations of the losses, because the slides state their orders of
+// growth. Each form is computed on a meter, and has the same value as the library's loss.
 
 // meter counts the operations of its methods.
 type meter struct{ adds, products, exps, logs int }
@@ -139,14 +140,14 @@ func (m *meter) log(a float64) float64 {
 	return elementary.Log(a)
 }
 
-// countedForm is a way to compute a loss: of scores and of target scores ψ, both with the
-// best document first.
+// countedForm is a way to compute a loss from scores and target scores ψ. Both list the best
+// document first.
 type countedForm struct {
 	name    string
-	slides  string // its order of growth there, "" if it is not there
-	grows   string // the order it is held against
+	slides  string // order of growth on the slides; "" if it is not there
+	grows   string // name of the order of growth to compare with
 	order   func(n int) float64
-	largest int // list for which it is counted
+	largest int // largest list length for counting
 	value   func(m *meter, scores, target []float64) float64
 }
 
@@ -163,7 +164,8 @@ func countedForms() []countedForm {
 	}
 }
 
-// likelihood is minus the log likelihood of the given order, with Σ_{k≥i} exp(s_k) added up from the last.
+// likelihood returns the negative log likelihood of the given order. It accumulates Σ_{k≥i}
+// exp(s_k) from the last document.
 func (m *meter) likelihood(scores, _ []float64) float64 {
 	total, sum := 0.0, 0.0
 	for i := len(scores) - 1; i >= 0; i-- {
@@ -173,7 +175,7 @@ func (m *meter) likelihood(scores, _ []float64) float64 {
 	return total
 }
 
-// printedLikelihood adds up every denominator for itself.
+// printedLikelihood computes the same value, but sums every denominator separately.
 func (m *meter) printedLikelihood(scores, _ []float64) float64 {
 	product := 0.0
 	for i := range scores {
@@ -196,7 +198,7 @@ func (m *meter) cosine(scores, target []float64) float64 {
 	return m.times(0.5, m.add(1, -m.over(dot, math.Sqrt(m.times(own, other)))))
 }
 
-// crossEntropy is the divergence Σ_π P(π|ψ) log (P(π|ψ)/P(π|s)) over all permutations π.
+// crossEntropy returns the divergence Σ_π P(π|ψ) log (P(π|ψ)/P(π|s)) over all permutations π.
 func (m *meter) crossEntropy(scores, target []float64) float64 {
 	n := len(scores)
 	left, right := make([]float64, n), make([]float64, n)
@@ -215,7 +217,7 @@ func (m *meter) crossEntropy(scores, target []float64) float64 {
 	return total
 }
 
-// topCrossEntropy is the divergence of the laws of the first document.
+// topCrossEntropy returns the divergence of the distributions of the first document.
 func (m *meter) topCrossEntropy(scores, target []float64) float64 {
 	psum, qsum, cross, own := 0.0, 0.0, 0.0, 0.0
 	for i, s := range scores {
@@ -226,8 +228,8 @@ func (m *meter) topCrossEntropy(scores, target []float64) float64 {
 	return m.add(m.over(m.add(own, -cross), psum), m.add(m.log(qsum), -m.log(psum)))
 }
 
-// eachPermutation calls do with every permutation of 0 … n−1, in lexicographic order. The
-// slice is do's for the call only.
+// eachPermutation calls do with every permutation of 0 … n−1, in lexicographic order. do must not
+// keep the slice.
 func eachPermutation(n int, do func(order []int)) {
 	order := identity(n)
 	for {
@@ -250,7 +252,7 @@ func eachPermutation(n int, do func(order []int)) {
 	}
 }
 
-// countedLists are the lengths of the lists to count on.
+// countedLists are the list lengths at which operations are counted.
 var countedLists = []int{2, 3, 4, 5, 6, 7, 8, 16, 64, 256, 1024}
 
 // operations returns the number of operations of a form on a list of n documents.
@@ -265,7 +267,7 @@ func (f *countedForm) operations(n int) meter {
 	return m
 }
 
-// perOrder returns the range of the operations as multiples of the order.
+// perOrder returns the smallest and largest number of operations divided by the order of growth.
 func (f *countedForm) perOrder() (least, most float64) {
 	least = math.Inf(1)
 	for _, n := range countedLists {
@@ -278,7 +280,8 @@ func (f *countedForm) perOrder() (least, most float64) {
 	return least, most
 }
 
-// operationTable shows the counts, and how constant they are after division by the order.
+// operationTable returns a table and a sheet of the counts, and of the counts divided by the order
+// of growth.
 func operationTable() (Table, Sheet) {
 	t := Table{Title: "operations (additions, products, exponentials, logarithms) of one evaluation, by documents", Columns: []string{"form", "slides"}, Left: 2}
 	s := Sheet{Name: "operations", Columns: []string{"form", "documents", "operations", "additions", "products", "exponentials", "logarithms", "order", "per_order"}}

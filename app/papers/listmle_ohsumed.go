@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// The groups of rows that the paper lacks: other ways to train its methods, and ListMLE's
-// treatments of equally graded documents.
+// The groups of rows that are not in the paper: other ways to train its methods, and ListMLE's
+// treatments of documents with equal grades.
 const (
 	besideGroup = "beside"
 	tiesGroup   = "ties"
 )
 
-// The readings of listMLEOnOHSUMED. The paper is from the time of LETOR 2, whose OHSUMED had 25
-// features; LETOR 3 has 45, among them these. The folder of the first is "." so that earlier records
-// stay valid.
+// The readings of listMLEOnOHSUMED. The paper dates from the time of LETOR 2, in which OHSUMED has
+// 25 features. LETOR 3 has these and 20 others. The folder of the first reading is ".", so that
+// earlier records remain valid.
 var (
 	allFeatures = reading{name: "all features", folder: ".", about: "LETOR 3's 45"}
 	fewFeatures = reading{
@@ -27,15 +27,15 @@ var (
 	}
 )
 
-// listMLEPairs are the chart's order, and what else rows are compared in.
+// listMLEPairs are the pairs in the chart's order, and other pairs of rows to compare.
 var listMLEPairs = []pair{
 	{"ListMLE", "ListNet"}, {"ListMLE", "RankCosine"}, {"ListNet", "RankCosine"},
 	{"ListMLE", "ListNet, descent"}, {"group", "random"}, {"average", "random"},
 }
 
-// listMLEOnOHSUMED leaves every choice to the validation data, by the measure of most of
-// LETOR's published runs: C and, for the two losses that have one, the mapping.
-// ListMLE's C goes further down than its own grid.
+// listMLEOnOHSUMED selects all hyperparameters by validation with the measure of most published
+// runs of LETOR. These are C and, for two of the losses, the mapping. The grid of ListMLE's C
+// extends below the method's default grid.
 func listMLEOnOHSUMED() study {
 	noTies := inGroups("", besideGroup)
 	return study{
@@ -88,8 +88,9 @@ func listMLEOnOHSUMED() study {
 	}
 }
 
-// listMLERows are the chart's methods, ListNet trained as published runs were, and ListMLE by its
-// treatment of ties. Rows that draw permutations, starts or an order of queries have several seeds.
+// listMLERows returns the chart's methods, ListNet trained like the published runs, and ListMLE
+// with each treatment of ties. Rows that depend on random permutations, starts or query orders have
+// several seeds.
 func listMLERows() []row {
 	return []row{
 		{name: "ListMLE", method: "listmle", grid: listMLEGrid("random"), seeds: drawnSeeds},
@@ -106,7 +107,8 @@ func listMLERows() []row {
 	}
 }
 
-// publishedListNet is the only one of the three methods whose numbers were published.
+// publishedListNet returns the published numbers of ListNet, the only one of the three methods with
+// published numbers.
 func publishedListNet(set string) numbers {
 	if set != "OHSUMED" {
 		return nil
@@ -120,7 +122,7 @@ func listMLEGrid(ties ...string) map[string][]string {
 	return map[string][]string{"C": {"1e-6", "1e-5", "1e-4", "1e-3", "1e-2", "1e-1", "1", "10", "100"}, "ties": ties}
 }
 
-// inChart returns the numbers of the rows that the slides' chart has.
+// inChart returns the indices of the rows in the slides' chart.
 func inChart(s *results) []int {
 	var rows []int
 	for i := range s.rows {
@@ -131,7 +133,7 @@ func inChart(s *results) []int {
 	return rows
 }
 
-// fewMeasures are for tables whose cells are wide.
+// fewMeasures are the measures of tables with wide cells.
 var fewMeasures = []string{"ndcg@1", "ndcg@5", "ndcg@10", "map"}
 
 // listMLECurves is the slides' chart.
@@ -140,7 +142,7 @@ var listMLECurves = ndcgCurves{
 	published: []string{"ListNet"}, word: ", published",
 }
 
-// fewFeatureCurves is the same of the other readings.
+// fewFeatureCurves adds this chart for each further reading.
 func fewFeatureCurves(s *results, r *Report) {
 	for k := 1; k < len(s.readings); k++ {
 		curves := listMLECurves
@@ -151,7 +153,7 @@ func fewFeatureCurves(s *results, r *Report) {
 	}
 }
 
-// readingFacts explains the readings where there are several.
+// readingFacts adds a fact about each reading if there are several.
 func readingFacts(s *results, r *Report) {
 	if len(s.readings) > 1 {
 		for _, k := range s.readings {
@@ -160,7 +162,7 @@ func readingFacts(s *results, r *Report) {
 	}
 }
 
-// within is ", 25 features" of a column that is one of several readings.
+// within returns ", 25 features" or the like. It returns "" if there is one reading.
 func (s *results) within(c *column) string {
 	if len(s.readings) > 1 {
 		return ", " + c.reading.name
@@ -168,13 +170,13 @@ func (s *results) within(c *column) string {
 	return ""
 }
 
-// chartMeasures are the chart's, and MAP.
+// chartMeasures are the measures of the chart, and MAP.
 var chartMeasures = append(ndcgUpTo(10), "map")
 
-// trueMeasure is one less the slides' true loss, the 0–1 loss of whole rankings.
+// trueMeasure is one minus the slides' true loss, the 0–1 loss of whole rankings.
 const trueMeasure = "exact-match"
 
-// above counts the chart's measures in which one row is above the other.
+// above returns the number of the chart's measures in which row a is above row b.
 func above(v *view, a, b int) int {
 	n := 0
 	for _, m := range chartMeasures {
@@ -185,7 +187,7 @@ func above(v *view, a, b int) int {
 	return n
 }
 
-// tiesTable compares what ListMLE may do with documents of equal grade.
+// tiesTable compares ListMLE's treatments of documents with equal grades.
 func tiesTable(s *results, r *Report) {
 	for _, c := range s.columns {
 		t := Table{Title: "ListMLE by its order of equally graded documents (ties), C chosen as above" + s.within(c), Columns: []string{"ties", "seeds", "NDCG@1", "NDCG@5", "NDCG@10", "MAP"}, Left: 1}
@@ -203,7 +205,7 @@ func tiesTable(s *results, r *Report) {
 	}
 }
 
-// settingsTable lists what was tried and chosen, with the first seed.
+// settingsTable lists the tried and the chosen settings of the first seed.
 func settingsTable(s *results, r *Report) {
 	for _, c := range s.columns {
 		t := Table{Title: "settings tried and chosen, fold by fold, first seed" + s.within(c), Columns: []string{"row", "tried", "chosen"}, Left: 3}
@@ -225,7 +227,7 @@ func settingsTable(s *results, r *Report) {
 	}
 }
 
-// listMLENotes states the findings.
+// listMLENotes adds the notes and findings.
 func listMLENotes(s *results, r *Report) {
 	rows := inChart(s)
 	for _, c := range s.columns {
@@ -246,7 +248,7 @@ func listMLENotes(s *results, r *Report) {
 	}
 }
 
-// chartOrder holds the chart's order against ours.
+// chartOrder compares the order of the methods in the chart with ours.
 func chartOrder(s *results, r *Report, c *column, rows []int) {
 	v := &c.views[0]
 	chart := 0
@@ -270,8 +272,8 @@ func chartOrder(s *results, r *Report, c *column, rows []int) {
 	r.note("The chart's order, ListMLE > ListNet > RankCosine at all cut-offs: ours has %d of its %d neighbours so%s. By MAP ours is %s.", chart, len(rows)-1, s.within(c), strings.Join(order, " > "))
 }
 
-// trueLoss tests the slides' remark on the true loss. It holds if the 0–1 loss, with which they
-// begin "for simplicity", tells no two methods apart, and NDCG does.
+// trueLoss tests the slides' remark on the true loss, with which they begin "for simplicity". The
+// remark holds if the 0–1 loss distinguishes no two methods, and NDCG distinguishes some.
 func trueLoss(s *results, r *Report, c *column, rows []int) {
 	if c.about != "" {
 		return
@@ -305,14 +307,15 @@ func trueLoss(s *results, r *Report, c *column, rows []int) {
 		"share of rankings without error, and NDCG@10: %s; %d and %d of the pairs of methods differ significantly", strings.Join(texts, ", "), significant(trueMeasure), significant("ndcg@10"))
 }
 
-// listwiseLead is what the slides' motivation says of the listwise approach, on LETOR's baselines.
+// listwiseLead is the order behind the slides' motivation of the listwise approach, with LETOR's
+// baselines.
 var listwiseLead = order{
 	text:   "a listwise method > all pointwise and pairwise ones (ListMLE's motivation)",
 	paper:  "ListMLE",
 	better: []string{"ListNet", "AdaRank-MAP", "AdaRank-NDCG", "SVMMAP"}, than: []string{"Regression", "RankSVM", "RankBoost", "FRank"},
 }
 
-// listwiseFinding tests it on the published sets at hand.
+// listwiseFinding tests this order on the columns with published numbers.
 func listwiseFinding(s *results, r *Report) {
 	published := slices.DeleteFunc(slices.Clone(s.columns), func(c *column) bool { return s.otherThanPublished(c) != "" })
 	if len(published) > 0 {

@@ -29,40 +29,40 @@ func soundnessExperiment() Experiment {
 	}
 }
 
-// soundness looks at the losses in the space of the scores of one list.
+// soundness examines the losses in the space of the scores of one list.
 type soundness struct {
-	lists []int // numbers of documents
-	draws int   // of scores, for each
+	lists []int // numbers of documents in a list
+	draws int   // number of random score vectors for each list length
 }
 
-// soundFinding has the observations of a loss on lists of n documents.
+// soundFinding contains the observations of a loss on lists of n documents.
 type soundFinding struct {
 	surrogate
 	n int
 
-	misplaced float64 // share of scores for which a permutation of them has a lower loss than their right order
-	widened   float64 // share of gaps of right rankings whose widening raises the loss
-	inverted  float64 // share of pairs of a right and a wrong ranking in which the right one has the higher loss
+	misplaced float64 // share of right rankings for which a permutation of the scores has a lower loss
+	widened   float64 // share of gaps in right rankings for which a wider gap has a higher loss
+	inverted  float64 // share of pairs of a right and a wrong ranking in which the right ranking does not have the lower loss
 	wrong     float64 // infimum of the loss over wrong rankings
-	right     float64 // highest loss of a right ranking that was drawn
+	right     float64 // highest loss of a right ranking among those drawn
 
-	bent       float64 // share of segments whose middle is above the mean of the ends
-	eigenvalue float64 // smallest of the second derivatives
+	bent       float64 // share of segments whose midpoint is above the mean of the ends
+	eigenvalue float64 // smallest eigenvalue of the matrix of second derivatives
 
 	jump, kink [len(soundPlaces)]float64 // see looks
 }
 
-// soundPlaces are where continuity and slopes are looked at.
+// soundPlaces are the points at which continuity and slopes are examined.
 var soundPlaces = [...]string{"random", "all tied", "all zero"}
 
-// What counts as continuous, as a slope and as convex, given rounding.
+// Limits for continuity, equality of slopes and convexity. They allow for rounding.
 const (
 	soundStep   = 1e-7 // relative to the length of the scores
 	jumpZero    = 1e-4
 	kinkZero    = 1e-2
 	bentZero    = 1e-9
 	convexZero  = -1e-6
-	soundSpread = 10.0 // scores are as large as from 1/10 to 10
+	soundSpread = 10.0 // the scale of scores ranges from 1/10 to 10
 )
 
 func (f *soundFinding) continuous(at int) bool { return f.jump[at] < jumpZero }
@@ -83,7 +83,7 @@ func (s soundness) run(ctx context.Context, o Options) (*Report, error) {
 	return s.report(o, findings)
 }
 
-// look draws scores and sees what a loss makes of them.
+// look examines a loss at random scores.
 func (s soundness) look(ctx context.Context, of surrogate, n int, seed uint64) (soundFinding, error) {
 	f := soundFinding{surrogate: of, n: n, eigenvalue: math.Inf(1)}
 	l, err := of.onOrder(identity(n))
@@ -100,7 +100,7 @@ func (s soundness) look(ctx context.Context, of surrogate, n int, seed uint64) (
 	return f, err
 }
 
-// drawScores draws scores of any size, about any mean.
+// drawScores draws scores with a random scale and mean.
 func drawScores(n int, rng *rand.Rand) []float64 {
 	size := elementary.Pow(soundSpread, float64(2*rng.Float64())-1)
 	mean := random.Normal(rng)
@@ -111,7 +111,7 @@ func drawScores(n int, rng *rand.Rand) []float64 {
 	return scores
 }
 
-// drawRight draws scores of the right order, drawWrong of another.
+// drawRight draws scores that rank all documents correctly. drawWrong draws scores that do not.
 func drawRight(n int, rng *rand.Rand) []float64 {
 	scores := drawScores(n, rng)
 	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
@@ -135,7 +135,7 @@ func (f *soundFinding) rankings(l rankingLoss, n int, rng *rand.Rand, share floa
 		f.inverted += share
 	}
 	sum := 0.0
-	for i := range n - 1 { // the gap below document i widens as those down to it rise together
+	for i := range n - 1 { // moving the documents up to i together widens the gap below i
 		if sum += lambda[i]; sum < -1e-12 {
 			f.widened += share / float64(n-1)
 		}
@@ -152,7 +152,7 @@ func (f *soundFinding) rankings(l rankingLoss, n int, rng *rand.Rand, share floa
 	}
 }
 
-// shape looks for what a convex function has not.
+// shape tests for violations of convexity.
 func (f *soundFinding) shape(l rankingLoss, n int, rng *rand.Rand, share float64) {
 	a, b, middle := drawScores(n, rng), drawScores(n, rng), make([]float64, n)
 	for i := range middle {
@@ -165,8 +165,8 @@ func (f *soundFinding) shape(l rankingLoss, n int, rng *rand.Rand, share float64
 	f.eigenvalue = min(f.eigenvalue, loss.DiagnoseField(l.query, a, 1e-5).SmallestEigenvalue)
 }
 
-// looks takes the largest change of the loss on a short step across a point, and the
-// largest difference of its slopes on both sides.
+// looks updates the largest change of the loss over a short step across a point, and the largest
+// difference of its slopes on the two sides.
 func (f *soundFinding) looks(l rankingLoss, n int, rng *rand.Rand) {
 	points := [len(soundPlaces)][]float64{drawScores(n, rng), slices.Repeat([]float64{1 + rng.Float64()}, n), make([]float64, n)}
 	for at, x := range points {
@@ -188,8 +188,8 @@ func (f *soundFinding) looks(l rankingLoss, n int, rng *rand.Rand) {
 
 func norm(x []float64) float64 { return math.Sqrt(inner(x, x)) }
 
-// leastWrong returns the infimum of the loss over the rankings that are not right. The
-// losses fall towards the right order, so it is approached where two neighbours tie.
+// leastWrong returns the infimum of the loss over wrong rankings. The losses decrease towards the
+// right order, so the infimum is approached where two neighbors tie.
 func leastWrong(ctx context.Context, l rankingLoss, n int) (float64, error) {
 	least := math.Inf(1)
 	for i := range n - 1 {
@@ -207,7 +207,7 @@ func leastWrong(ctx context.Context, l rankingLoss, n int) (float64, error) {
 	return least, nil
 }
 
-// tiedLoss is a loss as a function of scores of which documents i and i+1 share one.
+// tiedLoss is a loss as a function of scores in which documents i and i+1 have the same score.
 type tiedLoss struct {
 	rankingLoss
 	tied           int
@@ -228,7 +228,7 @@ func (t tiedLoss) Eval(x, grad []float64) float64 {
 	return value
 }
 
-// at is the place in x of a document's score.
+// at returns the index in x of a document's score.
 func (t tiedLoss) at(document int) int {
 	if document > t.tied {
 		return document - 1
@@ -259,7 +259,7 @@ func (s soundness) report(o Options, findings []soundFinding) (*Report, error) {
 	return r, nil
 }
 
-// percent is a share in a table, "0" for none at all.
+// percent formats a share for a table. A share of zero is "0".
 func percent(share float64) string {
 	if share == 0 {
 		return "0"
@@ -276,7 +276,8 @@ func soundTable(findings []soundFinding) Table {
 	return t
 }
 
-// smoothTable has a row for every kind of loss and length: the worst over its mappings.
+// smoothTable returns a table with a row for each family of losses and list length. A row shows the
+// worst result over the mappings.
 func smoothTable(findings []soundFinding) Table {
 	t := Table{Title: "continuity, differentiability, convexity, the worst over mappings (the slides: yes, yes and, but for the cosine, yes)", Left: 1, Columns: []string{"loss", "documents"}}
 	for _, what := range []string{"continuous, ", "smooth, "} {
@@ -298,7 +299,8 @@ func smoothTable(findings []soundFinding) Table {
 	return t
 }
 
-// byFamily joins the findings on one kind of loss and length of list.
+// byFamily merges the findings of a family of losses at each list length. The worst observation
+// counts.
 func byFamily(findings []soundFinding) []soundFinding {
 	var all []soundFinding
 	for _, f := range findings {
@@ -331,8 +333,8 @@ func soundSheet(findings []soundFinding) Sheet {
 	return s
 }
 
-// The curves: two documents, the first better. A gap is what the better one's score is above
-// the other's, so that rankings are wrong left of 0.
+// The curves are for two documents, of which the first is better. The gap is the first score minus
+// the second. Rankings with a negative gap are wrong.
 const (
 	curveGap    = 6.0
 	curvePoints = 241
@@ -341,13 +343,13 @@ const (
 // soundCurve is a loss along a line or around a circle.
 type soundCurve struct {
 	plot, name string
-	of         string // the surrogate's name
+	of         string // name of the surrogate
 	x          func(t float64) float64
 	scores     func(x float64) [2]float64
 }
 
-// soundMeans are the means of the two scores at which the cosine is shown, which depends
-// on them.
+// soundMeans are the means of the two scores in the plots of the cosine loss, which depends on the
+// mean.
 var soundMeans = []float64{-2, -0.5, 0.5, 2}
 
 func soundCurvesOf() []soundCurve {
@@ -374,7 +376,7 @@ func soundCurvesOf() []soundCurve {
 	return curves
 }
 
-// mappingOf spells out the end of a row's name.
+// mappingOf returns the name of the mapping in a row's name.
 func mappingOf(name string) string {
 	for short, long := range map[string]string{"-log": "logarithm", "-sqrt": "root", "-l": "linear", "-q": "square", "-exp": "exponential"} {
 		if len(name) > len(short) && name[len(name)-len(short):] == short {
@@ -384,7 +386,7 @@ func mappingOf(name string) string {
 	return name
 }
 
-// soundCurves draws the slides' pictures.
+// soundCurves draws the figures of the slides.
 func soundCurves() (Sheet, []Plot, error) {
 	sheet := Sheet{Name: "curves", Columns: []string{"plot", "curve", "x", "better_score", "other_score", "loss", "ranking"}}
 	plots := []Plot{
@@ -436,7 +438,7 @@ func rightOrWrong(scores [2]float64) string {
 	return "tied"
 }
 
-// lossNamed is a surrogate on two documents, the first better.
+// lossNamed returns the named surrogate on two documents, of which the first is better.
 func lossNamed(name string) (rankingLoss, error) {
 	for _, s := range surrogates() {
 		if s.name == name {
@@ -446,7 +448,7 @@ func lossNamed(name string) (rankingLoss, error) {
 	return rankingLoss{}, fmt.Errorf("there is no loss %q", name)
 }
 
-// notes hold the slides' statements against what was seen.
+// notes compares the slides' statements with the observations.
 func (s soundness) notes(r *Report, findings []soundFinding) {
 	worst := func(family string, value func(*soundFinding) float64) float64 {
 		most := 0.0
@@ -484,10 +486,10 @@ func (s soundness) notes(r *Report, findings []soundFinding) {
 	s.smoothNotes(r, every)
 }
 
-// soundest is the verdict on the likelihood. The claim held if widened gaps and inverted pairs both
-// favour it over every other loss. It is mixed if only the gaps do.
-// It held in part if the pairs do not tell it from the best of the others at two standard errors
-// of as many draws.
+// soundest returns the verdict on the claim that the likelihood is the best surrogate. The claim
+// failed if a wider gap raises the likelihood loss. It held if the likelihood inverts fewer pairs
+// than every other loss, by more than two standard errors. It held in part if the number is within
+// two standard errors of the best other loss. It is mixed if another loss inverts fewer pairs.
 func soundest(findings []soundFinding, draws int) FindVerdict {
 	widened, inverted := 0.0, 0.0
 	for _, f := range findings {
@@ -513,8 +515,8 @@ func soundest(findings []soundFinding, draws int) FindVerdict {
 	return ClaimMixed
 }
 
-// otherLosses returns, for each loss but the likelihood, the largest value over the lengths of
-// lists, ascending.
+// otherLosses returns the largest value of each loss except the likelihood, over the list lengths.
+// The result is in ascending order.
 func otherLosses(findings []soundFinding, value func(*soundFinding) float64) []largestOf {
 	var all []largestOf
 	for i := range findings {
@@ -532,25 +534,26 @@ func otherLosses(findings []soundFinding, value func(*soundFinding) float64) []l
 	return all
 }
 
-// largestOf is the largest value of a loss.
+// largestOf is the largest value of a loss over list lengths.
 type largestOf struct {
 	loss  string
 	value float64
 }
 
-// bestOther is the least of the largest values of the losses but the likelihood.
+// bestOther returns the smallest of the values of otherLosses.
 func bestOther(findings []soundFinding, value func(*soundFinding) float64) float64 {
 	return otherLosses(findings, value)[0].value
 }
 
-// rangeOfOthers is "from 7.5 % (RankCosine-exp) to 64.8 % (ListNet-log)".
+// rangeOfOthers formats the range of the values of otherLosses: "from 7.5 % (RankCosine-exp) to
+// 64.8 % (ListNet-log)".
 func rangeOfOthers(findings []soundFinding, value func(*soundFinding) float64) string {
 	all := otherLosses(findings, value)
 	least, most := all[0], all[len(all)-1]
 	return fmt.Sprintf("from %s (%s) to %s (%s)", percent(least.value), least.loss, percent(most.value), most.loss)
 }
 
-// smoothNotes are about the table of the losses' properties.
+// smoothNotes adds findings on continuity, differentiability and convexity.
 func (s soundness) smoothNotes(r *Report, every func(func(*soundFinding) bool) bool) {
 	whole := func(f *soundFinding) bool {
 		return f.continuous(0) && f.continuous(1) && f.continuous(2) && f.smooth(0) && f.smooth(1) && f.smooth(2)
@@ -577,8 +580,8 @@ func (s soundness) smoothNotes(r *Report, every func(func(*soundFinding) bool) b
 		"operations / order are constant within a factor of 2, for the likelihood if its sums are taken from behind (as printed it is O(n²)) and its documents are sorted, once; the cross entropy of first documents, which ListNet's paper trains, is O(n)")
 }
 
-// wrongs returns the range of the least losses of wrong rankings, for a family and lists of two
-// documents.
+// wrongs returns the smallest and the largest infimum over wrong rankings, among the losses of a
+// family on lists of two documents.
 func wrongs(findings []soundFinding, family string) (least, most float64) {
 	least = math.Inf(1)
 	for _, f := range findings {
@@ -589,7 +592,8 @@ func wrongs(findings []soundFinding, family string) (least, most float64) {
 	return least, most
 }
 
-// leastOf is the least loss of a wrong ranking of any length.
+// leastOf returns the smallest infimum over wrong rankings, among the losses of a family on lists
+// of any length.
 func leastOf(findings []soundFinding, family string) float64 {
 	least := math.Inf(1)
 	for _, f := range findings {

@@ -34,50 +34,50 @@ func listSyntheticExperiment() Experiment {
 	}
 }
 
-// listSynthetic is the experiment with its sizes.
+// listSynthetic describes the experiment.
 type listSynthetic struct {
 	losses []listLoss
-	docs   int // of a list
-	lists  int // of the training, validation and test data each
-	fresh  int // beside these, to measure accuracy without the luck of few
-	starts int // random weights to begin with
+	docs   int // documents in a list
+	lists  int // lists in each of training, validation and test data
+	fresh  int // further lists, for an accurate estimate of the accuracy
+	starts int // number of random initial weights
 	rates  []float64
-	steps  []int // numbers of steps tried, ascending
+	steps  []int // numbers of gradient steps to try, ascending
 
-	sets       int // further data sets of the same recipe
-	setsStarts int // starts on each
+	sets       int // number of further data sets of the same recipe
+	setsStarts int // number of starts on each of these
 }
 
-// The recipe: the slides give only the mappings and the 50 initialisations; the rest is the
-// paper's as far as it is known. Step and number of steps are unknown: these are tried.
+// The recipe. The slides state only the mappings and the 50 initial weights. Other values are from
+// the paper if known. The step size and the number of steps are unknown, so several are tried.
 var xiaSynthetic = listSynthetic{
 	losses: listLosses(), docs: 15, lists: 100, fresh: 5000, starts: 50,
 	rates: []float64{0.1, 1, 10}, steps: []int{10, 30, 100, 300, 1000},
 	sets: 79, setsStarts: 3,
 }
 
-// leastSets is the number of further data sets at the smallest scale: fewer do not show how
-// much a number depends on the lists drawn.
+// leastSets is the number of further data sets at the smallest scale. Fewer sets would not show how
+// much a number depends on the random lists.
 const leastSets = 5
 
-// listWidest is the widest interval that a published accuracy can be reproduced in: the
-// slides' rows of ListNet lie as far from each other.
+// listWidest is the largest width of an interval in which a published accuracy counts as
+// reproduced. It equals the distance between the slides' rows of ListNet.
 const listWidest = 0.15
 
 const (
 	listNoise    = 0.005 // standard deviation
-	listRelevant = 10    // documents of a list that count as relevant in MAP
+	listRelevant = 10    // number of documents in a list that count as relevant in MAP
 )
 
 // listLoss is a row of the table.
 type listLoss struct {
-	name string // as the slides have it
+	name string // name on the slides
 	loss loss.Loss
 }
 
-// listLosses are the rows of the slides' table, in their order. The r-th document
-// of a list, from 0, has grade 15 − r. The mappings apply to grades; log is the logarithm of the
-// grade, where the library takes log(1 + grade).
+// listLosses returns the rows of the slides' table, in its order. The r-th document of a list, from
+// 0, has grade 15 − r. The mappings apply to grades. On the slides, the mapping log is the
+// logarithm of the grade. In the library it is log(1 + grade).
 func listLosses() []listLoss {
 	var all []listLoss
 	for _, s := range slidesLosses(func(m loss.Mapping) loss.Loss { return loss.ListNet{Mapping: m} }) {
@@ -86,12 +86,12 @@ func listLosses() []listLoss {
 	return all
 }
 
-// listData are the lists of one data set.
+// listData contains the lists of one data set.
 type listData struct {
 	train, valid, test, fresh *dataset.Dataset
 }
 
-// generate draws a data set; no two of its parts share a list.
+// generate draws a data set. Its parts are disjoint.
 func (s listSynthetic) generate(seed uint64) (*listData, error) {
 	d, err := synth.Square{Queries: 3*s.lists + s.fresh, Docs: s.docs, Noise: listNoise, Seed: seed}.Generate()
 	if err != nil {
@@ -109,31 +109,31 @@ func (s listSynthetic) generate(seed uint64) (*listData, error) {
 	return &listData{train: take(s.lists), valid: take(s.lists), test: take(s.lists), fresh: take(s.fresh)}, nil
 }
 
-// listOutcome is what came out of one loss on one data set.
+// listOutcome is the result of one loss on one data set.
 type listOutcome struct {
-	rate  float64 // chosen for all starts by the mean accuracy on validation data
+	rate  float64 // the rate and the number of steps with the best mean validation accuracy over all starts
 	steps int
 
-	accuracy []float64 // on test data with these, by start
+	accuracy []float64 // accuracy on test data with this rate and number of steps, for each start
 	ap       []float64
 	training float64 // mean accuracy on the training lists
 	fresh    float64 // mean accuracy on the fresh lists
 
-	own     []float64   // accuracy on test data where every start has a budget of its own, by start
+	own     []float64   // accuracy on test data if every start chooses its own rate and number of steps
 	minimum float64     // accuracy on test data of the lowest minimum found
-	slope   float64     // w2/w1 there; 10 is the truth
-	reached float64     // share of the starts from which L-BFGS comes near it
-	budgets [][]float64 // mean accuracy on test data by rate and number of steps
+	slope   float64     // w2/w1 at this minimum; the true value is 10
+	reached float64     // share of starts from which L-BFGS comes near this minimum
+	budgets [][]float64 // mean accuracy on test data, by rate and number of steps
 }
 
-// listSet is what came out on one data set.
+// listSet contains the results on one data set.
 type listSet struct {
 	rows                  []listOutcome
-	bayes, bayesAP, fresh float64 // of the true weights, on test data and fresh lists
+	bayes, bayesAP, fresh float64 // results of the true weights on test data and fresh lists
 	trivial               []listTrivial
 }
 
-// listTrivial is what a system that learns nothing has on the test lists.
+// listTrivial is the result on the test lists of a system that does not learn.
 type listTrivial struct {
 	system       string
 	accuracy, ap float64
@@ -146,7 +146,7 @@ func (s listSynthetic) run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	less := s
-	less.starts, less.fresh = s.setsStarts, s.lists // fresh lists are reported of the first alone
+	less.starts, less.fresh = s.setsStarts, s.lists // fresh lists are reported for the first data set only
 	var again []*listSet
 	for k := range s.sets {
 		other := o
@@ -160,7 +160,7 @@ func (s listSynthetic) run(ctx context.Context, o Options) (*Report, error) {
 	return s.report(o, first, again), nil
 }
 
-// onData does the experiment on one data set.
+// onData runs the experiment on one data set.
 func (s listSynthetic) onData(ctx context.Context, o Options, stage string) (*listSet, error) {
 	d, err := s.generate(o.Seed)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s listSynthetic) onData(ctx context.Context, o Options, stage string) (*li
 	return set, nil
 }
 
-// outcome chooses the budget on validation data and measures.
+// outcome chooses the rate and the number of steps on validation data, and evaluates the weights.
 func (s listSynthetic) outcome(d *listDescents, train, valid, test, fresh *listJudge) listOutcome {
 	out := listOutcome{own: make([]float64, s.starts), budgets: make([][]float64, len(s.rates))}
 	best, ownBest := math.Inf(-1), slices.Repeat([]float64{math.Inf(-1)}, s.starts)
@@ -218,20 +218,20 @@ func (s listSynthetic) outcome(d *listDescents, train, valid, test, fresh *listJ
 	return out
 }
 
-// listDescents are the weights that gradient descent and L-BFGS reach with one
-// loss.
+// listDescents contains the weights that gradient descent and L-BFGS reach with one loss.
 type listDescents struct {
 	at      [][][][]float64 // by rate, number of steps and start
 	minimum [][]float64     // by start
-	value   []float64       // of the minima
+	value   []float64       // objectives at the minima, by start
 }
 
-// lowest returns the lowest minimum, the first of equals.
+// lowest returns the weights with the lowest objective. The first of several is returned.
 func (d *listDescents) lowest() []float64 {
 	return d.minimum[slices.Index(d.value, slices.Min(d.value))]
 }
 
-// reached returns the share of starts whose minimum is within a millionth of the lowest.
+// reached returns the share of starts whose minimum exceeds the lowest by at most a millionth of
+// its size.
 func (d *listDescents) reached() float64 {
 	lowest, n := slices.Min(d.value), 0.0
 	for _, v := range d.value {
@@ -242,7 +242,7 @@ func (d *listDescents) reached() float64 {
 	return n / float64(len(d.value))
 }
 
-// descend runs every loss from every start.
+// descend minimizes every loss from every start.
 func (s listSynthetic) descend(ctx context.Context, o Options, stage string, train *dataset.Dataset) ([]listDescents, error) {
 	all := make([]listDescents, len(s.losses))
 	for i := range all {
@@ -262,7 +262,7 @@ func (s listSynthetic) descend(ctx context.Context, o Options, stage string, tra
 	return all, err
 }
 
-// descendFrom runs one loss from one start.
+// descendFrom minimizes one loss from one start.
 func (s listSynthetic) descendFrom(ctx context.Context, train *dataset.Dataset, l loss.Loss, into *listDescents, start int, seed uint64) error {
 	risk, err := objective.New(train, scorer.Linear{Features: train.Features}, l, objective.Options{Seed: seed, Workers: 1})
 	if err != nil {
@@ -284,7 +284,7 @@ func (s listSynthetic) descendFrom(ctx context.Context, train *dataset.Dataset, 
 			return err
 		}
 	}
-	// Without a penalty nothing certifies the minimum: it is sought closely.
+	// Without a penalty there is no certificate of the minimum, so the tolerance is small.
 	best, err := optimize.LBFGS{FunctionTolerance: 1e-13}.Minimize(ctx, risk, w)
 	if err != nil {
 		return err
@@ -299,8 +299,8 @@ func gaussian(w []float64, rng *rand.Rand) {
 	}
 }
 
-// meanRisk is the mean loss of all queries as one term, so that a descent along its
-// terms is plain gradient descent.
+// meanRisk is the mean loss of all queries as a single term. Descent by terms is then plain
+// gradient descent.
 type meanRisk struct {
 	risk  *objective.Risk
 	share float64
@@ -322,7 +322,7 @@ func (m meanRisk) EvalTerm(_ int, x, grad []float64) float64 {
 	return m.share * value
 }
 
-// lessOne is a loss on grades that are one less.
+// lessOne is a loss that subtracts one from each grade.
 type lessOne struct{ loss.Loss }
 
 func (l lessOne) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
@@ -333,7 +333,7 @@ func (l lessOne) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) 
 	return l.Loss.Bind(less, rng)
 }
 
-// listJudge measures linear rankers on lists whose truth is a whole permutation.
+// listJudge evaluates linear rankers on lists whose truth is a whole permutation.
 type listJudge struct {
 	data      *dataset.Dataset
 	exact, ap measure.Averager
@@ -341,7 +341,8 @@ type listJudge struct {
 	scores    []float64
 }
 
-// newListJudge takes the given number of best documents of a list as relevant.
+// newListJudge returns a judge for d. The listRelevant best documents of a list count as relevant
+// in MAP.
 func newListJudge(d *dataset.Dataset) (*listJudge, error) {
 	n := d.Queries[0].Len()
 	ap, err := measure.Parse("map", letor3.WithThreshold(float64(n-listRelevant+1)), measure.Options{})
@@ -367,7 +368,7 @@ func (j *listJudge) judge(w []float64) (accuracy, ap float64) {
 	return accuracy / n, ap / n
 }
 
-// trivial returns what random orders and each feature alone have.
+// trivial returns the results of random orders and of each single feature.
 func (j *listJudge) trivial() []listTrivial {
 	random := listTrivial{system: "random order"}
 	for i := range j.data.Queries {
@@ -389,7 +390,7 @@ func (j *listJudge) trivial() []listTrivial {
 	return all
 }
 
-// judgeAll judges several weights.
+// judgeAll returns the accuracy and MAP of each weight vector.
 func (j *listJudge) judgeAll(all [][]float64) (accuracy, ap []float64) {
 	accuracy, ap = make([]float64, len(all)), make([]float64, len(all))
 	for i, w := range all {

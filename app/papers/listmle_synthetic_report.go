@@ -18,7 +18,7 @@ type listPublished struct {
 	accuracy, accuracySpread, ap, apSpread float64
 }
 
-// publishedListSynthetic returns the slides' table by row.
+// publishedListSynthetic returns the rows of the slides' table by name.
 func publishedListSynthetic() map[string]listPublished {
 	_, rows := publishedTable("listmle-synthetic.csv")
 	numbers := make(map[string]listPublished)
@@ -28,7 +28,7 @@ func publishedListSynthetic() map[string]listPublished {
 	return numbers
 }
 
-// listReport is what the report is made of.
+// listReport contains the data of the report: the experiment, its results and the slides' table.
 type listReport struct {
 	listSynthetic
 	first *listSet
@@ -60,12 +60,12 @@ func (s listSynthetic) report(o Options, first *listSet, again []*listSet) *Repo
 	return r
 }
 
-// commas lists numbers.
+// commas joins numbers with commas.
 func commas[T int | float64](values []T) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ", "), "[]")
 }
 
-// trueWeights names the row of the weights by which lists are ranked.
+// trueWeights names the row of the weights that generated the true rankings.
 const trueWeights = "w = (1, 10)"
 
 func plusMinus(values []float64) string { return meanAndDeviation(values, 3) }
@@ -86,7 +86,7 @@ func (l *listReport) table() Table {
 	return t
 }
 
-// overSets returns a value of one loss on the further data sets.
+// overSets returns a value of the i-th loss on each further data set.
 func (l *listReport) overSets(i int, value func(*listOutcome) float64) []float64 {
 	values := make([]float64, len(l.again))
 	for k, set := range l.again {
@@ -99,10 +99,10 @@ func tunedAccuracy(o *listOutcome) float64   { return mean(o.accuracy) }
 func ownAccuracy(o *listOutcome) float64     { return mean(o.own) }
 func minimumAccuracy(o *listOutcome) float64 { return o.minimum }
 
-// overfit is the accuracy on the training lists less that on the test lists.
+// overfit returns the accuracy on the training lists minus the accuracy on the test lists.
 func overfit(o *listOutcome) float64 { return o.training - mean(o.accuracy) }
 
-// others reports how much the values vary with the lists drawn.
+// others returns a table that shows how much the results vary between data sets.
 func (l *listReport) others() Table {
 	t := Table{Title: fmt.Sprintf("%d further data sets of the same recipe, %d starts each: accuracy, mean ± standard deviation over data sets, and lowest to highest", l.sets, l.setsStarts), Left: 1,
 		Columns: []string{"algorithm", "slides", "ours", "range", "own budget", "range", "minimum", "range", "training − test"}}
@@ -129,7 +129,7 @@ func rangeOf(values []float64) string {
 	return fmt.Sprintf("%.3f–%.3f", slices.Min(values), slices.Max(values))
 }
 
-// differences has all pairs of rows that verdicts rest on.
+// differences returns a table of all pairs of rows on which verdicts are based.
 func (l *listReport) differences() Table {
 	t := Table{Title: fmt.Sprintf("differences in accuracy on the same data sets, %d of them, with 95 %% intervals; * significant at 5 %% after Holm's correction", l.sets+1), Left: 1, Columns: []string{"difference", "slides", "ours", "at the minimum"}}
 	var pairs [][2]int
@@ -153,7 +153,7 @@ func (l *listReport) differences() Table {
 	return t
 }
 
-// budgets shows how accuracy depends on the number of steps.
+// budgets returns a table of the accuracy by rate and number of steps.
 func (l *listReport) budgets() Table {
 	t := Table{Title: "accuracy on the test lists, mean over starts, by rate × steps", Left: 1, Columns: []string{"algorithm"}}
 	for _, rate := range l.rates {
@@ -173,7 +173,7 @@ func (l *listReport) budgets() Table {
 	return t
 }
 
-// why says of every row how far it is from the slides' and what explains that.
+// why returns a table with each row's difference from the slides, and its likely reason.
 func (l *listReport) why() Table {
 	t := Table{Title: "where a row differs from the slides, by how much and why", Left: 3, Columns: []string{"algorithm", "ours − slides", "why"}}
 	for i, loss := range l.losses {
@@ -182,8 +182,8 @@ func (l *listReport) why() Table {
 	return t
 }
 
-// reason looks for what is open in the slides and can make the difference: which
-// lists were drawn, then the budget.
+// reason searches for a choice that the slides leave open and that explains the difference. It
+// considers the random lists first, then the rate and the number of steps.
 func (l *listReport) reason(i int) string {
 	p, out := l.slide[l.losses[i].name].accuracy, &l.first.rows[i]
 	ours := mean(out.accuracy)
@@ -207,12 +207,12 @@ func (l *listReport) reason(i int) string {
 	return fmt.Sprintf("open: neither the lists drawn (%s) nor the budget (%s) gives the slides' value", rangeOf(sets), rangeOf(budgets))
 }
 
-// overAll returns a value of one loss on all data sets.
+// overAll returns a value of the i-th loss on all data sets.
 func (l *listReport) overAll(i int, value func(*listOutcome) float64) []float64 {
 	return append(l.overSets(i, value), value(&l.first.rows[i]))
 }
 
-// trivials returns the means over all data sets of the systems that learn nothing.
+// trivials returns the results of systems that do not learn, averaged over all data sets.
 func (l *listReport) trivials() []listTrivial {
 	means := slices.Clone(l.first.trivial)
 	for _, set := range l.again {
@@ -228,7 +228,7 @@ func (l *listReport) trivials() []listTrivial {
 	return means
 }
 
-// claim holds the slides' numbers, on one data set, against ours on all.
+// claim compares the slides' numbers, on one data set, with ours on all data sets.
 func (l *listReport) claim(r *Report) {
 	data := fmt.Sprintf("made, %d data sets", l.sets+1)
 	for i, loss := range l.losses {
@@ -251,8 +251,8 @@ func (l *listReport) claim(r *Report) {
 	}
 }
 
-// leads tests rows against others in a value, on the same data sets, with Holm's correction over all
-// of them.
+// leads returns the differences between the rows of each pair in a value, on the same data sets.
+// Holm's correction is over all pairs.
 func (l *listReport) leads(value func(*listOutcome) float64, pairs ...[2]int) severalDifferences {
 	found := make(severalDifferences, len(pairs))
 	for i, rows := range pairs {
@@ -265,7 +265,7 @@ func (l *listReport) leads(value func(*listOutcome) float64, pairs ...[2]int) se
 	return found.corrected()
 }
 
-// aboveEach is the verdict on the claim that the first row of every comparison is above.
+// aboveEach returns the verdict on the claim that the first row is above in every comparison.
 func aboveEach(found severalDifferences) FindVerdict {
 	switch above, below := found.significant(); {
 	case above == len(found) && above > 0:
@@ -278,7 +278,7 @@ func aboveEach(found severalDifferences) FindVerdict {
 	return ClaimUndecided
 }
 
-// named lists comparisons as "above ListNet-log by +0.140 (+0.098 … +0.182)".
+// named lists comparisons as "ListNet-log +0.140 (+0.098 … +0.182)".
 func (l *listReport) named(found severalDifferences, pairs [][2]int) string {
 	texts := make([]string, len(found))
 	for i, d := range found {
@@ -287,7 +287,7 @@ func (l *listReport) named(found severalDifferences, pairs [][2]int) string {
 	return strings.Join(texts, ", ")
 }
 
-// rowsOf returns the rows of a family, in the order of the slides' accuracies.
+// rowsOf returns the rows of a family, by descending accuracy on the slides.
 func (l *listReport) rowsOf(family string) []int {
 	var rows []int
 	for i, loss := range l.losses {
@@ -301,7 +301,7 @@ func (l *listReport) rowsOf(family string) []int {
 	return rows
 }
 
-// against pairs a row with others.
+// against pairs a row with each other row of a list.
 func against(row int, others []int) [][2]int {
 	var pairs [][2]int
 	for _, than := range others {
@@ -312,7 +312,7 @@ func against(row int, others []int) [][2]int {
 	return pairs
 }
 
-// ordered pairs every row with all behind it.
+// ordered pairs every row with all rows behind it.
 func ordered(rows []int) [][2]int {
 	var pairs [][2]int
 	for i, row := range rows {
@@ -321,7 +321,7 @@ func ordered(rows []int) [][2]int {
 	return pairs
 }
 
-// verdicts hold the experiment to what the slides show.
+// verdicts compares the experiment with the slides' statements.
 func (l *listReport) verdicts(o Options, r *Report) {
 	likelihood, listNet, cosine := l.rowsOf("ListMLE"), l.rowsOf("ListNet"), l.rowsOf("RankCosine")
 	if len(likelihood) > 0 {
@@ -365,7 +365,7 @@ func (l *listReport) verdicts(o Options, r *Report) {
 	}
 }
 
-// trivialText is "random order 0.000, feature 1 alone 0.000, …".
+// trivialText returns the text "random order 0.000, feature 1 alone 0.000, …".
 func (l *listReport) trivialText() string {
 	var texts []string
 	for _, t := range l.trivials() {
@@ -374,8 +374,8 @@ func (l *listReport) trivialText() string {
 	return strings.Join(texts, ", ")
 }
 
-// mappingOrder tests the slides' order of ListNet's mappings, pair by pair: with the chosen budgets,
-// and at the minimum, which depends on no budget.
+// mappingOrder tests the slides' order of ListNet's mappings, pair by pair. It does so with the
+// chosen rates and steps, and at the minimum, which does not depend on them.
 func (l *listReport) mappingOrder(r *Report, rows []int) {
 	slides := make([]string, len(rows))
 	for i, row := range rows {
@@ -405,7 +405,8 @@ func (l *listReport) mappingOrder(r *Report, rows []int) {
 	}
 }
 
-// inOrder is the verdict on an order of rows.
+// inOrder returns the verdict on an order of rows. above and below are the numbers of pairs with a
+// significant difference in either direction.
 func inOrder(pairs, above, below int) FindVerdict {
 	switch {
 	case above > 0 && below > 0:
@@ -420,7 +421,7 @@ func inOrder(pairs, above, below int) FindVerdict {
 	return ClaimUndecided
 }
 
-// startClaim holds the claim that the cosine depends on where its minimisation begins.
+// startClaim judges the claim that the cosine depends on the initial weights.
 func (l *listReport) startClaim(r *Report) {
 	cosine, others, one := 0.0, 0.0, true // one: the cosine's starts all reach the lowest minimum
 	for i, loss := range l.losses {
@@ -439,7 +440,7 @@ func (l *listReport) startClaim(r *Report) {
 	r.stated(verdict, "The cosine loss is sensitive to the initial setting of its minimisation", "standard deviation of the accuracy over starts, mean over data sets: up to %.3f after the steps chosen, of the other losses up to %.3f; %s", cosine, others, at).Rule = "twice theirs"
 }
 
-// minimized holds the claim that common techniques minimise all three losses: L-BFGS is to come
+// minimized judges the claim that common techniques minimize all three losses. L-BFGS must come
 // within a millionth of the lowest minimum from every start.
 func (l *listReport) minimized(r *Report) {
 	all, some := true, false
@@ -456,8 +457,8 @@ func (l *listReport) minimized(r *Report) {
 	r.stated(verdict, "All three losses can be minimised by common techniques", "starts from which L-BFGS comes within a millionth of the lowest minimum: %s", strings.Join(texts, ", ")).Rule = "all starts, for all losses"
 }
 
-// generalization looks at what the slides leave to future work: whether losses that are all
-// consistent lose unequally from training to test lists.
+// generalization examines a question that the slides leave to future work: whether consistent
+// losses lose different amounts of accuracy from training to test lists.
 func (l *listReport) generalization(r *Report) {
 	rows := append(l.rowsOf("ListMLE"), l.rowsOf("ListNet")...)
 	if len(rows) < 2 {
@@ -476,7 +477,8 @@ func (l *listReport) generalization(r *Report) {
 	r.stated(verdict, "Generalization should be studied beside consistency (future work): losses that are consistent differ in it (our reading)", "accuracy on the training lists less that on the test lists: %s; ListMLE's differs significantly from %d of %d", strings.Join(texts, ", "), above+below, len(found))
 }
 
-// shortfalls returns how far every row is below the true weights on the further data sets.
+// shortfalls returns the text with each row's distance below the true weights on the further data
+// sets.
 func (l *listReport) shortfalls() string {
 	texts := make([]string, len(l.losses))
 	for i, loss := range l.losses {

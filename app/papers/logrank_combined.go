@@ -9,13 +9,14 @@ import (
 
 var combinedSets = []string{"OHSUMED", "MQ2008"}
 
-// logRankCombined tries two proposals of LogRank's paper: its equation (5), and "to guide the
-// ConvexLoss optimizer with some combination of all the loss functions". Every loss sums over the same kind of sample; ExpLoss, which is bounded, over
-// walks from eleven levels, as the expected gains of Figure 3 do. All settings are chosen by
-// validation MAP, since the combination is for no one measure.
+// logRankCombined tests two proposals of LogRank's paper: its equation (5), and "to guide the
+// ConvexLoss optimizer with some combination of all the loss functions". Every loss sums over the
+// same kind of sample, except ExpLoss. ExpLoss is bounded, so it sums over walks from eleven
+// levels, like the expected gains of Figure 3. All settings are chosen by validation MAP, because
+// the combination is not for one measure.
 //
-// The combination of all losses may choose between those walks and the ones of ConvexLoss, as
-// L_3 does in Figure 3: ConvexLoss loses by walks from all levels.
+// The combination of all losses may choose between these walks and the walks of ConvexLoss, as L_3
+// does in Figure 3. ConvexLoss gets worse with walks from all levels.
 func logRankCombined() study {
 	own := map[string][]string{"C": {"1e-3", "1e-2", "1e-1", "1", "10"}, "form": {"sampled"}}
 	scaled := map[string][]string{"C": {"1e-2", "1"}, "form": {"sampled"}, "beta": {"10", "100"}}
@@ -92,7 +93,7 @@ var combinedDifferences = differences{
 	},
 }
 
-// combinedNote counts significant differences, set by set.
+// combinedNote notes the number of significant differences on each set.
 func combinedNote(s *results, r *Report) {
 	for _, c := range s.columns {
 		for _, first := range []struct{ text, method string }{{"a combination", "combined"}, {"ExpLoss", "exploss"}} {
@@ -117,8 +118,8 @@ func combinedNote(s *results, r *Report) {
 
 var combinedMeasures = []string{"ndcg@10", "map"}
 
-// combinedFindings say what became of the paper's proposal and of its remark that minimising
-// (4) or (5) "can yield similar ranking measures".
+// combinedFindings judges the paper's proposal, and its remark that minimizing (4) or (5) "can
+// yield similar ranking measures".
 func combinedFindings(s *results, r *Report) {
 	row := s.rowNamed
 	var better, all, like []FindVerdict

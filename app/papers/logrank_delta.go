@@ -30,17 +30,18 @@ type deltaStudy struct {
 	made     govSize
 }
 
-// deltaSampler determines the rankings y that the sum of the loss has. grid has the settings of LogRank
-// that are not the defaults.
+// deltaSampler determines the rankings y in the sum of the loss. grid contains the settings of
+// LogRank that differ from the defaults.
 type deltaSampler struct {
 	name  string
 	grid  map[string][]string
-	exact bool   // all labelings in place of a sample; for synthetic data only
-	only  string // the only training measure of the sampler; "" for all
+	exact bool   // sums over all labelings instead of a sample; for synthetic data only
+	only  string // the only training measure for this sampler; "" for all
 }
 
-// single is the sum over all labelings. It can be computed if every query has one relevant document, as
-// in the synthetic data. For average precision this takes time quadratic in the number of documents.
+// single sums over all labelings. This sum can be computed if every query has one relevant
+// document, as in the synthetic data. For average precision it takes time quadratic in the number
+// of documents.
 var single = deltaSampler{name: "all labelings", grid: map[string][]string{"form": {"factored"}}, exact: true, only: "ndcg@10"}
 
 var logRankDelta = deltaStudy{
@@ -64,7 +65,7 @@ var deltaSets = letorSetList{
 	{name: "MQ2008", queries: 784, documents: 15211, features: 46},
 }
 
-// Names of rows. Those with the same training measure are compared.
+// The functions below return names of rows. Rows with the same training measure are compared.
 func deltaFactored(m string) string { return "MLE by " + title(m) }
 
 func (d deltaSampler) likelihood(m string) string {
@@ -187,8 +188,8 @@ func (d deltaStudy) grid(s deltaSampler, beta string) map[string][]string {
 	return grid
 }
 
-// data returns the data sets: the real ones that were found, synthetic data, and OHSUMED cleaned as for
-// Figure 3.
+// data returns the data sets: the real data sets that were found, synthetic data, and OHSUMED
+// cleaned as for Figure 3.
 func (d deltaStudy) data(o Options) (found []source, missing []string, err error) {
 	if o.Data != "" || o.Set != "" {
 		if found, missing, err = deltaSets.find(o); err != nil {
@@ -215,10 +216,10 @@ func (d deltaStudy) data(o Options) (found []source, missing []string, err error
 	return found, missing, nil
 }
 
-// deltaReferences are what ConvexLoss is compared with.
+// deltaReferences are the rows with which ConvexLoss is compared.
 var deltaReferences = []string{"MLE, same rankings", "MLE, all labelings"}
 
-// reference returns the name of the row that is the k-th of deltaReferences for a sampler.
+// reference returns the name of the row that is the k-th reference of a sampler.
 func (d deltaSampler) reference(k int, m string) string {
 	if k == 0 {
 		return d.likelihood(m)
@@ -226,8 +227,8 @@ func (d deltaSampler) reference(k int, m string) string {
 	return deltaFactored(m)
 }
 
-// references returns the number of deltaReferences of a sampler. It is one for all labelings, where both
-// references are the same row.
+// references returns the number of references of a sampler. The sampler for all labelings has one,
+// because both references are then the same row.
 func (d deltaSampler) references() int {
 	if d.exact {
 		return 1
@@ -308,7 +309,7 @@ func (d deltaStudy) chosenDifferences() part {
 	return list
 }
 
-// deltaTest is one comparison in the measure that both rows are trained or chosen for.
+// deltaTest is a comparison in the measure by which both rows are trained or chosen.
 type deltaTest struct {
 	column  *column
 	measure string
@@ -408,7 +409,7 @@ func (d deltaStudy) curves(s *results, r *Report) {
 	}
 }
 
-// curveTable has a line for every sampler and β.
+// curveTable returns a table with a row for each sampler and β.
 func (d deltaStudy) curveTable(c *column, m string, tests []deltaTest) Table {
 	t := Table{
 		Title:   fmt.Sprintf("%s on %s, ConvexLoss trained for it minus the MLE of the column; * significant at 5 %% after Holm's correction over all these tables", title(m), c.name),
@@ -424,8 +425,8 @@ func (d deltaStudy) curveTable(c *column, m string, tests []deltaTest) Table {
 	return t
 }
 
-// curvePlot has, for every sampler, the difference from the MLE of the same rankings. Samplers for all
-// measures also have the ends of the interval.
+// curvePlot plots each sampler's difference from the MLE of the same rankings. Samplers for all
+// measures also show the confidence interval.
 func (d deltaStudy) curvePlot(c *column, m string, tests []deltaTest) svg.Plot {
 	p := svg.Plot{
 		Title: fmt.Sprintf("What Δ adds to the MLE of the same rankings: %s on %s", title(m), c.name),
@@ -449,7 +450,7 @@ func (d deltaStudy) curvePlot(c *column, m string, tests []deltaTest) svg.Plot {
 		}
 		switch {
 		case mean.X == nil:
-		case s.only != "": // without its interval, so that eight line styles suffice
+		case s.only != "": // drawn without its interval, because there are only eight line styles
 			p.Series = append(p.Series, mean)
 		default:
 			p.Series = append(p.Series, mean, low, high)
@@ -458,8 +459,9 @@ func (d deltaStudy) curvePlot(c *column, m string, tests []deltaTest) svg.Plot {
 	return p
 }
 
-// deltaSpread compares the spread of Δ with that of the energy w·δφ over the rankings sampled for a query.
-// The numbers are means over the training queries of the first fold. w is the MLE on the same rankings.
+// deltaSpread compares the spread of Δ with the spread of the energy w·δφ, over the sampled
+// rankings of a query. The numbers are means over the training queries of the first fold. w is the
+// MLE on the same rankings.
 type deltaSpread struct {
 	data, measure, sampler string
 
@@ -531,7 +533,7 @@ func (d deltaStudy) spread(c *column, s *results, sampler deltaSampler, m string
 	return all, nil
 }
 
-// state has the properties of one sampled ranking y of a query.
+// state describes one sampled ranking y of a query.
 type state struct {
 	energy   float64 // w·δφ(y), with κ = 1
 	delta    float64 // Δ(y)
@@ -541,8 +543,8 @@ type state struct {
 func energyOf(s state) float64 { return s.energy }
 func deltaOf(s state) float64  { return s.delta }
 
-// statesOf returns the states of the sampled rankings of a query with the given scores, except for those
-// with weight 0 in the sample.
+// statesOf returns the states of the sampled rankings of a query with the given scores. It omits
+// rankings with weight 0 in the sample.
 func statesOf(set *sample.Set, pairs bipartite.Classes, scores []float64) []state {
 	bad := make([]bool, pairs.Docs())
 	for _, b := range pairs.Bad {

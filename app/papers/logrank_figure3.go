@@ -11,24 +11,22 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// figure3 is LogRank's Figure 3.
+// figure3 reproduces LogRank's Figure 3.
 //
-// The paper leaves some settings open. Ours are these. NDCG is trained at 10.
-// MLE and ExpGain_AUC have closed forms; the others are sampled, as the paper
-// samples them. An expected gain needs a sample with some spread in Δ. The walks of
-// ExpGain therefore start at eleven levels from the ideal ranking to the worst.
-// L_3 is MLE plus an expected loss. It may choose between those walks and walks
-// from the ideal ranking alone, which serve MLE better. The baselines
-// try their own grids, and RankBoost also weak rankers of negative weight, which on
-// cleaned data rank far better (OHSUMED: validation MAP .516 against .465).
+// The paper leaves some settings open. These are our choices. NDCG is trained at 10. MLE and
+// ExpGain_AUC use closed forms. The other objectives are sampled, as in the paper. An expected gain
+// needs a sample with some spread in Δ, so the walks of ExpGain start at eleven levels from the
+// ideal ranking to the worst. L_3 is MLE plus an expected loss. It may choose between these walks
+// and walks from the ideal ranking alone, which suit MLE better. The baselines have their own
+// grids. RankBoost also tries weak rankers of negative weight, which rank far better on cleaned
+// data (OHSUMED: validation MAP .516 against .465).
 //
 // The paper does not say whether its row MLE is sampled. "MLE, sampled" sums over the rankings of
-// ConvexLoss, so that the two differ by Δ alone.
-// The rows of restartsGroup (logrank_figure3_restarts.go) are all of the sampled objectives
-// with the paper's two restarts; claims are about the first rows of their names.
+// ConvexLoss, so the two objectives differ by Δ alone. The rows of restartsGroup sample every
+// objective, with the paper's two restarts. Claims are about the first rows of each name.
 //
-// The paper does not name the selection measure. Rows are chosen by the measure they train for, and
-// by MAP instead of AUC, which nobody reports.
+// The paper does not name the selection measure. Rows are selected by their training measure,
+// except that MAP replaces AUC, which nobody reports.
 func figure3() study {
 	uncleaned := asPublished
 	uncleaned.incomparable = "the paper measured on cleaned data, these are as published"
@@ -103,10 +101,10 @@ var (
 	gridSampledMLE = map[string][]string{"C": {"1e-3", "1e-2", "1e-1", "1", "10", "100", "1000"}, "form": {"sampled"}}
 )
 
-// sampledMLE is the row of MLE over the rankings that the other objectives sum over.
+// sampledMLE is the row of MLE over the rankings that the other sampled objectives use.
 const sampledMLE = "MLE, sampled"
 
-// publishedFigure3 returns a column of the figure: a set or the microaverage.
+// publishedFigure3 returns a column of the figure: a set, or the microaverage.
 func publishedFigure3(column string) numbers {
 	header, rows := publishedTable("logrank-figure3.csv")
 	at := slices.Index(header, column)
@@ -122,10 +120,10 @@ func publishedFigure3(column string) numbers {
 	return found
 }
 
-// Most claims of section 5.2 are counts over the figure's 32 cells, eight columns by four measures: in
-// how many is one group of rows above another? "ConvexLoss is the absolute best in 26 out of 32 times"
-// does not name the other rows. The table has that count above the baselines, and 14 above all other
-// rows. Both orders are tested.
+// Most claims of section 5.2 count the cells in which one group of rows is above another. The
+// figure has 32 cells, eight columns by four measures. The claim "ConvexLoss is the absolute best
+// in 26 out of 32 times" does not name the other rows. In the table, ConvexLoss is best in 26 cells
+// among the baselines, and in 14 cells among all rows. Both orders are tested.
 var (
 	convexLossRows = []string{"ConvexLoss_AUC", "ConvexLoss_MAP", "ConvexLoss_NDCG"}
 	expGainRows    = []string{"ExpGain_AUC", "ExpGain_MAP", "ExpGain_NDCG"}
@@ -133,7 +131,7 @@ var (
 
 	baselineNames = []string{"SVMmap", "Rankboost", "RankSVM"}
 
-	// newRows are the paper's own.
+	// newRows are the paper's own methods.
 	newRows = slices.Concat([]string{"MLE"}, expGainRows, l3Rows, convexLossRows)
 
 	figure3Orders = []order{
@@ -159,12 +157,13 @@ var (
 	}
 )
 
-// otherRows returns the figure's rows that the paper has on all sets, without some.
+// otherRows returns the rows that the paper has on all sets, except the named rows.
 func otherRows(but ...string) []string {
 	return slices.DeleteFunc(slices.Concat(baselineNames, newRows), func(name string) bool { return slices.Contains(but, name) })
 }
 
-// publishedCounts returns what the paper's section 5.2 says of orders.
+// publishedCounts returns the statements on orders in the paper's section 5.2, by the text of the
+// order.
 func publishedCounts() map[string]publishedOrder {
 	_, rows := publishedTable("logrank-counts.csv")
 	says := make(map[string]publishedOrder)
@@ -178,7 +177,7 @@ func publishedCounts() map[string]publishedOrder {
 	return says
 }
 
-// printedCells returns the cells of the whole figure, with its own microaverage.
+// printedCells returns the cells of the whole figure, including its microaverage.
 func printedCells() []tableCell {
 	var columns []*column
 	for _, name := range append(letorSets.names(), microaverage) {
@@ -187,7 +186,7 @@ func printedCells() []tableCell {
 	return (&results{study: &study{measures: reported}}).paperCells(columns)
 }
 
-// figure3Plot sets our numbers on cleaned data against the paper's.
+// figure3Plot plots our numbers on cleaned data against the paper's.
 func figure3Plot(s *results, r *Report) {
 	if !s.comparable() {
 		return
@@ -207,7 +206,7 @@ func figure3Plot(s *results, r *Report) {
 			for _, c := range s.columnsOf(1) {
 				x, y := c.views[0].published.of(s.rows[i].name, m), c.views[0].mean(i, m)
 				if math.IsNaN(x) {
-					continue // a row that stands beside those of the figure
+					continue // a row that the figure does not have
 				}
 				dots.X, dots.Y = append(dots.X, x), append(dots.Y, y)
 				low, high = min(low, x, y), max(high, x, y)
@@ -219,9 +218,9 @@ func figure3Plot(s *results, r *Report) {
 	r.Plots = append(r.Plots, p)
 }
 
-// figure3Dropped says what removing the queries without a relevant document changes in MLE. Such
-// a query has the value 0 in every ranking, and no part in training. Its fold's mean without the
-// removal therefore follows from the mean with it.
+// figure3Dropped notes how the removal of queries without a relevant document changes MLE. Such a
+// query has the value 0 for every ranking, and takes no part in training. The mean of a fold
+// without the removal therefore follows from the mean with the removal.
 func figure3Dropped(s *results, r *Report) {
 	at := s.rowNamed("MLE")
 	for _, c := range s.columns {
@@ -235,7 +234,7 @@ func figure3Dropped(s *results, r *Report) {
 	}
 }
 
-// withDropped is a row's mean over folds if the dropped queries counted as 0.
+// withDropped returns a row's mean over folds if the removed queries counted as 0.
 func (c *column) withDropped(row *tune.Row, m string) float64 {
 	sum := 0.0
 	for _, s := range row.Measures {
@@ -281,9 +280,9 @@ func figure3Notes(s *results, r *Report) {
 	}
 }
 
-// figure3Average is the microaverage on cleaned data: ours and the paper's over the sets
-// present, and the printed one over all seven. Claims of section 5.2 about it are judged on the
-// sets present, as those about counts are.
+// figure3Average adds the microaverage on cleaned data: ours and the paper's over the sets that are
+// present, and the printed one over all seven sets. Section 5.2's claims about the microaverage are
+// judged on the sets that are present.
 func figure3Average(s *results, r *Report) {
 	k := slices.IndexFunc(s.readings, func(r reading) bool { return r.clean })
 	if k < 0 || !s.comparable() {
@@ -331,9 +330,9 @@ var averageClaims = []order{
 	{text: "ConvexLoss_NDCG is the best in the microaverage (5.2.3)", better: convexLossRows[2:], than: otherRows("ConvexLoss_NDCG")},
 }
 
-// bestL3 is what became of the remark on L_3: it is best in every column some times, but not as
-// often as ConvexLoss. Counts alone would hold of equal rows with some chance, so that
-// ConvexLoss must also be above L_3 significantly.
+// bestL3 judges the remark on L_3: it is best in every column some times, but not as often as
+// ConvexLoss. Equal rows would satisfy the counts by chance, so ConvexLoss must also be
+// significantly above L_3.
 func (s *results) bestL3(k int, r *Report) {
 	best := func(rows []string, cells []tableCell) int {
 		o, n := order{better: rows, than: otherRows(rows...)}, 0
@@ -365,7 +364,7 @@ func (s *results) bestL3(k int, r *Report) {
 		best(l3Rows, theirs), best(convexLossRows, theirs), len(theirs), everywhere, columns)
 }
 
-// needs says which sets are lacking; "" if none.
+// needs names the missing sets at the start of a text. It returns "" if none is missing.
 func (s *results) needs(k int) string {
 	var lacking []string
 	for _, set := range s.sizes {
@@ -379,15 +378,15 @@ func (s *results) needs(k int) string {
 	return "without " + strings.Join(lacking, ", ") + ": "
 }
 
-// restartsGroup are the rows of Figure 3 with the walks of the paper's main runs. Nine in ten walks
-// start at the ideal ranking, the others at the worst (section 5.3.2).
+// restartsGroup is the group of rows with the walks of the paper's main runs. Nine in ten walks
+// start at the ideal ranking, and one at the worst (section 5.3.2).
 const restartsGroup = "restarts"
 
-// restartsSuffix ends the names of these rows, which begin as the published ones.
+// restartsSuffix is the suffix of these rows' names. The names begin with the published names.
 const restartsSuffix = ", mix .9"
 
-// paperRestarts returns the rows of restartsGroup: every objective is sampled, MLE and
-// ExpGain_AUC included, and tries the regularisation that it tries otherwise.
+// paperRestarts returns the rows of restartsGroup. Every objective is sampled, including MLE and
+// ExpGain_AUC. The rows have the usual values of C.
 func paperRestarts() []row {
 	var rows []row
 	add := func(name, method, training, chosenBy string, grid map[string][]string) {
@@ -411,8 +410,8 @@ func paperRestarts() []row {
 	return rows
 }
 
-// restartsTables compare the rows of restartsGroup with the rows of this project's walks and with the
-// paper's numbers, a table a set and reading.
+// restartsTables adds a table for each set and reading. It compares the rows of restartsGroup with
+// the rows of this project's walks, and with the paper's numbers.
 var restartsTables partFunc = func(s *results, r *Report) {
 	for k := range s.readings {
 		for _, c := range s.withAverage(k) {
@@ -442,8 +441,9 @@ func (s *results) restartsTable(c *column) Table {
 	return t
 }
 
-// walksOf names the row that differs from one of restartsGroup in the restarts, and for
-// ExpGain_AUC in the form: that of MLE is sampled, too.
+// walksOf returns the name of the row that differs from a row of restartsGroup in the restarts
+// alone. For MLE this is the sampled MLE. For ExpGain_AUC the form differs, too:
+// it is exact there and sampled here.
 func walksOf(r *row) string {
 	if r.against == "MLE" {
 		return sampledMLE
@@ -451,14 +451,14 @@ func walksOf(r *row) string {
 	return r.against
 }
 
-// restartsSheet has the rows' numbers in full.
+// restartsSheet is the sheet of these rows' numbers in full precision.
 var restartsSheet = numberSheet{name: "restarts", rows: inGroups(restartsGroup), fields: []field{
 	readingField, measureField, methodField, dataField, oursField, neutralField, pooledField,
 	{"paper", func(p *place) any { return orNil(p.view.published.of(p.row().against, p.measure)) }},
 }}
 
 // figure3Differences separates the gain from Δ and the gain from sampling. The paper's claim that
-// ConvexLoss beats MLE, "clearly showing the worth of information from Δ", mixes them.
+// ConvexLoss beats MLE, "clearly showing the worth of information from Δ", mixes both.
 func figure3Differences() differences {
 	d := differences{
 		name: "differences",
@@ -485,7 +485,7 @@ func figure3Differences() differences {
 	return d
 }
 
-// restartsNote says which restarts come nearer to the paper's numbers.
+// restartsNote notes which restarts come closer to the paper's numbers.
 var restartsNote partFunc = func(s *results, r *Report) {
 	if !s.comparable() {
 		return
@@ -516,7 +516,7 @@ var restartsNote partFunc = func(s *results, r *Report) {
 	}
 }
 
-// figure3Findings say whose the gain of ConvexLoss over MLE is: Δ's or the sample's.
+// figure3Findings judges whether ConvexLoss gains over MLE by Δ or by sampling.
 var figure3Findings partFunc = func(s *results, r *Report) {
 	at, sampled, exact := s.rowNamed("ConvexLoss_NDCG"), s.rowNamed(sampledMLE), s.rowNamed("MLE")
 	if at < 0 || sampled < 0 || exact < 0 {

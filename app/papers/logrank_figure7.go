@@ -29,33 +29,33 @@ func figure7Experiment() Experiment {
 	}
 }
 
-// figure7 draws rankings of every query by walks from three restarts.
+// figure7 samples rankings of every query by walks from three restarts.
 type figure7 struct {
 	size  govSize
-	draws int // a query and restart
+	draws int // number of walks for each query and restart
 }
 
-// figure7Restarts are the wanted losses; the walk starts at the state of the kind
-// "some bads, all goods, the other bads" that comes closest.
+// figure7Restarts are the losses Δ of the restarts. A walk starts at the ranking with some bad
+// documents above all good ones whose loss is closest.
 var figure7Restarts = []float64{0, 0.5, 1}
 
-// figure7Measures are the losses looked at; the first is the figure's.
+// figure7Measures are the measures of the loss. The first is the figure's.
 var figure7Measures = []string{"map", "ndcg@10", "auc"}
 
-// smear is what the walks of all queries from one restart reached.
+// smear contains the rankings that the walks of all queries reach from one restart.
 type smear struct {
 	measure string
 	wanted  float64
 	start   float64   // mean Δ of the restart states
-	deltas  []float64 // Δ of every state
-	moves   []float64 // Δ of every state less that of its restart
-	changes []change  // of every query
+	deltas  []float64 // Δ of every ranking reached
+	moves   []float64 // Δ of every ranking minus Δ of its restart
+	changes []change  // one per query
 }
 
-// change is the least Δ above 0 of a query's states, +Inf if there is none.
+// change contains the smallest Δ above 0 among a query's rankings. It is +Inf if there is none.
 type change struct {
 	good  int // number of relevant documents
-	bad   int // number of the others
+	bad   int // number of irrelevant documents
 	least float64
 }
 
@@ -87,7 +87,7 @@ func (f figure7) options() sample.Options {
 	return options
 }
 
-// draw samples every test query's rankings from the restart.
+// draw samples rankings of every test query from the restart.
 func (f figure7) draw(o Options, folds []tune.Fold, m string, wanted float64) (smear, error) {
 	gain, err := additive(m)
 	if err != nil {
@@ -128,7 +128,7 @@ func (f figure7) draw(o Options, folds []tune.Fold, m string, wanted float64) (s
 	return s, nil
 }
 
-// spread is the root mean square distance of the states from their restart.
+// spread returns the root mean square of moves.
 func (s *smear) spread() float64 {
 	sum := 0.0
 	for _, v := range s.moves {
@@ -137,7 +137,7 @@ func (s *smear) spread() float64 {
 	return math.Sqrt(sum / float64(len(s.moves)))
 }
 
-// quantile returns the value below which the share p of the states lie.
+// quantile returns the p-quantile of Δ.
 func (s *smear) quantile(p float64) float64 {
 	sorted := slices.Clone(s.deltas)
 	slices.Sort(sorted)
@@ -146,7 +146,7 @@ func (s *smear) quantile(p float64) float64 {
 
 const figure7Bins = 50
 
-// density is the share of states in each of the bins between 0 and 1.
+// density returns the share of rankings in each of figure7Bins bins between 0 and 1.
 func (s *smear) density() svg.Series {
 	h := svg.Histogram(fmt.Sprintf("restart at Δ ≈ %.2f", s.start), s.deltas, 0, 1, figure7Bins)
 	for i := range h.Y {
@@ -212,8 +212,8 @@ func (f figure7) report(found *results, smears []smear) *Report {
 	return r
 }
 
-// flips judges the remark on flipping a random good and bad document. It averages the change of MAP
-// over all pairs of a query, at the ideal and at the worst ranking.
+// flips judges the remark on exchanging a random good and bad document. It averages the change of
+// MAP over all pairs of a query, at the ideal ranking and at the worst.
 func flips(data string, ideal *smear, r *Report) {
 	best, worst, turned := 0.0, 0.0, 0
 	for _, c := range ideal.changes {
@@ -228,11 +228,13 @@ func flips(data string, ideal *smear, r *Report) {
 		"%s, MAP: a flip changes Δ by %.4f on average at the worst ranking and by %.4f at the ideal one, where our limit is half of the latter; from the ideal one the worst flip leads to Δ ≥ .5 in %d of %d queries", data, worst, best, turned, len(ideal.changes)).Rule = "more than half of the queries"
 }
 
-// flipped returns the mean change of average precision over all flips of a good and a bad document, at
-// the ideal and at the worst ranking. It also returns the largest change at the ideal one.
+// flipped returns the mean change of average precision over all exchanges of a good and a bad
+// document, at the ideal ranking (best) and at the worst. most is the largest change at the ideal
+// ranking.
 func (c change) flipped() (best, worst, most float64) {
 	good, bad, pairs := float64(c.good), float64(c.bad), float64(c.good*c.bad)
-	// Without the good document i of a ranking, those after it are one fewer.
+	// If the good document i of a ranking is removed, each later good document has one good
+	// document less above it.
 	lowest, lost := 0.0, make([]float64, c.good+1)
 	for i := c.good; i > 0; i-- {
 		lost[i-1] = lost[i] + 1/float64(i)
@@ -258,8 +260,9 @@ func (c change) flipped() (best, worst, most float64) {
 	return best, worst, most
 }
 
-// smallestChange judges the remark on the gap next to Δ = 0. In MAP the ranking next to
-// the ideal one has the last of n good documents below one bad: n/(n+1) is its precision there.
+// smallestChange judges the remark on the gap between Δ = 0 and the next value. By MAP, the ranking
+// next to the ideal one has the last of n good documents below one bad document. The precision at
+// this document is n/(n+1).
 func smallestChange(data string, ideal *smear, r *Report) {
 	gap := func(good int) float64 { return 1 / float64(good*(good+1)) }
 	fewest, nearer, reached := ideal.changes[0].good, 0, 0

@@ -40,16 +40,16 @@ func figure8Experiment() Experiment {
 type figure8 struct {
 	size       govSize
 	queries    int
-	rankings   int // of each query
+	rankings   int // number of rankings for each query
 	iterations int
 	grid       map[string][]string
 }
 
-// watched is a ranking that is followed.
+// watched is a ranking whose w·φ is recorded.
 type watched struct {
 	query string
 	delta float64
-	x     []float64 // φ(x, y) with κ = 1, one number a feature
+	x     []float64 // φ(x, y) with κ = 1, by feature
 	dot   []float64 // w·φ at each iteration
 }
 
@@ -107,8 +107,8 @@ func (f figure8) run(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-// chooseRankings draws queries and rankings over the whole range of Δ. Each ranking ends a walk from a
-// restart near a random Δ.
+// chooseRankings draws queries, and rankings of them over the whole range of Δ. Each ranking is the
+// last of a walk from a restart near a random Δ.
 func (f figure8) chooseRankings(d *dataset.Dataset, training measure.Measure, seed uint64) ([]watched, error) {
 	gain, ok := training.(ranking.Gain)
 	if !ok {
@@ -137,8 +137,9 @@ func (f figure8) chooseRankings(d *dataset.Dataset, training measure.Measure, se
 	return list, nil
 }
 
-// lastFeatureMap returns the coefficients c of φ(y) = Σ_i c_i x_i, κ = 1, for the last state of a
-// one-walk sample. It starts from the ideal ranking and adds the changes of every inverted pair.
+// lastFeatureMap returns the coefficients c of φ(y) = Σ_i c_i x_i, κ = 1, for the last ranking of a
+// sample with one walk. It starts from the ideal ranking and adds the change of every inverted
+// pair.
 func lastFeatureMap(pairs bipartite.Classes, s *sample.Set) []float64 {
 	c := make([]float64, pairs.Docs())
 	ranking.NewOrder(pairs).FeatureMap(c, 1)
@@ -216,8 +217,8 @@ func (f figure8) report(found *results, rankings []watched) *Report {
 	return r
 }
 
-// outgrowsUntrained counts the rankings whose |w·φ| is larger than Δ, with weight 1 on the one
-// feature that has most of them.
+// outgrowsUntrained returns the number of rankings whose |w·φ| is larger than Δ, if w is 1 for one
+// feature and 0 for all others. It returns the largest number over the features.
 func outgrowsUntrained(rankings []watched) int {
 	most := 0
 	for f := range rankings[0].x {
@@ -259,8 +260,8 @@ func growthOf(rankings []watched, iterations int) (Table, Plot) {
 	}}
 }
 
-// progress is the MAP of w on a fold's test queries during training, and the MAP of trivial systems,
-// query by query.
+// progress contains the MAP of w on a fold's test queries during training, and the MAP of trivial
+// systems. All values are by query.
 type progress struct {
 	precision measure.Measure
 	fold      tune.Fold
@@ -289,7 +290,7 @@ func newProgress(ctx context.Context, fold tune.Fold) (*progress, error) {
 	return p, err
 }
 
-// measured returns MAP's values on the test queries.
+// measured returns the average precision of every test query.
 func (p *progress) measured(scores []float64) ([]float64, error) {
 	r, err := measure.Evaluate(p.fold.Test, scores, []measure.Measure{p.precision}, measure.TiesInput)
 	if err != nil {
@@ -298,7 +299,7 @@ func (p *progress) measured(scores []float64) ([]float64, error) {
 	return slices.Clone(r.PerQuery(p.precision)), nil
 }
 
-// see adds the accuracy of w.
+// see evaluates w and appends the result.
 func (p *progress) see(w []float64) error {
 	scores := make([]float64, p.fold.Test.Docs())
 	linearScores(scores, p.fold.Test, w)
@@ -307,11 +308,11 @@ func (p *progress) see(w []float64) error {
 	return err
 }
 
-// early is the number of iterations that the paper's Figure 8 averages over.
+// early is the number of iterations over which the paper's Figure 8 averages.
 const early = 10
 
-// quick says whether w is good after few iterations: significantly better than every system that
-// proves nothing, and alike to w in the end. A last w that is significantly better fails it.
+// quick judges the claim that w is good after few iterations. w must be significantly better than
+// every trivial system, and not significantly worse than the last w.
 func (p *progress) quick(data string, r *Report) {
 	last := len(p.at) - 1
 	then := min(early, last)
@@ -337,8 +338,8 @@ func (p *progress) quick(data string, r *Report) {
 	r.found(verdict, "w quickly evolves to a reasonably good model (5.3.4)", "%s; alike are what lies within ±%v", strings.Join(text, "; "), alikeMargin)
 }
 
-// trumps says whether rankings of small Δ have large w·φ: within the queries, by a sign test over
-// their rank correlations.
+// trumps judges the claim that rankings of small Δ have large w·φ. It applies a sign test to the
+// rank correlations within queries.
 func trumps(data string, rankings []watched, r *Report) {
 	byQuery := make(map[string][2][]float64)
 	for _, w := range rankings {
@@ -361,7 +362,7 @@ func trumps(data string, rankings []watched, r *Report) {
 	r.found(verdict, "for any y with small Δ(y), w·φ(y) is large (5.3.4)", "%s: their rank correlation is negative in %d of %d queries", data, negative, n).Rule = "a sign test over the queries at 5 %"
 }
 
-// signTest is the two-sided p value of k of n signs.
+// signTest returns the two-sided p-value of k positive signs among n.
 func signTest(k, n int) float64 {
 	tail, choose := 0.0, 1.0
 	for i := 0; i <= min(k, n-k); i++ {

@@ -30,19 +30,19 @@ func gainExperiment() Experiment {
 	}
 }
 
-// gainOrLoss minimises the expected loss (4), its logarithm (5) and, negated, the logarithm of
-// the expected gain (6), all in their exact form.
+// gainOrLoss minimizes three objectives in exact form: the expected loss (4), its logarithm (5),
+// and the negative logarithm of the expected gain (6).
 type gainOrLoss struct {
 	size       govSize
 	iterations int
 }
 
-// gainScales are the standard deviations of the weights that minimisations start from.
+// gainScales are the standard deviations of the initial weights.
 var gainScales = []float64{0, 1, 10}
 
 var gainMeasures = []string{"auc", "ndcg@10"}
 
-// gainObjectives are the three for a measure, the gain first.
+// gainObjectives returns the three objectives for a measure, the gain first.
 func gainObjectives(training string) []objectiveOf {
 	factored := map[string]string{"form": "factored", "C": "1"}
 	return []objectiveOf{
@@ -52,19 +52,20 @@ func gainObjectives(training string) []objectiveOf {
 	}
 }
 
-// sensitivity is what the laws of a data set's queries say at some weights.
+// sensitivity contains the expected losses of a data set's queries at some weights, and the ratios
+// of gradients.
 type sensitivity struct {
 	loss  []float64 // E[Δ]
-	ratio []float64 // ‖∇ log E[G]‖ to ‖∇ log E[Δ]‖; NaN where both vanish
+	ratio []float64 // ‖∇ log E[G]‖ / ‖∇ log E[Δ]‖; NaN if both gradients vanish
 }
 
-// above1 is where a ratio is above 1 by more than rounding.
+// above1 is the limit for ratios above 1. It allows for rounding.
 const above1 = 1 + 1e-9
 
-// vanishing is the norm below which a gradient by the scores counts as 0.
+// vanishing is the norm below which a gradient with respect to the scores counts as 0.
 const vanishing = 1e-9
 
-// sensitivityAt evaluates the gain and the loss of every query at a linear function.
+// sensitivityAt evaluates the gain and the loss of every query with a linear scorer.
 func sensitivityAt(d *dataset.Dataset, training string, w []float64) (sensitivity, error) {
 	var s sensitivity
 	gain, err := additive(training)
@@ -101,8 +102,8 @@ func sensitivityAt(d *dataset.Dataset, training string, w []float64) (sensitivit
 	return s, nil
 }
 
-// randomLoss returns E[Δ] of every query under a random order of its documents: the law of the
-// interleavings at equal scores.
+// randomLoss returns E[Δ] of every query under a random order of its documents. This is the
+// distribution over interleavings at equal scores.
 func randomLoss(d *dataset.Dataset, training string) ([]float64, error) {
 	gain, err := additive(training)
 	if err != nil {
@@ -120,13 +121,13 @@ func randomLoss(d *dataset.Dataset, training string) ([]float64, error) {
 	return all, nil
 }
 
-// gainRun is a minimisation of an objective on a fold from one start.
+// gainRun is the minimization of an objective on a fold from one start.
 type gainRun struct {
 	iterations int
 	start, end sensitivity
 	random     []float64    // E[Δ] under random orders
 	each       [2][]float64 // NDCG@10 and average precision on the test queries
-	course     []float64    // mean E[Δ] by iteration, of the first fold
+	course     []float64    // mean E[Δ] after each iteration; for the first fold only
 }
 
 func (e gainOrLoss) run(ctx context.Context, o Options) (*Report, error) {
@@ -169,7 +170,7 @@ func (e gainOrLoss) run(ctx context.Context, o Options) (*Report, error) {
 	return e.report(found, cases), nil
 }
 
-// gainCase is an objective with a scale of its starts, and its run on every fold.
+// gainCase is an objective with a scale of the initial weights, and its run on every fold.
 type gainCase struct {
 	objectiveOf
 	scale float64
@@ -211,7 +212,7 @@ func (e gainOrLoss) minimize(ctx context.Context, c *gainCase, fold *tune.Fold, 
 	return one, best.X, err
 }
 
-// over joins a list of every run.
+// over concatenates a list of every run.
 func (c *gainCase) over(of func(*gainRun) []float64) []float64 {
 	var all []float64
 	for i := range c.runs {
@@ -225,7 +226,7 @@ func (c *gainCase) starts() []float64 {
 }
 func (c *gainCase) ends() []float64 { return c.over(func(r *gainRun) []float64 { return r.end.loss }) }
 
-// shareAbove returns the share of values above a limit. NaN does not count.
+// shareAbove returns the share of values above a limit. NaN values do not count.
 func shareAbove(values []float64, limit float64) float64 {
 	above, known := 0, 0
 	for _, v := range values {
@@ -239,7 +240,7 @@ func shareAbove(values []float64, limit float64) float64 {
 	return float64(above) / float64(known)
 }
 
-// medianKnown is the median without NaN.
+// medianKnown returns the median of the values that are not NaN.
 func medianKnown(values []float64) float64 {
 	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(sorted) == 0 {
@@ -304,7 +305,8 @@ func (e gainOrLoss) report(found *results, cases []gainCase) *Report {
 	return r
 }
 
-// finiteOrNil is a number as a sheet's cell: nil for a ratio to a gradient that underflows to 0.
+// finiteOrNil returns a number as the cell of a sheet. It returns nil for NaN, and for a ratio to a
+// gradient that underflows to 0.
 func finiteOrNil(v float64) any {
 	if math.IsInf(v, 0) {
 		return nil
@@ -312,12 +314,12 @@ func finiteOrNil(v float64) any {
 	return orNil(v)
 }
 
-// test returns a measure on the test queries of all folds.
+// test returns the k-th measure of every test query of all folds.
 func (c *gainCase) test(k int) []float64 {
 	return c.over(func(r *gainRun) []float64 { return r.each[k] })
 }
 
-// gainFindings judges what section 2.1 says of the loss and the gain, measure by measure.
+// gainFindings judges section 2.1's statements on the loss and the gain, for each measure.
 func gainFindings(r *Report, data string, cases []gainCase) {
 	of := func(training string, scale float64, k int) *gainCase {
 		i := slices.IndexFunc(cases, func(c gainCase) bool { return c.training == training && c.scale == scale })
@@ -366,14 +368,14 @@ func gainFindings(r *Report, data string, cases []gainCase) {
 	}
 }
 
-// still reports whether no minimisation made an iteration: nothing is learned then.
+// still reports whether no minimization made an iteration, so that nothing was learned.
 func (c *gainCase) still() bool {
 	return !slices.ContainsFunc(c.runs, func(r gainRun) bool { return r.iterations > 0 })
 }
 
-// fallsLittle is the verdict on the claim that minimising the expected loss lowers it by a very
-// small quantity. A fall of .1 is not very small. Where maximising the gain does not lower the
-// loss either, there is nothing to lower.
+// fallsLittle returns the verdict on the claim that minimizing the expected loss reduces it very
+// little. A decrease of .1 or more refutes the claim. The claim held if maximizing the gain reduces
+// the loss at least twice as much, and by at least .02. Otherwise the claim is undecided.
 func fallsLittle(byLoss, byGain float64) FindVerdict {
 	switch {
 	case byLoss >= 0.1:

@@ -27,12 +27,12 @@ func mathematicsExperiment() Experiment {
 	}
 }
 
-// mathematics enumerates small queries. The formulas that it tests are fields, so that the tests
-// can break them.
+// mathematics tests formulas by enumeration of small queries. The formulas are fields, so that
+// tests can replace them by wrong ones.
 type mathematics struct {
-	draws int // random queries or points for each statement
+	draws int // number of random queries or points for each statement
 
-	delta   func(measure string, order []int, good int) float64 // Δ of an order of the documents
+	delta   func(measure string, order []int, good int) float64 // loss Δ of an order of the documents
 	phi     func(order []int, good int) []float64               // φ by document
 	factors func(f, g, h [][2]float64) [4]float64               // right sides of Figure 1
 	printed int                                                 // label of h in A_q of section 2.3
@@ -40,7 +40,7 @@ type mathematics struct {
 	losses  func(o logrank.Options) logRankLosses
 }
 
-// logRankLosses are the objectives as this project has them.
+// logRankLosses contains this project's implementations of the objectives.
 type logRankLosses struct{ mle, l2, l3, logLoss, expLoss, expGain, convex loss.Loss }
 
 func newMathematics() mathematics {
@@ -53,8 +53,8 @@ func newMathematics() mathematics {
 	}
 }
 
-// exact is the largest relative difference that counts as equality, slopes that of derivatives by
-// differences of step slopeStep.
+// exact is the largest relative difference that counts as equality. slopes is the same limit for
+// derivatives by finite differences with step slopeStep.
 const (
 	exact     = 1e-9
 	slopes    = 1e-6
@@ -91,16 +91,18 @@ func (m mathematics) run(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-// equalUpTo is the rule of statements of equality.
+// equalUpTo returns the text of the rule for statements of equality.
 func equalUpTo(limit float64) string { return fmt.Sprintf("relative differences of at most %g", limit) }
 
-// apart is the difference of two numbers relative to the larger, or to 1.
+// apart returns the difference of two numbers, relative to the largest of their absolute values and
+// 1.
 func apart(a, b float64) float64 {
 	return math.Abs(float64(a)-float64(b)) / max(1, math.Abs(a), math.Abs(b))
 }
 
-// labels returns y of an order of documents, of which those below good are relevant: +1 or −1 for
-// pair g·bad + b.
+// labels returns the labels y of an order of documents. Documents below good are relevant. The
+// label of pair g·bad + b is +1 if the relevant document g precedes the irrelevant document b, and
+// otherwise −1.
 func labels(order []int, good int) []int {
 	bad := len(order) - good
 	y := make([]int, good*bad)
@@ -116,7 +118,7 @@ func labels(order []int, good int) []int {
 	return y
 }
 
-// additiveGain is G of labels by the definitions of section 1.6, AP divided by n⁺.
+// additiveGain returns the gain G of labels by the definitions of section 1.6. AP is divided by n⁺.
 func additiveGain(measure string, y []int, good int) float64 {
 	bad := len(y) / good
 	above := make([]int, good)
@@ -154,8 +156,8 @@ func orderLoss(measure string, order []int, good int) float64 {
 	return 1 - additiveGain(measure, labels(order, good), good)
 }
 
-// features is φ of labels with κ = 1, a number a document: the features are unit vectors, so
-// that weights are scores.
+// features returns φ of labels with κ = 1, by document. The features of documents are unit vectors,
+// so weights are scores.
 func features(y []int, good int) []float64 {
 	bad := len(y) / good
 	phi := make([]float64, good+bad)
@@ -168,7 +170,7 @@ func features(y []int, good int) []float64 {
 
 func orderFeatures(order []int, good int) []float64 { return features(labels(order, good), good) }
 
-// labelings calls each with every vector of n labels.
+// labelings calls each with every vector of n labels. each must not keep the slice.
 func labelings(n int, each func(y []int)) {
 	y := make([]int, n)
 	for mask := range 1 << n {
@@ -179,11 +181,11 @@ func labelings(n int, each func(y []int)) {
 	}
 }
 
-// invariant exchanges two documents of a grade in every order of six.
+// invariant tests the exchange of two documents with equal grades, in every order of six documents.
 func (m mathematics) invariant(r *Report, _ *rand.Rand) error {
 	const good, n = 3, 6
 	exchanges, changed := 0, 0
-	var within, moved [2]int // exchanges inside a block of a grade, and across others
+	var within, moved [2]int // exchanges within a block of equal grades, and across other grades
 	eachPermutation(n, func(order []int) {
 		for a := range n {
 			for b := a + 1; b < n; b++ {
@@ -217,7 +219,7 @@ func (m mathematics) invariant(r *Report, _ *rand.Rand) error {
 	return nil
 }
 
-// validOrders counts the labelings that orders have.
+// validOrders counts the labelings that correspond to orders.
 func (m mathematics) validOrders(r *Report, _ *rand.Rand) error {
 	var figures strings.Builder
 	fewer := true
@@ -232,7 +234,7 @@ func (m mathematics) validOrders(r *Report, _ *rand.Rand) error {
 	return nil
 }
 
-// figure1Factors are the right sides of the four identities, as printed.
+// figure1Factors returns the right sides of the four identities, as printed.
 func figure1Factors(f, g, h [][2]float64) (right [4]float64) {
 	both := func(f [2]float64) float64 { return f[0] + f[1] }
 	dot := func(f, h [2]float64) float64 { return float64(f[0]*h[0]) + float64(f[1]*h[1]) }
@@ -299,14 +301,14 @@ func (m mathematics) identities(r *Report, rng *rand.Rand) error {
 	return nil
 }
 
-// law is the distribution of all labelings at some scores, for a measure.
+// law is the distribution over all labelings at some scores, for a measure.
 type law struct {
-	z, gain, lost, expLost, convex float64   // Σ e, and with e the weight of y, Σ e·G / Z, Σ e·Δ / Z, Σ e·exp(Δ) / Z; ConvexLoss
+	z, gain, lost, expLost, convex float64   // with e the weight of y: Z = Σ e, Σ e·G / Z, Σ e·Δ / Z, Σ e·exp(Δ) / Z, and ConvexLoss
 	best                           float64   // weight of the ideal ranking
 	feature, gained, losing        []float64 // E[φ], E[Gφ], E[Δφ]
 }
 
-// lawOf enumerates, with kappa the scale of φ.
+// lawOf computes the law by enumeration. kappa is the scale of φ.
 func lawOf(measure string, s []float64, good int, kappa float64) law {
 	l := law{feature: make([]float64, len(s)), gained: make([]float64, len(s)), losing: make([]float64, len(s))}
 	labelings(good*(len(s)-good), func(y []int) {

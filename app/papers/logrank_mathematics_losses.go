@@ -18,9 +18,9 @@ import (
 	"github.com/listwise/listwise/learn/optimize"
 )
 
-// The statements about objectives, their gradients and the sampler.
+// This file tests the statements about objectives, their gradients and the sampler.
 
-// drawSmall draws the scores of a small query.
+// drawSmall draws the scores of a small query. The first good documents are relevant.
 func drawSmall(rng *rand.Rand) (s []float64, good int) {
 	good = 1 + rng.IntN(3)
 	s = make([]float64, good+1+rng.IntN(3))
@@ -30,7 +30,7 @@ func drawSmall(rng *rand.Rand) (s []float64, good int) {
 	return s, good
 }
 
-// bindFirst binds a loss to a query whose first documents are relevant.
+// bindFirst binds a loss to a query of n documents. The first good documents are relevant.
 func bindFirst(l loss.Loss, good, n int) (loss.QueryLoss, error) {
 	grades := make([]float64, n)
 	for g := range good {
@@ -39,7 +39,7 @@ func bindFirst(l loss.Loss, good, n int) (loss.QueryLoss, error) {
 	return l.Bind(grades, random.Stream(1, "logrank mathematics", "sample"))
 }
 
-// valueAt is the value of a loss at scores.
+// valueAt returns the value of a loss at scores.
 func valueAt(l loss.Loss, s []float64, good int) (float64, error) {
 	b, err := bindFirst(l, good, len(s))
 	if err != nil {
@@ -103,7 +103,7 @@ func (m mathematics) closedForms(r *Report, rng *rand.Rand) error {
 	return nil
 }
 
-// gradients compares (8) and what section 2.1 says that it essentially is with differences.
+// gradients compares (8), and the simplification of it in section 2.1, with finite differences.
 func (m mathematics) gradients(r *Report, rng *rand.Rand) error {
 	var formula, essential, linear, start float64
 	opposed, points := 0, 0
@@ -141,7 +141,8 @@ func (m mathematics) gradients(r *Report, rng *rand.Rand) error {
 	return nil
 }
 
-// logarithms evaluates ExpGain for AUC where Z overflows. A pair's own share never does.
+// logarithms evaluates ExpGain for AUC at scores for which Z overflows. The probability of a single
+// pair does not overflow.
 func (m mathematics) logarithms(r *Report, rng *rand.Rand) error {
 	gain, err := additive("auc")
 	if err != nil {
@@ -211,7 +212,7 @@ func (m mathematics) bounds(r *Report, rng *rand.Rand) error {
 			s[i] *= scale
 		}
 		for _, name := range mathematicsMeasures {
-			if name != "auc" { // the factored ConvexLoss exists for a single relevant document
+			if name != "auc" { // the factored ConvexLoss needs a single relevant document
 				good = 1
 			}
 			gain, err := additive(name)
@@ -242,11 +243,11 @@ func (m mathematics) bounds(r *Report, rng *rand.Rand) error {
 	return nil
 }
 
-// bentRule is what convexity counts.
+// bentRule describes the counted violations of convexity.
 var bentRule = fmt.Sprintf("bent down is a middle above the ends' mean by %g, or an eigenvalue below %g", exact, convexZero)
 
-// convexity looks for points of a segment above its chord, and for negative eigenvalues of the
-// Hessian at one of its ends.
+// convexity searches for points of a segment above its chord, and for negative eigenvalues of the
+// Hessian at one end of the segment.
 func (m mathematics) convexity(r *Report, rng *rand.Rand) error {
 	const good, n = 3, 7
 	convex, bent := 0, map[string]int{}
@@ -306,7 +307,7 @@ func (m mathematics) convexity(r *Report, rng *rand.Rand) error {
 	return nil
 }
 
-// linearLikelihood is MLE on linear scores, plus ‖w‖²/C.
+// linearLikelihood is the objective MLE of linear scores, plus ‖w‖²/C.
 type linearLikelihood struct {
 	query loss.QueryLoss
 	x     [][]float64
@@ -338,7 +339,7 @@ func (l linearLikelihood) Eval(w, grad []float64) float64 {
 	return value
 }
 
-// drawLinear draws features. Relevant documents have lead added to the first.
+// drawLinear draws features. For relevant documents it adds lead to the first feature.
 func (m mathematics) drawLinear(good, n int, lead, c float64, rng *rand.Rand) (linearLikelihood, error) {
 	l := linearLikelihood{c: c}
 	for i := range n {
@@ -356,7 +357,7 @@ func (m mathematics) drawLinear(good, n int, lead, c float64, rng *rand.Rand) (l
 	return l, err
 }
 
-// differencesTo returns w·δφ(y) of every labeling but the ideal ranking.
+// differencesTo returns w·δφ(y) for every labeling except the ideal ranking.
 func differencesTo(s []float64, good int) (all []float64) {
 	labelings(good*(len(s)-good), func(y []int) {
 		if !slices.Contains(y, -1) {
@@ -373,7 +374,7 @@ func differencesTo(s []float64, good int) (all []float64) {
 	return all
 }
 
-// positiveMargins minimises MLE for separable queries and for queries that no weights rank.
+// positiveMargins minimizes MLE for separable queries, and for queries that no weights can rank.
 func (m mathematics) positiveMargins(r *Report, rng *rand.Rand) error {
 	const good, n, lead, c = 3, 6, 8, 1e4
 	right, queries, shares := 0, 20, []float64{}
@@ -382,7 +383,7 @@ func (m mathematics) positiveMargins(r *Report, rng *rand.Rand) error {
 		if err != nil {
 			return err
 		}
-		if i%2 == 1 { // one bad document between two good ones
+		if i%2 == 1 { // place one bad document midway between two good ones
 			for k := range l.x[1] {
 				l.x[1][k] = float64(2*l.x[good][k]) - l.x[0][k]
 			}
@@ -413,9 +414,11 @@ func (m mathematics) positiveMargins(r *Report, rng *rand.Rand) error {
 	return nil
 }
 
-// The statements about the sampler: Figure 2's flips, and rankings that are preferably picked.
+// The code below tests the statements about the sampler: Figure 2's flips, and the preferred choice
+// of rankings.
 
-// figure2Theta is the probability of a flip, as printed: g beats ng bads, b beats nb goods.
+// figure2Theta returns the probability of a flip, as printed. g is above ng bad documents, and b is
+// above nb good documents.
 func figure2Theta(y, ng, nb, good, bad int) float64 {
 	if y > 0 {
 		return float64(bad-ng+nb+1) / float64(2+good+bad)
@@ -423,9 +426,9 @@ func figure2Theta(y, ng, nb, good, bad int) float64 {
 	return float64(good+ng-nb+1) / float64(2+good+bad)
 }
 
-// flip is a set of valid flips that lead to alike rankings.
+// flip is a set of valid flips that lead to equivalent rankings.
 type flip struct {
-	above []int   // bads above the goods afterwards, ascending
+	above []int   // number of bad documents above each good one after the flip, ascending
 	pairs float64 // number of pairs
 	theta float64
 }
@@ -435,7 +438,7 @@ type flip struct {
 func (m mathematics) flipsOf(above []int, bad int) (all []flip) {
 	good := len(above)
 	for from := 0; from < good; {
-		to := from // the block of goods is from … to
+		to := from // the block of good documents is from … to
 		for to+1 < good && above[to+1] == above[from] {
 			to++
 		}
@@ -460,7 +463,8 @@ func (m mathematics) flipsOf(above []int, bad int) (all []flip) {
 	return all
 }
 
-// gainAbove is the gain of a ranking by the bads above its goods.
+// gainAbove returns the gain of a ranking. above is the number of bad documents above each good
+// one.
 func gainAbove(measure string, above []int, bad int) (float64, error) {
 	gain, err := additive(measure)
 	if err != nil {
@@ -473,11 +477,11 @@ func gainAbove(measure string, above []int, bad int) (float64, error) {
 	return sum, nil
 }
 
-// walkSteps is the length of a walk, Figure 2's from one of its restarts.
+// walkSteps is the length of a walk, as in Figure 2 from one of its restarts.
 const walkSteps = 40
 
-// flips compares two steps at the states of walks: a flip by θ, and a flip of a uniformly drawn valid
-// pair. It compares their expected changes of gain.
+// flips compares two kinds of step at the rankings of walks: a flip with probability θ, and a flip
+// of a random valid pair. It compares their expected changes of the gain.
 func (m mathematics) flips(r *Report, rng *rand.Rand) error {
 	walks, measures := 5*m.draws, []string{"map", "ndcg@10", "mrr"}
 	var figures strings.Builder
@@ -543,15 +547,15 @@ func (m mathematics) flips(r *Report, rng *rand.Rand) error {
 	return nil
 }
 
-// preferredShare is the part of the rankings that are picked, preferredMass the part of the sum
-// that they must hold to be adequate.
+// preferredShare is the share of rankings that are chosen. preferredMass is the share of the sum
+// that they must contain to be adequate.
 const (
 	preferredShare = 0.1
 	preferredMass  = 0.9
 )
 
-// preferred sums exp(−w·δφ(y) + Δ(y)) over all valid rankings, and over those picked by large
-// w·φ(y) or by small Δ(y), as w evolves under the likelihood.
+// preferred sums exp(−w·δφ(y) + Δ(y)) over all valid rankings, and over the rankings chosen by
+// large w·φ(y) or by small Δ(y). w follows the minimization of the likelihood.
 func (m mathematics) preferred(r *Report, rng *rand.Rand) error {
 	const good, n, lead, c = 3, 7, 1, 10
 	seen := map[string][]int{}

@@ -11,16 +11,17 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// The statements about all orders of a query: inference, the hinge loss and the laws of section 3.
+// This file tests the statements about all orders of a query: inference, the hinge loss and the
+// laws of section 3.
 
-// labelled is an order of a query's documents at some scores.
+// labelled is an order of a query's documents, with its values at some scores.
 type labelled struct {
 	y     []int
 	lead  float64 // w·δφ(y)
 	delta float64
 }
 
-// rankingsAt returns all orders of a query whose first documents are relevant.
+// rankingsAt returns all orders of a query. The first good documents are relevant.
 func (m mathematics) rankingsAt(measure string, s []float64, good int) []labelled {
 	value := func(order []int) float64 { return inner(m.phi(order, good), s) }
 	ideal := value(identity(len(s)))
@@ -42,7 +43,7 @@ func inferred(all []labelled) *labelled {
 	return best
 }
 
-// hinge is (1) of a query.
+// hinge returns the value of (1) for a query.
 func hinge(all []labelled) float64 {
 	most := 0.0
 	for i := range all {
@@ -51,12 +52,12 @@ func hinge(all []labelled) float64 {
 	return most
 }
 
-// rankings compares section 1's statements on inference and (1), and section 3's on the laws, with
-// all orders.
+// rankings tests section 1's statements on inference and (1), and section 3's statements on the
+// laws, over all orders.
 func (m mathematics) rankings(r *Report, rng *rand.Rand) error {
 	sorted, flat, jumps, swaps, below, bent, cases := 0, 0, 0, 0, 0, 0, 0
 	same, likelihood, mostIdeal := 0.0, 0.0, 0.0
-	least, worst := map[string]float64{}, map[string]float64{} // of the largest Δ of a query
+	least, worst := map[string]float64{}, map[string]float64{} // smallest and largest value of the largest Δ of a query
 	for _, name := range mathematicsMeasures {
 		least[name] = 1
 	}

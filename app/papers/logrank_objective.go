@@ -17,16 +17,16 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// The experiments on how LogRank's objectives are minimised run L-BFGS themselves, on linear
+// The experiments on the minimization of LogRank's objectives call L-BFGS directly. They use linear
 // functions and the training queries of every fold.
 
-// objectiveOf names one of LogRank's objectives with its hyperparameters.
+// objectiveOf is one of LogRank's objectives with its hyperparameters.
 type objectiveOf struct {
 	name, method, training string
 	set                    map[string]string
 }
 
-// risk returns the objective over some queries, a function of a linear function's weights.
+// risk returns the objective over the queries of d, as a function of linear weights.
 func (l objectiveOf) risk(d *dataset.Dataset, seed uint64, workers int) (*objective.Risk, error) {
 	m, err := method.Lookup(l.method)
 	if err != nil {
@@ -57,13 +57,14 @@ func linearModel(w []float64) *model.Model {
 	return &model.Model{Scorer: train.Linear(len(w)), Params: w}
 }
 
-// onFolds runs a job for every fold and case, side by side, and returns the first error.
+// onFolds runs a job in parallel for every fold and case. It returns the first error.
 func onFolds(ctx context.Context, o Options, stage string, folds []tune.Fold, cases int, job func(fold, at int) error) error {
 	return o.sideBySide(ctx, stage, len(folds)*cases, func(_, i int) error { return job(i/cases, i%cases) })
 }
 
-// withHP2004Shape returns an experiment that, on other data than HP2004, also runs on synthetic data of
-// its shape. Several of the paper's claims rest on that shape, few relevant documents among many.
+// withHP2004Shape returns an experiment that also runs on synthetic data of HP2004's shape, unless
+// the data are HP2004. Several of the paper's claims depend on this shape: few relevant documents
+// among many.
 func withHP2004Shape(run func(context.Context, Options) (*Report, error)) func(context.Context, Options) (*Report, error) {
 	return func(ctx context.Context, o Options) (*Report, error) {
 		r, err := run(ctx, o)
@@ -91,7 +92,7 @@ func withHP2004Shape(run func(context.Context, Options) (*Report, error)) func(c
 	}
 }
 
-// additive returns a measure that can be the gain of a ranking.
+// additive returns a measure that can be the gain of a ranking. Other measures are an error.
 func additive(name string) (measure.Additive, error) {
 	m, err := measure.Parse(name, letor3, measure.Options{})
 	if err != nil {
@@ -104,9 +105,10 @@ func additive(name string) (measure.Additive, error) {
 	return a, nil
 }
 
-// topFor returns how many bads to put above all goods so that the loss Δ of the ranking is nearest to
-// the wanted one, and that Δ. The fewest win among equals. Only Δ = 1 asks for the worst ranking of
-// all, because others may have no gain either.
+// topFor returns the number of bad documents above all good ones for which the loss Δ of the
+// ranking is closest to wanted, and this Δ. Of equal losses it chooses the smallest number. For
+// wanted = 1 it chooses the largest, the worst ranking, because other rankings may have no gain
+// either.
 func topFor(pairs bipartite.Classes, gain ranking.Gain, wanted float64) (top int, delta float64) {
 	good, bad := len(pairs.Good), len(pairs.Bad)
 	best := math.Inf(1)
@@ -122,11 +124,10 @@ func topFor(pairs bipartite.Classes, gain ranking.Gain, wanted float64) (top int
 	return top, delta
 }
 
-// within returns a loss Δ, which as 1 less a sum may miss 0 or 1 by rounding,
-// between the two.
+// within limits a loss Δ to the interval from 0 to 1, which rounding may exceed.
 func within(delta float64) float64 { return min(max(delta, 0), 1) }
 
-// ranked is a query that has pairs to rank.
+// ranked is a query with at least one pair of a good and a bad document.
 type ranked struct {
 	query *dataset.Query
 	pairs bipartite.Classes

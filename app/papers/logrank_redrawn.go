@@ -34,14 +34,14 @@ func redrawnExperiment() Experiment {
 	}
 }
 
-// redrawn minimises sampled objectives with rankings that are drawn once or again and again.
+// redrawn minimizes sampled objectives. Rankings are drawn once or repeatedly.
 type redrawn struct {
 	size       govSize
 	iterations int
 	samples    int
 }
 
-// redrawing says when rankings are drawn.
+// redrawing determines when rankings are drawn.
 type redrawing int
 
 const (
@@ -56,8 +56,8 @@ func (d redrawing) String() string {
 	return [...]string{"once", "every iteration", "every evaluation"}[d]
 }
 
-// objectives are the sampled ones of Figure 3, and the expected loss over rankings drawn from
-// the law itself, which the paper's remark is about.
+// objectives returns the sampled objectives of Figure 3, and one more: the expected loss over rankings
+// that a Metropolis walk draws from the distribution at the current scores.
 func (e redrawn) objectives() []objectiveOf {
 	set := func(more ...string) map[string]string {
 		s := map[string]string{"form": "sampled", "samples": strconv.Itoa(e.samples), "C": "1"}
@@ -74,12 +74,12 @@ func (e redrawn) objectives() []objectiveOf {
 	}
 }
 
-// redrawnRun is one minimisation.
+// redrawnRun is the result of one minimization.
 type redrawnRun struct {
 	status                  optimize.Status
 	iterations, evaluations int
-	fell                    float64 // of the objective over another sample, from the start to the end
-	ndcg, ap                float64 // on the test queries
+	fell                    float64 // decrease of the objective over another sample, from the start to the end
+	ndcg, ap                float64 // means over the test queries
 }
 
 func (e redrawn) run(ctx context.Context, o Options) (*Report, error) {
@@ -117,14 +117,14 @@ func (e redrawn) run(ctx context.Context, o Options) (*Report, error) {
 	return e.report(found, objectives, runs), nil
 }
 
-// minimized is a run and where it ended.
+// minimized is a run with its final weights.
 type minimized struct {
 	redrawnRun
 	w []float64
 }
 
-// minimize runs L-BFGS from w = 0. Only the gradient and the number of iterations end it: that
-// values fall no more proves nothing where each is of another sample.
+// minimize runs L-BFGS from w = 0. Only the gradient and the number of iterations stop it. It
+// ignores the decrease of values, because values of different samples are not comparable.
 func (e redrawn) minimize(ctx context.Context, l objectiveOf, d redrawing, fold *tune.Fold, seed uint64) (*minimized, error) {
 	risk, err := l.redrawnRisk(fold, seed)
 	if err != nil {
@@ -146,7 +146,7 @@ func (e redrawn) minimize(ctx context.Context, l objectiveOf, d redrawing, fold 
 	if err != nil {
 		return nil, fmt.Errorf("%s, rankings drawn %v: %w", l.name, d, err)
 	}
-	// Another sample than any before judges all runs alike.
+	// Evaluate all runs on a sample that none of them used.
 	if err := risk.Redraw(math.MaxInt32); err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (e redrawn) minimize(ctx context.Context, l objectiveOf, d redrawing, fold 
 	}, best.X}, nil
 }
 
-// redrawnRisk is the risk of an objective. Without a method it is the risk of walksLoss.
+// redrawnRisk returns the risk of an objective. Without a method it is the risk of walksLoss.
 func (l objectiveOf) redrawnRisk(fold *tune.Fold, seed uint64) (*objective.Risk, error) {
 	if l.method != "" {
 		return l.risk(fold.Train, seed, 1)
@@ -169,7 +169,7 @@ func (l objectiveOf) redrawnRisk(fold *tune.Fold, seed uint64) (*objective.Risk,
 	return objective.New(fold.Train, train.Linear(fold.Train.Features), walksLoss{gain, 50}, objective.Options{C: 1, Seed: seed, Workers: 1})
 }
 
-// redrawnRisk draws new rankings when the redrawing says so.
+// redrawnRisk draws new rankings at the times that when determines.
 type redrawnRisk struct {
 	*objective.Risk
 	when  redrawing
@@ -194,12 +194,12 @@ func (r *redrawnRisk) Eval(w, grad []float64) float64 {
 	return r.Risk.Eval(w, grad)
 }
 
-// walksLoss is the expected loss E[Δ] over rankings that a Metropolis walk draws at the scores
-// themselves. As in any MCMC sampler, Σ_y a_y Pr(y) is the mean of a_y over the walk.
-// Bind draws the random numbers, so that the loss is a function of the scores.
+// walksLoss is the expected loss E[Δ] over rankings that a Metropolis walk draws at the current
+// scores. As in any MCMC sampler, Σ_y a_y Pr(y) is the mean of a_y over the walk. Bind draws the
+// random numbers, so the loss is a function of the scores.
 type walksLoss struct {
 	gain  measure.Additive
-	draws int // rankings of a walk, n proposals apart
+	draws int // rankings of a walk; n proposals lie between two of them
 }
 
 // Bind implements [loss.Loss].
@@ -236,7 +236,7 @@ func (w *walks) Eval(scores, lambda []float64, _ *loss.Scratch) float64 {
 	var sum float64
 	slopes, products := make([]float64, n), make([]float64, n)
 	slope := make([]float64, n)
-	for draw := -10; draw < w.draws; draw++ { // the first are not yet draws of the law
+	for draw := -10; draw < w.draws; draw++ { // the first ten are burn-in
 		for range n {
 			i := rng.IntN(n - 1)
 			above, below := order[i], order[i+1]
@@ -271,7 +271,7 @@ func (w *walks) Eval(scores, lambda []float64, _ *loss.Scratch) float64 {
 	return sum / m
 }
 
-// failed counts the runs that ended because the line search found no lower value.
+// failed returns the number of runs in which the line search found no lower value.
 func failed(runs []redrawnRun) int {
 	n := 0
 	for i := range runs {
@@ -282,7 +282,7 @@ func failed(runs []redrawnRun) int {
 	return n
 }
 
-// meanOf is the mean of a number of runs.
+// meanOf returns the mean of a number over the runs.
 func meanOf(runs []redrawnRun, of func(*redrawnRun) float64) float64 {
 	var sum float64
 	for i := range runs {
@@ -337,10 +337,11 @@ func (e redrawn) report(found *results, objectives []objectiveOf, runs [][]redra
 	return r
 }
 
-// searchFails is the verdict on the claim that line searches fail with redrawn rankings. It compares
-// the numbers of failures with rankings drawn once and redrawn, in as many runs. An optimiser that
-// always fails proves nothing. Runs differ by objective and fold and are no sample, so that close
-// numbers decide nothing.
+// searchFails returns the verdict on the claim that line searches fail with redrawn rankings. There
+// are as many runs of each kind as of states. once and redrawn are the numbers of failures with
+// rankings drawn once, and with redrawn rankings. The claim needs few failures with rankings drawn
+// once. Runs differ by objective and fold and are not a random sample, so similar numbers leave the
+// claim undecided.
 func searchFails(once, redrawn, of int) FindVerdict {
 	switch {
 	case 10*once <= of && 10*redrawn >= 9*of:

@@ -25,7 +25,8 @@ func restartsExperiment() Experiment {
 	}
 }
 
-// restarts minimises objectives from many starts. The first is w = 0, the others are normal.
+// restarts minimizes objectives from many starts. The first start is w = 0, and the others are
+// drawn from the normal distribution.
 type restarts struct {
 	size       govSize
 	starts     int
@@ -33,16 +34,17 @@ type restarts struct {
 	samples    int
 }
 
-// usualStarts is how many starts the methods take by default.
+// usualStarts is the default number of starts of the methods.
 const usualStarts = 6
 
-// enough is the share of the objective's decrease that the best of few starts may lack.
+// enough is the largest share of the objective's decrease by which the best of few starts may fall
+// short.
 const enough = 0.01
 
-// convexControl is the objective with one optimum, which every start must find.
+// convexControl is an objective with one optimum. Every start must find it.
 const convexControl = "ConvexLoss_NDCG"
 
-// convexLThree is convex, too, where Δ ≤ 1. It says nothing about restarts.
+// convexLThree is convex, too, because Δ ≤ 1. It provides no evidence about restarts.
 const convexLThree = "L_3_NDCG"
 
 func (e restarts) objectives() []objectiveOf {
@@ -62,11 +64,12 @@ func (e restarts) objectives() []objectiveOf {
 	}
 }
 
-// started are the minimisations of an objective on a fold, a number each for every start.
+// started contains the minimizations of an objective on a fold. Each field has one element for
+// every start.
 type started struct {
 	zero  float64 // the objective at w = 0
 	value []float64
-	ended []bool      // at a tolerance, not at the limit of iterations
+	ended []bool      // stopped at a tolerance, not at the limit of iterations
 	each  [][]float64 // average precision on the test queries
 }
 
@@ -81,8 +84,9 @@ func (s *started) best(k int) int {
 	return best
 }
 
-// lacks returns what the best of the first k starts lacks of the lowest value of all. It is a share of
-// the decrease from w = 0, and 1 where nothing falls.
+// lacks returns the difference between the best of the first k starts and the lowest value of all
+// starts. The difference is a share of the decrease from w = 0, and 1 if no start decreases the
+// objective.
 func (s *started) lacks(k int) float64 {
 	lowest := s.value[s.best(len(s.value))]
 	if !(lowest < s.zero) {
@@ -211,10 +215,11 @@ func (e restarts) report(found *results, objectives []objectiveOf, all [][]start
 	return r
 }
 
-// adequate is the verdict on restarts that find the lowest optimum in some of all cases. Starts
-// that lower no objective find it in none. Where starts end apart even for the convex objective,
-// the minimisation, not the starts, is at fault. Where one start suffices everywhere, restarts are
-// not tested.
+// adequate returns the verdict on the claim that few restarts find the lowest optimum. within is
+// the number of cases in which they do, and alone the number in which a single start does. control
+// reports whether all starts agree for the convex objective. Otherwise the minimization is
+// unreliable, and the claim is undecided. If a single start suffices in all cases, the claim is not
+// informative.
 func adequate(within, alone, cases int, control bool) FindVerdict {
 	switch {
 	case control && alone == cases:

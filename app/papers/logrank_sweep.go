@@ -17,52 +17,52 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// sweep declares an experiment on the sampler. It trains ConvexLoss_NDCG on one set under several
-// values of a setting, with several seeds each, and reports test results. Validation NDCG@10 chooses C
-// for every value and seed.
+// sweep declares an experiment on the sampler. It trains ConvexLoss_NDCG on one set with several
+// values of a setting and several seeds, and reports test results. Validation NDCG@10 chooses C for
+// every value and seed.
 type sweep struct {
 	Experiment
-	axis   string // the setting, for tables and plots
-	log    bool   // the plot's abscissa
+	axis   string // name of the setting, for tables and plots
+	log    bool   // logarithmic abscissa of the plot
 	values []float64
-	fixed  map[string][]string // what is tried or held fixed at all values
+	fixed  map[string][]string // values of other settings, the same for all points
 	seeds  int
 	size   govSize // of synthetic data
 
 	// blocks repeat the figure's points with other settings.
 	blocks []sweepBlock
 
-	published func(set string) numbers         // nil if the figure was a plot without numbers
-	verdict   func(s *results, v *view) string // sums up what came out against what the paper states
+	published func(set string) numbers         // nil if the figure is a plot without numbers
+	verdict   func(s *results, v *view) string // compares the result with the paper's statement
 
-	claim string // what the paper states of going from the first value to the last
+	claim string // the paper's statement about the change from the first value to the last
 
-	more partFunc // further findings; nil for none
+	more partFunc // adds further findings; nil for none
 
-	tables []part // what is said of the figure's numbers, after the claims
+	tables []part // parts on the figure's numbers, after the claims
 }
 
 // sweepBlock is another way to train all points.
 type sweepBlock struct {
-	name  string // of its rows, behind the point's
+	name  string // suffix of the names of its rows
 	about string
-	fixed map[string][]string // what is otherwise
+	fixed map[string][]string // settings that differ
 
-	// own, if not nil, makes the loss and the learner, as a row's does.
+	// own, if not nil, constructs the loss and the learner, like row.own.
 	own func(map[string]any) (loss.Loss, train.Learner, error)
 }
 
-// sweepData says what the experiments of Figures 4 to 8 run on.
+// sweepData describes the data of the experiments on Figures 4 to 8.
 const sweepData = "HP2004 in --data, or another set (--set); synthetic data without --data"
 
-// gridSweep is what all points try; the paper's beta is 1.
+// gridSweep contains the settings of all points. The paper's beta is 1.
 var gridSweep = map[string][]string{"C": {"1e-3", "1e-2", "1e-1", "1", "10"}, "form": {"sampled"}, "beta": {"1"}}
 
-// sweepSeeds is the number of seeds: each draws samples of its own.
+// sweepSeeds is the number of seeds. Each seed draws its own samples.
 const sweepSeeds = 5
 
-// figure4 varies the number of rankings drawn for a query. The paper's abscissae
-// are lost.
+// figure4 varies the number of rankings in a query's sample. The abscissae of the paper's figure
+// are not known.
 func figure4() sweep {
 	return sweep{
 		Experiment: Experiment{
@@ -80,8 +80,8 @@ func figure4() sweep {
 	}
 }
 
-// figure5 varies the share of walks that start at the ideal ranking; the others
-// start at the worst. The numbers of walks and of samples stay the same.
+// figure5 varies the share of walks that start at the ideal ranking. The other walks start at the
+// worst. The numbers of walks and rankings are constant.
 func figure5() sweep {
 	return sweep{
 		Experiment: Experiment{
@@ -100,12 +100,13 @@ func figure5() sweep {
 	}
 }
 
-// change is what NDCG@10 and MAP gain from one point to another.
+// change returns the text with the changes of NDCG@10 and MAP from one point to another.
 func (s *results) change(v *view, from, to int) string {
 	return fmt.Sprintf("NDCG@10 %+.4f, MAP %+.4f", v.mean(to, "ndcg@10")-v.mean(from, "ndcg@10"), v.mean(to, "map")-v.mean(from, "map"))
 }
 
-// saturation compares what the first and the second half of the points gain.
+// saturation compares the gain over the first half of the points with the gain over the second
+// half.
 func saturation(s *results, v *view) string {
 	last := s.points() - 1
 	middle := s.points() / 2
@@ -120,9 +121,9 @@ func saturation(s *results, v *view) string {
 	return text
 }
 
-// saturated says whether the accuracy is near saturation at the largest sample: it increases
-// up to the sample before, and the last step brings no improvement. Equal accuracy at all
-// sizes, which any method has that learns nothing, is no saturation.
+// saturated judges whether the accuracy is near saturation at the largest sample. The accuracy must
+// increase up to the second-largest sample, and the last step must bring no improvement. Equal
+// accuracy at all sizes is not saturation, because a method that learns nothing has it, too.
 func saturated(s *results, r *Report) {
 	v, last := &s.columns[0].views[0], s.points()-1
 	verdict, figure := s.noGain(v, last, last-1, "ndcg@10", "map")
@@ -133,7 +134,7 @@ func saturated(s *results, r *Report) {
 	r.found(verdict, "at the sample sizes shown, accuracy is near saturation (5.3.1)", "%s, from %s to %s rankings: %s", s.columns[0].name, s.rows[last-1].name, s.rows[last].name, figure)
 }
 
-// study returns the sweep as what is trained and reported: a row a value.
+// study returns the sweep as a study with a row for each value.
 func (w sweep) study() study {
 	e := w.Experiment
 	e.Data, e.Reads = sweepData, true
@@ -197,7 +198,8 @@ func (w sweep) study() study {
 	return s
 }
 
-// points is the number of points of the figure, and of each block. The figure's rows come first.
+// points returns the number of points of the figure, which each block has, too. The rows of the
+// figure come first.
 func (s *results) points() int {
 	n := 0
 	for n < len(s.rows) && s.rows[n].group == "" {
@@ -215,7 +217,7 @@ func (s *results) blockNames() []string {
 	return names
 }
 
-// fields are mean, deviation and the single seeds' values.
+// fields returns the fields of the sheet, including the mean, the deviation and each seed's value.
 func (w sweep) fields(point field) []field {
 	all := []field{
 		dataField, point, measureField, oursField.as("mean"),
@@ -227,10 +229,10 @@ func (w sweep) fields(point field) []field {
 	return all
 }
 
-// ofSet puts the set into the report's title.
+// ofSet appends the name of the set to the report's title.
 var ofSet partFunc = func(s *results, r *Report) { r.Title += " — " + s.columns[0].name }
 
-// logRankFacts are the facts that LogRank's experiments on one set share.
+// logRankFacts adds the facts that LogRank's experiments on one set share.
 var logRankFacts partFunc = func(s *results, r *Report) {
 	r.add(s, says{"source", logRank}, command, oneSet{cmp.Or(s.columns[0].cleaning(), ", as published (not cleaned)")})
 	if s.columns[0].reading.clean {
@@ -242,7 +244,7 @@ var logRankFacts partFunc = func(s *results, r *Report) {
 	r.fact("convention", "%s (%s)", letor3.Name(), letor3.Explanation())
 }
 
-// sweepTables has the figure's table, and one for each block.
+// sweepTables adds the figure's table, and one for each block.
 func sweepTables(s *results, r *Report) {
 	r.Tables = append(r.Tables, s.sweepTable(0))
 	for k := range s.blockNames() {
@@ -250,8 +252,8 @@ func sweepTables(s *results, r *Report) {
 	}
 }
 
-// sweepTable is the table of the block that begins with a row. Of a block it also says how
-// training went.
+// sweepTable returns the table of the figure or block whose rows begin at first. For a block it
+// also describes how training went.
 func (s *results) sweepTable(first int) Table {
 	c := s.columns[0]
 	v := &c.views[0]
@@ -287,8 +289,8 @@ func (s *results) sweepTable(first int) Table {
 	return t
 }
 
-// trainings counts a row's trainings, the trainings that did not converge, the folds of all seeds, and
-// the folds whose chosen model is w = 0.
+// trainings returns four numbers of a row: trainings, trainings that did not converge, folds over
+// all seeds, and folds whose chosen model is w = 0.
 func (c *column) trainings(row int) (all, unconverged, folds, constant int) {
 	for _, tuned := range c.rows[row] {
 		n, bad := tuned.Trainings()
@@ -338,8 +340,8 @@ func (w sweep) plot(s *results, r *Report) {
 	}
 }
 
-// figure6 varies the skew k of the probability ∝ exp(kΔ) with which walks start
-// at eleven levels from the ideal ranking to the worst.
+// figure6 varies the skew k. Walks start at eleven levels from the ideal ranking to the worst, with
+// probability ∝ exp(kΔ).
 func figure6() sweep {
 	fixed := maps.Clone(gridSweep)
 	fixed["levels"] = []string{"11"}
@@ -360,10 +362,10 @@ func figure6() sweep {
 	}
 }
 
-// figure6Blocks look for what made the paper's training fail at k = 5 and 0. A sample from
-// restarts near the worst ranking lacks the ideal one, whose term keeps a sum of exponentials
-// from vanishing. C is not chosen: far from the ideal ranking the loss is nearly linear, C
-// scales w, and all of them rank alike on the validation data.
+// figure6Blocks search for the reason why the paper's training failed at k = 5 and 0. A sample from
+// restarts near the worst ranking lacks the ideal ranking, whose term keeps a sum of exponentials
+// above 0. C is fixed. Far from the ideal ranking the loss is nearly linear, so C scales w, and all
+// values of C rank the validation data alike.
 var figure6Blocks = []sweepBlock{
 	{name: "no ideal", about: "the ideal ranking is in the sample only where a walk starts there; sums by log-sum-exp", fixed: withoutIdeal},
 	{name: "naive", about: "as before, but plain sums of exponentials, which overflow or vanish; the optimiser, with 15 iterations at most, steps back from where they do", fixed: withoutIdeal, own: naiveSums(true)},
@@ -372,12 +374,12 @@ var figure6Blocks = []sweepBlock{
 
 var withoutIdeal = map[string][]string{"ideal": {"false"}, "C": {"0.1"}}
 
-// skewing compares the ends of the scale.
+// skewing compares the first and the last value of the skew.
 func skewing(s *results, v *view) string {
 	return "The paper: k far below 0 seems uniformly better, and k = 5 and 0 fail altogether. Here, from k = 5 to k = -20: " + s.change(v, 0, s.points()-1) + "."
 }
 
-// figure6Experiment is the sweep of figure6 and its verdict on the paper's collapse.
+// figure6Experiment is the sweep of figure6 with a verdict on the paper's collapse.
 func figure6Experiment() Experiment {
 	w := figure6()
 	e := w.study().experiment()
@@ -386,8 +388,8 @@ func figure6Experiment() Experiment {
 }
 
 // runWithCollapse runs the sweep and judges whether training fails at its first point, as the
-// paper's does on HP2004. Where HP2004 is lacking, the ends of the scale are also trained on
-// synthetic data of its shape.
+// paper's does on HP2004. Without HP2004 it also trains the first and the last point on synthetic
+// data of HP2004's shape.
 func (w sweep) runWithCollapse(ctx context.Context, o Options) (*Report, error) {
 	s := w.study()
 	found, err := s.train(ctx, o)
@@ -416,7 +418,7 @@ func (w sweep) runWithCollapse(ctx context.Context, o Options) (*Report, error) 
 }
 
 // collapse adds the verdict on the claim that training fails altogether at the first point. A
-// failed training is no better than what ranks without any: the best single feature, the order
+// failed training is not better than a system without training: the best single feature, the order
 // of the file or a random order.
 func (s *results) collapse(w sweep, r *Report) {
 	c := s.columns[0]
@@ -439,9 +441,10 @@ func (s *results) collapse(w sweep, r *Report) {
 		"%s, MAP at %s = %s … %s and whether training fails: %s; without training: %s", c.name, w.axis, s.rows[0].name, s.rows[last].name, strings.Join(blocks, ", "), strings.Join(others, ", "))
 }
 
-// fails is the verdict on the claim that training fails at one point and not at another, by MAP
-// against a trivial system. Training fails at the first if its mean is not above the system's
-// and that at the other is, significantly. It does not fail if it is significantly above itself.
+// fails returns the verdict on the claim that training fails at one point and succeeds at another,
+// by MAP compared with a trivial system. Training fails at the first point if its mean is not above
+// the system's, while the other point is significantly above the system. The claim failed if the
+// first point is significantly above the system.
 func (v *view) fails(at, other int, trivial []float64) FindVerdict {
 	above := func(row int) (mean float64, significant bool) {
 		runs := v.runs(row, "map")
@@ -463,7 +466,7 @@ func (v *view) fails(at, other int, trivial []float64) FindVerdict {
 	return ClaimUndecided
 }
 
-// blockSheet has the numbers of the blocks, if there are any.
+// blockSheet adds a sheet of the blocks' numbers, if there are any.
 func (w sweep) blockSheet(s *results, r *Report) {
 	if len(w.blocks) == 0 {
 		return

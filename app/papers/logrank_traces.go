@@ -30,19 +30,19 @@ func tracesExperiment() Experiment {
 	}
 }
 
-// traces follows the objectives of rows while L-BFGS minimises their sampled form: the rows
-// of Figure 3 with the paper's restarts.
+// traces records objectives while L-BFGS minimizes their sampled form. The rows are those of Figure
+// 3 with the paper's restarts.
 type traces struct {
 	size       govSize
 	rows       []row
-	iterations int // of the first start, at most
+	iterations int // limit on the iterations of the first start
 }
 
-// trace is the course of one objective, the penalty ‖w‖²/C included.
+// trace is the course of one objective, including the penalty ‖w‖²/C.
 type trace struct {
 	name           string
-	form           string // that is exact
-	settings       string // of the training
+	form           string // name of the exact form
+	settings       string // settings of the training
 	sampled, exact []float64
 }
 
@@ -71,8 +71,8 @@ func (t traces) run(ctx context.Context, o Options) (*Report, error) {
 	return t.report(found, all), nil
 }
 
-// follow trains what was chosen once more and evaluates the exact objective at every
-// iterate of the first start.
+// follow repeats a chosen training, and evaluates the exact objective at every iterate of the first
+// start.
 func (t traces) follow(ctx context.Context, o Options, tuned *tune.Row, fold tune.Fold) (trace, error) {
 	entry, values := &tuned.Entry, tuned.Folds[0].Chosen.(method.Values)
 	p := &method.Problem{Problem: train.Problem{Data: fold.Train, Valid: fold.Valid, Measure: entry.Measure, Seed: o.Seed, Workers: o.Jobs}, Values: values}
@@ -94,13 +94,13 @@ func (t traces) follow(ctx context.Context, o Options, tuned *tune.Row, fold tun
 	return one, err
 }
 
-// exactForms are the forms without a sample, the paper's own first. ConvexLoss has that for
-// AUC, and for other measures where every query has one good document; the lattice has the
-// rankings that keep the scores' order within each class.
+// exactForms are the forms without a sample, the paper's own first. ConvexLoss has the paper's form
+// for AUC, and for other measures if every query has one good document. The lattice contains the
+// rankings that keep the order of scores within each class.
 var exactForms = []logrank.Form{logrank.Factored, logrank.Lattice}
 
-// exactForm returns the loss of a problem over its training queries in the first of
-// exactForms that it has.
+// exactForm returns a problem's loss over its training queries, in the first of exactForms that the
+// loss supports. It also returns the name of the form.
 func exactForm(m *method.Method, p *method.Problem) (*objective.Functional, string, error) {
 	var err error
 	for _, form := range exactForms {
@@ -124,7 +124,7 @@ func exactForm(m *method.Method, p *method.Problem) (*objective.Functional, stri
 	return nil, "", fmt.Errorf("no exact form among %v", exactForms)
 }
 
-// linearScores computes w·x of all documents.
+// linearScores sets scores to w·x of all documents.
 func linearScores(scores []float64, d *dataset.Dataset, w []float64) {
 	at := 0
 	for i := range d.Queries {
@@ -140,7 +140,7 @@ func linearScores(scores []float64, d *dataset.Dataset, w []float64) {
 	}
 }
 
-// lower counts in how many steps a course falls.
+// lower returns the number of steps in which a course decreases.
 func lower(course []float64) int {
 	n := 0
 	for i := 1; i < len(course); i++ {
@@ -151,13 +151,13 @@ func lower(course []float64) int {
 	return n
 }
 
-// rankCorrelation is Spearman's, equal values sharing their mean rank; NaN for fewer than two
-// values or where all of a course are equal.
+// rankCorrelation returns Spearman's rank correlation. Equal values get their mean rank. It is NaN
+// for fewer than two values, and if all values of x or y are equal.
 func rankCorrelation(x, y []float64) float64 {
 	return correlation(meanRanks(x), meanRanks(y))
 }
 
-// meanRanks returns ascending ranks; equal values share their mean rank.
+// meanRanks returns ascending ranks from 1. Equal values get their mean rank.
 func meanRanks(values []float64) []float64 {
 	r := make([]float64, len(values))
 	for i, v := range values {
@@ -174,7 +174,7 @@ func meanRanks(values []float64) []float64 {
 	return r
 }
 
-// family names the objective that a row trains: "ConvexLoss" of "ConvexLoss_NDCG".
+// family returns the objective that a row trains: "ConvexLoss" for "ConvexLoss_NDCG".
 func (t *trace) family() string {
 	if i := strings.LastIndex(t.name, "_"); i > 0 {
 		return t.name[:i]
@@ -224,7 +224,7 @@ func traceTable(all []trace) Table {
 	return table
 }
 
-// traceSheets are the courses, and what the table says of them.
+// traceSheets returns the courses, and a summary of them.
 func traceSheets(data string, all []trace) []Sheet {
 	courses := Sheet{Columns: []string{"data", "objective", "form", "iteration", "sampled", "exact"}}
 	summary := Sheet{Name: "summary", Columns: []string{"data", "objective", "form", "settings", "iterations", "sampled_fell", "exact_fell", "exact_lowest_at", "rank_correlation"}}
@@ -241,8 +241,8 @@ func traceSheets(data string, all []trace) []Sheet {
 	return []Sheet{courses, summary}
 }
 
-// tracePlots has a plot for ExpGain and one for L_3; MLE and ConvexLoss, the convex ones,
-// share the first.
+// tracePlots returns three plots: one for the convex objectives MLE and ConvexLoss, one for ExpGain
+// and one for L_3.
 func tracePlots(data string, all []trace) []Plot {
 	var plots []Plot
 	for _, families := range [][]string{{"MLE", "ConvexLoss"}, {"ExpGain"}, {"L_3"}} {
@@ -266,7 +266,7 @@ func tracePlots(data string, all []trace) []Plot {
 	return plots
 }
 
-// changes is a course less its start, as a share of the distance of its extremes.
+// changes returns a course minus its first value, divided by its range.
 func changes(name string, course []float64) svg.Series {
 	curve := svg.Series{Name: name, Kind: svg.Line}
 	extent := slices.Max(course) - slices.Min(course)
@@ -280,12 +280,12 @@ func changes(name string, course []float64) svg.Series {
 	return curve
 }
 
-// improvement is what became of the courses together whose exact form is the paper's law.
+// improvement summarizes the courses whose exact form is the paper's law.
 type improvement struct {
-	left                      []string // objectives without such a form
-	steps, sampled, exact     int      // iterations, and those in which an objective fell
-	objectives, ended, always int      // objectives, those whose exact course ended below its start, and those that always fell
-	apart                     int      // objectives whose two values differ by more than half of the exact one at all iterates
+	left                      []string // objectives without the paper's exact form
+	steps, sampled, exact     int      // number of iterations, and of iterations in which an objective decreased
+	objectives, ended, always int      // number of objectives, of objectives whose exact course ended below its start, and of objectives that always decreased
+	apart                     int      // number of objectives whose two values differ by more than half of the exact value at all iterates
 }
 
 func improved(all []trace) improvement {
@@ -325,8 +325,8 @@ func (m improvement) text() string {
 	return text
 }
 
-// verdict: the claim held if all objectives always fall, in part if most of them end below
-// their start.
+// verdict returns the verdict on the claim that objectives improve. It held if all objectives
+// always decrease, and in part if most objectives end below their start.
 func (m improvement) verdict() FindVerdict {
 	switch {
 	case m.steps > 0 && m.always == m.objectives && m.sampled == m.steps:
@@ -337,7 +337,7 @@ func (m improvement) verdict() FindVerdict {
 	return ClaimFailed
 }
 
-// correlation is Pearson's, NaN where it is not defined.
+// correlation returns Pearson's correlation. It is NaN if it is not defined.
 func correlation(x, y []float64) float64 {
 	mx, my := mean(x), mean(y)
 	var xy, xx, yy float64

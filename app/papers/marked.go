@@ -10,13 +10,14 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// Tables of rows by sets, one a measure and reading. The best of every column are marked. The last
-// column is the average over the sets.
+// This file makes tables of rows by sets, one for each measure and reading. They mark the best
+// values of every column. The last column is the average over the sets.
 
-// microaverage is the column after the sets.
+// microaverage is the name of the column after the sets.
 const microaverage = "microavg"
 
-// withAverage returns the columns of the k-th reading and, where there are several, their average.
+// withAverage returns the columns of the k-th reading. If there are several, it appends their
+// average.
 func (s *results) withAverage(k int) []*column {
 	sets := s.columnsOf(k)
 	if len(sets) < 2 {
@@ -25,8 +26,8 @@ func (s *results) withAverage(k int) []*column {
 	return append(sets, s.average(k))
 }
 
-// average returns the average of ours and of the published numbers over the columns of the k-th
-// reading, weighted by numbers of queries.
+// average returns a column with the average of our and of the published numbers over the sets of
+// the k-th reading. Sets are weighted by their numbers of queries.
 func (s *results) average(k int) *column {
 	sets := s.columnsOf(k)
 	average := func(at func(v *view) float64) float64 {
@@ -55,14 +56,14 @@ func (s *results) average(k int) *column {
 	return &column{source: source{name: microaverage}, reading: s.readings[k], views: []view{v}}
 }
 
-// stratum is a set of an average.
+// stratum is a set of an average, with its weight.
 type stratum struct {
 	*view
 	weight float64
 }
 
-// averaged is the difference of two rows' averages over independent sets. The interval
-// and the p value are by the normal distribution, as there are hundreds of queries.
+// averaged returns the difference of two rows' averages over independent sets. The interval and the
+// p-value are based on the normal distribution, because there are hundreds of queries.
 func (v *view) averaged(a, b int, m string) difference {
 	if len(v.strata) == 1 {
 		return v.strata[0].difference(a, b, m)
@@ -87,7 +88,8 @@ func (v *view) averaged(a, b int, m string) difference {
 	return all
 }
 
-// weight is a set's weight in the average: its published number of queries where it has one.
+// weight returns a set's weight in the average: its published number of queries if known, otherwise
+// its number of queries.
 func (s *results) weight(c *column) float64 {
 	if known, ok := s.sizes.named(c.name); ok {
 		return float64(known.queries)
@@ -105,8 +107,8 @@ func (s *results) comparable() bool {
 	return true
 }
 
-// shown returns the rows of the tables, which are of no group: without published numbers,
-// those computed.
+// shown returns the indices of the rows in the tables. These are the rows without a group. If a set
+// has no published numbers, rows without a method are omitted.
 func (s *results) shown() []int {
 	var rows []int
 	for i := range s.rows {
@@ -117,7 +119,7 @@ func (s *results) shown() []int {
 	return rows
 }
 
-// ours returns our number of a row by its name, NaN if there is none.
+// ours returns our number of the named row, or NaN if there is none.
 func (s *results) ours(v *view, name, m string) float64 {
 	if i := s.rowNamed(name); i >= 0 {
 		return v.mean(i, m)
@@ -125,7 +127,7 @@ func (s *results) ours(v *view, name, m string) float64 {
 	return math.NaN()
 }
 
-// columnOf returns the numbers of the rows shown in a column, ours and published.
+// columnOf returns our and the published numbers of the shown rows in a column.
 func (s *results) columnOf(c *column, m string) (ours, published []float64) {
 	for _, i := range s.shown() {
 		ours = append(ours, c.views[0].mean(i, m))
@@ -134,7 +136,7 @@ func (s *results) columnOf(c *column, m string) (ours, published []float64) {
 	return ours, published
 }
 
-// markedTables has a table for every reading and measure.
+// markedTables adds a table for every reading and measure.
 var markedTables partFunc = func(s *results, r *Report) {
 	for k, reading := range s.readings {
 		for _, m := range s.measures {
@@ -164,7 +166,7 @@ func (s *results) markedTable(k int, m, heading string) Table {
 	return t
 }
 
-// markedSheet has one line for every number of these tables.
+// markedSheet adds a sheet with a row for every number of these tables.
 var markedSheet partFunc = func(s *results, r *Report) {
 	sheet := Sheet{Columns: []string{"reading", "measure", "method", "data", "ours", "ours_rank", "tie_neutral", "pooled", "paper", "paper_rank"}}
 	for k, reading := range s.readings {
@@ -185,7 +187,7 @@ var markedSheet partFunc = func(s *results, r *Report) {
 	r.Sheets = append(r.Sheets, sheet)
 }
 
-// setList names the sets of an experiment.
+// setList returns the names of the sets of an experiment, separated by commas.
 func (s *results) setList() string {
 	var names []string
 	for _, c := range s.columnsOf(0) {
@@ -194,8 +196,8 @@ func (s *results) setList() string {
 	return strings.Join(names, ", ")
 }
 
-// ranks returns the place of every value among all of them, the highest first
-// and equals sharing a place; 0 for NaN.
+// ranks returns the rank of every value, from 1 for the highest. Equal values have equal ranks. NaN
+// has rank 0.
 func ranks(values []float64) []int {
 	r := make([]int, len(values))
 	for i, v := range values {
@@ -212,11 +214,11 @@ func ranks(values []float64) []int {
 	return r
 }
 
-// marks of the best three of a column, as wide as each other so that numbers
-// stay aligned.
+// marks are the marks of the best three values of a column, and the empty mark. They have equal
+// widths, so that numbers remain aligned.
 var marks = [...]string{"   ", "***", "** ", "*  "}
 
-// marked formats a value with the mark of its rank; NaN is blank.
+// marked formats a value with the mark of its rank. NaN becomes "".
 func marked(v float64, rank, decimals int) string {
 	if math.IsNaN(v) {
 		return ""
@@ -228,7 +230,7 @@ func marked(v float64, rank, decimals int) string {
 	return strconv.FormatFloat(v, 'f', decimals, 64) + m
 }
 
-// orNil returns v as a sheet's cell: nil for NaN.
+// orNil returns v as the cell of a sheet, or nil for NaN.
 func orNil(v float64) any {
 	if math.IsNaN(v) {
 		return nil
@@ -236,7 +238,7 @@ func orNil(v float64) any {
 	return v
 }
 
-// rankOrNil returns a rank as a sheet's cell: nil for 0.
+// rankOrNil returns a rank as the cell of a sheet, or nil for 0.
 func rankOrNil(rank int) any {
 	if rank == 0 {
 		return nil
@@ -244,8 +246,8 @@ func rankOrNil(rank int) any {
 	return rank
 }
 
-// mean and sd return the mean of some values and their sample standard
-// deviation, which is NaN for a single one.
+// mean and sd return the mean and the sample standard deviation of values. The deviation of a
+// single value is NaN.
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
@@ -262,7 +264,7 @@ func sd(values []float64) float64 {
 	return math.Sqrt(sum / float64(len(values)-1))
 }
 
-// meanAndDeviation is "0.4512 ± 0.0031", without the deviation for a single value.
+// meanAndDeviation returns the text "0.4512 ± 0.0031". For a single value it omits the deviation.
 func meanAndDeviation(values []float64, decimals int) string {
 	text := fmt.Sprintf("%.*f", decimals, mean(values))
 	if len(values) > 1 {

@@ -17,9 +17,10 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// naiveLoss is LogRank's sampled ConvexLoss as a plain sum of exponentials, without taking the largest
-// exponent out. The sum overflows at exponents above 709. It is 0, with an infinite logarithm and no
-// gradient, where all are below −745. It draws the same rankings as logrank.ConvexLoss from the same stream.
+// naiveLoss is LogRank's sampled ConvexLoss as a plain sum of exponentials, without subtracting the
+// largest exponent. The sum overflows at exponents above 709. If all exponents are below −745, the
+// sum is 0, its logarithm is infinite, and there is no gradient. naiveLoss draws the same rankings
+// as logrank.ConvexLoss from the same stream.
 type naiveLoss struct{ logrank.Options }
 
 // Bind implements [loss.Loss].
@@ -40,7 +41,7 @@ func (naiveLoss) Traits() loss.Traits {
 	return loss.Traits{Convex: true, ShiftInvariant: true, Smooth: true}
 }
 
-// naiveSum is the loss of a query; the sample is not thinned.
+// naiveSum is the loss of a query. Its sample is not thinned.
 type naiveSum struct {
 	set         *sample.Set
 	beta, scale float64
@@ -82,7 +83,8 @@ func (n *naiveSum) Eval(scores, lambda []float64, scratch *loss.Scratch) float64
 	return elementary.Log(sum / s.Total)
 }
 
-// back overwrites lambda with −Σ_y p_y ∂e_y/∂s, given p times sum and zeros for the restarts.
+// back sets lambda to −Σ_y p_y ∂e_y/∂s. p contains the terms p_y times sum, and starts contains
+// zeros for the restarts. back overwrites both.
 func (n *naiveSum) back(lambda, p, starts []float64, sum float64) {
 	clear(lambda)
 	s, walks := n.set, n.set.Walks
@@ -102,9 +104,9 @@ func (n *naiveSum) back(lambda, p, starts []float64, sum float64) {
 	}
 }
 
-// unguarded is L-BFGS as method convexloss has it, except that it does not step back from where
-// the objective is not finite. A program that takes such a step has weights that are no
-// numbers, and ranks by nothing: they are 0 here.
+// unguarded is L-BFGS as in the method convexloss, but it does not step back from points where the
+// objective is not finite. A program that takes such a step gets NaN weights and a meaningless
+// ranking. unguarded returns 0 as weights.
 type unguarded struct {
 	C          float64
 	Iterations int
@@ -139,7 +141,7 @@ func (l unguarded) Learn(ctx context.Context, t *train.Task) (*train.Learned, er
 	}}, nil
 }
 
-// watchedRisk notices whether some value or derivative was not finite.
+// watchedRisk records whether a value or derivative was not finite.
 type watchedRisk struct {
 	*objective.Risk
 	broken atomic.Bool
@@ -158,9 +160,10 @@ func (r *watchedRisk) Eval(w, grad []float64) float64 {
 	return v
 }
 
-// naiveSums returns what trains a row of ConvexLoss with plain sums: by the optimiser of all
-// methods, or by one that has no guard. Against the edge of overflow the former crawls, with
-// dozens of evaluations an iteration, so that both have few iterations.
+// naiveSums returns the loss and the learner for a row of ConvexLoss with plain sums. The learner
+// is the usual optimizer if guarded is set, and otherwise an optimizer without guard. Near the
+// overflow the usual optimizer needs dozens of evaluations for an iteration, so both are limited to
+// few iterations.
 func naiveSums(guarded bool) func(map[string]any) (loss.Loss, train.Learner, error) {
 	return func(settings map[string]any) (loss.Loss, train.Learner, error) {
 		config, _, err := method.LogRankOf(&model.Model{Method: "convexloss", Hyperparameters: settings, Measure: "ndcg@10", Convention: letor3.Name()})

@@ -10,62 +10,62 @@ import (
 	"github.com/listwise/listwise/eval/stats"
 )
 
-// order is a claim that rows of one group are above the best of another, over the cells of a table.
+// order is a claim that rows of one group are above the best row of another, over the cells of a
+// table.
 type order struct {
-	text         string // as printed
+	text         string // text of the claim in our tables
 	better, than []string
-	atLeast      int    // number of better rows that are above; 0 means 1
-	paper        string // if another than the experiment's
+	atLeast      int    // number of better rows that must be above; 0 means 1
+	paper        string // if it differs from the experiment's paper
 }
 
-// publishedOrder is what a publication's text says of an order.
+// publishedOrder is the statement on an order in a publication's text.
 type publishedOrder struct {
-	counted string // "26 of 32"; "" if it counts nothing
-	words   string // what it says instead
+	counted string // "26 of 32"; "" if the text states no count
+	words   string // words of the text instead of a count
 	section string
 }
 
 // OrderClaim is an order of systems that a publication claims, tested on our runs.
 type OrderClaim struct {
-	Section string // of the publication
+	Section string // section of the publication
 	Text    string // "ConvexLoss_MAP > SVMmap"
-	Data    string // the set and how it is read
-	Counted string // by the publication's text: "26 of 32"; "" if it counts nothing
-	Printed string // in the printed table, over the columns that we have
-	Whole   string // in the whole printed table; "" if that is the same
-	Words   string // of the publication, if it counts nothing
+	Data    string // name of the set, and how it was read
+	Counted string // count in the publication's text, "26 of 32"; "" if it states none
+	Printed string // count in the printed table, over the columns that we have
+	Whole   string // count in the whole printed table; "" if it equals Printed
+	Words   string // words of the publication if it states no count
 
-	Cells, Higher int // ours, and in how many the order holds in the mean
-	Above, Below  int // in how many it holds, or the opposite, significantly
+	Cells, Higher int // number of our cells, and of cells in which the order holds in the mean
+	Above, Below  int // number of cells in which the order holds significantly, and in which its opposite does
 	Verdict       OrderVerdict
 
-	once    bool   // on one draw of synthetic data
-	trivial int    // cells of significance in which a trivial system does as well, if there are no others
-	paper   string // if another than the experiment's
+	once    bool   // based on one draw of synthetic data
+	trivial int    // number of significant cells in which a trivial system does as well; set if there are no other significant cells
+	paper   string // if it differs from the experiment's paper
 }
 
-// OrderVerdict says what became of an order.
+// OrderVerdict is the verdict on an order.
 type OrderVerdict string
 
-// The verdicts on orders. An order held if it holds significantly in some cell and the
-// opposite nowhere, and was reversed if it is the other way round. A cell
-// counts as above only if no trivial system is above the second group as well, or the first is
-// above the trivial systems.
+// The verdicts on orders. An order held if it holds significantly in some cell and its opposite in
+// none. It was reversed in the opposite case. A cell counts as above if no trivial system is above
+// the second group, or if the first group is above the trivial systems.
 const (
 	OrderHeld      OrderVerdict = "held"
 	OrderReversed  OrderVerdict = "reversed"
 	OrderMixed     OrderVerdict = "mixed"
 	OrderUndecided OrderVerdict = "undecided"
-	OrderTrivial   OrderVerdict = "not informative" // it would hold if such cells counted
+	OrderTrivial   OrderVerdict = "not informative" // it would hold if the cells with trivial systems counted
 )
 
-// OrderVerdicts lists them.
+// OrderVerdicts returns all verdicts on orders.
 func OrderVerdicts() []OrderVerdict {
 	return []OrderVerdict{OrderHeld, OrderReversed, OrderMixed, OrderUndecided, OrderTrivial}
 }
 
-// decide sets the verdict by the cells' p values, two for each: of the order and of the
-// opposite, one-sided. Holm's correction is over the cells of the claim.
+// decide sets the verdict by the one-sided p-values of the cells: above for the order, and below
+// for its opposite. Holm's correction is over the cells of the claim.
 func (c *OrderClaim) decide(above, below []float64) {
 	p := make([]float64, len(above))
 	for i := range p {
@@ -92,7 +92,7 @@ func (c *OrderClaim) decide(above, below []float64) {
 	}
 }
 
-// tableCell returns the number of a row, by its name, in one column and measure.
+// tableCell returns the number of the named row in one column and measure.
 type tableCell func(row string) float64
 
 // holds reports whether the order holds in a cell, and whether the groups are equal there.
@@ -102,7 +102,7 @@ func (o *order) holds(at tableCell) (held, tied bool) {
 		for i, name := range rows {
 			values[i] = at(name)
 		}
-		slices.Sort(values) // of NaN first: a row that is not there is above none
+		slices.Sort(values) // NaN sorts first, so a missing row is above none
 		return values
 	}
 	better, than := of(o.better), of(o.than)
@@ -113,7 +113,8 @@ func (o *order) holds(at tableCell) (held, tied bool) {
 	return first > second, first == second
 }
 
-// count tells in how many cells the order holds, and in how many with equal ones: "14 of 32 (15)".
+// count returns the number of cells in which the order holds, and the number including equal cells:
+// "14 of 32 (15)".
 func (o *order) count(cells []tableCell) string {
 	held, tied := 0, 0
 	for _, at := range cells {
@@ -132,11 +133,11 @@ func (o *order) count(cells []tableCell) string {
 	return text
 }
 
-// test returns the one-sided p values of the order and of its opposite in a measure of a view.
-// The order is that at least k of the n better rows are above every other row. The opposite is
-// that at least n−k+1 of them are below some other row. Both are partial conjunctions: that k of
-// n hypotheses are false has the p value (n−k+1) times the k-th smallest (Benjamini and Heller
-// 2008). Rows that are chosen among several for their test values are so paid for.
+// test returns the one-sided p-values of the order and of its opposite in a measure of a view. The
+// order states that at least k of the n rows in better are above every row in than. The opposite
+// states that at least n−k+1 of them are below some row in than. Both are partial conjunctions. The
+// p-value for k false among n hypotheses is n−k+1 times the k-th smallest p-value (Benjamini and
+// Heller 2008). The p-values therefore account for choosing rows by their test values.
 func (o *order) test(s *results, v *view, m string) (above, below float64) {
 	p := func(a, b string) float64 { return v.oneSided(s.rowNamed(a), s.rowNamed(b), m) }
 	var over, under []float64
@@ -166,7 +167,7 @@ func (o *order) learned(s *results, v *view) bool {
 	return above >= max(1, o.atLeast)
 }
 
-// trivialPasses reports whether a trivial system's mean is above the second group's.
+// trivialPasses reports whether a trivial system's mean is above every row of the second group.
 func (o *order) trivialPasses(s *results, v *view, m string) bool {
 	for i := range v.trivial[m] {
 		passes := true
@@ -184,7 +185,8 @@ func (o *order) trivialPasses(s *results, v *view, m string) bool {
 	return false
 }
 
-// oneSided is the p value of row a being above row b: 1 if that is not known.
+// oneSided returns the one-sided p-value for row a being above row b. It is 1 if the difference is
+// not known.
 func (v *view) oneSided(a, b int, m string) float64 {
 	d := v.difference(a, b, m)
 	switch {
@@ -196,15 +198,15 @@ func (v *view) oneSided(a, b int, m string) float64 {
 	return 1 - float64(d.P/2)
 }
 
-// testedOrders is a table of orders that a paper claims of its systems. It has the count of the
-// text, the count of the paper's table and ours, with tests over the queries. An order that the text
-// does not claim is counted and tested without becoming an OrderClaim.
+// testedOrders is a table of orders that a paper claims of its systems. It shows the count in the
+// text, the count in the paper's table, and our count with tests over the queries. Orders that the
+// text does not claim appear in the table, but do not become an OrderClaim.
 type testedOrders struct {
 	title   string
-	section string // of the paper
+	section string // statements of the paper, by the text of the order; nil for none
 	orders  []order
 	text    func() map[string]publishedOrder // what the paper says, by the orders' texts; nil for none
-	printed func() []tableCell               // the paper's table, nil if all its columns are at hand
+	printed func() []tableCell               // cells of the paper's table; nil if we have all its columns
 }
 
 func (n testedOrders) add(s *results, r *Report) {
@@ -235,7 +237,7 @@ func (n testedOrders) add(s *results, r *Report) {
 	r.Tables = append(r.Tables, t)
 }
 
-// line returns the line of an order, and adds its claims to the report.
+// line returns the table row of an order, and adds its claims to the report.
 func (n *testedOrders) line(s *results, r *Report, o *order, text map[string]publishedOrder) []string {
 	line := []string{o.text}
 	says, claimed := text[o.text]
@@ -270,8 +272,7 @@ func (n *testedOrders) line(s *results, r *Report, o *order, text map[string]pub
 	return append(line, verdict)
 }
 
-// otherData reports whether some column of the k-th reading cannot be held against what was
-// published.
+// otherData reports whether a column of the k-th reading is not comparable with published numbers.
 func (s *results) otherData(k int) bool {
 	return slices.ContainsFunc(s.columnsOf(k), func(c *column) bool { return s.otherThanPublished(c) != "" })
 }
@@ -279,11 +280,11 @@ func (s *results) otherData(k int) bool {
 // orderClaim tests an order on the columns of the k-th reading.
 func (s *results) orderClaim(o *order, k int) OrderClaim { return s.orderOn(o, s.columnsOf(k)...) }
 
-// orderOn tests an order on some columns.
+// orderOn tests an order on the given columns.
 func (s *results) orderOn(o *order, columns ...*column) OrderClaim {
 	c := OrderClaim{Text: o.text, paper: o.paper}
 	var names []string
-	var above, below, whole []float64 // whole: above without regard to trivial systems
+	var above, below, whole []float64 // whole is above regardless of trivial systems
 	for _, column := range columns {
 		names = append(names, column.heading(s.study))
 		v := &column.views[0]
@@ -309,7 +310,7 @@ func (s *results) orderOn(o *order, columns ...*column) OrderClaim {
 	return c
 }
 
-// ordersText is "2 held, 1 reversed, 0 mixed, 9 undecided".
+// ordersText returns the text "2 held, 1 reversed, 0 mixed, 9 undecided".
 func ordersText(claims []OrderClaim) string {
 	n := make(map[OrderVerdict]int)
 	for i := range claims {
@@ -322,7 +323,7 @@ func ordersText(claims []OrderClaim) string {
 	return strings.Join(parts, ", ")
 }
 
-// orderSheet has all claims of orders.
+// orderSheet returns a sheet of all claims of orders.
 func orderSheet(claims []OrderClaim) Sheet {
 	s := Sheet{Name: "orders", Columns: []string{"order", "data", "counted", "printed", "whole", "cells", "higher", "above", "below", "verdict"}}
 	for _, c := range claims {
@@ -331,7 +332,7 @@ func orderSheet(claims []OrderClaim) Sheet {
 	return s
 }
 
-// ourCells and paperCells return the cells of some columns, with our and with published numbers.
+// ourCells and paperCells return the cells of columns, with our numbers and with published numbers.
 func (s *results) ourCells(columns []*column) []tableCell {
 	return cellsOf(s.measures, columns, func(v *view, row, m string) float64 { return s.ours(v, row, m) })
 }

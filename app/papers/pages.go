@@ -17,8 +17,8 @@ import (
 	"github.com/listwise/listwise/internal/svg"
 )
 
-// WriteMarkdown writes the page in GitHub's Markdown. The page links the plots as figures/NAME.svg, with
-// the names that Report.Write gives them.
+// WriteMarkdown writes the page in GitHub's Markdown. The page links plots as figures/NAME.svg,
+// where NAME is the file name from Report.Write.
 func (a *All) WriteMarkdown(w io.Writer, figures string) error {
 	b := &markdown{figures: figures}
 	b.line("# The papers' results, reproduced")
@@ -102,8 +102,8 @@ func (b *markdown) outcome(o *Outcome) {
 	b.list(r.Notes, bullet)
 }
 
-// capitalised returns a title with a capital first letter. A title that begins with a symbol, such as β,
-// is unchanged.
+// capitalised returns a title with a capital first letter. It does not change a title that begins
+// with a symbol, such as β.
 func capitalised(title string) string {
 	if c := title[0]; 'a' <= c && c <= 'z' {
 		return string(c-'a'+'A') + title[1:]
@@ -136,7 +136,7 @@ func (b *markdown) table(t *Table) {
 	}
 }
 
-// escape escapes the characters that have a meaning in Markdown.
+// escape escapes characters with a meaning in Markdown.
 var escape = strings.NewReplacer("|", `\|`, "*", `\*`, "<", "&lt;", "`", "\\`", "[", `\[`, `\`, `\\`, "\n", " ", " _", ` \_`).Replace
 
 //go:embed page
@@ -173,10 +173,10 @@ type htmlOutcome struct {
 	Notes   []string
 }
 
-// Verdict returns the verdict in a line of the table of claims.
+// Verdict returns the verdict in a row of the table of claims.
 func (o htmlOutcome) Verdict(line int) Verdict { return o.Report.Claims[line].Verdict }
 
-// WriteHTML writes the page, with plots and all tables in it.
+// WriteHTML writes the page as HTML, including all plots and tables.
 func (a *All) WriteHTML(w io.Writer) error {
 	scatter, err := a.scatter()
 	if err != nil {
@@ -214,7 +214,7 @@ func (a *All) WriteHTML(w io.Writer) error {
 type verdictShare struct {
 	Verdict Verdict
 	Count   int
-	Percent string // of all claims in the bar
+	Percent string // share of all claims in the bar
 }
 
 // shares returns the segments of the bar, one for each verdict of the claims.
@@ -232,9 +232,9 @@ func (a *All) shares() []verdictShare {
 	return parts
 }
 
-// scatter returns a scatter plot of our numbers over the published ones, with a series for each verdict.
-// It shows only values from 0 to 1, such as measures and shares, and each published number once. Without
-// such numbers it returns "".
+// scatter returns a scatter plot of our numbers over the published ones, with a series for each
+// verdict. It shows each published number once, and only values from 0 to 1, such as measures and
+// shares. It returns "" if there are no such numbers.
 func (a *All) scatter() (template.HTML, error) {
 	p := svg.Plot{
 		Title: "Ours over the published numbers: on the line they agree", Width: 640, Height: 480,
@@ -253,7 +253,7 @@ func (a *All) scatter() (template.HTML, error) {
 			}
 		}
 		if s.X == nil {
-			s.Name = "" // the empty series stays, because its position determines the colours of the others
+			s.Name = "" // keep the empty series, because its position determines the colors of the following series
 		}
 		p.Series, drawn = append(p.Series, s), drawn || s.X != nil
 	}
@@ -267,15 +267,15 @@ func (a *All) scatter() (template.HTML, error) {
 	return template.HTML(b.String()), nil //nolint:gosec // our own drawing, which escapes its texts
 }
 
-// scatterOrder is the order of the series in the scatter plot. The palette assigns colours by position.
-// With this order each verdict has the same colour as elsewhere on the page: blue, orange, green, purple.
-// The verdict "" stands for the diagonal line, on which both numbers are equal.
+// scatterOrder is the order of the series in the scatter plot. The palette assigns colors by
+// position. With this order each verdict has the same color as elsewhere on the page: blue, orange,
+// green, purple. The verdict "" stands for the diagonal line.
 var scatterOrder = []Verdict{Reproduced, Worse, Better, OrderChanged, "", NotInformative, NotComparable}
 
 // share reports whether v is a number from 0 to 1.
 func share(v float64) bool { return !math.IsNaN(v) && v >= 0 && v <= 1 }
 
-// verdictMeanings has the verdicts on claims and their meanings, in the order of the page.
+// verdictMeanings contains the verdicts on claims and their meanings, in the order of the page.
 var verdictMeanings = []struct {
 	verdict FindVerdict
 	meaning string
@@ -294,12 +294,12 @@ var verdictMeanings = []struct {
 }
 
 // sectionInClaim matches the reference to a section of the paper in the text of a claim: "(5.3.1)",
-// "(6.3.2, 6.4; remark)", "(section 2)", "(slide 7)", "(slide Results)", "(theorem)", "(chart)".
-// It does not match a number without a dot, which refers to an equation.
+// "(6.3.2, 6.4; remark)", "(section 2)", "(slide 7)", "(slide Results)", "(theorem)", "(chart)". It
+// does not match a number without a dot, which refers to an equation.
 var sectionInClaim = regexp.MustCompile(` ?\((?:sections? (\d[\d., and]*)|(\d+(?:\.\d+)+(?:(?:, | and )\d+(?:\.\d+)*)*|(?:last )?[Ss]lides?(?: [^,;:()]*)?|(?:[Ff]igures?|[Tt]ables?) \d[^,;:()]*|[Tt]heorem(?: \d+)?|chart|abstract))(?:([,;:]) ([^()]*))?\)`)
 
-// splitSection moves the last reference to a section from the text of the claim to Section. Other words
-// in its brackets stay in the text.
+// splitSection moves the last reference to a section from the text of the claim to Section. Other
+// words in the same parentheses remain in the text.
 func (f *Finding) splitSection() {
 	all := sectionInClaim.FindAllStringSubmatchIndex(f.Claim, -1)
 	if len(all) == 0 || f.Section != "" {
@@ -322,8 +322,8 @@ func (f *Finding) splitSection() {
 	f.Section, f.Claim = group(1)+group(2), f.Claim[:at[0]]+rest+f.Claim[at[1]:]
 }
 
-// compareSections orders sections as a paper does: first those with numbers, by number, then those with
-// names. Claims without a section come last.
+// compareSections orders sections as a paper does: sections with numbers first, by number, then
+// sections with names. The empty section is last.
 func compareSections(a, b string) int {
 	if a == "" || b == "" {
 		return strings.Compare(b, a)
@@ -342,21 +342,21 @@ func numbersIn(section string) []int {
 	for _, digits := range regexp.MustCompile(`\d+`).FindAllString(first, -1) {
 		n, err := strconv.Atoi(digits)
 		if err != nil {
-			return nil // a number that overflows is no section
+			return nil // a number that overflows is not a section
 		}
 		found = append(found, n)
 	}
 	return found
 }
 
-// heldLine is a line of the page that WriteHeld writes: a claim and the command behind it.
+// heldLine is a row of the page that WriteHeld writes: a claim, and the command of its experiment.
 type heldLine struct {
 	Finding
 	command string
 }
 
-// WriteHeld writes the page of verdicts on claims in GitHub's Markdown. It has a table for each paper
-// with a line for each claim, and a list of the published tables.
+// WriteHeld writes the page of verdicts on claims in GitHub's Markdown. It contains a table for
+// each paper with a row for each claim, and a list of the published tables.
 func (a *All) WriteHeld(w io.Writer) error {
 	var papers []string
 	lines := make(map[string][]heldLine)
@@ -415,7 +415,8 @@ func (a *All) WriteHeld(w io.Writer) error {
 	return err
 }
 
-// reaches has a line for every published table and picture of the experiments that were run.
+// reaches returns a table with a row for every published table and picture of the experiments that
+// ran.
 func (a *All) reaches() Table {
 	t := Table{Left: 2, Columns: []string{"paper", "table", "numbers", "judged", "not judged", "command"}}
 	for i := range a.Outcomes {

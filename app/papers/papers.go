@@ -1,18 +1,18 @@
-// Package papers repeats experiments of the literature and compares the results with the
-// published ones.
+// Package papers repeats experiments of the literature and compares the results with the published
+// ones.
 //
-// Start reading at [Experiments], the registry. Most experiments are declarations of one kind, a
-// study (study.go). A study names its methods, data sets, selection measure, published numbers and
-// the parts of its report. Read boltzrank.go for an example, or start a new study from it. One
-// runner trains all studies, with records that let an interrupted run resume. results.go holds the
-// results, parts.go and marked.go the parts of reports.
+// Start reading at [Experiments], the registry. Most experiments are declarations of a study
+// (study.go). A study names its methods, data sets, selection measure, published numbers and the
+// parts of its report. Read boltzrank.go for an example, or copy it for a new study. One runner
+// trains all studies. It records finished trainings, so that an interrupted run can resume.
+// results.go contains the results, and parts.go and marked.go the parts of reports.
 //
-// Verdicts have three files. claims.go judges single published numbers, orders.go published orders
-// of methods, and findings.go claims in words.
+// Three files produce verdicts. claims.go judges published numbers, orders.go published orders of
+// methods, and findings.go claims in words.
 //
-// Other experiments have a Run function of their own. All share the [Report], which report.go turns
-// into files. sets.go finds LETOR's data. The package must not know of flags and terminals, nor how
-// methods learn, except in experiments about losses and optimisers.
+// Other experiments have their own Run function. All experiments return a [Report], which report.go
+// writes to files. sets.go finds LETOR's data. The package must not know about flags and terminals.
+// Only experiments about losses and optimizers may know how methods learn.
 package papers
 
 import (
@@ -28,63 +28,62 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Experiment is a table or figure of a paper.
+// Experiment is an experiment of a paper, such as a table or figure.
 type Experiment struct {
-	Name  string // on the command line and of the files
-	Paper string // the system that the paper is about; "" if it is about none of the papers' own
-	Title string // what it is, with its source
-	Shows string // one sentence: what to look for
-	Data  string // what it runs on
-	Reads bool   // it takes Options.Data, if not always
+	Name  string // on the command line and in file names
+	Paper string // name of the paper's system; "" if the experiment belongs to no paper
+	Title string // title of the result, and its source
+	Shows string // the question or statement that the results answer
+	Data  string // the data that the experiment needs
+	Reads bool   // the experiment reads Options.Data, at least sometimes
 
-	Picture   string // what the paper shows of it without numbers; "" for nothing
-	Untrained string // why no trivial system can take the place of a trained model; "" if one can
+	Picture   string // the paper's figure without printed numbers; "" if there is none
+	Untrained string // reason why the experiment has no trivial system for comparison; "" if it has one
 
-	// Scales says what Options.Scale multiplies; empty for experiments that have
-	// one size only.
+	// Scales names the quantity that Options.Scale multiplies. It is empty for experiments with a
+	// fixed size.
 	Scales string
 
-	// Run does the experiment. Equal options give equal reports, for any number of jobs and
-	// whether or not an earlier run was interrupted, except for the times that
-	// ranknet-speedup measures.
+	// Run runs the experiment. Equal options give equal reports, for any number of jobs, and also
+	// if an earlier run was interrupted. The times that ranknet-speedup measures are an exception.
 	Run func(context.Context, Options) (*Report, error)
 
-	study *study // that Run is of, if it is one
+	study *study // the study, if the experiment is one
 }
 
-// Options are what an experiment takes from its caller.
+// Options are the options of an experiment.
 type Options struct {
-	// Data is a folder of LETOR's sets, or of one set's Fold1 … FoldK; "" means
-	// none. See sets.go for the layout.
+	// Data is a folder of LETOR's sets, or a folder of one set with Fold1 … FoldK. It is "" without
+	// data. sets.go describes the layout.
 	Data string
 
-	// Set chooses among the sets of Data, by name, several separated by commas;
-	// where Data is one set's folder it names that set.
+	// Set lists the names of sets in Data to use, separated by commas. If Data is the folder of one
+	// set, Set is the name of this set.
 	Set string
 
 	Seed uint64
-	Jobs int // trainings side by side; 0 means GOMAXPROCS
+	Jobs int // number of parallel trainings; 0: GOMAXPROCS
 
-	// Scale makes an experiment smaller or larger than the published one, see
-	// Experiment.Scales; the others ignore it. 0 means 1.
+	// Scale makes an experiment smaller or larger than published. See Experiment.Scales.
+	// Experiments with a fixed size ignore it. 0 means 1.
 	Scale float64
 
-	// Records, if not empty, is the folder that keeps finished trainings, so that
-	// an interrupted run resumes.
+	// Records, if not empty, is the folder for finished trainings, from which an interrupted run
+	// resumes.
 	Records string
 
-	// Command is the command line that leads here, for the report.
+	// Command is the command line of this run, for the report.
 	Command string
 
-	// Opened, if not nil, is called with the files of the data: see [dataset.Options].
+	// Opened, if not nil, is called with the files of the data. See [dataset.Options].
 	Opened func(io.Closer)
 
-	// Observe, if not nil, is called with the name and the progress of the current stage.
-	// It is called from several goroutines.
+	// Observe, if not nil, is called with the name and the progress of the current stage. Several
+	// goroutines may call it.
 	Observe func(stage string, done, total int)
 }
 
-// Experiments lists all experiments in the order of the help text.
+// Experiments returns all experiments in the order of the help text.
 func Experiments() []Experiment {
 	return []Experiment{
 		figure3().experiment(),
@@ -118,8 +117,7 @@ func Experiments() []Experiment {
 	}
 }
 
-// Lookup returns the experiment of that name; the error for an unknown one lists
-// those known.
+// Lookup returns the named experiment. For an unknown name, the error lists the names.
 func Lookup(name string) (Experiment, error) {
 	var names []string
 	for _, e := range Experiments() {
@@ -134,7 +132,7 @@ func Lookup(name string) (Experiment, error) {
 // MaxScale is the largest Options.Scale.
 const MaxScale = 100
 
-// CheckScale returns an error if the experiment cannot be run at a scale.
+// CheckScale returns an error if the experiment cannot run at this scale.
 func (e *Experiment) CheckScale(scale float64) error {
 	switch {
 	case !(scale > 0 && scale <= MaxScale):
@@ -152,7 +150,8 @@ func (o *Options) observe(stage string, done, total int) {
 	}
 }
 
-// counter returns a function that concurrent steps call when they end. It reports their number.
+// counter returns a function that concurrent steps call when they end. It reports the number of
+// ended steps as progress.
 func (o *Options) counter(stage string, total int) func() {
 	var mu sync.Mutex
 	done := 0
@@ -164,7 +163,7 @@ func (o *Options) counter(stage string, total int) func() {
 	}
 }
 
-// sideBySide runs n jobs and returns the first error in their order.
+// sideBySide runs n jobs in parallel and returns the first error in the order of jobs.
 func (o *Options) sideBySide(ctx context.Context, stage string, n int, job func(worker, i int) error) error {
 	errs, ended := make([]error, n), o.counter(stage, n)
 	parallel.For(n, o.Jobs, func(worker, i int) {
@@ -176,7 +175,7 @@ func (o *Options) sideBySide(ctx context.Context, stage string, n int, job func(
 	return cmp.Or(errs...)
 }
 
-// scaled returns n at the scale asked for, at least 1.
+// scaled returns n multiplied by the scale, and at least 1.
 func (o *Options) scaled(n int) int {
 	if o.Scale == 0 {
 		return n
@@ -184,7 +183,7 @@ func (o *Options) scaled(n int) int {
 	return max(1, int(math.Round(float64(n)*o.Scale)))
 }
 
-// InputError is an error in what the caller gave: a name, a folder, data.
+// InputError is an error in the caller's input: a name, a folder or data.
 type InputError struct{ Err error }
 
 // Error implements error.

@@ -12,24 +12,25 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// The parts of a study's report that say how its numbers came about, and their caveats.
+// This file contains the parts of a study's report that describe the origin of its numbers, and
+// caveats.
 
-// says is a fact of the declaration's own words.
+// says is a fact with a fixed text.
 type says struct{ name, value string }
 
 func (f says) add(_ *results, r *Report) { r.fact(f.name, "%s", f.value) }
 
-// remark is a note of the declaration's own words.
+// remark is a note with a fixed text.
 type remark string
 
 func (n remark) add(_ *results, r *Report) { r.note("%s", string(n)) }
 
-// facts without words of their own.
+// The facts with a generated text.
 var (
 	command partFunc = func(s *results, r *Report) { r.fact("command", "%s", s.options.Command) }
 	seed    partFunc = func(s *results, r *Report) { r.fact("seed", "%d", s.options.Seed) }
 
-	// conventions explains every convention that occurs.
+	// conventions adds an explanation of every convention in use.
 	conventions partFunc = func(s *results, r *Report) {
 		var known []measure.Convention
 		for _, c := range s.columns {
@@ -42,7 +43,7 @@ var (
 		}
 	}
 
-	// setSizes has a line for every set.
+	// setSizes adds a fact for every set.
 	setSizes partFunc = func(s *results, r *Report) {
 		for i, c := range s.columnsOf(0) {
 			var cleaning strings.Builder
@@ -60,7 +61,7 @@ var (
 	}
 )
 
-// oneSet describes the one set of an experiment.
+// oneSet describes the set of an experiment with a single set.
 type oneSet struct{ more string }
 
 func (f oneSet) add(s *results, r *Report) {
@@ -72,9 +73,9 @@ func (f oneSet) add(s *results, r *Report) {
 	r.fact("data", "%s: %s, %d test queries in all%s", c.name, folds, c.queries, f.more)
 }
 
-// otherDataNotes notes which sets are not the published ones.
+// otherDataNotes notes which sets differ from the published sets.
 type otherDataNotes struct {
-	unknown string // of a set that nothing was published for, with %s for its name; "" says nothing
+	unknown string // note for a set without published numbers, in which %s stands for its name; "": no note
 }
 
 func (n otherDataNotes) add(s *results, r *Report) {
@@ -91,12 +92,12 @@ func (n otherDataNotes) add(s *results, r *Report) {
 	}
 }
 
-// lacksPublished reports whether nothing was published for the column's set.
+// lacksPublished reports whether there are no published numbers for the column's set.
 func (c *column) lacksPublished() bool {
 	return !slices.ContainsFunc(c.views, func(v view) bool { return len(v.published) > 0 })
 }
 
-// withoutMethod names the rows that have published numbers alone.
+// withoutMethod notes the rows that have only published numbers.
 var withoutMethod partFunc = func(s *results, r *Report) {
 	var lacking []string
 	for i := range s.rows {
@@ -109,7 +110,7 @@ var withoutMethod partFunc = func(s *results, r *Report) {
 	}
 }
 
-// edgeNotes notes which grids may be too narrow, once for all seeds of a row.
+// edgeNotes notes which grids may be too narrow. It adds one note for all seeds of a row.
 var edgeNotes partFunc = func(s *results, r *Report) {
 	for p := range s.tunings(nil) {
 		if at := p.tuned().AtEdge(); len(at) > 0 {
@@ -121,15 +122,15 @@ var edgeNotes partFunc = func(s *results, r *Report) {
 	}
 }
 
-// aboutData ends the notes with what the data are, if not the published set.
+// aboutData adds a last note that describes the data, unless these are the published set.
 var aboutData partFunc = func(s *results, r *Report) {
 	if about := s.columns[0].about; about != "" {
 		r.note("%s", about)
 	}
 }
 
-// describeGrid returns what an entry tries, "C=0.1,1 form=sampled", and every
-// other hyperparameter at its only value, but for those in except.
+// describeGrid returns the values that an entry tries, "C=0.1,1 form=sampled". It includes
+// hyperparameters with a single value, and omits the hyperparameters in except.
 func describeGrid(e *tune.Entry, except ...string) string {
 	var parts []string
 	for _, name := range e.Settings[0].Names() {
@@ -151,7 +152,7 @@ func triedValues(e *tune.Entry, name string) []string {
 	return values
 }
 
-// describeValues returns what a setting says of the hyperparameters that were varied.
+// describeValues returns a setting's values of the hyperparameters that were varied.
 func describeValues(row *tune.Row, v tune.Setting) string {
 	var parts []string
 	for _, name := range row.Varied() {
@@ -160,7 +161,7 @@ func describeValues(row *tune.Row, v tune.Setting) string {
 	return strings.Join(parts, " ")
 }
 
-// chosenByFold describes what validation chose, fold by fold.
+// chosenByFold returns the settings that validation chose in each fold.
 func chosenByFold(row *tune.Row) string {
 	folds := make([]string, len(row.Folds))
 	for i := range row.Folds {
@@ -169,15 +170,15 @@ func chosenByFold(row *tune.Row) string {
 	return strings.Join(folds, " | ")
 }
 
-// blocks is a table a set and convention with up to three lines a row: ours, the published
-// numbers and the differences.
+// blocks adds a table for each set and convention. A row has up to three lines: our numbers, the
+// published numbers and the differences.
 type blocks struct {
 	title  func(*column, *view) string
 	rows   among
-	ours   string // beside a row's name, "" for nothing
-	theirs string // of the published line
-	less   string // of the differences
-	least  int    // published numbers that a row must have for its second and third line
+	ours   string // suffix of a row's name; "" for none
+	theirs string // name of the line with published numbers
+	less   string // name of the line with differences
+	least  int    // number of published values that a row needs for the second and third line
 }
 
 func (b blocks) add(s *results, r *Report) {
@@ -227,7 +228,7 @@ func (b blocks) table(s *results, c *column, v *view) Table {
 	return t
 }
 
-// four prints a number as published tables do, nothing for NaN.
+// four formats a number as published tables do. NaN becomes "".
 func four(format string, v float64) string {
 	if math.IsNaN(v) {
 		return ""
@@ -235,7 +236,7 @@ func four(format string, v float64) string {
 	return fmt.Sprintf(format, v)
 }
 
-// grids lists the settings that every row tried.
+// grids adds a table of the settings that every row tried.
 var grids partFunc = func(s *results, r *Report) {
 	t := Table{Title: "settings tried: every combination", Columns: []string{"method", "training measure", "grid"}, Left: 3}
 	for p := range s.tunings(nil) {
@@ -254,7 +255,7 @@ var grids partFunc = func(s *results, r *Report) {
 	r.Tables = append(r.Tables, t)
 }
 
-// chosen lists what validation chose, for rows with a choice.
+// chosen adds a table of the settings that validation chose, for rows with several settings.
 var chosen partFunc = func(s *results, r *Report) {
 	t := Table{Title: "settings chosen, fold by fold", Columns: []string{"data", "method", "chosen"}, Left: 3}
 	if len(s.readings) > 1 {
@@ -277,7 +278,7 @@ var chosen partFunc = func(s *results, r *Report) {
 	r.Tables = append(r.Tables, t)
 }
 
-// field is a column of a sheet: its name, and its value at a place.
+// field is a column of a sheet: its name, and the function that returns its value at a place.
 type field struct {
 	name string
 	of   func(*place) any
@@ -298,7 +299,7 @@ var (
 	groupField      = field{"group", func(p *place) any { return p.row().group }}
 	seedField       = field{"seed", func(p *place) any { return p.seed + 1 }}
 
-	// Of numbers.
+	// Fields of numbers.
 	measureField    = field{"measure", func(p *place) any { return p.measure }}
 	oursField       = field{"ours", func(p *place) any { return orNil(p.ours()) }}
 	neutralField    = field{"tie_neutral", func(p *place) any { return orNil(p.number().neutral) }}
@@ -306,14 +307,14 @@ var (
 	publishedField  = field{"published", func(p *place) any { return orNil(p.published()) }}
 	differenceField = field{"difference", func(p *place) any { return orNil(p.ours() - p.published()) }}
 
-	// Of chosen settings.
+	// Fields of chosen settings.
 	foldField       = field{"fold", func(p *place) any { return p.tuned().Folds[p.fold].Fold }}
 	validationField = field{"validation", func(p *place) any { return p.tuned().Folds[p.fold].Validation }}
 	settingsField   = field{"settings", func(p *place) any {
 		return describeValues(p.tuned(), p.tuned().Folds[p.fold].Chosen)
 	}}
 
-	// Of tried settings.
+	// Fields of tried settings.
 	triedField      = field{"settings", func(p *place) any { return describeValues(p.tuned(), p.tuned().Entry.Settings[p.setting]) }}
 	triedValueField = field{"validation", func(p *place) any { return p.tuned().Folds[p.fold].Tried[p.setting] }}
 	wasChosenField  = field{"chosen", func(p *place) any {
@@ -324,7 +325,7 @@ var (
 	}}
 )
 
-// sheet returns an empty sheet of the fields.
+// fieldSheet returns an empty sheet with the given fields.
 func fieldSheet(name string, fields []field) Sheet {
 	s := Sheet{Name: name}
 	for _, f := range fields {
@@ -341,11 +342,11 @@ func (s *Sheet) line(p *place, fields []field) {
 	s.Rows = append(s.Rows, row)
 }
 
-// numberSheet has a line for every number, ours or published.
+// numberSheet adds a sheet with a row for every number, ours or published.
 type numberSheet struct {
 	name   string
 	rows   among
-	bySeed bool // a line for every seed
+	bySeed bool // a row for every seed
 	fields []field
 }
 
@@ -370,13 +371,13 @@ func (n numberSheet) add(s *results, r *Report) {
 	r.Sheets = append(r.Sheets, sheet)
 }
 
-// choiceSheet has a line for every choice: of each fold, row and seed; or, with tried, for
-// every setting that was tried there.
+// choiceSheet adds a sheet with a row for the chosen setting of every fold, row and seed. If tried
+// is set, every tried setting has a row.
 type choiceSheet struct {
 	name   string
 	rows   among
 	tried  bool
-	bySeed bool // the first seed's choices come before the second's
+	bySeed bool // rows are ordered by seed first
 	fields []field
 }
 
@@ -400,7 +401,8 @@ func (c choiceSheet) add(s *results, r *Report) {
 	r.Sheets = append(r.Sheets, sheet)
 }
 
-// perSet is a plot for every set; the first has the report's name, the others their sets'.
+// perSet adds a plot for every set. The first plot has the report's name, and the other plots have
+// the names of their sets.
 type perSet func(s *results, c *column) svg.Plot
 
 func (f perSet) add(s *results, r *Report) {
@@ -413,13 +415,12 @@ func (f perSet) add(s *results, r *Report) {
 	}
 }
 
-// ndcgCurves shows NDCG by the rank it is cut off at: of our rows, but those unplotted, and
-// of some published ones.
+// ndcgCurves plots NDCG@k over k for our rows, except unplotted rows, and for some published rows.
 type ndcgCurves struct {
-	title     string // with %s for the set
+	title     string // %s stands for the set
 	x, y      string // the axes' labels
 	published []string
-	word      string // behind a published row's name
+	word      string // suffix of a published row's name
 }
 
 func (n ndcgCurves) add(s *results, r *Report) { perSet(n.plot).add(s, r) }

@@ -9,16 +9,17 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// permutationLaw is a probability of every order of n documents, the best first, in
-// lexicographic order.
+// permutationLaw is a probability distribution over the orders of n documents. p contains the
+// probabilities of space.orders.
 type permutationLaw struct {
 	space *permutationSpace
 	p     []float64
 }
 
-// permutationSpace are the orders of n documents, and the pairs of orders that the theorem
-// of Xia et al. compares for the ranking 0, 1, …, n−1: the first of a pair has document k before
-// k+1, the second exchanges the two.
+// permutationSpace contains the orders of n documents in lexicographic order, each with the best
+// document first. It also contains the pairs of orders that the theorem of Xia et al. compares for
+// the ranking 0, 1, …, n−1. The first order of a pair has document k before k+1. The second
+// exchanges the two.
 type permutationSpace struct {
 	n      int
 	orders [][]int
@@ -43,7 +44,7 @@ func newPermutationSpace(n int) *permutationSpace {
 	return s
 }
 
-// inversions is the number of pairs of documents that an order has the other way round.
+// inversions returns the number of pairs of documents that are not in ascending order.
 func inversions(order []int) int {
 	n := 0
 	for i, a := range order {
@@ -56,7 +57,7 @@ func inversions(order []int) int {
 	return n
 }
 
-// normalized returns the law of some weights.
+// normalized returns the law with probabilities proportional to weights. It overwrites weights.
 func (s *permutationSpace) normalized(weights []float64) permutationLaw {
 	sum := 0.0
 	for _, w := range weights {
@@ -68,9 +69,9 @@ func (s *permutationSpace) normalized(weights []float64) permutationLaw {
 	return permutationLaw{s, weights}
 }
 
-// violated is the share of pairs whose first order is not the more probable one, with the documents of
-// a ranking renamed 0, 1, …, n−1. The theorem calls the law order preserving for that ranking if the
-// share is 0.
+// violated returns the share of pairs whose first order is not the more probable one, after
+// renaming the documents of a ranking to 0, 1, …, n−1. The theorem calls the law order preserving
+// for this ranking if the share is 0.
 func (l permutationLaw) violated(ranking []int) float64 {
 	n, order := 0, make([]int, len(ranking))
 	of := func(at int) float64 {
@@ -87,8 +88,8 @@ func (l permutationLaw) violated(ranking []int) float64 {
 	return float64(n) / float64(len(l.space.pairs))
 }
 
-// best returns the most probable order, which no ranking falls short of in expected 0–1
-// loss, and its probability.
+// best returns the most probable order and its probability. This order minimizes the expected 0–1
+// loss.
 func (l permutationLaw) best() (order []int, p float64) {
 	at := slices.Index(l.p, slices.Max(l.p))
 	return l.space.orders[at], l.p[at]
@@ -100,7 +101,7 @@ func (l permutationLaw) of(order []int) float64 {
 	return l.p[at]
 }
 
-// sampled returns the shares of the orders among draws from the law.
+// sampled returns the empirical law of random draws.
 func (l permutationLaw) sampled(draws int, rng *rand.Rand) permutationLaw {
 	counts := make([]float64, len(l.p))
 	for range draws {
@@ -114,7 +115,7 @@ func (l permutationLaw) sampled(draws int, rng *rand.Rand) permutationLaw {
 	return l.space.normalized(counts)
 }
 
-// mixed returns (1−share)·l + share·other.
+// mixed returns the mixture (1−share)·l + share·other.
 func (l permutationLaw) mixed(other permutationLaw, share float64) permutationLaw {
 	p := make([]float64, len(l.p))
 	for i := range p {
@@ -123,7 +124,7 @@ func (l permutationLaw) mixed(other permutationLaw, share float64) permutationLa
 	return permutationLaw{l.space, p}
 }
 
-// lawFamily is a way to draw laws.
+// lawFamily is a way to draw random laws.
 type lawFamily struct {
 	name      string
 	preserves bool // all laws of the family are order preserving
@@ -139,12 +140,12 @@ func lawFamilies() []lawFamily {
 	}
 }
 
-// gibbsSweeps are enough to forget the start.
+// gibbsSweeps is large enough to forget the initial weights.
 const gibbsSweeps = 60
 
-// drawPreserving draws weights from the uniform law over all weights that preserve the order. Gibbs
-// sampling redraws each weight between its lower and upper neighbours. A random power, which keeps the
-// order, then makes flat and peaked laws.
+// drawPreserving draws weights from the uniform distribution over all weights that preserve the
+// order. Gibbs sampling redraws each weight between its lower and upper neighbors. A random power
+// then makes laws flat or peaked. It does not change the order.
 func drawPreserving(s *permutationSpace, rng *rand.Rand) permutationLaw {
 	w := make([]float64, len(s.orders))
 	above, below := make([][]int, len(w)), make([][]int, len(w))
@@ -169,7 +170,7 @@ func drawPreserving(s *permutationSpace, rng *rand.Rand) permutationLaw {
 	return s.normalized(sharpened(w, rng))
 }
 
-// sharpened raises weights to a power from ¼ to 4.
+// sharpened raises weights to a random power from ¼ to 4.
 func sharpened(w []float64, rng *rand.Rand) []float64 {
 	power := elementary.Pow(4, float64(2*rng.Float64())-1)
 	for i := range w {
@@ -178,8 +179,7 @@ func sharpened(w []float64, rng *rand.Rand) []float64 {
 	return w
 }
 
-// drawPlackettLuce draws the law of picks with probabilities proportional to strengths,
-// whose logarithms are Gaussian.
+// drawPlackettLuce draws a Plackett–Luce law. The logarithms of the strengths are Gaussian.
 func drawPlackettLuce(s *permutationSpace, rng *rand.Rand) permutationLaw {
 	logs := make([]float64, s.n)
 	gaussian(logs, rng)
@@ -187,7 +187,7 @@ func drawPlackettLuce(s *permutationSpace, rng *rand.Rand) permutationLaw {
 	return s.plackettLuce(logs)
 }
 
-// plackettLuce is the law of those logarithms of strengths.
+// plackettLuce returns the Plackett–Luce law with these logarithms of strengths.
 func (s *permutationSpace) plackettLuce(logs []float64) permutationLaw {
 	w := make([]float64, len(s.orders))
 	for i, order := range s.orders {
@@ -202,7 +202,8 @@ func (s *permutationSpace) plackettLuce(logs []float64) permutationLaw {
 	return s.normalized(w)
 }
 
-// drawMallows draws a law that falls by a factor with every inversion.
+// drawMallows draws a law in which each inversion multiplies the probability by a random factor
+// below 1.
 func drawMallows(s *permutationSpace, rng *rand.Rand) permutationLaw {
 	factor := 0.05 + float64(0.9*rng.Float64())
 	w := make([]float64, len(s.orders))
@@ -212,7 +213,7 @@ func drawMallows(s *permutationSpace, rng *rand.Rand) permutationLaw {
 	return s.normalized(w)
 }
 
-// drawAny draws from a power of the uniform law over all laws.
+// drawAny draws a law uniformly over all laws, and raises its probabilities to a random power.
 func drawAny(s *permutationSpace, rng *rand.Rand) permutationLaw {
 	w := make([]float64, len(s.orders))
 	for i := range w {

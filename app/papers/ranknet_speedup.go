@@ -36,19 +36,19 @@ func speedupExperiment() Experiment {
 	}
 }
 
-// speedup is the experiment with its sizes.
+// speedup describes the experiment.
 type speedup struct {
-	web     artificial // in place of web data
-	lists   int        // queries of the second part
-	lengths []int      // documents of each, ascending
-	pairs   [2]int     // that V1 and V2 are timed on there, about
-	times   int        // epochs timed of every form
+	web     artificial // synthetic data in place of web data
+	lists   int        // number of queries in the second part
+	lengths []int      // numbers of documents in a query, ascending
+	pairs   [2]int     // approximate numbers of pairs on which V1 and V2 are timed in the second part
+	times   int        // number of timed epochs for each form
 }
 
-// burgesSpeedup has the paper's sizes. Its text says "the number of documents per
-// query varies from 4,000 to 512,000". That is read as the number of documents in
-// all, of 1000 queries. With lists of 512,000 the loop over pairs would take all of
-// V2's time, and its slope would be 2. The sizes between its powers of 2 steady the slopes.
+// burgesSpeedup has the paper's sizes. The paper says that "the number of documents per query
+// varies from 4,000 to 512,000". The experiment reads this as the total number of documents of 1000
+// queries. With lists of 512,000 documents, the loop over pairs would dominate V2's time, and its
+// slope would be 2. The sizes between powers of 2 stabilize the slopes.
 var burgesSpeedup = speedup{
 	web: artificial{
 		train: 1000, valid: 500, test: 1, docs: 26, features: 367, shares: burges2006.shares,
@@ -63,7 +63,7 @@ var burgesSpeedup = speedup{
 // speedupNets are the paper's two kinds of nets.
 var speedupNets = []layers{oneLayer, twoLayers}
 
-// speedupTimes is what was found, by net.
+// speedupTimes contains the results, by net.
 type speedupTimes struct {
 	sizes    speedup
 	web      []lap
@@ -71,11 +71,11 @@ type speedupTimes struct {
 	learning []learning
 }
 
-// curve is what a net takes at each length of the lists.
+// curve contains the times of a net at each list length.
 type curve struct {
 	laps  []lap
-	work  [formCount]float64   // slopes of multiply-adds
-	times [formCount][]float64 // slopes of times, one a repetition
+	work  [formCount]float64   // slope of the multiply-adds, by form
+	times [formCount][]float64 // slopes of the times, by form and repetition
 }
 
 func (s speedup) run(ctx context.Context, o Options) (*Report, error) {
@@ -118,7 +118,7 @@ func (s speedup) run(ctx context.Context, o Options) (*Report, error) {
 	return t.report(o), nil
 }
 
-// time runs the race on d; V1 is timed on the first queries of d only.
+// time runs the race on d. V1 is timed only on the first queries of d.
 func (s speedup) time(ctx context.Context, d *dataset.Dataset, l layers, first int, seed uint64) (lap, error) {
 	r, err := newRace(d, l, first, seed)
 	if err != nil {
@@ -127,14 +127,14 @@ func (s speedup) time(ctx context.Context, d *dataset.Dataset, l layers, first i
 	return r.run(ctx, s.times)
 }
 
-// timedQueries returns the number of queries that V1, and that V2, is timed on. Five sixths
-// of all pairs have different grades.
+// timedQueries returns the number of queries on which a version is timed. It assumes that five
+// sixths of all pairs have different grades.
 func (s speedup) timedQueries(docs, version int) int {
 	pairs := docs * (docs - 1) * 5 / 12
 	return max(1, min(s.lists, s.pairs[version]/max(1, pairs)))
 }
 
-// fit finds the slopes of log time, and of log work, by log documents.
+// fit sets the slopes of log time, and of log work, over the log number of documents.
 func (c *curve) fit(lengths []int) {
 	slope := func(value func(l *lap) float64) float64 {
 		var x, y []float64
@@ -151,7 +151,7 @@ func (c *curve) fit(lengths []int) {
 	}
 }
 
-// leastSquaresSlope returns the slope of the line closest to the points.
+// leastSquaresSlope returns the slope of the least-squares line through the points.
 func leastSquaresSlope(x, y []float64) float64 {
 	var mx, my, sxy, sxx float64
 	for i := range x {
@@ -175,13 +175,13 @@ func publishedSpeedup() map[string]float64 {
 	return all
 }
 
-// publishedGains are the paper's V1/V2, by net.
+// publishedGains returns the paper's ratios V1/V2, by net.
 func publishedGains() []float64 {
 	p := publishedSpeedup()
 	return []float64{p["speedup_1_layer"], p["speedup_2_layer_10_hidden"]}
 }
 
-// publishedSlopes returns the slopes of V1 and V2, NaN for the other forms.
+// publishedSlopes returns the published slopes of V1 and V2. The slopes of other forms are NaN.
 func publishedSlopes() (slopes [formCount]float64) {
 	p := publishedSpeedup()
 	for f := range slopes {
@@ -191,22 +191,22 @@ func publishedSlopes() (slopes [formCount]float64) {
 	return slopes
 }
 
-// spread returns the least and the largest.
+// spread returns the text with the smallest and the largest value.
 func spread(x []float64, decimals int) string {
 	return fmt.Sprintf("%.*f … %.*f", decimals, slices.Min(x), decimals, slices.Max(x))
 }
 
-// learning is the left panel of the paper's Figure 1 for a net. By form it has the largest validation
-// NDCG@10 up to each epoch, and the time until then.
+// learning is the left panel of the paper's Figure 1 for a net. For each form and epoch it contains
+// the largest validation NDCG@10 so far, and the training time so far.
 type learning struct {
 	rate    string
-	start   float64 // the validation NDCG@10 before the first epoch
+	start   float64 // validation NDCG@10 before the first epoch
 	best    [formCount][]float64
 	seconds [formCount][]float64
 }
 
-// learn trains a net by every form from the same start with the paper's schedule, at the
-// rate that serves the fastest form best.
+// learn trains a net with every form from the same start, by the paper's schedule. The rate is the
+// best one for the fastest form.
 func (a artificial) learn(ctx context.Context, f tune.Fold, net layers, seed uint64) (learning, error) {
 	s := net.scorer(f.Train.Features)
 	start := make([]float64, s.NumParams())
@@ -242,7 +242,7 @@ func (a artificial) learn(ctx context.Context, f tune.Fold, net layers, seed uin
 	return l, nil
 }
 
-// trainForm returns a form's learning curve. Validation takes no time of it.
+// trainForm returns a form's learning curve. Its times exclude validation.
 func trainForm(ctx context.Context, f *form, valid *dataset.Dataset, s scorer.Scorer, start []float64, rate float64, epochs int) (best, seconds []float64, err error) {
 	w, before := slices.Clone(start), math.Inf(1)
 	var took time.Duration
@@ -268,7 +268,7 @@ func trainForm(ctx context.Context, f *form, valid *dataset.Dataset, s scorer.Sc
 	return best, seconds, nil
 }
 
-// validationNDCG is the NDCG@10 of a net, 0 of one that diverged: whose scores are no numbers.
+// validationNDCG returns the NDCG@10 of a net. A net that diverged to NaN scores has 0.
 func validationNDCG(d *dataset.Dataset, s scorer.Scorer, w []float64) (float64, error) {
 	m, err := measure.Parse("ndcg@10", standard, measure.Options{})
 	if err != nil {
@@ -290,10 +290,10 @@ func validationNDCG(d *dataset.Dataset, s scorer.Scorer, w []float64) (float64, 
 	return r.Mean(m), nil
 }
 
-// apart is the largest difference between the curves of two forms, by epoch.
+// apart returns the largest difference between the curves of two forms at an epoch.
 func (l *learning) apart(a, b int) float64 { return largestDifference(l.best[a], l.best[b]) }
 
-// risen is the least that a form's curve rises above the start.
+// risen returns the smallest rise of the curves of forms above the start.
 func (l *learning) risen(forms ...int) float64 {
 	least := math.Inf(1)
 	for _, f := range forms {
@@ -302,7 +302,7 @@ func (l *learning) risen(forms ...int) float64 {
 	return least
 }
 
-// layers are the paper's two kinds of nets.
+// layers is one of the paper's two kinds of nets.
 type layers struct {
 	name   string
 	scorer func(features int) scorer.Scorer
@@ -313,27 +313,27 @@ var (
 	twoLayers = layers{"two layers, 10 hidden", func(features int) scorer.Scorer { return scorer.Network{Features: features, Hidden: 10} }}
 )
 
-// The forms of RankNet's epoch. V1 and V2 differ by the refactored sum of the paper's eq. 7
-// alone; the others by when weights are updated, and by footnote 3.
+// The forms of RankNet's epoch. V1 and V2 differ only by the refactored sum of the paper's eq. 7.
+// The other two forms differ in the time of updates, and by footnote 3.
 const (
-	formPairs = iota // V1 with an update a pair
-	formV1           // V1: an update a query, which is what is compared with V2
-	formV2           // V2 as section 5 prints it
-	formKept         // V2 with footnote 3: what --method ranknet does
+	formPairs = iota // V1 with an update for each pair
+	formV1           // V1 with an update for each query; compared with V2
+	formV2           // V2 as printed in section 5
+	formKept         // V2 with footnote 3: the implementation of --method ranknet
 	formCount
 )
 
 var formNames = [formCount]string{"V1, update a pair", "V1", "V2", "V2, footnote 3"}
 
-// form is one of them, bound to data.
+// form is a form of the epoch for certain data.
 type form struct {
 	terms optimize.Terms
-	pairs *objective.PairByPair // for an update a pair; otherwise nil
+	pairs *objective.PairByPair // set if every pair has an update; otherwise nil
 	grad  []float64
 }
 
-// epoch makes one pass over the queries, with its updates of w, and returns the training
-// cost that it met.
+// epoch passes over the queries once and updates w. It returns the sum of the training costs before
+// each update.
 func (f *form) epoch(w []float64, rate float64) (cost float64) {
 	for i := range f.terms.Terms() {
 		if f.pairs != nil {
@@ -347,7 +347,7 @@ func (f *form) epoch(w []float64, rate float64) (cost float64) {
 	return cost
 }
 
-// newForms binds all forms to a scorer and data. V1 gets the first queries only.
+// newForms returns all forms for a scorer and data. V1 uses the first queries only.
 func newForms(d *dataset.Dataset, s scorer.Scorer, first int) (forms [formCount]form, err error) {
 	few := d
 	if first < len(d.Queries) {
@@ -372,21 +372,21 @@ func newForms(d *dataset.Dataset, s scorer.Scorer, first int) (forms [formCount]
 	return forms, nil
 }
 
-// race is one net and one set of data, trained by all forms from the same start.
+// race contains all forms for a net and a data set, with a common start.
 type race struct {
 	forms [formCount]form
 	start []float64
 	work  [formCount]work
 }
 
-// work is what a form does in an epoch, a query in the mean.
+// work counts the operations of a form in an epoch, as means per query.
 type work struct {
 	forward, back float64 // passes of a document through the net
-	exponentials  float64 // of the forces
-	multiplyAdds  float64 // of passes and updates: one a parameter each
+	exponentials  float64 // exponentials in the forces
+	multiplyAdds  float64 // multiply-adds of passes and updates: one per parameter each
 }
 
-// countedScorer is a scorer that counts the documents it passes.
+// countedScorer is a scorer that counts the documents in its passes.
 type countedScorer struct {
 	scorer.Scorer
 	forward, back *int
@@ -402,7 +402,7 @@ func (c countedScorer) Backward(grad, params []float64, x []float32, lambda []fl
 	c.Scorer.Backward(grad, params, x, lambda, ws)
 }
 
-// newRace uses all queries for V2 and only the given number of first queries for V1.
+// newRace returns a race on d. V1 uses the given number of first queries, and V2 uses all queries.
 func newRace(d *dataset.Dataset, l layers, first int, seed uint64) (*race, error) {
 	s := l.scorer(d.Features)
 	r := &race{start: make([]float64, s.NumParams())}
@@ -414,7 +414,7 @@ func newRace(d *dataset.Dataset, l layers, first int, seed uint64) (*race, error
 	return r, r.count(d, s, first)
 }
 
-// count runs an epoch of every form and counts its passes.
+// count runs an epoch of every form and counts its operations.
 func (r *race) count(d *dataset.Dataset, s scorer.Scorer, first int) error {
 	var forward, back int
 	forms, err := newForms(d, countedScorer{s, &forward, &back}, first)
@@ -426,7 +426,7 @@ func (r *race) count(d *dataset.Dataset, s scorer.Scorer, first int) error {
 		forms[f].epoch(slices.Clone(r.start), speedupRate)
 		queries, updates, exponentials := forms[f].terms.Terms(), forms[f].terms.Terms(), forward
 		if f != formKept {
-			exponentials = countPairs(d, first) // every pair's force has one
+			exponentials = countPairs(d, first) // each pair's force needs one exponential
 			switch f {
 			case formPairs:
 				updates = exponentials
@@ -443,7 +443,7 @@ func (r *race) count(d *dataset.Dataset, s scorer.Scorer, first int) error {
 	return nil
 }
 
-// countPairs returns the number of differently graded pairs of the first queries.
+// countPairs returns the number of pairs with different grades in the first queries.
 func countPairs(d *dataset.Dataset, first int) (pairs int) {
 	for i := range min(first, len(d.Queries)) {
 		for range loss.Pairs(d.Queries[i].Grades) {
@@ -453,21 +453,20 @@ func countPairs(d *dataset.Dataset, first int) (pairs int) {
 	return pairs
 }
 
-// speedupRate is small enough for every net and length of list here; no time
-// depends on it.
+// speedupRate is small enough for every net and list length here. Times do not depend on the rate.
 const speedupRate = 1e-6
 
-// lap is what one race took.
+// lap is the result of one race.
 type lap struct {
 	work      [formCount]work
-	times     [formCount][]float64 // nanoseconds a query, by repetition
-	disagreed float64              // the largest difference of a weight after an epoch from V2's, in terms of the largest step; NaN if the queries differ
+	times     [formCount][]float64 // nanoseconds per query, by repetition
+	disagreed float64              // largest difference of a weight from V2's after an epoch, divided by the largest step; NaN if the queries differ
 }
 
-// took is the median time of a form, in nanoseconds a query.
+// took returns the median time of a form, in nanoseconds per query.
 func (l *lap) took(f int) float64 { return median(l.times[f]) }
 
-// ratios returns the ratios of two forms' times, repetition by repetition.
+// ratios returns the ratio of two forms' times in each repetition.
 func (l *lap) ratios(of, to int) []float64 {
 	all := make([]float64, len(l.times[of]))
 	for k := range all {
@@ -476,12 +475,12 @@ func (l *lap) ratios(of, to int) []float64 {
 	return all
 }
 
-// run times epochs of all forms in turn, so that anything that slows the machine down
-// affects all. Before the first ones that count each has been run once.
+// run times epochs of all forms in turn, so that a slowdown of the machine affects all of them. The
+// first epoch of each form is not timed.
 func (r *race) run(ctx context.Context, times int) (lap, error) {
 	l := lap{work: r.work, disagreed: math.NaN()}
 	for k := range times + 1 {
-		runtime.GC() // not within an epoch
+		runtime.GC() // collect garbage outside the timed epochs
 		var ends [formCount][]float64
 		for f := range r.forms {
 			if err := ctx.Err(); err != nil {
@@ -501,11 +500,11 @@ func (r *race) run(ctx context.Context, times int) (lap, error) {
 	return l, nil
 }
 
-// shortest is the time below which one epoch is too little to be timed.
+// shortest is the smallest total time that is accurate enough.
 const shortest = 20 * time.Millisecond
 
-// repeat runs as many epochs from the start as take a while and returns the weights after
-// one and the nanoseconds a query.
+// repeat runs epochs from the start until their total time reaches shortest. It returns the weights
+// after one epoch, and the mean time of an epoch in nanoseconds per query.
 func (r *race) repeat(f *form) (x []float64, perQuery float64) {
 	var all time.Duration
 	epochs := 0
@@ -529,7 +528,8 @@ func largestDifference(a, b []float64) float64 {
 	return most
 }
 
-// median returns the middle of x, or the mean of the two there.
+// median returns the median of x. For an even number of values it is the mean of the two middle
+// ones.
 func median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	n := len(x)

@@ -11,7 +11,7 @@ import (
 	"github.com/listwise/listwise/internal/svg"
 )
 
-// report lays out what was found.
+// report returns the report of the results.
 func (t *speedupTimes) report(o Options) *Report {
 	s := t.sizes
 	r := newReport(speedupExperiment(), o, lambdaRank+", section 6.1")
@@ -48,18 +48,18 @@ func (t *speedupTimes) report(o Options) *Report {
 	return r
 }
 
-// The rules for verdicts, as there are no queries to take an interval from.
+// The rules for verdicts. Times have no interval over queries.
 const (
-	// gainFactor is how far apart, as a factor, two ratios of times may be. The ratio of the
-	// same two programs differs by 1.5 between machines.
+	// gainFactor is the largest factor between two ratios of times that agree. The ratio of the
+	// same two programs varies by a factor of 1.5 between machines.
 	gainFactor = 2
 
-	slopeSlack = 0.2  // between slopes; within two of it a slope is close to 1 or to 2
-	batchSlack = 0.1  // between times that are almost the same
-	curveSlack = 0.01 // of NDCG between learning curves that are alike
+	slopeSlack = 0.2  // margin between slopes; a slope within two margins of 1 or 2 counts as close to it
+	batchSlack = 0.1  // margin between almost equal times
+	curveSlack = 0.01 // margin of NDCG between equal learning curves
 )
 
-// claim holds ratios and slopes against the paper's.
+// claim compares ratios and slopes with the paper's.
 func (t *speedupTimes) claim(r *Report) {
 	for i, gain := range publishedGains() {
 		ours := median(t.web[i].ratios(formV1, formV2))
@@ -77,12 +77,12 @@ func (t *speedupTimes) claim(r *Report) {
 	}
 }
 
-// counted is what anybody has who measures no time.
+// counted returns the trivial system for claims about times: a count of operations.
 func counted(operations float64) []trivial {
 	return []trivial{{system: "a count of multiply-adds", value: operations}}
 }
 
-// find says what became of the claims of sections 5 and 6.1 in words.
+// find judges the claims of sections 5 and 6.1 in words.
 func (t *speedupTimes) find(r *Report) {
 	var faster, quadratic, byPairs, slip, linear, same, alike []FindVerdict
 	var gains, ones, twos, updates, curves []string
@@ -119,8 +119,8 @@ func (t *speedupTimes) find(r *Report) {
 	r.found(ofAll(alike...), "V1 converges alike, by epoch, with an update a query and with one a pair (6.1)", "margin %v; %s", curveSlack, all(curves)).Rule = fmt.Sprintf("a rise of more than %v", 5*curveSlack)
 }
 
-// unlessCounted is the verdict on a claim about times, which is not informative if a count of
-// multiply-adds meets it, too.
+// unlessCounted returns the verdict on a claim about times. It is not informative if a count of
+// multiply-adds satisfies the claim, too.
 func unlessCounted(times, count bool) FindVerdict {
 	if times && count {
 		return ClaimTrivial
@@ -128,7 +128,7 @@ func unlessCounted(times, count bool) FindVerdict {
 	return holdsIf(times)
 }
 
-// countedAsWell is the reason of such a verdict.
+// countedAsWell returns the reason for such a verdict, or "".
 func countedAsWell(verdicts []FindVerdict) string {
 	if slices.Contains(verdicts, ClaimTrivial) {
 		return "; a count of multiply-adds does as well"
@@ -136,7 +136,7 @@ func countedAsWell(verdicts []FindVerdict) string {
 	return ""
 }
 
-// seconds converts nanoseconds a query into seconds for the given number of queries.
+// seconds converts nanoseconds per query into seconds for the given number of queries.
 func seconds(perQuery float64, queries int) float64 { return perQuery * float64(queries) / 1e9 }
 
 func (t *speedupTimes) webTable() Table {
@@ -162,7 +162,7 @@ func (t *speedupTimes) webTable() Table {
 	return table
 }
 
-// workTable has what is counted, which depends on no machine.
+// workTable returns the counts of operations, which do not depend on the machine.
 func (t *speedupTimes) workTable() Table {
 	table := Table{Title: "operations of an epoch on the web data, a query in the mean", Left: 2, Main: true, Columns: []string{"net", "form", "passes forward", "passes back", "exponentials", "multiply-adds", "V1/this"}}
 	for i := range t.web {
@@ -231,7 +231,7 @@ func (t *speedupTimes) learningSheet() Sheet {
 	return s
 }
 
-// learningPlots are the left panel of the paper's Figure 1, a net each.
+// learningPlots returns the left panel of the paper's Figure 1, a plot for each net.
 func (t *speedupTimes) learningPlots() []Plot {
 	var plots []Plot
 	for i := range t.learning {
@@ -249,7 +249,7 @@ func (t *speedupTimes) learningPlots() []Plot {
 	return plots
 }
 
-// shownForms are those whose time by the length of lists is shown.
+// shownForms are the forms whose time by list length is shown.
 var shownForms = []int{formV1, formV2, formKept}
 
 func (t *speedupTimes) listTable() Table {
@@ -323,7 +323,7 @@ func (t *speedupTimes) slopeSheet() Sheet {
 	return s
 }
 
-// plot is the right panel of the paper's Figure 1, for both nets.
+// plot returns the right panel of the paper's Figure 1, for both nets.
 func (t *speedupTimes) plot() Plot {
 	p := Plot{Plot: svg.Plot{
 		Title: "RankNet: time of an epoch by number of documents",

@@ -15,59 +15,59 @@ import (
 	"github.com/listwise/listwise/internal/svg"
 )
 
-// Report is what an experiment found, for people and for programs.
+// Report contains the results of an experiment, for people and for programs.
 type Report struct {
 	Name  string
 	Title string
-	Facts []Fact // how the numbers came about
+	Facts []Fact // circumstances of the results
 
-	Claims   []Claim      // published numbers beside ours, with verdicts
-	Orders   []OrderClaim // published orders of systems, tested on ours
-	Findings []Finding    // claims in words, and what became of them
-	Reaches  []Reach      // published tables
-	Tables   []Table      // to read
-	Sheets   []Sheet      // the same and more in full precision; the first has no name
+	Claims   []Claim      // published numbers with our numbers and verdicts
+	Orders   []OrderClaim // published orders of systems, tested on our results
+	Findings []Finding    // claims in words, with verdicts
+	Reaches  []Reach      // coverage of published tables
+	Tables   []Table      // for people
+	Sheets   []Sheet      // for programs, in full precision; the first has no name
 	Plots    []Plot
 	Notes    []string
 
-	once bool // the findings are of one draw of synthetic data
+	once bool // the findings are based on one draw of synthetic data
 }
 
-// Fact is one circumstance of an experiment: the seed, the convention.
+// Fact is a circumstance of an experiment, such as the seed or the convention.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Table is laid out for people: its cells are texts.
+// Table is a table for people. Its cells are text.
 type Table struct {
 	Title   string
 	Columns []string
-	Left    int  // number of columns, from the first, of words; the others hold numbers
-	Main    bool // it belongs on the page of all experiments
+	Left    int  // number of leading columns with words; the other columns contain numbers
+	Main    bool // show the table on the page of all experiments
 	Rows    [][]string
 }
 
-// Sheet is one table for programs. A cell is a string, an int, a float64 or nil.
+// Sheet is a table for programs. A cell is a string, an int, a float64 or nil.
 type Sheet struct {
-	Name    string // completes the file's name; "" for the first
+	Name    string // suffix of the file name; "" for the first
 	Columns []string
 	Rows    [][]any
 }
 
-// Plot is a picture.
+// Plot is a plot with its name.
 type Plot struct {
-	Name string // completes the file's name; may be ""
+	Name string // suffix of the file name; may be ""
 	svg.Plot
 }
 
-// begin returns the empty report of results. Without a folder of data they are of one draw of
-// synthetic data.
+// begin returns an empty report of the results. Without a folder of data, its findings are based on
+// one draw of synthetic data.
 func (s *results) begin(e Experiment) *Report {
 	return &Report{Name: e.Name, Title: e.Title, once: s.options.Data == ""}
 }
 
-// newReport begins the report of an experiment that is no study.
+// newReport returns an empty report of an experiment that is not a study.
 func newReport(e Experiment, o Options, source string) *Report {
 	r := &Report{Name: e.Name, Title: e.Title}
 	r.fact("source", "%s", source)
@@ -83,9 +83,9 @@ func (r *Report) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// Write writes the report's files into the folder dir, which it does not make:
-// NAME.txt, NAME.json, NAME.csv and NAME.svg, further sheets and plots as
-// NAME-x.csv and NAME-x.svg, NAME-claims.csv and NAME-orders.csv among them. It returns their paths.
+// Write writes the report's files into the existing folder dir: NAME.txt, NAME.json, NAME.csv and
+// NAME.svg. Further sheets and plots are NAME-x.csv and NAME-x.svg, such as NAME-claims.csv and
+// NAME-orders.csv. It returns the paths.
 func (r *Report) Write(dir string) ([]string, error) {
 	var paths []string
 	write := func(suffix, extension string, fn func(io.Writer) error) error {
@@ -112,7 +112,7 @@ func (r *Report) Write(dir string) ([]string, error) {
 	return append(paths, plots...), err
 }
 
-// WritePlots writes the plots alone.
+// WritePlots writes only the plots, into the existing folder dir. It returns their paths.
 func (r *Report) WritePlots(dir string) ([]string, error) {
 	var paths []string
 	for i := range r.Plots {
@@ -125,7 +125,7 @@ func (r *Report) WritePlots(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// allSheets returns the sheets and, if there are any, the sheets of claims and orders.
+// allSheets returns the sheets, and the sheets of claims and of orders if there are any.
 func (r *Report) allSheets() []Sheet {
 	all := slices.Clone(r.Sheets)
 	if len(r.Claims) > 0 {
@@ -137,7 +137,7 @@ func (r *Report) allSheets() []Sheet {
 	return all
 }
 
-// plotName is the name of a plot's file.
+// plotName returns the file name of a plot.
 func (r *Report) plotName(i int) string {
 	if r.Plots[i].Name == "" {
 		return r.Name + ".svg"
@@ -145,13 +145,13 @@ func (r *Report) plotName(i int) string {
 	return r.Name + "-" + r.Plots[i].Name + ".svg"
 }
 
-// WriteCSV writes the sheet with a header; floats keep all digits, nil is empty.
+// WriteCSV writes the sheet with a header. Floats have full precision, and nil is empty.
 func (s *Sheet) WriteCSV(w io.Writer) error {
 	return rows.WriteCSV(w, s.Columns, s.Rows)
 }
 
-// reportJSON is the stable JSON form: sheets as lists of objects, the unnamed
-// one as "results".
+// reportJSON is the stable JSON form of a report. A sheet is a list of objects. The name of the
+// first sheet is "results".
 type reportJSON struct {
 	Experiment string                      `json:"experiment"`
 	Title      string                      `json:"title"`
@@ -184,7 +184,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return enc.Encode(text)
 }
 
-// WriteText writes title, facts, tables and notes to be read in a terminal.
+// WriteText writes title, facts, tables and notes for reading in a terminal.
 func (r *Report) WriteText(w io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, r.Title)
@@ -206,7 +206,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
-// Closing returns the lines that stand below the tables.
+// Closing returns the lines below the tables.
 func (r *Report) Closing() []string {
 	var lines []string
 	if len(r.Claims) > 0 {
@@ -251,7 +251,7 @@ func (t *Table) line(b *bytes.Buffer, cells []string, widths []int) {
 	fmt.Fprintln(b, strings.TrimRight("  "+strings.Join(parts, "  "), " "))
 }
 
-// pad fills a text with blanks up to a width, behind it or, for numbers, before.
+// pad fills a text with blanks up to a width: behind the text if left is set, otherwise before it.
 func pad(s string, width int, left bool) string {
 	blanks := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 	if left {

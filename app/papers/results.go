@@ -13,51 +13,51 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// results is what came out of a study.
+// results contains the results of a study.
 type results struct {
 	*study
 	options Options
-	missing []string  // sets that were not found
-	columns []*column // set by set, each with its readings
+	missing []string  // names of sets that were not found
+	columns []*column // sets in order, and the readings of each set
 }
 
-// column is what came out on one set as one reading takes it.
+// column contains the results on one set in one reading.
 type column struct {
 	source
 	reading reading
-	removed int      // documents that the reading removed from the test parts
-	dropped []int    // queries that the reading removed from the test part of each fold
-	names   []string // of the folds
-	queries int      // of all test parts, as published
-	lowest  float64  // share of the test documents that have the lowest grade of their query
+	removed int      // number of documents that the reading removed from the test parts
+	dropped []int    // number of queries that the reading removed from the test part of each fold
+	names   []string // names of the folds
+	queries int      // number of queries in all test parts, before the reading removes any
+	lowest  float64  // share of test documents with the lowest grade of their query
 
-	rows  [][]*tune.Row // by row, then seed; a row without a method has none
+	rows  [][]*tune.Row // by row, then seed; empty for a row without a method
 	views []view
 }
 
-// view is a column's numbers in one convention.
+// view contains a column's numbers in one convention.
 type view struct {
 	convention measure.Convention
 	measures   []string
 	published  numbers
 	values     [][]map[string]number // by row, seed and measure
 	trivial    map[string][]trivial  // by measure
-	strata     []stratum             // of an average
+	strata     []stratum             // the sets of an average; nil for a single set
 }
 
-// number is one measure of one row.
+// number is the value of a measure for one row and seed.
 type number struct {
-	mean, neutral, pooled float64   // as tune.Summary has them
-	each                  []float64 // on the test queries
+	mean, neutral, pooled float64   // means of [tune.Summary]
+	each                  []float64 // value on each test query
 
-	// tried is what every setting has, a fold each; nil where there is no published number.
+	// tried contains the results of every setting, by fold. It is nil without published numbers.
 	tried []stats.Tried
 }
 
-// numbers are published values by row and measure.
+// numbers contains published values by row and measure.
 type numbers map[string]map[string]float64
 
-// of returns a value, NaN if it was not published.
+// of returns a published value, or NaN if there is none.
 func (n numbers) of(row, m string) float64 {
 	if v, ok := n[row][m]; ok {
 		return v
@@ -65,10 +65,10 @@ func (n numbers) of(row, m string) float64 {
 	return math.NaN()
 }
 
-// newColumn returns a column without rows, and the folds as the reading takes them.
+// newColumn returns a column without rows, and the folds after applying the reading.
 func newColumn(s *source, r reading, folds []tune.Fold) (*column, []tune.Fold, error) {
 	c := &column{source: *s, reading: r, queries: queries(folds), lowest: lowestShare(folds)}
-	c.folds = nil // a set may be large, and is done with
+	c.folds = nil // release the folds, which may be large
 	for i := range folds {
 		c.names = append(c.names, folds[i].Name)
 	}
@@ -83,7 +83,7 @@ func newColumn(s *source, r reading, folds []tune.Fold) (*column, []tune.Fold, e
 	return c, taken, nil
 }
 
-// kept returns the number of test queries that the reading leaves.
+// kept returns the number of test queries that remain after the reading.
 func (c *column) kept() int {
 	n := c.queries
 	for _, dropped := range c.dropped {
@@ -92,7 +92,8 @@ func (c *column) kept() int {
 	return n
 }
 
-// cleaning says what a reading that cleans leaves and removes; "" for other readings.
+// cleaning describes the effect of a reading that cleans the data. It returns "" for other
+// readings.
 func (c *column) cleaning() string {
 	if !c.reading.clean {
 		return ""
@@ -100,7 +101,7 @@ func (c *column) cleaning() string {
 	return fmt.Sprintf("; cleaning leaves %d test queries and removes %d test documents", c.kept(), c.removed)
 }
 
-// heading names the column within the study.
+// heading returns the name of the column within the study.
 func (c *column) heading(s *study) string {
 	if len(s.readings) > 1 {
 		return c.name + ", " + c.reading.name
@@ -108,8 +109,7 @@ func (c *column) heading(s *study) string {
 	return c.name
 }
 
-// lowestShare returns the share of the test documents that have the lowest grade of
-// their query.
+// lowestShare returns the share of test documents with the lowest grade of their query.
 func lowestShare(folds []tune.Fold) float64 {
 	lowest, all := 0, 0
 	for _, f := range folds {
@@ -127,8 +127,9 @@ func lowestShare(folds []tune.Fold) float64 {
 	return float64(lowest) / float64(all)
 }
 
-// measured returns the views of a column: the numbers of tuning, or the chosen models' numbers in
-// other conventions. With published numbers, the views also hold the evidence for verdicts.
+// measured returns the views of a column: the results of tuning, or the results of the chosen
+// models in other conventions. With published numbers, views also contain the evidence for
+// verdicts.
 func (s *study) measured(ctx context.Context, c *column, folds []tune.Fold) ([]view, error) {
 	views := []view{{convention: s.convention, measures: s.measures}}
 	if s.views != nil {
@@ -149,7 +150,7 @@ func (s *study) measured(ctx context.Context, c *column, folds []tune.Fold) ([]v
 	return views, nil
 }
 
-// forgetModels frees the models of the settings that were not chosen.
+// forgetModels frees the models of settings that were not chosen.
 func (c *column) forgetModels() {
 	for _, seeds := range c.rows {
 		for _, row := range seeds {
@@ -160,7 +161,7 @@ func (c *column) forgetModels() {
 	}
 }
 
-// measure fills in the values of a view, and what its verdicts rest on.
+// measure sets the values of a view, and the evidence for its verdicts.
 func (s *study) measure(c *column, v *view, folds []tune.Fold, features []*model.Model) error {
 	j, err := v.judge(folds)
 	if err != nil {
@@ -189,7 +190,7 @@ func (s *study) measure(c *column, v *view, folds []tune.Fold, features []*model
 	return nil
 }
 
-// summarised returns the numbers that tuning gave.
+// summarised returns the numbers that tuning computed.
 func summarised(row *tune.Row) map[string]number {
 	values := make(map[string]number)
 	for _, s := range row.Measures {
@@ -207,7 +208,7 @@ func perQuery(row *tune.Row, m measure.Measure) []float64 {
 	return all
 }
 
-// means returns a measure of a row by seed.
+// means returns a row's mean of a measure for each seed.
 func (v *view) means(row int, m string) []float64 {
 	var means []float64
 	for _, values := range v.values[row] {
@@ -216,10 +217,10 @@ func (v *view) means(row int, m string) []float64 {
 	return means
 }
 
-// mean is that over the seeds, NaN for a row without results.
+// mean returns a row's mean of a measure over folds and seeds. It is NaN for a row without results.
 func (v *view) mean(row int, m string) float64 { return mean(v.means(row, m)) }
 
-// each returns a row's values on the test queries, as means over the seeds.
+// each returns a row's value on each test query, averaged over the seeds.
 func (v *view) each(row int, m string) []float64 {
 	var sum []float64
 	for _, values := range v.values[row] {
@@ -234,13 +235,13 @@ func (v *view) each(row int, m string) []float64 {
 	return sum
 }
 
-// place locates a number: a measure of a row in a view of a column. For chosen settings it locates a
-// fold of a row and a setting that was tried there.
+// place identifies a number: a measure of a row in a view of a column. For settings, it identifies
+// a fold of a row, and a setting in this fold.
 type place struct {
 	results *results
 	column  *column
 	view    *view
-	at      int // of the row
+	at      int // index of the row
 	seed    int
 	measure string
 
@@ -250,10 +251,10 @@ type place struct {
 
 func (p *place) row() *row { return &p.results.rows[p.at] }
 
-// tuned is what tune.Run gave for the row.
+// tuned returns the result of tune.Run for the row and the seed.
 func (p *place) tuned() *tune.Row { return p.column.rows[p.at][p.seed] }
 
-// number returns ours with the place's seed.
+// number returns our number for the place's seed.
 func (p *place) number() number {
 	if seeds := p.view.values[p.at]; p.seed < len(seeds) {
 		return seeds[p.seed][p.measure]
@@ -261,21 +262,22 @@ func (p *place) number() number {
 	return number{mean: math.NaN(), neutral: math.NaN(), pooled: math.NaN()}
 }
 
-// ours is the mean over folds and seeds.
+// ours returns our mean over folds and seeds.
 func (p *place) ours() float64 { return p.view.mean(p.at, p.measure) }
 
-// published is the published number of the row, NaN if there is none.
+// published returns the published number of the row, or NaN if there is none.
 func (p *place) published() float64 { return p.view.published.of(p.row().name, p.measure) }
 
-// among chooses rows; nil chooses all.
+// among selects rows. nil selects all rows.
 type among func(*row) bool
 
-// inGroups chooses the rows of some groups.
+// inGroups selects the rows of the named groups.
 func inGroups(groups ...string) among {
 	return func(r *row) bool { return slices.Contains(groups, r.group) }
 }
 
-// places goes over all numbers of some rows: readings, their sets, views, rows, measures.
+// places iterates over all numbers of the selected rows, in the order of readings, sets, views,
+// rows and measures.
 func (s *results) places(of among) iter.Seq[*place] {
 	return func(yield func(*place) bool) {
 		for k := range s.readings {
@@ -304,7 +306,7 @@ func (s *results) placesIn(c *column, of among, yield func(*place) bool) bool {
 	return true
 }
 
-// tunings goes over the rows that were trained: columns, rows, seeds.
+// tunings iterates over the trained rows, in the order of columns, rows and seeds.
 func (s *results) tunings(of among) iter.Seq[*place] {
 	return func(yield func(*place) bool) {
 		for _, c := range s.columns {
@@ -333,9 +335,9 @@ func (s *results) columnsOf(k int) []*column {
 	return all
 }
 
-// bestAmong returns, for every seed, the row with all settings of the named rows. In every fold it
-// takes the first row with the best validation value. The rows must have the same numbers of seeds, if
-// any, and the same selection measure.
+// bestAmong returns, for every seed, a row that combines the settings of the named rows. In every
+// fold it takes the first named row with the best validation value. The named rows must have the
+// same number of seeds and the same selection measure.
 func (s *study) bestAmong(c *column, names []string) []*tune.Row {
 	first := c.rows[s.rowNamed(names[0])]
 	all := make([]*tune.Row, len(first))
@@ -349,7 +351,7 @@ func (s *study) bestAmong(c *column, names []string) []*tune.Row {
 	return all
 }
 
-// merged returns the row that rows of one method are together.
+// merged combines rows of one method into a row with all their settings.
 func merged(rows []*tune.Row) *tune.Row {
 	all := &tune.Row{Entry: rows[0].Entry, Folds: slices.Clone(rows[0].Folds)}
 	for _, row := range rows[1:] {

@@ -19,22 +19,21 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// The data of most experiments are the seven sets of LETOR 3.0. A folder
-// holds them as DIR/TD2003/Fold1 …, any of them; or it is one set's own folder,
-// DIR/Fold1 ….
+// Most experiments use the seven sets of LETOR 3.0. A folder contains any of them as
+// DIR/TD2003/Fold1 …, or it is the folder of one set, DIR/Fold1 ….
 
-// letorSet is a set that numbers were published for.
+// letorSet is a set with published numbers.
 type letorSet struct {
 	name      string
-	queries   int // its weight in the paper's micro-average
-	documents int // only where used to recognise it
+	queries   int // also its weight in the paper's micro-average
+	documents int // set only if needed to recognize the set
 	features  int
 }
 
-// letorSetList are the sets that an experiment is about.
+// letorSetList lists the sets of an experiment.
 type letorSetList []letorSet
 
-// letorSets are the seven of LETOR 3.0.
+// letorSets are the seven sets of LETOR 3.0.
 var letorSets = letorSetList{
 	{name: "TD2003", queries: 50},
 	{name: "TD2004", queries: 75},
@@ -45,7 +44,7 @@ var letorSets = letorSetList{
 	{name: "OHSUMED", queries: 106, documents: 16140, features: 45},
 }
 
-// names lists their names.
+// names returns the names of the sets.
 func (l letorSetList) names() []string {
 	names := make([]string, len(l))
 	for i, s := range l {
@@ -54,7 +53,7 @@ func (l letorSetList) names() []string {
 	return names
 }
 
-// named returns the set of that name, in any case.
+// named returns the named set. It ignores case.
 func (l letorSetList) named(name string) (letorSet, bool) {
 	i := slices.IndexFunc(l, func(s letorSet) bool { return strings.EqualFold(s.name, name) })
 	if i < 0 {
@@ -66,15 +65,14 @@ func (l letorSetList) named(name string) (letorSet, bool) {
 // source is a set that an experiment can read.
 type source struct {
 	name  string
-	dir   string      // "" if folds are there
+	dir   string      // "" if folds is set
 	folds []tune.Fold // nil until read
-	about string      // what the data are, if not the set itself
+	about string      // description of data that are not the set itself
 
-	opened func(io.Closer) // of Options
+	opened func(io.Closer) // Options.Opened
 }
 
-// read returns the folds. They are not kept, for the seven sets together are
-// large.
+// read returns the folds. It does not store them, because the seven sets together are large.
 func (s *source) read() ([]tune.Fold, error) {
 	if s.folds != nil {
 		return s.folds, nil
@@ -100,8 +98,8 @@ func readFolds(dir string, opened func(io.Closer)) ([]tune.Fold, error) {
 	return folds, err
 }
 
-// find looks for the sets that o names, or else for the whole list. It returns the sets found and
-// the names of the missing ones.
+// find looks for the sets that o names, or by default for all sets of the list. It returns the sets
+// found, and the names of the missing ones.
 func (l letorSetList) find(o Options) (found []source, missing []string, err error) {
 	if o.Data == "" {
 		return nil, nil, inputError("no data: expected a folder with %s, or with one set's Fold1 … FoldK", strings.Join(l.names(), ", "))
@@ -141,8 +139,8 @@ func (l letorSetList) find(o Options) (found []source, missing []string, err err
 	return found, missing, nil
 }
 
-// findOne returns the set whose folds lie in the folder itself. Its name is the caller's, else the one
-// recognised by size, else the folder's.
+// findOne returns the set whose folds are in the folder itself. Its name is o.Set, or the name of
+// the known set with this size, or the folder's name.
 func (l letorSetList) findOne(o Options) (found []source, missing []string, err error) {
 	folds, err := readFolds(o.Data, o.Opened)
 	if err != nil {
@@ -173,8 +171,8 @@ func (l letorSetList) findOne(o Options) (found []source, missing []string, err 
 	return []source{s}, missing, nil
 }
 
-// only returns the sets of some names to run on: of a folder of several those, unless the
-// caller says which.
+// only returns a function that finds the named sets. It ignores other sets in the folder unless
+// Options.Set names them.
 func (l letorSetList) only(names ...string) func(Options) ([]source, []string, error) {
 	return func(o Options) (found []source, missing []string, err error) {
 		all, absent, err := l.find(o)
@@ -198,8 +196,9 @@ func (l letorSetList) only(names ...string) func(Options) ([]source, []string, e
 	}
 }
 
-// preferred returns the one set of an experiment. Options.Set chooses it; without that it is the set of
-// the name, or the first there is. Another set is described by otherwise, with %s for its name.
+// preferred returns a function that finds the set of an experiment with a single set. Options.Set
+// chooses it. By default it is the named set, or the first set found. otherwise describes another
+// set; %s stands for its name.
 func preferred(name, otherwise string) func(Options) ([]source, []string, error) {
 	return func(o Options) ([]source, []string, error) {
 		found, _, err := letorSets.find(o)
@@ -217,8 +216,8 @@ func preferred(name, otherwise string) func(Options) ([]source, []string, error)
 	}
 }
 
-// recognise returns the name of the set with the folds' numbers of queries, documents and
-// features, or "".
+// recognise returns the name of the set with the folds' numbers of queries, documents and features.
+// It returns "" if there is none.
 func (l letorSetList) recognise(folds []tune.Fold) string {
 	documents := 0
 	for _, f := range folds {
@@ -232,35 +231,35 @@ func (l letorSetList) recognise(folds []tune.Fold) string {
 	return ""
 }
 
-// reading says how a set's documents and grades are taken.
+// reading describes how a set's documents and grades are used.
 type reading struct {
-	name    string // of folders and in sheets
-	folder  string // "" for the name
+	name    string // name in file paths and sheets
+	folder  string // name of the folder; "": the name of the reading
 	about   string
 	clean   bool
-	columns []int  // of features, from 1; nil for all
-	only    string // the set that it is for, "" for any
+	columns []int  // feature numbers, from 1; nil for all
+	only    string // name of the only set for the reading; "" for any
 
-	incomparable string // why numbers are not held against published ones; "" if they are
+	incomparable string // reason why numbers are not comparable with published ones; otherwise ""
 }
 
-// The two readings under which whole tables are computed. What the paper did is
-// not known for certain; dropping the bad copies and making grades binary comes
-// closest to its results on OHSUMED.
+// The two readings for whole tables. The paper's procedure is not known for certain. The reading
+// cleaned comes closest to the paper's results on OHSUMED. It removes contradictory copies and
+// makes grades binary.
 var (
 	asPublished = reading{name: "published", about: "the published data and their grades"}
 	cleaned     = reading{name: "cleaned", about: "reading R2 (of documents with equal features but contradictory relevance the irrelevant ones removed) and queries without a relevant document removed, in training, validation and test data; relevance binary: grade 1 or more", clean: true}
 )
 
-// readingsFor returns the readings that are for all of the sets.
+// readingsFor returns the readings that apply to all of the sets.
 func readingsFor(readings []reading, sets []source) []reading {
 	return slices.DeleteFunc(slices.Clone(readings), func(r reading) bool {
 		return r.only != "" && slices.ContainsFunc(sets, func(s source) bool { return s.name != r.only })
 	})
 }
 
-// apply returns the folds as the reading takes them, and how many documents it
-// removed from the test parts. It is an error if cleaning leaves nothing of a part.
+// apply returns the folds after applying the reading, and the number of documents removed from the
+// test parts. It returns an error if cleaning leaves a part empty.
 func (r reading) apply(folds []tune.Fold) (taken []tune.Fold, removed int, err error) {
 	if !r.clean && r.columns == nil {
 		return folds, 0, nil
@@ -276,7 +275,7 @@ func (r reading) apply(folds []tune.Fold) (taken []tune.Fold, removed int, err e
 	return taken, removed, nil
 }
 
-// take returns a part of a fold as the reading takes it.
+// take returns a part of a fold after applying the reading.
 func (r reading) take(d *dataset.Dataset) *dataset.Dataset {
 	if r.clean {
 		d, _ = dataset.Clean(d, dataset.DropBad, 1)
@@ -292,7 +291,7 @@ func (r reading) take(d *dataset.Dataset) *dataset.Dataset {
 	if r.columns != nil {
 		var columns []int
 		for _, c := range r.columns {
-			if c <= d.Features { // small data made for tests have fewer
+			if c <= d.Features { // small test data have fewer features
 				columns = append(columns, c-1)
 			}
 		}
@@ -306,13 +305,13 @@ func (r reading) take(d *dataset.Dataset) *dataset.Dataset {
 //go:embed published/*.csv
 var publishedFiles embed.FS
 
-// publishedTable reads an embedded table as its header and rows.
+// publishedTable returns the header and the rows of an embedded table.
 func publishedTable(name string) (header []string, rows [][]string) {
 	f, err := publishedFiles.Open("published/" + name)
 	if err != nil {
 		panic(err) // the file is part of the program
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read
 	all, err := csv.NewReader(f).ReadAll()
 	if err != nil || len(all) == 0 {
 		panic(fmt.Sprintf("published table %s: %v", name, err))
@@ -320,7 +319,7 @@ func publishedTable(name string) (header []string, rows [][]string) {
 	return all[0], all[1:]
 }
 
-// publishedNumbers reads a table whose first column names the row and whose others are
+// publishedNumbers reads a table. Its first column names the row, and the other columns are
 // measures.
 func publishedNumbers(name string) numbers {
 	header, rows := publishedTable(name)
@@ -333,8 +332,8 @@ func publishedNumbers(name string) numbers {
 	return found
 }
 
-// publishedOnSet reads a table whose first columns name the set and the row; its numbers
-// are divided by the unit. It is nil for a set that the table lacks.
+// publishedOnSet reads a table whose first two columns name the set and the row. It divides the
+// numbers by unit. It returns nil for a set that is not in the table.
 func publishedOnSet(name, set string, unit float64) numbers {
 	var found numbers
 	header, rows := publishedTable(name)
@@ -352,7 +351,7 @@ func publishedOnSet(name, set string, unit float64) numbers {
 	return found
 }
 
-// measureOf returns our name of a printed measure: NDCG@5 and N@5 are ndcg@5.
+// measureOf returns our name of a printed measure. NDCG@5 and N@5 become ndcg@5.
 func measureOf(printed string) string {
 	m := strings.ToLower(printed)
 	if k, short := strings.CutPrefix(m, "n@"); short {
@@ -361,7 +360,7 @@ func measureOf(printed string) string {
 	return strings.Replace(m, "meanndcg", "mean-ndcg", 1)
 }
 
-// set puts a number in its place.
+// set stores a number.
 func (n numbers) set(row, m string, v float64) {
 	if n[row] == nil {
 		n[row] = make(map[string]float64)
@@ -378,18 +377,19 @@ func parse(text string) float64 {
 }
 
 // The .gov sets of LETOR 3.0 are not available everywhere. Synthetic data of the same shape replace
-// them. They show how a method behaves, not how good it is on the real set.
+// them. These data show how a method behaves, not how good it is on the real set.
 
-// govSize is the size of such data.
+// govSize is the size of synthetic data that replace a .gov set. docs is the number of documents in
+// a query.
 type govSize struct {
 	queries, docs int
 }
 
-// hp2004Size is the size of HP2004: 74,409 documents of 75 queries.
+// hp2004Size is the size of HP2004, which has 74,409 documents in 75 queries.
 var hp2004Size = govSize{queries: 75, docs: 992}
 
-// syntheticGov returns data of the shape of named-page and home-page finding
-// (one relevant document a query) in five folds.
+// syntheticGov returns data like named-page and home-page finding, with one relevant document in
+// each query, in five folds.
 func syntheticGov(size govSize, seed uint64) (source, error) {
 	shape, err := synth.Lookup("gov1")
 	if err != nil {
@@ -401,7 +401,7 @@ func syntheticGov(size govSize, seed uint64) (source, error) {
 		size.queries, size.docs, options.Features))
 }
 
-// inFolds makes data of a shape and divides them into five folds.
+// inFolds generates data of a shape and divides them into five folds.
 func inFolds(shape synth.Shape, options synth.Options, about string) (source, error) {
 	d, err := shape.Generate(options)
 	if err != nil {
@@ -423,9 +423,8 @@ func inFolds(shape synth.Shape, options synth.Options, about string) (source, er
 	return s, nil
 }
 
-// hp2004 returns the data of the paper's Figures 4 to 8: HP2004 if it is there,
-// else what --set names or the first set there is; made data if no folder is
-// given.
+// hp2004 returns the data for the paper's Figures 4 to 8. These are the set that --set names, or by
+// default HP2004, or the first set found. Without a folder it returns synthetic data.
 func hp2004(o Options, size govSize) (source, error) {
 	if o.Data == "" {
 		if o.Set != "" {
@@ -440,8 +439,9 @@ func hp2004(o Options, size govSize) (source, error) {
 	return found[0], nil
 }
 
-// onHP2004 is for experiments that do more than tune. It returns the results of a study before
-// training, and its folds as the reading takes them, the first only if asked.
+// onHP2004 is for experiments that do more than tune methods. It returns the results of a study
+// before training, and its folds after applying the reading. If firstFold is set, it returns the
+// first fold only.
 func (s *study) onHP2004(o Options, size govSize, taken reading, firstFold bool) (*results, []tune.Fold, error) {
 	data, err := hp2004(o, size)
 	if err != nil {

@@ -19,88 +19,87 @@ import (
 
 // study declares an experiment of the most common kind. Methods are tuned on the folds of data
 // sets, and the results of the chosen models are compared with published numbers. The fields up to
-// published say how to train; the parts make the report.
+// records describe the training, and parts make the report.
 type study struct {
-	Experiment // Run is left to the study
+	Experiment // Run is set by experiment
 
-	// data returns the sets to run on and the names of the missing ones.
+	// data returns the sets to use, and the names of missing sets.
 	data     func(Options) (found []source, missing []string, err error)
-	sizes    letorSetList // of the published sets: data of another size are other data
-	readings []reading    // how documents and grades are taken; by default as they are
+	sizes    letorSetList // sizes of the published sets; data of another size count as other data
+	readings []reading    // readings of the data; default: as published
 
 	rows  []row
-	axis  string // what the rows are points of, if they are
-	seeds int    // that every row is trained with, from Options.Seed on; 0 means 1
-	alone bool   // every row is tuned by itself, not all of a group in one tune.Run
+	axis  string // name of the axis if the rows are points on one
+	seeds int    // number of seeds for every row, from Options.Seed on; 0: 1
+	alone bool   // tune every row by itself, instead of one tune.Run for a group
 
-	convention measure.Convention // of training, choice and measures
-	chosenBy   string             // the measure on validation data that settings are chosen by
-	measures   []string           // on test data
+	convention measure.Convention // convention of training, selection and evaluation
+	chosenBy   string             // selection measure on validation data
+	measures   []string           // measures on test data
 
-	// records is the folder of a row's finished trainings, with {set}, {reading},
-	// {row}, {group} and {seed} in their places.
+	// records is the folder of a row's finished trainings. {set}, {reading}, {row}, {group} and
+	// {seed} stand for their values.
 	records string
 
-	// published returns the published numbers on a set, nil if there are none.
+	// published returns the published numbers on a set, or nil.
 	published func(set string) numbers
-	quoted    bool // the published numbers are of baselines, quoted or run for comparison
+	quoted    bool // the published numbers are of baselines, which the paper quotes or ran for comparison
 
-	// views, if not nil, returns the conventions to measure a set's chosen models in,
-	// with the published numbers of each, instead of convention, measures and published.
+	// views, if not nil, replaces convention, measures and published. It returns the conventions in
+	// which a set's chosen models are evaluated, with the published numbers of each convention.
 	views func(set string) []view
 
 	parts []part
 }
 
-// row is a row of a study's tables: a method with what is tried.
+// row is a row of a study's tables: a method with the settings to try.
 type row struct {
-	name     string // as published, where it is
-	method   string // "" if there is none here: the row has published numbers alone, or is among others
-	training string // the training measure, "" for the method's own or none
-	trainsBy string // its convention, "" for the study's
-	scorer   string // "" for the method's own
+	name     string // the published name, if there is one
+	method   string // "" for a row of published numbers alone, or a row with among
+	training string // training measure; "" for the method's own or none
+	trainsBy string // convention of the training measure; "" for the study's
+	scorer   string // kind of scorer; "" for the method's own
 	grid     map[string][]string
 
-	// among, if not nil, names rows with a method. This row has none: in every fold it is the
-	// named row with the best validation value, as one row with all their settings would be.
+	// among, if not nil, names rows that this row combines. In every fold it is the named row with
+	// the best validation value. The result is the same as for one row with all their settings.
 	among []string
 
-	on func(*column) bool // the sets that the row is for; nil for all
+	on func(*column) bool // reports whether the row is for a set; nil for all sets
 
-	// own, if not nil, makes of a setting of the method the loss and the learner that are
-	// trained in place of the method's own.
+	// own, if not nil, returns the loss and the learner for a setting. They replace the method's
+	// own.
 	own func(settings map[string]any) (loss.Loss, train.Learner, error)
 
-	chosenBy  string // "" for the study's
-	group     string // rows of a group are tuned together, and parts may be about some groups
-	seeds     int    // 0 for the study's
-	against   string // the published row that its claims are about, if not its namesake
-	unplotted bool   // left out of curves, which have eight looks
+	chosenBy  string // selection measure; "" for the study's
+	group     string // rows of a group are tuned together; parts may be limited to groups
+	seeds     int    // number of seeds; 0 for the study's
+	against   string // published row to compare with, if its name differs
+	unplotted bool   // omitted from plots of curves, which have eight line styles
 	quoted    bool   // the published number is of a baseline
 }
 
-// part is a piece of a study's report.
+// part is a part of a study's report.
 type part interface {
 	add(s *results, r *Report)
 }
 
-// drawnSeeds is the number of seeds of rows that draw something, where the spread between
-// them is to be known.
+// drawnSeeds is the number of seeds for rows with random components, whose spread is reported.
 const drawnSeeds = 5
 
-// partFunc is a part of one experiment's own.
+// partFunc is a part that belongs to one experiment.
 type partFunc func(s *results, r *Report)
 
 func (f partFunc) add(s *results, r *Report) { f(s, r) }
 
-// experiment returns what the registry lists.
+// experiment returns the study as an experiment for the registry.
 func (s study) experiment() Experiment {
 	e := s.Experiment
 	e.Run, e.study = s.run, &s
 	return e
 }
 
-// run trains and reports.
+// run trains all rows and returns the report.
 func (s study) run(ctx context.Context, o Options) (*Report, error) {
 	found, err := s.train(ctx, o)
 	if err != nil {
@@ -117,7 +116,7 @@ func (r *Report) add(s *results, parts ...part) {
 	}
 }
 
-// train tunes every row on every set as every reading takes it.
+// train tunes every row on every set in every reading.
 func (s *study) train(ctx context.Context, o Options) (*results, error) {
 	sources, missing, err := s.data(o)
 	if err != nil {
@@ -181,8 +180,8 @@ func (s *study) trainColumn(ctx context.Context, o Options, c *column, folds []t
 	return nil
 }
 
-// groups returns the numbers of the rows that are tuned together on a column with the k-th seed.
-// They agree in the settings of a whole tune.Run.
+// groups returns the indices of the rows that one tune.Run tunes together on a column, for the k-th
+// seed. These rows agree in the settings that tune.Run has for all methods.
 func (s *study) groups(c *column, k int) [][]int {
 	type key struct {
 		scorer, chosenBy, group string
@@ -208,8 +207,8 @@ func (s *study) groups(c *column, k int) [][]int {
 	return groups
 }
 
-// tune computes some rows; their common settings are read from the first. Ties stay in the order of the
-// file, as in LETOR's evaluation.
+// tune tunes the rows in members, which have the common settings of the first. Tied documents keep
+// the order of the file, as in LETOR's evaluation.
 func (s *study) tune(ctx context.Context, o Options, c *column, members []int, folds []tune.Fold) ([]tune.Row, error) {
 	first := &s.rows[members[0]]
 	config := tune.Config{Folds: folds, Convention: s.convention, Scorer: first.scorer, Seed: o.Seed, Jobs: o.Jobs, KeepModels: s.published != nil || s.views != nil}
@@ -241,10 +240,10 @@ func (s *study) tune(ctx context.Context, o Options, c *column, members []int, f
 	return result.Rows, nil
 }
 
-// stage names a tune.Run for progress messages.
+// stage returns the name of a tune.Run for progress messages.
 func (s *study) stage(c *column, r *row, seed uint64) string {
 	var words []string
-	if strings.Contains(s.records, "{set}") { // there may be several
+	if strings.Contains(s.records, "{set}") { // there may be several sets
 		words = append(words, c.heading(s))
 	}
 	if s.alone {
@@ -261,10 +260,10 @@ func (s *study) stage(c *column, r *row, seed uint64) string {
 	return strings.Join(words, ", ")
 }
 
-// chooser is the measure on validation data that a row's settings are chosen by.
+// chooser returns the measure on validation data that selects a row's settings.
 func (s *study) chooser(r *row) string { return cmp.Or(r.chosenBy, s.chosenBy) }
 
-// entry returns what tune.Run needs of the row.
+// entry returns the row in the form that tune.Run needs.
 func (r *row) entry(c measure.Convention) (tune.Entry, error) {
 	m, err := method.Lookup(r.method)
 	if err != nil {
@@ -295,10 +294,10 @@ func (r *row) entry(c measure.Convention) (tune.Entry, error) {
 	return e, err
 }
 
-// reported are the measures of LogRank's tables, in its order.
+// reported are the measures of LogRank's tables, in their order.
 var reported = []string{"ndcg@1", "ndcg@5", "ndcg@10", "map"}
 
-// ndcgUpTo names NDCG@1 … NDCG@k.
+// ndcgUpTo returns the names of NDCG@1 … NDCG@k.
 func ndcgUpTo(k int) []string {
 	names := make([]string, k)
 	for i := range names {
@@ -307,13 +306,13 @@ func ndcgUpTo(k int) []string {
 	return names
 }
 
-// letor3 is the convention of most experiments here.
+// letor3 is the convention of most experiments.
 var letor3 = measure.LETOR3
 
-// title of a measure: "NDCG@10".
+// title returns the printed name of a measure: "NDCG@10".
 func title(m string) string { return strings.ToUpper(m) }
 
-// rowNamed returns the number of the row of that name, −1 if there is none.
+// rowNamed returns the index of the named row, or −1 if there is none.
 func (s *study) rowNamed(name string) int {
 	return slices.IndexFunc(s.rows, func(r row) bool { return r.name == name })
 }

@@ -14,22 +14,20 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// Took is the time that an experiment took.
+// Took is the time of an experiment.
 type Took struct {
 	Run time.Duration // this run
 
-	// All is the sum of this and the earlier runs with the same records and the
-	// same command, whose finished trainings this one found. It is Run where
-	// no trainings are recorded.
+	// All is the total time of this run, and of earlier runs with the same records and command
+	// whose finished trainings this run reused. It equals Run if trainings are not recorded.
 	All time.Duration
 }
 
-// timedEvery is how often the time spent is written down, so that a run that is
-// killed counts nearly in full.
+// timedEvery is the interval at which the time is saved, so that the time of a killed run is almost
+// complete.
 const timedEvery = 5 * time.Second
 
-// Timed runs the experiment and returns the time it took. The time is kept among the
-// records, by command.
+// Timed runs the experiment and returns its time. The records contain the time of each command.
 func (e *Experiment) Timed(ctx context.Context, o Options) (*Report, Took, error) {
 	s, err := newStopwatch(o)
 	if err != nil {
@@ -44,7 +42,7 @@ func (e *Experiment) Timed(ctx context.Context, o Options) (*Report, Took, error
 	}
 	r, err := e.Run(ctx, o)
 	if err != nil && !s.begun() {
-		return nil, Took{}, err // nothing was trained, and no folder made for it
+		return nil, Took{}, err // nothing was trained, and no folder was created
 	}
 	took, saved := s.stop()
 	return r, took, errors.Join(err, saved)
@@ -81,10 +79,10 @@ func newStopwatch(o Options) (*stopwatch, error) {
 	return s, nil
 }
 
-// mostSeconds is more than any experiment takes: some thirty years.
+// mostSeconds is about thirty years, more than any experiment takes.
 const mostSeconds = 1e9
 
-// parseSeconds reads how many seconds each command took.
+// parseSeconds parses the time of each command, in seconds.
 func parseSeconds(text []byte) (map[string]float64, error) {
 	var seconds map[string]float64
 	if err := json.Unmarshal(text, &seconds); err != nil {
@@ -98,7 +96,7 @@ func parseSeconds(text []byte) (map[string]float64, error) {
 	return seconds, nil
 }
 
-// tick writes the time down now and then. What goes wrong shows at the end.
+// tick saves the time at intervals of timedEvery. It ignores errors, because stop reports them.
 func (s *stopwatch) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +117,7 @@ func (s *stopwatch) stop() (Took, error) {
 	return took, err
 }
 
-// begun reports whether there is a folder of records.
+// begun reports whether the folder of records exists. It is true if nothing is recorded.
 func (s *stopwatch) begun() bool {
 	if s.path == "" {
 		return true
@@ -128,7 +126,7 @@ func (s *stopwatch) begun() bool {
 	return err == nil
 }
 
-// recorded reports whether the records hold anything but times.
+// recorded reports whether the folder of records contains anything besides times.
 func (s *stopwatch) recorded() bool {
 	if s.path == "" {
 		return false
@@ -137,7 +135,7 @@ func (s *stopwatch) recorded() bool {
 	return err == nil && len(entries) > 1
 }
 
-// save writes the file with the time until now.
+// save writes the file with the time so far.
 func (s *stopwatch) save() error {
 	s.saved = time.Now()
 	if s.path == "" {

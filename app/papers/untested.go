@@ -1,10 +1,10 @@
 package papers
 
-// untested is a claim that no experiment decides.
+// untested is a claim that no experiment tests.
 type untested struct{ section, claim, reason string }
 
-// notTested lists such claims by paper. With the experiments' findings, every claim of a paper has a
-// line on the page of verdicts.
+// notTested lists the untested claims by paper. With them, the page of verdicts has a row for every
+// claim of a paper.
 var notTested = map[string][]untested{
 	"LogRank": {
 		{"abstract and 4", "the Monte Carlo sampler is new and efficient, and serves a quasi-Newton optimiser", "novelty, and no time is given; that L-BFGS needs rankings drawn once has a line in section 4"},
@@ -62,7 +62,7 @@ var notTested = map[string][]untested{
 	},
 }
 
-// untestedLines returns a paper's claims as lines of the page.
+// untestedLines returns a paper's untested claims as rows of the page.
 func untestedLines(paper string) []heldLine {
 	var lines []heldLine
 	for _, c := range notTested[paper] {

@@ -11,12 +11,13 @@ import (
 	"github.com/listwise/listwise/model/explain"
 )
 
-// partLevels are numbers of contributions listed for a score. The largest number for which all
-// queries fit is used.
+// partLevels are numbers of contributions to list for a score. The report uses the largest number
+// with which all queries fit on the page.
 var partLevels = []int{60, 30, 20, 10, 5, 3, 2}
 
-// explain adds the contributions to the scores of the rankings: the largest number in partLevels
-// for which all queries fit. If none fits, it adds the smallest number for as many queries as fit.
+// explain adds the contributions to the scores of the rankings. It uses the largest number in
+// partLevels for which all queries fit into room bytes. If none fits, it adds the smallest number
+// for as many queries as fit.
 func (r *Report) explain(ctx context.Context, in *input, room int) error {
 	parts := partLevels[len(partLevels)-1]
 	for _, level := range partLevels {
@@ -45,8 +46,8 @@ func (r *Report) explain(ctx context.Context, in *input, room int) error {
 	return nil
 }
 
-// explainedBytes returns the largest size of explanations with the given number of contributions
-// for a score.
+// explainedBytes returns an upper bound of the size of explanations with the given number of
+// contributions for a score.
 func (r *Report) explainedBytes(in *input, parts int) int {
 	total := 0
 	for _, piece := range r.pieces {
@@ -65,9 +66,9 @@ func (r *Report) explainedBytes(in *input, parts int) int {
 	return total
 }
 
-// explanations returns the largest contributions to the scores of the documents that any system
-// ranks first, and the values of the features. Contributions of 0 are left out. It returns nil if
-// no system can be explained.
+// explanations returns the largest contributions to the scores of documents, and the values of
+// their features. The documents are those that any system ranks first. Contributions of 0 are
+// omitted. It returns nil if no system can be explained.
 func (r *Report) explanations(in *input, i, most int) (*explained, error) {
 	q := in.queries[i]
 	shown, kept := in.leaders(q, firstDocs), in.kept(q)
@@ -78,7 +79,7 @@ func (r *Report) explanations(in *input, i, most int) (*explained, error) {
 		places = packed(places, at, width(len(kept)))
 	}
 	x.Docs = string(places)
-	var all [][][]contribution // of each of the systems explained, of each document shown
+	var all [][][]contribution // by explained system and shown document
 	values := make([]valueList, len(shown))
 	for s := range in.names {
 		e := in.explained[s][q.division]
@@ -135,13 +136,13 @@ func (x *explained) pack(all [][][]contribution, values []valueList, digits int)
 	x.Parts, x.Values = string(parts), string(text)
 }
 
-// valueList has the values of some features of a document.
+// valueList contains the values of some features of a document.
 type valueList []struct {
-	feature int // of the page
+	feature int // index among the page's features
 	value   float32
 }
 
-// add adds a feature that is not in the list.
+// add adds a feature unless it is in the list.
 func (l *valueList) add(feature int, value float32) {
 	for _, v := range *l {
 		if v.feature == feature {
@@ -154,31 +155,31 @@ func (l *valueList) add(feature int, value float32) {
 	}{feature, value})
 }
 
-// leading returns the contributions of largest magnitude, at most the given number.
+// leading returns the contributions with the largest magnitudes, at most the given number.
 func leading(all []contribution, most int) []contribution {
 	slices.SortStableFunc(all, func(a, b contribution) int { return cmp.Compare(math.Abs(b.value), math.Abs(a.value)) })
 	return all[:min(len(all), most)]
 }
 
-// explainer computes the contributions of features to the scores of a model. A contribution is that
-// of package explain minus its mean over the query's documents. A feature that gives all documents
-// the same ranks none of them. The contributions add up to the difference between the score and the
+// explainer computes the contributions of features to the scores of a model. A contribution is the
+// value from package explain minus its mean over the query's documents. So a feature that adds the
+// same to all documents contributes nothing. The contributions add up to the score minus the
 // query's mean score. For a linear scorer they are w_f·(x_f − mean of f in the query). An explainer
 // is not safe for concurrent use.
 type explainer struct {
 	model   *model.Model
 	exact   *explain.Explainer
-	columns []int // of the data that are the model's features; nil: the first ones
-	places  []int // of the model's features among those of the page; nil: their numbers
+	columns []int // columns of the data for the model's features; nil: the first ones
+	places  []int // indices of the model's features on the page; nil: their numbers
 
 	at    *dataset.Query
-	parts *explain.Query // of its documents
-	mean  []float64      // over its documents, a feature each
-	score float64        // mean over its documents
+	parts *explain.Query // contributions for the documents of at
+	mean  []float64      // mean contribution of each feature over its documents
+	score float64        // mean score of its documents
 }
 
-// newExplainer returns the explainer of a model, or nil if its scores have no exact contributions
-// of features.
+// newExplainer returns the explainer of a model. It returns nil if the model's scores have no exact
+// contributions of features.
 func newExplainer(m *model.Model, d *dataset.Dataset) *explainer {
 	if m == nil {
 		return nil
@@ -194,7 +195,7 @@ func newExplainer(m *model.Model, d *dataset.Dataset) *explainer {
 	return &explainer{model: m, exact: exact, columns: columns}
 }
 
-// query sets the query whose documents are explained.
+// query prepares the explainer for the documents of a query.
 func (e *explainer) query(q *dataset.Query) error {
 	if e.at == q {
 		return nil
@@ -214,7 +215,8 @@ func (e *explainer) query(q *dataset.Query) error {
 	return nil
 }
 
-// valueOf returns a feature of the model in the data, 0 if the data lack it.
+// valueOf returns a document's value of a feature of the model. It is 0 if the data lack the
+// feature.
 func (e *explainer) valueOf(doc, feature int) float32 {
 	column := feature
 	if e.columns != nil {
@@ -231,8 +233,8 @@ type contribution struct {
 	value   float64
 }
 
-// document returns the contributions to a document's score that are not 0, in the order of the
-// features. The caller owns the slice.
+// document returns the nonzero contributions to a document's score, in the order of features. The
+// caller owns the slice.
 func (e *explainer) document(doc int) []contribution {
 	var parts []contribution
 	for j, v := range e.parts.Row(doc) {

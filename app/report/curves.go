@@ -14,21 +14,21 @@ import (
 // Curve is a learning curve.
 type Curve struct {
 	Name   string  `json:"name"`
-	Fold   string  `json:"fold,omitempty"` // "" where the training was of no fold
+	Fold   string  `json:"fold,omitempty"` // "" if the training was not for a fold
 	Points []Point `json:"points"`
 }
 
-// Point is an epoch of a descent, or an iteration of another optimizer.
+// Point is an epoch of descent, or an iteration of another optimizer.
 type Point struct {
 	Epoch      int      `json:"e"`
 	Restart    int      `json:"r,omitempty"`
 	Cost       float64  `json:"c"`           // the training objective
-	Validation *float64 `json:"v,omitempty"` // nil where there was none
+	Validation *float64 `json:"v,omitempty"` // nil without validation data
 	Best       bool     `json:"b,omitempty"` // better than all points before it
 }
 
-// ReadCurve reads a learning curve of "train --curve", a JSON object a line. After a crash, an
-// epoch may be in the file twice; the last one counts.
+// ReadCurve reads a learning curve of "train --curve", which has a JSON object in each line. After
+// a crash, an epoch may occur twice. The last occurrence counts.
 func ReadCurve(r io.Reader, name string) (Curve, error) {
 	c := Curve{Name: name}
 	lines := bufio.NewScanner(r)
@@ -60,7 +60,7 @@ func ReadCurve(r io.Reader, name string) (Curve, error) {
 	return c, nil
 }
 
-// ReadPoint reads a line of a curve.
+// ReadPoint parses a line of a learning curve.
 func ReadPoint(text []byte) (Point, error) {
 	var line struct {
 		Epoch      *int     `json:"epoch"`
@@ -75,11 +75,11 @@ func ReadPoint(text []byte) (Point, error) {
 	return Point{Epoch: *line.Epoch, Restart: line.Restart, Cost: *line.Cost, Validation: line.Validation, Best: line.Best}, nil
 }
 
-// curvePoints is the most points that a plot shows of a curve.
+// curvePoints is the largest number of points that a plot shows of a curve.
 const curvePoints = 200
 
-// thinned returns the curves with at most about curvePoints points. The first, the last and the
-// best point are kept.
+// thinned returns the curves with about curvePoints points or fewer. It keeps the first, the last
+// and the best point.
 func thinned(curves []Curve) []Curve {
 	all := make([]Curve, 0, len(curves))
 	for _, c := range curves {
@@ -108,26 +108,26 @@ func thinned(curves []Curve) []Curve {
 	return all
 }
 
-// Tuning has the validation results of the settings of a method.
+// Tuning contains the validation results of a method's settings.
 type Tuning struct {
 	Name   string    `json:"name"`
 	Points []Setting `json:"points"`
 }
 
-// Setting is a setting that was tried: its number, from 1, the mean of its validation values over
-// the folds, and the hyperparameters that vary.
+// Setting is a setting that was tried. Number counts from 1. Validation is the mean of its
+// validation values over the folds. Text contains the hyperparameters that vary.
 type Setting struct {
 	Number     int     `json:"e"`
 	Validation float64 `json:"v"`
 	Text       string  `json:"t,omitempty"`
-	Best       bool    `json:"b,omitempty"` // of all
+	Best       bool    `json:"b,omitempty"` // best of all settings
 }
 
-// mostSettings is the largest number of settings of a method on a page. The best ones are kept.
+// mostSettings is the largest number of settings of a method on a page. The best settings are kept.
 const mostSettings = 300
 
-// ReadTunings reads tuning.jsonl of tune, a JSON object a line. Settings without a validation value
-// in some fold are left out.
+// ReadTunings reads tuning.jsonl of tune, which has a JSON object in each line. It skips settings
+// without a validation value in some fold.
 func ReadTunings(r io.Reader) ([]Tuning, error) {
 	type line struct {
 		Method     string         `json:"method"`
@@ -182,7 +182,7 @@ func ReadTunings(r io.Reader) ([]Tuning, error) {
 	return all, nil
 }
 
-// varied returns the hyperparameters that are not equal in all settings, in order.
+// varied returns the names of hyperparameters that differ between settings, in alphabetical order.
 func varied(settings []map[string]any) []string {
 	var keys []string
 	for key, first := range settings[0] {
@@ -197,7 +197,7 @@ func varied(settings []map[string]any) []string {
 	return keys
 }
 
-// mark marks the best setting, and removes the worst if there are too many.
+// mark marks the best setting, and removes the worst settings if there are too many.
 func (t *Tuning) mark() {
 	if len(t.Points) == 0 {
 		return

@@ -16,7 +16,7 @@ import (
 
 const listedDocs = 20
 
-// order returns the documents of a query, best first, in the order of the measures.
+// order returns the indices of a query's documents, best first. Ties are broken as in the measures.
 func (in *input) order(system int, q query) []int {
 	grades, scores := in.at(q).Grades, in.scores(system, q)
 	if in.Ties == measure.TiesTREC {
@@ -48,10 +48,10 @@ func (in *input) order(system int, q query) []int {
 	return order
 }
 
-// explore adds the rankings and explanations of as many queries as fit into the page. Queries on
-// which the systems differ most come first.
+// explore adds the rankings and explanations of as many queries as fit into the page. It begins
+// with the queries on which the systems differ most.
 func (r *Report) explore(ctx context.Context, in *input) error {
-	r.view.Needed = "1000" // as long as it may become
+	r.view.Needed = "1000" // reserve space for the largest value
 	room, err := r.room()
 	r.view.Needed = ""
 	if err != nil {
@@ -85,13 +85,14 @@ func (r *Report) explore(ctx context.Context, in *input) error {
 	return nil
 }
 
-// length returns the number of bytes of v in the page.
+// length returns the number of bytes that v takes in the page.
 func length(v any) (int, error) {
 	text, err := json.Marshal(v)
 	return len(text) + len(`,"x":`), err
 }
 
-// byDifference returns all queries; those on which the systems differ most come first.
+// byDifference returns the indices of all queries, starting with the queries on which the systems
+// differ most.
 func (in *input) byDifference() []int {
 	all := in.values[0]
 	spread := make([]float64, len(in.queries))
@@ -107,7 +108,7 @@ func (in *input) byDifference() []int {
 	return descending(spread)
 }
 
-// descending returns the indices of values from the largest to the smallest; equal values keep
+// descending returns the indices of values from the largest to the smallest. Equal values keep
 // their order.
 func descending(values []float64) []int {
 	order := make([]int, len(values))
@@ -118,7 +119,7 @@ func descending(values []float64) []int {
 	return order
 }
 
-// leaders returns the documents, ascending, that any system ranks among its first n.
+// leaders returns the documents that any system ranks among its first n, in ascending order.
 func (in *input) leaders(q query, n int) []int {
 	in1 := make([]bool, in.at(q).Len())
 	for s := range in.names {
@@ -130,8 +131,8 @@ func (in *input) leaders(q query, n int) []int {
 	return indices(in1)
 }
 
-// kept returns the documents of a query in its details, ascending: documents that any system ranks
-// high, and all relevant ones, because measures depend on them.
+// kept returns the documents in a query's details, in ascending order. These are the documents that
+// any system ranks high, and all relevant documents, because measures depend on them.
 func (in *input) kept(q query) []int {
 	chosen := make([]bool, in.at(q).Len())
 	for _, doc := range in.leaders(q, listedDocs) {
@@ -183,7 +184,7 @@ func (r *Report) rankings(in *input, i int) details {
 	return d
 }
 
-// rangeOf returns the lowest and the highest score of retrieved documents, rounded; 0 and 0 if
+// rangeOf returns the lowest and the highest score of retrieved documents, rounded. Both are 0 if
 // there are none.
 func rangeOf(scores []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
@@ -198,7 +199,7 @@ func rangeOf(scores []float64) (low, high float64) {
 	return rounded(low, 6), rounded(high, 6)
 }
 
-// identifiers returns the ids of documents, or their places in the query if there are no ids.
+// identifiers returns the ids of documents, or their numbers in the query if there are no ids.
 func identifiers(q *dataset.Query, docs []int) []string {
 	ids, found := make([]string, len(docs)), false
 	for i, doc := range docs {

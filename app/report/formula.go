@@ -7,17 +7,17 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// formula is a measure as the scripts need it to compute the effect of exchanging two documents:
-// gains, discounts and relevance under its convention. A measure that the scripts do not know has
-// no Kind.
+// formula describes a measure for the scripts, which compute the effect of exchanging two
+// documents. It contains gains, discounts and relevance under the measure's convention. Kind is
+// empty for a measure that the scripts do not know.
 type formula struct {
 	Name     string    `json:"name"`
 	Kind     string    `json:"kind,omitempty"`
-	K        int       `json:"k,omitempty"`     // cut-off, 0 for none
-	Gains    []float64 `json:"gains,omitempty"` // of data.Grades
+	K        int       `json:"k,omitempty"`     // cut-off; 0 for none
+	Gains    []float64 `json:"gains,omitempty"` // by index in data.Grades
 	Discount []float64 `json:"discount,omitempty"`
-	Relevant int       `json:"relevant"` // the first of data.Grades that is
-	Empty    float64   `json:"empty"`    // what a query without relevant documents counts
+	Relevant int       `json:"relevant"` // index of the first relevant grade in data.Grades
+	Empty    float64   `json:"empty"`    // value of a query without relevant documents
 	Short    bool      `json:"short,omitempty"`
 }
 
@@ -43,8 +43,7 @@ func newFormula(m measure.Measure, grades *gradeTable, docs int) formula {
 	return f
 }
 
-// gains completes the formula of a DCG. If its gains are too large to add, the formula stays
-// without Kind.
+// gains completes the formula of a DCG. If the gains are too large to add, Kind remains empty.
 func (f *formula) gains(kind string, m measure.Measure, c measure.Convention, grades []float64, docs int) {
 	if len(grades) > 0 && !(c.Gain(grades[len(grades)-1]) < 1e200) {
 		return
@@ -59,22 +58,23 @@ func (f *formula) gains(kind string, m measure.Measure, c measure.Convention, gr
 	for r := 1; r <= docs; r++ {
 		f.Discount = append(f.Discount, rounded(c.Discount(r), 8))
 	}
-	// A convention that gives short lists nothing shows it on the shortest.
+	// The shortest list reveals whether the convention gives short lists the value 0.
 	if value, ok := m.Value([]float64{1}); ok && value == 0 && f.K > 1 && !math.IsNaN(value) {
 		f.Short = true
 	}
 }
 
-// mostGrades is the largest number of different grades on a page. If there are more, such as click
-// rates, they are rounded. Measures always use the exact grades.
+// mostGrades is the largest number of different grades on a page. If there are more, such as with
+// click rates, grades are rounded for display. Measures always use the exact grades.
 const mostGrades = 1000
 
 type gradeTable struct {
 	values []float64
-	digits int // significant ones that grades are rounded to; 0: none are
+	digits int // number of significant digits of the rounded grades; 0: not rounded
 }
 
-// newGradeTable returns the table of the given distinct grades, rounded if there are too many.
+// newGradeTable returns the table of the given distinct grades. It rounds the grades if there are
+// too many.
 func newGradeTable(distinct []float64) gradeTable {
 	t := gradeTable{values: slices.Clone(distinct)}
 	slices.Sort(t.values)

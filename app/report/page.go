@@ -14,7 +14,7 @@ import (
 //go:embed page
 var files embed.FS
 
-// scripts are the scripts of the page, in order of dependence.
+// scripts are the scripts of the page. A script follows the scripts that it needs.
 var scripts = []string{"data.js", "svg.js", "plots.js", "queries.js", "features.js", "trees.js", "measures.js", "explorer.js", "main.js"}
 
 var (
@@ -37,14 +37,14 @@ func mustJoin(names ...string) string {
 
 type content struct {
 	view
-	Details int // queries that the explorer knows
+	Details int // number of queries in the explorer
 	Data    template.JS
 	Script  template.JS
 	Style   template.CSS
 	Policy  string
 }
 
-// Write writes the page.
+// Write writes the page as one HTML file.
 func (r *Report) Write(w io.Writer) error {
 	text, err := r.json()
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Report) Write(w io.Writer) error {
 	})
 }
 
-// json returns what the scripts get. json.Marshal escapes <, > and &.
+// json returns the data for the scripts. json.Marshal escapes <, > and &.
 func (r *Report) json() ([]byte, error) {
 	return json.Marshal(struct {
 		*data
@@ -68,13 +68,13 @@ func (r *Report) json() ([]byte, error) {
 	}{&r.data, append([]details{}, r.pieces...)})
 }
 
-// policy allows the browser to run the page's own script and style only, and to load nothing. So no
-// name of a query can run as code.
+// policy returns the content security policy. It allows only the page's own script and style, and
+// no loading. So a query's name cannot run as code.
 func policy() string {
 	return "default-src 'none'; img-src data:; script-src '" + digest(script) + "'; style-src '" + digest(style) + "'; base-uri 'none'; form-action 'none'"
 }
 
-// Count formats a number of things.
+// Count formats a number of things, with the singular one or the plural many.
 func Count(n int, one, many string) string {
 	if n != 1 {
 		one = many
@@ -85,7 +85,7 @@ func Count(n int, one, many string) string {
 // Style returns the style sheet of the page, for other pages with the same look.
 func Style() string { return style }
 
-// StylePolicy allows the browser to use a page's own style, and to run and load nothing.
+// StylePolicy returns a content security policy that allows only the given style.
 func StylePolicy(style string) string {
 	return "default-src 'none'; img-src data:; style-src '" + digest(style) + "'; base-uri 'none'; form-action 'none'"
 }
@@ -95,7 +95,7 @@ func digest(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// room returns the number of bytes of MaxBytes that the page leaves for details.
+// room returns the number of bytes that MaxBytes leaves for details.
 func (r *Report) room() (int, error) {
 	var b counter
 	if err := r.Write(&b); err != nil {
@@ -104,11 +104,11 @@ func (r *Report) room() (int, error) {
 	return r.config.MaxBytes - int(b), nil
 }
 
-// Size counts what a page holds.
+// Size is the size of a page.
 type Size struct {
-	Bytes    int // of the page
-	Queries  int // measured
-	Explorer int // those of them whose rankings the explorer has
+	Bytes    int // length of the page
+	Queries  int // number of evaluated queries
+	Explorer int // number of queries with rankings in the explorer
 }
 
 // Size returns the size of the page and the numbers of its queries.
@@ -125,21 +125,21 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// data is the JSON for the scripts. Keys that occur once a query are short.
+// data is the JSON for the scripts. Keys that occur for every query are short.
 type data struct {
 	Baseline int       `json:"baseline"`
-	Best     int       `json:"best"` // the system, not the baseline unless it is alone, with the largest mean by the first measure
+	Best     int       `json:"best"` // index of the system with the largest mean by the first measure, excluding the baseline unless it is alone
 	Systems  []string  `json:"systems"`
 	Measures []formula `json:"measures"`
 	Folds    []string  `json:"folds,omitempty"`    // names of the divisions, if there are several
-	Grades   []float64 `json:"grades"`             // that occur, ascending
-	Relevant int       `json:"relevant"`           // the first of Grades that is
+	Grades   []float64 `json:"grades"`             // distinct grades, ascending
+	Relevant int       `json:"relevant"`           // index of the first relevant grade in Grades
 	Features []string  `json:"features,omitempty"` // names, if there are any
 
-	FeatureDigits int `json:"featureDigits"` // of packed features
+	FeatureDigits int `json:"featureDigits"` // number of digits of packed features
 
 	Queries  queries     `json:"queries"`
-	Values   [][]string  `json:"values"`  // of each system and measure: one packed value a query
+	Values   [][]string  `json:"values"`  // by system and measure: one packed value per query
 	Cutoffs  cutoffs     `json:"cutoffs"` // NDCG at 1, 2, …
 	Forest   []forest    `json:"forest"`
 	Curves   []Curve     `json:"curves"`
@@ -149,21 +149,22 @@ type data struct {
 	Trees    []trees     `json:"trees"`
 }
 
-// queries has columns, with one entry for each query.
+// queries contains columns with one entry for each query.
 type queries struct {
 	ID   []string `json:"id"`
 	Fold []int    `json:"fold,omitempty"`
 	Docs []int    `json:"docs"`
 }
 
-// cutoffs has the curves of NDCG@k over k = 1 … K, and their differences to the baseline's curve.
+// cutoffs contains the curves of NDCG@k over k = 1 … K, and their differences from the baseline's
+// curve.
 type cutoffs struct {
 	K      int         `json:"k"`
-	Values [][]float64 `json:"values"` // of each system
-	Above  []above     `json:"above"`  // of each system but the baseline
+	Values [][]float64 `json:"values"` // by system
+	Above  []above     `json:"above"`  // one per system except the baseline
 }
 
-// above is a system's difference to the baseline at every cutoff, with its 95 % interval.
+// above is a system's difference from the baseline at every cut-off, with its 95 % interval.
 type above struct {
 	System int       `json:"system"`
 	Mean   []float64 `json:"d"`
@@ -184,27 +185,27 @@ type forest struct {
 	Losses     int      `json:"losses"`
 }
 
-// details are the rankings of a query by all systems, with the documents that any system ranks high
-// or that have a grade above 0.
+// details contains the rankings of a query by all systems. Its documents are those that any system
+// ranks high, and those with a grade above 0.
 type details struct {
 	Query  int       `json:"q"`
 	Docs   []string  `json:"d"`  // identifiers
-	Grades string    `json:"g"`  // packed places in data.Grades
-	Ranks  string    `json:"r"`  // packed, from 0, the number of the query's documents for one not retrieved; all documents of the first system, then of the next
-	Scores string    `json:"s"`  // likewise, packed between Low and High
-	Low    []float64 `json:"lo"` // of each system
+	Grades string    `json:"g"`  // packed indices in data.Grades
+	Ranks  string    `json:"r"`  // packed ranks from 0, by system and document; the number of the query's documents if a document is not retrieved
+	Scores string    `json:"s"`  // scores in the same order, packed between Low and High
+	Low    []float64 `json:"lo"` // by system
 	High   []float64 `json:"hi"`
 
 	Explained *explained `json:"x,omitempty"`
 }
 
-// explained has the largest contributions of features to scores.
+// explained contains the largest contributions of features to scores.
 type explained struct {
-	Docs    string    `json:"d"` // packed places in details of the documents that are explained
-	Per     int       `json:"n"` // contributions a document and system; padded with zero ones
+	Docs    string    `json:"d"` // packed indices of the explained documents in details.Docs
+	Per     int       `json:"n"` // number of contributions for each document and system; padded with zeros
 	Systems []int     `json:"y"`
-	Largest []float64 `json:"m"` // of each of these systems: the largest contribution's magnitude
-	Mean    []float64 `json:"b"` // of each system: the mean score of the query's documents, to which contributions are added
-	Parts   string    `json:"c"` // of each system, document: pairs of a packed feature and contribution
-	Values  string    `json:"v"` // of each document: how many, pairs of a packed feature and its value in the data
+	Largest []float64 `json:"m"` // magnitude of the largest contribution, by these systems
+	Mean    []float64 `json:"b"` // mean score of the query's documents, by these systems; contributions are added to it
+	Parts   string    `json:"c"` // by system and document: pairs of a packed feature and contribution
+	Values  string    `json:"v"` // by document: the number of values, then pairs of a packed feature and its value
 }

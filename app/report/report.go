@@ -1,10 +1,10 @@
-// Package report makes an HTML page that compares rankers. It has tables, plots, and an explorer
-// that shows two systems' rankings of a query side by side. The page is one file and needs no
+// Package report makes an HTML page that compares rankers. The page contains tables, plots, and an
+// explorer that shows two systems' rankings of a query side by side. It is one file and needs no
 // network.
 //
 // Start reading at [Build], which computes everything that the page shows, and at [Report.Write].
-// page/ has the template, the style and the scripts that draw the plots. The package must not know
-// where systems come from or how they were trained.
+// The folder page contains the template, the style and the scripts that draw the plots. The package
+// must not know where systems come from or how they were trained.
 package report
 
 import (
@@ -22,29 +22,30 @@ import (
 // DefaultMaxBytes is the default size limit of a page.
 const DefaultMaxBytes = 4_000_000
 
-// Config says what to show.
+// Config contains the options of a page.
 type Config struct {
 	Title    string
-	Source   string            // what the data are called
-	Measures []measure.Measure // the first is the one that systems are compared by
+	Source   string            // name of the data
+	Measures []measure.Measure // systems are compared by the first measure
 	Ties     measure.TiePolicy
-	Baseline int // index of the system that the others are compared with
+	Baseline int // index of the baseline among the systems
 
 	// Permutations, Resamples and Seed are passed to stats.Config.
 	Permutations, Resamples int
 	Seed                    uint64
 
-	Tunings []Tuning // of the methods, if settings were tried
+	Tunings []Tuning // one per method, if settings were tried
 
-	// Slices are divisions of the queries of all test data, in the order of the divisions.
+	// Slices are divisions of the queries of all test data. Queries are in the order of the
+	// divisions.
 	Slices []*slicing.Division
 
-	// MaxBytes is the size limit of the page, 0 for DefaultMaxBytes. It limits the rankings in the
-	// explorer. Queries on which the systems differ most come first.
+	// MaxBytes is the size limit of the page. 0 is DefaultMaxBytes. It limits the number of
+	// rankings in the explorer, which prefers queries on which the systems differ most.
 	MaxBytes int
 
-	// Observe, if not nil, is called with the name and the progress of the current stage; a
-	// total of 0 is unknown. It is called from several goroutines.
+	// Observe, if not nil, is called with the name and the progress of the current stage. A total
+	// of 0 is unknown. Several goroutines may call it.
 	Observe func(stage string, done, total int)
 }
 
@@ -54,29 +55,29 @@ func (c *Config) observe(stage string, done, total int) {
 	}
 }
 
-// Report has everything that a page shows. It does not change once built.
+// Report contains everything that a page shows. It does not change after Build.
 type Report struct {
 	config Config
 	view   view
 	data   data
 	grades gradeTable
-	pieces []details // of the data, as many as fit
+	pieces []details // rankings of as many queries as fit
 }
 
-// input is the input of Build and what it computes.
+// input contains the input of Build and intermediate results.
 type input struct {
 	*Config
 	divisions []ensemble.Division
-	names     []string             // of the systems
-	results   [][]*measure.Result  // of each system on each division
-	queries   []query              // of all divisions
-	values    [][][]float64        // [measure][system][query]; NaN where a query does not count
-	weights   []float64            // of the queries; nil if all are 1
-	explained []map[int]*explainer // of each system, by division: of models whose scores can be taken apart
+	names     []string             // names of the systems
+	results   [][]*measure.Result  // by system and division
+	queries   []query              // queries of all divisions
+	values    [][][]float64        // [measure][system][query]; NaN if a query does not count
+	weights   []float64            // query weights; nil if all are 1
+	explained []map[int]*explainer // by system and division, for models whose scores have contributions
 	features  *featureTable
 }
 
-// query is a query of a division, with its index among the division's.
+// query is a query of a division. index is its index in the division.
 type query struct {
 	division, index int
 }
@@ -88,8 +89,8 @@ func (in *input) scores(system int, q query) []float64 {
 	return in.divisions[q.division].Systems[system].Test[d.Start : d.Start+d.Len()]
 }
 
-// places returns the places of a query's documents in a system's run, or nil for the order of the
-// data.
+// places returns the positions of a query's documents in a system's run. It returns nil if ties
+// keep the order of the data.
 func (in *input) places(system int, q query) []uint32 {
 	d, places := in.at(q), in.divisions[q.division].Systems[system].Places
 	if places == nil {
@@ -98,7 +99,7 @@ func (in *input) places(system int, q query) []uint32 {
 	return places[d.Start : d.Start+d.Len()]
 }
 
-// model returns a system's model on a division, or nil if there are only scores.
+// model returns a system's model for a division. It returns nil if the system has scores only.
 func (in *input) model(system, division int) *model.Model {
 	return in.divisions[division].Systems[system].Model
 }
@@ -115,7 +116,7 @@ func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves 
 		return nil, err
 	}
 	r := &Report{config: c}
-	r.data.Forest, r.data.Weights = []forest{}, []weights{} // not null: the page's script goes through them
+	r.data.Forest, r.data.Weights = []forest{}, []weights{} // not null: the page's script iterates over them
 	for _, step := range []struct {
 		stage string
 		do    func() error

@@ -16,16 +16,15 @@ import (
 )
 
 // diagnosis describes how well the sampled form of LogRank represents all rankings. It counts the
-// rankings drawn for each query. It compares their distance from the ideal ranking with the law
-// p(y) ∝ exp(−w·δφ(y)) of the trained model. The sample of a query is the one that training drew
-// for it, or would have drawn.
+// rankings drawn for each query. It compares their loss Δ with the law p(y) ∝ exp(−w·δφ(y)) of the
+// trained model. A query's sample is drawn with the random stream of training.
 type diagnosis struct {
 	System  int       `json:"system"`
-	Measure string    `json:"measure"` // whose loss Δ is
+	Measure string    `json:"measure"` // measure of the loss Δ
 	Options string    `json:"options"`
 	Queries int       `json:"queries"`
-	Drawn   []float64 `json:"drawn"` // share of the states in each of lossBins intervals of Δ from 0 to 1
-	Law     []float64 `json:"law"`   // probability of the same under the model
+	Drawn   []float64 `json:"drawn"` // share of the drawn rankings in each of lossBins intervals of Δ from 0 to 1
+	Law     []float64 `json:"law"`   // probability of each interval under the model
 	Rows    []spread  `json:"rows"`
 }
 
@@ -38,7 +37,7 @@ type spread struct {
 
 const (
 	lossBins       = 25
-	sampledQueries = 400 // at most, evenly spread
+	sampledQueries = 400 // at most; the queries are evenly spaced
 )
 
 func (r *Report) sample(in *input) error {
@@ -129,8 +128,8 @@ func slope(config logrank.Options, pairs bipartite.Classes) float64 {
 	return 2
 }
 
-// law returns the probabilities of a sample's states in the order of set.Gain, under p(y) ∝ ω_y
-// exp(e_y). e_y is the energy at the given scores.
+// law returns the model's probabilities of the sampled rankings, in the order of set.Gain: p(y) ∝ ω_y
+// exp(slope·s_y). s_y sums the scores along the walk of y, and log ω_y is in set.LogWeight, 0 without.
 func law(set *sample.Set, scores []float64, slope float64) []float64 {
 	p := make([]float64, set.Len())
 	walk := make([]float64, set.Walks)
@@ -166,7 +165,7 @@ func law(set *sample.Set, scores []float64, slope float64) []float64 {
 	return p
 }
 
-// binaryGain returns the gain of the ranking by the scores. Grades are binary, as in training.
+// binaryGain returns the gain of the ranking by scores. It makes grades binary, as training does.
 func binaryGain(config logrank.Options, grades, scores []float64) float64 {
 	binary := make([]float64, len(grades))
 	for i, g := range grades {
@@ -209,7 +208,7 @@ func (c *collector) diagnosis(s int) diagnosis {
 	return d
 }
 
-// starts describes where the walks begin and which of their states count.
+// starts describes where the walks begin and which of their rankings count.
 func starts(o sample.Options) string {
 	text := fmt.Sprintf("%g %% of them from the ideal ranking, the others from the worst", 100*o.Mix)
 	switch {

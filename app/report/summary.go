@@ -12,7 +12,7 @@ import (
 	"github.com/listwise/listwise/eval/stats"
 )
 
-// view is the part of the page that the template shows, readable without scripts.
+// view is the part of the page that the template shows. It is readable without scripts.
 type view struct {
 	Title, Source, Convention, Explanation, Ties string
 	Baseline                                     string
@@ -20,15 +20,15 @@ type view struct {
 	Measures                                     []string
 	Rows                                         []row
 	Folds                                        []string
-	ByFold                                       []foldRow // by the first measure
-	Tests                                        string    // what was tested, "" if nothing was
-	Few                                          bool      // intervals of means are not by bootstrap
-	Verdict, Finding                             string    // which system is best by the first measure, and what is significant
-	Needed                                       string    // MB that the rankings of all queries may take, "" if they are here
-	Weighted                                     bool      // means are by weights of the queries
+	ByFold                                       []foldRow // means in every fold by the first measure
+	Tests                                        string    // description of the tests; "" without tests
+	Few                                          bool      // intervals of means are not from the bootstrap, because queries are few
+	Verdict, Finding                             string    // the best system by the first measure, and the significant differences
+	Needed                                       string    // size limit in MB for the rankings of all queries; "" if the page has them
+	Weighted                                     bool      // means are weighted by query weights
 	Trees                                        []treesText
 	Slices                                       []slicesTable
-	SliceTests                                   string // what was tested on slices, "" if nothing was
+	SliceTests                                   string // description of the tests on slices; "" without tests
 }
 
 type row struct {
@@ -39,20 +39,20 @@ type row struct {
 
 type cell struct {
 	Mean     string
-	Interval string // "" without one
+	Interval string // "" without an interval
 	Best     bool
-	Mark     string // "better", "worse" than the baseline, "" if neither is certain
-	P        string // corrected; "" for the baseline
+	Mark     string // "better" or "worse" than the baseline; "" if the difference is not significant
+	P        string // p-value with Holm's correction; "" for the baseline
 }
 
-// foldRow has a system's means in every fold, their mean, and the mean over all queries.
+// foldRow contains a system's mean in every fold, the mean of these, and the mean over all queries.
 type foldRow struct {
 	Name         string
 	Folds        []string
 	Mean, Pooled string
 }
 
-// summarise tests the systems against the baseline and fills the summary table.
+// summarise tests the systems against the baseline and fills in the summary table.
 func (r *Report) summarise(in *input) error {
 	first := in.divisions[0].Test
 	c := measure.ConventionOf(in.Measures[0])
@@ -82,12 +82,13 @@ func (r *Report) summarise(in *input) error {
 	return nil
 }
 
-// compare tests the differences by measure number i. It returns nil if there is nothing to test.
+// compare tests the differences by the i-th measure. It returns nil if there is nothing to test.
 func (in *input) compare(i int) (*stats.Comparison, error) {
 	var values [][]float64
 	var weights []float64
 	for _, v := range in.values[i] {
-		// Which queries are left out depends on their grades and weights alone.
+		// The grades and weights of a query alone decide whether it counts, so all systems drop the
+		// same queries.
 		values = append(values, slices.DeleteFunc(slices.Clone(v), math.IsNaN))
 	}
 	for q, w := range in.weights {
@@ -132,7 +133,8 @@ func (r *Report) column(in *input, m int, c *stats.Comparison) {
 	}
 }
 
-// conclude writes which system is best by the first measure, and which differences are significant.
+// conclude writes the sentences about the best system by the first measure, and about the
+// significant differences.
 func (r *Report) conclude(in *input, c *stats.Comparison) {
 	name, best := r.view.Measures[0], -1
 	means := make([]float64, len(in.names))
@@ -162,7 +164,7 @@ func (r *Report) conclude(in *input, c *stats.Comparison) {
 	}
 }
 
-// Flips formats the number of sign flips of a comparison.
+// Flips formats the number of sign flips in a comparison's randomization test.
 func Flips(c *stats.Comparison) string {
 	if c.Exact {
 		return "all"
@@ -170,7 +172,7 @@ func Flips(c *stats.Comparison) string {
 	return Thousands(c.Permutations)
 }
 
-// Thousands formats a number with a comma before every three digits, as in 100,000.
+// Thousands formats a number with a comma before every three digits: 100,000.
 func Thousands(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -229,7 +231,7 @@ func (r *Report) byFold(in *input) {
 	}
 }
 
-// decimal formats v with four decimals, or as a dash if it is NaN.
+// decimal formats v with four decimals. NaN is a dash.
 func decimal(v float64) string {
 	if math.IsNaN(v) {
 		return "–"
@@ -254,7 +256,8 @@ type slicedMeasure struct {
 	Rows []sliceRow
 }
 
-// sliceRow is a slice: its queries, how many of them count, and a cell for each system.
+// sliceRow is the row of a slice: the number of its queries, the number of queries that count, and
+// a cell for each system.
 type sliceRow struct {
 	Name             string
 	Queries, Counted int
@@ -301,7 +304,7 @@ func (r *Report) slice(in *input) error {
 	return nil
 }
 
-// sliceRow makes the row of a slice.
+// sliceRow returns the row of a slice.
 func (in *input) sliceRow(c *slicing.Compared) sliceRow {
 	row := sliceRow{Name: c.Slice, Queries: c.Queries, Cells: make([]cell, len(c.Means))}
 	for s, mean := range c.Means {
@@ -321,7 +324,7 @@ func (in *input) sliceRow(c *slicing.Compared) sliceRow {
 	return row
 }
 
-// mark marks a significant difference to the baseline.
+// mark sets the mark of a significant difference from the baseline, and the p-value.
 func (c *cell) mark(f *forest) {
 	c.P = probability(f.Holm)
 	switch {

@@ -14,35 +14,35 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// trees has the data of a system whose models are trees.
+// trees contains the data of a system whose models are trees.
 type trees struct {
 	System int   `json:"system"`
-	Count  []int `json:"count"` // of trees, in each division
+	Count  []int `json:"count"` // number of trees in each division
 	Leaves int   `json:"leaves"`
 
-	// Features, from 1, are in descending order of Gain, the share of the variance of the trees'
-	// values that splits by the feature explain. Splits are their numbers of splits in all
-	// divisions.
+	// Features contains feature numbers, from 1, by descending Gain. Gain is the share of the
+	// variance of the trees' values that the feature's splits explain. Splits is the number of
+	// splits by the feature in all divisions.
 	Features []int     `json:"f"`
 	Gain     []float64 `json:"g"`
 	Splits   []int     `json:"n"`
 	Others   int       `json:"others,omitempty"`
 
-	// Value is the mean of the first measure after At trees. Best is the index of the largest
-	// value.
+	// Value contains the mean of the first measure after each number of trees in At. Best is the
+	// index of the largest value.
 	At    []int     `json:"x"`
 	Value []float64 `json:"y"`
 	Best  int       `json:"best"`
 
-	First []drawnTree `json:"first"` // of the first division
+	First []drawnTree `json:"first"` // first trees of the first division
 }
 
 const (
-	stagedPoints = 200 // of a staged curve, at most
-	firstTrees   = 3   // are drawn
+	stagedPoints = 200 // largest number of points in a staged curve
+	firstTrees   = 3   // number of drawn trees
 )
 
-// lookAtTrees analyzes the systems that are trees in all divisions.
+// lookAtTrees analyzes the systems whose models are trees in all divisions.
 func (r *Report) lookAtTrees(in *input) error {
 	r.data.Trees = []trees{} // not null
 	for s := range in.names {
@@ -76,8 +76,8 @@ func (r *Report) lookAtTrees(in *input) error {
 
 type forestOf struct {
 	model   *model.Model
-	columns []int // of the data; nil: the first ones
-	places  []int // of features among those of the page; nil: their numbers
+	columns []int // columns of the data for the features; nil: the first ones
+	places  []int // indices of the features on the page; nil: their numbers
 	*scorer.Trees
 	nodes [][]scorer.TreeNode
 }
@@ -85,10 +85,10 @@ type forestOf struct {
 // treesLook collects the data in one pass over the documents of all divisions.
 type treesLook struct {
 	forests      []forestOf
-	at           []int     // stages: numbers of trees
-	sums         []float64 // of the measure at each, over the queries that count, by their weights
-	counted      float64   // Σ of these weights
-	gain, splits []float64 // of each feature
+	at           []int     // numbers of trees after which the measure is computed
+	sums         []float64 // weighted sums of the measure at each, over the queries that count
+	counted      float64   // sum of the weights of these queries
+	gain, splits []float64 // by feature
 	first        []drawnTree
 
 	x      []float32
@@ -116,7 +116,7 @@ func (l *treesLook) stage() {
 }
 
 func (l *treesLook) pass(in *input, f forestOf, d *dataset.Dataset) {
-	docs := make([]int, f.NumParams()) // at each leaf
+	docs := make([]int, f.NumParams()) // number of documents at each leaf
 	l.ranker.Ties = in.Ties
 	for i := range d.Queries {
 		q := &d.Queries[i]
@@ -146,13 +146,13 @@ func (l *treesLook) pass(in *input, f forestOf, d *dataset.Dataset) {
 	l.weigh(f, docs)
 }
 
-// weigh adds the variance that the splits of a forest explain, given the number of documents at
-// each leaf. A split explains the variance between its sides,
+// weigh adds the variance that the splits of a forest explain, by feature. docs is the number of
+// documents at each leaf. A split explains the variance between its two sides,
 //
-// \tn_l·n_r/(n_l + n_r) · (mean_l − mean_r)²
+//	n_l·n_r/(n_l + n_r) · (mean_l − mean_r)²
 //
-// with the numbers of documents and the mean values on its left and right. The sum over all splits
-// is the variance of the tree's values.
+// for n_l and n_r documents with the mean values mean_l and mean_r. The sum over all splits is the
+// variance of the tree's values.
 func (l *treesLook) weigh(f forestOf, docs []int) {
 	values := f.model.Params
 	for _, nodes := range f.nodes {
@@ -212,13 +212,13 @@ func (l *treesLook) summary(system int) trees {
 	return t
 }
 
-// drawnTree is a tree as the page draws it, from the root to drawnDepth.
+// drawnTree is a tree as drawn on the page, from the root down to depth drawnDepth.
 type drawnTree struct {
-	Feature int        `json:"f,omitempty"` // from 1; 0 if there is no question
-	Test    string     `json:"t,omitempty"` // what a document with yes has of it
-	Docs    int        `json:"n"`           // that come here
-	Value   float64    `json:"v,omitempty"` // of a leaf
-	Cut     int        `json:"c,omitempty"` // leaves below that are not drawn; Value is then their documents' mean
+	Feature int        `json:"f,omitempty"` // feature number, from 1; 0 for a leaf
+	Test    string     `json:"t,omitempty"` // condition for yes
+	Docs    int        `json:"n"`           // number of documents that reach the node
+	Value   float64    `json:"v,omitempty"` // value of a leaf
+	Cut     int        `json:"c,omitempty"` // number of leaves below that are not drawn; Value is then the mean over their documents
 	Yes     *drawnTree `json:"y,omitempty"`
 	No      *drawnTree `json:"x,omitempty"`
 }
@@ -228,8 +228,8 @@ const (
 	drawnCategories = 5
 )
 
-// newDrawnTree makes the drawing of a tree. places are the places of its features, docs the numbers
-// of documents at the leaves, and values the leaves' values.
+// newDrawnTree returns the drawing of a tree. places are the indices of features on the page. docs
+// and values are the numbers of documents and the values at the leaves.
 func newDrawnTree(nodes []scorer.TreeNode, places, docs []int, values []float64) drawnTree {
 	b := treeDrawer{nodes, places, docs, values}
 	if len(nodes) == 0 {
@@ -240,7 +240,7 @@ func newDrawnTree(nodes []scorer.TreeNode, places, docs []int, values []float64)
 
 type treeDrawer struct {
 	nodes  []scorer.TreeNode
-	places []int // of features; nil: their numbers
+	places []int // indices of features on the page; nil: their numbers
 	docs   []int
 	values []float64
 }
@@ -261,8 +261,8 @@ func (b *treeDrawer) from(at, depth int) drawnTree {
 	return drawnTree{Feature: placeOf(b.places, n.Feature) + 1, Test: testOf(n), Docs: yes.Docs + no.Docs, Yes: &yes, No: &no}
 }
 
-// below returns the numbers of leaves and of their documents below a node, and the sum of the
-// documents' values.
+// below returns the numbers of leaves and documents below a node, and the sum of the documents'
+// values.
 func (b *treeDrawer) below(at int) (leaves, docs int, sum float64) {
 	for open := []int{at}; len(open) > 0; {
 		at, open = open[len(open)-1], open[:len(open)-1]
@@ -301,7 +301,7 @@ func testOf(n *scorer.TreeNode) string {
 
 type treesText struct{ Name, Text string }
 
-// textOf draws trees with a line a node.
+// textOf draws trees as text, with a line for each node.
 func textOf(list []drawnTree, names []string) string {
 	var b strings.Builder
 	for i := range list {
@@ -311,8 +311,8 @@ func textOf(list []drawnTree, names []string) string {
 	return b.String()
 }
 
-// write writes a node and its children. The node's line begins with branch, and the children's
-// lines with below.
+// write writes a node and its children. The line of the node begins with branch. The lines of its
+// children begin with below.
 func (t *drawnTree) write(b *strings.Builder, names []string, branch, below string) {
 	docs := Thousands(t.Docs) + " documents"
 	switch {

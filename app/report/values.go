@@ -27,7 +27,7 @@ func (r *Report) measureAll(in *input) error {
 		for _, g := range d.Grades {
 			if !seen[g] {
 				seen[g] = true
-				distinct = append(distinct, g+0) // the sign of dataset.Unjudged is not shown
+				distinct = append(distinct, g+0) // do not show the sign of dataset.Unjudged
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func (in *input) evaluateSystem(s int, measures []measure.Measure) ([]*measure.R
 	return results, nil
 }
 
-// cutoffs sets the curves of NDCG@k, means over all queries, and their differences to the
+// cutoffs sets the curves of NDCG@k, as means over all queries, and their differences from the
 // baseline's curve.
 func (r *Report) cutoffs(in *input) error {
 	list, err := r.cutoffMeasures(measure.ConventionOf(in.Measures[0]))
@@ -109,7 +109,7 @@ func (r *Report) cutoffs(in *input) error {
 		for _, m := range list {
 			d, ok := in.paired(pooled[s].PerQuery(m), pooled[in.Baseline].PerQuery(m))
 			if !ok {
-				return nil // there is nothing to test
+				return nil // nothing to test
 			}
 			a.Mean, a.Low, a.High = append(a.Mean, rounded(d.Mean, 5)), append(a.Low, rounded(d.Interval.Low, 5)), append(a.High, rounded(d.Interval.High, 5))
 		}
@@ -118,7 +118,7 @@ func (r *Report) cutoffs(in *input) error {
 	return nil
 }
 
-// cutoffMeasures returns NDCG at 1, 2, … to the last cutoff.
+// cutoffMeasures returns NDCG@k for k from 1 to the largest cut-off.
 func (r *Report) cutoffMeasures(c measure.Convention) (list []measure.Measure, err error) {
 	r.data.Cutoffs.K = min(lastCutoff, max(1, slices.Max(r.data.Queries.Docs)))
 	for k := 1; k <= r.data.Cutoffs.K; k++ {
@@ -131,8 +131,8 @@ func (r *Report) cutoffMeasures(c measure.Convention) (list []measure.Measure, e
 	return list, nil
 }
 
-// paired returns the difference between two lists of values, over queries that count. It returns
-// false if there are fewer than two.
+// paired returns the mean difference between two lists of values, over queries that count. It
+// returns false for fewer than two queries.
 func (in *input) paired(a, b []float64) (stats.Difference, bool) {
 	var x, y, weights []float64
 	for q, v := range a {
@@ -148,15 +148,15 @@ func (in *input) paired(a, b []float64) (stats.Difference, bool) {
 	return d, err == nil
 }
 
-// digits are the characters in which numbers are packed. They are printable, and neither JSON nor
-// HTML escapes them.
+// digits are the characters of packed numbers. They are printable, and neither JSON nor HTML
+// escapes them.
 const digits = "!#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{"
 
 const radix = len(digits)
 
 const top = radix*radix - 1
 
-// width returns the number of digits for numbers below n.
+// width returns the number of digits of numbers below n.
 func width(n int) int {
 	w := 1
 	for most := radix; most < n; most *= radix {
@@ -165,7 +165,7 @@ func width(n int) int {
 	return w
 }
 
-// packed appends a number from 0 to radix^width − 1.
+// packed appends a number from 0 to radix^width − 1 as width digits.
 func packed(to []byte, v, width int) []byte {
 	for range width {
 		to = append(to, '0')
@@ -180,21 +180,21 @@ func packed(to []byte, v, width int) []byte {
 	return to
 }
 
-// between appends v as the nearest two-digit fraction from low to high.
+// between appends v as a fraction of the interval from low to high, rounded to two digits.
 func between(to []byte, v, low, high float64) []byte {
 	if !(high > low) {
 		return packed(to, 0, 2)
 	}
-	// Halves do not overflow.
+	// Halving avoids overflow.
 	at := float64((float64(v/2) - float64(low/2)) / (float64(high/2) - float64(low/2)) * float64(top))
 	return packed(to, int(math.Round(max(0, min(float64(top), at)))), 2)
 }
 
-// unit is the step of a packed measure. Values may exceed 1 for DCG.
+// unit is the step of a packed value of a measure. Values of DCG may exceed 1.
 const unit = 1e-4
 
-// measureDigits are the digits of a measure's value. The largest number means that the query does
-// not count.
+// measureDigits is the number of digits of a measure's value. The largest packed number means that
+// the query does not count.
 const measureDigits = 3
 
 func packedValues(values []float64) string {
@@ -210,7 +210,7 @@ func packedValues(values []float64) string {
 	return string(b)
 }
 
-// rounded rounds to the given number of significant digits, which shortens the JSON.
+// rounded rounds v to the given number of significant digits, which shortens the JSON.
 func rounded(v float64, significant int) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', significant, 64), 64)
 	if err != nil {
@@ -219,10 +219,12 @@ func rounded(v float64, significant int) float64 {
 	return r
 }
 
-// A feature's value takes valueDigits digits, the number of a document's values valueCountDigits.
+// A feature's value takes valueDigits digits. The number of a document's values takes
+// valueCountDigits.
 const valueDigits, valueCountDigits = 4, 2
 
-// packedValue appends a value with five significant digits. 0 means missing, 1 means 0.
+// packedValue appends a value with five significant digits. Packed 0 means missing, and packed 1
+// means 0.
 func packedValue(to []byte, v float32) []byte {
 	switch size := math.Abs(float64(v)); {
 	case v != v:

@@ -11,21 +11,20 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// weights has the features with the largest effect on a system's scores, in descending order of
-// Share.
+// weights contains the features with the largest effect on a system's scores, by descending Share.
 type weights struct {
 	System   int         `json:"system"`
 	Linear   bool        `json:"linear"`
 	Features []int       `json:"f"`           // from 1
-	Share    []float64   `json:"share"`       // of all contributions' magnitudes
-	Weight   [][]float64 `json:"w,omitempty"` // of linear scorers: each division's
+	Share    []float64   `json:"share"`       // share of the sum of all contributions' magnitudes
+	Weight   [][]float64 `json:"w,omitempty"` // weight of each feature in each division; for linear scorers only
 	Others   int         `json:"others,omitempty"`
 }
 
 const (
-	shownFeatures  = 50  // of a system
-	weighedQueries = 200 // of a division, at most
-	firstDocs      = 10  // of each system's ranking are explained
+	shownFeatures  = 50  // largest number of features for a system
+	weighedQueries = 200 // largest number of queries in a division
+	firstDocs      = 10  // number of explained documents at the top of each system's ranking
 )
 
 // weigh computes the effect of every feature on the scores of the documents that a system ranks
@@ -109,12 +108,12 @@ func (in *input) weightsOf(s int, sums []float64, linear bool) weights {
 	return w
 }
 
-// featureTable has the features of all models on the page, by name. Models and data with names may
-// have them in any order. Without names, places are positions.
+// featureTable contains the features of all models on the page, by name. Models and data with names
+// may list features in any order. Without names, a feature's index is its position.
 type featureTable struct {
-	names []string // "" for one without
+	names []string // "" for a feature without a name
 	at    map[string]int
-	size  int // places, at least len(names)
+	size  int // number of indices, at least len(names)
 }
 
 func newFeatureTable(d *dataset.Dataset) *featureTable {
@@ -127,8 +126,8 @@ func newFeatureTable(d *dataset.Dataset) *featureTable {
 	return t
 }
 
-// places returns the place of each feature that the model's scorer sees, or nil if places are the
-// features' numbers. Views other than raw are features of their own.
+// places returns the index on the page of each feature that the model's scorer uses. It returns nil
+// if these are the features' numbers. Views other than raw are separate features.
 func (t *featureTable) places(m *model.Model, d *dataset.Dataset) []int {
 	width := m.NumFeatures()
 	names := m.FeatureNames
@@ -159,7 +158,8 @@ func (t *featureTable) places(m *model.Model, d *dataset.Dataset) []int {
 	return places
 }
 
-// place returns the place of a name. A new name gets its position, if that is free, or a new place.
+// place returns the index of a name. A new name gets its position if that is free, and otherwise a
+// new index.
 func (t *featureTable) place(name string, position int) int {
 	if at, ok := t.at[name]; ok {
 		return at

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Diff holds the differences between two runs.
+// Diff contains the differences between two runs.
 type Diff struct {
 	Changes     []Change     // sorted by name
-	Comparisons []Comparison // of the rankers that both have, by ranker, then measure
-	OnlyA       []string     // rankers that nothing of the other run was compared with
+	Comparisons []Comparison // of the rankers in both runs, by ranker, then measure
+	OnlyA       []string     // rankers of run A that are not compared with run B
 	OnlyB       []string
 }
 
 // Change is a difference in a setting, a data set or the program.
 type Change struct {
-	Name string `json:"name"` // such as seed, code.revision, data.train, hyperparameters.C
-	A    any    `json:"a"`    // nil: the run has none
+	Name string `json:"name"` // such as seed, code.revision, data.train or hyperparameters.C
+	A    any    `json:"a"`    // nil if the run has no value
 	B    any    `json:"b"`
 }
 
@@ -29,9 +29,9 @@ type Comparison struct {
 	RankerA    string `json:"a"`
 	RankerB    string `json:"b"`
 	Measure    string `json:"measure"`
-	A          Number `json:"mean_a"` // NaN where there is none
+	A          Number `json:"mean_a"` // NaN if there is no value
 	B          Number `json:"mean_b"`
-	Difference Number `json:"difference"` // B less A
+	Difference Number `json:"difference"` // B minus A
 
 	// The numbers of common queries on which B is better, equal and worse. All are 0 if a run has
 	// no per-query results.
@@ -40,9 +40,9 @@ type Comparison struct {
 	Losses int `json:"losses"`
 }
 
-// Compare compares two runs with their per-query results, as Get returns them. It compares rankers
-// of the same name. If no name is common and each run has one ranker, it compares these two.
-// Queries are matched by id; if a query is in several folds of a run, the first counts.
+// Compare compares two runs with their per-query results, as returned by Get. It compares rankers
+// of the same name. If there is no common name and each run has one ranker, it compares these two.
+// Queries are matched by id. If a query is in several folds of a run, the first occurrence counts.
 func Compare(a, b *Run) *Diff {
 	d := &Diff{Changes: changes(a, b)}
 	namesA, namesB := a.rankers(), b.rankers()
@@ -97,7 +97,7 @@ func compareRankers(a, b *Run, rankerA, rankerB string) []Comparison {
 	return all
 }
 
-// summary returns the ranker's values over all data: means over folds if there are folds.
+// summary returns a ranker's means over all data, or over folds if there are folds.
 func (r *Run) summary(ranker string) []Measure {
 	for i := range r.Results {
 		if r.Results[i].Ranker == ranker && r.Results[i].Fold == "" {
@@ -107,7 +107,7 @@ func (r *Run) summary(ranker string) []Measure {
 	return nil
 }
 
-// perQuery returns the values of a ranker by query.
+// perQuery returns a ranker's values of a measure, by query id.
 func (r *Run) perQuery(ranker, measure string) map[string]Number {
 	values := make(map[string]Number)
 	for _, result := range r.Results {
@@ -157,8 +157,8 @@ func changes(a, b *Run) []Change {
 	return all
 }
 
-// facts returns everything that a run depends on, by name. Data are compared by content, not by
-// path.
+// facts returns everything on which a run depends, by name. Data are represented by their
+// fingerprints, not by paths.
 func (r *Run) facts() map[string]any {
 	facts := map[string]any{"kind": string(r.Kind), "code.version": r.Code.Version, "code.revision": r.Code.Revision, "code.modified": r.Code.Modified, "code.go": r.Code.Go, "code.program": r.Code.Program}
 	if r.Seed != nil {
@@ -171,8 +171,7 @@ func (r *Run) facts() map[string]any {
 	return facts
 }
 
-// Settings returns the leaves of Config under names such as
-// methods.mle.hyperparameters.C.
+// Settings returns the leaves of Config by their paths, such as methods.mle.hyperparameters.C.
 func (r *Run) Settings() map[string]any {
 	settings := make(map[string]any)
 	for name, v := range r.Config {

@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// lock is a file that a process keeps locked during its run. The system releases the lock when the
-// process ends. So a run is alive if and only if its file is locked. A process number could not
-// show this.
+// lock is a file that a process locks during its run. The system releases the lock when the process
+// ends, so a run is alive if and only if its file is locked. A process id would not show this,
+// because ids are reused.
 type lock struct{ file *os.File }
 
 func acquire(path string) (*lock, error) {
@@ -24,9 +24,9 @@ func acquire(path string) (*lock, error) {
 
 // release releases the lock and removes the file.
 func (l *lock) release() {
-	_ = os.Remove(l.file.Name()) // if it stays, it is not locked
+	_ = os.Remove(l.file.Name()) // a file that remains is not locked
 	_ = l.file.Close()
-	_ = os.Remove(l.file.Name()) // Windows removes no file that is open
+	_ = os.Remove(l.file.Name()) // Windows does not remove an open file
 }
 
 func held(path string) bool {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// errLocked is the error of lockFile about a file that another process holds.
+// errLocked is the error of lockFile if another process has locked the file.
 const errLocked = syscall.EWOULDBLOCK
 
 func lockFile(file *os.File, exclusive bool) error {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// errLocked is the error of lockFile about a file that another process holds.
+// errLocked is the error of lockFile if another process has locked the file.
 const errLocked = windows.ERROR_LOCK_VIOLATION
 
 func lockFile(file *os.File, exclusive bool) error {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Filter selects the runs of List; its zero value selects all.
+// Filter selects the runs of List. The zero value selects all runs.
 type Filter struct {
 	Kind   Kind   // "" for all
-	Method string // runs that have it among their Methods; "" for all
-	Limit  int    // at most this many, the newest; 0 for all
+	Method string // selects runs with this name in Methods; "" for all
+	Limit  int    // largest number of runs, of which the newest are kept; 0: no limit
 }
 
-// List returns runs, the newest first, without PerQuery and Curve.
+// List returns the selected runs, the newest first. PerQuery and Curve are not set.
 func (s *Store) List(f Filter) (list []Run, err error) {
 	err = s.read(func(tx *sql.Tx) error {
 		if list, err = s.runsOf(tx, ""); err != nil {
@@ -33,7 +33,7 @@ func (s *Store) List(f Filter) (list []Run, err error) {
 	return list, err
 }
 
-// Get returns a run with all details. The error is a *NotFoundError if there is no such run.
+// Get returns a run with all details. The error is a *NotFoundError if the run does not exist.
 func (s *Store) Get(id int64) (run *Run, err error) {
 	err = s.read(func(tx *sql.Tx) error {
 		list, err := s.runsOf(tx, "WHERE id = ?", id)
@@ -80,7 +80,7 @@ func (s *Store) scanRun(rows *sql.Rows) (Run, error) {
 	return r, nil
 }
 
-// load adds everything but per-query results and curves to runs.
+// load adds all details to the runs except per-query results and curves.
 func load(tx *sql.Tx, list []Run) error {
 	if len(list) == 0 {
 		return nil
@@ -119,7 +119,7 @@ func load(tx *sql.Tx, list []Run) error {
 }
 
 func loadResults(tx *sql.Tx, byID map[int64]*Run, low, high int64) error {
-	measures := make(map[int64][]Measure) // of each result
+	measures := make(map[int64][]Measure) // by id of the result
 	err := each(tx, func(rows *sql.Rows) error {
 		var result int64
 		var m Measure
@@ -180,7 +180,7 @@ func each(tx *sql.Tx, row func(rows *sql.Rows) error, query string, args ...any)
 	for rows.Next() {
 		if err := row(rows); err != nil {
 			if cause := errors.Unwrap(err); cause != nil {
-				err = cause // of database/sql's words on columns of a query
+				err = cause // drop the text of database/sql about columns
 			}
 			return fmt.Errorf("found a row that is damaged: %w", err)
 		}
@@ -188,7 +188,7 @@ func each(tx *sql.Tx, row func(rows *sql.Rows) error, query string, args ...any)
 	return rows.Err()
 }
 
-// fromJSON scans JSON text into the value at into; NULL leaves it unchanged.
+// fromJSON scans JSON text into the value that into points to. NULL leaves the value unchanged.
 type fromJSON struct{ into any }
 
 // Scan implements sql.Scanner.

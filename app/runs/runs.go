@@ -1,14 +1,15 @@
 // Package runs is the record of experiments in a working folder. It stores the settings, data,
-// program version and results of every training, tuning and evaluation, query by query.
+// program version and results of every training, tuning and evaluation. The results include the
+// values of each query.
 //
-// The record is an SQLite database, .listwise/runs.db below the working folder. Several processes
-// may write to it at once. If a process is killed, finished runs stay intact.
+// The record is an SQLite database, .listwise/runs.db in the working folder. Several processes may
+// write to it at once. If a process is killed, finished runs remain intact.
 //
 // Start reading at [Run], which describes a run, and at [Store], the record. [Store.Begin] and
-// [Store.Finish] write; [Store.List] and [Store.Get] read. store.go has the tables; lock.go tells a
-// running process from one that is gone.
+// [Store.Finish] write runs; [Store.List] and [Store.Get] read them. store.go defines the tables.
+// lock.go detects whether the process of a run is alive.
 //
-// The package must not know how anything is trained or evaluated: it stores names and numbers.
+// The package stores names and numbers. It must not know how anything is trained or evaluated.
 package runs
 
 import (
@@ -48,96 +49,98 @@ type Status string
 const (
 	Running     Status = "running"
 	Finished    Status = "finished"
-	Failed      Status = "failed"      // it ended with an error, see Run.Error
-	Interrupted Status = "interrupted" // it was stopped, or its process is gone
+	Failed      Status = "failed"      // the run ended with the error in Run.Error
+	Interrupted Status = "interrupted" // the run was stopped, or its process no longer exists
 )
 
-// Run is one command's run. Numbers that are not known are NaN.
+// Run is the run of a command. Unknown numbers are NaN.
 type Run struct {
-	// ID counts from 1 and is never used again, not even after Delete.
+	// ID counts from 1. An ID is never reused, not even after Delete.
 	ID       int64
 	Kind     Kind
 	Status   Status
 	Begun    time.Time
 	Duration time.Duration // 0 unless finished or failed
-	Command  []string      // the arguments as they were given, without the program's name
+	Command  []string      // arguments as given, without the name of the program
 	Code     Code
-	Error    string // of a failed run
+	Error    string // message of a failed run
 
-	// Methods are the trained methods in order. For eval it is the method of the model, empty for a
-	// file of scores; for auto it is "auto".
+	// Methods lists the trained methods in order. For eval it contains the method of the model, or
+	// nothing for a score file. For auto it is "auto".
 	Methods []string
 
-	// Config has all settings, including defaults: strings, numbers, booleans, and lists and maps
-	// of them (numbers come back as float64). Settings that cannot change a result, such as the
-	// number of jobs, are left out.
+	// Config contains all settings, including defaults. Values are strings, numbers, booleans, and
+	// lists and maps of these. Numbers are float64 when read back. Config omits settings that
+	// cannot change a result, such as the number of jobs.
 	Config map[string]any
 
-	Seed *uint64 // nil where nothing is random
+	Seed *uint64 // nil if the run has no random component
 
 	Data    []Data
-	Files   []string       // written by the run, as given on the command line
+	Files   []string       // files written by the run, as given on the command line
 	Results []RankerResult // finished runs only
 
-	// Curve has the points of all learning curves in the order of training. List leaves it out.
+	// Curve contains the points of all learning curves in the order of training. List does not set
+	// it.
 	Curve []Point
 }
 
 // Code identifies the program of a run.
 type Code struct {
-	Version  string `json:"version"`  // of the module, "(devel)" when it has none
-	Revision string `json:"revision"` // of the source's version control, "" if the build did not say
-	Modified bool   `json:"modified"` // the source differed from that revision
-	Go       string `json:"go"`       // the Go version
+	Version  string `json:"version"`  // version of the module; "(devel)" if unknown
+	Revision string `json:"revision"` // revision in version control; "" if unknown
+	Modified bool   `json:"modified"` // the source differed from Revision
+	Go       string `json:"go"`       // version of Go
 
-	// Program is the FileFingerprint of the program if neither a revision nor a release identifies
-	// its source.
+	// Program is the FileFingerprint of the program. It is set only if neither a revision nor a
+	// release identifies the source.
 	Program string `json:"program,omitempty"`
 }
 
 // Data is a data set that a run read.
 type Data struct {
-	Role        string `json:"role"`        // such as train, valid, test; with the fold before it, as in "Fold1 test"
+	Role        string `json:"role"`        // such as train, valid or test; in folds with a prefix: "Fold1 test"
 	Path        string `json:"path"`        // as given on the command line
 	Fingerprint string `json:"fingerprint"` // dataset.Dataset.Fingerprint
 	Queries     int    `json:"queries"`
 	Documents   int    `json:"documents"`
 }
 
-// RankerResult has the results of one ranker on one set of queries.
+// RankerResult contains the results of one ranker on one set of queries.
 type RankerResult struct {
-	Ranker string `json:"ranker"` // the method, or for eval the file of the model or the scores
-	Fold   string `json:"fold"`   // of tune; "" for the mean over its folds, and for train and eval
+	Ranker string `json:"ranker"` // name of the method; for eval the model or score file
+	Fold   string `json:"fold"`   // fold of tune; "" for the mean over folds, and for train and eval
 
-	// Settings are the hyperparameters, in a fold of tune the chosen ones. They are nil if unknown.
+	// Settings are the hyperparameters. In a fold of tune they are the chosen ones. They are nil if
+	// unknown.
 	Settings map[string]any `json:"settings,omitempty"`
 
-	Training   map[string]any `json:"training,omitempty"` // how the training ended, as model files have it; nil if there was none
-	Validation Number         `json:"validation"`         // the value the settings were chosen by
-	Trials     []Trial        `json:"trials,omitempty"`   // what tune tried in this fold, in order
+	Training   map[string]any `json:"training,omitempty"` // how the training ended, as in model files; nil without a training
+	Validation Number         `json:"validation"`         // validation value that selected the settings
+	Trials     []Trial        `json:"trials,omitempty"`   // settings that tune tried in this fold, in order
 
 	Measures []Measure `json:"measures"`
 }
 
-// Trial is one setting that tune tried in one fold.
+// Trial is a setting that tune tried in a fold.
 type Trial struct {
-	Settings   map[string]any `json:"settings"` // those that were varied
+	Settings   map[string]any `json:"settings"` // hyperparameters that vary
 	Validation float64        `json:"validation"`
 }
 
-// Measure is the value of one measure in a RankerResult.
+// Measure contains the values of a measure in a RankerResult.
 type Measure struct {
 	Name       string `json:"measure"`
-	Mean       Number `json:"mean"`        // over the queries that count, or over folds
-	TieNeutral Number `json:"tie_neutral"` // Mean with documents of equal score in random order
-	Queries    int    `json:"queries"`     // how many count
+	Mean       Number `json:"mean"`        // mean over the queries that count, or over folds
+	TieNeutral Number `json:"tie_neutral"` // mean if documents with equal scores are in random order
+	Queries    int    `json:"queries"`     // number of queries that count
 
-	// PerQuery has the value of every query in the order of the data. It is nil in a mean over
-	// folds, and List leaves it out.
+	// PerQuery contains the value of every query in the order of the data. It is nil for a mean
+	// over folds, and List does not set it.
 	PerQuery []Value `json:"per_query,omitempty"`
 }
 
-// Value is a measure's value on one query; NaN if the convention leaves it out.
+// Value is a measure's value on one query. It is NaN if the convention leaves the query out.
 type Value struct {
 	Query string `json:"query"`
 	Value Number `json:"value"`
@@ -145,28 +148,28 @@ type Value struct {
 
 // Point is one point of a learning curve: an iteration or an epoch.
 type Point struct {
-	Ranker     string `json:"ranker"`        // the method
-	Fold       string `json:"fold"`          // of tune
-	Start      int    `json:"start"`         // of a method that starts several times, from 0
-	Step       int    `json:"step"`          // the iteration's or epoch's number
+	Ranker     string `json:"ranker"`        // name of the method
+	Fold       string `json:"fold"`          // fold of tune
+	Start      int    `json:"start"`         // number of the start, from 0
+	Step       int    `json:"step"`          // number of the iteration or epoch
 	Epoch      bool   `json:"epoch"`         // an epoch of descent, not an iteration
 	Objective  Number `json:"objective"`     // the training cost
 	GradNorm   Number `json:"gradient_norm"` // NaN after an epoch
-	Rate       Number `json:"rate"`          // of an epoch's steps, NaN after an iteration
-	Validation Number `json:"validation"`    // of the measure that epochs are kept by; NaN without
-	Best       bool   `json:"best"`          // better than all before
+	Rate       Number `json:"rate"`          // learning rate of an epoch; NaN for an iteration
+	Validation Number `json:"validation"`    // value of the selection measure; NaN without validation data
+	Best       bool   `json:"best"`          // better than all earlier points
 }
 
-// NotFoundError is the error if the record has no run of that number.
+// NotFoundError is the error for a run that is not in the record.
 type NotFoundError struct {
-	Path string // of the database
+	Path string // path of the database
 	ID   int64
 }
 
 // Error implements error.
 func (e *NotFoundError) Error() string { return fmt.Sprintf("%s has no run %d", e.Path, e.ID) }
 
-// ThisCode identifies the running program.
+// ThisCode returns the version of the running program.
 var ThisCode = sync.OnceValue(func() Code {
 	c := Code{Version: "(devel)", Go: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -182,7 +185,7 @@ var ThisCode = sync.OnceValue(func() Code {
 			}
 		}
 	}
-	released := strings.HasPrefix(c.Version, "v") && c.Revision == "" // installed as a module of that version
+	released := strings.HasPrefix(c.Version, "v") && c.Revision == "" // installed as a module of this version
 	if !released && (c.Revision == "" || c.Modified) {
 		if path, err := os.Executable(); err == nil {
 			c.Program = FileFingerprint(path)
@@ -191,8 +194,8 @@ var ThisCode = sync.OnceValue(func() Code {
 	return c
 })
 
-// FileFingerprint returns half of a file's SHA-256 in hexadecimal, or "" if the file cannot be
-// read.
+// FileFingerprint returns the first half of a file's SHA-256 in hexadecimal. It returns "" if the
+// file cannot be read.
 func FileFingerprint(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -206,8 +209,7 @@ func FileFingerprint(path string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Number is a float64 that is NULL in the database if it is NaN, and null in JSON if it is not
-// finite.
+// Number is a float64. NaN is NULL in the database. NaN and infinities are null in JSON.
 type Number float64
 
 // NaN returns an unknown Number.

@@ -19,27 +19,27 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Store is the record of a working folder. Any number of goroutines, and of processes on one
-// machine, may use it.
+// Store is the record of a working folder. It is safe for concurrent use by goroutines, and by
+// processes on one machine.
 type Store struct {
-	path     string // of the database
+	path     string // path of the database
 	db       *sql.DB
 	patience time.Duration
 
-	unwritable error // why it can only be read; nil if it can be written
+	unwritable error // reason why the record is read-only; nil if it can be written
 
 	mu     sync.Mutex
-	active map[int64]*lock // of the runs this Store has begun
+	active map[int64]*lock // locks of the runs that this Store has begun
 }
 
 // Path returns the path of the record of a working folder.
 func Path(dir string) string { return filepath.Join(dir, ".listwise", "runs.db") }
 
-// Patience is the time that a record of OpenExisting waits for other writers.
+// Patience is the time that a record opened by OpenExisting waits for other writers.
 const Patience = 2 * time.Second
 
-// Open opens the record of the working folder dir and creates it if necessary. patience is the time
-// to wait for other writers. Errors name the database file.
+// Open opens the record of the working folder dir. It creates the record if necessary. patience is
+// the time to wait for other writers. Errors name the database file.
 func Open(dir string, patience time.Duration) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(Path(dir)), 0o755); err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func Open(dir string, patience time.Duration) (*Store, error) {
 	return open(Path(dir), patience, url.Values{"mode": {"rwc"}}, prepare)
 }
 
-// OpenExisting is Open for readers. It does not create a record; a missing record is the error
-// fs.ErrNotExist.
+// OpenExisting opens the record of the working folder dir for reading. It does not create a record.
+// The error for a missing record is fs.ErrNotExist.
 func OpenExisting(dir string) (*Store, error) {
 	path := Path(dir)
 	if _, err := os.Stat(path); err != nil {
@@ -56,8 +56,9 @@ func OpenExisting(dir string) (*Store, error) {
 	}
 	s, err := open(path, Patience, url.Values{"mode": {"rw"}}, prepare)
 	if has(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL) {
-		// In a folder that cannot be written to, or on a full disk, the files that readers of a
-		// write-ahead log share cannot be made. Without a log nobody writes.
+		// In a read-only folder or on a full disk, the files that readers of a write-ahead log
+		// share cannot be created. If there is no log, nobody is writing, and the database can be
+		// opened as immutable.
 		if wal, none := os.Stat(path + "-wal"); none != nil || wal.Size() == 0 {
 			cause := err
 			if s, err = open(path, Patience, url.Values{"mode": {"ro"}, "immutable": {"1"}}, checkFormat); err == nil {
@@ -68,7 +69,7 @@ func OpenExisting(dir string) (*Store, error) {
 	return s, err
 }
 
-// open opens the database and calls first.
+// open opens the database and then calls first.
 func open(path string, patience time.Duration, options url.Values, first func(context.Context, *Store) error) (*Store, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: found a %s, expected the file of the record", path, kindOf(info.Mode()))
@@ -81,8 +82,8 @@ func open(path string, patience time.Duration, options url.Values, first func(co
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	// One connection: goroutines queue for it here and not, at a growing
-	// interval, for the database's lock.
+	// Use one connection, so that goroutines wait for it here. Otherwise they would poll for the
+	// database's lock at growing intervals.
 	db.SetMaxOpenConns(1)
 	s := &Store{path: path, db: db, patience: patience, active: make(map[int64]*lock)}
 	if err := first(context.Background(), s); err != nil {
@@ -108,8 +109,8 @@ func (s *Store) Wait(patience time.Duration) error {
 	return nil
 }
 
-// dataSource returns the driver's name for the database. Write-ahead logging lets others read
-// during a write. With synchronous=FULL, committed data survive a crash of the machine.
+// dataSource returns the driver's name for the database. With synchronous=FULL, committed data
+// survive a crash of the machine.
 func dataSource(path string, patience time.Duration, options url.Values) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -117,9 +118,9 @@ func dataSource(path string, patience time.Duration, options url.Values) (string
 	}
 	abs = filepath.ToSlash(abs)
 	if !strings.HasPrefix(abs, "/") {
-		abs = "/" + abs // as file:///C:/folder
+		abs = "/" + abs // such as file:///C:/folder
 	}
-	options.Set("_txlock", "immediate") // a write that waits for its turn before it reads cannot be refused later
+	options.Set("_txlock", "immediate") // take the write lock before reading; taking it after a read could fail
 	options.Set("_busy_timeout", strconv.FormatInt(max(0, patience.Milliseconds()), 10))
 	options["_pragma"] = []string{"synchronous(FULL)", "foreign_keys(1)"}
 	return (&url.URL{Scheme: "file", Path: abs, RawQuery: options.Encode()}).String(), nil
@@ -132,7 +133,8 @@ func prepare(ctx context.Context, s *Store) error {
 	return migrate(ctx, s.db, migrations)
 }
 
-// checkFormat is for a database that cannot be upgraded because it is read-only.
+// checkFormat returns an error unless the database has the current format. It is for a read-only
+// database, which cannot be upgraded.
 func checkFormat(ctx context.Context, s *Store) error {
 	version, err := userVersion(ctx, s.db)
 	if err == nil && version != len(migrations) {
@@ -141,8 +143,8 @@ func checkFormat(ctx context.Context, s *Store) error {
 	return err
 }
 
-// useWAL switches to write-ahead logging. If another process does the same, SQLite fails instead of
-// waiting.
+// useWAL switches to write-ahead logging, which allows reading during a write. It retries, because
+// SQLite fails at once if another process switches at the same time.
 func useWAL(ctx context.Context, s *Store) error {
 	var mode string
 	for deadline := time.Now().Add(s.patience); ; time.Sleep(5 * time.Millisecond) {
@@ -159,7 +161,8 @@ func useWAL(ctx context.Context, s *Store) error {
 	}
 }
 
-// named adds the file to an error. SQLite reports a full disk only by a number.
+// named adds the file name to an error. It adds a hint at a full disk, which SQLite reports only by
+// an error code.
 func named(path string, err error) error {
 	if has(err, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL) {
 		return fmt.Errorf("%s: the disk may be full: %w", path, err)
@@ -173,7 +176,7 @@ func has(err error, codes ...int) bool {
 	return errors.As(err, &e) && slices.Contains(codes, e.Code()&0xff)
 }
 
-// Close closes the record. Runs that have begun and not finished then count as interrupted.
+// Close closes the record. Runs that have begun and not finished become interrupted.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +190,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// write runs fn in one transaction.
+// write runs fn in a transaction that may write.
 func (s *Store) write(fn func(tx *sql.Tx) error) error {
 	if s.unwritable != nil {
 		return s.unwritable
@@ -195,7 +198,7 @@ func (s *Store) write(fn func(tx *sql.Tx) error) error {
 	return s.transact(nil, fn)
 }
 
-// read runs fn on a snapshot of the database, unaffected by other writers.
+// read runs fn on a snapshot of the database. Other writers do not affect the snapshot.
 func (s *Store) read(fn func(tx *sql.Tx) error) error {
 	return s.transact(&sql.TxOptions{ReadOnly: true}, fn)
 }
@@ -205,7 +208,7 @@ func (s *Store) transact(opts *sql.TxOptions, fn func(tx *sql.Tx) error) error {
 	if err != nil {
 		return named(s.path, err)
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	if err := fn(tx); err != nil {
 		return named(s.path, err)
 	}
@@ -215,9 +218,9 @@ func (s *Store) transact(opts *sql.TxOptions, fn func(tx *sql.Tx) error) error {
 	return nil
 }
 
-// migrations are the steps from an empty database to the current tables. The database's
-// user_version is the number of steps it has had. A published step never changes; changes are new
-// steps.
+// migrations are the steps from an empty database to the current tables. The user_version of a
+// database is the number of steps applied to it. A published step never changes. A change of the
+// tables is a new step.
 var migrations = []string{firstTables}
 
 const firstTables = `
@@ -300,11 +303,11 @@ CREATE TABLE curve (
 ) WITHOUT ROWID;
 `
 
-// migrate upgrades the database in one transaction. Two processes may do so at once.
+// migrate applies the missing steps in one transaction. Two processes may call it at once.
 func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	version, err := userVersion(ctx, db)
 	if err == nil && version == len(steps) {
-		return nil // without waiting for those who write
+		return nil // does not wait for writers
 	}
 	if err != nil {
 		return err
@@ -313,7 +316,7 @@ func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	if version, err = userVersion(ctx, tx); err != nil {
 		return err
 	}

@@ -13,11 +13,12 @@ import (
 	"time"
 )
 
-// timeFormat sorts as text, and has the precision of Begun.
+// timeFormat sorts as text. It has the precision of Run.Begun.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // Begin adds a new run and sets its ID, Status, Begun and Code. The caller may set Kind, Command,
-// Methods, Config, Seed and Data, and Begun if the run began earlier. Finish records the rest.
+// Methods, Config, Seed and Data, and Begun if the run began earlier. Finish records the other
+// fields.
 func (s *Store) Begin(r *Run) error {
 	r.Status, r.Code = Running, ThisCode()
 	if r.Begun.IsZero() {
@@ -35,7 +36,7 @@ func (s *Store) Begin(r *Run) error {
 		if err := insertData(tx, r); err != nil {
 			return err
 		}
-		// Locked before others can see the run.
+		// Lock the run before other processes can see it.
 		l, err = acquire(s.lockPath(r.ID))
 		return err
 	})
@@ -51,10 +52,10 @@ func (s *Store) Begin(r *Run) error {
 	return nil
 }
 
-// Finish ends a run in one transaction. Once it returns, the run and its results survive any crash.
-// Status must be Finished, Interrupted, or Failed with Error set. Only a finished run keeps
-// results, files and curve. It sets Duration. After an error the run continues, and Finish may be
-// called again.
+// Finish ends a run in one transaction. After it returns, the run and its results survive any
+// crash. Status must be Finished, Interrupted, or Failed with Error set. Only a finished run keeps
+// results, files and curve. Finish sets Duration. After an error the run is still running, and
+// Finish may be called again.
 func (s *Store) Finish(r *Run) error {
 	s.mu.Lock()
 	l := s.active[r.ID]
@@ -112,7 +113,8 @@ func updateRun(tx *sql.Tx, r *Run) error {
 	return fmt.Errorf("run %d was deleted while it went on", r.ID)
 }
 
-// insertData replaces the data sets of Begin, because fingerprints may have been computed since.
+// insertData replaces the data sets that Begin stored, because fingerprints may have been computed
+// since.
 func insertData(tx *sql.Tx, r *Run) error {
 	if _, err := tx.Exec("DELETE FROM data WHERE run = ?", r.ID); err != nil {
 		return err
@@ -172,9 +174,9 @@ func insertMeasure(tx *sql.Tx, result int64, place int, m *Measure) error {
 	})
 }
 
-// insertRows inserts n rows, many in each statement.
+// insertRows inserts n rows with as few statements as possible.
 func insertRows(tx *sql.Tx, table, columns string, n int, row func(i int) []any) error {
-	const most = 250 // rows a statement
+	const most = 250 // rows in a statement
 	one := "(?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
 	statement := func(rows int) string {
 		return "INSERT INTO " + table + " (" + columns + ") VALUES " + one + strings.Repeat(", "+one, rows-1)
@@ -205,7 +207,7 @@ func insertRows(tx *sql.Tx, table, columns string, n int, row func(i int) []any)
 }
 
 // Delete deletes all given runs or none. The error is a *NotFoundError if a run does not exist. A
-// running run is not deleted. Files that a run wrote stay.
+// run that is still running is an error. Files that a run wrote remain.
 func (s *Store) Delete(ids ...int64) error {
 	return s.write(func(tx *sql.Tx) error {
 		for _, id := range ids {
@@ -223,13 +225,13 @@ func (s *Store) Delete(ids ...int64) error {
 			if _, err := tx.Exec("DELETE FROM run WHERE id = ?", id); err != nil {
 				return err
 			}
-			_ = os.Remove(s.lockPath(id)) // of a process that was killed
+			_ = os.Remove(s.lockPath(id)) // remains if the process was killed
 		}
 		return nil
 	})
 }
 
-// buryDead marks runs as interrupted if their process is gone.
+// buryDead marks runs as interrupted if their process no longer exists.
 func (s *Store) buryDead(tx *sql.Tx) error {
 	var ids []int64
 	err := each(tx, func(rows *sql.Rows) error {
@@ -253,7 +255,8 @@ func (s *Store) buryDead(tx *sql.Tx) error {
 	return nil
 }
 
-// statusNow returns a run's status, given the status in the database.
+// statusNow returns a run's status, given its status in the database. A running run without a lock
+// is interrupted.
 func (s *Store) statusNow(id int64, status Status) Status {
 	if status == Running && !held(s.lockPath(id)) {
 		return Interrupted
@@ -261,16 +264,16 @@ func (s *Store) statusNow(id int64, status Status) Status {
 	return status
 }
 
-// lockPath returns the file that is locked during a run.
+// lockPath returns the path of the file that is locked during a run.
 func (s *Store) lockPath(id int64) string {
 	return filepath.Join(filepath.Dir(s.path), strconv.FormatInt(id, 10)+".running")
 }
 
-// asJSON is a value that the database stores as JSON text, null as NULL.
+// asJSON is a value that the database stores as JSON text. A null value is stored as NULL.
 type asJSON struct{ v any }
 
-// Value implements driver.Valuer. What has no JSON, such as an infinite number, is
-// an error.
+// Value implements driver.Valuer. A value without JSON form, such as an infinite number, is an
+// error.
 func (j asJSON) Value() (driver.Value, error) {
 	text, err := json.Marshal(j.v)
 	if err != nil || string(text) == "null" {

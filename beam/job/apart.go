@@ -48,7 +48,7 @@ func (j *Job) checkApart(ctx context.Context) error {
 	for _, in := range inputs {
 		info, err := os.Stat(in)
 		if err != nil {
-			continue // of another filesystem, or missed when it is read
+			continue // on another filesystem, or an error when it is read
 		}
 		for _, out := range outputs {
 			if os.SameFile(info, out) {

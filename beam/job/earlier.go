@@ -12,12 +12,12 @@ import (
 	"github.com/listwise/listwise/dataset/shards"
 )
 
-// partName is the name of a part's file or record.
+// partName matches the names of the files and records of parts.
 var partName = regexp.MustCompile(`^part-\d{5,}(\.[a-z.]+)?$`)
 
-// discardOthers removes results of other jobs from the output folder: parts with other numbers or
-// endings, with their records. They would otherwise be taken for parts of this job's results. A
-// folder without records does not belong to a job, and is left as it is.
+// discardOthers removes results of other jobs from the output folder: parts with other numbers or endings, and
+// their records. Otherwise they could be mistaken for results of this job. A folder without records does not
+// belong to a job and stays unchanged.
 func (j *Job) discardOthers(ctx context.Context) error {
 	records, err := list(ctx, under(j.Out, "records"))
 	if err != nil || len(records) == 0 {
@@ -53,7 +53,7 @@ func (j *Job) discardOthers(ctx context.Context) error {
 	return nil
 }
 
-// list returns the names of parts in a folder of any filesystem; none if there is no folder.
+// list returns the names of parts in a folder of any filesystem. It returns none if there is no folder.
 func list(ctx context.Context, dir string) (names []string, err error) {
 	if !remote(dir) {
 		files, err := os.ReadDir(dir)
@@ -81,7 +81,7 @@ func list(ctx context.Context, dir string) (names []string, err error) {
 	return names, err
 }
 
-// oneFolder reports whether two paths lead to one folder.
+// oneFolder reports whether two paths refer to the same folder.
 func oneFolder(a, b string) bool {
 	if remote(a) || remote(b) {
 		return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/")

@@ -20,7 +20,7 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// remote reports whether a path is not of this machine's own files.
+// remote reports whether a path is not a local path.
 func remote(path string) bool { return strings.Contains(path, "://") }
 
 // under returns the path of a file in a folder.
@@ -31,7 +31,7 @@ func under(dir string, names ...string) string {
 	return strings.TrimSuffix(dir, "/") + "/" + path.Join(names...)
 }
 
-// open opens a file of any filesystem. What it needs is released by close.
+// open opens a file of any filesystem. The caller must call closeAll.
 func open(ctx context.Context, name string) (r io.Reader, closeAll func(), err error) {
 	if !remote(name) {
 		f, err := os.Open(name)
@@ -48,7 +48,7 @@ func open(ctx context.Context, name string) (r io.Reader, closeAll func(), err e
 	return f, func() { _, _ = f.Close(), fs.Close() }, nil
 }
 
-// read returns what a file of any filesystem holds.
+// read returns the content of a file of any filesystem.
 func read(ctx context.Context, name string) ([]byte, error) {
 	r, done, err := open(ctx, name)
 	if err != nil {
@@ -70,8 +70,8 @@ func checksum(ctx context.Context, name string) (int64, string, error) {
 	return n, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// write writes a file of any filesystem. A local one appears when it is whole, and so do the
-// objects of a store.
+// write writes a file of any filesystem. A local file appears when it is complete, and so does an object of a
+// store.
 func write(ctx context.Context, name string, from io.Reader) error {
 	if !remote(name) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -97,7 +97,7 @@ func write(ctx context.Context, name string, from io.Reader) error {
 	return nil
 }
 
-// upload copies a file of this machine to any filesystem.
+// upload copies a local file to any filesystem.
 func upload(ctx context.Context, from, to string) error {
 	f, err := os.Open(from)
 	if err != nil {
@@ -107,7 +107,7 @@ func upload(ctx context.Context, from, to string) error {
 	return write(ctx, to, f)
 }
 
-// download copies a file of any filesystem to this machine.
+// download copies a file of any filesystem to a local file.
 func download(ctx context.Context, from, to string) error {
 	r, done, err := open(ctx, from)
 	if err != nil {
@@ -141,7 +141,7 @@ func discard(ctx context.Context, name string) error {
 	return r.Remove(ctx, name)
 }
 
-// file returns a file of any filesystem as one of this machine.
+// file returns the local path of a file. It downloads a remote file.
 func (w *workspace) file(ctx context.Context, name string) (string, error) {
 	if !remote(name) {
 		return name, nil
@@ -150,7 +150,7 @@ func (w *workspace) file(ctx context.Context, name string) (string, error) {
 	return local, download(ctx, name, local)
 }
 
-// folder returns a folder of any filesystem, with the folders in it, as one of this machine.
+// folder returns the local path of a folder. It downloads a remote folder, including the folders in it.
 func (w *workspace) folder(ctx context.Context, name string) (string, error) {
 	if !remote(name) {
 		return name, nil
@@ -161,7 +161,7 @@ func (w *workspace) folder(ctx context.Context, name string) (string, error) {
 	}
 	defer func() { _ = fs.Close() }() // it is only read
 	local, base := filepath.Join(w.dir, "folder"), strings.TrimSuffix(name, "/")+"/"
-	for _, pattern := range []string{"*", "*/*", "*/*/*"} { // folds of shards are as deep
+	for _, pattern := range []string{"*", "*/*", "*/*/*"} { // the depth of folds of shards
 		files, err := fs.List(ctx, base+pattern)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
@@ -193,7 +193,7 @@ func manifestOf(ctx context.Context, data string) (*shards.Manifest, []byte, err
 	return m, text, nil
 }
 
-// shard returns a folder of this machine that has at least the manifest and one shard.
+// shard returns a local folder that has at least the manifest and one shard.
 func (w *workspace) shard(ctx context.Context, data string, shard int) (string, error) {
 	if !remote(data) {
 		return data, nil

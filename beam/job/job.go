@@ -1,10 +1,10 @@
-// Package job runs commands of listwise as Apache Beam pipelines. The elements of score, eval and
-// convert are the shards of a data set, and those of tune are trainings. As an experiment, one
-// training runs over all shards, with a pipeline per round.
+// Package job runs commands of listwise as Apache Beam pipelines. The elements of a pipeline are the shards of
+// a data set (score, eval, convert) or trainings (tune). As an experiment, train trains one model over all
+// shards, with a pipeline per round.
 //
-// A worker runs the command itself, on its shard or training, and so writes the bytes that the
-// command line writes. Start reading at [Job] and [Run]; tasks.go has the commands, train.go and rounds.go the
-// training over shards.
+// A worker runs the command itself on its shard or training, so it writes the same bytes as the command line.
+// Start reading at [Job] and [Run]. tasks.go has the commands, and train.go and rounds.go have the training
+// over shards.
 package job
 
 import (
@@ -25,65 +25,66 @@ import (
 	"github.com/listwise/listwise/dataset/shards"
 )
 
-// Job is a command over the shards of a data set or the trainings of a search. Paths are local
-// files that all workers see under the same name, or files of Beam's filesystems.
+// Job is a command over the shards of a data set or the trainings of a search. Paths are local files with the
+// same name on all workers, or files of Beam's filesystems.
 type Job struct {
 	Command string   // score, eval, tune, convert or train
-	Data    string   // a folder of shards; of tune, what its --data takes
-	Model   string   // of score and eval
-	Out     string   // a folder
-	As      string   // of convert: the ending of the files to write
+	Data    string   // folder of shards; for tune, the value of its --data
+	Model   string   // model file, for score and eval
+	Out     string   // output folder
+	As      string   // for convert, the ending of the files to write
 	Args    []string // other flags of the command
 
-	// Of train, which is an experiment that must be asked for:
+	// For train, an experiment that must be enabled:
 
 	Experimental bool
 	Start        string // average or zero
 
-	// Set by Run, before the workers know of them:
+	// Set by Run before the pipeline starts:
 
-	Key    string   // identifies what is done, but for the shards
-	Inputs []string // of every part, what identifies its input: what was done with another is done anew
+	Key    string   // identifies the job, except for the inputs of its parts
+	Inputs []string // identify the input of each part; a part with another input is done again
 }
 
-// version is part of the key, so that parts of another version of this package are done again.
+// version is part of the key, so a new version of this package does all parts again.
 const version = 2
 
-// task is what is particular to a command.
+// task is the definition of a command.
 type task struct {
-	// model says that the command takes one; sharded, that its data are shards.
+	// model reports that the command takes a model. sharded reports that its data are shards.
 	model, sharded bool
 
-	// ending is that of the names of the parts.
+	// ending returns the ending of the names of the parts.
 	ending func(j *Job) string
 
-	// part does one part, and writes the file.
+	// part does one part and writes its result to file.
 	part func(ctx context.Context, w *workspace, j *Job, part int, file string) (Done, error)
 
-	// finish, unless nil, puts the parts together, and writes the results but for their manifest.
+	// finish, if not nil, combines the parts and writes the results. It also writes the manifest, unless that
+	// is ResultsFile.
 	finish func(ctx context.Context, w *workspace, j *Job, parts []Done) error
 
-	// manifest is the name of the manifest, which finish of the others does not write.
+	// manifest is the name of the manifest.
 	manifest string
 
-	// experimental says that the command requires a flag. drive, unless nil, runs when all parts
-	// are done, and writes ResultsFile.
+	// experimental reports that the command requires a flag. drive, if not nil, runs after all parts are done,
+	// and writes ResultsFile.
 	experimental bool
 	drive        func(ctx context.Context, w *workspace, j *Job, run func(ctx context.Context, p *beam.Pipeline) error) error
 }
 
-// Done is a finished part in the output folder.
+// Done describes a finished part in the output folder.
 type Done struct {
 	Part    int    `json:"-"`
 	Name    string `json:"name"`
 	Bytes   int64  `json:"bytes"`
 	SHA256  string `json:"sha256"`
-	Skipped bool   `json:"-"` // it was there
+	Skipped bool   `json:"-"` // an earlier job has finished it
 
-	Shard shards.Manifest `json:"shard,omitzero"` // of convert: what the part holds
+	Shard shards.Manifest `json:"shard,omitzero"` // for convert, the description of the part
 }
 
-// tasks are the commands.
+// tasks returns the commands by name.
 func tasks() map[string]task {
 	return map[string]task{"score": score(), "eval": eval(), "tune": tune(), "convert": convert(), "train": training()}
 }
@@ -98,7 +99,7 @@ func Commands() []string {
 	return names
 }
 
-// check returns an error for a job without what it needs.
+// check returns an error if the job is invalid.
 func (j *Job) check() error {
 	t, ok := tasks()[j.Command]
 	switch {
@@ -129,7 +130,7 @@ func (j *Job) check() error {
 	return nil
 }
 
-// ownFlag returns the first of Args that the job gives the commands itself, "" if there is none.
+// ownFlag returns the first flag in Args that the job sets itself, or "".
 func (j *Job) ownFlag() string {
 	for _, arg := range j.Args {
 		name, _, _ := strings.Cut(arg, "=")
@@ -140,9 +141,9 @@ func (j *Job) ownFlag() string {
 	return ""
 }
 
-// Run builds the pipeline of a job and executes it by run. It first removes the manifest of earlier
-// results and their parts that do not belong to this job. The pipeline writes the new manifest
-// last, so a failed job leaves none. Finished parts of the same inputs are not done again.
+// Run builds the pipeline of a job and executes it with run. It first removes the manifest of earlier results,
+// and parts that do not belong to this job. The pipeline writes the new manifest last, so a failed job leaves
+// none. Finished parts with the same inputs are not done again.
 func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipeline) error) (err error) {
 	if j.Command == "train" && j.Start == "" {
 		j.Start = average
@@ -187,7 +188,7 @@ func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipel
 	return nil
 }
 
-// pipeline returns the pipeline that does every part, and then has all results finished at once.
+// pipeline returns a pipeline that applies do to every part, and then finish once to all results.
 func pipeline(parts int, do, finish any) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	numbers := make([]int, parts)
@@ -199,7 +200,7 @@ func pipeline(parts int, do, finish any) *beam.Pipeline {
 	return p
 }
 
-// plan settles the parts and what identifies them.
+// plan sets Inputs and Key.
 func (j *Job) plan(ctx context.Context, w *workspace) error {
 	t := tasks()[j.Command]
 	inputs := []any{version, j.Command, j.As, j.Args}

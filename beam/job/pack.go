@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/dataset/shards"
 )
 
-// pack writes the files of a folder as one, the same bytes for the same files.
+// pack writes the files of a folder to one tar file. The same files give the same bytes.
 func pack(dir, file string) (err error) {
 	f, err := os.Create(file)
 	if err != nil {
@@ -34,7 +34,7 @@ func pack(dir, file string) (err error) {
 	})
 }
 
-// unpack writes the files of a pack into a folder.
+// unpack extracts the files of a tar file to a folder.
 func unpack(file, dir string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -67,7 +67,7 @@ func unpack(file, dir string) error {
 	}
 }
 
-// eachFile visits the regular files of a folder and of those in it, by their names within.
+// eachFile calls visit with the regular files below a folder, by their names relative to the folder.
 func eachFile(dir string, visit func(inside string) error) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

@@ -22,7 +22,7 @@ type partFn struct {
 	Job string // as JSON
 }
 
-// ProcessElement does the part of that number, unless it is finished, and emits its record.
+// ProcessElement does one part, unless it is finished, and emits its record.
 func (f *partFn) ProcessElement(ctx context.Context, part int, emit func(int, []byte)) error {
 	var j Job
 	if err := json.Unmarshal([]byte(f.Job), &j); err != nil {
@@ -40,15 +40,15 @@ func (f *partFn) ProcessElement(ctx context.Context, part int, emit func(int, []
 	return nil
 }
 
-// message is what a part tells the end of the pipeline. It goes there as bytes: runners in Java read the
-// encodings of numbers and bytes, but not that of a structure of Go.
+// message is sent from a part to the end of the pipeline, as bytes. Runners in Java can decode numbers and
+// bytes, but not Go structures.
 type message struct {
 	Part    int
 	Skipped bool
 	Done    Done
 }
 
-// record says of a part that stands of which input it is.
+// record is the file of a finished part. It identifies the input of the part.
 type record struct {
 	Key   string `json:"key"`
 	Input string `json:"input"`
@@ -64,7 +64,7 @@ func (j *Job) nameOf(part int) string {
 	return fmt.Sprintf("part-%05d%s", part, tasks()[j.Command].ending(j))
 }
 
-// do does a part and leaves its record, which comes last.
+// do does a part and then writes its record.
 func (j *Job) do(ctx context.Context, part int) (Done, error) {
 	if done, ok := j.standing(ctx, part); ok {
 		log.Infof(ctx, "%s: part %d stands", j.Command, part)
@@ -93,7 +93,8 @@ func (j *Job) do(ctx context.Context, part int) (Done, error) {
 	return done, writeJSON(ctx, j.recordAt(part), record{j.Key, j.Inputs[part], done})
 }
 
-// standing returns a part that is in the output folder, of the same inputs and unchanged.
+// standing returns a part that an earlier job has finished, if its input is the same and its file is
+// unchanged.
 func (j *Job) standing(ctx context.Context, part int) (Done, bool) {
 	var r record
 	text, err := read(ctx, j.recordAt(part))
@@ -108,7 +109,7 @@ func (j *Job) standing(ctx context.Context, part int) (Done, bool) {
 	return r.Done, true
 }
 
-// finishFn puts the parts together and writes the manifest.
+// finishFn combines the parts and writes the manifest.
 type finishFn struct {
 	Job string // as JSON
 }
@@ -135,7 +136,7 @@ func (f *finishFn) ProcessElement(ctx context.Context, _ int, next func(*[]byte)
 	return nil
 }
 
-// results is the manifest of a job: what there is of it in the folder.
+// results is the manifest of a job.
 type results struct {
 	Format  string `json:"format"`
 	Command string `json:"command"`
@@ -143,14 +144,14 @@ type results struct {
 	Parts   []Done `json:"parts"`
 }
 
-// ResultsFile is the name of the manifest of score, eval and tune. That of convert is
+// ResultsFile is the name of the manifest of score, eval, tune and train. The manifest of convert is
 // [shards.FileName].
 const ResultsFile = "results-manifest.json"
 
 const resultsFormat = "listwise-results"
 
-// finish checks that every part is there once, puts them together and writes the manifest. A
-// part that a runner did twice is there with the same checksum.
+// finish checks that every part exists, combines the parts and writes the manifest. A runner may do a part
+// twice; both results must have the same checksum.
 func (j *Job) finish(ctx context.Context, parts []Done) error {
 	slices.SortFunc(parts, func(a, b Done) int { return cmp.Compare(a.Part, b.Part) })
 	unique := slices.CompactFunc(parts, func(a, b Done) bool { return a.Part == b.Part && a.SHA256 == b.SHA256 })
@@ -195,7 +196,7 @@ func writeJSON(ctx context.Context, path string, v any) error {
 	return write(ctx, path, &b)
 }
 
-// workspace is a folder of this machine for what a part needs and writes.
+// workspace is a temporary local folder for the inputs and results of a part.
 type workspace struct{ dir string }
 
 func newWorkspace() (*workspace, error) {
@@ -203,7 +204,7 @@ func newWorkspace() (*workspace, error) {
 	return &workspace{dir}, err
 }
 
-func (w *workspace) remove() { _ = os.RemoveAll(w.dir) } // nothing else is left to do about it
+func (w *workspace) remove() { _ = os.RemoveAll(w.dir) } // an error has no consequence
 
-// absent reports whether an error says that there is no such file.
+// absent reports whether err says that a file does not exist.
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) }

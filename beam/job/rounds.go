@@ -16,21 +16,20 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// A round is a pipeline that evaluates the risk of every shard at one point. The end of the
-// pipeline writes its results to a file. A rerun reads the files of finished rounds, and so repeats
-// the earlier run up to where that ended.
+// A round is a pipeline that evaluates the risk of every shard at one point. Its last step writes the results
+// to a file. A rerun reads the files of finished rounds, so it repeats the earlier run up to its end.
 
-// round is the file of a round.
+// round is the content of a round's file.
 type round struct {
-	Key   string   `json:"key"`   // the job's
-	At    string   `json:"at"`    // the SHA-256 of the point
-	Parts [][]byte `json:"parts"` // of every shard the gradient and then the value, as float64s, little-endian
-	Sum   string   `json:"sum"`   // the SHA-256 of the parts
+	Key   string   `json:"key"`   // key of the job
+	At    string   `json:"at"`    // SHA-256 of the point
+	Parts [][]byte `json:"parts"` // for each shard, the gradient and the value, as little-endian float64s
+	Sum   string   `json:"sum"`   // SHA-256 of the parts
 }
 
 func (r *round) sum() string { return sum(bytes.Join(r.Parts, nil)) }
 
-// floats appends numbers to bytes.
+// floats appends numbers to bytes, as little-endian float64s.
 func floats(b []byte, numbers ...float64) []byte {
 	for _, v := range numbers {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
@@ -38,32 +37,33 @@ func floats(b []byte, numbers ...float64) []byte {
 	return b
 }
 
-// numbers sets v to what floats made.
+// numbers sets v to the numbers in b, which floats has appended.
 func numbers(v []float64, b []byte) {
 	for i := range v {
 		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
 	}
 }
 
-// rounds evaluates all shards at once, for as many parts, each of which is asked by itself.
+// rounds evaluates the risk of all shards at once. The parts of the objective ask for their results one by
+// one.
 type rounds struct {
-	ctx context.Context // of the job, for objectives take none
+	ctx context.Context // context of the job, because objectives take none
 	job *Job
 	run func(ctx context.Context, p *beam.Pipeline) error
 
 	sync.Mutex
-	n    int    // rounds so far
-	at   []byte // the point of the last
-	last *round // nil if it failed
+	n    int    // number of rounds so far
+	at   []byte // point of the last round
+	last *round // last round, nil if it failed
 }
 
-// part is a shard's part of the risk.
+// part is the risk of one shard.
 type part struct {
 	rounds *rounds
 	number int
 }
 
-// Eval implements objective.PartialRisk. Of a round that failed one part tells.
+// Eval implements objective.PartialRisk. If a round fails, only one part returns the error.
 func (p part) Eval(w, grad []float64) (float64, error) {
 	r, err := p.rounds.evaluate(floats(nil, w...), 8*(len(w)+1))
 	if r == nil {
@@ -76,8 +76,8 @@ func (p part) Eval(w, grad []float64) (float64, error) {
 	return value[0], nil
 }
 
-// evaluate returns the round of a point. The first part that asks runs it. If it fails, the others
-// get nil and no error.
+// evaluate returns the round at a point. The first part that asks for it runs the round. If the round fails,
+// the other parts get nil and no error.
 func (r *rounds) evaluate(at []byte, size int) (*round, error) {
 	r.Lock()
 	defer r.Unlock()
@@ -100,7 +100,7 @@ func (r *rounds) evaluate(at []byte, size int) (*round, error) {
 	return done, nil
 }
 
-// do runs the pipeline of a round.
+// do runs the pipeline of a round, which writes the file.
 func (r *rounds) do(file string, at []byte) error {
 	text, err := json.Marshal(r.job)
 	if err != nil {
@@ -109,7 +109,8 @@ func (r *rounds) do(file string, at []byte) error {
 	return r.run(r.ctx, pipeline(len(r.job.Inputs), &evaluateFn{Job: string(text), At: at}, &roundFn{Job: string(text), At: at, File: file}))
 }
 
-// standingRound returns the results in a file if they are complete and of the same point.
+// standingRound returns the round in a file. It is an error if the round is incomplete, damaged or of another
+// point.
 func (j *Job) standingRound(ctx context.Context, file string, at []byte, size int) (*round, error) {
 	text, err := read(ctx, file)
 	if err != nil {
@@ -133,16 +134,16 @@ func (j *Job) standingRound(ctx context.Context, file string, at []byte, size in
 // evaluateFn evaluates the risk of one shard.
 type evaluateFn struct {
 	Job string // as JSON
-	At  []byte // the point
+	At  []byte // point, as float64s
 }
 
-// evaluated is what evaluateFn tells roundFn.
+// evaluated is the message from evaluateFn to roundFn.
 type evaluated struct {
 	Part   int
 	Result []byte
 }
 
-// ProcessElement evaluates the shard of that number.
+// ProcessElement evaluates the risk of one shard.
 func (f *evaluateFn) ProcessElement(ctx context.Context, part int, emit func(int, []byte)) error {
 	var j Job
 	if err := json.Unmarshal([]byte(f.Job), &j); err != nil {
@@ -174,7 +175,8 @@ type roundFn struct {
 	File string
 }
 
-// ProcessElement is called once, with the results of all shards. What a runner did twice is the same.
+// ProcessElement is called once, with the results of all shards. A runner may evaluate a shard twice; both
+// results must be the same.
 func (f *roundFn) ProcessElement(ctx context.Context, _ int, next func(*[]byte) bool) error {
 	var j Job
 	if err := json.Unmarshal([]byte(f.Job), &j); err != nil {
@@ -205,27 +207,27 @@ func (f *roundFn) ProcessElement(ctx context.Context, _ int, next func(*[]byte) 
 	return write(ctx, f.File, bytes.NewReader(out))
 }
 
-// openPart is a shard that stays open between rounds.
+// openPart is a shard that may stay open between rounds.
 type openPart struct {
-	sync.Mutex // held while it is opened and used
+	sync.Mutex // held while the shard is opened or used
 
 	risk *train.Part // nil if it is not open
 	data *dataset.Dataset
 }
 
-// openParts are the shards that this process has open, so that the workers of a process that sees many rounds, as that
-// of the driver may, open each once. They take at most half of the memory for data; what is more, and what comes
-// from a store, is opened for every round.
+// openParts are the shards that this process has open. If the process handles several rounds, it opens each
+// shard once. Open shards take at most half of the memory for data. Further shards, and shards from a store,
+// are opened in every round.
 type openParts struct {
 	sync.Mutex
 
-	of    map[string]*openPart // by job and shard
+	of    map[string]*openPart // by the job's key and the number of the shard
 	bytes int64
 }
 
-var opened = openParts{of: make(map[string]*openPart)} // one a process: Beam makes the values that work in it
+var opened = openParts{of: make(map[string]*openPart)} // one per process, because Beam makes the values of evaluateFn
 
-// onPart does something with the risk of a shard.
+// onPart calls do with the risk of a shard.
 func (j *Job) onPart(ctx context.Context, number int, do func(risk *train.Part) error) (err error) {
 	opened.Lock()
 	name := fmt.Sprintf("%s %d", j.Key, number)
@@ -243,7 +245,7 @@ func (j *Job) onPart(ctx context.Context, number int, do func(risk *train.Part) 
 			return err
 		}
 		defer w.remove()
-		if p.risk, p.data, err = j.openShard(context.WithoutCancel(ctx), w, number); err != nil { // it outlives this bundle
+		if p.risk, p.data, err = j.openShard(context.WithoutCancel(ctx), w, number); err != nil { // the shard outlives this bundle
 			return err
 		}
 		if remote(j.Data) || !opened.keeps(p.data) {
@@ -253,7 +255,7 @@ func (j *Job) onPart(ctx context.Context, number int, do func(risk *train.Part) 
 	return do(p.risk)
 }
 
-// keeps reports whether there is room for data, and counts them if there is.
+// keeps reports whether open shards may take the memory for d. If so, it counts this memory.
 func (o *openParts) keeps(d *dataset.Dataset) bool {
 	o.Lock()
 	defer o.Unlock()
@@ -273,7 +275,7 @@ func (p *openPart) close() error {
 	return d.Close()
 }
 
-// closeAll closes what is open in this process, when no pipeline runs.
+// closeAll closes all open shards of this process. No pipeline may be running.
 func (o *openParts) closeAll() (err error) {
 	o.Lock()
 	defer o.Unlock()

@@ -17,8 +17,7 @@ import (
 	"github.com/listwise/listwise/dataset/shards"
 )
 
-// listwise runs a command line of the program and returns its output. The error is the program's
-// message.
+// listwise runs a command line of the program and returns its output. The error has the program's message.
 func listwise(ctx context.Context, args ...string) ([]byte, error) {
 	var out, errs bytes.Buffer
 	if code := app.Run(ctx, append(args, "--quiet"), strings.NewReader(""), &out, &errs); code != 0 {
@@ -27,7 +26,7 @@ func listwise(ctx context.Context, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// with returns a command line with the other flags of a job.
+// with returns a command line with Args appended.
 func (j *Job) with(args ...string) []string { return append(args, j.Args...) }
 
 // score scores the documents of every shard. The concatenated parts are the scores of all
@@ -59,10 +58,10 @@ func onShard(ctx context.Context, w *workspace, j *Job, part int, command string
 	return err
 }
 
-// EvalFile is the name of the result of eval, which is that of the command with --format json.
+// EvalFile is the name of the result of eval. It is the output of the command with --format json.
 const EvalFile = "eval.json"
 
-// eval measures every shard, and puts the values of the queries together.
+// eval measures every shard and combines the values of the queries.
 func eval() task {
 	return task{
 		model: true, sharded: true, manifest: ResultsFile,
@@ -98,7 +97,7 @@ func eval() task {
 	}
 }
 
-// convert writes every shard in another format. The manifest is that of the new shards.
+// convert converts every shard to another format. It writes the manifest of the new shards.
 func convert() task {
 	return task{
 		sharded: true, manifest: shards.FileName,
@@ -120,7 +119,7 @@ func convert() task {
 				}
 			}
 			if len(all.Names) != all.Features {
-				all.Names = nil // a shard without names has more
+				all.Names = nil // a shard without names has more features
 			}
 			at := filepath.Join(w.dir, shards.FileName)
 			if err := all.Save(at); err != nil {
@@ -131,7 +130,7 @@ func convert() task {
 	}
 }
 
-// convertShard converts one shard, and describes what it has become.
+// convertShard converts one shard and describes the result.
 func convertShard(ctx context.Context, w *workspace, j *Job, part int, file string) (Done, error) {
 	dir, err := w.shard(ctx, j.Data, part)
 	if err != nil {
@@ -172,10 +171,10 @@ func trialsOf(ctx context.Context, w *workspace, j *Job) ([]trial, error) {
 	return list, json.Unmarshal(out, &list)
 }
 
-// TuneFolder is the folder of tune's results, the files that --out of the command writes.
+// TuneFolder is the folder of tune's results, the files that the command writes to its --out.
 const TuneFolder = "tuned"
 
-// tune does every training by itself, and then has the command choose among their records.
+// tune runs every training separately. Then the command selects settings by the records of all trainings.
 func tune() task {
 	return task{
 		manifest: ResultsFile,

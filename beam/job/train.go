@@ -25,17 +25,17 @@ import (
 // ModelFile is the name of the result of train.
 const ModelFile = "model.json"
 
-// startFile says that the models of all shards are there, the parts of the job.
+// startFile is the manifest of the shards' own models, which are the parts of the job.
 const startFile = "start.json"
 
-// Starts of a training: the average of the shards' own optima, or 0.
+// Starting points of a training: the average of the shards' own optima, or 0.
 const (
 	average = "average"
 	zero    = "zero"
 )
 
-// training learns one model from all shards by L-BFGS on the driver. The first round, a job as others are, trains every
-// shard by itself; each of the others evaluates all shards' risks at one point.
+// training learns one model from all shards by L-BFGS on the driver. The first round is an ordinary job that
+// trains a model on every shard alone. Every later round evaluates the risks of all shards at one point.
 func training() task {
 	return task{
 		sharded: true, manifest: startFile, experimental: true,
@@ -48,7 +48,7 @@ func training() task {
 	}
 }
 
-// words are the flags of "listwise train" that a training over shards has.
+// words are the flags of "listwise train" that a training over shards accepts.
 type words struct {
 	method.Recipe
 
@@ -56,7 +56,7 @@ type words struct {
 	settings map[string]string
 }
 
-// words reads the flags after --. The threshold depends on the grades of all shards.
+// words parses the flags in Args. The default threshold depends on the grades of all shards.
 func (j *Job) words(m *shards.Manifest) (*words, error) {
 	w := &words{Recipe: method.DefaultRecipe(), settings: make(map[string]string)}
 	f := flag.NewFlagSet(j.Command, flag.ContinueOnError)
@@ -97,7 +97,7 @@ func (j *Job) words(m *shards.Manifest) (*words, error) {
 	return w, nil
 }
 
-// problem returns what is to be learned from some of the data, which must be divisible.
+// problem returns the training problem for d. It is an error if the problem cannot be divided among shards.
 func (w *words) problem(d *dataset.Dataset) (*train.Problem, error) {
 	how, p, err := w.Problem(w.method, w.settings)
 	if err != nil {
@@ -114,7 +114,8 @@ func (w *words) problem(d *dataset.Dataset) (*train.Problem, error) {
 	return whole, nil
 }
 
-// probe returns data in the form of the shards' data, with some queries of two documents.
+// probe returns generated data in the form of the shards' data. It has the given number of queries, with two
+// documents each.
 func probe(m *shards.Manifest, queries int) (*dataset.Dataset, error) {
 	var b dataset.Builder
 	for i := range queries {
@@ -127,8 +128,8 @@ func probe(m *shards.Manifest, queries int) (*dataset.Dataset, error) {
 	return d, nil
 }
 
-// learnsBy returns how the training learns, without looking at data. It is an error if that would depend on how many
-// queries there are, for a shard has some of them.
+// learnsBy returns the training problem without reading data. It is an error if the problem depends on the
+// number of queries, because a shard has only some of them.
 func (j *Job) learnsBy(m *shards.Manifest) (*train.Problem, error) {
 	w, err := j.words(m)
 	if err != nil {
@@ -153,7 +154,8 @@ func (j *Job) learnsBy(m *shards.Manifest) (*train.Problem, error) {
 	return found[0], nil
 }
 
-// checkTraining returns an error for what cannot be trained over shards, before anything is done.
+// checkTraining returns an error if the model cannot be trained over shards. It is called before any work is
+// done.
 func (j *Job) checkTraining(m *shards.Manifest) error {
 	_, err := j.learnsBy(m)
 	return err
@@ -190,7 +192,7 @@ func (j *Job) openShard(ctx context.Context, w *workspace, part int) (_ *train.P
 	return nil, nil, errors.Join(fmt.Errorf("%s: %w", m.Path(part), err), d.Close())
 }
 
-// ownOptimum trains a shard by itself. Its model says what the data of the shard are.
+// ownOptimum trains a model on one shard alone. The model also describes the data of the shard.
 func ownOptimum(ctx context.Context, _ *workspace, j *Job, part int, file string) (Done, error) {
 	return Done{}, j.onPart(ctx, part, func(risk *train.Part) error {
 		share := 0.0
@@ -209,7 +211,8 @@ func ownOptimum(ctx context.Context, _ *workspace, j *Job, part int, file string
 	})
 }
 
-// minimise learns from all shards, whose own models are there, and writes the model.
+// minimise learns from all shards and writes the model. It reads the models that the first round has trained
+// on single shards.
 func minimise(ctx context.Context, w *workspace, j *Job, run func(ctx context.Context, p *beam.Pipeline) error) error {
 	text, err := read(ctx, under(j.Out, startFile))
 	if err != nil {

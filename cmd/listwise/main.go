@@ -1,5 +1,5 @@
-// Command listwise learns ranking functions from judged queries, measures them
-// and puts them to work. Run "listwise help" for its commands.
+// Command listwise learns ranking functions from judged queries, measures their rankings and serves
+// them. Run "listwise help" for its commands.
 package main
 
 import (

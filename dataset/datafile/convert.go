@@ -15,47 +15,50 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// Conversion describes files that are written as one.
+// Conversion describes a conversion of files to one file.
 type Conversion struct {
 	Inputs []string      // files, "-" for Stdin
-	Stdin  io.Reader     // what "-" stands for among the inputs
-	Made   stream.Source // instead of Inputs, if not nil: what is made, not read, and has no name
-	Out    string        // the file to write, "-" for Stdout
+	Stdin  io.Reader     // content of the input "-"
+	Made   stream.Source // if not nil, generated documents in place of Inputs
+	Out    string        // file to write; "-" means Stdout
 	Stdout io.Writer
-	As     string // a name whose end tells the format of what goes to Stdout; "" for LETOR text
+	As     string // name whose ending selects the format of Stdout; "" means LETOR text
 
-	// Options say how the inputs are read. Observe is not called. MaxBytes bounds the memory for queries and
-	// long lines; for formats that cannot be streamed, it bounds all memory.
+	// Options are the options with which the inputs are read. Observe is not called. MaxBytes limits the
+	// memory for queries and long lines. For formats that cannot be streamed, it limits all memory.
 	Options dataset.Options
 
-	// Refuse makes a query with scattered documents an error; otherwise they are put together, with a warning.
+	// Refuse makes a query with scattered documents an error. Otherwise such documents are put together, with
+	// a warning.
 	Refuse bool
 
-	Text TextOptions // of text that is written; Observe is called for every format
+	Text TextOptions // options for text; Observe is called for every format
 
-	// Reading, unless nil, is called before an input is surveyed. It returns a function to call with the bytes
-	// read so far and the total, and one to call at the end.
+	// Reading, if not nil, is called before an input is surveyed. It returns a function to call with the bytes
+	// read so far and the total, and a function to call at the end.
 	Reading func(name string) (observe func(done, total int64), end func())
 
-	// Fault, unless nil, maps errors of opening and surveying an input to errors to report.
+	// Fault, if not nil, maps errors of opening and surveying an input to errors to report.
 	Fault func(path string, err error) error
 
-	some   bool                           // an input may have none of the queries that Options.Keep asks for
-	within func(s *stream.Surveyed) error // of one shard, unless nil: arranges it as it is among all
-	chunk  int64                          // bytes of text parsed at a time, the usual number if 0
+	some   bool                           // an input may have none of the queries that Options.Keep selects
+	within func(s *stream.Surveyed) error // if not nil, gives a shard the features of its data set
+	chunk  int64                          // number of bytes of text parsed at a time; 0 means the default
 }
 
 // Converted describes the file that was written.
 type Converted struct {
 	Queries, Documents, Features int
-	Warnings                     []string // of the readers, as [dataset.Dataset] has them
+	Warnings                     []string // warnings of the readers, see [dataset.Dataset]
 }
 
-// Convert writes files of any format as one, in the format that [Write] would write, without holding their
-// features in memory. It surveys all inputs, which gives every document its place. Then it copies the documents
-// there. A stream is first written to a temporary file beside the output. So are documents that are written as
-// text in another order than the input's. The result is that of [Open], [dataset.Concat] and [Write], byte by
-// byte.
+// Convert converts files of any format to one file. It selects the format as [Write] does. The features need
+// not fit in memory. First it surveys all inputs to determine the position of every document in the output.
+// Then it copies the documents to their positions.
+//
+// A stream is first copied to a temporary file next to the output. Documents that are written as text in
+// another order than the input's also pass through a temporary file. The output is the same, byte by byte, as
+// with [Open], [dataset.Concat] and [Write].
 func Convert(c Conversion) (*Converted, error) {
 	var done *Converted
 	if err := c.expand(); err != nil {
@@ -93,7 +96,7 @@ func Convert(c Conversion) (*Converted, error) {
 	return done, err
 }
 
-// expand puts the shards of inputs in their place.
+// expand replaces sharded inputs by their shards.
 func (c *Conversion) expand() error {
 	var all []string
 	for _, path := range c.Inputs {
@@ -111,7 +114,7 @@ func (c *Conversion) expand() error {
 // madeName names generated data in errors.
 const madeName = "the data to make"
 
-// JoinError says why files do not make one data set.
+// JoinError is the error about files that do not form one data set.
 type JoinError struct{ err error }
 
 // Error implements error.
@@ -120,12 +123,12 @@ func (e *JoinError) Error() string { return "the files in the order given: " + e
 // Unwrap returns the cause.
 func (e *JoinError) Unwrap() error { return e.err }
 
-// survey surveys files, which stay open while use runs.
+// survey surveys files and calls use. The files stay open until use returns.
 func (c *Conversion) survey(paths []string, files []*stream.Surveyed, use func([]*stream.Surveyed) error) error {
 	if len(paths) == 0 {
 		return use(files)
 	}
-	path, mine := paths[0], true // the error
+	path, mine := paths[0], true // mine reports whether an error is about path
 	err := c.open(path, func(in *input.Input, opts dataset.Options, end func()) (err error) {
 		defer end()
 		src, err := c.source(in, opts)
@@ -165,12 +168,12 @@ func (c *Conversion) source(in *input.Input, opts dataset.Options) (stream.Sourc
 		return nil, err
 	}
 	if c.Refuse && d.InputRows() != nil {
-		return nil, &dataset.SyntaxError{File: in.Name, Found: "a query whose documents stand in several places", Expected: "the documents of a query together"}
+		return nil, &dataset.SyntaxError{File: in.Name, Found: "a query with scattered documents", Expected: "the documents of a query together"}
 	}
 	return stream.Of(d), nil
 }
 
-// kept returns a source of the queries in the sample.
+// kept returns a source of the queries that keep selects.
 func (c *Conversion) kept(src stream.Source, keep func(id string) bool) stream.Source {
 	if c.some {
 		return stream.KeptSome(src, keep)
@@ -178,7 +181,7 @@ func (c *Conversion) kept(src stream.Source, keep func(id string) bool) stream.S
 	return stream.Kept(src, keep)
 }
 
-// open opens an input for use, so that it can be read again. Calling end ends the display of progress.
+// open opens an input for use, which can read it several times. Calling end ends the display of progress.
 func (c *Conversion) open(path string, use func(in *input.Input, opts dataset.Options, end func()) error) error {
 	name, opts, end := path, c.Options, func() {}
 	if path == "-" {
@@ -206,16 +209,17 @@ func (c *Conversion) open(path string, use func(in *input.Input, opts dataset.Op
 	return withFile(path, opts, nil, used)
 }
 
-// firstBytes is the length of the beginning of a stream that is checked before the rest is read. A shorter
+// firstBytes is the length of the beginning of a stream that is checked before the stream is copied. A shorter
 // stream stays in memory.
 const firstBytes = 1 << 18
 
-// spool opens a stream for use, and holds only its beginning in memory.
+// spool opens a stream for use. Only its beginning stays in memory.
 func (c *Conversion) spool(r io.Reader, name string, opts dataset.Options, use func(in *input.Input) error) error {
 	return input.Spool(r, name, opts, beginning(opts), firstBytes, c.folder(), use)
 }
 
-// folder returns the folder for temporary files: the output's, which has room for them.
+// folder returns the folder for temporary files. It is the output's folder if possible, because that should
+// have enough space.
 func (c *Conversion) folder() string {
 	if c.Out == "-" {
 		return os.TempDir()
@@ -227,7 +231,7 @@ func (c *Conversion) folder() string {
 	return filepath.Dir(path)
 }
 
-// write writes what was planned.
+// write writes the data set of a plan.
 func (c *Conversion) write(p *stream.Plan) error {
 	if p.Features == 0 {
 		return noFeatures(c.Out)
@@ -241,8 +245,8 @@ func (c *Conversion) write(p *stream.Plan) error {
 	return c.writeText(p)
 }
 
-// writeOrdered writes text through a temporary cache. It is for documents that are not visited in the order of
-// the output, and for values that depend on the other documents of the query.
+// writeOrdered writes text through a temporary cache. It is used if documents are not visited in the order of
+// the output, or if values depend on the other documents of the query.
 func (c *Conversion) writeOrdered(p *stream.Plan) error {
 	return atomicfile.Scratch(c.folder(), func(f *os.File) error {
 		if err := cache.BuildStream(f, p, nil); err != nil {
@@ -269,7 +273,7 @@ func (c *Conversion) writeOrdered(p *stream.Plan) error {
 	})
 }
 
-// writeText writes text, documents in the order in which they are visited.
+// writeText writes text. Documents are in the order in which they are visited.
 func (c *Conversion) writeText(p *stream.Plan) error {
 	c.Text.MaxBytes = dataset.MemoryLimit(c.Options.MaxBytes)
 	text := func(w io.Writer) error {
@@ -291,7 +295,7 @@ func (c *Conversion) writeText(p *stream.Plan) error {
 	})
 }
 
-// through writes through a buffer.
+// through calls fn with a buffered writer to w.
 func through(w io.Writer, fn func(io.Writer) error) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	if err := fn(b); err != nil {

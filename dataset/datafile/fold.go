@@ -17,9 +17,9 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// Files of folds are copies of lines of their source, not of the parsed data. So numbers keep their digits,
-// comments and missing values stay, and LETOR's own parts give LETOR's own folds byte for byte. Only a cache,
-// which has no lines, is printed.
+// The files of folds are copies of the source's lines, not of the parsed data. So numbers keep their digits,
+// comments and missing values stay, and LETOR's own parts give LETOR's own folds byte for byte. A cache has no
+// lines, so its data are formatted as text.
 
 // Size is a number of queries and of their documents.
 type Size struct {
@@ -36,12 +36,15 @@ type FoldSize struct {
 	Test  Size `json:"test"`
 }
 
-// Rotate rotates K part files, K at least MinFolds, into the files Fold1/train.txt, vali.txt and test.txt to
-// FoldK/… below dir, which it makes. Parts that are tables give train.csv and so on. See [dataset.Rotate]. Parts
-// are of any format that [Open] reads. Compressed parts are decompressed. Parts that are not LETOR text are read
-// with the options and printed. No query may be in two parts. Parts are regular files, as each is read several
-// times. Every file appears complete or not at all. Cancelling ctx stops before the next file. observe, unless
-// nil, is called with its progress.
+// Rotate rotates K part files into K folds; see [dataset.Rotate]. K must be at least [dataset.MinFolds]. Below
+// dir, which it creates, it writes train.txt, vali.txt and test.txt in each of the folders Fold1 to FoldK. Data
+// with weights become caches (train.lwd). Without weights, if the first part is a table, the files are tables
+// of its kind (train.csv).
+//
+// Parts may have any format that [Open] reads, but must be regular files, because each is read several times.
+// Compressed parts are decompressed. Lines of LETOR text are copied. Other formats are read with the options
+// and written as LETOR text, unless the files are caches or tables. It is an error if a query is in two parts. Every file appears complete or not at all. Cancelling ctx
+// stops before the next file. If observe is not nil, it is called with the progress.
 func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	if err := dataset.CheckFolds(len(parts)); err != nil {
 		return nil, err
@@ -49,7 +52,7 @@ func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Option
 	return RotateBy(ctx, dir, parts, dataset.LETORDivision(len(parts)), opts, observe)
 }
 
-// RotateBy is Rotate with another division of as many parts; see [dataset.Division.Rotate].
+// RotateBy does the work of Rotate with any division of len(parts) parts; see [dataset.Division.Rotate].
 func RotateBy(ctx context.Context, dir string, parts []string, division dataset.Division, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	opts.Context = ctx
 	if err := division.Validate(); err != nil {
@@ -69,9 +72,9 @@ func RotateBy(ctx context.Context, dir string, parts []string, division dataset.
 	return writeFolds(dir, parts, sizes, division, opts, observe)
 }
 
-// Fold divides the queries of a regular file, of any format that [Open] reads, at random into k parts and
-// rotates them as Rotate does. A query's documents are put into the same part wherever they stand, in their
-// order. Lines without a document are left out. A file that is not LETOR text is read with the options.
+// Fold divides the queries of a file at random into k parts and rotates them as Rotate does. The file must be
+// a regular file, of any format that [Open] reads. All documents of a query go to the same part, in their
+// order. Lines without a document are omitted. A file that is not LETOR text is read with the options.
 func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	if err := dataset.CheckFolds(k); err != nil {
 		return nil, err
@@ -79,7 +82,7 @@ func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts datase
 	return Divide(ctx, dir, path, dataset.LETORDivision(k), seed, opts, observe)
 }
 
-// Divide is Fold with another division; see [dataset.Division.Rotate].
+// Divide does the work of Fold with any division; see [dataset.Division.Rotate].
 func Divide(ctx context.Context, dir, path string, division dataset.Division, seed uint64, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	opts.Context = ctx
 	if err := division.Validate(); err != nil {
@@ -117,8 +120,8 @@ func Divide(ctx context.Context, dir, path string, division dataset.Division, se
 	return writeFolds(dir, parts, sizes, division, opts, observe)
 }
 
-// FoldObserver is called with the progress of a stage, in bytes or in the unit that the stage's name gives. A
-// total of 0 is unknown. It may be called from several goroutines.
+// FoldObserver is called with the progress of a stage. The unit is bytes, or the unit that the name of the
+// stage states. total is 0 if unknown. It may be called from several goroutines.
 type FoldObserver func(stage string, done, total int64, bytes bool)
 
 func (o FoldObserver) call(stage string, done, total int64) {
@@ -127,7 +130,7 @@ func (o FoldObserver) call(stage string, done, total int64) {
 	}
 }
 
-// FoldNames returns all names that the files of K folds of a file may have below dir.
+// FoldNames returns all names below dir that the files of k folds of path may have.
 func FoldNames(dir string, k int, path string) []string {
 	endings := []string{"", wholeEnding(path, false), wholeEnding(path, true)}
 	var names []string
@@ -143,10 +146,10 @@ func FoldNames(dir string, k int, path string) []string {
 	return names
 }
 
-// foldParts are the files of a fold.
+// foldParts are the names of a fold's files.
 var foldParts = [...]string{"train.txt", "vali.txt", "test.txt"}
 
-// foldDir is the folder of fold f, which counts from 0.
+// foldDir returns the folder of fold f, counted from 0.
 func foldDir(dir string, f int) string { return filepath.Join(dir, fmt.Sprintf("Fold%d", f+1)) }
 
 // anyText returns options that accept all valid text. Missing values are copied, not used.
@@ -158,8 +161,8 @@ func anyText(path string, opts dataset.Options, observe FoldObserver) dataset.Op
 	return opts
 }
 
-// assignParts divides the queries of a file and returns each one's part, the parts' sizes,
-// the names of the features, if they have some, and whether there are weights.
+// assignParts divides the queries of a file. It returns the part of each query id, the sizes of the parts, the
+// names of features or nil, and whether some weight is not 1.
 func assignParts(path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (part map[string]int, sizes []Size, names []string, weighted bool, err error) {
 	d, err := Open(path, anyText(path, opts, observe))
 	if err != nil {
@@ -185,8 +188,8 @@ func assignParts(path string, k int, seed uint64, opts dataset.Options, observe 
 	return part, sizes, d.FeatureNames, d.Weighted(), nil
 }
 
-// checkParts reads the parts and returns their sizes and whether any has weights, or an error if
-// one is wrong or a query is in two of them.
+// checkParts reads the parts. It returns their sizes and whether some weight is not 1. It is an error if a
+// part is invalid, if a query is in two parts, or if names of features differ.
 func checkParts(parts []string, opts dataset.Options, observe FoldObserver) (sizes []Size, weighted bool, err error) {
 	sizes = make([]Size, len(parts))
 	from := make(map[string]string)
@@ -219,7 +222,7 @@ func checkParts(parts []string, opts dataset.Options, observe FoldObserver) (siz
 	return sizes, weighted, nil
 }
 
-// removeEmpty returns a function that, after an error, removes new folders in which nothing was written.
+// removeEmpty returns a function that removes new folders if they are empty and *err is not nil.
 func removeEmpty(dir string, k int, err *error) func() {
 	var made []string
 	for f := range k {
@@ -234,7 +237,7 @@ func removeEmpty(dir string, k int, err *error) func() {
 			return
 		}
 		for _, path := range made {
-			_ = os.Remove(path) // which it does of an empty one alone
+			_ = os.Remove(path) // fails if the folder is not empty
 		}
 	}
 }
@@ -242,11 +245,11 @@ func removeEmpty(dir string, k int, err *error) func() {
 // writeFolds writes the folds of the parts and returns their sizes.
 func writeFolds(dir string, parts []string, sizes []Size, division dataset.Division, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
 	folds := make([]FoldSize, division.Folds())
-	var done, total int64 // documents; a part is written once a fold
+	var done, total int64 // in documents; each fold contains every part once
 	for _, s := range sizes {
 		total += int64(len(folds) * s.Documents)
 	}
-	numbers := make([][]int, len(parts)) // each part as the list of its own number
+	numbers := make([][]int, len(parts)) // for each part, a list of its number alone
 	for p := range numbers {
 		numbers[p] = []int{p}
 	}
@@ -297,7 +300,7 @@ func wholeEnding(path string, weighted bool) string {
 	return ""
 }
 
-// withEnding is the name of a fold's file with an ending, "" for its own.
+// withEnding returns the name of a fold's file with another ending. It returns part if the ending is "".
 func withEnding(part, ending string) string {
 	if ending == "" {
 		return part
@@ -305,7 +308,7 @@ func withEnding(part, ending string) string {
 	return strings.TrimSuffix(part, ".txt") + ending
 }
 
-// foldWhole writes the folds of a file whose queries have these parts.
+// foldWhole writes the folds of a file. part has the part of each query id.
 func foldWhole(dir, path string, part map[string]int, division dataset.Division, ending string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	d, err := Open(path, anyText(path, opts, nil))
 	if err != nil {
@@ -323,7 +326,7 @@ func foldWhole(dir, path string, part map[string]int, division dataset.Division,
 	return writeWhole(dir, d, parts, division, ending, opts, observe)
 }
 
-// rotateWhole writes the folds of parts that are files.
+// rotateWhole writes the folds of part files.
 func rotateWhole(dir string, paths []string, division dataset.Division, ending string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	var sets []*dataset.Dataset
 	for _, path := range paths {
@@ -348,7 +351,7 @@ func rotateWhole(dir string, paths []string, division dataset.Division, ending s
 	return writeWhole(dir, all, parts, division, ending, opts, observe)
 }
 
-// writeWhole writes the folds of parts of the queries of d.
+// writeWhole writes the folds of d. parts has the indices of each part's queries.
 func writeWhole(dir string, d *dataset.Dataset, parts [][]int, division dataset.Division, ending string, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
 	folds := make([]FoldSize, division.Folds())
 	var done int64

@@ -48,8 +48,8 @@ type format struct {
 	// look, if not nil, returns the first syntax error in the first bytes of a stream, or nil.
 	look func(first []byte, name string, opts dataset.Options) error
 
-	// each, if not nil, calls visit with the lines of a file in order. It is for formats with one document a
-	// line, such as LETOR text. Files in other formats are first written as text.
+	// each, if not nil, calls visit with the lines of a file in order. It is for formats with one document per
+	// line, such as LETOR text. Files in other formats are first converted to text.
 	each func(in *input.Input, opts dataset.Options, visit func(text []byte) error) error
 }
 
@@ -201,7 +201,7 @@ func beginningOf(in *input.Input, kind compress.Encoding) []byte {
 	return head[:n]
 }
 
-// beginning returns a function that checks the beginning of a stream before the rest is read.
+// beginning returns a function that checks the beginning of a stream before the other bytes are read.
 func beginning(opts dataset.Options) input.Look {
 	return func(first []byte, name string) error {
 		if f, err := formatOf(first, name, opts); err != nil {

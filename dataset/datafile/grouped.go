@@ -18,11 +18,11 @@ import (
 	"github.com/listwise/listwise/dataset/internal/input"
 )
 
-// LightGBM and XGBoost read text without qid:ID. A second file, of the same name with .query or .group behind
-// it, has the number of documents of each query, one a line. It is read as if each line had an id made of the
-// name of the file and the number of the query. So ids of two files differ.
+// LightGBM and XGBoost read text without qid:ID. A second file, of the same name with .query or .group
+// appended, has the number of documents of each query, one per line. The text is read as if each line had a
+// query id. The id consists of the name of the file and the number of the query, so ids of two files differ.
 
-// withFile is input.WithParts for judged documents. Their queries may be in a second file.
+// withFile does the work of input.WithParts for judged documents, whose queries may be in a second file.
 func withFile(path string, opts dataset.Options, look input.Look, use func(in *input.Input) error) error {
 	return input.WithParts(path, opts, look, func(in *input.Input) error {
 		groups, err := groupsOf(in, opts)
@@ -33,7 +33,7 @@ func withFile(path string, opts dataset.Options, look input.Look, use func(in *i
 			return use(in)
 		}
 		if weights := path + ".weight"; exists(weights) && opts.Note != nil {
-			opts.Note(weights + ": weights are not read from a file of their own")
+			opts.Note(weights + ": ignored, because weights are not read from a separate file")
 		}
 		text, err := grouped(in, groups)
 		if err != nil {
@@ -89,24 +89,24 @@ func exists(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// groupedText is text with the queries of another file in its lines.
+// groupedText is text with query ids inserted in its lines. The queries come from a second file.
 type groupedText struct {
 	text   *bufio.Reader
 	groups *bufio.Scanner
 	close  func()
 
 	name, groupsName string
-	prefix           string // of the ids
-	query, left      int    // the number of the current one, and how many of its documents are to come
+	prefix           string // beginning of the query ids
+	query, left      int    // number of the current query, and of its documents not yet read
 	docs             int
-	line             int // of groups
+	line             int // current line of groups
 
-	out   []byte // what was not read yet
-	begun bool   // a line is, which did not fit into the buffer
+	out   []byte // bytes that Read has not returned yet
+	begun bool   // the last piece of text ended within a line, because the buffer was full
 	err   error
 }
 
-// grouped returns the text of an input with the queries of a file in its lines.
+// grouped returns the text of an input with query ids from the file groups.
 func grouped(in *input.Input, groups string) (*groupedText, error) {
 	head, err := in.Head(compress.HeadSize)
 	if err != nil {
@@ -152,7 +152,7 @@ func (g *groupedText) Read(p []byte) (int, error) {
 	return 0, g.err
 }
 
-// withQuery returns the beginning of a line with the query behind the grade.
+// withQuery inserts the query id after the grade in the beginning of a line.
 func (g *groupedText) withQuery(line []byte) ([]byte, error) {
 	trimmed := bytes.TrimLeft(line, " \t\r")
 	if len(trimmed) == 0 || trimmed[0] == '\n' || trimmed[0] == '#' {
@@ -178,7 +178,7 @@ func (g *groupedText) withQuery(line []byte) ([]byte, error) {
 	return append(out, trimmed[end:]...), nil
 }
 
-// next begins the next query; more is false if there is none.
+// next begins the next query. more is false if there is none.
 func (g *groupedText) next() (more bool, err error) {
 	for g.groups.Scan() {
 		g.line++
@@ -195,7 +195,7 @@ func (g *groupedText) next() (more bool, err error) {
 	return false, g.groups.Err()
 }
 
-// rest returns an error if there are more queries than documents.
+// rest returns an error if the queries have more documents than the text.
 func (g *groupedText) rest() error {
 	left := g.left
 	for {

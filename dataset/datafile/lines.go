@@ -14,8 +14,7 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// copyText writes a file's text to w, and a line feed where its last line lacks
-// one.
+// copyText writes the text of a file to w. It appends a line feed if the last line has none.
 func copyText(w io.Writer, path string, opts dataset.Options) error {
 	ctx := input.Context(opts)
 	return eachText(path, opts, func(text []byte) error {
@@ -27,8 +26,8 @@ func copyText(w io.Writer, path string, opts dataset.Options) error {
 	})
 }
 
-// splitFile copies the lines of a valid file to new files. Documents of query id go to parts[part[id]]. Only the
-// names of features go to all parts, which begin with them. There must be exactly docs documents.
+// splitFile copies the lines of a valid file to new files. Documents of query id go to parts[part[id]]. Each
+// new file begins with the names of features, if there are names. The file must have exactly docs documents.
 func splitFile(path string, part map[string]int, names []string, docs int, parts []string, opts dataset.Options) (err error) {
 	ctx := input.Context(opts)
 	s := splitter{part: part, out: make([]*bufio.Writer, len(parts))}
@@ -82,8 +81,8 @@ func (s *splitter) split(text []byte) error {
 	return nil
 }
 
-// eachText calls visit with all of a file's text in order, some whole lines at a time, each with its line feed.
-// A file that is not text is printed as letor.Write does.
+// eachText calls visit with the text of a data set in order, some whole lines at a time. Data that are not
+// LETOR text are formatted as letor.Write does.
 func eachText(path string, opts dataset.Options, visit func(text []byte) error) error {
 	opts.Missing = dataset.MissingKeep
 	files, err := Files(input.Context(opts), path)
@@ -98,7 +97,7 @@ func eachText(path string, opts dataset.Options, visit func(text []byte) error) 
 	return nil
 }
 
-// eachTextOf is eachText for one file.
+// eachTextOf does the work of eachText for one file.
 func eachTextOf(path string, opts dataset.Options, visit func(text []byte) error) error {
 	return withFile(path, opts, beginning(opts), func(in *input.Input) error {
 		f, err := recognise(in, opts)
@@ -122,7 +121,8 @@ func eachTextOf(path string, opts dataset.Options, visit func(text []byte) error
 	})
 }
 
-// visitor is a function as a writer. letor.Write writes whole lines.
+// visitor makes a function an io.Writer. The function gets whole lines, because letor.Write ends each Write at
+// the end of a line.
 type visitor func(text []byte) error
 
 func (v visitor) Write(text []byte) (int, error) {

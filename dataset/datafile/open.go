@@ -1,7 +1,8 @@
-// Package datafile opens, writes and divides files of judged queries of any format. When reading it recognises
-// formats by content, when writing by the file's name. It leaves all else to the packages of the formats.
+// Package datafile opens, writes and divides files of judged queries of any format. It recognises the format
+// of an input by its content, and selects the format of an output by the file's name. The packages of the
+// formats do the reading and writing.
 //
-// Start reading at [Open]; formats.go has the list of formats.
+// Start reading at [Open]. formats.go has the list of formats.
 package datafile
 
 import (
@@ -15,28 +16,28 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// Open reads a file of judged documents: LETOR or svmlight text, a table (see package table), or TREC
-// judgements, plain or compressed by gzip or zstandard, or a binary cache. Options name the format. Otherwise
-// the beginning of the file decides or, for text, the ending of its name. "-" is the standard input. A
-// folder of shards, or its manifest, is read as one data set, see [Shard]. A folder of Parquet parts, as Spark
-// and others write them, is read as one table.
+// Open reads a file of judged documents. The file is LETOR or svmlight text, a table (see package table) or
+// TREC judgements, plain or compressed by gzip or zstandard, or it is a binary cache. opts.Input may name the
+// format. Otherwise Open recognises binary formats by their first bytes, and text by the ending of the name or
+// by its content. "-" is the standard input. A folder of shards, or its manifest, is read as one data set, see
+// [Shard]. A folder of Parquet parts, such as Spark writes, is read as one table.
 //
 // A line of LETOR text is
 //
 //	GRADE qid:ID INDEX:VALUE INDEX:VALUE … # comment
 //
-// with a finite non-negative grade, any UTF-8 text without blanks, # and control characters as query id, and
-// feature indices that start from 1 and ascend; features left out are 0. Options read features from 0 and in any
-// order. Without qid:ID, a file of the same name with .query or .group behind it has the queries. A comment
-// "docid = X …" names the document. Blank lines and lines that begin with # are skipped. Lines end in LF or CR
-// LF. The documents of a query may be scattered; they are put together, with a warning.
+// The grade is finite and not negative. The query id is UTF-8 text without blanks, # and control characters.
+// Feature indices start from 1 and ascend. Omitted features are 0. Options allow indices from 0 and in any
+// order. If lines lack qid:ID, the queries are in a file of the same name with .query or .group appended. A
+// comment "docid = X …" has the identifier of the document. Blank lines and lines that begin with # are
+// skipped. Lines end in LF or CR LF. If the documents of a query are scattered, Open puts them together and
+// adds a warning.
 //
-// Errors in the content are of type [*dataset.SyntaxError]; the first in the file is
-// reported. The Dataset of a cache is a view of the file and must be closed;
-// closing others does no harm.
+// Errors in the content are of type [*dataset.SyntaxError]. The error is the first one in the file. The data
+// set may be a view of a file, so the caller must close it.
 //
-// The text of a regular file is read twice, so that the matrix is allocated once, at its size. A pipe's text is
-// kept in memory meanwhile.
+// The text of a regular file is read twice: first to find the size of the matrix, then to parse it. The text
+// of a pipe is kept in memory for this.
 func Open(path string, opts dataset.Options) (*dataset.Dataset, error) {
 	if m, err := manifestOf(input.Context(opts), path); err != nil {
 		return nil, err
@@ -51,8 +52,9 @@ func Open(path string, opts dataset.Options) (*dataset.Dataset, error) {
 	return d, err
 }
 
-// Read is Open for a stream, whose bytes it keeps in memory until they are parsed; with Options.Stream, where
-// there are many, in a temporary file. Errors have the name in place of a file's.
+// Read does the work of Open for a stream. It keeps the bytes in memory until they are parsed. With
+// Options.Stream, it copies a long stream to a temporary file instead. name replaces the name of a file in
+// errors.
 func Read(r io.Reader, name string, opts dataset.Options) (d *dataset.Dataset, err error) {
 	err = input.Stream(r, name, opts, beginning(opts), func(in *input.Input) error {
 		d, err = open(in, opts)
@@ -61,8 +63,8 @@ func Read(r io.Reader, name string, opts dataset.Options) (d *dataset.Dataset, e
 	return d, err
 }
 
-// readKept reads the queries of a sample, or with Options.Unheld all queries. The features of other queries are
-// dropped as they are read.
+// readKept reads the queries that opts.Keep selects, or all queries if it is nil. It discards the features of
+// other queries while it reads. With Options.Unheld it may stream the data.
 func (f *format) readKept(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	switch {
 	case opts.Keep == nil && (!opts.Unheld || !f.spills(opts)):
@@ -101,7 +103,7 @@ func (f *format) plan(in *input.Input, opts dataset.Options, use func(p *stream.
 	return use(p)
 }
 
-// collect reads an input by way of a plan.
+// collect reads an input by its plan.
 func (f *format) collect(in *input.Input, opts dataset.Options) (d *dataset.Dataset, err error) {
 	err = f.plan(in, opts, func(p *stream.Plan) error {
 		d, err = collect(p, in.Mem, in.Name, opts)
@@ -110,8 +112,8 @@ func (f *format) collect(in *input.Input, opts dataset.Options) (d *dataset.Data
 	return d, err
 }
 
-// collect makes a data set of a plan: in memory or, if it does not fit and may be streamed, by way of a
-// temporary file.
+// collect returns the data set of a plan. The data set is in memory if it fits. Otherwise, with
+// Options.Stream, it is streamed from a temporary file.
 func collect(p *stream.Plan, mem *memory.Account, name string, opts dataset.Options) (*dataset.Dataset, error) {
 	if opts.Stream && opts.Unheld {
 		return cache.Streamed(p, name, opts, errUnheld)
@@ -123,11 +125,12 @@ func collect(p *stream.Plan, mem *memory.Account, name string, opts dataset.Opti
 	return d, err
 }
 
-// errUnheld is the reason why data that would fit into memory are put in a file.
+// errUnheld is the reason for a temporary file although the data may fit in memory. Errors about the file
+// include it.
 var errUnheld = errors.New("there is too little memory to hold the features and what else is needed; raise the limit")
 
-// spills reports whether data that do not fit into memory may be put in a temporary file. A sample has been
-// tried that way already, and a cache is a file.
+// spills reports whether open may put data in a temporary file if they do not fit in memory. It returns false
+// for a sample, for which readKept does this, and for a cache, which is already a file.
 func (f *format) spills(opts dataset.Options) bool {
 	return opts.Stream && opts.Keep == nil && f.stream != nil && f.magic != cache.Magic
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/listwise/listwise/dataset/trec"
 )
 
-// ReadScores reads the scores of the documents of a file in their order, one a line. They are finite decimal
-// numbers, or -inf for a document that was not retrieved. want is the expected number of scores, or negative for
-// any number. Blank lines may stand only at the end. The file may be compressed as a data set's; "-" is the
-// standard input. Errors in the content are of type [*dataset.SyntaxError].
+// ReadScores reads the scores of documents in their order, one per line. A score is a finite decimal number,
+// or -inf for a document that was not retrieved. want is the expected number of scores, or negative for any
+// number. Blank lines are allowed only at the end. The file may be compressed in the same ways as a data set.
+// "-" is the standard input. Errors in the content are of type [*dataset.SyntaxError].
 //
-// The file is read once, and no further than the first score too many. Of the
-// options, Context and MaxBytes count.
+// The file is read once, and not beyond the first excess score. Of the options, ReadScores uses Context and
+// MaxBytes.
 func ReadScores(path string, want int, opts dataset.Options) ([]float64, error) {
 	var scores []float64
 	err := openScores(path, opts, func(r io.Reader, name string) (err error) {
@@ -30,14 +30,14 @@ func ReadScores(path string, want int, opts dataset.Options) ([]float64, error) 
 	return scores, err
 }
 
-// Ranking is the content of a file: scores in the order of the data, or a run.
+// Ranking is the content of a file of scores, or a run.
 type Ranking struct {
-	Scores []float64 // nil if there is a run
-	Run    *trec.Run // nil if there are scores
+	Scores []float64 // in the order of the data; nil for a run
+	Run    *trec.Run // nil for a file of scores
 }
 
-// ReadRanking reads a file of scores, as [ReadScores] does, or a run of TREC. Of the options,
-// Ascending and DropSelf count as well.
+// ReadRanking reads a file of scores, as [ReadScores] does, or a TREC run. Of the options, it also uses
+// Ascending and DropSelf.
 func ReadRanking(path string, want int, opts dataset.Options) (Ranking, error) {
 	var f Ranking
 	err := openScores(path, opts, func(r io.Reader, name string) (err error) {
@@ -73,7 +73,7 @@ func peek(b *bufio.Reader, name string) ([]byte, error) {
 	return start, nil
 }
 
-// Of returns the scores of d's documents, one a row; Places are nil unless there is a run.
+// Of returns the scores of d's documents, one per row. Places are nil unless f is a run.
 func (f Ranking) Of(d *dataset.Dataset) (*trec.Joined, error) {
 	if f.Run != nil {
 		return f.Run.Join(d)
@@ -86,7 +86,7 @@ func (f Ranking) Of(d *dataset.Dataset) (*trec.Joined, error) {
 	return &trec.Joined{Scores: scores}, nil
 }
 
-// MemoryBytes returns about the memory that the ranking takes.
+// MemoryBytes returns the approximate memory of the ranking in bytes.
 func (f Ranking) MemoryBytes() int64 {
 	if f.Run != nil {
 		return f.Run.MemoryBytes()

@@ -20,8 +20,8 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Files returns the files of a path. For a manifest or a folder with one they are the shards, whose checksums it
-// checks; otherwise the path itself.
+// Files returns the files of a data set. For a manifest, or a folder with one, these are the shards, whose
+// checksums it verifies. For any other path it returns the path itself.
 func Files(ctx context.Context, path string) ([]string, error) {
 	m, err := manifestOf(ctx, path)
 	if err != nil || m == nil {
@@ -30,7 +30,7 @@ func Files(ctx context.Context, path string) ([]string, error) {
 	return filesOf(m), nil
 }
 
-// filesOf returns the files of the shards.
+// filesOf returns the paths of the shards.
 func filesOf(m *shards.Manifest) []string {
 	files := make([]string, len(m.Shards))
 	for i := range files {
@@ -39,14 +39,14 @@ func filesOf(m *shards.Manifest) []string {
 	return files
 }
 
-// IsSharded reports whether a path is that of a folder of shards or of parts, or of a manifest.
+// IsSharded reports whether path is a folder of shards or of parts, or a manifest.
 func IsSharded(path string) bool {
 	_, ok := shards.Find(path)
 	parts, err := shards.Parts(path)
 	return ok || parts != nil || err != nil
 }
 
-// manifestOf returns the manifest of a path, nil if there is none. It checks the shards.
+// manifestOf returns the manifest of a path, or nil if there is none. It verifies the shards.
 func manifestOf(ctx context.Context, path string) (*shards.Manifest, error) {
 	at, ok := shards.Find(path)
 	if !ok {
@@ -64,7 +64,7 @@ func manifestOf(ctx context.Context, path string) (*shards.Manifest, error) {
 	})
 	for _, err := range errs {
 		if err != nil {
-			return nil, err // the first, whatever came first
+			return nil, err // the first error in the order of the shards
 		}
 	}
 	return m, nil
@@ -82,7 +82,7 @@ func openShards(m *shards.Manifest, name string, opts dataset.Options) (*dataset
 			return err
 		}
 		for _, f := range files {
-			f.NameFeatures(m.Names) // whatever columns, in whatever order, the options want of those that have names
+			f.NameFeatures(m.Names) // has no effect on shards that name their features
 		}
 		p, err := stream.Join(input.Context(opts), files, opts.Missing)
 		if err != nil {
@@ -104,7 +104,7 @@ func openShards(m *shards.Manifest, name string, opts dataset.Options) (*dataset
 	return d, err
 }
 
-// observeShards makes one observer see the sum of all shards.
+// observeShards returns a Conversion.Reading that reports the progress of all shards together to observe.
 func observeShards(m *shards.Manifest, observe func(done, total int64)) func(string) (func(done, total int64), func()) {
 	var before, all int64
 	for _, s := range m.Shards {
@@ -122,13 +122,13 @@ func observeShards(m *shards.Manifest, observe func(done, total int64)) func(str
 	}
 }
 
-// whole reports whether the options read every document.
+// whole reports whether the options keep every document.
 func whole(opts dataset.Options) bool {
 	return opts.Keep == nil && opts.Negative != dataset.NegativeDrop
 }
 
-// checkShards returns an error if a query is in two shards, or if a shard that is read whole has
-// other numbers than its manifest says.
+// checkShards returns an error if a query is in two shards. If the options keep every document, it also
+// returns an error if the counts of a shard differ from the manifest.
 func checkShards(m *shards.Manifest, files []*stream.Surveyed, opts dataset.Options) error {
 	from := make(map[string]int)
 	for i, f := range files {
@@ -147,7 +147,7 @@ func checkShards(m *shards.Manifest, files []*stream.Surveyed, opts dataset.Opti
 	return nil
 }
 
-// CheckEnding returns an error unless an ending is that of a format that can be written.
+// CheckEnding returns an error unless a format with this ending of file names can be written.
 func CheckEnding(ending string) error {
 	if f := byName("x" + ending); !slices.Contains(Endings(), ending) || f != nil && f.write == nil {
 		return fmt.Errorf("found the ending %q, expected one of a format that is written, such as .lwd, .txt.gz or .parquet", ending)
@@ -155,14 +155,16 @@ func CheckEnding(ending string) error {
 	return nil
 }
 
-// shardTail is the end of the name of every shard, before its ending.
+// shardTail is the form of a shard's name: its number and its ending.
 const shardTail = "part-%05d%s"
 
-// Shard writes the inputs of a conversion as n files with about equal numbers of documents. ending, such as
-// .lwd, sets their format. The files and their manifest go into a folder, which it makes. The queries stay in
-// their order, and whole. Options of the output, c.Out and c.Text, are not used. The features go through a
-// temporary cache in the folder, or beside it if it is new. The features of one shard are in memory unless all
-// features take more than Options.MaxBytes. Existing shards stay until all new ones are written.
+// Shard writes the inputs of a conversion to n files in the folder dir, which it creates. The files have about
+// equal numbers of documents. Their manifest is written last. ending, such as .lwd, sets their format. Queries
+// stay whole and in order. c.Out and c.Text are not used.
+//
+// The features pass through a temporary cache in dir, or next to dir if it is new. The features of one shard
+// are in memory, unless all features take more than Options.MaxBytes. Existing shards are removed after all
+// new ones are written.
 func Shard(c Conversion, dir, ending string, n int) (*shards.Manifest, error) {
 	if err := CheckEnding(ending); err != nil {
 		return nil, input.Named(dir, err)
@@ -200,7 +202,7 @@ func Shard(c Conversion, dir, ending string, n int) (*shards.Manifest, error) {
 	return m, placeShards(m, folder, dir)
 }
 
-// placeShards moves new shards into the folder of the data set, replaces the old ones, and writes the manifest.
+// placeShards moves new shards to dir, where they replace the old ones, and writes the manifest.
 func placeShards(m *shards.Manifest, from, dir string) (err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -219,7 +221,6 @@ func placeShards(m *shards.Manifest, from, dir string) (err error) {
 	return nil
 }
 
-// removeShards removes shards from a folder.
 func removeShards(list []shards.Shard, dir string) (err error) {
 	for _, s := range list {
 		err = errors.Join(err, os.Remove(filepath.Join(dir, s.Name)))
@@ -227,8 +228,8 @@ func removeShards(list []shards.Shard, dir string) (err error) {
 	return err
 }
 
-// discardShards removes the manifest of an earlier data set and then its shards. So an interrupted replacement
-// does not look like a data set.
+// discardShards removes the manifest of an earlier data set and then its shards. In this order, an interrupted
+// replacement does not look like a data set.
 func discardShards(dir string) error {
 	at := filepath.Join(dir, shards.FileName)
 	m, err := shards.Load(at)
@@ -236,12 +237,12 @@ func discardShards(dir string) error {
 		return err
 	}
 	if err != nil {
-		return nil //nolint:nilerr // there is none, or none that names files
+		return nil //nolint:nilerr // without a valid manifest there is nothing to remove
 	}
 	for i, s := range m.Shards {
 		var number int
 		if k, err := fmt.Sscanf(s.Name, "part-%05d", &number); k != 1 || err != nil || number != i {
-			continue // not of this program's making
+			continue // not written by Shard
 		}
 		if err := os.Remove(m.Path(i)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -250,7 +251,8 @@ func discardShards(dir string) error {
 	return nil
 }
 
-// writeShards writes the queries of d as n shards into a folder, and returns the manifest of the data set in dir.
+// writeShards writes the queries of d to n shards in folder. It returns the manifest for them. dir is the data
+// set's folder for errors.
 func writeShards(o dataset.Options, d *dataset.Dataset, folder, dir, ending string, n int) (*shards.Manifest, error) {
 	if len(d.Queries) < n {
 		return nil, &dataset.SyntaxError{File: dir, Found: fmt.Sprintf("%d queries", len(d.Queries)), Expected: fmt.Sprintf("%d or more for as many shards", n)}
@@ -297,7 +299,8 @@ func endOfShard(d *dataset.Dataset, from, k, n int) int {
 	return to
 }
 
-// Index writes the manifest of existing files below its folder. The options say how they are read.
+// Index writes the manifest of existing files to path. The files must be below the folder of path. opts are
+// the options with which they are read.
 func Index(path string, files []string, opts dataset.Options) (*shards.Manifest, error) {
 	m := new(shards.Manifest)
 	c := Conversion{Inputs: files, Options: opts}
@@ -333,7 +336,7 @@ func Index(path string, files []string, opts dataset.Options) (*shards.Manifest,
 	return m, m.Save(path)
 }
 
-// addShard appends a file to the manifest that will be at a path.
+// addShard appends a file to the manifest that Index will write to path.
 func addShard(m *shards.Manifest, path, file string, f *stream.Surveyed) error {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
@@ -355,8 +358,8 @@ func addShard(m *shards.Manifest, path, file string, f *stream.Surveyed) error {
 	return nil
 }
 
-// OpenShard reads one shard of a manifest, which must match it. It has the features of the data set: their
-// number, names and order.
+// OpenShard reads one shard. It is an error if the shard does not match the manifest. The result has the
+// features of the data set: their number, names and order.
 func OpenShard(m *shards.Manifest, shard int, opts dataset.Options) (*dataset.Dataset, error) {
 	if err := m.Verify(shard); err != nil {
 		return nil, err
@@ -394,13 +397,13 @@ func admitted(m *shards.Manifest, shard int, d *dataset.Dataset, opts dataset.Op
 	return d, nil
 }
 
-// unlikeFeatures is the error about the number of features of a shard.
+// unlikeFeatures returns the error about the number of features of a shard.
 func unlikeFeatures(m *shards.Manifest, shard, features int) error {
 	return &dataset.SyntaxError{File: m.Path(shard), Found: fmt.Sprintf("%d features", features), Expected: fmt.Sprintf("the %d that the manifest says all shards have", m.Features)}
 }
 
-// ConvertShard writes one shard of a manifest, which must match it, as Convert does. It has the features of the
-// data set: their number, names and order. Inputs are not used.
+// ConvertShard does the work of Convert for one shard. It is an error if the shard does not match the
+// manifest. The output has the features of the data set: their number, names and order. c.Inputs is not used.
 func ConvertShard(c Conversion, m *shards.Manifest, shard int) (*Converted, error) {
 	if err := m.Verify(shard); err != nil {
 		return nil, err

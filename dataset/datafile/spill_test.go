@@ -142,7 +142,7 @@ func TestMoreThanMemoryIsStreamed(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if cached := name == "in.lwd" && keep == nil; strings.Contains(told, "put in a temporary file of 0.00") == cached {
+					if cached := name == "in.lwd" && keep == nil; strings.Contains(told, "stored in a temporary file of 0.00") == cached {
 						t.Errorf("found the note %q", told)
 					}
 					if left, err := os.ReadDir(temporary); err != nil || runtime.GOOS == "linux" && len(left) > 0 {

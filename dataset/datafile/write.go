@@ -16,7 +16,7 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// TextOptions are options of writing text.
+// TextOptions are options for writing text.
 type TextOptions = letor.WriteOptions
 
 // WriteText writes the data set as LETOR text.
@@ -24,7 +24,7 @@ func WriteText(w io.Writer, d *dataset.Dataset, opts TextOptions) error {
 	return letor.Write(w, d, opts)
 }
 
-// WriteScores writes scores, one a line, as [ReadScores] reads them.
+// WriteScores writes scores, one per line. [ReadScores] reads them.
 func WriteScores(w io.Writer, scores []float64) error { return letor.WriteScores(w, scores) }
 
 // WriteCache writes a cache to a file of any name.
@@ -33,11 +33,11 @@ func WriteCache(path string, d *dataset.Dataset) error { return cache.Write(path
 // IsCache reports whether Write would write a cache under this name, which ends in .lwd.
 func IsCache(path string) bool { return strings.HasSuffix(path, ".lwd") }
 
-// Write writes the data set in the format that the ending of the name selects. .lwd is a cache; .csv, .tsv,
-// .jsonl and .parquet are tables; anything else is LETOR text, to which the options apply; Observe holds for
-// all. Behind the ending of text, .gz and .zst mean that it is compressed. The file appears when it is complete.
-// [Open] reads it. Documents without features, such as TREC judgements, are an error: none of these formats can
-// represent them.
+// Write writes the data set in the format that the ending of the name selects. .lwd is a cache. .csv, .tsv,
+// .jsonl and .parquet are tables. Any other ending means LETOR text. opts.Sparse applies to LETOR text alone,
+// opts.Observe to all formats. After the ending of text, .gz or .zst selects compression. The file appears
+// when it is complete. [Open] reads it. Documents without features, such as TREC judgements, are an error,
+// because none of these formats can represent them.
 func Write(path string, d *dataset.Dataset, opts TextOptions) error {
 	if d.Features == 0 {
 		return noFeatures(path)
@@ -64,7 +64,8 @@ func writeStreamed(path string, d *dataset.Dataset, opts TextOptions) error {
 	return cache.WriteStream(path, p, opts.Observe)
 }
 
-// WriteTo is [Write] for a stream of text, plain or compressed, as the end of the name asks for.
+// WriteTo does the work of [Write] for a stream of text. The ending of the name selects the format and the
+// compression.
 func WriteTo(w io.Writer, name string, d *dataset.Dataset, opts TextOptions) error {
 	if d.Features == 0 {
 		return noFeatures(name)
@@ -78,7 +79,7 @@ func WriteTo(w io.Writer, name string, d *dataset.Dataset, opts TextOptions) err
 	})
 }
 
-// noFeatures is the error about documents that a file cannot hold.
+// noFeatures returns the error about documents without features.
 func noFeatures(out string) error {
 	return &dataset.SyntaxError{File: out, Found: "documents without features to write", Expected: "at least one feature: judgements alone have no format but TREC's"}
 }
@@ -101,7 +102,7 @@ func IsTable(path string) bool {
 	return f != nil && f.write != nil
 }
 
-// compressed has fn write text through the compressor that the ending of a name selects.
+// compressed calls fn with a writer to w. The writer compresses if the ending of the name selects compression.
 func compressed(w io.Writer, name string, fn func(io.Writer) error) error {
 	kind := compress.ByName(name)
 	if kind == compress.Plain {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// BenchFile writes a file of queries of 150 documents each.
+// BenchFile writes a file of queries with 150 documents each.
 func BenchFile(tb testing.TB, name string, queries int, line func([]byte, *rand.Rand, int, int) []byte) (path string, size int64) {
 	tb.Helper()
 	path = filepath.Join(tb.TempDir(), name)
@@ -53,7 +53,7 @@ func CPUTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// PerCPU runs f b.N times and reports processor time beside the wall's.
+// PerCPU runs f b.N times and reports processor time in addition to wall time.
 func PerCPU(b *testing.B, size int64, f func()) {
 	b.SetBytes(size)
 	b.ResetTimer()

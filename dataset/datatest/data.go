@@ -12,8 +12,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Random draws a small data set with values from few numbers, so that copies,
-// constants and repeated ids occur.
+// Random draws a small data set with few different values, so that copies, constants and repeated ids occur.
 func Random(t *rapid.T) *dataset.Dataset {
 	var b dataset.Builder
 	features := rapid.IntRange(1, 4).Draw(t, "features")
@@ -39,7 +38,7 @@ func Random(t *rapid.T) *dataset.Dataset {
 	return b.Dataset()
 }
 
-// Document is everything known of one document.
+// Document is a document with its query, identifier and grade. X is the text of its features.
 type Document struct {
 	Query, ID string
 	Grade     float64
@@ -58,8 +57,8 @@ func Documents(d *dataset.Dataset) []Document {
 	return all
 }
 
-// Split returns a data set with all that a cache can hold: names, and a query whose
-// documents stood in two places.
+// Split returns a data set with names of features, and with a query whose documents were in two places of the
+// input.
 func Split() *dataset.Dataset {
 	return dataset.FromBlocks(dataset.Blocks{
 		Features:     2,
@@ -73,8 +72,7 @@ func Split() *dataset.Dataset {
 	})
 }
 
-// RealData returns the path of LETOR data kept outside of the project, and skips
-// the test where there is none.
+// RealData returns the path of LETOR data outside of the project. It skips the test if there are none.
 func RealData(t testing.TB, name string) string {
 	t.Helper()
 	root, err := filepath.Abs(".")
@@ -101,7 +99,7 @@ func OfficialParts(t *testing.T, set string) []string {
 	return parts
 }
 
-// CheckFinite checks every feature value by itself.
+// CheckFinite checks each feature value.
 func CheckFinite(t rapid.TB, d *dataset.Dataset) {
 	t.Helper()
 	for i, v := range d.X() {

@@ -10,8 +10,8 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// OHSUMEDLike appends text of the shape of LETOR's OHSUMED to b: 45 features of
-// six decimals, a fifth of them "0", a docid comment.
+// OHSUMEDLike appends text that resembles LETOR's OHSUMED to b: 45 features with six decimals, a fifth of them
+// "0", and a docid comment.
 func OHSUMEDLike(b []byte, rng *rand.Rand, queries, docs int) []byte {
 	for q := range queries {
 		for range docs {
@@ -33,8 +33,8 @@ func OHSUMEDLike(b []byte, rng *rand.Rand, queries, docs int) []byte {
 	return b
 }
 
-// MSLRLike appends text of the shape of MSLR-WEB: 136 features, most of them whole
-// numbers, the others with six decimals and of any size.
+// MSLRLike appends text that resembles MSLR-WEB: 136 features, most of them whole numbers. The others have six
+// decimals and any size.
 func MSLRLike(b []byte, rng *rand.Rand, queries, docs int) []byte {
 	for q := range queries {
 		for range docs {
@@ -53,8 +53,8 @@ func MSLRLike(b []byte, rng *rand.Rand, queries, docs int) []byte {
 	return b
 }
 
-// SparseLike appends text of 60 features of 700, with as many digits as a float32
-// takes.
+// SparseLike appends text with about 60 of 700 features per document. Values have as many digits as float32
+// needs.
 func SparseLike(b []byte, rng *rand.Rand, queries, docs int) []byte {
 	for q := range queries {
 		for range docs {

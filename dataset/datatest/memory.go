@@ -6,10 +6,10 @@ import (
 	"runtime"
 )
 
-// Rand returns a stream of random numbers that is always the same.
+// Rand returns a random number generator with a fixed seed.
 func Rand() *rand.Rand { return rand.New(rand.NewPCG(3, 4)) }
 
-// LiveBytes returns the bytes in use.
+// LiveBytes returns the size of the live heap in bytes.
 func LiveBytes() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -27,10 +27,10 @@ func Allocated(f func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// Endless returns a stream that repeats a text for ever.
+// Endless returns a stream that repeats a text forever.
 func Endless(text []byte) io.Reader { return &endless{text: text} }
 
-// endless repeats a text for ever.
+// endless is the stream that Endless returns.
 type endless struct {
 	text []byte
 	at   int

@@ -15,7 +15,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// PlainDoc is one document as the naive reader sees it.
+// PlainDoc is a document that ReadNaively has read.
 type PlainDoc struct {
 	Query, ID string
 	Grade     float64
@@ -93,7 +93,7 @@ func fillNaively(docs []PlainDoc, features int, missing dataset.Missing) {
 	}
 }
 
-// CheckAgainst checks that d holds exactly the given documents.
+// CheckAgainst checks that d has exactly the given documents.
 func CheckAgainst(t rapid.TB, d *dataset.Dataset, docs []PlainDoc, features int) {
 	t.Helper()
 	if d.Docs() != len(docs) || d.Features != features {
@@ -120,12 +120,11 @@ func CheckAgainst(t rapid.TB, d *dataset.Dataset, docs []PlainDoc, features int)
 	}
 }
 
-// Same compares all of two data sets that does not depend on where they live. It
-// returns "" or what differs.
+// Same compares the contents of two data sets. It returns "" or a description of the differences. It ignores
+// whether a data set is a view of a file.
 func Same(a, b *dataset.Dataset) string { return different(viewOf(a), viewOf(b)) }
 
-// SameDocuments is Same but for the names of features, warnings and the order of the
-// input.
+// SameDocuments does the work of Same, but ignores names of features, warnings and the order of the input.
 func SameDocuments(a, b *dataset.Dataset) string {
 	p, q := viewOf(a), viewOf(b)
 	for _, v := range []*view{&p, &q} {
@@ -134,7 +133,7 @@ func SameDocuments(a, b *dataset.Dataset) string {
 	return different(p, q)
 }
 
-// view is all of a data set.
+// view is the content of a data set.
 type view struct {
 	Features int
 	Names    []string
@@ -169,13 +168,13 @@ func viewOf(d *dataset.Dataset) view {
 }
 
 func different(p, q view) string {
-	if slices.Equal(p.X, q.X) { // which cmp takes long to find
+	if slices.Equal(p.X, q.X) { // cmp would take long for equal slices
 		p.X, q.X = nil, nil
 	}
 	return cmp.Diff(p, q)
 }
 
-// DrawNumber draws a decimal number in one of the forms that files hold.
+// DrawNumber draws a decimal number in one of the forms that occur in files.
 func DrawNumber(t *rapid.T) string {
 	switch rapid.IntRange(0, 7).Draw(t, "form") {
 	case 0:
@@ -195,7 +194,8 @@ func DrawNumber(t *rapid.T) string {
 	}
 }
 
-// DrawText draws valid text with everything the format allows.
+// DrawText draws valid LETOR text with everything that the format allows. With missing, some values are
+// missing.
 func DrawText(t *rapid.T, missing bool) string {
 	var b strings.Builder
 	if rapid.Bool().Draw(t, "mark") {
@@ -225,7 +225,7 @@ func DrawText(t *rapid.T, missing bool) string {
 			b.WriteString(blank() + strconv.Itoa(k) + ":" + v)
 		}
 		if b.Len() == before {
-			b.WriteString(" ") // a query id holds no #
+			b.WriteString(" ") // a query id cannot contain #
 		}
 		b.WriteString(rapid.SampledFrom([]string{"", "", " ", "#", " # about it", " #docid = 17", "#docid = GX1-2 inc = 1 prob = 0.5", " # docid = x#y", " #docid", " #docid 5", " #docid = "}).Draw(t, "comment"))
 		if i < lines-1 || rapid.Bool().Draw(t, "closed") {

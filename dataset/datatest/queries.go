@@ -9,13 +9,13 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// Query is a query of a test's own making.
+// Query is a query that a test defines.
 type Query struct {
 	Grades []float64
-	X      []float32 // row-major, as many features for each grade
+	X      []float32 // row-major, with the same number of features for each grade
 }
 
-// Queries returns the data set of some queries, which are called "0", "1", and so on.
+// Queries returns a data set of the given queries, with the ids "0", "1", and so on.
 func Queries(t testing.TB, queries ...Query) *dataset.Dataset {
 	t.Helper()
 	var b dataset.Builder
@@ -27,8 +27,8 @@ func Queries(t testing.TB, queries ...Query) *dataset.Dataset {
 	return b.Dataset()
 }
 
-// Systems returns queries of 12 documents each and the scores of three systems: one that
-// agrees with the grades well, one a little, and one that is opposed to them.
+// Systems returns queries of 12 documents each and the scores of three systems. The first agrees well with the
+// grades, the second a little, and the third contradicts them.
 func Systems(t testing.TB, queries int) (*dataset.Dataset, [][]float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))

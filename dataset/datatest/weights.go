@@ -7,7 +7,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Weighed returns a copy of the data with weights of queries and of documents; nil for all 1.
+// Weighed returns a copy of the data with weights of queries and documents. nil means weights of 1.
 func Weighed(t testing.TB, d *dataset.Dataset, queries, documents []float64) *dataset.Dataset {
 	t.Helper()
 	d = d.Clone()
@@ -17,8 +17,8 @@ func Weighed(t testing.TB, d *dataset.Dataset, queries, documents []float64) *da
 	return d
 }
 
-// Copies returns the data with every query, and in it every document, as often as its weight says:
-// what data with these weights must count as.
+// Copies returns the data with every query, and every document in it, repeated as often as its weight says.
+// Data with these weights must give the same results.
 func Copies(t testing.TB, d *dataset.Dataset, queries, documents []float64) *dataset.Dataset {
 	t.Helper()
 	var b dataset.Builder

@@ -1,5 +1,5 @@
-// Package memory counts the bytes that data take, against a limit, before they are allocated. Start
-// reading at [Account]. It must not know of formats.
+// Package memory counts the memory for data, and compares it with a limit before the memory is allocated.
+// Start reading at [Account]. The package must not know any format.
 package memory
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Account counts what reading one input takes, before it is allocated. Any number of
-// goroutines may share it.
+// Account counts the memory for reading one input, before this memory is allocated. Any number of goroutines
+// may share it.
 type Account struct {
-	name  string // of the input
+	name  string // name of the input
 	limit int64
 	taken atomic.Int64
 }
 
-// New returns the memory of an input of that name, limited by the options.
+// New returns an account for the input of this name. The options set its limit.
 func New(name string, o dataset.Options) *Account {
 	return &Account{name: name, limit: dataset.MemoryLimit(o.MaxBytes)}
 }
@@ -27,10 +27,11 @@ func New(name string, o dataset.Options) *Account {
 // Unlimited returns an account without a limit.
 func Unlimited() *Account { return &Account{limit: math.MaxInt64} }
 
-// Limit returns the bytes that may be taken.
+// Limit returns the limit in bytes.
 func (m *Account) Limit() int64 { return m.limit }
 
-// Take counts n more bytes, for what the error says if they are too many.
+// Take counts n more bytes. It returns an error if the total exceeds the limit. The argument what describes
+// the use of the bytes in the error.
 func (m *Account) Take(n int64, what string) error {
 	if taken := m.taken.Add(n); n >= 0 && taken >= n && taken <= m.limit {
 		return nil
@@ -38,8 +39,8 @@ func (m *Account) Take(n int64, what string) error {
 	return m.tooLarge(fmt.Sprintf("%s that, with all else, take more than %s of memory", what, Bytes(float64(m.limit))), "at most that much")
 }
 
-// TakeAll is Take of all that an input takes but for what is counted already, while nobody else takes; the error says
-// how much would be needed.
+// TakeAll counts n more bytes, which must be all further memory for the input. Its error states the total.
+// Nobody else may use the account during the call.
 func (m *Account) TakeAll(n int64, what string) error {
 	taken := m.taken.Add(n)
 	if n >= 0 && taken >= n && taken <= m.limit {
@@ -48,38 +49,38 @@ func (m *Account) TakeAll(n int64, what string) error {
 	return m.tooLarge(fmt.Sprintf("%s that, with all else, take %s of memory", what, Bytes(max(0, float64(taken)))), "at most "+Bytes(float64(m.limit)))
 }
 
-// Taken returns the bytes that are counted.
+// Taken returns the number of bytes counted.
 func (m *Account) Taken() int64 { return m.taken.Load() }
 
-// Held counts n bytes that are allocated already, whether they are too many or not.
+// Held counts n bytes that are already allocated. It does not compare the total with the limit.
 func (m *Account) Held(n int64) { m.taken.Add(n) }
 
-// Give takes back what Take counted.
+// Give subtracts n bytes, which Take has counted.
 func (m *Account) Give(n int64) { m.taken.Add(-n) }
 
-// tooLarge returns the error, to whose end the command line adds a hint.
+// tooLarge returns the error about the limit. The command line appends a hint.
 func (m *Account) tooLarge(found, expected string) error {
 	return &dataset.SyntaxError{File: m.name, Found: found, Expected: expected + ", or raise the limit", Err: dataset.ErrTooLarge}
 }
 
-// RowBytes is the memory for each document while the documents of queries are put together: its place, whether
-// it is there, the end of its identifier.
+// RowBytes is the memory per document for reordering documents: its position, a flag, and the end of its
+// identifier.
 const RowBytes = 8 + 1 + 4
 
-// Bytes that are counted for each document without its features, for each query, and for each name that a worker
-// keeps.
+// Bytes that are counted for each document without its features, for each query, and for each name that a
+// worker stores.
 const (
 	DocumentBytes  = 8 + 4 // grade, end of the identifier
-	QueryBytes     = 640   // the Query, its id, its numbers, its place in a map, and what is known of it, such as values of measures
-	ReadQueryBytes = 352   // of these what reading leaves: the Query, its id and its numbers
-	KnownBytes     = 120   // its name and its place in a worker's map
+	QueryBytes     = 640   // the Query, its id, its counts, its map entry, and derived data such as values of measures
+	ReadQueryBytes = 352   // the part of QueryBytes that remains after reading: the Query, its id and its counts
+	KnownBytes     = 120   // the name and its map entry
 )
 
-// Exceeds reports whether taking n more bytes would be too many.
+// Exceeds reports whether n more bytes would exceed the limit.
 func (m *Account) Exceeds(n float64) bool { return float64(m.taken.Load())+n > float64(m.limit) }
 
-// TakeMatrix counts documents and their features. whole means that these are
-// all.
+// TakeMatrix counts documents and their features. whole is false if there may be more documents, which the
+// error then states.
 func (m *Account) TakeMatrix(docs, features int, whole bool) error {
 	if need := float64(m.taken.Load()) + DocumentsNeed(docs, features); need <= float64(m.limit) && need < math.MaxInt/2 {
 		m.taken.Add(int64(DocumentsNeed(docs, features)))
@@ -88,8 +89,8 @@ func (m *Account) TakeMatrix(docs, features int, whole bool) error {
 	return m.tooManyDocuments(docs, features, whole)
 }
 
-// DocumentsNeed returns the bytes of documents and their features. It is in float64,
-// as products may overflow.
+// DocumentsNeed returns the number of bytes for documents and their features. It is a float64 because products
+// may overflow an integer.
 func DocumentsNeed(docs, features int) float64 {
 	return float64(float64(docs) * (float64(4*float64(features)) + DocumentBytes))
 }
@@ -107,8 +108,8 @@ func (m *Account) tooManyDocuments(docs, features int, whole bool) error {
 	return m.tooLarge(found, expected+"; the matrix is as wide as the largest feature index, so number the features from 1 on without gaps")
 }
 
-// madeCopies is how many times the documents of a query that is made are in memory at most: as they
-// are drawn, and as they are written.
+// madeCopies is the largest number of copies in memory of a generated query's documents, while they are drawn
+// and written.
 const madeCopies = 4
 
 // CheckMade returns an error, which wraps [dataset.ErrTooLarge], if generated queries take more than MaxBytes.
@@ -123,10 +124,10 @@ func CheckMade(o dataset.Options, queries, docs, features int) error {
 	return &dataset.SyntaxError{File: "the data to make", Found: found, Expected: "at most " + Bytes(limit) + ", or raise the limit", Err: dataset.ErrTooLarge}
 }
 
-// buildIDBytes is about what the identifier of a document takes.
+// buildIDBytes is the approximate size of a generated document identifier.
 const buildIDBytes = 10
 
-// Bytes describes a number of bytes in a unit that suits it.
+// Bytes formats a number of bytes with a suitable unit.
 func Bytes(n float64) string {
 	for _, unit := range []struct {
 		name string

@@ -10,28 +10,28 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// format is a line of the registry.
+// format is an entry of the registry.
 type format struct {
 	name  string
-	about string // for help texts
+	about string // description for help texts
 
-	// line appends a document; nil for scores alone, and in a file of columns.
+	// line appends a document. It is nil if the format contains only scores, or has columns.
 	line func(buf []byte, d document, tag string) ([]byte, error)
 
-	head, between, foot string // of the file, and what stands between lines
+	head, between, foot string // text at the beginning of the file, between documents, and at its end
 
-	columns bool // Parquet, whose documents are no lines
+	columns bool // Parquet, which has columns and no lines
 
 	ordered bool // always best first
-	tagged  bool // has a place for a tag
+	tagged  bool // has a tag
 }
 
-// registry lists the formats in the order of help texts: a new one is a line here.
+// registry lists the formats in the order of help texts. A new format needs an entry here.
 var registry = []format{
-	{name: "text", about: "the score alone, one a line, in the order of the input"},
-	{name: "tsv", about: "query, document, rank and score, separated by tabs, under a line of names", line: appendTSV, head: "query\tdocument\trank\tscore\n"},
-	{name: "csv", about: "the same separated by commas", line: appendCSV, head: "query,document,rank,score\n"},
-	{name: "jsonl", about: "a JSON object a line", line: appendJSONLine},
+	{name: "text", about: "only the scores, one per line, in the order of the input"},
+	{name: "tsv", about: "query, document, rank and score, separated by tabs, with a header line", line: appendTSV, head: "query\tdocument\trank\tscore\n"},
+	{name: "csv", about: "the same columns, separated by commas", line: appendCSV, head: "query,document,rank,score\n"},
+	{name: "jsonl", about: "one JSON object per line", line: appendJSONLine},
 	{name: "json", about: "an array of these objects", line: appendJSON, head: "[\n", between: ",\n", foot: "\n]\n"},
 	{name: "parquet", about: "a Parquet file of these columns", columns: true},
 	{name: "run", about: "a run of TREC, QUERY Q0 DOCUMENT RANK SCORE TAG, best first; tabs separate the fields if an id has blanks", line: appendRun, ordered: true, tagged: true},
@@ -46,7 +46,7 @@ func Formats() []string {
 	return names
 }
 
-// About describes the formats, a line each.
+// About describes the formats, one per line.
 func About() string {
 	var b strings.Builder
 	for _, f := range registry {
@@ -55,7 +55,7 @@ func About() string {
 	return b.String()
 }
 
-// alone reports whether the format has scores alone.
+// alone reports whether the format contains only scores.
 func (f *format) alone() bool { return f.line == nil && !f.columns }
 
 func formatOf(name string) (*format, error) {
@@ -67,7 +67,8 @@ func formatOf(name string) (*format, error) {
 	return nil, suggest.Unknown("format", name, Formats())
 }
 
-// appendTSV has no way to quote: what would break a line is an error.
+// appendTSV appends a line. An identifier with a tab or a line end is an error, because the format has no
+// quotes.
 func appendTSV(buf []byte, d document, _ string) ([]byte, error) {
 	for _, text := range []string{d.query, d.id} {
 		if strings.ContainsAny(text, "\t\r\n") {
@@ -77,7 +78,7 @@ func appendTSV(buf []byte, d document, _ string) ([]byte, error) {
 	return appendNumbers(append(append(append(append(buf, d.query...), '\t'), d.id...), '\t'), d, '\t'), nil
 }
 
-// appendCSV writes identifiers as they are, for other programs to join.
+// appendCSV appends a line. It does not change identifiers, so other programs can join by them.
 func appendCSV(buf []byte, d document, _ string) ([]byte, error) {
 	for _, text := range []string{d.query, d.id} {
 		if strings.ContainsAny(text, "\",\r\n") || text == "" || text[0] == ' ' {
@@ -110,7 +111,7 @@ func appendJSON(buf []byte, d document, _ string) ([]byte, error) {
 	return fmt.Appendf(buf, `{"query":%s,"document":%s,"rank":%d,"score":%s}`, query, id, d.rank, strconv.FormatFloat(d.score, 'g', -1, 64)), nil
 }
 
-// appendRun refuses what would be read as several fields.
+// appendRun appends a line. An identifier that would be read as several fields is an error.
 func appendRun(buf []byte, d document, tag string) ([]byte, error) {
 	if err := trec.CheckID("the query id", d.query); err != nil {
 		return buf, err

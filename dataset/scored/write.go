@@ -1,8 +1,8 @@
-// Package scored writes what a system says of documents: the score of each and its rank
-// within the query, in the formats that other programs read.
+// Package scored writes the scores of documents, and their ranks within the query, in formats that other
+// programs read.
 //
-// Start reading at [Write]; formats.go has the list of formats, which is also the help text.
-// The package must not know where scores come from.
+// Start reading at [Write]. formats.go has the list of formats, which is also the help text. The package must
+// not know where scores come from.
 package scored
 
 import (
@@ -21,35 +21,35 @@ import (
 	"github.com/listwise/listwise/dataset/trec"
 )
 
-// Options say which documents are written, and how. The zero value writes scores alone, one a
-// line, in the order of the input.
+// Options select the format, and the documents to write. The zero value writes only the scores, one per line,
+// in the order of the input.
 type Options struct {
-	// Format is one of [Formats], "" for the first.
+	// Format is one of [Formats]. "" selects the first of them.
 	Format string
 
 	// BestFirst orders a query's documents by descending score; otherwise documents keep the order of the input.
 	BestFirst bool
 
-	// Top, if positive, leaves out documents of a lower rank.
+	// Top, if positive, is the largest rank to write.
 	Top int
 
-	// Tag is the name of the system, the last field of a run; "" is [DefaultTag].
+	// Tag is the name of the system, the last field of a run. "" means [DefaultTag].
 	Tag string
 
-	// Observe, if not nil, is called after every query with the number of those written, or
-	// ranked where the input's order is kept, and the total.
+	// Observe, if not nil, is called after every query. It gets the number of queries written, or ranked if
+	// the input's order is kept, and the total.
 	Observe func(done, total int)
 }
 
-// DefaultTag is what a system is called without a name of its own.
+// DefaultTag is the default name of a system.
 const DefaultTag = "listwise"
 
-// document is one that is written.
+// document is a document to write.
 type document struct {
 	query, id string
 	rank      int // from 1
 	score     float64
-	blanks    bool // some id of the file has blanks
+	blanks    bool // some id in the file has blanks
 }
 
 // Check returns an error if the options contradict each other.
@@ -70,14 +70,14 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// Write writes scores of d's documents, one a row. Documents without an identifier are called by their number
-// within the query, from 1. Documents of equal score have different ranks, in the order of the input. In a run
-// they follow the descending order of the bytes of their ids, as trec_eval ignores the ranks and sorts this way.
-// Scores are the shortest decimals from which the same bits are read.
+// Write writes the scores of d's documents; scores has one element per row. A document without an identifier
+// is named by its number within the query, from 1. Documents of equal score have different ranks, in the order
+// of the input. In a run they are in descending byte order of their ids, because trec_eval ignores the ranks
+// and sorts in this way. Scores are the shortest decimals that read back to the same bits.
 //
-// Documents that were not retrieved ([dataset.NotRetrieved]) are left out. Any other score that is not finite is
-// an error. So is an identifier that the format cannot represent, and in a run a document that occurs twice in a
-// query.
+// Documents that were not retrieved ([dataset.NotRetrieved]) are omitted. Any other score that is not finite
+// is an error. An identifier that the format cannot represent is an error. In a run, a document that a query
+// has twice is an error.
 func Write(w io.Writer, d *dataset.Dataset, scores []float64, o Options) error {
 	if err := o.Check(); err != nil {
 		return err
@@ -85,7 +85,7 @@ func Write(w io.Writer, d *dataset.Dataset, scores []float64, o Options) error {
 	if len(scores) != d.Docs() {
 		panic(fmt.Sprintf("scored: %d scores for %d documents", len(scores), d.Docs()))
 	}
-	f, _ := formatOf(o.Format) // which Check found
+	f, _ := formatOf(o.Format) // Check has found it
 	if f.alone() {
 		input := make([]float64, len(scores))
 		d.ToInputOrder(input, scores)
@@ -123,21 +123,21 @@ func hasBlanks(d *dataset.Dataset) bool {
 	return false
 }
 
-// writer gathers lines, or columns.
+// writer collects lines or columns.
 type writer struct {
 	w       io.Writer
 	format  *format
 	tag     string
 	buf     []byte
 	lines   int
-	blanks  bool            // some id of the file has blanks
+	blanks  bool            // some id in the file has blanks
 	columns *parquet.Scores // nil unless the format has columns
 }
 
-// all writes the documents, query by query, or in the order of the input.
+// all writes the documents, best first for each query, or in the order of the input.
 func (out *writer) all(d *dataset.Dataset, scores []float64, o Options) error {
 	bestFirst := o.BestFirst || out.format.ordered
-	var ranks []int // of the rows; 0 for those left out
+	var ranks []int // rank of each row; 0 if it is omitted
 	if !bestFirst {
 		ranks = make([]int, d.Docs())
 	}
@@ -165,9 +165,9 @@ func (out *writer) all(d *dataset.Dataset, scores []float64, o Options) error {
 	return out.inInputOrder(d, scores, ranks)
 }
 
-// inInputOrder writes the documents that have ranks.
+// inInputOrder writes the documents that have ranks, in the order of the input.
 func (out *writer) inInputOrder(d *dataset.Dataset, scores []float64, ranks []int) error {
-	rows := make([]int, d.Docs()) // by place in the input
+	rows := make([]int, d.Docs()) // row at each input position
 	for row := range rows {
 		rows[row] = row
 	}
@@ -195,7 +195,7 @@ func (out *writer) inInputOrder(d *dataset.Dataset, scores []float64, ranks []in
 	return nil
 }
 
-// order returns the requested number of a query's documents, best first.
+// order returns the indices of a query's documents, best first. top is their largest number, or 0 for all.
 func (out *writer) order(q *dataset.Query, scores []float64, top int) ([]int, error) {
 	order := make([]int, len(scores))
 	for i := range order {
@@ -219,7 +219,7 @@ func (out *writer) order(q *dataset.Query, scores []float64, top int) ([]int, er
 	return order, nil
 }
 
-// byName orders a query's documents by descending names, which must differ.
+// byName sorts a query's documents by descending name. It is an error if two have the same name.
 func byName(order []int, q *dataset.Query) error {
 	names := make([]string, len(order))
 	for i := range names {
@@ -234,7 +234,7 @@ func byName(order []int, q *dataset.Query) error {
 	return nil
 }
 
-// name is what a document is called: its identifier, or its number.
+// name returns the name of a document: its identifier, or its number from 1.
 func name(q *dataset.Query, doc int) string {
 	return cmp.Or(q.DocID(doc), strconv.Itoa(doc+1))
 }
@@ -256,7 +256,7 @@ func (out *writer) add(doc document) error {
 	return out.flush(1 << 15)
 }
 
-// flush writes what is gathered if it is more than n bytes.
+// flush writes the buffer if it has more than n bytes.
 func (out *writer) flush(n int) error {
 	if len(out.buf) <= n {
 		return nil

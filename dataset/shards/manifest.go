@@ -1,8 +1,8 @@
-// Package shards has data sets that are many files: a folder of them with a manifest,
-// which says what files there are, what is in each, and its checksum. The manifest is
-// written last, so that a folder without one is not a data set yet.
+// Package shards represents data sets of several files: a folder of files with a manifest. The manifest lists
+// the files with their contents and checksums. It is written last, so a folder without a manifest is not yet a
+// data set.
 //
-// Start reading at [Manifest]; dataset/datafile reads and writes the shards themselves.
+// Start reading at [Manifest]. Package dataset/datafile reads and writes the shards themselves.
 package shards
 
 import (
@@ -27,7 +27,7 @@ import (
 // FileName is the name of the manifest in a folder of shards.
 const FileName = "shards.json"
 
-// formatName is what a manifest says it is; version is that of its form.
+// formatName identifies a manifest. version is the version of its format.
 const (
 	formatName = "listwise-shards"
 	version    = 1
@@ -47,7 +47,7 @@ type Manifest struct {
 
 	Shards []Shard `json:"shards"`
 
-	path string // of the file it was read from
+	path string // path from which it was read, or to which it was saved
 }
 
 // Shard is one file.
@@ -59,14 +59,14 @@ type Shard struct {
 	SHA256    string `json:"sha256"`
 }
 
-// Grades is what the default of the relevance threshold depends on, for [dataset.Threshold] is of
-// all data and a shard has a part of them. Documents of queries of weight 0 do not count.
+// Grades describes grades as far as [dataset.Threshold] depends on them. The threshold is that of all data,
+// and a shard has a part of the grades. Documents of queries of weight 0 do not count.
 type Grades struct {
-	Fractions bool    `json:"fractions"` // some grade is no whole number
-	Least     float64 `json:"least"`     // the least positive grade, 0 if there is none
+	Fractions bool    `json:"fractions"` // some grade is not a whole number
+	Least     float64 `json:"least"`     // smallest positive grade, 0 if there is none
 }
 
-// Sample returns grades that [dataset.Threshold] takes the same for as for those described.
+// Sample returns grades for which [dataset.Threshold] returns the same as for the grades described.
 func (g Grades) Sample() []float64 {
 	if g.Least == 0 {
 		return nil
@@ -77,7 +77,7 @@ func (g Grades) Sample() []float64 {
 	return []float64{g.Least}
 }
 
-// Add makes g describe these grades, too.
+// Add adds grades to the description.
 func (g *Grades) Add(grades []float64) {
 	for _, grade := range grades {
 		g.Fractions = g.Fractions || grade != math.Trunc(grade)
@@ -97,8 +97,8 @@ func GradesOf(d *dataset.Dataset) (g Grades) {
 	return g
 }
 
-// Find returns the path of a manifest: the one in a folder of shards, or the path itself. ok is false for
-// anything else.
+// Find returns the path of the manifest: path itself, or the manifest in the folder path. ok is false if there
+// is none.
 func Find(path string) (manifest string, ok bool) {
 	info, err := os.Stat(path)
 	switch {
@@ -122,7 +122,7 @@ func Find(path string) (manifest string, ok bool) {
 	return path, bytes.HasPrefix(squeezed, []byte(`{"format":"`+formatName+`"`))
 }
 
-// mostBytes is the largest manifest that is read: one of some hundred thousand shards.
+// mostBytes is the largest accepted size of a manifest. It suffices for some hundred thousand shards.
 const mostBytes = 64 << 20
 
 // Load reads the manifest at a path.
@@ -144,7 +144,7 @@ func Load(path string) (*Manifest, error) {
 	return m, nil
 }
 
-// Parse reads the text of a manifest and checks that it is one that can be true.
+// Parse parses the text of a manifest and checks that it is consistent.
 func Parse(text []byte) (*Manifest, error) {
 	if len(text) > mostBytes {
 		return nil, fmt.Errorf("more than %d bytes", mostBytes)
@@ -165,7 +165,7 @@ func Parse(text []byte) (*Manifest, error) {
 	return &m, m.check()
 }
 
-// mostCount is more than any data set has of anything.
+// mostCount is a limit for all counts in a manifest, larger than any data set.
 const mostCount = 1 << 48
 
 func (m *Manifest) check() error {
@@ -222,8 +222,8 @@ func isChecksum(s string) bool {
 	return err == nil && len(s) == 2*sha256.Size && s == strings.ToLower(s)
 }
 
-// Save writes the manifest to a path. It is what makes a data set of the shards, and so comes
-// last. Format, Version and the totals are filled in.
+// Save writes the manifest to a path. It must be called after the shards are written, because a folder with a
+// manifest is a complete data set. It sets Format, Version and the totals.
 func (m *Manifest) Save(path string) error {
 	m.Format, m.Version, m.Queries, m.Documents, m.path = formatName, version, 0, 0, path
 	for _, s := range m.Shards {
@@ -235,12 +235,12 @@ func (m *Manifest) Save(path string) error {
 	return atomicfile.Write(path, atomicfile.JSON(m))
 }
 
-// Path returns where a shard is, by number.
+// Path returns the path of a shard.
 func (m *Manifest) Path(shard int) string {
 	return filepath.Join(filepath.Dir(m.path), filepath.FromSlash(m.Shards[shard].Name))
 }
 
-// First returns the number of queries in the shards before one.
+// First returns the number of queries in the shards before the given one.
 func (m *Manifest) First(shard int) int {
 	n := 0
 	for _, s := range m.Shards[:shard] {
@@ -249,7 +249,7 @@ func (m *Manifest) First(shard int) int {
 	return n
 }
 
-// Verify returns an error if the file of a shard is not what the manifest says.
+// Verify returns an error if the size or the checksum of a shard's file differs from the manifest.
 func (m *Manifest) Verify(shard int) error {
 	s, path := &m.Shards[shard], m.Path(shard)
 	size, sum, err := Checksum(path)
@@ -266,8 +266,8 @@ func (m *Manifest) Verify(shard int) error {
 	return nil
 }
 
-// CheckCounts returns an error if a shard that was read whole has other numbers of queries and documents than the manifest
-// says.
+// CheckCounts returns an error if the numbers of queries and documents in a shard differ from the manifest.
+// They must be those of the whole shard.
 func (m *Manifest) CheckCounts(shard, queries, documents int) error {
 	s := &m.Shards[shard]
 	if queries == s.Queries && documents == s.Documents {
@@ -279,8 +279,8 @@ func (m *Manifest) CheckCounts(shard, queries, documents int) error {
 // anew is the end of the error about a manifest that does not match its shards.
 const anew = "; \"data shard --parts\" writes it anew, with the flags that the data are read with"
 
-// Admit returns an error if a shard, as the options read it, has grades that the manifest lacks. Otherwise the
-// shard would have another threshold of relevance than all data.
+// Admit returns an error if d, the data of a shard, has grades that contradict the manifest. The shard would
+// otherwise have another threshold of relevance than all data.
 func (m *Manifest) Admit(shard int, d *dataset.Dataset) error {
 	g, all := GradesOf(d), m.Grades
 	var found string
@@ -302,8 +302,9 @@ func (m *Manifest) Admit(shard int, d *dataset.Dataset) error {
 	return &dataset.SyntaxError{File: m.Path(shard), Found: found, Expected: expected + ", as " + m.path + " says of all shards" + anew}
 }
 
-// Check returns an error if the manifest does not match the grades and features of all shards, as the options
-// read them. The options must keep every query. Features that options add or leave out are not compared.
+// Check returns an error if d, the data of all shards, has grades or features that contradict the manifest.
+// opts are the options with which d was read. They must keep every query. Features that they add or omit are
+// not compared.
 func (m *Manifest) Check(d *dataset.Dataset, opts dataset.Options) error {
 	var found, expected string
 	g := GradesOf(d)
@@ -322,7 +323,7 @@ func (m *Manifest) Check(d *dataset.Dataset, opts dataset.Options) error {
 	return &dataset.SyntaxError{File: m.path, Found: found + " in the shards", Expected: expected + ", as it says of them" + anew}
 }
 
-// describe describes grades in words.
+// describe describes grades for errors.
 func describe(g Grades) string {
 	what := "whole grades"
 	if g.Fractions {

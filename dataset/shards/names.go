@@ -6,8 +6,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Arrange returns the data of a shard with the names of features that it has among all, if the manifest has some, and
-// with features in the order there. It is an error if they have features that the manifest does not name.
+// Arrange returns the data of a shard with the feature names and the order of the manifest, if it has names.
+// It is an error if d has a feature that the manifest does not name.
 func (m *Manifest) Arrange(shard int, d *dataset.Dataset) (*dataset.Dataset, error) {
 	switch {
 	case m.Names == nil:
@@ -29,8 +29,9 @@ func (m *Manifest) Arrange(shard int, d *dataset.Dataset) (*dataset.Dataset, err
 	return d.KeepFeatures(columns), nil
 }
 
-// Order returns the names of a shard's features in the order of the data set, nil if the shard or the manifest
-// has no names. Some features may have been left out. It is an error if the manifest does not name one of them.
+// Order returns the names of a shard's features in the order of the data set. It returns nil if the shard or
+// the manifest has no names. names may lack features of the manifest. It is an error if names has a feature
+// that the manifest does not name.
 func (m *Manifest) Order(shard int, names []string) (order []string, err error) {
 	if m.Names == nil || names == nil {
 		return nil, nil
@@ -50,7 +51,7 @@ func (m *Manifest) Order(shard int, names []string) (order []string, err error) 
 	return order, nil
 }
 
-// unnamed returns the first of a shard's features that the manifest does not name, "" if there is none.
+// unnamed returns the first of names that the manifest lacks, or "".
 func (m *Manifest) unnamed(names []string) string {
 	known := make(map[string]bool, len(m.Names))
 	for _, name := range m.Names {

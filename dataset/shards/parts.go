@@ -13,16 +13,17 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// partName matches the name of a part of a table. Spark, pyarrow, Dask, fastparquet and DuckDB write a prefix, a
-// number and sometimes a suffix, which are the groups. polars writes eight hexadecimal digits.
+// partName matches the name of a part of a table. Spark, pyarrow, Dask, fastparquet and DuckDB write a prefix,
+// a number and sometimes a suffix, which are the groups of the expression. polars writes eight hexadecimal
+// digits.
 var partName = regexp.MustCompile(`^(?:(part[-.]|data_|[0-9a-f]{32}-)([0-9]+)(-.*)?|[0-9a-f]{8})\.parquet$`)
 
-// Parts returns the files of a folder that holds one table as Parquet, in the order of their numbers,
-// and none for anything else. Names that begin with a point or a low line are none of its data.
+// Parts returns the files of a folder that contains one Parquet table, in the order of their numbers. It
+// returns nil for any other path. It ignores names that begin with a dot or an underscore.
 func Parts(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil, nil //nolint:nilerr // no folder: opening it tells
+		return nil, nil //nolint:nilerr // not a folder: opening path returns the error
 	}
 	var parts []string
 	other := ""
@@ -50,8 +51,8 @@ func Parts(path string) ([]string, error) {
 	return parts, nil
 }
 
-// gapBetween reports whether a part is missing between two. Spark writes no empty parts, so its
-// numbers may have gaps.
+// gapBetween reports whether a part is missing between two parts. It returns false for names by Spark. Spark
+// writes no empty parts, so its numbers may have gaps.
 func gapBetween(a, b string) bool {
 	x, y := partName.FindStringSubmatch(filepath.Base(a)), partName.FindStringSubmatch(filepath.Base(b))
 	m, err := strconv.Atoi(x[2])
@@ -59,8 +60,8 @@ func gapBetween(a, b string) bool {
 	return err == nil && failed == nil && x[1] == y[1] && x[3] == "" && y[3] == "" && n > m+1
 }
 
-// byNumber compares the names of parts by their numbers where they are equal before them, since a
-// number need not have zeros in front: part.10 comes after part.9.
+// byNumber compares the names of parts by their prefix and then by their number. Numbers may lack leading
+// zeros: part.10 comes after part.9.
 func byNumber(a, b string) int {
 	x, y := partName.FindStringSubmatch(filepath.Base(a)), partName.FindStringSubmatch(filepath.Base(b))
 	m, n := strings.TrimLeft(x[2], "0"), strings.TrimLeft(y[2], "0")

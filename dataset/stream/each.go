@@ -15,8 +15,9 @@ type Part struct {
 	Text  int // number of bytes of the identifiers of all rows before
 	Input int // position of the first document in the input; the others follow it unless InputRow is set
 
-	// Incomplete says that X may have missing values. The policies other than [dataset.MissingZero] keep
-	// them here. [dataset.MissingMin] replaces them later, because it needs the whole query.
+	// Incomplete says that X may have missing values. It is false if the policy is [dataset.MissingZero],
+	// which has replaced them already. [dataset.MissingMin] replaces them later, because it needs the whole
+	// query.
 	Incomplete bool
 }
 

@@ -11,13 +11,14 @@ import (
 // ([dataset.CheckKept]). Its Close closes src.
 func Kept(src Source, keep func(id string) bool) Source { return &keptSource{src, keep, false} }
 
-// KeptSome is [Kept] without the error if no query is selected. It is for one of several sources.
+// KeptSome returns the same source as [Kept], but its Survey returns no error if no query is selected. It is
+// for one of several sources.
 func KeptSome(src Source, keep func(id string) bool) Source { return &keptSource{src, keep, true} }
 
 type keptSource struct {
 	Source
 	keep func(id string) bool
-	none bool // it is no error if no query is selected
+	none bool // Survey may find no selected query
 }
 
 // Survey implements Source.

@@ -62,7 +62,7 @@ func (l *Lines) Add(d Doc) error {
 func (l *Lines) add(d Doc) {
 	b := &l.ring[l.at]
 	d.First, l.begun = !l.begun, true
-	if d.Query != l.query { // a copy, as of a file that may be closed
+	if d.Query != l.query { // copied, because the string may be a view of a file
 		l.query = strings.Clone(d.Query)
 	}
 	d.Query, d.ID = l.query, strings.Clone(d.ID)
@@ -104,7 +104,7 @@ func (l *Lines) write(b *lines) {
 	if l.err == nil {
 		_, l.err = l.w.Write(b.text)
 	}
-	clear(b.docs) // their identifiers are not needed any more
+	clear(b.docs) // releases their identifiers
 	b.docs, b.x, b.ids, b.text, b.made = b.docs[:0], b.x[:0], 0, b.text[:0], nil
 }
 

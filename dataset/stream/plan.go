@@ -151,7 +151,7 @@ type ScatteredError struct {
 func (e *ScatteredError) Unwrap() error { return e.SyntaxError }
 
 func scattered(run int, name, id string) error {
-	found := fmt.Sprintf("more documents of query %q, which others stand between", id)
+	found := fmt.Sprintf("more documents of query %q after those of another query", id)
 	return &ScatteredError{&dataset.SyntaxError{File: name, Found: found, Expected: "the documents of a query together"}, run}
 }
 
@@ -213,8 +213,8 @@ func (p *Plan) joinAttributes(k int, s *Surveyed) error {
 	return nil
 }
 
-// width returns the number of features that the source has in a data set with the given number: its own
-// if that is fixed.
+// width returns the number of features of the source in a data set with the given number of features. It is
+// the source's own number if that is fixed.
 func (s *Surveyed) width(features int) int {
 	if s.shape.Fixed {
 		return s.shape.Features

@@ -16,14 +16,14 @@ type Source interface {
 	// Shape; added columns are 0. Each stops at the first error of visit and returns it.
 	Each(columns int, visit func(b *Batch) error) error
 
-	// Close releases what the source holds.
+	// Close releases the resources of the source.
 	Close() error
 }
 
 // Shape describes all documents of a source after a survey.
 type Shape struct {
 	Features     int
-	FeatureNames []string  // one a feature, or nil
+	FeatureNames []string  // one per feature, or nil
 	Fixed        bool      // no features can be added, as in a table, whose columns are known
 	DocIDs       bool      // documents have identifiers, which may be empty
 	DocWeights   bool      // some documents have weights other than 1, and every Batch has Weights

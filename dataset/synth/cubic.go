@@ -10,27 +10,26 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// Cubic describes the artificial data of RankNet and LambdaRank (Burges et al.,
-// Learning to Rank Using Gradient Descent, ICML 2005, section 4; Burges, Ragno and
-// Le, NIPS 2006, section 6.3.1). Documents are points x of [−1, 1]^Features, all
-// independent, graded by the value of a random cubic polynomial:
+// Cubic describes the artificial data of RankNet and LambdaRank (Burges et al., Learning to Rank Using
+// Gradient Descent, ICML 2005, section 4; Burges, Ragno and Le, NIPS 2006, section 6.3.1). Documents are
+// independent points x of [−1, 1]^Features. Their grades depend on the value of a random cubic polynomial:
 //
 //	t1 = Σ a_i x_i,  t2 = Σ x_i x_Q(i),  t3 = Σ x_i x_P(i) x_R(i)
 //	target = (t1′ + t2′ + t3′)/3
 //
-// with a uniform on [−1, 1], Q, P and R random permutations, and t′ being t less
-// its mean and divided by its standard deviation over all data. Grades cut the
-// target's distribution into the given shares.
+// The a_i are uniform on [−1, 1]. Q, P and R are random permutations. t′ is t minus its mean, divided by its
+// standard deviation, over all data. Thresholds divide the distribution of the target into the given shares of
+// grades.
 //
-// Means, deviations and cuts describe the population of the polynomial, not one data set. So training and test
-// data made with one Polynomial and different seeds are graded alike.
+// Means, deviations and thresholds describe the population of the polynomial, not one data set. So training
+// and test data made with one Polynomial and different seeds are graded alike.
 type Cubic struct {
 	Queries  int // number of queries, at least 1
 	Docs     int // documents of every query, at least 2
 	Features int // number of features, at least 1
 
-	// Shares are the shares of documents with grade 0, 1, 2, …: two or more
-	// positive numbers of sum 1. See [EqualShares].
+	// Shares are the shares of documents with grade 0, 1, 2, …. They are at least two positive numbers whose
+	// sum is 1. See [EqualShares].
 	Shares []float64
 
 	Polynomial uint64 // seed of a, Q, P and R: the ranking task
@@ -42,13 +41,12 @@ func EqualShares(grades int) []float64 {
 	return slices.Repeat([]float64{1 / float64(grades)}, grades)
 }
 
-// population is the number of points by which means, deviations and cuts are estimated:
-// the share p of a grade has a standard deviation of √(p(1−p)/population), 0.0016 for ½.
+// population is the number of points from which means, deviations and thresholds are estimated. The estimate
+// of a share p has a standard deviation of √(p(1−p)/population), 0.0016 for ½.
 const population = 100_000
 
-// Generate returns the data set. Query ids count from 1. Equal descriptions give
-// equal data, and a query depends on no other one: asking for more queries adds to
-// the same ones.
+// Generate returns the data set. Query ids count from 1. Equal descriptions give equal data. A query does not
+// depend on other queries. So with more queries, the first ones stay the same.
 func (c Cubic) Generate() (*dataset.Dataset, error) {
 	q, err := c.Made()
 	if err != nil {
@@ -57,7 +55,7 @@ func (c Cubic) Generate() (*dataset.Dataset, error) {
 	return q.dataset()
 }
 
-// Made returns the queries that Generate makes.
+// Made returns the queries of Generate, which are made one at a time.
 func (c Cubic) Made() (*Queries, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("cubic data: %w", err)
@@ -101,15 +99,15 @@ func (c Cubic) check() error {
 	return nil
 }
 
-// cubicGrader turns points into grades.
+// cubicGrader assigns grades to points.
 type cubicGrader struct {
 	polynomial cubicPolynomial
 	mean       [3]float64 // of t1, t2, t3
 	deviation  [3]float64
-	cuts       []float64 // where grades 1, 2, … begin, ascending
+	cuts       []float64 // smallest targets of grades 1, 2, …, ascending
 }
 
-// grader draws the polynomial and estimates means, deviations and cuts.
+// grader draws the polynomial and estimates means, deviations and thresholds.
 func (c Cubic) grader() *cubicGrader {
 	g := &cubicGrader{polynomial: drawCubic(c.Features, c.Polynomial)}
 	rng := random.Stream(c.Polynomial, "synth cubic population", "")
@@ -158,7 +156,7 @@ func (g *cubicGrader) grade(x []float32) float64 {
 	return float64(grade)
 }
 
-// cubicPolynomial holds the coefficients of t1 and the partners of t2 and t3.
+// cubicPolynomial has the coefficients of t1 and the permutations of t2 and t3.
 type cubicPolynomial struct {
 	a       []float64
 	q, p, r []int

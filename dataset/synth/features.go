@@ -10,10 +10,11 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// A document has five hidden properties. Four say how well a field (such as title, body, anchors or address)
-// matches the query. The fifth is its authority, which does not depend on the query. The matches of a document
-// are correlated, and a field may be empty. The features are noisy statistics of one property each, as LETOR's
-// are statistics of one field each; relevance is a function of all properties, mostly but not wholly linear.
+// A document has five hidden properties. Four of them say how well a field (such as title, body, anchors or
+// address) matches the query. The fifth is its authority, which does not depend on the query. The matches of a
+// document are correlated, and a field may be empty. Each feature is a noisy statistic of one property, as
+// LETOR's features are statistics of one field each. Relevance is a function of all properties that is mostly
+// linear.
 const (
 	fields     = 4
 	properties = fields + 1
@@ -21,14 +22,14 @@ const (
 )
 
 var (
-	// weights are the weights of the properties in the relevance.
+	// weights are the weights of the properties in relevance.
 	weights = [properties]float64{0.7, 1, 0.6, 0.3, 0.5}
 
-	// empty is the share of documents where the field has no match at all.
+	// empty is the share of documents in which the field does not match at all.
 	empty = [fields]float64{0.35, 0.05, 0.6, 0.75}
 )
 
-// likeness is the correlation of a document's matches.
+// likeness is the correlation between the matches of a document's fields.
 const likeness = 0.5
 
 // statistic is a way to turn a property into a feature.
@@ -45,16 +46,16 @@ const (
 	statistics
 )
 
-// column is the recipe of one feature.
+// column is the definition of one feature.
 type column struct {
 	property  int
 	statistic statistic
-	scale     float64 // what a unit of the property counts
+	scale     float64 // factor of the property
 	noise     float64 // standard deviation of the feature's own noise
 }
 
-// makeColumns draws the recipes. They depend on the feature's number alone, so
-// that all data sets agree on what a feature means.
+// makeColumns draws the definitions. They depend only on the number of the feature, so a feature has the same
+// meaning in all data sets.
 func makeColumns(features int) []column {
 	columns := make([]column, features)
 	for j := range columns {
@@ -69,13 +70,12 @@ func makeColumns(features int) []column {
 	return columns
 }
 
-// originals is the number of documents of a query that others may be copies of.
+// originals is the number of a query's documents that other documents may copy.
 const originals = 4
 
-// documents draws the n documents of a query: their feature matrix, normalised,
-// and the part of their relevance that the properties decide, with mean 0 and
-// standard deviation 1. The given share of them copies the features, and so the
-// properties, of one of the first few.
+// documents draws the n documents of a query. x is their normalised feature matrix. signal is the part of
+// their relevance that the properties determine, with mean 0 and standard deviation 1. copies is the share of
+// documents that copy the features and the signal of one of the first documents.
 func documents(columns []column, n int, copies float64, rng *rand.Rand) (x []float32, signal []float64) {
 	var emphasis [properties]float64
 	for p := range emphasis {
@@ -105,7 +105,7 @@ func documents(columns []column, n int, copies float64, rng *rand.Rand) (x []flo
 	return x, signal
 }
 
-// hidden are a document's properties, standard normal where present.
+// hidden has the properties of a document. Values are standard normal.
 type hidden struct {
 	value   [properties]float64
 	present [properties]bool
@@ -123,8 +123,8 @@ func draw(rng *rand.Rand) hidden {
 	return h
 }
 
-// signal is linear in the properties of present fields but for two terms: title
-// and body count for more where both match, and the anchors of an authority do.
+// signal is linear in the properties of present fields, with two exceptions. Title and body have a larger
+// effect if both match. Anchors have a larger effect in documents of high authority.
 func (h *hidden) signal(emphasis *[properties]float64) float64 {
 	var v [properties]float64
 	for p, present := range h.present {
@@ -144,8 +144,8 @@ func (h *hidden) signal(emphasis *[properties]float64) float64 {
 	return s
 }
 
-// value returns the column's feature of a document, given a standard normal z of
-// its own.
+// value returns the feature of a document. z is a standard normal number drawn for this feature of this
+// document.
 func (c column) value(h *hidden, abundance, z float64) float64 {
 	if !h.present[c.property] || c.statistic == nothing {
 		return 0

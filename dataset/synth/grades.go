@@ -10,8 +10,9 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// grade blurs the documents' signal with noise and gives the best of them grade
-// 3 or 2, the next grade 1 and the others 0, in numbers that vary from query to query.
+// grade adds noise to the signal of the documents and grades them by the result. The best documents get grade
+// 3 or 2, the next ones grade 1 and all others 0. The number of documents with each grade varies between
+// queries.
 func (s Shape) grade(signal []float64, o Options, odds float64, rng *rand.Rand) []float64 {
 	n := len(signal)
 	utility := make([]float64, n)
@@ -47,15 +48,15 @@ func (s Shape) grade(signal []float64, o Options, odds float64, rng *rand.Rand) 
 	return grades
 }
 
-// roundRandomly returns one of the two integers around v, v on average.
+// roundRandomly returns one of the two integers next to v. Its expectation is v.
 func roundRandomly(v float64, rng *rand.Rand) int { return int(v + rng.Float64()) }
 
 func logistic(v float64) float64 { return 1 / (1 + elementary.Exp(-v)) }
 
 func logit(p float64) float64 { return elementary.Log(p / (1 - p)) }
 
-// meanLogit returns the m for which logistic(m + spread·Z), Z standard normal, has
-// mean p, by bisection on the mean over Z's quantiles.
+// meanLogit returns m such that logistic(m + spread·Z) has mean p, where Z is standard normal. It bisects, and
+// computes the mean over quantiles of Z.
 func meanLogit(p, spread float64) float64 {
 	const points = 100
 	low, high := -50.0, 50.0

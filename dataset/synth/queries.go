@@ -7,31 +7,30 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Queries are the queries of a data set before they are made, one at a time: a data set may be
-// larger than memory.
+// Queries generates the queries of a data set one at a time. So the data set may be larger than memory.
 type Queries struct {
-	Number   int // of queries
+	Number   int // number of queries
 	Features int
 
-	what  string // begins errors
+	what  string // beginning of errors
 	docs  func(id string) int
 	query func(id string) (grades []float64, x []float32)
 }
 
-// ID returns the id of query i: they count from 1.
+// ID returns the id of query i, which is i+1 in decimal digits.
 func (q *Queries) ID(i int) string { return strconv.Itoa(i + 1) }
 
-// Docs returns the number of documents of query i, which takes little time.
+// Docs returns the number of documents of query i. It does not generate the documents.
 func (q *Queries) Docs(i int) int { return q.docs(q.ID(i)) }
 
 // DocID returns the identifier of document k of query i.
 func (q *Queries) DocID(i, k int) string { return fmt.Sprintf("%d-%04d", i+1, k+1) }
 
-// Query makes query i: the grades of its documents and their features, row by row, valid until the
-// next call.
+// Query generates query i. It returns the grades of its documents and their features, row by row. Both are
+// valid until the next call.
 func (q *Queries) Query(i int) (grades []float64, x []float32) { return q.query(q.ID(i)) }
 
-// dataset makes all queries.
+// dataset generates all queries.
 func (q *Queries) dataset() (*dataset.Dataset, error) {
 	var b dataset.Builder
 	for i := range q.Number {

@@ -7,8 +7,8 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// The sizes and shares are the collections' own; the noise is set so that a linear model
-// reaches about the measures that it reaches on the collection.
+// Sizes and shares are those of the collections. The noise is set so that a linear model has about the same
+// measures as on the collection.
 
 var gov1 = Shape{
 	Name:     "gov1",
@@ -51,8 +51,8 @@ var mq2008 = Shape{
 	copies: 0.004,
 }
 
-// intranet has the published size and number of grades of a set that is not public. Its level of NDCG is read
-// from the paper's figure. The shares of its grades are not published.
+// intranet has the published size and number of grades of a data set that is not public. The noise is chosen
+// by the NDCG in the paper's figure. The paper does not state the shares of the grades.
 var intranet = Shape{
 	Name:     "intranet",
 	About:    "intranet search with four grades (LambdaRank's paper, 6.3.2)",

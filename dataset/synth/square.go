@@ -11,15 +11,14 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// Square describes the synthetic data of ListMLE (Xia, Liu, Wang, Zhang and Li,
-// Listwise Approach to Learning to Rank: Theory and Algorithm, ICML 2008):
-// documents are points x of the unit square, all independent, and a query's
-// documents are ranked by
+// Square describes the synthetic data of ListMLE (Xia, Liu, Wang, Zhang and Li, Listwise Approach to Learning
+// to Rank: Theory and Algorithm, ICML 2008). Documents are independent points x of the unit square. The
+// documents of a query are ranked by
 //
-//	y = x₁ + 10 x₂ + ε,   ε ~ N(0, Noise²),
+//	y = x₁ + 10 x₂ + ε,   ε ~ N(0, Noise²)
 //
-// the whole permutation being the truth. Of n documents the one with the largest y
-// has grade n, the next n−1, and so on to 1 for the last, so that no two tie.
+// The whole permutation is the ground truth. The document with the largest y has as grade the number of
+// documents n, the next one n−1, and so on down to 1. So all grades of a query are different.
 type Square struct {
 	Queries int     // number of queries, at least 1
 	Docs    int     // documents of every query, at least 2; the paper has 15
@@ -27,13 +26,12 @@ type Square struct {
 	Seed    uint64
 }
 
-// SquareWeights are the weights of x₁ and x₂ in what [Square] ranks by: no linear
-// ranker is right more often than this one.
+// SquareWeights are the weights of x₁ and x₂ in y, see [Square]. No ranker orders a random pair of documents
+// correctly more often than the linear ranker with these weights.
 var SquareWeights = [2]float64{1, 10}
 
-// Generate returns the data set. Query ids count from 1. Equal descriptions give
-// equal data, and a query depends on no other one: asking for more queries adds to
-// the same ones.
+// Generate returns the data set. Query ids count from 1. Equal descriptions give equal data. A query does not
+// depend on other queries. So with more queries, the first ones stay the same.
 func (s Square) Generate() (*dataset.Dataset, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("square data: %w", err)

@@ -1,11 +1,11 @@
 // Package synth generates data sets. [Shape] resembles the LETOR collections, for tests, demonstrations and
-// benchmarks without the real data. [Cubic] makes the artificial data of the papers on RankNet and LambdaRank,
-// [Square] the data of the paper on ListMLE.
+// benchmarks without the real data. [Cubic] generates the artificial data of the papers on RankNet and
+// LambdaRank. [Square] generates the data of the paper on ListMLE.
 //
 // A [Shape] imitates one collection: its numbers of queries, documents and features, the distribution of its
-// grades and its difficulty. Start reading at [Shape.Generate]; features.go has the model of documents and
-// features. All data of one shape have the same relation of features and grades. So a model trained with one
-// seed can be tested with another. The package must not know of measures, losses or models.
+// grades and its difficulty. Start reading at [Shape.Generate]. features.go has the model of documents and
+// features. In all data of one shape, grades depend on features in the same way. So a model trained with one
+// seed can be tested with another. The package must not know measures, losses or models.
 package synth
 
 import (
@@ -18,18 +18,19 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Options say how much to generate. Start from a shape's Defaults.
+// Options are the parameters of generated data. Start from the Defaults of a shape.
 type Options struct {
 	Queries  int // number of queries, at least 1
-	Docs     int // documents a query on average, at least 2
+	Docs     int // average number of documents per query, at least 2
 	Features int // number of features, at least 1
 
-	// Relevant is the number of relevant documents a query (grade 1 or more),
-	// on average; for the shape gov1 it is exact. 1 ≤ Relevant < Docs.
+	// Relevant is the average number of relevant documents (grade 1 or more) per query. For the shape gov1 it
+	// is the exact number. 1 ≤ Relevant < Docs.
 	Relevant int
 
-	// Noise is the standard deviation of the part of relevance that is independent of all features. Its unit is
-	// the standard deviation of the other part. 0 makes grades a function of the documents' hidden properties.
+	// Noise is the standard deviation of the part of relevance that is independent of all features. Its unit
+	// is the standard deviation of the part that depends on the documents' hidden properties. With 0, grades
+	// are a function of these properties.
 	Noise float64
 
 	Seed uint64
@@ -38,14 +39,14 @@ type Options struct {
 // Shape is a kind of data set.
 type Shape struct {
 	Name     string
-	About    string // what it imitates, in a few words
+	About    string // the collection that it imitates
 	Defaults Options
 
-	docs   func(*rand.Rand) float64 // documents of a query in units of Options.Docs
-	spread float64                  // standard deviation between queries of the log-odds of relevance; 0: the number is exact
-	best   float64                  // the share of grade 2 or more among relevant documents
-	top    float64                  // the share of grade 3 among those
-	copies float64                  // the share of documents that look like another one of the query
+	docs   func(*rand.Rand) float64 // draws the number of a query's documents, in units of Options.Docs
+	spread float64                  // standard deviation between queries of the log-odds of relevance; 0 for an exact number
+	best   float64                  // share of grade 2 or more among relevant documents
+	top    float64                  // share of grade 3 among documents of grade 2 or more
+	copies float64                  // share of documents that copy another document of the query
 }
 
 // Shapes returns all shapes in a fixed order.
@@ -82,10 +83,9 @@ func (o Options) check() error {
 
 const maxNoise = 1e6
 
-// Generate returns a data set of the shape. Features are normalised per query to
-// [0, 1] and have six decimals, as in LETOR's files; query ids count from 1.
-// Equal options give equal data (on one processor architecture). A query depends
-// on its id, and on no other query: asking for more queries adds to the same ones.
+// Generate returns a data set of the shape. Features are normalised per query to [0, 1] and have six decimals,
+// as in LETOR's files. Query ids count from 1. Equal options give equal data (on one processor architecture).
+// A query depends on its id, and on no other query. So with more queries, the first ones stay the same.
 func (s Shape) Generate(o Options) (*dataset.Dataset, error) {
 	q, err := s.Made(o)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s Shape) Generate(o Options) (*dataset.Dataset, error) {
 	return q.dataset()
 }
 
-// Made returns the queries that Generate makes.
+// Made returns the queries of Generate, which are made one at a time.
 func (s Shape) Made(o Options) (*Queries, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("shape %s: %w", s.Name, err)

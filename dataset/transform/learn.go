@@ -9,19 +9,19 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Learn learns the steps in order from training data, which it does not change. Each step sees the output of the
-// steps before it. Quantiles are interpolated linearly between documents (type 7 of R. Hyndman and Y. Fan,
-// "Sample quantiles in statistical packages", The American Statistician 50, 1996), deviations are the
-// population's, and missing values count for nothing. All documents count alike. It takes 4 bytes for every
-// document and core, and a few passes over each feature.
+// Learn learns the steps, in order, from training data, which it does not change. Each step sees the output of
+// the steps before it. Quantiles are interpolated linearly between documents (type 7 of R. Hyndman and Y. Fan,
+// "Sample quantiles in statistical packages", The American Statistician 50, 1996). Deviations are population
+// standard deviations. Missing values are ignored. Weights are ignored, too. Learn takes 4 bytes of memory for
+// every document and core, and a few passes over each feature.
 //
-// An error is about features that the data have not, or more than MaxSteps specs.
+// It is an error if a spec names a feature that the data lack, or if there are more than MaxSteps specs.
 func Learn(specs []Spec, d *dataset.Dataset) (*Pipeline, error) {
 	return LearnWithin(specs, d, gatheredBytes)
 }
 
-// LearnWithin is Learn with a memory limit for features of streamed data. One feature of all documents is read
-// at once, even if it exceeds the limit. The result does not depend on the limit.
+// LearnWithin does the work of Learn with a memory limit for features of streamed data. The values of one
+// feature are read at once, even if they exceed the limit. The result does not depend on the limit.
 func LearnWithin(specs []Spec, d *dataset.Dataset, memory int64) (*Pipeline, error) {
 	if len(specs) > MaxSteps {
 		return nil, fmt.Errorf("found %d transforms, expected at most %d", len(specs), MaxSteps)
@@ -65,17 +65,17 @@ func LearnWithin(specs []Spec, d *dataset.Dataset, memory int64) (*Pipeline, err
 	return New(of)
 }
 
-// gatheredBytes is the memory for features of streamed data that are gathered in one pass, at most.
+// gatheredBytes is the largest memory for features of streamed data that are gathered in one pass.
 const gatheredBytes = 256 << 20
 
-// source gives the values of a feature: one of d's or, of streamed data, one that was gathered.
+// source gives the values of features, from d or, for streamed data, from gathered.
 type source struct {
 	d        *dataset.Dataset
 	from     int
-	gathered [][]float32 // of the features from that one on
+	gathered [][]float32 // values of the features from index from on
 }
 
-// gather reads the features up to one, of streamed data.
+// gather reads the features from, …, to−1 of streamed data.
 func (s *source) gather(to int) {
 	d, from := s.d, s.from
 	s.gathered = make([][]float32, to-from)
@@ -92,7 +92,7 @@ func (s *source) gather(to int) {
 	}
 }
 
-// appendTo appends the values of a feature.
+// appendTo appends the values of a feature to values.
 func (s source) appendTo(values []float32, feature int) []float32 {
 	if s.gathered != nil {
 		return append(values, s.gathered[feature-s.from]...)
@@ -103,15 +103,15 @@ func (s source) appendTo(values []float32, feature int) []float32 {
 	return values
 }
 
-// column are the values of one feature for all documents, once they are read.
+// column has the values of one feature for all documents.
 type column struct {
 	values  []float32
 	taken   bool
-	pending Chain        // what is to be done to the values
-	counts  [1 << 16]int // of ranked
+	pending Chain        // steps that are not yet applied to values
+	counts  [1 << 16]int // memory of ranked
 }
 
-// take reads the values of a feature, unless they are there, and does what is pending.
+// take reads the values of a feature, unless they are already there, and applies the pending steps.
 func (c *column) take(s source, feature int) {
 	if !c.taken {
 		c.values, c.taken = s.appendTo(c.values[:0], feature), true
@@ -122,12 +122,12 @@ func (c *column) take(s source, feature int) {
 	c.pending = c.pending[:0]
 }
 
-// given reports whether a step is known without data.
+// given reports whether the step can be made without data.
 func (s Spec) given() bool {
 	return s.step == Log1p{}.Name() || s.by == byNumber || s.step == Clip{}.Name() && s.low.kind != atQuantile && s.high.kind != atQuantile
 }
 
-// learn returns the step for a feature.
+// learn returns the step of a feature.
 func (c *column) learn(s Spec, from source, feature int) Step {
 	if !s.given() {
 		c.take(from, feature)
@@ -135,7 +135,7 @@ func (c *column) learn(s Spec, from source, feature int) Step {
 	switch s.step {
 	case Clip{}.Name():
 		low, high := c.bound(s.low, -Unbounded), c.bound(s.high, Unbounded)
-		if low > high { // a number and a quantile
+		if low > high { // possible with a number and a quantile
 			high = low
 		}
 		return Clip{low, high}
@@ -148,8 +148,7 @@ func (c *column) learn(s Spec, from source, feature int) Step {
 	return Log1p{}
 }
 
-// filler returns what missing values become; 0 if it is learned from a feature that no
-// document has.
+// filler returns the replacement of missing values. It is 0 if it must be learned and all values are missing.
 func (c *column) filler(s Spec) float64 {
 	switch s.by {
 	case byMean:
@@ -161,7 +160,8 @@ func (c *column) filler(s Spec) float64 {
 	return s.value
 }
 
-// bound returns where a bound is, otherwise if there is none.
+// bound returns the number of a bound. It returns the argument otherwise if there is no bound, or if the bound
+// is a quantile and all values are missing.
 func (c *column) bound(b bound, otherwise float64) float64 {
 	switch b.kind {
 	case atNumber:
@@ -181,8 +181,8 @@ func (c *column) bound(b bound, otherwise float64) float64 {
 	return otherwise
 }
 
-// moments returns mean and standard deviation; the latter is exactly 0 if all values are the
-// same.
+// moments returns the mean and the population standard deviation. The deviation is exactly 0 if all values are
+// the same.
 func (c *column) moments() (mean, deviation float64) {
 	n, low, high := 0.0, float32(math.Inf(1)), float32(math.Inf(-1))
 	for _, x := range c.values {
@@ -218,8 +218,8 @@ func (c *column) present() int {
 	return n
 }
 
-// ranked returns the value of a rank, from 0, in ascending order of the values that are not missing. It looks at
-// the upper half of the bits that order them, then at the lower one.
+// ranked returns the value with the given rank, from 0, in ascending order of the values that are not missing.
+// It first counts the upper 16 bits of the values' ordered form, then the lower 16 bits.
 func (c *column) ranked(rank int) float32 {
 	clear(c.counts[:])
 	for _, x := range c.values {
@@ -238,7 +238,7 @@ func (c *column) ranked(rank int) float32 {
 	return ofOrdered(upper<<16 | lower)
 }
 
-// bin returns the bin of counts that a rank falls into, and the rank within it.
+// bin returns the bin of counts that contains a rank, and the rank within the bin.
 func (c *column) bin(rank int) (bin uint32, within int) {
 	for c.counts[bin] <= rank {
 		rank -= c.counts[bin]

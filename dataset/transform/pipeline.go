@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Pipeline is what is done to the features of documents: a chain of steps for some of them.
-// It is immutable and safe for concurrent use; nil does nothing.
+// Pipeline transforms the features of documents. It has a chain of steps for some features. It is immutable
+// and safe for concurrent use. A nil Pipeline changes nothing.
 type Pipeline struct {
 	features []int   // from 0, ascending
-	chains   []Chain // of these
+	chains   []Chain // chains of these features
 }
 
-// New returns the pipeline of the chains of some features, counted from 0; nil if they have
-// no steps. The error is that of [Chain.Check].
+// New returns the pipeline of chains, whose keys are features counted from 0. It returns nil if no chain has
+// steps. It is an error if a chain is invalid; see [Chain.Check].
 func New(chains map[int]Chain) (*Pipeline, error) {
 	p := new(Pipeline)
 	for _, feature := range slices.Sorted(maps.Keys(chains)) {
@@ -35,7 +35,7 @@ func New(chains map[int]Chain) (*Pipeline, error) {
 	return p, nil
 }
 
-// Features returns the features, counted from 0 and ascending, that something is done to.
+// Features returns the features that have steps, counted from 0, in ascending order.
 func (p *Pipeline) Features() []int {
 	if p == nil {
 		return nil
@@ -43,8 +43,8 @@ func (p *Pipeline) Features() []int {
 	return slices.Clone(p.features)
 }
 
-// Chain returns what is done to a feature, counted from 0; nil if nothing. It must not be
-// changed.
+// Chain returns the steps of a feature, counted from 0, or nil if it has none. The caller must not change
+// them.
 func (p *Pipeline) Chain(feature int) Chain {
 	if p == nil {
 		return nil
@@ -55,7 +55,7 @@ func (p *Pipeline) Chain(feature int) Chain {
 	return nil
 }
 
-// Equal reports whether two pipelines do the same, step by step.
+// Equal reports whether two pipelines have the same steps.
 func (p *Pipeline) Equal(other *Pipeline) bool {
 	if p == nil || other == nil {
 		return p == other
@@ -64,7 +64,7 @@ func (p *Pipeline) Equal(other *Pipeline) bool {
 		slices.EqualFunc(p.chains, other.chains, slices.Equal[Chain])
 }
 
-// Fills reports whether missing values of the first n features all become numbers.
+// Fills reports whether the pipeline replaces missing values in all features with an index less than features.
 func (p *Pipeline) Fills(features int) bool {
 	if p == nil || len(p.features) < features || features < 1 || p.features[features-1] != features-1 {
 		return false
@@ -74,8 +74,8 @@ func (p *Pipeline) Fills(features int) bool {
 	})
 }
 
-// Apply transforms, in place, the rows of a row-major matrix of the given number of columns;
-// features that it has no columns for are left out.
+// Apply transforms the rows of a row-major matrix in place. features is its number of columns. Steps of
+// further features are ignored.
 func (p *Pipeline) Apply(x []float32, features int) {
 	if p == nil || len(x) == 0 {
 		return
@@ -88,7 +88,7 @@ func (p *Pipeline) Apply(x []float32, features int) {
 	}
 }
 
-// ApplyFrom is Apply for one row and the features from the given one on alone.
+// ApplyFrom does the work of Apply for one row, but only for features whose index is at least from.
 func (p *Pipeline) ApplyFrom(row []float32, from int) {
 	if p == nil {
 		return

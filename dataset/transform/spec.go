@@ -10,20 +10,19 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Spec is a step that is yet to be learned, for some features or all. It is made by
-// [ParseSpec] and immutable.
+// Spec describes a step to be learned, for some or all features. [ParseSpec] makes it. It is immutable.
 type Spec struct {
-	step      string   // its name
-	low, high bound    // of clip
-	by        string   // what fill puts in: byMean, byMedian or, as value, a number
-	value     float64  // likewise
-	columns   []string // names, numbers from 1 and ranges of these; nil for all
+	step      string   // name of the step
+	low, high bound    // bounds of clip
+	by        string   // value of fill: byMean, byMedian or byNumber
+	value     float64  // number of fill
+	columns   []string // names of features, numbers from 1, and ranges of numbers; nil for all
 }
 
-// bound is a number, a quantile of the training data, or none.
+// bound is a number, a quantile of the training data, or absent.
 type bound struct {
 	kind  boundKind
-	value float64 // a quantile's is in percent
+	value float64 // number, or quantile in percent
 }
 
 type boundKind uint8
@@ -40,19 +39,19 @@ const (
 	byNumber = "number"
 )
 
-// stepNames are the steps that ParseSpec knows.
+// stepNames are the names of steps that ParseSpec accepts.
 var stepNames = []string{Clip{}.Name(), Log1p{}.Name(), Standard{}.Name(), Fill{}.Name()}
 
-// ParseSpec reads a step and the features that it is for:
+// ParseSpec parses a step and the features to which it applies:
 //
-//	clip=LOW:HIGH    bounds, each a number, a quantile of the training data (1%), or nothing
+//	clip=LOW:HIGH    bounds: each is a number, a quantile of the training data (1%), or empty
 //	log1p
-//	standard         by mean and standard deviation of the training documents
-//	fill=mean        what is missing becomes the mean of the training documents, their median
-//	                 (fill=median) or a number (fill=0)
+//	standard         by the mean and the standard deviation of the training documents
+//	fill=mean        replaces missing values by the mean of the training documents, by their
+//	                 median (fill=median) or by a number (fill=0)
 //
-// after which a colon and the names of features may follow, separated by commas, or numbers
-// from 1, or ranges such as 3..7; without, it is for all.
+// A colon and a list of features may follow. Elements of the list are separated by commas. They are names,
+// numbers from 1, or ranges such as 3..7. Without a list, the step applies to all features.
 func ParseSpec(text string) (Spec, error) {
 	end := strings.IndexAny(text, "=:")
 	if end < 0 {
@@ -84,7 +83,7 @@ func ParseSpec(text string) (Spec, error) {
 	return s, nil
 }
 
-// set reads what follows a step's name and =.
+// set parses the setting after the step's name and "=".
 func (s *Spec) set(setting string) (err error) {
 	switch s.step {
 	case Clip{}.Name():
@@ -164,7 +163,7 @@ func (b bound) String() string {
 	return ""
 }
 
-// features returns the numbers from 0 of the features that the step changes; names may be nil.
+// features reports for each feature whether the step applies to it. names may be nil.
 func (s Spec) features(count int, names []string) ([]bool, error) {
 	in := make([]bool, count)
 	if s.columns == nil {
@@ -188,7 +187,7 @@ func (s Spec) features(count int, names []string) ([]bool, error) {
 	return in, nil
 }
 
-// columnsOf returns the first and the last feature that a name, a number or a range means.
+// columnsOf returns the first and the last feature, from 0, of a name, a number or a range.
 func columnsOf(c string, count int, names []string) (from, to int, err error) {
 	if j := slices.Index(names, c); j >= 0 {
 		return j, j, nil
@@ -217,7 +216,8 @@ func Texts(specs []Spec) []string {
 	return texts
 }
 
-// among returns the rank, from 0 and possibly between two, of a quantile among n values.
+// among returns the position of a quantile among n sorted values. It is the rank, from 0, plus the fraction
+// part.
 func (b bound) among(n int) (rank int, part float64) {
 	at := float64(b.value / 100 * float64(n-1))
 	whole := math.Floor(at)

@@ -1,17 +1,17 @@
 // Package transform changes features one by one before a query is normalized. Steps are learned from training
-// data, stored as numbers in the model, and applied the same way wherever the model scores.
+// data, stored as numbers in the model, and applied in the same way wherever the model scores.
 //
 //	fill      a missing value (NaN) becomes a number
 //	clip      min(max(x, low), high)
 //	log1p     sign(x)·log(1 + |x|)
 //	standard  (x − mean)/deviation
 //
-// Start reading at [Step] and [Pipeline]; [Spec] is a step that is yet to be learned, by
-// [Learn]. The package must not know of models or of files.
+// Start reading at [Step] and [Pipeline]. A [Spec] describes a step before [Learn] learns it. The package must
+// not know models or files.
 //
-// Every step maps a float32 to the float32 nearest to the exact result. So two steps in one chain give the same
-// bits as one after the other. No step is decreasing: a larger number stays at least as large. So a tree's
-// threshold on a transformed feature is a threshold on the feature itself ([Chain.Largest]).
+// Every step maps a float32 to the float32 nearest to the exact result. So one chain with two steps gives the
+// same bits as two chains with one step each. Every step is non-decreasing. So a tree's threshold on a
+// transformed feature corresponds to a threshold on the feature itself ([Chain.Largest]).
 package transform
 
 import (
@@ -21,45 +21,44 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// Step is one step of one feature: a [Fill], a [Clip], a [Log1p] or a [Standard]. Steps are
-// values that can be compared.
+// Step is one step for one feature: a [Fill], a [Clip], a [Log1p] or a [Standard]. Steps are comparable
+// values.
 type Step interface {
-	// Apply returns what a value becomes. A finite value becomes a finite one: what exceeds the
-	// range of float32 becomes its largest number. A missing value, NaN, stays one but for Fill.
+	// Apply returns the transformed value. For a finite value it is finite: beyond the range of float32 it is
+	// the largest number of the same sign. A missing value, NaN, stays NaN, except with Fill.
 	Apply(x float32) float32
 
-	// Name returns the step's name on the command line and in model files.
+	// Name returns the name of the step on the command line and in model files.
 	Name() string
 
-	// affine returns slope and intercept where the step is affine on [low, high]; one of slope
-	// 0 maps it to a point.
+	// affine returns slope and intercept if the step is affine on [low, high]. Slope 0 means that it maps the
+	// interval to one number.
 	affine(low, high float64) (slope, intercept float64, ok bool)
 
-	// check returns an error for numbers that no step has.
+	// check returns an error if the numbers of the step are invalid.
 	check() error
 }
 
-// Fill makes a missing value a number and leaves all others alone.
+// Fill replaces a missing value by Value. It does not change other values.
 type Fill struct{ Value float64 }
 
-// Clip makes a value below Low Low, and one above High High. Where there is but one bound,
-// the other is that of float32, ±[Unbounded].
+// Clip maps x to min(max(x, Low), High). If there is only one bound, the other is ±[Unbounded].
 type Clip struct{ Low, High float64 }
 
-// Log1p makes x sign(x)·log(1 + |x|).
+// Log1p maps x to sign(x)·log(1 + |x|).
 type Log1p struct{}
 
-// Standard makes x (x − Mean)/Deviation, or 0 if Deviation is 0: the feature was constant
-// in the data that Mean and Deviation are of.
+// Standard maps x to (x − Mean)/Deviation. If Deviation is 0, the feature was constant in the training data,
+// and Standard maps x to 0.
 type Standard struct{ Mean, Deviation float64 }
 
-// leastDeviation is the smallest deviation that one can divide by; deviations of float32 values are larger.
+// leastDeviation is the smallest valid divisor. Positive deviations of float32 values are larger.
 const leastDeviation = 1e-300
 
-// Unbounded is the bound that no float32 exceeds.
+// Unbounded is the largest float32. As a bound it has no effect.
 const Unbounded = math.MaxFloat32
 
-// single returns the nearest float32 that is finite.
+// single rounds x to float32. Beyond the range it returns the largest float32 of the same sign.
 func single(x float64) float32 {
 	switch {
 	case x > math.MaxFloat32:
@@ -170,7 +169,8 @@ func (s Standard) check() error {
 	return nil
 }
 
-// checkSingle returns an error for what is not within the range of float32.
+// checkSingle returns an error if x is not within the range of float32. The argument what describes x in the
+// error.
 func checkSingle(what string, x float64) error {
 	if !(math.Abs(x) <= math.MaxFloat32) {
 		return fmt.Errorf("found the %s %g, expected a finite number within the range of float32", what, x)
@@ -178,14 +178,14 @@ func checkSingle(what string, x float64) error {
 	return nil
 }
 
-// Chain is what is done to one feature, in order; nil is nothing.
+// Chain is the list of steps for one feature, in order. nil has no effect.
 type Chain []Step
 
 // MaxSteps is the largest number of steps of a feature.
 const MaxSteps = 64
 
-// Check returns an error for a chain that no model has: more than MaxSteps steps, or steps
-// of impossible numbers.
+// Check returns an error if the chain is invalid: it has more than MaxSteps steps, a nil step, or a step with
+// invalid numbers.
 func (c Chain) Check() error {
 	if len(c) > MaxSteps {
 		return fmt.Errorf("found %d steps, expected at most %d", len(c), MaxSteps)
@@ -201,7 +201,7 @@ func (c Chain) Check() error {
 	return nil
 }
 
-// Apply returns what a value becomes.
+// Apply returns the transformed value.
 func (c Chain) Apply(x float32) float32 {
 	for _, s := range c {
 		x = s.Apply(x)
@@ -209,8 +209,8 @@ func (c Chain) Apply(x float32) float32 {
 	return x
 }
 
-// Affine reports whether, up to rounding, the chain makes slope·x + intercept of every x from low to high, which
-// may be infinite. Missing values are not asked about.
+// Affine reports whether the chain, up to rounding, maps every x from low to high to slope·x + intercept. low
+// and high may be infinite. Missing values are not considered.
 func (c Chain) Affine(low, high float64) (slope, intercept float64, ok bool) {
 	slope = 1
 	for _, s := range c {
@@ -228,15 +228,14 @@ func (c Chain) Affine(low, high float64) (slope, intercept float64, ok bool) {
 	return slope, intercept, true
 }
 
-// Largest returns the largest float32 that the chain makes at most t of; ok is false if
-// there is none. Since no step decreases, the chain makes at most t of exactly the numbers
-// up to it.
+// Largest returns the largest float32 that the chain maps to a value of at most t. ok is false if there is
+// none. Steps are non-decreasing, so the chain maps exactly the numbers up to this one to values of at most t.
 func (c Chain) Largest(t float64) (x float32, ok bool) {
 	low, high := ordered(-math.MaxFloat32), ordered(math.MaxFloat32)
 	if float64(c.Apply(ofOrdered(low))) > t || math.IsNaN(t) {
 		return 0, false
 	}
-	for low < high { // at most t at low, more than t beyond high
+	for low < high { // the result is at most t at low, and greater than t beyond high
 		middle := low + (high-low+1)/2
 		if float64(c.Apply(ofOrdered(middle))) <= t {
 			low = middle
@@ -247,7 +246,7 @@ func (c Chain) Largest(t float64) (x float32, ok bool) {
 	return ofOrdered(low), true
 }
 
-// ordered returns whole numbers in the order of the float32s; that of −0 comes before 0's.
+// ordered maps float32 numbers to integers of the same order. −0 comes before 0.
 func ordered(x float32) uint32 {
 	bits := math.Float32bits(x)
 	if bits>>31 == 1 {

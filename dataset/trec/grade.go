@@ -8,17 +8,17 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Unjudged is what becomes of a document that has features and no judgement.
+// Unjudged is the policy for documents that have features but no judgement.
 type Unjudged int
 
 const (
-	// UnjudgedError refuses the data.
+	// UnjudgedError makes such a document an error.
 	UnjudgedError Unjudged = iota
 
-	// UnjudgedZero makes it irrelevant.
+	// UnjudgedZero makes an unjudged document irrelevant.
 	UnjudgedZero
 
-	// UnjudgedDrop leaves it out.
+	// UnjudgedDrop omits unjudged documents.
 	UnjudgedDrop
 )
 
@@ -35,18 +35,18 @@ func ParseUnjudged(name string) (Unjudged, error) {
 	return 0, fmt.Errorf("found %q%s", name, suggest.Or(name, unjudgedNames, ", expected error, zero or drop"))
 }
 
-// Graded counts what [Grade] joined.
+// Graded has the counts of [Grade].
 type Graded struct {
 	Judged   int // documents of the data that have a judgement
-	Unjudged int // those that have none
-	Absent   int // judged documents that the data do not have
+	Unjudged int // documents of the data without a judgement
+	Absent   int // judged documents that are not in the data
 	Queries  int // queries of the data without any judged document
 }
 
-// Grade returns the data with the grades of the judgements, by query and document, in place of their own, which
-// are written over. It is an error if query and identifier do not identify the documents, or if none of them is
-// judged. Under UnjudgedError one unjudged document is an error. A query of which UnjudgedDrop leaves nothing is
-// left out.
+// Grade replaces the grades of data by the judgements, which it finds by query and document id. It overwrites
+// the grades of data. It is an error if ids do not identify the documents, or if no document is judged. With
+// UnjudgedError, an unjudged document is an error. With UnjudgedDrop, Grade omits unjudged documents, and
+// queries without judged documents.
 func Grade(data, judged *dataset.Dataset, unjudged Unjudged) (*dataset.Dataset, Graded, error) {
 	if err := joinable(data); err != nil {
 		return nil, Graded{}, err
@@ -79,14 +79,14 @@ func Grade(data, judged *dataset.Dataset, unjudged Unjudged) (*dataset.Dataset, 
 		grades = slices.DeleteFunc(grades, dataset.IsUnjudged)
 	}
 	for row, g := range grades {
-		d.Grades()[row] = g + 0 // 0 for those without judgement
+		d.Grades()[row] = g + 0 // dataset.Unjudged, −0, becomes 0
 	}
 	d.Modified()
 	return d, n, nil
 }
 
-// gradesOf returns the grades of a query's documents and the number of judged ones. Documents that judged, which
-// may be nil, lacks have the grade dataset.Unjudged.
+// gradesOf returns the grades of a query's documents and the number of judged documents. The grade is
+// dataset.Unjudged for documents that are not in judged, which may be nil.
 func gradesOf(q, judged *dataset.Query, unjudged Unjudged) (grades []float64, found int, err error) {
 	of := make(map[string]float64)
 	if judged != nil {

@@ -14,22 +14,22 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// table gathers documents with a number each, in any order of queries.
+// table collects documents, with a number for each, in any order of queries.
 type table struct {
 	name    string
 	mem     *memory.Account
 	queries map[string]uint32
-	ids     []string // of the queries, in the order of their first lines
-	last    uint32   // the query of the last line
-	apart   bool     // a query stands in several places
+	ids     []string // ids of the queries, in the order of their first lines
+	last    uint32   // index of the last line's query
+	apart   bool     // some query has lines that are not adjacent
 
-	of     []uint32  // the query of each document
-	lines  []uint32  // its line
-	values []float64 // its grade or score
+	of     []uint32  // index of each document's query
+	lines  []uint32  // line of each document
+	values []float64 // grade or score of each document
 	text   strings.Builder
-	end    []uint32 // of its identifier in text
+	end    []uint32 // end of each identifier in text
 
-	textBytes int64 // that are counted for text
+	textBytes int64 // memory that is counted for text
 }
 
 // tableBytes is the memory of a document in a table, without its identifier.
@@ -70,8 +70,8 @@ func (t *table) add(line int, query, doc []byte, value float64) error {
 	return nil
 }
 
-// grow counts the memory that one more document may take: what is appended to is copied
-// when it is full, to a place a quarter larger at least.
+// grow counts the memory that one more document may take, with an identifier of id bytes. When a slice is
+// full, it is copied to an array at least a quarter larger. Both arrays are counted.
 func (t *table) grow(id int) error {
 	const step = 1 << 12 // documents
 	if n := len(t.of); n%step == 0 {
@@ -93,10 +93,10 @@ func (t *table) grow(id int) error {
 	return nil
 }
 
-// mapBytes are about what an entry takes in a map of document ids.
+// mapBytes is the approximate memory of an entry in a map of document ids.
 const mapBytes = 64
 
-// groupBytes returns what group takes beside the table while it runs.
+// groupBytes returns the memory that group takes in addition to the table.
 func (t *table) groupBytes(counts []int, workers int) int64 {
 	n := int64(len(t.of))
 	bytes := mapBytes * min(n, int64(workers)*int64(slices.Max(counts)))
@@ -106,8 +106,8 @@ func (t *table) groupBytes(counts []int, workers int) int64 {
 	return bytes
 }
 
-// group puts the documents of queries together and returns the queries' numbers of
-// documents. A document that a query has twice is an error.
+// group makes the documents of each query adjacent. It returns the number of documents of each query, and the
+// document ids. It is an error if a query has a document twice.
 func (t *table) group() (counts []int, docs dataset.DocIDs, err error) {
 	counts = make([]int, len(t.ids))
 	for _, q := range t.of {
@@ -146,7 +146,7 @@ func starts(counts []int) []int {
 	return first
 }
 
-// checkTwice returns the error about the first line whose document its query already has.
+// checkTwice returns an error about the first line with a document that its query already has.
 func (t *table) checkTwice(counts []int, docs dataset.DocIDs, workers int) error {
 	first := starts(counts)
 	seen := make([]map[string]int, workers)

@@ -13,10 +13,10 @@ import (
 )
 
 // Pool returns a data set for measuring runs, without features. Each query of the judgements has its judged
-// documents and all others that a run has for it; these have the grade [dataset.Unjudged]. Documents are in
-// descending order of their identifiers, the order in which trec_eval ranks documents of equal score. Runs may
-// be nil, and their queries without judgements are left out. Queries keep their weights. Weights of documents
-// are dropped, as no measure uses them.
+// documents and all other documents that a run has for it. The latter have the grade [dataset.Unjudged].
+// Documents are in descending order of their identifiers, the order in which trec_eval ranks documents of
+// equal score. An element of runs may be nil. Queries without judgements are omitted. Queries keep their
+// weights. Weights of documents are omitted, because no measure uses them.
 func Pool(judged *dataset.Dataset, runs ...*Run) (*dataset.Dataset, error) {
 	if err := joinable(judged); err != nil {
 		return nil, err
@@ -28,9 +28,9 @@ func Pool(judged *dataset.Dataset, runs ...*Run) (*dataset.Dataset, error) {
 	return gather(b, judged.Queries, runs)
 }
 
-// UnjudgedQueries returns the data set of the queries that runs have and judged, which may be nil, lacks. It has
-// all documents of the runs for them, with the grade [dataset.Unjudged]. Queries are in the order of the runs.
-// It returns nil if there is none.
+// UnjudgedQueries returns a data set of the queries that occur in runs but not in judged, which may be nil. A
+// query has all documents that the runs have for it, with the grade [dataset.Unjudged]. Queries are in the
+// order of the runs. The result is nil if there is no such query.
 func UnjudgedQueries(judged *dataset.Dataset, runs ...*Run) (*dataset.Dataset, error) {
 	known := make(map[string]bool)
 	if judged != nil {
@@ -53,8 +53,8 @@ func UnjudgedQueries(judged *dataset.Dataset, runs ...*Run) (*dataset.Dataset, e
 	return gather(b, make([]dataset.Query, len(b.IDs)), runs)
 }
 
-// gather completes a data set of the queries whose ids b has with the documents that were
-// judged or that a run has.
+// gather completes b, which has the ids of the queries. It adds the documents that are judged or that a run
+// has.
 func gather(b dataset.Blocks, judged []dataset.Query, runs []*Run) (*dataset.Dataset, error) {
 	pools := make([][]pooled, len(b.IDs))
 	parallel.For(len(pools), parallel.Workers(0, len(pools)), func(_, i int) {
@@ -100,12 +100,12 @@ func pool(id string, q *dataset.Query, runs []*Run) []pooled {
 			r.Each(id, func(doc string, _ float64) { all = append(all, pooled{doc, dataset.Unjudged}) })
 		}
 	}
-	// Of the same document the judged one, which comes first, stays.
+	// The judged entry of a document comes first and is kept.
 	slices.SortStableFunc(all, func(a, b pooled) int { return strings.Compare(b.doc, a.doc) })
 	return slices.CompactFunc(all, func(a, b pooled) bool { return a.doc == b.doc })
 }
 
-// joinable returns an error unless documents can be told by query and identifier.
+// joinable returns an error unless query and document ids identify all documents.
 func joinable(d *dataset.Dataset) error {
 	seen := make(map[string]bool)
 	for i := range d.Queries {
@@ -128,8 +128,8 @@ func joinable(d *dataset.Dataset) error {
 	return nil
 }
 
-// descending reports whether a query's identifiers strictly descend, as in the result of Pool. Then only the
-// last can be empty.
+// descending reports whether a query's identifiers strictly descend, as in the result of Pool. If so, they are
+// different. It also checks that the last one, which alone could be empty, is not.
 func descending(q *dataset.Query) bool {
 	for j := 1; j < q.Len(); j++ {
 		if q.DocID(j-1) <= q.DocID(j) {
@@ -139,22 +139,22 @@ func descending(q *dataset.Query) bool {
 	return q.DocID(q.Len()-1) != ""
 }
 
-// Missed counts what a join leaves out.
+// Missed counts the queries and documents that a join cannot match.
 type Missed struct {
-	Queries   int // of the run, that are not in the data
-	Documents int // of the run, that are not in the data though their query is
-	Empty     int // queries of the data of which the run has no document
+	Queries   int // queries of the run that are not in the data
+	Documents int // documents of the run that are not in the data, in queries that are
+	Empty     int // queries of the data for which the run has no document
 }
 
-// Joined is what a run says of the documents of a data set, one number a row.
+// Joined has the scores of a run for the documents of a data set, one element per row.
 type Joined struct {
 	Scores []float64 // [dataset.NotRetrieved] for documents that the run does not have
-	Places []uint32  // within the query's lines of the run, from 0; 0 for the same documents
+	Places []uint32  // position among the query's lines of the run, from 0; 0 for documents not in the run
 	Missed Missed
 }
 
-// Join looks the documents of d up in the run. It is an error if documents of
-// d cannot be told by query and identifier, or if the run has none of them.
+// Join returns the scores of the run for the documents of d. It is an error if ids do not identify the
+// documents of d, or if the run has none of them.
 func (r *Run) Join(d *dataset.Dataset) (*Joined, error) {
 	if err := joinable(d); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name, err)
@@ -169,15 +169,15 @@ func (r *Run) Join(d *dataset.Dataset) (*Joined, error) {
 	return j, nil
 }
 
-// LookUp is [Run.Join] for data that [UnjudgedQueries] returned, of which the run need not have any
-// document.
+// LookUp returns the scores of the run for d, which [UnjudgedQueries] returned. Unlike Join, it accepts a run
+// that has no document of d.
 func (r *Run) LookUp(d *dataset.Dataset) *Joined {
 	j, _, _ := r.lookUp(d)
 	return j
 }
 
-// lookUp returns also how many queries the run and the data have in common, and how many
-// documents.
+// lookUp returns the scores of the run for d. common is the number of queries that both have, and found the
+// number of documents that both have.
 func (r *Run) lookUp(d *dataset.Dataset) (j *Joined, common, found int) {
 	j = &Joined{Scores: make([]float64, d.Docs()), Places: make([]uint32, d.Docs())}
 	workers := parallel.Workers(0, len(d.Queries))
@@ -203,11 +203,10 @@ func (r *Run) lookUp(d *dataset.Dataset) (j *Joined, common, found int) {
 	return j, common, found
 }
 
-// match counts the documents of a query that a run has and the data have (found), or have
-// not.
+// match counts the documents that a run has for a query. found are in the data, and other are not.
 type match struct{ found, other int }
 
-// join looks a query's documents up.
+// join sets the scores of a query's documents. rows is reused memory.
 func (j *Joined) join(r *Run, q *dataset.Query, rows map[string]int) match {
 	for i := range q.Len() {
 		rows[q.DocID(i)] = q.Start + i
@@ -225,13 +224,13 @@ func (j *Joined) join(r *Run, q *dataset.Query, rows map[string]int) match {
 	return m
 }
 
-// MemoryBytes returns about what the run takes.
+// MemoryBytes returns the approximate memory of the run in bytes.
 func (r *Run) MemoryBytes() int64 {
 	return int64(len(r.docs.Text))*5/4 + int64(len(r.scores))*(4+8) + int64(len(r.queries))*memory.QueryBytes
 }
 
-// PoolBytes returns about what [Pool] takes at most, and what its result does. Without judgements it returns
-// [UnjudgedQueries].
+// PoolBytes returns estimates of the memory that [Pool] takes while it runs, and that its result takes. If
+// judged is nil, the estimates are for [UnjudgedQueries].
 func PoolBytes(judged *dataset.Dataset, runs ...*Run) (most, left int64) {
 	var docs, text, queries int64
 	if judged != nil {

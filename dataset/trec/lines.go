@@ -17,15 +17,15 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// longestLine is the number of bytes that a line may have.
+// longestLine is the largest length of a line in bytes.
 const longestLine = 1 << 16
 
-// most is one more than the largest number of fields of a line.
+// most is one more than the largest number of fields in a valid line.
 const most = 7
 
-// each visits the lines of an input that are not blank, in order, cut into fields as
-// [cutter.cut] does for the given widths. The fields are valid during the call. Errors of
-// visit that are of type [*dataset.SyntaxError] get the place.
+// each calls visit with every line of an input that is not blank, in order. [cutter.cut] divides a line into
+// fields, with the given widths. The fields are valid during the call. each adds the file and the line to
+// errors of type [*dataset.SyntaxError].
 func each(in *input.Input, opts dataset.Options, widths []int, visit func(line int, fields [][]byte) error) error {
 	head, err := in.Head(compress.HeadSize)
 	if err != nil {
@@ -63,16 +63,15 @@ func each(in *input.Input, opts dataset.Options, widths []int, visit func(line i
 	}
 }
 
-// cutter cuts the lines of one file into fields.
+// cutter divides the lines of one file into fields.
 type cutter struct {
-	widths []int // numbers of fields that a line may have
+	widths []int // possible numbers of fields in a line
 	fields [most][]byte
 }
 
-// cut returns the fields of a line, at most the first [most]; they are valid until the next
-// call. Fields are separated by tabs, so that ids may have blanks, if that gives one of the
-// widths. Otherwise they are separated by blanks and tabs. All lines of a file have the
-// width of the first.
+// cut returns the fields of a line, at most the first [most]. They are valid until the next call. If
+// separation by tabs gives one of the widths, tabs are the separators, so that ids may contain blanks.
+// Otherwise blanks and tabs are. All lines of a file must have the width of the first line.
 func (c *cutter) cut(row []byte) [][]byte {
 	n := 0
 	if bytes.IndexByte(row, '\t') >= 0 {
@@ -87,7 +86,7 @@ func (c *cutter) cut(row []byte) [][]byte {
 	return c.fields[:n]
 }
 
-// split cuts a line at the separators, trims the fields, and returns their number.
+// split divides a line at the separators, trims the fields, and returns their number.
 func (c *cutter) split(row []byte, separates func(b byte) bool) int {
 	n := 0
 	for p := 0; p < len(row) && n < most; {
@@ -107,7 +106,7 @@ func (c *cutter) split(row []byte, separates func(b byte) bool) int {
 func isTab(b byte) bool   { return b == '\t' }
 func isBlank(b byte) bool { return b == ' ' || b == '\t' || b == '\n' || b == '\r' }
 
-// located puts the place into an error.
+// located adds the file and the line to an error.
 func located(err error, name string, line int) error {
 	syntax, ok := errors.AsType[*dataset.SyntaxError](err)
 	if !ok {
@@ -119,7 +118,7 @@ func located(err error, name string, line int) error {
 	return syntax
 }
 
-// counted tells an observer how much has been read.
+// counted is a reader that reports its progress to an observer.
 type counted struct {
 	r           io.Reader
 	done, total int64
@@ -135,19 +134,18 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decimal returns the finite number that a field is, written in decimal digits; ok is false
-// if it is none.
+// decimal returns the finite decimal number in a field. ok is false for any other field.
 func decimal(field []byte) (v float64, ok bool) {
 	for _, c := range field {
 		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
-			return 0, false // strconv takes hexadecimals, inf, nan and underscores, too
+			return 0, false // strconv also accepts hexadecimal numbers, inf, nan and underscores
 		}
 	}
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(field), len(field)), 64)
 	return v, err == nil
 }
 
-// whole reports whether a field is a whole number.
+// whole reports whether a field is an integer in decimal digits.
 func whole(field []byte) bool {
 	if len(field) > 1 && (field[0] == '-' || field[0] == '+') {
 		field = field[1:]
@@ -160,7 +158,8 @@ func whole(field []byte) bool {
 	return len(field) > 0
 }
 
-// checkID returns an error unless a field can identify a query or a document.
+// checkID returns an error unless id is valid as an identifier. The argument what describes the identifier in
+// the error.
 func checkID(what string, id []byte) error {
 	for _, c := range id {
 		if c < 0x20 || c == 0x7f {

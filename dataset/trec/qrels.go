@@ -1,9 +1,9 @@
-// Package trec reads and writes the files that evaluations of retrieval systems exchange
-// since TREC: judgements (qrels), and the rankings of systems (runs). It joins the two, and
-// either with data that have features, by the identifiers of queries and documents.
+// Package trec reads and writes the files that evaluations of retrieval systems exchange since TREC:
+// judgements (qrels) and the rankings of systems (runs). It joins runs with judgements, and both with data
+// that have features, by the identifiers of queries and documents.
 //
-// Start reading at [ReadQrels] and [ReadRun]; [Pool] makes the data set on which runs are
-// measured as trec_eval does. The package must not know of measures or models.
+// Start reading at [ReadQrels] and [ReadRun]. [Pool] makes the data set on which runs are measured as
+// trec_eval does. The package must not know measures or models.
 package trec
 
 import (
@@ -20,8 +20,7 @@ import (
 // qrelsFields describes a line of judgements for errors.
 const qrelsFields = "QUERY ITERATION DOCUMENT GRADE"
 
-// ReadQrels reads judgements, plain or compressed text, into a data set without features.
-// Lines are
+// ReadQrels reads judgements, plain or compressed text, into a data set without features. Lines are
 //
 //	QUERY ITERATION DOCUMENT GRADE
 //
@@ -29,12 +28,12 @@ const qrelsFields = "QUERY ITERATION DOCUMENT GRADE"
 //
 //	QUERY DOCUMENT GRADE
 //
-// Fields are separated by blanks or tabs; ids may have blanks where tabs separate all fields. The iteration is
-// not looked at. Grades are finite numbers; what negative ones become is the option Negative. The lines of a
-// query may be scattered; its place is that of its first line.
+// Fields are separated by blanks or tabs. If tabs separate all fields, ids may contain blanks. The iteration
+// is ignored. Grades are finite numbers. opts.Negative is the policy for negative ones. The lines of a query
+// may be scattered. Queries are in the order of their first lines.
 //
-// What it takes is counted by mem. Errors in the content are of type [*dataset.SyntaxError]: another number of fields, a grade
-// that is no number, a document that a query has twice.
+// mem counts the memory. Errors in the content are of type [*dataset.SyntaxError]. Examples are a wrong number
+// of fields, a grade that is not a number, and a document that a query has twice.
 func ReadQrels(r io.ReaderAt, size int64, name string, mem *memory.Account, opts dataset.Options) (*dataset.Dataset, error) {
 	in := &input.Input{R: r, Size: size, Name: name, Mem: mem}
 	t := newTable(in)
@@ -73,7 +72,7 @@ func ReadQrels(r io.ReaderAt, size int64, name string, mem *memory.Account, opts
 		default:
 			return negativeGrade(value)
 		}
-		return t.add(line, fields[0], fields[doc], grade+0) // without the sign of −0
+		return t.add(line, fields[0], fields[doc], grade+0) // −0 becomes 0
 	})
 	if err != nil {
 		return nil, err
@@ -96,7 +95,7 @@ func ReadQrels(r io.ReaderAt, size int64, name string, mem *memory.Account, opts
 	return dataset.FromBlocks(b), nil
 }
 
-// negativeGrade is the error about a grade below 0.
+// negativeGrade returns the error about a negative grade.
 func negativeGrade(field []byte) error {
 	return &dataset.SyntaxError{
 		Found:    "the negative grade " + suggest.Quote(field),

@@ -10,8 +10,9 @@ import (
 	"github.com/listwise/listwise/dataset/internal/compress"
 )
 
-// HeadSize returns how many bytes at the beginning of a file recognise its content, given its first
-// [compress.HeadSize]. A compressed file needs more, as its first block must be complete.
+// HeadSize returns the number of bytes at the beginning of a file that suffice to recognise its content. start
+// has the first [compress.HeadSize] bytes. A compressed file needs more bytes, because its first block must be
+// complete.
 func HeadSize(start []byte) int {
 	if compress.Detect(start, "") == compress.Plain {
 		return 1 << 12
@@ -19,9 +20,9 @@ func HeadSize(start []byte) int {
 	return 192 << 10
 }
 
-// IsRun reports whether a file begins as a run does; it may be compressed. The first line has
-// five fields or more, the fourth or the fifth a number, or three, the third a whole number.
-// It need not be free of errors.
+// IsRun reports whether a file, plain or compressed, begins like a run. The first line then has at least five
+// fields, of which the fourth or the fifth is a number. Or it has three fields, of which the third is a whole
+// number. The file may have errors.
 func IsRun(head []byte) bool {
 	fields := cut(firstLine(head), 6, 5, 4, 3)
 	switch {
@@ -34,9 +35,9 @@ func IsRun(head []byte) bool {
 	return scored || whole(fields[3])
 }
 
-// IsQrels reports whether a file begins as judgements do; it may be compressed. The first line
-// has four fields, the second or the fourth a number, or is a header ([HasHeader]). It need
-// not be free of errors.
+// IsQrels reports whether a file, plain or compressed, begins like judgements. The first line then has four
+// fields, of which the second or the fourth is a number, or it is a header ([HasHeader]). The file may have
+// errors.
 func IsQrels(head []byte) bool {
 	line := firstLine(head)
 	fields := cut(line, 4)
@@ -47,8 +48,8 @@ func IsQrels(head []byte) bool {
 	return graded || whole(fields[1])
 }
 
-// IsFiveFields reports whether the beginning of a file looks like judgements whose lines have
-// a fifth field, which [ReadQrels] refuses, and not like a run without tags.
+// IsFiveFields reports whether the beginning of a file looks like judgements with a fifth field, rather than a
+// run without tags. [ReadQrels] refuses such judgements.
 func IsFiveFields(head []byte) bool {
 	fields := cut(firstLine(head), 5)
 	if len(fields) != 5 || !whole(fields[3]) || bytes.EqualFold(fields[1], []byte("Q0")) {
@@ -58,12 +59,12 @@ func IsFiveFields(head []byte) bool {
 	return !scored
 }
 
-// HasHeader reports whether a file begins as the judgements of BEIR and MTEB do, with the
-// names of three columns: the query, the document and its grade.
+// HasHeader reports whether a file begins like the judgements of BEIR and MTEB, with the names of three
+// columns: query, document and grade.
 func HasHeader(head []byte) bool { return isHeader(cut(firstLine(head), 3)) }
 
-// headers are the names that the three columns of judgements may have, in lower case and
-// without - and _.
+// headers are the names that the three columns of judgements may have, in lower case and without hyphens and
+// underscores.
 var headers = [3][]string{
 	{"queryid", "qid", "query"},
 	{"corpusid", "docid", "docno", "pid", "passageid", "documentid", "doc", "document"},
@@ -82,11 +83,11 @@ func isHeader(fields [][]byte) bool {
 	return true
 }
 
-// cut returns the fields of a line, see [cutter.cut].
+// cut divides a line into fields. widths are the possible numbers of fields, see [cutter.cut].
 func cut(line []byte, widths ...int) [][]byte { return (&cutter{widths: widths}).cut(line) }
 
-// firstLine returns the first line that is not blank, nil if that is LETOR text, whose
-// comment can look like a grade.
+// firstLine returns the first line that is not blank. It returns nil for LETOR text, because a comment in it
+// can look like a grade.
 func firstLine(head []byte) []byte {
 	if kind := compress.Detect(head, ""); kind != compress.Plain {
 		text, err := compress.Reader(bytes.NewReader(head), kind, math.MaxInt64)
@@ -95,7 +96,7 @@ func firstLine(head []byte) []byte {
 		}
 		defer text.Close() //nolint:errcheck // only read
 		begun := make([]byte, 1<<12)
-		n, _ := io.ReadFull(text, begun) // what is cut off is no error here
+		n, _ := io.ReadFull(text, begun) // head may end within the data, which is no error
 		head = begun[:n]
 	}
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))

@@ -10,23 +10,23 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Run is the rankings of one system: scored documents of queries. It may be read by any
-// number of goroutines.
+// Run is the rankings of one system: documents with scores for a list of queries. Any number of goroutines may
+// use it.
 type Run struct {
-	Name string // of the file
-	Tag  string // of the system, from the first line; "" if the run has none
+	Name string // name of the file
+	Tag  string // name of the system, from the first line; "" if the run has none
 
-	// Warnings are of ranks that contradict the scores, and of documents left out.
+	// Warnings are about ranks that contradict the scores, and about omitted documents.
 	Warnings []string
 
-	queries []string       // in the order of their first lines
-	index   map[string]int // of queries
-	first   []int          // document of each query, and the number of all documents
+	queries []string       // ids of the queries, in the order of their first lines
+	index   map[string]int // index of each query
+	first   []int          // index of each query's first document, and the number of all documents
 	docs    dataset.DocIDs
 	scores  []float64 // finite
 }
 
-// runWidths are the numbers of fields that the lines of a run may have.
+// runWidths are the possible numbers of fields in a line of a run.
 var runWidths = []int{6, 5, 3}
 
 // runFields describes a line of a run for errors, by its number of fields.
@@ -36,20 +36,19 @@ var runFields = map[int]string{6: "QUERY Q0 DOCUMENT RANK SCORE TAG", 5: "QUERY 
 //
 //	QUERY Q0 DOCUMENT RANK SCORE TAG
 //
-// The tag may be left out of all lines. MS MARCO's lines have three fields:
+// The tag may be omitted from all lines. MS MARCO's lines have three fields:
 //
 //	QUERY DOCUMENT RANK
 //
-// Fields are separated by blanks or tabs; ids may have blanks where tabs separate all
-// fields. Documents are ranked by descending score, or by ascending one with the option
-// Ascending. As for trec_eval, the ranks stated are not looked at, nor is the order of the
-// lines or the second field. In lines of three fields the rank, negated, is the score.
+// Fields are separated by blanks or tabs. If tabs separate all fields, ids may contain blanks. Documents are
+// ranked by descending score, or by ascending score with opts.Ascending. As in trec_eval, the stated ranks,
+// the order of the lines and the second field do not matter. In lines of three fields, the score is the
+// negated rank.
 //
-// [Run.Warnings] name ranks that contradict the scores, and documents that the option
-// DropSelf left out.
+// [Run.Warnings] has a warning if ranks contradict the scores, and if opts.DropSelf omitted documents.
 //
-// Errors in the content are of type [*dataset.SyntaxError]: a wrong number of fields, a rank that is not a whole
-// number, a score that is not finite, a document that occurs twice in a query.
+// Errors in the content are of type [*dataset.SyntaxError]. They are about a wrong number of fields, a rank
+// that is not a whole number, a score that is not finite, or a document that a query has twice.
 func ReadRun(r io.Reader, name string, opts dataset.Options) (*Run, error) {
 	in, err := input.Hold(r, name, opts, nil)
 	if err != nil {
@@ -58,7 +57,7 @@ func ReadRun(r io.Reader, name string, opts dataset.Options) (*Run, error) {
 	return runOf(in, opts)
 }
 
-// runOf is ReadRun for an input.
+// runOf does the work of ReadRun for an input.
 func runOf(in *input.Input, opts dataset.Options) (*Run, error) {
 	t, r, own := newTable(in), &Run{Name: in.Name}, 0
 	var width int
@@ -119,7 +118,7 @@ func runOf(in *input.Input, opts dataset.Options) (*Run, error) {
 	return r, nil
 }
 
-// ownDocuments names n documents that have the id of their query.
+// ownDocuments describes n documents that have the id of their query.
 func ownDocuments(n int) string {
 	if n == 1 {
 		return "1 document that has the id of its query"
@@ -127,8 +126,7 @@ func ownDocuments(n int) string {
 	return fmt.Sprintf("%d documents that have the id of their query", n)
 }
 
-// documentOf returns the document, the rank and the score of a line. A score is negated if
-// scores ascend.
+// documentOf returns the document, the rank and the score of a line. With ascending, it negates the score.
 func documentOf(fields [][]byte, ascending bool) (doc []byte, rank, score float64, err error) {
 	doc, stated := fields[1], fields[2]
 	if len(fields) > 3 {
@@ -153,7 +151,7 @@ func documentOf(fields [][]byte, ascending bool) (doc []byte, rank, score float6
 	return doc, rank, score, nil
 }
 
-// expectedFields describes the lines of a run whose first line has a width.
+// expectedFields describes the lines of a run whose first line has width fields.
 func expectedFields(width int) string {
 	if text, known := runFields[width]; known {
 		return fmt.Sprintf("%d as in the lines before: %s", width, text)
@@ -161,10 +159,10 @@ func expectedFields(width int) string {
 	return "6: " + runFields[6]
 }
 
-// rankOrder compares the ranks that a run states with its scores, of every line with the
-// line of the same query before it.
+// rankOrder compares the ranks that a run states with its scores. It compares each line with the previous line
+// of the same query.
 type rankOrder struct {
-	last           []rankedScore // of each query
+	last           []rankedScore // rank and score in each query's last line
 	agree, against int
 }
 
@@ -187,7 +185,7 @@ func (o *rankOrder) add(q uint32, rank, score float64) {
 	}
 }
 
-// warning returns a warning if most ranks contradict the scores, "" otherwise.
+// warning returns a warning if most ranks contradict the scores, otherwise "".
 func (o *rankOrder) warning(name string, ascending bool) string {
 	if o.against <= o.agree {
 		return ""
@@ -199,7 +197,7 @@ func (o *rankOrder) warning(name string, ascending bool) string {
 	return found + "; documents are ranked by descending score (--lower-is-better " + name + " ranks them by ascending score)"
 }
 
-// OpenRun is ReadRun for a file; "-" is the standard input.
+// OpenRun reads a run from a file as ReadRun does. "-" is the standard input.
 func OpenRun(path string, opts dataset.Options) (*Run, error) {
 	var r *Run
 	err := input.With(path, opts, nil, func(in *input.Input) (err error) {
@@ -209,13 +207,13 @@ func OpenRun(path string, opts dataset.Options) (*Run, error) {
 	return r, err
 }
 
-// Queries returns the ids of the queries, in the order of the file. It must not be changed.
+// Queries returns the ids of the queries, in the order of the file. The caller must not change them.
 func (r *Run) Queries() []string { return r.queries }
 
 // Docs returns the number of documents of all queries.
 func (r *Run) Docs() int { return len(r.scores) }
 
-// sizeOf returns the number of a query's documents, and the bytes of their identifiers.
+// sizeOf returns the number of a query's documents, and the number of bytes of their identifiers.
 func (r *Run) sizeOf(query string) (docs int, text int64) {
 	q, ok := r.index[query]
 	if !ok {
@@ -229,7 +227,7 @@ func (r *Run) sizeOf(query string) (docs int, text int64) {
 	return to - from, text
 }
 
-// Each calls visit with every document of a query, in the order of the file, and its score.
+// Each calls visit with every document of a query and its score, in the order of the file.
 func (r *Run) Each(query string, visit func(doc string, score float64)) {
 	q, ok := r.index[query]
 	if !ok {

@@ -66,7 +66,8 @@ var conventions = []Convention{
 	},
 }
 
-// The base conventions. [Conventions] also returns the skip variants.
+// The conventions that include every query in means. [Convention.Skipping] returns the variant that
+// omits the queries on which a measure is undefined. [Conventions] returns both.
 var (
 	Standard = conventions[0]
 	LETOR3   = conventions[1]

@@ -10,9 +10,10 @@ import (
 // Ranker ranks the documents of one query at a time by score, and reuses its memory. Each goroutine
 // needs its own Ranker. The zero value is ready to use and breaks ties by input order.
 type Ranker struct {
-	// Ties is the order of documents with equal scores. TiesAverage keeps the input order, and
-	// [Averager.Average] computes the mean over all orders. TiesTREC also keeps the input order, which
-	// [Evaluate] has changed before.
+	// Ties is the order of documents with equal scores. With TiesAverage, Rank keeps the input
+	// order, and [Averager.Average] computes the mean over all orders. With TiesTREC, Rank also
+	// keeps the input order. The caller must then pass the documents in descending order of their
+	// identifiers, with scores rounded by [TRECScore], as [Evaluate] does.
 	Ties TiePolicy
 
 	items, spare []item

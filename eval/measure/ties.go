@@ -47,7 +47,7 @@ func ParseTies(name string) (TiePolicy, error) {
 //
 // McSherry and Najork give closed forms for measures that are sums over documents (Computing
 // Information Retrieval Performance Measures Efficiently in the Presence of Tied Scores, ECIR 2008).
-// The file of each other measure derives its formula.
+// For other measures, see the comment on the method Average where the formula is not obvious.
 type Averager interface {
 	Measure
 

@@ -13,11 +13,14 @@ import (
 const sampleBlock = 128
 
 // bootstrap computes the intervals of means and the bootstrap-shift test of every pair. All use the
-// same samples of the queries with replacement. If a method has several runs, a random error due to
-// seeds is added to every sample's mean. It has Student's t distribution.
+// same bootstrap samples: samples of the queries with replacement. If a method has several runs,
+// bootstrap adds a random error to the mean of every sample, which represents other seeds and has
+// Student's t distribution.
 //
-// The test (Noreen 1989; Smucker, Allan and Carterette 2007) shifts the distribution of the differences
-// to mean 0 and uses it as the distribution under the null hypothesis. For B samples D*,
+// The bootstrap-shift test (Noreen 1989; Smucker, Allan and Carterette 2007) shifts the
+// distribution of the mean difference over samples to mean 0. It uses the shifted distribution as
+// the distribution under the null hypothesis. D̄ is the mean difference on the given queries. For B
+// samples D*,
 //
 //	p = (1 + #{|mean(D*) − D̄| ≥ |D̄|}) / (1 + B)
 func (r *Comparison) bootstrap(values [][]float64, methods []seeds, errors []noise, c *Config) {
@@ -48,8 +51,9 @@ func (r *Comparison) bootstrap(values [][]float64, methods []seeds, errors []noi
 	})
 }
 
-// shiftTest returns the p value of a difference. off contains the differences of the samples minus the
-// difference. slack is the largest rounding error.
+// shiftTest returns the p value of a mean difference. off contains, for each sample, the sample's
+// mean difference minus difference. slack is an upper bound on the rounding error of a mean
+// difference.
 func shiftTest(off []float64, difference, slack float64) float64 {
 	reached := 1
 	for _, d := range off {
@@ -60,7 +64,7 @@ func shiftTest(off []float64, difference, slack float64) float64 {
 	return float64(reached) / float64(len(off)+1)
 }
 
-// slack returns the largest rounding error of the mean of a pair's differences.
+// slack returns an upper bound on the rounding error of the mean of a pair's differences.
 func (r *Comparison) slack(values [][]float64, p *Pair) float64 {
 	var size float64
 	for q, a := range values[p.A] {

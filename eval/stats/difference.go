@@ -15,20 +15,22 @@ type Difference struct {
 	P        float64  // two-sided p value of the hypothesis that the methods do not differ
 }
 
-// Between returns the difference of two methods. a[r][q] is the value of the first method's run r on
-// query q, and b[r][q] is the second method's. The result is a claim about methods: runs are a sample
-// of random seeds, and queries a sample of queries. A method with one run is treated as deterministic.
-// If both methods have the same number of runs, run r of one is paired with run r of the other, because
-// runs with the same seed may have used the same random numbers.
+// Between returns the difference of two methods. a[r][q] is the value of the first method's run r
+// on query q, and b has the values of the second method. The result is a claim about methods: it
+// treats the runs as a sample of random seeds and the queries as a sample of queries. A method with
+// one run is treated as deterministic. If both methods have the same number of runs, run r of the
+// first method is paired with run r of the second. The reason is that runs with the same seed may
+// have used the same random numbers.
 //
 // In the crossed model of Q queries and R runs, the variance of the difference is
 //
 //	V = s²(queries)/Q + max(0, Σ s²(runs)/R − Σ s²(both)/QR)
 //
-// s²(queries) is the variance between queries of the differences of means over runs. s²(runs) is the
-// variance between the runs of a method of means over queries. s²(both) is the variance of their
-// interaction, which the first term already contains. The sums are over the methods. If runs are
-// paired, s²(runs) and s²(both) are variances of the differences. The p value and the interval use
+// s²(queries) is the variance, between queries, of the difference of the two methods' means over
+// runs. s²(runs) is the variance, between the runs of a method, of the mean over queries. s²(both)
+// is the variance of the interaction of runs and queries, whose contribution the first term already
+// contains. The sums are over the methods. If runs are paired, there is one term instead, with
+// s²(runs) and s²(both) of the differences between paired runs. The p value and the interval use
 // Student's t with the degrees of freedom of Welch and Satterthwaite (Satterthwaite 1946).
 //
 // Between returns an error unless each method has a run, there are at least two queries, and all values

@@ -6,16 +6,16 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// describe sets the results that do not need random draws: the mean difference, the t-test and the
-// effect sizes. d contains the queries' differences, and s the variance between seeds.
+// describe sets the results that do not need random numbers: the mean difference, the t-test and
+// the effect sizes. d contains the difference on each query, and s has the variance due to seeds.
 //
 //	d = D̄/s                              Cohen 1988, section 2.3.5 (d_z)
 //	g = d · Γ(ν/2) / (√(ν/2) Γ((ν−1)/2)),  ν = n − 1      Hedges 1981
 //	detectable = (t_ν(1−α/2) + t_ν(power)) · SE
 //
-// Detectable is Student's form of Cohen's sample size formula, with the standard error and the degrees
-// of freedom of the t-test. The exact power, by the noncentral t distribution, gives a value 1.2 %
-// higher for n = 5 and 0.1 % higher for n = 10.
+// Detectable is Cohen's sample size formula with quantiles of Student's t, and with the standard
+// error and the degrees of freedom of the t-test. Exact computation, by the noncentral t
+// distribution, gives a value that is 1.2 % higher for n = 5 and 0.1 % higher for n = 10.
 func (p *Pair) describe(d []float64, s spread) {
 	p.Difference = mean(d)
 	p.T = tTest(d, s)
@@ -43,8 +43,8 @@ func (p *Pair) count(d []float64) {
 	}
 }
 
-// unbias returns the factor from Cohen's to Hedges' effect size. It returns NaN for one degree of
-// freedom, for which the factor is not defined.
+// unbias returns the factor by which Cohen's effect size is multiplied to get Hedges'. It returns
+// NaN for one degree of freedom, for which the factor is not defined.
 func unbias(df float64) float64 {
 	if df < 2 {
 		return math.NaN()

@@ -9,9 +9,10 @@ import (
 // Significant reports whether a p value is at most [Alpha], up to rounding.
 func Significant(p float64) bool { return p <= Alpha+1e-12 }
 
-// Finding returns text that names the differences which are significant by the randomisation test with
-// Holm's correction. It also names the differences for which the max-T correction has another result.
-// measure is the name of the measure. names are the names of the systems, in the order of Systems.
+// Finding returns a text that lists the pairs of systems whose difference is significant by the
+// randomisation test with Holm's correction. The text also lists the pairs for which the max-T
+// correction leads to the opposite decision. measure is the name of the measure. names are the
+// names of the systems, in the order of Systems.
 func (r *Comparison) Finding(measure string, names []string) string {
 	var holm, more, fewer []string
 	for i := range r.Pairs {
@@ -49,7 +50,7 @@ func (r *Comparison) Finding(measure string, names []string) string {
 	return text
 }
 
-// order returns "better > worse".
+// order returns the names of a pair's systems as "better > worse".
 func (p *Pair) order(names []string) string {
 	a, b := names[p.A], names[p.B]
 	if p.Difference < 0 {

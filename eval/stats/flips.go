@@ -7,16 +7,18 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// signs sums the columns of all queries after flipping the signs of some queries, at random or in every
-// possible combination. A query has a column with the value of each system. Its last column is 1, or
-// n·w/W with weights, and its sum says by how much a shift of all differences changes the flip's sum.
-// The randomisation test needs no sums for pairs, since the sum of a pair's differences is the
-// difference of its systems' sums.
+// signs sums the rows of a matrix after a flip, which negates some of the rows. The flips are
+// random, or all possible flips. The matrix has a row per query. Row q has the value of each system
+// and, in the last column, the query's share: 1, or n·w/W with weights. The sum of the last column
+// says by how much a shift of all differences changes the sum of the differences. The randomisation
+// test needs no sums for pairs of systems, since the sum of a pair's differences is the difference
+// of its systems' sums.
 //
-// A flip is represented by words of 64 bits, one bit per query. The bits of four queries index a table
-// with their 16 possible sums. So a flip of n queries and m columns costs n/4 additions of m numbers.
-// For OHSUMED's 106 queries and six systems, these are 27 × 6 additions. Adding up the differences of
-// 15 pairs would take 106 × 15 additions.
+// A flip is represented by words of 64 bits, one bit per query. The field table has, for every four
+// queries, the sums of their rows under the 16 flips of four queries. So a flip of n queries and m
+// columns takes n/4 additions of m numbers. For 106 queries and seven columns, these are 27 × 7
+// additions. Adding up the differences of the 15 pairs of six systems would take 106 × 15
+// additions.
 type signs struct {
 	columns int
 	words   int       // of 64 queries each
@@ -26,8 +28,8 @@ type signs struct {
 	seed    uint64
 	stream  string // name of the random stream
 
-	// rest sums the last column of the queries with random signs if the signs of the other queries are
-	// enumerated. It is nil if there are no such queries.
+	// rest is not nil if only the signs of some queries are enumerated and the signs of all other
+	// queries are random. It then sums the last column of these other queries.
 	rest *signs
 }
 
@@ -39,7 +41,8 @@ const (
 	flipBlock = 1024
 )
 
-// newSigns computes the tables for rows, one per query. enumerate requires at most ExactQueries rows.
+// newSigns computes the table for rows, one row per query. If enumerate is set, all flips are used,
+// and there must be at most ExactQueries rows.
 func newSigns(rows [][]float64, columns int, enumerate bool, seed uint64) *signs {
 	s := &signs{columns: columns, words: max(1, (len(rows)+63)/64), repeats: 1, seed: seed, stream: "sign flips"}
 	if enumerate {
@@ -67,16 +70,18 @@ func newSigns(rows [][]float64, columns int, enumerate bool, seed uint64) *signs
 	return s
 }
 
-// row returns the table entry for a group of four queries: their sums if bits says which are negated.
+// row returns the sums of a group of four queries. Query k of the group is negated if bit k of bits
+// is 1.
 func (s *signs) row(group, bits int) []float64 {
 	at := (group*nibbleWay + bits) * s.columns
 	return s.table[at : at+s.columns : at+s.columns]
 }
 
-// run calls visit with the columns' sums for every flip, one block of flips at a time. It returns the
-// number of flips: drawn, or the number of enumerated flips. Calls with the same worker number do not
-// overlap. The sums do not depend on the number of workers. run calls told after every block with the
-// number of flips in it.
+// run computes the sums of all flips, one block of flips at a time, and calls visit with the sums
+// of a block, flip after flip. drawn is the number of flips if the flips are random. run returns
+// the number of flips. Calls of visit with the same worker number do not overlap. The sums do not
+// depend on the number of workers. After every block, run calls told with the number of flips in
+// the block.
 func (s *signs) run(drawn, workers int, visit func(worker, block int, sums []float64), told func(flips int)) int {
 	total := drawn
 	if s.exact > 0 {
@@ -99,7 +104,7 @@ func (s *signs) run(drawn, workers int, visit func(worker, block int, sums []flo
 	return total
 }
 
-// block sets sums, which must be 0, to the sums for the flips of a block.
+// block sets sums to the sums for the flips of a block. The elements of sums must be 0 on entry.
 func (s *signs) block(block int, sums []float64) {
 	if s.exact > 0 {
 		for i := 0; i < len(sums); i += s.columns {
@@ -122,7 +127,8 @@ func (s *signs) block(block int, sums []float64) {
 	}
 }
 
-// add adds the sums of a word's 64 queries to sums. Queries with the bit 1 are negated.
+// add adds the rows of the 64 queries of a word to sums, after negating the queries whose bit in
+// bits is 1.
 func (s *signs) add(word int, bits uint64, sums []float64) {
 	for group := word * nibbles; group < (word+1)*nibbles; group++ {
 		for i, v := range s.row(group, int(bits&(nibbleWay-1))) {

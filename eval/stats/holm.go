@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// Holm returns the p values of a family, corrected by Holm's step-down procedure (Holm 1979,
-// Scandinavian Journal of Statistics 6). It multiplies the i-th smallest of m values, counted from 1,
-// by m − i + 1. A result is at least the previous result and at most 1. If all corrected p ≤ α are
-// rejected, the probability of any false rejection is at most α, whatever the dependence of the tests.
+// Holm returns the p values of a family of tests, corrected by Holm's step-down procedure (Holm
+// 1979, Scandinavian Journal of Statistics 6). It multiplies the i-th smallest of m values, counted
+// from 1, by m − i + 1. In this order, a result is at least the previous result, and at most 1. If
+// all hypotheses with a corrected p ≤ α are rejected, the probability of any false rejection is at
+// most α, whatever the dependence of the tests.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {
@@ -25,9 +26,9 @@ func Holm(p []float64) []float64 {
 	return corrected
 }
 
-// CorrectTogether treats the pairs of all comparisons as one family, for example of comparisons on
-// slices of the queries. It corrects their p values by Holm's procedure. It sets MaxT, which would need
-// the joint distribution, to NaN.
+// CorrectTogether corrects the p values of several comparisons, for example on different subsets of
+// the queries, as one family. It sets Holm of every test to the p value corrected over the pairs of
+// all comparisons. It sets MaxT, which would need the joint distribution of all pairs, to NaN.
 func CorrectTogether(comparisons ...*Comparison) {
 	var all []Pair
 	for _, c := range comparisons {
@@ -50,8 +51,8 @@ func correctAll(pairs []Pair) {
 	correct(pairs, func(p *Pair) (float64, *float64) { return p.Bootstrap.P, &p.Bootstrap.Holm })
 }
 
-// correct corrects one p value of every pair. field returns this p value and the field for the
-// corrected one.
+// correct applies Holm's procedure to one p value of every pair. field returns the p value of a
+// pair and the field for the corrected value.
 func correct(pairs []Pair, field func(*Pair) (float64, *float64)) {
 	p := make([]float64, len(pairs))
 	for i := range pairs {

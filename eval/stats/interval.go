@@ -11,16 +11,18 @@ import (
 // Bootstrap intervals of so few values are too narrow.
 const FewQueries = 10
 
-// interval returns the bootstrap interval of the mean m of x. off contains, for each sample, the
-// sample's mean minus m. s is the variance due to seeds. interval sorts off.
+// interval returns the bootstrap interval of the mean m of x. off contains, for each bootstrap
+// sample, the sample's mean minus m. s has the variance due to seeds, which interval uses only if
+// there are too few values for the bootstrap. interval sorts off.
 //
 // The result is the percentile interval of the samples, corrected for bias and skewness (BCa: Efron
-// 1987, JASA 82). A sample varies less than its population, so the interval is widened by the same
-// factor by which Student's t is wider than the normal distribution (expanded percentiles: Hesterberg
-// 2015, The American Statistician 69(4)).
+// 1987, JASA 82). A sample varies less than its population. So the interval is widened by the
+// factor by which a Student's t interval is wider than a normal interval with the divisor n in the
+// variance (expanded percentiles: Hesterberg 2015, The American Statistician 69(4)).
 //
-// For fewer than FewQueries values, the result is Student's interval. It is Unbounded if the values are
-// all equal, since so few equal values do not show their spread.
+// For fewer than FewQueries values, the result is Student's t interval. If these few values are all
+// equal and there is no variance due to seeds, the result is Unbounded, since the values do not
+// show their variance.
 func interval(x []float64, m float64, s spread, off []float64) Interval {
 	if len(x) < FewQueries || alike(x) {
 		se, df := s.standardError(x)
@@ -40,8 +42,9 @@ func interval(x []float64, m float64, s spread, off []float64) Interval {
 	return Interval{m + quantile(off, low), m + quantile(off, high)}
 }
 
-// bcaLevels returns the levels of the quantiles of the samples' means that end the interval. If the
-// means were normal, the interval would extend z standard errors to either side:
+// bcaLevels returns the levels of the two quantiles of the samples' means that are the ends of the
+// interval. If the means were normal, the interval would extend z standard errors to either side.
+// z0 is the bias z₀, and a is the acceleration:
 //
 //	Φ(z₀ + (z₀ ± z)/(1 − a(z₀ ± z)))            Efron 1987, equation 2.3
 func bcaLevels(z, z0, a float64) (low, high float64) {
@@ -57,8 +60,8 @@ func bcaLevels(z, z0, a float64) (low, high float64) {
 	return level(-z), level(z)
 }
 
-// bias returns z₀, the normal quantile of the share of samples with a mean below m. Samples with the
-// mean m count half. off must be sorted.
+// bias returns z₀, the normal quantile of the proportion of negative elements of off, where an
+// element 0 counts half. off must be sorted.
 func bias(off []float64) float64 {
 	below, _ := slices.BinarySearch(off, 0)
 	above := below
@@ -70,7 +73,7 @@ func bias(off []float64) float64 {
 	return normalQuantile(min(max(share, 0.5/n), 1-0.5/n))
 }
 
-// acceleration returns a, a sixth of the skewness of the mean, estimated by the jackknife.
+// acceleration returns a, a sixth of the skewness of the mean of x, estimated by the jackknife.
 func acceleration(x []float64) float64 {
 	m := mean(x)
 	var squares, cubes float64

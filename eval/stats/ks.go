@@ -9,11 +9,11 @@ import (
 )
 
 // KolmogorovSmirnov compares the distributions of two independent samples. distance is the largest
-// difference of their distribution functions. p is the probability of a distance at least as large if
-// both samples have the same distribution. It is Kolmogorov's limit with Stephens's correction for
-// small samples (1970, JRSS B 32), which is accurate from about five values per sample on. With tied
-// values, p is too small. Each sample needs at least one value, and no value may be NaN. The values
-// must be independent, unlike those of documents of one query.
+// difference of their distribution functions. p is the probability of a distance at least as large
+// if both samples have the same distribution. It is Kolmogorov's limit with Stephens's correction
+// for small samples (1970, JRSS B 32), which is accurate from about five values per sample on. If
+// values tie, p is too small. Each sample needs at least one value, and no value may be NaN. The
+// values of a sample must be independent, unlike the values of documents of the same query.
 func KolmogorovSmirnov(a, b []float64) (distance, p float64, err error) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, 0, fmt.Errorf("found samples of %d and %d values, expected at least one in each", len(a), len(b))
@@ -47,9 +47,9 @@ func Distance(a, b []float64) float64 {
 	return largest
 }
 
-// kolmogorovTail returns the probability that Kolmogorov's variable is above x,
-// 2·Σ (−1)^(k−1)·exp(−2k²x²). This sum converges slowly for small x. kolmogorovTail then computes the
-// theta function's other form, 1 − √(2π)/x·Σ exp(−(2k−1)²π²/(8x²)).
+// kolmogorovTail returns the probability that a variable with Kolmogorov's distribution exceeds x,
+// 2·Σ (−1)^(k−1)·exp(−2k²x²). For small x this sum converges slowly, and kolmogorovTail uses the
+// equal sum 1 − √(2π)/x·Σ exp(−(2k−1)²π²/(8x²)).
 func kolmogorovTail(x float64) float64 {
 	switch {
 	case x <= 0:

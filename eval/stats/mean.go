@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// MeanInterval returns the mean of values and its bootstrap interval from the given number of samples,
-// as in [System]. There must be at least two values, all finite.
+// MeanInterval returns the mean of values and its bootstrap interval. resamples is the number of
+// bootstrap samples. There must be at least two values, all finite.
 func MeanInterval(values []float64, resamples int, seed uint64) (System, error) {
 	return MeanOf(values, Config{Resamples: resamples, Seed: seed, Workers: 1})
 }
 
-// MeanOf returns the weighted mean of values and its bootstrap interval. They are the same as from
-// [Compare] with the same Config for a system with these values. There must be at least two values, all
-// finite.
+// MeanOf returns the weighted mean of values and its bootstrap interval. Both are the same as the
+// results of [Compare] with the same Config for a system with these values. There must be at least
+// two values, all finite.
 func MeanOf(values []float64, c Config) (System, error) {
 	if c.Permutations = 1; c.Resamples == 0 {
 		c.Resamples = DefaultResamples

@@ -15,8 +15,9 @@ import (
 // which all systems have equal values do not count, since they do not affect the test.
 const ExactQueries = 20
 
-// randomize computes Fisher's randomisation test of every pair, the max-T correction over the family,
-// and the interval that agrees with the test. All three use the same sign flips.
+// randomize computes Fisher's randomisation test of every pair, the max-T correction over all
+// pairs, and the confidence interval that agrees with the test. All three use the same sign flips.
+// A flip chooses a sign ±1 for every query.
 //
 // Under the null hypothesis that two systems do not differ, a query's two values are exchangeable. Both
 // signs of their difference are then equally likely (Fisher 1935, section 21; Smucker, Allan and
@@ -24,10 +25,12 @@ const ExactQueries = 20
 //
 //	p = (1 + #{|mean(±D)| ≥ |D̄|}) / (1 + B)      or      #{…}/2ⁿ
 //
-// Max-T is the step-down procedure of Westfall and Young (1993). Romano and Wolf state its conditions
-// (2005, JASA 100). Boytsov, Belova and Westfall use it in information retrieval (SIGIR 2013). Pairs
-// are sorted by descending |t|. The p value of a pair is the share of flips in which the largest |t| of
-// this and all later pairs reaches the pair's own |t|, but at least the p value of the previous pair.
+// Max-T is the step-down procedure of Westfall and Young (1993). Romano and Wolf state its
+// conditions (2005, JASA 100). Boytsov, Belova and Westfall use it in information retrieval (SIGIR
+// 2013). Pairs are sorted by descending |t|. Consider the largest |t| of a pair and all later pairs
+// under a flip. The p value of the pair is the proportion of flips in which this maximum reaches
+// the |t| of the pair without a flip. It is raised to the p value of the previous pair if it is
+// smaller.
 //
 // A flip changes the sign of a query's differences in all pairs at once, which preserves the
 // correlations between pairs. The distribution under a set of true null hypotheses does not depend on
@@ -36,21 +39,22 @@ const ExactQueries = 20
 // Carterette 2012, TOIS 30(1)) would assume that no systems differ. One system with a different
 // mean or variance would then change the p values of all pairs.
 //
-// A flip does not change ΣD². So |t| is an increasing function of |ΣD|/√ΣD², and no variance is
-// computed again.
+// A flip does not change ΣD². So |t| is an increasing function of the statistic |ΣD|/√ΣD², which
+// randomize compares instead, without computing variances of flips.
 //
-// If a method has several runs, an error due to random seeds is added to the sum of every flip. It has
-// Student's t distribution. The statistic is then |ΣD|/√(ΣD² + n²V), where V is the variance due to
-// seeds.
+// If a method has several runs, randomize adds a random error to the sum of every flip, which
+// represents other seeds and has Student's t distribution. The statistic is then |ΣD|/√(ΣD² + n²V),
+// where V is the variance due to seeds.
 //
-// The interval of a pair contains the shifts δ for which the test of D − δ with the same flips does not
-// reject at [Alpha]. Let N be the sum of the signs of a flip, S = ΣD and S* = Σ±D. The flip reaches the
-// statistic if |S* − δN| ≥ |S − δn|, so if δ is between
+// The interval of a pair contains the shifts δ for which the test of D − δ with the same flips does
+// not reject at [Alpha]. Let N be the sum of the signs of a flip, S = ΣD and S* = Σ±D. With
+// weights, N is the sum of the queries' shares n·w/W with the signs of the flip. The flip reaches
+// the statistic of D − δ if |S* − δN| ≥ |S − δn|, that is, if δ is between
 //
 //	(S − S*)/(n − N)      and      (S + S*)/(n + N)
 //
-// These bounds are the mean of the differences that the flip negates and the mean of the others. The
-// test rejects δ = 0 if and only if the interval excludes 0.
+// These bounds are the mean of the differences that the flip negates and the mean of all other
+// differences. The test rejects δ = 0 if and only if the interval excludes 0.
 func (r *Comparison) randomize(values [][]float64, shares []float64, errors []noise, c *Config) {
 	order := r.bySize(values, errors)
 	s := c.signsOf(values, shares, order)
@@ -65,8 +69,9 @@ func (r *Comparison) randomize(values [][]float64, shares []float64, errors []no
 		more, of = 0, s.exact*s.repeats
 	}
 	for k := range order {
-		// The lower end of the interval is the keep-th lowest shift. Fewer than keep flips reach the
-		// statistic for shifts below it, so their p value is at most Alpha. The upper end is analogous.
+		// The lower end of the interval is the keep-th lowest of the flips' lower bounds. For a
+		// shift below it, fewer than keep flips reach the statistic, so the p value of the shift is
+		// at most Alpha. The upper end is analogous.
 		keep := int((Alpha+1e-12)*float64(of)) + 1 - more
 		order[k].lows, order[k].highs = newTail(keep), newTail(keep)
 	}
@@ -92,7 +97,8 @@ func (r *Comparison) randomize(values [][]float64, shares []float64, errors []no
 	}
 }
 
-// setRandomization computes p values from the counts, and intervals from the shifts of the flips.
+// setRandomization sets the p values of all pairs from the counts, and their intervals from the
+// shifts of the flips. A p value is (more + count)/of.
 func (r *Comparison) setRandomization(order []ordered, counts []flipCount, more, of int) {
 	var before float64
 	for k := range order {
@@ -113,14 +119,15 @@ func (r *Comparison) setRandomization(order []ordered, counts []flipCount, more,
 	}
 }
 
-// signsOf returns the signs that sum the queries' values and, as the last column, their parts in a
-// shift. It subtracts from each query's values their mean, which changes no difference and reduces
-// rounding errors.
+// signsOf returns the signs for a matrix with a row per query: the values of the systems and, in
+// the last column, the query's share. It subtracts from the values of each query their mean, which
+// changes no difference and reduces rounding errors.
 //
 // For up to ExactQueries queries, all flips are enumerated. For more queries of which at most
-// ExactQueries differ between systems, the flips of the differing queries are enumerated, and the signs
-// of the other queries are random. Only intervals depend on those. Otherwise all flips are random and
-// include all queries, so that a query's flips do not depend on which systems are compared.
+// ExactQueries differ between systems, the flips of the differing queries are enumerated, and the
+// signs of the other queries are random. The random signs affect only intervals. Otherwise all
+// flips are random and include all queries, so that the signs of a query do not depend on which
+// systems are compared.
 func (c *Config) signsOf(values [][]float64, shares []float64, order []ordered) *signs {
 	columns := len(values) + 1
 	var rows, differ, rest [][]float64
@@ -164,9 +171,9 @@ type ordered struct {
 	pair, a, b int
 	sum        float64 // ΣD
 	size       float64 // number of queries
-	scale      float64 // 1/√ΣD², or 1/√(ΣD² + n²V) with seeds; 0 if all differences are 0
-	slack      float64 // largest rounding error of a sum
-	reach      float64 // |ΣD|·scale − slack·scale
+	scale      float64 // factor of |ΣD| in the statistic: 1/√ΣD² or 1/√(ΣD² + n²V); 0 if all differences are 0
+	slack      float64 // upper bound on the rounding error of a sum
+	reach      float64 // a flip reaches the statistic from this value on: (|ΣD| − slack)·scale, at least 0
 	noise      noise   // error of the sum due to seeds
 
 	lows, highs *tail // smallest lower ends and, negated, largest upper ends of the shifts for which flips reach the statistic
@@ -205,8 +212,10 @@ func (r *Comparison) bySize(values [][]float64, errors []noise) []ordered {
 	return order
 }
 
-// shifts returns the interval of shifts for which a flip reaches the statistic. d is the flip's sum of
-// the differences, and shares its sum of the shares.
+// shifts returns the interval of the shifts δ for which a flip reaches the statistic, |S* − δN| ≥
+// |S − δn| (see [Comparison.randomize]). d is S*, the sum of the differences with the signs of the
+// flip, including any random error. shares is N, the sum of the queries' shares with the same
+// signs.
 func (o *ordered) shifts(d, shares float64) (low, high float64) {
 	low, high = o.mean(o.sum-d, o.size-shares), o.mean(o.sum+d, o.size+shares)
 	if low != low || high != high {
@@ -215,7 +224,7 @@ func (o *ordered) shifts(d, shares float64) (low, high float64) {
 	return min(low, high), max(low, high)
 }
 
-// mean returns sum/size. It sets each of them to 0 if it is 0 up to rounding.
+// mean returns sum/size. It first replaces sum or size by 0 if it is 0 up to rounding errors.
 func (o *ordered) mean(sum, size float64) float64 {
 	if math.Abs(sum) <= o.slack {
 		sum = 0
@@ -226,13 +235,14 @@ func (o *ordered) mean(sum, size float64) float64 {
 	return sum / size
 }
 
-// flipCount counts the flips that reach the statistic of each pair in order. alone counts flips of the
-// pair itself. largest counts flips in which the largest statistic of this and all later pairs reaches
-// it.
+// flipCount counts flips for each pair, in the order of bySize. alone[k] is the number of flips in
+// which pair k reaches its statistic. largest[k] is the number of flips in which the largest
+// statistic of pair k and all later pairs reaches the statistic of pair k.
 type flipCount struct{ alone, largest []int }
 
-// add counts the flips of a block. z contains a normal draw for each flip and system; it is nil if no
-// pair has noise.
+// add counts the flips of a block, whose sums are in sums, and adds their shifts to lows and highs
+// of the pairs. z contains a standard normal random number for each flip and system. It is nil if
+// no pair has noise.
 func (c *flipCount) add(order []ordered, sums, z []float64, columns int) {
 	flips := len(sums) / columns
 	largest, lows, highs := make([]float64, flips), make([]float64, flips), make([]float64, flips)
@@ -260,7 +270,7 @@ func (c *flipCount) add(order []ordered, sums, z []float64, columns int) {
 	}
 }
 
-// tail stores the smallest of the added values. Its method add is safe for concurrent use.
+// tail stores the keep smallest of the values passed to add. add may be called concurrently.
 type tail struct {
 	mu     sync.Mutex
 	keep   int

@@ -8,22 +8,24 @@ import (
 	"slices"
 )
 
-// Tried is the outcome of one run of a method on one fold. The run trains a candidate for every setting
-// of a grid and selects the first candidate with the highest validation mean.
+// Tried is the outcome of one run of a method on one fold. The run trains a candidate for every
+// setting of a grid of hyperparameters. It selects the candidate with the highest validation mean,
+// and the first of them if several have this mean.
 type Tried struct {
 	Validation []float64 // for every candidate, the mean over the fold's validation queries
 	Test       []float64 // for every candidate, the mean over the fold's test queries
 }
 
-// Replication estimates the difference between the result of another run of the same method on the same
-// folds and the given runs. A result is the mean over folds of the selected candidates' test means.
-// Results differ because of the random seed of the training and the settings in the grid.
+// Replication describes how much the results of runs of the same method on the same folds differ. A
+// result is the mean over folds of the selected candidates' test means. Two runs have different
+// results because of the random seed of the training and because of the settings in the grid.
 type Replication struct {
 	Mean     float64  // mean of the given runs' results
-	Interval Interval // interval for another run's result
+	Interval Interval // contains the result of another run with probability about [Level]
 
-	// Seeds is the standard deviation of results between seeds, or 0 for a single run. Grid is the root
-	// mean square change of a result if the grid lacks each setting with probability 1/4.
+	// Seeds is the standard deviation of results between seeds, or 0 for a single run. Grid is the
+	// root mean square change of a result if each setting is removed from the grid with probability
+	// 1/4.
 	Seeds, Grid float64
 
 	// Detectable is the distance from Mean at which the result of another method is outside the
@@ -31,12 +33,13 @@ type Replication struct {
 	Detectable float64
 }
 
-// lacking is the probability that another grid lacks a given setting. The value 1/4 comes from
-// simulation (TestReplicationAgrees). The interval then covers a run whose settings are halfway between
-// the given ones in 90 to 99 of 100 cases. This holds for coarse and fine grids of 6 to 30 settings,
-// and if one setting is common to all runs. With 3 to 5 settings and a deterministic method, the
-// interval covers about 80 of 100 runs (TestReplicationOfFewSettings). With 2 settings it covers fewer,
-// depending on their distance.
+// lacking is the probability that a random grid lacks a given setting. The value 1/4 comes from
+// simulation (TestReplicationAgrees). With this value, the interval contains the result of a run
+// whose settings are halfway between the given settings in 90 to 99 of 100 cases. This holds for
+// coarse and fine grids of 6 to 30 settings, and if one setting is common to all runs. With 3 to 5
+// settings and a deterministic method, the interval contains the result in about 80 of 100 cases
+// (TestReplicationOfFewSettings). With 2 settings it does so in fewer cases, depending on the
+// distance of the settings.
 const lacking = 0.25
 
 // ReplicationConfig contains the settings of Replicate.
@@ -44,20 +47,23 @@ type ReplicationConfig struct {
 	Draws int    // number of random grids; 0 means 1000
 	Seed  uint64 // seed of the random grids
 
-	// Grid is the value of [Replication].Grid to assume for a method with a single setting, whose runs
-	// do not show the influence of the grid. The value for comparable methods may serve.
+	// Grid is the value of [Replication].Grid to assume for a method with a single setting, whose
+	// runs do not show the influence of the grid. The caller can pass the value of a comparable
+	// method.
 	Grid float64
 }
 
-// Replicate estimates the difference between another run's result and the given runs. The runs must
-// have the same folds and the same settings in the same order. They differ only in their seeds; a
-// deterministic method needs only one run. The result of another run is in
+// Replicate estimates how much the result of another run would differ from the given runs. runs[r]
+// has the outcome of run r on each fold. The runs must have the same folds and the same settings in
+// the same order, and differ only in their seeds. A deterministic method needs only one run. The
+// result of another run is in
 //
 //	Interval = Mean ± √( t²·Seeds²·(1 + 1/R) + z²·Grid² )
 //
-// with probability about [Level]. R is the number of runs, t is the quantile of Student's t with R − 1
-// degrees of freedom, and z is the normal quantile. Seeds is computed from results averaged over the
-// random grids, so that a change of the selected setting affects only Grid.
+// with probability about [Level]. R is the number of runs, t is the quantile of Student's t with R
+// − 1 degrees of freedom, and z is the normal quantile. Seeds and Grid are fields of [Replication].
+// Seeds is computed from results averaged over random grids, so that a change of the selected
+// setting affects Grid but not Seeds.
 func Replicate(runs [][]Tried, c ReplicationConfig) (Replication, error) {
 	draws := cmp.Or(c.Draws, 1000)
 	if len(runs) == 0 || draws < 0 || !(c.Grid >= 0) || math.IsInf(c.Grid, 1) {
@@ -123,7 +129,8 @@ func resultOf(folds []Tried, choose func(*Tried) int) float64 {
 	return sum / float64(len(folds))
 }
 
-// best returns the candidate with the highest validation mean among the candidates in a grid.
+// best returns the candidate with the highest validation mean among the candidates for which in
+// returns true.
 func (t *Tried) best(in func(candidate int) bool) int {
 	best := -1
 	for i, v := range t.Validation {
@@ -134,7 +141,8 @@ func (t *Tried) best(in func(candidate int) bool) int {
 	return best
 }
 
-// drawn returns the best candidate in a random grid, which lacks some candidates but not all.
+// drawn returns the best candidate in a random grid. The grid lacks each candidate with the
+// probability lacking, but contains at least one.
 func (t *Tried) drawn(rng *rand.Rand) int {
 	always := rng.IntN(len(t.Test))
 	return t.best(func(i int) bool { return rng.Float64() >= lacking || i == always })

@@ -11,20 +11,20 @@ import (
 type Claim string
 
 const (
-	// OfRuns is a claim about the two given runs. It accounts for the sampling of queries, but not of
-	// random seeds.
+	// OfRuns is a claim about the two given runs: their difference would be found on other queries.
+	// It does not account for other random seeds.
 	OfRuns Claim = "runs"
 
-	// OfMethods is a claim about methods. It accounts for the sampling of queries and of random seeds.
-	// At least one system of the pair has several runs.
+	// OfMethods is a claim about the two methods: their difference would be found on other queries
+	// and with other random seeds. At least one system of the pair has several runs.
 	OfMethods Claim = "methods"
 )
 
 // seeds is the estimated variance, due to random seeds, of a method's mean over runs and queries.
 type seeds struct {
 	df   float64 // runs − 1; 0 for one run, which gives no estimate
-	runs float64 // s²/R, with the variance s² of the runs' means
-	both float64 // part of runs due to the interaction of seeds and queries, s²/(QR)
+	runs float64 // s²/R, where s² is the variance of the R runs' means
+	both float64 // part of the field runs due to the interaction of seeds and queries: s²/(QR), where s² is the variance of the interaction
 }
 
 // seedsOf estimates the variance components of runs[r][q] by analysis of variance in the crossed layout
@@ -53,8 +53,8 @@ func seedsOf(runs [][]float64) seeds {
 	return s
 }
 
-// spread is the variance that random seeds add to a mean, or to a difference of means, in addition to
-// the variance between queries. df is the degrees of freedom of its estimate.
+// spread is the part of the variance of a mean, or of a difference of means, that is due to random
+// seeds and not to the sampling of queries. df is the degrees of freedom of the estimate.
 type spread struct{ variance, df float64 }
 
 // spreadOf returns the variance that the seeds of two methods add to the difference of their means. The
@@ -75,8 +75,9 @@ func spreadOf(a, b seeds) spread {
 	return s
 }
 
-// standardError returns the standard error of a mean over queries and seeds, and its degrees of freedom
-// (Satterthwaite 1946). values has an element per query. Without variance both results are 0.
+// standardError returns the standard error of the mean of values, for other queries and other
+// seeds, and its degrees of freedom (Satterthwaite 1946). values has an element per query. If the
+// standard error is 0, so is df.
 func (s spread) standardError(values []float64) (se, df float64) {
 	var variance, square float64
 	if n := float64(len(values)); !alike(values) {
@@ -93,10 +94,11 @@ func (s spread) standardError(values []float64) (se, df float64) {
 	return math.Sqrt(variance), variance * variance / square
 }
 
-// noise generates random errors of a mean due to seeds. They have Student's t distribution and are
-// computed from normal draws for the systems.
+// noise generates random errors of a mean, or of a difference of means, that represent other seeds.
+// The errors have Student's t distribution. They are computed from a standard normal random number
+// for each system.
 type noise struct {
-	a, b  float64   // weights of the systems' normal draws
+	a, b  float64   // weights of the two systems' normal random numbers
 	scale float64   // standard error; 0: no noise
 	t     []float64 // quantiles of Student's t at the levels of the normal quantiles 0, 1/noiseSteps, …
 }
@@ -106,13 +108,13 @@ const (
 	noiseUnits = 5
 )
 
-// newNoise returns the noise of the difference of two methods' means. values are the differences for
-// each query. For the mean of one method, b is the zero seeds.
+// newNoise returns the noise of the difference of two methods' means. values has the difference on
+// each query. For the mean of a single method, b is the zero value.
 //
-// Let V be the variance of the mean, and S its part due to seeds, estimated with ν degrees of freedom.
-// The noise has ν·V/S degrees of freedom, which is ν if all variance is due to seeds. With ν degrees of
-// freedom, the sum of the noise and the error due to sampling queries would exceed Satterthwaite's t in
-// general, and tests would be conservative.
+// Let V be the variance of the mean, and S its part due to seeds, estimated with ν degrees of
+// freedom. The noise has ν·V/S degrees of freedom, which is ν if all variance is due to seeds. With
+// ν degrees of freedom, the sum of the noise and the error due to the sampling of queries would
+// usually have heavier tails than Satterthwaite's t, and tests would be conservative.
 func newNoise(a, b seeds, values []float64) noise {
 	s := spreadOf(a, b)
 	if s.variance == 0 {
@@ -129,7 +131,7 @@ func newNoise(a, b seeds, values []float64) noise {
 	return e
 }
 
-// of returns the noise for the normal draws of both systems.
+// of returns a random error, given the standard normal random numbers of both systems.
 func (e *noise) of(a, b float64) float64 {
 	z := float64(e.a*a) - float64(e.b*b)
 	at := float64(math.Abs(z) * noiseSteps)
@@ -138,7 +140,7 @@ func (e *noise) of(a, b float64) float64 {
 	return math.Copysign(e.scale*t, z)
 }
 
-// draws returns a normal draw for each of n flips or samples and each system.
+// draws returns a standard normal random number for each of n flips or samples and each system.
 func draws(rng *rand.Rand, n, systems int) []float64 {
 	z := make([]float64, n*systems)
 	for i := range z {

@@ -2,10 +2,10 @@ package stats
 
 import "github.com/listwise/listwise/internal/elementary"
 
-// Sign returns the two-sided sign test of wins and losses, which ignores ties. p is the binomial
-// probability of a division at least as uneven if both sides win with probability 1/2. share is the
-// interval of Clopper and Pearson (1934, Biometrika 26) for the probability of a win. If both counts
-// are 0, p is 1 and share is [0, 1]. The counts must not be negative.
+// Sign performs the two-sided sign test, which ignores ties. p is the probability of counts at
+// least as unequal as wins and losses, if a win and a loss are equally likely. share is the
+// confidence interval of Clopper and Pearson (1934, Biometrika 26) for the probability of a win. If
+// both counts are 0, p is 1 and share is [0, 1]. Sign panics if a count is negative.
 func Sign(wins, losses int) (p float64, share Interval) {
 	if wins < 0 || losses < 0 {
 		panic("stats: negative counts")

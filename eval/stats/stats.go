@@ -1,11 +1,14 @@
 // Package stats tests whether systems measured on the same queries differ by more than chance. It
 // computes paired tests, intervals, corrections for many comparisons and effect sizes.
 //
-// Start reading at [Compare], which computes all of these for a table with a value per system and
-// query. Each other file has one subject. The sampling unit is the query. Do not test means of folds:
-// folds share training data, so their means are dependent, and there are few folds (Dietterich 1998,
-// Neural Computation 10(7)). Pool the queries of all test folds instead. The package must not depend on
-// what the values measure.
+// Start reading at [Compare], which computes all of these from a matrix with a value per system and
+// query. Every other file has one subject. A system is a ranking of the documents of all queries,
+// and its value on a query is a measure such as NDCG. If a system is trained several times with
+// different random seeds, the training is called a method, and each result a run.
+//
+// The sampling unit is the query. Do not test means of folds: folds share training data, so their means
+// are dependent, and there are few folds (Dietterich 1998, Neural Computation 10(7)). Pool the queries
+// of all test folds instead. The package must not depend on what the values measure.
 package stats
 
 import (
@@ -21,17 +24,17 @@ const (
 	// Alpha is the corresponding two-sided significance level.
 	Alpha = 1 - Level
 
-	// Power is the probability with which a test finds a true difference of [Pair].Detectable
-	// significant.
+	// Power is the probability that a t-test is significant if the true difference is
+	// [Pair].Detectable.
 	Power = 0.8
 )
 
-// Same is the largest difference of two values that count as equal. Means over runs are sums in
-// different orders, so equal means may differ in the last bits.
+// Same is the largest difference of two values that count as equal. Means over runs may be sums in
+// different orders, so means that are mathematically equal may differ in the last bits.
 const Same = 1e-12
 
-// DefaultPermutations and DefaultResamples are the defaults of [Config]. The standard error of a p
-// value of 0.05 is then 0.0007.
+// DefaultPermutations and DefaultResamples are the defaults of [Config]. With DefaultPermutations
+// random sign flips, a p value of 0.05 has a standard error of 0.0007.
 const (
 	DefaultPermutations = 100_000
 	DefaultResamples    = 10_000
@@ -40,8 +43,8 @@ const (
 // Config defines the comparisons and the number of random draws. The zero value compares all systems
 // with the first.
 type Config struct {
-	// Weights are the weights of the queries, all positive, for weighted means of values and
-	// differences. nil means 1.
+	// Weights has the weight of each query, for weighted means of values and differences. All
+	// weights are positive. nil means that all are 1.
 	Weights []float64
 
 	Baseline     int    // index of the system to compare all others with; −1: compare every pair
@@ -69,7 +72,7 @@ func (c *Config) tell(n int) {
 type Comparison struct {
 	Queries      int
 	Systems      []System
-	Pairs        []Pair // the family over which p values are corrected
+	Pairs        []Pair // the compared pairs; p values are corrected over all of them
 	Permutations int    // number of sign flips, random or enumerated
 	Exact        bool   // all sign flips were enumerated
 }
@@ -115,8 +118,8 @@ type Test struct {
 	MaxT float64 // corrected over the family after Westfall and Young (1993), by the joint distribution of the pairs
 }
 
-// Compare compares systems with one run each by [CompareRuns]. values[i][q] is the value of system i on
-// query q.
+// Compare compares systems with one run each, as [CompareRuns] does. values[i][q] is the value of
+// system i on query q.
 func Compare(values [][]float64, c Config) (*Comparison, error) {
 	runs := make([][][]float64, len(values))
 	for i := range values {
@@ -128,9 +131,9 @@ func Compare(values [][]float64, c Config) (*Comparison, error) {
 // CompareRuns compares systems by their values on the same queries. runs[i][r][q] is the value of run r
 // of system i on query q.
 //
-// Several runs of a system are trainings of one method with different random seeds. The p values and
-// intervals then account for other seeds; see [Claim]. A system with one run is treated as
-// deterministic.
+// Several runs of a system are trainings of one method with different random seeds. The p values
+// and intervals then also account for the variation between seeds; see [Claim]. A system with one
+// run is treated as deterministic.
 //
 // CompareRuns returns an error for fewer than two systems or queries, systems without runs, lists of
 // different lengths, values that are not finite, and settings out of range.
@@ -229,8 +232,8 @@ func (c *Config) check(values [][]float64) error {
 	return nil
 }
 
-// family returns the pairs to compare. With a baseline these are all other systems with the baseline,
-// as A minus baseline. With baseline −1 these are all pairs.
+// family returns the pairs to compare. With baseline −1 these are all pairs of systems. Otherwise
+// they are the pairs of the baseline, as B, with every other system, as A.
 func family(systems, baseline int) []Pair {
 	var pairs []Pair
 	for a := range systems {

@@ -10,9 +10,9 @@ import (
 //
 //	t = D̄ / SE
 //
-// For single runs, SE is s/√n, where s is the standard deviation of the n differences. For methods with
-// several runs, SE is the standard error of [Between] without pairing of runs. If all differences are
-// equal, T is ±Inf and P is 0. If they are all 0, T is 0 and P is 1.
+// For single runs, SE is s/√n, where s is the standard deviation of the n differences. For methods
+// with several runs, SE is the standard error that [Between] computes without pairing of runs. If
+// D̄ is 0, T is 0 and P is 1. If only SE is 0, T is ±Inf and P is 0.
 type TTest struct {
 	T    float64
 	DF   float64 // degrees of freedom; n − 1 for single runs

@@ -5,20 +5,23 @@ import (
 	"math"
 )
 
-// Let queries have weights w with the sum W. The mean of a system's values v on n queries is then M =
-// Σ w·v/W. Two other sets of values have the plain mean M, so methods for plain means apply to them.
+// Suppose that n queries have weights w with the sum W. The mean of a system's values v is then M =
+// Σ w·v/W. The package replaces v by values whose unweighted mean is M, so that methods for
+// unweighted means apply. It uses two kinds of such values.
 //
-// The scaled values are n·w·v/W. Flipping the sign of a query's difference D flips w·D, so the
-// randomisation test of the scaled values is exact. It treats the weights as fixed.
+// The scaled values are n·w·v/W. Flipping the sign of a query's difference D also flips the sign of
+// w·D, so the randomisation test of the scaled values is exact. This test treats the weights as
+// fixed.
 //
-// The linearised values are M + n·w·(v − M)/W. Their deviation is that of the ratio Σ w·v/Σ w over
-// samples of queries, in which the weights vary, too (Cochran, Sampling Techniques, 1977, section 6.3).
-// Methods that generalise to other queries use them: t-test, bootstrap and effect sizes.
+// The linearised values are M + n·w·(v − M)/W. The variance of their mean is approximately the
+// variance of the ratio Σ w·v/Σ w over samples of queries, in which the weights vary, too (Cochran,
+// Sampling Techniques, 1977, section 6.3). The t-test, the bootstrap and the effect sizes, which
+// generalise to other queries, use the linearised values.
 //
 // With equal weights, the scaled and the linearised values are v.
 
-// weighted returns the scaled and the linearised values of every system. For nil weights, both are
-// values.
+// weighted returns the scaled and the linearised values of every system. If weights is nil, it
+// returns the argument values twice.
 func weighted(values [][]float64, weights []float64) (scaled, linear [][]float64) {
 	if weights == nil {
 		return values, values
@@ -38,7 +41,7 @@ func weighted(values [][]float64, weights []float64) (scaled, linear [][]float64
 	return scaled, linear
 }
 
-// shares returns n·w/W for every query, or nil for nil weights.
+// shares returns the share of every query, which is n·w/W, or nil for nil weights.
 func shares(weights []float64) []float64 {
 	if weights == nil {
 		return nil

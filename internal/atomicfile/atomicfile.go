@@ -1,8 +1,8 @@
 // Package atomicfile writes files that are either complete or absent.
 //
-// A file has a temporary name while it is written, and its process holds a lock on it. A process that ends
-// without finishing its writes calls [Abandon]. Temporary files of a killed process are removed by the
-// next process that writes to the same directory.
+// A file has a temporary name while a process writes it, and the process holds a lock on the file.
+// A process that ends without finishing its writes calls [Abandon]. If a process is killed, the
+// next process that writes to the same directory removes its temporary files.
 //
 // Start reading at [Write]. pending.go tracks unfinished files; remains.go distinguishes files of dead
 // processes from files of living ones. The package must not depend on the content.
@@ -20,21 +20,22 @@ import (
 	"runtime"
 )
 
-// Write makes fn write the file at path. The bytes go to a temporary file in the same directory. When fn
-// has returned nil, it is synced and renamed to path. So a reader sees either the old file or the whole
-// new one. On an error, or a panic of fn, the temporary file is removed and path is unchanged.
+// Write calls fn to write the file at path. fn's writer is buffered. The bytes go to a temporary
+// file in the same directory. After fn has returned nil, the temporary file is synced and renamed
+// to path. So a reader sees either the old file or the complete new one. If fn fails or panics,
+// Write removes the temporary file and path is unchanged.
 //
-// A new file gets the permissions 0644 less the umask; a replaced one keeps its own. A symbolic link
-// stays, and its target is replaced or created. A path that is no regular file (a terminal, a pipe,
-// /dev/null) cannot be renamed over and is written directly. So are /dev/stdout and /dev/stderr in any
-// case. The writer is buffered.
+// A new file gets the permissions 0644 less the umask; a replaced file keeps its permissions. If
+// path is a symbolic link, Write replaces or creates its target. Write writes directly to a path
+// that is not a regular file, such as a terminal, a pipe or /dev/null, since a rename would replace
+// it. It also writes directly to /dev/stdout and /dev/stderr.
 func Write(path string, fn func(io.Writer) error) error {
 	return write(path, func(f *os.File) error { return buffered(f, fn) }, fn)
 }
 
-// WriteFile is Write for an fn that writes a file in any order, and reads what it has
-// written. What is no regular file gets the bytes when they are complete, from a file in
-// the system's folder for temporary ones.
+// WriteFile is [Write] for a function that writes the file in any order and reads back what it has
+// written. If path is not a regular file, fn writes a file in the system's temporary folder, and
+// WriteFile copies the complete bytes to path.
 func WriteFile(path string, fn func(*os.File) error) error {
 	return write(path, fn, func(w io.Writer) error {
 		return Scratch(os.TempDir(), func(f *os.File) error {
@@ -50,8 +51,8 @@ func WriteFile(path string, fn func(*os.File) error) error {
 	})
 }
 
-// Scratch makes use of a new file in a folder, which is gone afterwards, however the
-// process ends: if it is killed, by the next one that writes there.
+// Scratch calls use with a new file in the folder dir and removes the file afterwards. If the
+// process is killed, the next process that writes to the folder removes the file.
 func Scratch(dir string, use func(*os.File) error) error {
 	folder, remove, err := Folder(dir)
 	if err != nil {
@@ -65,7 +66,8 @@ func Scratch(dir string, use func(*os.File) error) error {
 	return errors.Join(use(f), f.Close())
 }
 
-// write makes fill write a regular file, or send what is written to one that is none.
+// write calls fill if path is a regular file or does not exist. Otherwise it calls send with a
+// writer to path.
 func write(path string, fill func(*os.File) error, send func(io.Writer) error) error {
 	if f := standard(path); f != nil {
 		return buffered(f, send)
@@ -90,8 +92,8 @@ func write(path string, fill func(*os.File) error, send func(io.Writer) error) e
 	return replace(path, perm, fill)
 }
 
-// standard returns the open file of a name. If it was redirected to a regular file, a rename would take
-// the file away from its other users.
+// standard returns the open file for a name of standard output or standard error, and nil for other
+// names. A rename would detach the file from other processes that write to it.
 func standard(path string) *os.File {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -105,16 +107,16 @@ func standard(path string) *os.File {
 	return nil
 }
 
-// Target returns the file that Write replaces or makes: what path leads to through
-// symbolic links.
+// Target returns the file that Write replaces or creates. It follows the symbolic links of path.
 func Target(path string) (string, error) {
-	for range 40 { // as many as Linux follows
+	for range 40 { // the limit of Linux
 		info, err := os.Lstat(path)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			return path, nil //nolint:nilerr // who opens it meets the same error
+			return path, nil //nolint:nilerr // opening path reports the same error
 		}
 		if _, err := os.Stat(path); err == nil {
-			// Also where the link is no name, as /dev/stdout's to a pipe.
+			// EvalSymlinks fails if the link's target is not a name, such as the target of
+			// /dev/stdout if it is a pipe.
 			if target, err := filepath.EvalSymlinks(path); err == nil {
 				return target, nil
 			}
@@ -155,8 +157,9 @@ func replace(path string, perm fs.FileMode, fill func(*os.File) error) error {
 	return syncDirectory(filepath.Dir(path))
 }
 
-// Probe reports whether files can be written to a folder: it makes one and removes it.
-// If the process is killed between, the next one to probe or write there removes it.
+// Probe returns an error unless files can be written to a folder. It creates a file and removes it.
+// If the process is killed in between, the next process that probes or writes to the folder removes
+// the file.
 func Probe(dir string) error {
 	removeRemains(dir)
 	f, err := create(filepath.Join(dir, "listwise"), 0o644)
@@ -167,8 +170,8 @@ func Probe(dir string) error {
 	return nil
 }
 
-// create opens a new locked file in the directory of path. It sets the permissions of the file that it
-// replaces, or 0644 less the umask.
+// create opens a new locked file with a temporary name in the directory of path. perm are its
+// permissions; 0644 is subject to the umask.
 func create(path string, perm fs.FileMode) (*temporary, error) {
 	dir, base := filepath.Split(path)
 	for {
@@ -212,8 +215,8 @@ func buffered(f io.Writer, fn func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// syncDirectory makes the rename survive a crash of the machine. Windows has no
-// such call and needs none.
+// syncDirectory makes a rename in dir survive a crash of the machine. Windows has no such call and
+// needs none.
 func syncDirectory(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// JSON returns a function for [Write] that writes v as indented JSON, the form of
-// all this project's JSON files. A value that has no JSON form is an error.
+// JSON returns a function for [Write] that writes v as indented JSON. All JSON files of this
+// project have this form. The function returns an error if v has no JSON form.
 func JSON(v any) func(io.Writer) error {
 	return func(w io.Writer) error {
 		enc := json.NewEncoder(w)

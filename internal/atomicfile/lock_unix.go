@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lock locks a file or folder for as long as it is open. The error is errLocked if
-// somebody else has done so; any other tells that its file system has no locks.
+// lock locks a file or folder until it is closed. It returns errLocked if another process holds the
+// lock. Any other error means that the file system has no locks.
 func lock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

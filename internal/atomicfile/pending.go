@@ -10,15 +10,15 @@ import (
 	"sync"
 )
 
-// pending has what this process is writing. Who holds its lock makes, renames or
-// removes a temporary file, so that Abandon meets none half way.
+// pending has the temporary files of this process. Its lock is held while a temporary file is
+// created, renamed or removed, so that Abandon sees no file in between.
 var pending = struct {
 	sync.Mutex
 
 	all map[*temporary]struct{}
 }{all: make(map[*temporary]struct{})}
 
-// temporary is a file or folder under a temporary name, locked while it is in use.
+// temporary is a file or folder with a temporary name, locked while it is in use.
 type temporary struct {
 	*os.File
 }
@@ -28,8 +28,8 @@ var (
 	errLocked = errors.New("locked by another process")
 )
 
-// begin makes what open opens a temporary file. The error is errTaken if the file
-// was removed before it was locked.
+// begin registers and locks the temporary file that open creates. It returns errTaken if another
+// process removed the file before it was locked.
 func begin(open func() (*os.File, error)) (*temporary, error) {
 	pending.Lock()
 	defer pending.Unlock()
@@ -37,7 +37,7 @@ func begin(open func() (*os.File, error)) (*temporary, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Where there are no locks, nobody removes it either.
+	// On systems without locks, no process removes the file.
 	if err := lock(f); errors.Is(err, errLocked) || !named(f) {
 		_ = f.Close()
 		return nil, errTaken
@@ -57,11 +57,11 @@ func named(f *os.File) bool {
 	return err == nil && os.SameFile(own, there)
 }
 
-// rename gives the file its name.
+// rename renames the file to path.
 func (t *temporary) rename(path string) error {
 	pending.Lock()
 	defer pending.Unlock()
-	if runtime.GOOS == "windows" { // which renames no open file
+	if runtime.GOOS == "windows" { // Windows cannot rename an open file
 		if err := t.Close(); err != nil {
 			return err
 		}
@@ -70,18 +70,18 @@ func (t *temporary) rename(path string) error {
 		return err
 	}
 	delete(pending.all, t)
-	_ = t.Close() // it is synced; not before, for without its lock it counts as left
+	_ = t.Close() // the file is already synced; closing it earlier would release its lock
 	return nil
 }
 
-// discard removes what has not been renamed.
+// discard removes the file unless it was renamed.
 func (t *temporary) discard() {
 	pending.Lock()
 	defer pending.Unlock()
 	t.remove()
 }
 
-// remove is discard for who holds the lock of pending.
+// remove is discard for callers that hold the lock of pending.
 func (t *temporary) remove() {
 	if _, ok := pending.all[t]; !ok {
 		return
@@ -90,7 +90,7 @@ func (t *temporary) remove() {
 	if runtime.GOOS == "windows" {
 		_ = t.Close()
 	}
-	for range 10 { // again if something is put into the folder meanwhile
+	for range 10 { // repeats if another goroutine adds a file to the folder
 		if os.RemoveAll(t.Name()) == nil {
 			break
 		}
@@ -98,10 +98,10 @@ func (t *temporary) remove() {
 	_ = t.Close()
 }
 
-// Abandon removes all unfinished files of this process and blocks further writes: calls of Write and
-// Folder in other goroutines do not return. It is for a process that ends at once.
+// Abandon removes all unfinished files of this process and blocks further writes: later calls of
+// Write and Folder in other goroutines do not return. It is for a process that is about to exit.
 func Abandon() {
-	pending.Lock() // for good
+	pending.Lock() // never unlocked
 	for len(pending.all) > 0 {
 		for t := range pending.all {
 			t.remove()
@@ -109,11 +109,10 @@ func Abandon() {
 	}
 }
 
-// folderPrefix begins the names of the folders that Folder makes.
+// folderPrefix is the prefix of the names of folders that Folder creates.
 const folderPrefix = ".parts-"
 
-// Folder makes a folder for files that are needed for a while, below dir. remove
-// removes it with all that is in it.
+// Folder creates a folder for temporary files below dir. remove removes the folder and its content.
 func Folder(dir string) (path string, remove func(), err error) {
 	removeRemains(dir)
 	for {

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// The names of unfinished files begin with their final names.
+// The names of unfinished files contain their final names.
 var temporaryFile, temporaryFolder = regexp.MustCompile(`^\..+\.[0-9a-f]{8}\.tmp$`), regexp.MustCompile(`^\.parts-[0-9a-f]+$`)
 
-// searched has the directories whose remains were removed.
+// searched has the directories that removeRemains has searched.
 var searched sync.Map
 
-// removeRemains removes the temporary files and folders of dead processes, the first time that this
-// process writes to a directory. A living process holds a lock on its files, which any end of the process
-// releases.
+// removeRemains removes the temporary files and folders of dead processes from a directory. It does
+// so once per directory and process. A living process holds a lock on its files. The system
+// releases the lock when the process ends, in whatever way.
 func removeRemains(dir string) {
 	if dir == "" {
 		dir = "."
@@ -30,7 +30,7 @@ func removeRemains(dir string) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // who writes there will say more
+		return // writing to the directory reports a better error
 	}
 	for _, e := range entries {
 		name := e.Name()

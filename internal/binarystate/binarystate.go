@@ -1,9 +1,8 @@
-// Package binarystate writes the numbers of a state as bytes, every bit of them, and reads
-// them again from bytes that may be anything.
+// Package binarystate writes the numbers of a state as bytes, with every bit, and reads them back
+// from untrusted bytes.
 //
-// Start reading at [Append] and [Read]: both call one function that goes through the state,
-// so that what is written and what is read cannot differ. The package must not know whose
-// state it is.
+// Start reading at [Append] and [Read]. Both call one function that visits the numbers of the
+// state, so writing and reading cannot differ. The package must not know whose state it is.
 package binarystate
 
 import (
@@ -12,14 +11,14 @@ import (
 	"math"
 )
 
-// Codec goes through the numbers of a state in the one order of their binary form, in
-// which each is 8 bytes, little-endian, float64s as their bits. By its mode it counts the
-// bytes, appends them, or takes the numbers from them.
+// Codec visits the numbers of a state in a fixed order. The binary form of each number is 8 bytes,
+// little-endian; a float64 is written as its bits. Depending on its mode, Codec counts the bytes,
+// appends them, or reads the numbers.
 type Codec struct {
 	mode  mode
-	size  int    // counted
-	bytes []byte // appended to, or still to be read
-	err   error  // of reading; all numbers are zero from there on
+	size  int    // number of bytes counted
+	bytes []byte // the bytes appended so far, or the bytes not yet read
+	err   error  // of reading; later numbers are read as zero
 }
 
 type mode int
@@ -30,10 +29,11 @@ const (
 	reading
 )
 
-// ErrSizes is the error of bytes that end before the state does, or go on after it.
+// ErrSizes is the error for data that are shorter or longer than the state.
 var ErrSizes = errors.New("found sizes that do not fit its length, expected the complete state")
 
-// Append appends the numbers that code goes through to b, which grows at most once.
+// Append appends the numbers that code visits to b and returns the extended slice. It allocates at
+// most once.
 func Append(b []byte, code func(*Codec)) []byte {
 	c := Codec{mode: counting}
 	code(&c)
@@ -45,9 +45,9 @@ func Append(b []byte, code func(*Codec)) []byte {
 	return c.bytes
 }
 
-// Read lets code set the numbers that it goes through to those in data. Data that hold fewer
-// or more numbers are an error, as is what code found with [Codec.Fail]. Lists are no longer
-// than data.
+// Read calls code and sets the numbers that code visits to the numbers in data. It returns an error
+// if data has fewer or more numbers, or if code calls [Codec.Fail]. A list that is read is never
+// longer than data.
 func Read(data []byte, code func(*Codec)) error {
 	c := Codec{mode: reading, bytes: data}
 	code(&c)
@@ -57,20 +57,20 @@ func Read(data []byte, code func(*Codec)) error {
 	return c.err
 }
 
-// Reading reports whether the state is being read.
+// Reading reports whether the Codec reads the state.
 func (c *Codec) Reading() bool { return c.mode == reading }
 
-// Err returns the first error of reading, after which all numbers are zero.
+// Err returns the first error of reading. All later numbers are zero.
 func (c *Codec) Err() error { return c.err }
 
-// Fail records the first error of reading.
+// Fail records err unless an error was recorded before.
 func (c *Codec) Fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-// word writes or reads 8 bytes.
+// word counts, writes or reads 8 bytes.
 func (c *Codec) word(v uint64) uint64 {
 	switch c.mode {
 	case counting:
@@ -88,8 +88,8 @@ func (c *Codec) word(v uint64) uint64 {
 	return v
 }
 
-// Ints writes or reads non-negative numbers. Numbers that do not fit an int, or were negative when
-// written, are read as −1, which is no count.
+// Ints writes or reads non-negative numbers. A number that does not fit an int, or was negative
+// when written, is read as −1, which no count equals.
 func (c *Codec) Ints(values ...*int) {
 	for _, v := range values {
 		word := c.word(uint64(*v))
@@ -102,15 +102,15 @@ func (c *Codec) Ints(values ...*int) {
 	}
 }
 
-// Floats goes through numbers, NaN and infinities included.
+// Floats writes or reads numbers, including NaN and infinities.
 func (c *Codec) Floats(values ...*float64) {
 	for _, v := range values {
 		*v = math.Float64frombits(c.word(math.Float64bits(*v)))
 	}
 }
 
-// Fits reports whether as many numbers are still there to be read; if not, it fails. It is
-// true while a state is being written.
+// Fits reports whether data has at least the given number of numbers left. If not, it records an
+// error. It returns true when the Codec does not read.
 func (c *Codec) Fits(numbers int) bool {
 	if c.mode != reading {
 		return true
@@ -122,7 +122,7 @@ func (c *Codec) Fits(numbers int) bool {
 	return true
 }
 
-// Vectors goes through vectors of n elements each, which are made when they are read.
+// Vectors writes or reads vectors of n elements each. Reading allocates the vectors.
 func (c *Codec) Vectors(n int, vectors ...*[]float64) {
 	for _, v := range vectors {
 		if !c.Fits(n) {

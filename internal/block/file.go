@@ -10,27 +10,27 @@ import (
 	"unsafe"
 )
 
-// ErrChanged is the cause of the error about a file that was changed while it was
-// read or, one that is mapped, while it was in use.
+// ErrChanged is the cause of an error about a file that changed while it was read, or a mapped file
+// that changed while it was in use.
 var ErrChanged = errors.New("the file was changed while it was read")
 
-// File is a file's bytes: mapped into memory by [Map], or read into memory of Go's
-// own, of which only Name and Data are set.
+// File has the bytes of a file. After [Map], Data is a mapping of the file. Otherwise Data is
+// ordinary memory, and only Name and Data are set.
 type File struct {
 	Name  string
 	Data  []byte
-	unmap func(b []byte) error // nil if Data is the garbage collector's
+	unmap func(b []byte) error // nil if Data is ordinary memory
 
-	// Of a mapped file, nil for others:
-	file *os.File    // kept open to see whether it changes
-	info os.FileInfo // before the first byte was read
+	// These fields are nil unless the file is mapped.
+	file *os.File    // kept open to detect changes
+	info os.FileInfo // from before the first byte was read
 
-	temporary *Temporary // that the file is of, nil if it has a name
+	temporary *Temporary // the owner of the file, nil if the file has a name
 }
 
-// Map maps a file into memory, copy on write, and takes it over; info is what
-// f.Stat returned before the first byte was read. It returns nil, and takes nothing, where
-// the system refuses.
+// Map maps a file into memory, copy on write, and takes ownership of f. info is the result of
+// f.Stat from before the first byte was read. If the system refuses, Map returns nil and the caller
+// keeps f.
 func Map(f *os.File, info os.FileInfo, name string) *File {
 	data, unmap := mapFile(f, info.Size())
 	if unmap == nil {
@@ -41,11 +41,11 @@ func Map(f *os.File, info os.FileInfo, name string) *File {
 	return m
 }
 
-// Mapped reports whether the bytes are a mapping.
+// Mapped reports whether Data is a mapping.
 func (m *File) Mapped() bool { return m.unmap != nil }
 
-// Close ends a mapping, whose bytes must not be used afterwards. Closing what is no
-// mapping, or is closed, does nothing.
+// Close ends a mapping. The bytes must not be used afterwards. Close does nothing if the file is
+// not mapped or is already closed.
 func (m *File) Close() error {
 	if m.unmap == nil {
 		return nil
@@ -60,34 +60,34 @@ func (m *File) Close() error {
 	return errors.Join(unmap(m.Data), closing())
 }
 
-// A mapped file is read when its pages are touched, by any code. If it was cut
-// meanwhile, that raises a fault that ends a program unless its goroutines ask for
-// a panic in its place ([runtime/debug.SetPanicOnFault]); internal/parallel's do.
-// If it was written to, the data are other ones than were checked. Guard turns
-// the first into an error, Changed finds both out.
+// Any code that touches a page of a mapped file reads the file. If the file was truncated
+// meanwhile, the access raises a fault. A fault ends the program unless the goroutine asks for a
+// panic instead ([runtime/debug.SetPanicOnFault]), as the goroutines of internal/parallel do. If
+// the file was written to, the data may differ from the checked data. Guard turns a fault into an
+// error. Changed detects truncation and writing.
 
-// mappings are the files mapped at present.
+// mappings has the files that are mapped now.
 var mappings struct {
 	sync.Mutex
 	list []*File
 }
 
-// track makes Guard know of the file.
+// track adds the file to the files that Guard knows.
 func (m *File) track() {
 	mappings.Lock()
 	defer mappings.Unlock()
 	mappings.list = append(mappings.list, m)
 }
 
-// untrack ends what track began.
+// untrack removes the file from the files that Guard knows.
 func (m *File) untrack() {
 	mappings.Lock()
 	defer mappings.Unlock()
 	mappings.list = slices.DeleteFunc(mappings.list, func(other *File) bool { return other == m })
 }
 
-// Failure is what a reader panics with where it cannot return an error, as code that finds a fault of
-// a mapped file cannot: Guard returns the error.
+// Failure is the value of a panic in a reader that cannot return an error. Guard sets its error to
+// Err.
 type Failure struct{ Err error }
 
 // Error returns the text of the error.
@@ -96,9 +96,11 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns the error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Guard turns a fault at an address of a mapped file into an error that wraps [ErrChanged]: the file was
-// truncated while in use. It covers the caller's goroutine and the goroutines of internal/parallel that it
-// waits for. The panic of a [*Failure] becomes its error. Other panics continue. Use it as
+// Guard returns a function for a deferred call, which turns panics of the caller's goroutine into
+// errors. If the panic is a fault at an address of a mapped file, the function sets *err to an
+// error that wraps [ErrChanged], since the file was truncated while in use. If the panic's value is
+// a [*Failure], it sets *err to Failure.Err. Other panics continue. Panics in goroutines of
+// internal/parallel for which the caller waits count, too. Use Guard as
 //
 //	defer block.Guard(&err)()
 func Guard(err *error) (end func()) {
@@ -113,8 +115,8 @@ func Guard(err *error) (end func()) {
 	}
 }
 
-// faultError returns the error behind a panic's value, or nil if it is neither a failure nor a
-// fault in a mapped file.
+// faultError returns the error for the value of a panic. It returns nil if the value is neither a
+// Failure nor a fault in a mapped file.
 func faultError(recovered any) error {
 	err, _ := recovered.(error)
 	var failure *Failure
@@ -140,10 +142,9 @@ func faultError(recovered any) error {
 
 func (m *File) changed() error { return fmt.Errorf("%s: %w", m.Name, ErrChanged) }
 
-// Changed returns an error, which wraps [ErrChanged], if the file is mapped and since
-// was written to, cut or replaced by another. It looks at the file's size, time of
-// modification and place on the disk. A file that is gone but was not replaced is as
-// it was.
+// Changed returns an error that wraps [ErrChanged] if the file is mapped and was since written to,
+// truncated or replaced. It compares the file's size, modification time and identity. A file that
+// was removed and not replaced is unchanged.
 func (m *File) Changed() error {
 	if m.file == nil {
 		return nil
@@ -164,7 +165,7 @@ func (m *File) Changed() error {
 	return nil
 }
 
-// Altered reports whether a file was written to or cut between two looks at it.
+// Altered reports whether size or modification time differ between two results of Stat.
 func Altered(before, after os.FileInfo) bool {
 	return before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime())
 }

@@ -5,17 +5,16 @@ import (
 	"math"
 )
 
-// A float32 is infinite or NaN if all bits of its exponent are set: then adding
-// the lowest of them carries into the sign's place, and only then. Two values are
-// tested in one word.
+// A float32 is infinite or NaN if and only if all bits of its exponent are set. Then, and only
+// then, adding the lowest exponent bit to the exponent carries into the sign bit. A word tests two
+// float32s at once.
 const (
 	exponents  = 0x7f8000007f800000
 	lowestBits = 0x0080000000800000
 	carries    = 0x8000000080000000
 )
 
-// AllFinite reports whether all float32 in b, whose length is a multiple of 4, are
-// finite.
+// AllFinite reports whether all float32s in b are finite. len(b) is a multiple of 4.
 func AllFinite(b []byte) bool {
 	words := Words(b)
 	var carry uint64
@@ -34,8 +33,8 @@ func AllFinite(b []byte) bool {
 	return carry&carries == 0 && FirstNotFinite(b[len(b)-len(b)%64:]) < 0
 }
 
-// FirstNotFinite returns the place of the first float32 in b that is not finite,
-// or -1.
+// FirstNotFinite returns the index of the first float32 in b that is not finite, or -1 if all are
+// finite.
 func FirstNotFinite(b []byte) int {
 	for i := 0; i+4 <= len(b); i += 4 {
 		if binary.LittleEndian.Uint32(b[i:])&(exponents&math.MaxUint32) == exponents&math.MaxUint32 {

@@ -9,18 +9,18 @@ import (
 	"unsafe"
 )
 
-// noReserve lets a cache larger than the memory be mapped, although in principle
-// all of it could be changed.
+// noReserve allows the mapping of a cache that is larger than the memory. Without it, the system
+// would reserve memory for changes to the whole mapping.
 const noReserve = syscall.MAP_NORESERVE
 
-// madvCollapse is Linux's MADV_COLLAPSE, from version 6.1 on.
+// madvCollapse is MADV_COLLAPSE, which Linux has since version 6.1.
 const madvCollapse = 25
 
-// soonBytes is the part of a file announced to the system at a time. Linux reads at most a disk's
-// read_ahead_kb ahead at once, which has this default.
+// soonBytes is the number of bytes that AdviseSoon announces to the system per call. Linux reads at
+// most a disk's read_ahead_kb bytes per call; the default of that limit is soonBytes.
 const soonBytes = 128 << 10
 
-// AdviseSoon tells the system that a part of a mapped file will be read soon.
+// AdviseSoon tells the system that the process will soon read a part of a mapped file.
 func AdviseSoon(part []byte) {
 	back := int(uintptr(unsafe.Pointer(unsafe.SliceData(part))) & uintptr(os.Getpagesize()-1))
 	part = unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(part)), -back)), back+len(part))
@@ -29,8 +29,9 @@ func AdviseSoon(part []byte) {
 	}
 }
 
-// Forget removes the unchanged pages of a part of a mapped file from this process. The system can then
-// reuse their memory without a search for users. They are read again when touched.
+// Forget removes the unchanged pages of a part of a mapped file from this process. The system can
+// then reuse their memory without a search for the processes that map it. The pages are read again
+// when they are touched.
 func Forget(part []byte) {
 	inner := fromPage(part)
 	inner = inner[:len(inner)&^(os.Getpagesize()-1)] // whole pages
@@ -39,8 +40,7 @@ func Forget(part []byte) {
 	}
 }
 
-// AdviseHuge asks for large pages within x. It is advice: where the system
-// has none, x is as it was.
+// AdviseHuge asks the system for large pages within x. The content of x does not change.
 func AdviseHuge(x []byte) {
 	inner := fromPage(x)
 	inner = inner[:len(inner)&^(os.Getpagesize()-1)] // whole pages
@@ -49,13 +49,14 @@ func AdviseHuge(x []byte) {
 	}
 }
 
-// fromPage returns memory from the beginning of its first whole page on.
+// fromPage returns b from its first page boundary on.
 func fromPage(b []byte) []byte {
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(os.Getpagesize()-1))
 	return b[min(skip, len(b)):]
 }
 
-// reserve gives a file its size and the room for it on the disk, so that a disk that is full says so at once.
+// reserve sets the size of a file and reserves its disk space, so that a full disk is reported at
+// once.
 func reserve(f *os.File, size int64) error {
 	err := syscall.Fallocate(int(f.Fd()), 0, 0, size)
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {

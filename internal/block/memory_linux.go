@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// MachineMemory returns the bytes of memory available to this process: the least of the machine's memory,
-// the limits of its control groups (containers), and the process's own limit. It returns 0 if nothing is
-// known.
+// MachineMemory returns the bytes of memory available to this process, or 0 if nothing is known.
+// The result is the least of the machine's memory, the limits of the process's control groups
+// (containers), and the process's own limit.
 func MachineMemory() int64 {
 	least := uint64(math.MaxInt64)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -42,9 +42,10 @@ func MachineMemory() int64 {
 	return int64(least)
 }
 
-// limitFiles returns the files with the limits of the control groups in the text of /proc/self/cgroup, and
-// of their parents. Version 2 has lines 0::PATH, version 1 NUMBER:CONTROLLERS:PATH. A container may see
-// its own group as the root.
+// limitFiles returns the files with the memory limits of the process's control groups and their
+// parents. groups is the text of /proc/self/cgroup. Version 2 has lines 0::PATH, and version 1 has
+// lines NUMBER:CONTROLLERS:PATH. A container may see its own group as the root, so limitFiles
+// includes the root's files.
 func limitFiles(groups string) []string {
 	files := []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 	for line := range strings.Lines(groups) {

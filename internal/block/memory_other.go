@@ -2,5 +2,5 @@
 
 package block
 
-// MachineMemory returns 0: nothing is known.
+// MachineMemory returns 0, which means unknown.
 func MachineMemory() int64 { return 0 }

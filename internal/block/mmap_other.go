@@ -4,5 +4,5 @@ package block
 
 import "os"
 
-// mapFile maps nothing: files are read.
+// mapFile returns nil, so that files are read instead.
 func mapFile(*os.File, int64) (data []byte, unmap func([]byte) error) { return nil, nil }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// mapFile maps a file into memory, copy on write: changing a Dataset in place
-// never changes its file. It returns nil if the system refuses.
+// mapFile maps a file into memory, copy on write, so that changes to the data never change the
+// file. It returns nil if the system refuses.
 func mapFile(f *os.File, size int64) (data []byte, unmap func([]byte) error) {
 	if int64(int(size)) != size {
 		return nil, nil

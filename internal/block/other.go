@@ -6,14 +6,14 @@ import "os"
 
 const noReserve = 0 // these systems do not reserve memory for mappings
 
-// AdviseSoon does nothing where no such advice is taken.
+// AdviseSoon does nothing on this system.
 func AdviseSoon([]byte) {}
 
-// Forget does nothing where no such advice is taken.
+// Forget does nothing on this system.
 func Forget([]byte) {}
 
-// AdviseHuge does nothing where no such advice is taken.
+// AdviseHuge does nothing on this system.
 func AdviseHuge([]byte) {}
 
-// reserve gives a file its size.
+// reserve sets the size of a file.
 func reserve(f *os.File, size int64) error { return f.Truncate(size) }

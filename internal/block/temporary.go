@@ -6,15 +6,16 @@ import (
 	"os"
 )
 
-// Temporary is a file that no folder shows, where the system can do that, and that is gone when it is closed
-// or the process ends. Any number of goroutines may read and write it.
+// Temporary is a file that is removed when it is closed or the process ends. If the system supports
+// that, no folder lists the file. Any number of goroutines may read and write it.
 type Temporary struct {
 	file *os.File
-	left string // name to remove in the end, empty if it is removed
+	left string // name to remove in Close, empty if the name is already removed
 }
 
-// NewTemporary creates a file of the given size in a folder; an empty name means the system's folder for
-// temporary files. It reserves the disk space if the system supports that.
+// NewTemporary creates a file of the given size in a folder. An empty folder name means the
+// system's folder for temporary files. NewTemporary reserves the disk space if the system supports
+// that.
 func NewTemporary(folder string, size int64) (*Temporary, error) {
 	f, err := os.CreateTemp(folder, "listwise-*.tmp")
 	if err != nil {
@@ -22,10 +23,10 @@ func NewTemporary(folder string, size int64) (*Temporary, error) {
 	}
 	t := &Temporary{file: f}
 	if os.Remove(f.Name()) != nil {
-		t.left = f.Name() // some systems remove no open file
+		t.left = f.Name() // some systems cannot remove an open file
 	}
 	if err := reserve(f, max(size, 1)); err != nil {
-		_ = t.Close() // the error is told
+		_ = t.Close() // the caller gets err
 		if folder == "" {
 			err = fmt.Errorf("%w; set TMPDIR to a folder with more room", err)
 		}
@@ -34,11 +35,11 @@ func NewTemporary(folder string, size int64) (*Temporary, error) {
 	return t, nil
 }
 
-// File returns the file, to write to and to read.
+// File returns the open file.
 func (t *Temporary) File() *os.File { return t.file }
 
-// Map maps the file into memory; closing the mapping removes the file. name appears in errors. It returns
-// nil, and leaves the file, if the system refuses.
+// Map maps the file into memory. Closing the mapping removes the file. name appears in errors. If
+// the system refuses, Map returns nil and the file stays open.
 func (t *Temporary) Map(name string) *File {
 	info, err := t.file.Stat()
 	if err != nil {

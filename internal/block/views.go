@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// Files hold numbers in little-endian order.
+// Numbers in files are little-endian.
 
-// Float32s returns the little-endian numbers in b: the same memory if the processor is little-endian and b
-// aligned, else a copy.
+// Float32s returns the little-endian numbers in b. The result shares the memory of b if the
+// processor is little-endian and b is aligned. Otherwise it is a copy.
 func Float32s(b []byte) []float32 {
 	return view(b, New, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) })
 }
@@ -27,7 +27,8 @@ func Words(b []byte) []uint64 { return view(b, heap, binary.LittleEndian.Uint64)
 
 func heap[T any](n int) []T { return make([]T, n) }
 
-// view returns the numbers in b, or in new memory the numbers that one decodes from their bytes.
+// view returns the numbers in b. If it cannot share the memory of b, it allocates by memory and
+// decodes each number by one.
 func view[T any](b []byte, memory func(n int) []T, one func([]byte) T) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
@@ -42,7 +43,7 @@ func view[T any](b []byte, memory func(n int) []T, one func([]byte) T) []T {
 	return x
 }
 
-// Text returns bytes that do not change as a string in the same memory.
+// Text returns b as a string in the same memory. The caller must not change b afterwards.
 func Text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 func native(b []byte, align uintptr) bool {
@@ -58,8 +59,8 @@ func AppendFloat64s(b []byte, values []float64) []byte {
 	return b
 }
 
-// LittleEndian returns the values as the bytes of a file: the same memory where
-// the processor is little-endian, else a copy.
+// LittleEndian returns values as the bytes of a file. The result shares the memory of values if the
+// processor is little-endian. Otherwise it is a copy.
 func LittleEndian(values []float32) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 4*len(values))
@@ -71,17 +72,17 @@ func LittleEndian(values []float32) []byte {
 	return b
 }
 
-// Halves returns words as numbers of half their size, in the same memory.
+// Halves returns words as 32-bit integers in the same memory.
 func Halves(words []uint64) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
 }
 
-// Numbers returns words as float64, in the same memory.
+// Numbers returns words as float64s in the same memory.
 func Numbers(words []uint64) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
 }
 
-// Bytes returns the memory of words.
+// Bytes returns words as bytes in the same memory.
 func Bytes(words []uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
 }

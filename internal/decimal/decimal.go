@@ -1,5 +1,5 @@
-// Package decimal parses decimal numbers from text faster than strconv, with strconv's
-// results, correctly rounded. Start reading at [Short] and [Scan].
+// Package decimal parses decimal numbers from text faster than strconv. The results are correctly
+// rounded, as strconv's are. Start reading at [Short] and [Scan].
 package decimal
 
 import (
@@ -9,45 +9,45 @@ import (
 	"strconv"
 )
 
-// Decimal numbers are parsed here rather than by strconv because reading a file
-// is mostly that. The results are strconv's, correctly rounded; the grammar is
-// narrower: [+-] digits [. digits] [e [+-] digits], no hexadecimals, underscores
-// or names.
+// This package replaces strconv because parsing numbers takes most of the time of reading a file.
+// Its grammar is narrower: [+-] digits [. digits] [e [+-] digits]. It has no hexadecimal numbers,
+// underscores or names.
 
-// Padding is the number of bytes that must be readable behind any position from
-// which a number is parsed, so that eight digits can be loaded at once.
+// Padding is the number of bytes that must be readable after any position from which a number is
+// parsed. The functions load eight bytes at once.
 const Padding = 16
 
-// The numerals '0' … '9' are 0x30 … 0x39: XORed with these, eight bytes of text
-// become eight digits (and what is no digit becomes more than 9).
+// The characters '0' … '9' are 0x30 … 0x39. XOR with asciiZeros turns each of eight digit
+// characters into its digit, and any other byte into a number above 9.
 const asciiZeros = 0x3030303030303030
 
-// Load8 returns the eight bytes from b[p] on, the first as the lowest.
+// Load8 returns the eight bytes b[p:p+8] as a little-endian number.
 func Load8(b []byte, p int) uint64 { return binary.LittleEndian.Uint64(b[p : p+8]) }
 
-// leadingDigits returns how many of the eight bytes, from the lowest, are digits 0 … 9. Adding 0x76
-// carries a byte above 9 into its top bit. A carry out of a byte only disturbs higher bytes, after the
-// first that is no digit.
+// leadingDigits returns the number of bytes of x, from the lowest, before the first byte that is
+// not a digit. The bytes of x are characters XORed with '0'. Adding 0x76 carries a byte above 9
+// into its top bit. A carry out of a byte disturbs only higher bytes, which come after the first
+// byte that is not a digit.
 func leadingDigits(x uint64) int {
 	return bits.TrailingZeros64((x+0x7676767676767676|x)&0x8080808080808080) >> 3
 }
 
-// eightDigits returns the number whose digits are the bytes of x, the lowest byte first. One
-// multiplication each combines pairs, fours and all eight.
+// eightDigits returns the number whose digits are the bytes of x, the first digit in the lowest
+// byte. Three multiplications combine the digits into pairs, fours and the whole number.
 func eightDigits(x uint64) uint64 {
 	x = x * (10<<8 + 1) >> 8 & 0x00ff00ff00ff00ff
 	x = x * (100<<16 + 1) >> 16 & 0x0000ffff0000ffff
 	return x * (10000<<32 + 1) >> 32
 }
 
-// powersOf10 are the powers of ten that a float64 holds exactly.
+// powersOf10 are the powers of ten that a float64 represents exactly.
 var powersOf10 = [...]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// Number is mantissa·10^exponent, negated if negative. If more than 19 digits
-// were significant, the mantissa holds the first 19 and truncated is set.
+// Number is mantissa·10^exponent, negated if negative. If the number has more than 19 significant
+// digits, the mantissa has the first 19. truncated is set if another digit is not 0.
 type Number struct {
 	mantissa  uint64
 	exponent  int
@@ -55,7 +55,7 @@ type Number struct {
 	truncated bool
 }
 
-// Scan reads a decimal number from b[p:], which must end with a byte that cannot be part of a number. It
+// Scan reads a decimal number at b[p]. b must end with a byte that cannot be part of a number. Scan
 // returns the position after the number, or p if there is none.
 func Scan(b []byte, p int) (d Number, next int) {
 	i := p
@@ -81,8 +81,8 @@ func Scan(b []byte, p int) (d Number, next int) {
 	return d, i
 }
 
-// digits appends a run of digits to the mantissa, each digit multiplying the
-// number by 10^(1+step); significant counts the digits the mantissa holds.
+// digits appends a run of digits to the mantissa. Each digit multiplies the number by 10^(1+step);
+// step is 0 before the point and −1 after it. significant counts the digits in the mantissa.
 func (d *Number) digits(b []byte, i int, significant *int, step int) int {
 	for ; b[i]-'0' <= 9; i++ {
 		switch c := uint64(b[i] - '0'); {
@@ -100,7 +100,7 @@ func (d *Number) digits(b []byte, i int, significant *int, step int) int {
 	return i
 }
 
-// power reads the e of a number and what follows, if digits do.
+// power reads the e of a number and its exponent. It reads nothing if no digits follow the e.
 func (d *Number) power(b []byte, i int) int {
 	p := i + 1
 	negative := b[p] == '-'
@@ -123,9 +123,10 @@ func (d *Number) power(b []byte, i int) int {
 	return p
 }
 
-// approximate returns the number's magnitude with a relative error below 2^-51: a rounding each of the
-// mantissa, the product with the power and the truncated digits. exact means that mantissa and power were
-// exact, so that the result is correctly rounded. ok is false outside the range of powersOf10.
+// approximate returns the number's magnitude with a relative error below 2^-51. The mantissa, the
+// truncated digits and the product with the power each contribute one rounding. exact means that
+// mantissa and power were exact, so the result is correctly rounded. ok is false if powersOf10
+// lacks the power.
 func (d Number) approximate() (value float64, exact, ok bool) {
 	value = float64(d.mantissa)
 	exact = d.mantissa < 1<<53 && !d.truncated
@@ -140,12 +141,11 @@ func (d Number) approximate() (value float64, exact, ok bool) {
 	return value * powersOf10[d.exponent], exact, true
 }
 
-// Float32 returns the float32 nearest to the number, whose text is token;
-// infinite if it is too large.
+// Float32 returns the float32 nearest to the number, or an infinity if the number is too large.
+// token is the number's text.
 //
-// Rounding the approximation to float32 gives the right value unless a midpoint
-// between two float32 lies in reach of its error: then rounding twice could err,
-// and strconv decides.
+// Rounding the approximation to float32 is correct unless the midpoint of two float32 values is
+// within its error. In that case strconv decides.
 func (d Number) Float32(token []byte) float32 {
 	v, _, ok := d.approximate()
 	if !ok || nearMidpoint(v) {
@@ -157,10 +157,10 @@ func (d Number) Float32(token []byte) float32 {
 	return float32(v)
 }
 
-// nearMidpoint reports whether v lies within four units in its last place of the
-// middle between two normal float32, or outside their range.
+// nearMidpoint reports whether v is within four units in its last place of the midpoint of two
+// normal float32 values. It also returns true outside their range, except for 0.
 func nearMidpoint(v float64) bool {
-	const half, reach = 1 << 28, 4 // of the 29 bits that float32 has not
+	const half, reach = 1 << 28, 4 // of the 29 bits that float32 lacks
 	if v < 0x1p-126 || v > math.MaxFloat32 {
 		return v != 0
 	}
@@ -168,16 +168,16 @@ func nearMidpoint(v float64) bool {
 }
 
 func (d Number) slow32(token []byte) float32 {
-	v, _ := strconv.ParseFloat(string(token), 32) // an error means infinity, which the caller sees
+	v, _ := strconv.ParseFloat(string(token), 32) // an error means an infinity, which the caller detects
 	return float32(v)
 }
 
-// Float64 returns the float64 nearest to the number, whose text is token;
-// infinite if it is too large.
+// Float64 returns the float64 nearest to the number, or an infinity if the number is too large.
+// token is the number's text.
 func (d Number) Float64(token []byte) float64 {
 	v, exact, ok := d.approximate()
 	if !ok || !exact {
-		v, _ = strconv.ParseFloat(string(token), 64) // an error means infinity, which the caller sees
+		v, _ = strconv.ParseFloat(string(token), 64) // an error means an infinity, which the caller detects
 		return v
 	}
 	if d.negative {
@@ -186,10 +186,10 @@ func (d Number) Float64(token []byte) float64 {
 	return v
 }
 
-// Short reads a number of at most seven digits before the point and 18 altogether, without
-// exponent: nearly all there are in files and requests. It returns the position
-// behind it, or p if the number is of another kind. A loop over digits would
-// mispredict its end at every other number; here are no loops.
+// Short reads a number without exponent, of at most seven digits before the point and 18 in total.
+// Nearly all numbers in files and requests are of this form. Short returns the position after the
+// number, or p if the text has another form. A loop over digits would mispredict its end at every
+// other number, so Short has no loop.
 func Short(b []byte, p int) (v float32, next int) {
 	i := p
 	sign := uint32(0)
@@ -242,14 +242,13 @@ func Short(b []byte, p int) (v float32, next int) {
 	return math.Float32frombits(math.Float32bits(float32(f)) | sign), i
 }
 
-// scale are the powers of ten by which Short makes room for a fraction.
+// scale has the powers of ten that shift a mantissa before Short adds the fraction.
 var scale = [8]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}
 
-// Unit reads the commonest shape of a normalised feature, a digit, a point
-// and six digits, from the eight bytes w. ok is false if w has another shape.
+// Unit reads the most common form of a normalised feature from the eight bytes w: a digit, a point
+// and six digits. ok is false if w has another form.
 //
-// The seven digits are fewer than 2²⁴ and 10⁶ is a float32, so that one float32
-// division rounds correctly.
+// The seven digits are below 2²⁴, and 10⁶ is a float32, so one float32 division rounds correctly.
 func Unit(w uint64) (v float32, ok bool) {
 	x := w ^ 0x3030303030302e30
 	if (x+0x7676767676767f76|x)&0x8080808080808080 != 0 {

@@ -2,12 +2,13 @@ package elementary
 
 import "math"
 
-// Beta returns the regularised incomplete beta function I_x(a, b) for a, b > 0 and
-// 0 ≤ x ≤ 1; NaN for others. The relative error is below 1e-12·(1 + a + b)/100 or 1e-12,
-// whichever is more.
+// Beta returns the regularised incomplete beta function I_x(a, b) for a, b > 0 and 0 ≤ x ≤ 1, and
+// NaN for other arguments. The relative error is below the larger of 1e-12·(1 + a + b)/100 and
+// 1e-12.
 //
-// It is xᵃ(1−x)ᵇ/(a·B(a, b)) times the continued fraction of DLMF 8.17.22 by Lentz's method,
-// which converges fast where x < (a+1)/(a+b+2); beyond, 1 − I_{1−x}(b, a).
+// For x ≤ (a+1)/(a+b+2), it is xᵃ(1−x)ᵇ/(a·B(a, b)) times the continued fraction of DLMF 8.17.22,
+// which converges fast. Lentz's method evaluates the fraction. For larger x, it is 1 − I_{1−x}(b,
+// a).
 func Beta(a, b, x float64) float64 {
 	switch {
 	case !(a > 0 && b > 0 && x >= 0 && x <= 1):
@@ -52,9 +53,9 @@ func betaFraction(a, b, x float64) float64 {
 	return value
 }
 
-// BetaInverse returns the x with I_x(a, b) = p, for a, b > 0 and 0 ≤ p ≤ 1; NaN for others. It
-// halves the numbers between 0 and 1, by their bits so that small ones are as precise as
-// others, until two neighbours are left.
+// BetaInverse returns the x with I_x(a, b) = p, for a, b > 0 and 0 ≤ p ≤ 1, and NaN for other
+// arguments. It bisects the bit patterns of the float64s between 0 and 1 until two neighbours
+// remain. So small results have the same relative precision as large ones.
 func BetaInverse(a, b, p float64) float64 {
 	switch {
 	case !(a > 0 && b > 0 && p >= 0 && p <= 1):

@@ -2,8 +2,8 @@
 
 package elementary
 
-// The constants of exponential.go and logarithm.go, shared with the assembly of kernels; the generator
-// says what they are.
+// Constants of exponential.go and logarithm.go, which the assembly of package kernel shares. tools/kernelgen
+// documents them.
 const (
 	log2E        = 1.4426950408889634
 	ln2Hi        = 0.6931471803691238
@@ -16,8 +16,8 @@ const (
 	mantissaBits = 0xfffffffffffff
 )
 
-// expPolynomial approximates (eʳ − 1 − r)/r², |r| ≤ ln2/2; atanhPolynomial
-// (2·atanh(s)/s − 2)/s² as a polynomial in s², 0 ≤ s ≤ 1/3.
+// expPolynomial approximates (eʳ − 1 − r)/r² for |r| ≤ ln2/2. atanhPolynomial approximates
+// (2·atanh(s)/s − 2)/s² as a polynomial in s² for 0 ≤ s ≤ 1/3.
 var (
 	expPolynomial = [10]float64{
 		0.5000000000000016,
@@ -45,8 +45,8 @@ var (
 	}
 )
 
-// erfPolynomial approximates erf(x)/x in x², 0 ≤ x ≤ ½; erfcPolynomial
-// (1 + 2x)·exp(x²)·erfc(x) in (x − erfcCentre)/(x + erfcCentre), ½ ≤ x ≤ 28.
+// erfPolynomial approximates erf(x)/x as a polynomial in x² for 0 ≤ x ≤ ½. erfcPolynomial approximates
+// (1 + 2x)·exp(x²)·erfc(x) as a polynomial in (x − erfcCentre)/(x + erfcCentre) for ½ ≤ x ≤ 28.
 var (
 	erfPolynomial = [10]float64{
 		1.1283791670955126,

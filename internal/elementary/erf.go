@@ -2,15 +2,15 @@ package elementary
 
 import "math"
 
-// Erfc returns the complementary error function 1 − erf(x). The error is below four units in
-// the last place where the result is at least 1e-300, and absolutely below 1e-302 beyond.
+// Erfc returns the complementary error function 1 − erf(x). The error is below four units in the
+// last place if the result is at least 1e-300. Smaller results have an absolute error below 1e-302.
 //
-// Up to ½ it is 1 − x·p(x²), p being erfPolynomial; above,
+// For 0 ≤ x ≤ ½, erfc(x) = 1 − x·p(x²), where p is erfPolynomial. Above ½,
 //
 //	erfc(x) = exp(−x²)·q(t)/(1 + 2x), t = (x − c)/(x + c), c = erfcCentre,
 //
-// q being erfcPolynomial (Shepherd and Laframboise, Mathematics of Computation 36, 1981), with
-// x² in two parts; and erfc(−x) = 2 − erfc(x).
+// where q is erfcPolynomial (Shepherd and Laframboise, Mathematics of Computation 36, 1981). x² is
+// computed in two parts. erfc(−x) = 2 − erfc(x).
 func Erfc(x float64) float64 {
 	switch {
 	case x != x:
@@ -45,8 +45,8 @@ func erfcAboveHalf(x float64) float64 {
 	return float64(math.FMA(e, -lost, e)*q) / (1 + (x + x))
 }
 
-// Erfinv returns the number whose error function is p, for −1 < p < 1; ±Inf at the ends and
-// NaN beyond. The error is what eight units in the last place of p make.
+// Erfinv returns the inverse of the error function at p, for −1 < p < 1. It returns ±Inf at the
+// ends and NaN outside. The error is at most the effect of eight units in the last place of p.
 func Erfinv(p float64) float64 {
 	switch {
 	case p != p || math.Abs(p) > 1:
@@ -63,9 +63,9 @@ func Erfinv(p float64) float64 {
 	return Erfcinv(1 - p)
 }
 
-// Erfcinv returns the number whose complementary error function is p, for 0 < p < 2; +Inf
-// and −Inf at the ends and NaN beyond. The error is what eight units in the last place of p
-// make, for p from 1e-300.
+// Erfcinv returns the inverse of the complementary error function at p, for 0 < p < 2. It returns
+// +Inf for 0, −Inf for 2 and NaN outside. For p ≥ 1e-300, the error is at most the effect of eight
+// units in the last place of p.
 func Erfcinv(p float64) float64 {
 	switch {
 	case p != p || p < 0 || p > 2:
@@ -78,7 +78,7 @@ func Erfcinv(p float64) float64 {
 	return halley(winitzki(Log(float64(p*(2-p)))), func(x float64) float64 { return p - Erfc(x) })
 }
 
-// winitzki returns the inverse of the error function to two digits, given log(1 − erf²) (S.
+// winitzki returns the inverse of the error function to two digits, given l = log(1 − erf²) (S.
 // Winitzki, A handy approximation for the error function and its inverse, 2008).
 func winitzki(l float64) float64 {
 	const a = 0.147
@@ -86,7 +86,8 @@ func winitzki(l float64) float64 {
 	return math.Sqrt(math.Sqrt(float64(b*b)-l/a) - b)
 }
 
-// halley returns where the error function less its aim, over, is zero; a step trebles the digits.
+// halley refines x to a zero of over by Halley's method. over is the error function minus its
+// target. A step triples the number of correct digits.
 func halley(x float64, over func(float64) float64) float64 {
 	for range 4 {
 		step := float64(float64(over(x)*(math.SqrtPi/2)) * Exp(float64(x*x)))

@@ -2,17 +2,17 @@ package elementary
 
 import "math"
 
-// Exp returns eˣ. The error is at most one unit in the last place, subnormal results
-// included; above 709.78 the result is +Inf, below −745.13 zero, and NaN for NaN.
+// Exp returns eˣ. The error is at most one unit in the last place, also for subnormal results. Exp
+// returns +Inf above 709.78, 0 below −745.13 and NaN for NaN.
 //
-// With k = x/ln2 rounded to an integer and r = x − k·ln2, in two steps so that nothing of
-// k·ln2 is lost,
+// k is x/ln2 rounded to an integer, and r = x − k·ln2. r is computed in two steps, so that no bit
+// of k·ln2 is lost. Then
 //
 //	eˣ = 2^k·(1 + (r + r²·p(r))),
 //
-// where p is expPolynomial. Adding expMagic leaves k + 2046 in the low bits of t. Its halves become the
-// exponents of two factors, so that a result too small for one normal factor is rounded once. At expLow
-// both factors are 0, which is faster than a product that underflows.
+// where p is expPolynomial. Adding expMagic puts k + 2046 into the low bits of t. Its halves become
+// the exponents of two factors, so that a result too small for one normal factor is rounded once.
+// At expLow both factors are 0, which is faster than a product that underflows.
 func Exp(x float64) float64 {
 	if x > expHigh {
 		x = expHigh
@@ -27,13 +27,13 @@ func Exp(x float64) float64 {
 	return scale(1+lessOne(r), t)
 }
 
-// lessOne returns eʳ − 1 for |r| ≤ ln2/2.
+// lessOne returns eʳ − 1, for |r| ≤ ln2/2.
 func lessOne(r float64) float64 {
 	r2 := float64(r * r)
 	return math.FMA(evenOdd(&expPolynomial, r, r2), r2, r)
 }
 
-// scale returns p·2^k, where t has the low bits of k + 2046.
+// scale returns p·2^k, where the low bits of t are k + 2046.
 func scale(p, t float64) float64 {
 	bits := math.Float64bits(t)
 	half := bits >> 1
@@ -51,8 +51,8 @@ func evenOdd(c *[10]float64, z, z2 float64) float64 {
 	return math.FMA(odd, z, even)
 }
 
-// Exp2 returns 2ˣ, exactly where x is an integer. The error is below one and a half units in
-// the last place.
+// Exp2 returns 2ˣ. It is exact if x is an integer. Otherwise the error is below one and a half
+// units in the last place.
 func Exp2(x float64) float64 {
 	if x > 1024 {
 		x = 1024
@@ -67,11 +67,11 @@ func Exp2(x float64) float64 {
 	return scale(1+(lessOne(r)+low), t)
 }
 
-// Expm1 returns eˣ − 1, to full relative precision where x is small. The error is below two
-// units in the last place.
+// Expm1 returns eˣ − 1 with full relative precision for small x. The error is below two units in
+// the last place.
 //
-// With k and r as in [Exp], eˣ − 1 = 2^k·(eʳ − 1) + (2^k − 1), whose second term is exact
-// where the sum could lose anything.
+// With k and r as in [Exp], eˣ − 1 = 2^k·(eʳ − 1) + (2^k − 1). The second term is exact whenever
+// the sum cancels digits.
 func Expm1(x float64) float64 {
 	switch {
 	case x > 40:

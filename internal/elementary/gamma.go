@@ -2,15 +2,15 @@ package elementary
 
 import "math"
 
-// LogGamma returns log Γ(x) for x > 0, +Inf for 0 and NaN below. The error is below 2e-14
-// times the larger of 1 and the result's size, of integers below 2e-15 times.
+// LogGamma returns log Γ(x) for x > 0, +Inf for 0 and NaN below. The error is below ε times the
+// larger of 1 and the result's magnitude, where ε is 2e-15 for integers and 2e-14 otherwise.
 //
-// An integer of at most 171 is the logarithm of a product. Others below 16 are raised by
-// Γ(x) = Γ(x+n)/(x·(x+1)⋯(x+n−1)); from 16 on, Stirling's series
+// For an integer of at most 171, LogGamma is the logarithm of a product. For other x below 16, it
+// uses Γ(x) = Γ(x+n)/(x·(x+1)⋯(x+n−1)). From 16 on, the first seven terms of Stirling's series
 //
 //	log Γ(x) = (x − ½)·log x − x + ½·log 2π + Σ_j B_2j/(2j·(2j−1)·x^(2j−1))
 //
-// has an error below 1e-17 with its first seven terms.
+// have an error below 1e-17.
 func LogGamma(x float64) float64 {
 	switch {
 	case x != x || x < 0:

@@ -2,9 +2,9 @@ package elementary
 
 import "math"
 
-// Pow returns xʸ, with the special cases of math.Pow. It is exact where y is an integer of
-// at most 64 and the power has at most 53 bits; otherwise the error is below
-// 2 + |y·log x|/8 units in the last place, for |y| ≤ 64 an integer below |y|.
+// Pow returns xʸ, with the special cases of math.Pow. The error depends on y. If y is an integer
+// and |y| ≤ 64, the result is exact if it needs at most 53 bits, and otherwise the error is below
+// |y| units in the last place. For other y, the error is below 2 + |y·log x|/8 units.
 func Pow(x, y float64) float64 {
 	switch {
 	case x == 0 || x != x || y != y || math.IsInf(x, 0) || math.IsInf(y, 0):
@@ -19,7 +19,7 @@ func Pow(x, y float64) float64 {
 	return positivePower(math.Abs(x), y)
 }
 
-// integerPower multiplies by the binary digits of |n|.
+// integerPower returns xⁿ by repeated squaring.
 func integerPower(x float64, n int) float64 {
 	result, left := 1.0, max(n, -n)
 	for square := x; left > 0; square = float64(square * square) {
@@ -34,7 +34,8 @@ func integerPower(x float64, n int) float64 {
 	return result
 }
 
-// positivePower returns exp(y·log x) with the logarithm, and its product with y, in two parts.
+// positivePower returns exp(y·log x). The logarithm and its product with y are computed in two
+// parts.
 func positivePower(x, y float64) float64 {
 	high, low := logParts(x)
 	p := float64(y * high)
@@ -49,8 +50,8 @@ func positivePower(x, y float64) float64 {
 	return math.FMA(e, rest, e)
 }
 
-// logParts returns log x of a positive finite number as a sum. The first term has 53 bits, the whole about
-// 58. It uses log(1+f) = 2s + s³·p(s²) with s = f/(2+f) in two parts.
+// logParts returns log x of a positive finite number as a sum of two terms. high has 53 bits, and
+// the sum about 58. logParts uses log(1+f) = 2s + s³·p(s²), with s = f/(2+f) in two parts.
 func logParts(x float64) (high, low float64) {
 	k, f := split(x)
 	d := 2 + f
@@ -65,7 +66,7 @@ func logParts(x float64) (high, low float64) {
 	return add(high, low)
 }
 
-// add returns a + b rounded, and what rounding took.
+// add returns a + b rounded, and the rounding error.
 func add(a, b float64) (sum, lost float64) {
 	sum = a + b
 	t := sum - a

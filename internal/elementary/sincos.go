@@ -2,19 +2,19 @@ package elementary
 
 import "math"
 
-// π/2 in three parts, of which the first two have trailing zeros, so that their products with
-// integers of at most 20 bits are exact.
+// π/2 as a sum of three parts. The first two have trailing zeros, so their products with integers
+// of at most 20 bits are exact.
 const (
 	halfPiHigh   = 0x1.921fb544p+00
 	halfPiMiddle = 0x1.0b4611a6p-34
 	halfPiLow    = 0x1.3198a2e037073p-69
 )
 
-// Sincos returns sin x and cos x for |x| ≤ 2²⁰, and NaN beyond. The error is below two units in
-// the last place, and absolutely below 1e-20 where that is more.
+// Sincos returns sin x and cos x for |x| ≤ 2²⁰, and NaN beyond. The error is below the larger of
+// two units in the last place and 1e-20.
 //
-// With k = x/(π/2) rounded and r the rest, both are Taylor's series in r, |r| ≤ π/4, in the
-// order and with the signs of the quadrant k.
+// Let k be x/(π/2) rounded and r = x − k·π/2, so |r| ≤ π/4. Sincos computes the Taylor series of
+// sin r and cos r. The quadrant k decides which is the sine, and the signs.
 func Sincos(x float64) (sin, cos float64) {
 	if !(math.Abs(x) <= 1<<20) {
 		return math.NaN(), math.NaN()

@@ -2,12 +2,12 @@ package kernel
 
 import "math"
 
-// Adam makes a step of the rule of that name, element by element:
+// Adam makes one step of the optimizer Adam, element by element:
 //
 //	m ← β₁m + (1−β₁)g    v ← β₂v + (1−β₂)g²    x ← x − rate·m/(√v + ε)
 //
-// All slices have the same length. Each operation is rounded as written, but the sums
-// for m and v with their first product in one.
+// All slices have the same length. Each operation is rounded as written, except that β₁m and β₂v
+// are added by fused multiply-add.
 func Adam(x, grad, m, v []float64, beta1, beta2, rate, epsilon float64) {
 	mustMatch(len(grad), len(x))
 	mustMatch(len(m), len(x))

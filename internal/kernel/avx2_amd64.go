@@ -4,256 +4,256 @@
 
 package kernel
 
-// dotAVX2 is dotGo; y is at least as long as x.
+// dotAVX2 implements dotGo. y must be at least as long as x.
 //
 //go:noescape
 func dotAVX2(x []float64, y []float64) float64
 
-// dot32AVX2 is dot32Go; w is at least as long as x.
+// dot32AVX2 implements dot32Go. w must be at least as long as x.
 //
 //go:noescape
 func dot32AVX2(x []float32, w []float64) float64
 
-// gemvAVX2 is gemvGo; x has len(dst) rows of len(w).
+// gemvAVX2 implements gemvGo. x has len(dst) rows of len(w) columns.
 //
 //go:noescape
 func gemvAVX2(dst []float64, x []float32, w []float64)
 
-// gemvTAVX2 is gemvTGo; x has len(lambda) rows of len(grad). From next on it fetches
-// as many bytes as x has, about; any address will do.
+// gemvTAVX2 implements gemvTGo. x has len(lambda) rows of len(grad) columns. It prefetches about as
+// many bytes as x has, from next on. next may be any address.
 //
 //go:noescape
 func gemvTAVX2(grad []float64, x []float32, lambda []float64, next *float32)
 
-// gemm2AVX2 is gemmGo for 2 vectors of columns elements each.
+// gemm2AVX2 implements gemmGo for 2 vectors of columns elements each.
 //
 //go:noescape
 func gemm2AVX2(dst []float64, x []float32, w []float64, rows int, columns int)
 
-// gemm3AVX2 is gemmGo for 3 vectors of columns elements each.
+// gemm3AVX2 implements gemmGo for 3 vectors of columns elements each.
 //
 //go:noescape
 func gemm3AVX2(dst []float64, x []float32, w []float64, rows int, columns int)
 
-// gemmRow4AVX2 is gemmGo for a single row and 4 vectors.
+// gemmRow4AVX2 implements gemmGo for a single row and 4 vectors.
 //
 //go:noescape
 func gemmRow4AVX2(dst []float64, x []float32, w []float64)
 
-// gemmRow6AVX2 is gemmGo for a single row and 6 vectors.
+// gemmRow6AVX2 implements gemmGo for a single row and 6 vectors.
 //
 //go:noescape
 func gemmRow6AVX2(dst []float64, x []float32, w []float64)
 
-// gemmT2AVX2 is gemmTGo for 2 vectors of rows elements each. rows > 0.
+// gemmT2AVX2 implements gemmTGo for 2 vectors of rows elements each. rows must be positive.
 //
 //go:noescape
 func gemmT2AVX2(grad []float64, x []float32, delta []float64, rows int, columns int)
 
-// gemmT3AVX2 is gemmTGo for 3 vectors of rows elements each. rows > 0.
+// gemmT3AVX2 implements gemmTGo for 3 vectors of rows elements each. rows must be positive.
 //
 //go:noescape
 func gemmT3AVX2(grad []float64, x []float32, delta []float64, rows int, columns int)
 
-// gemmT5AVX2 is gemmTGo for 5 vectors of rows elements each. rows > 0.
+// gemmT5AVX2 implements gemmTGo for 5 vectors of rows elements each. rows must be positive.
 //
 //go:noescape
 func gemmT5AVX2(grad []float64, x []float32, delta []float64, rows int, columns int)
 
-// axpyAVX2 is axpyGo; y is at least as long as x.
+// axpyAVX2 implements axpyGo. y must be at least as long as x.
 //
 //go:noescape
 func axpyAVX2(a float64, x []float64, y []float64)
 
-// addAVX2 is addGo; x is at least as long as dst.
+// addAVX2 implements addGo. x must be at least as long as dst.
 //
 //go:noescape
 func addAVX2(dst []float64, x []float64)
 
-// scaleAVX2 is scaleGo.
+// scaleAVX2 implements scaleGo.
 //
 //go:noescape
 func scaleAVX2(a float64, x []float64)
 
-// adamAVX2 is adamGo; all slices are as long as x.
+// adamAVX2 implements adamGo. All slices must have the length of x.
 //
 //go:noescape
 func adamAVX2(x []float64, grad []float64, m []float64, v []float64, beta1 float64, beta2 float64, rate float64, epsilon float64)
 
-// sumAVX2 is sumGo.
+// sumAVX2 implements sumGo.
 //
 //go:noescape
 func sumAVX2(x []float64) float64
 
-// maxAVX2 is maxGo.
+// maxAVX2 implements maxGo.
 //
 //go:noescape
 func maxAVX2(x []float64) float64
 
-// expAVX2 is expGo; dst is at least as long as x.
+// expAVX2 implements expGo. dst must be at least as long as x.
 //
 //go:noescape
 func expAVX2(dst []float64, x []float64)
 
-// expSumAVX2 is expSumGo; dst is at least as long as x.
+// expSumAVX2 implements expSumGo. dst must be at least as long as x.
 //
 //go:noescape
 func expSumAVX2(dst []float64, x []float64, shift float64) float64
 
-// sumExpAVX2 is sumExpGo.
+// sumExpAVX2 implements sumExpGo.
 //
 //go:noescape
 func sumExpAVX2(x []float64, shift float64) float64
 
-// expPlusAVX2 is expPlusGo; dst and y are at least as long as x.
+// expPlusAVX2 implements expPlusGo. dst and y must be at least as long as x.
 //
 //go:noescape
 func expPlusAVX2(dst []float64, x []float64, a float64, y []float64)
 
-// softplusAVX2 is softplusGo; dst is at least as long as x.
+// softplusAVX2 implements softplusGo. dst must be at least as long as x.
 //
 //go:noescape
 func softplusAVX2(dst []float64, x []float64)
 
-// logisticAVX2 is logisticGo; dst is at least as long as x.
+// logisticAVX2 implements logisticGo. dst must be at least as long as x.
 //
 //go:noescape
 func logisticAVX2(dst []float64, x []float64)
 
-// logAVX2 is logGo; dst is at least as long as x.
+// logAVX2 implements logGo. dst must be at least as long as x.
 //
 //go:noescape
 func logAVX2(dst []float64, x []float64)
 
-// logisticRowAVX2 is logisticRowGo; grad is at least as long as e.
+// logisticRowAVX2 implements logisticRowGo. grad must be at least as long as e.
 //
 //go:noescape
 func logisticRowAVX2(a float64, e []float64, grad []float64) (u float64, k int64, probSum float64)
 
-// logisticRowsAVX2 is logisticRowsGo; there is a row.
+// logisticRowsAVX2 implements logisticRowsGo for at least one row.
 //
 //go:noescape
 func logisticRowsAVX2(a []float64, e []float64, grad []float64, from []int32) (u float64, k int64)
 
-// slopeRowAVX2 is slopeRowGo; grad is at least as long as e.
+// slopeRowAVX2 implements slopeRowGo. grad must be at least as long as e.
 //
 //go:noescape
 func slopeRowAVX2(a float64, c float64, e []float64, grad []float64) float64
 
-// gatherDiffAVX2 is gatherDiffGo; the indices are in range.
+// gatherDiffAVX2 implements gatherDiffGo. The indices must be in range.
 //
 //go:noescape
 func gatherDiffAVX2(dst []float64, a float64, s []float64, plus []uint16, minus []uint16)
 
-// prefixDiffAVX2 is prefixDiffGo, taking row elements at a time, width or a multiple of it;
-// the indices are in range. If width is less than four, so is row. There is a pair.
+// prefixDiffAVX2 implements prefixDiffGo for at least one pair. The indices must be in range. It processes
+// row elements at a time. row is a multiple of width, and equal to width unless width is a multiple of four.
 //
 //go:noescape
 func prefixDiffAVX2(e []float64, a float64, s []float64, plus []uint16, minus []uint16, width int, row int)
 
-// addListsAVX2 is addListsGo; the indices are in range and no group is empty.
+// addListsAVX2 implements addListsGo. The indices must be in range, and no group may be empty.
 //
 //go:noescape
 func addListsAVX2(dst []float64, c []float64, at []uint16, steps []int32)
 
-// scanRowsAVX2 adds to each of rows rows, the first at first and each stride bytes
-// from the one before, the row before it; all have width columns. rows > 0.
+// scanRowsAVX2 adds to each row the row before it. The first row is at first, and each row begins stride
+// bytes after the row before. There are rows rows, at least one, of width columns.
 //
 //go:noescape
 func scanRowsAVX2(first *float64, stride int, rows int, width int)
 
-// codesAVX512 is codesGo for n numbers and count cuts; there is one of each at least.
+// codesAVX512 implements codesGo for n numbers and count cuts, at least one of each.
 //
 //go:noescape
 func codesAVX512(dst *uint8, x *float32, cuts *float32, n int, count int)
 
-// addForestAVX512 is addForestGo for count trees and groups times 8 documents; there is one of each at least.
+// addForestAVX512 implements addForestGo for count trees and 8·groups documents. count and groups are at least 1.
 //
 //go:noescape
 func addForestAVX512(dst *float64, values *float64, codes *uint8, splits *uint32, trees *uint32, count int, groups int)
 
-// codesAVX2 is codesGo for blocks times 32 numbers and count cuts; there is one of each at least.
+// codesAVX2 implements codesGo for 32·blocks numbers and count cuts. blocks and count are at least 1.
 //
 //go:noescape
 func codesAVX2(dst *uint8, x *float32, cuts *float32, blocks int, count int)
 
-// addForestAVX2 is addForestGo for count trees and groups times 8 documents; there is one of each at least.
+// addForestAVX2 implements addForestGo for count trees and 8·groups documents. count and groups are at least 1.
 //
 //go:noescape
 func addForestAVX2(dst *float64, values *float64, codes *uint8, splits *uint32, trees *uint32, count int, groups int)
 
-// divisionBoundAVX2 is divisionBoundGo; the length of sums is a multiple of 8, at least that.
+// divisionBoundAVX2 implements divisionBoundGo. len(sums) must be a positive multiple of 8.
 //
 //go:noescape
 func divisionBoundAVX2(sums []uint64, left uint64, total uint64, l2 float32, least float32) float32
 
-// subtractAVX2 is subtractGo; the length of both is a multiple of 8, at least that.
+// subtractAVX2 implements subtractGo. The length of both slices must be a positive multiple of 8.
 //
 //go:noescape
 func subtractAVX2(dst []uint64, x []uint64)
 
-// columnsAVX2 is columnsGo for n rows and columns of width words; there is one of each at least.
+// columnsAVX2 implements columnsGo for n rows and width columns, at least one of each.
 //
 //go:noescape
 func columnsAVX2(dst *uint64, apart int, matrix *uint64, stride int, width int, rows *uint32, n int)
 
-// codesOfManyAVX512 is codesGo for n numbers, at least one, and cuts with infinity behind them.
+// codesOfManyAVX512 implements codesGo for n numbers, at least one. Infinities must follow the last cut.
 //
 //go:noescape
 func codesOfManyAVX512(dst *uint8, x *float32, cuts *[256]float32, n int)
 
-// withoutAVX512 is withoutGo for n words, a multiple of 8.
+// withoutAVX512 implements withoutGo for n words. n must be a positive multiple of 8.
 //
 //go:noescape
 func withoutAVX512(words *uint64, kept *uint64, values *uint64, n int, word uint64) (left int, dropped uint64)
 
-// addSwapsAVX2 is addSwapsGo of n pairs, a multiple of 4, at least that. sums are the three of SwapSums.
+// addSwapsAVX2 implements addSwapsGo for n pairs. n must be a positive multiple of 4. sums points to the fields of SwapSums.
 //
 //go:noescape
 func addSwapsAVX2(sums *float64, lambda *float64, second *float64, losses *float64, e *float64, n int, sigma float64, ease float64, upper float64)
 
-// divideByGapsAVX2 is divideByGapsGo of n numbers, a multiple of 4, at least that.
+// divideByGapsAVX2 implements divideByGapsGo for n numbers. n must be a positive multiple of 4.
 //
 //go:noescape
 func divideByGapsAVX2(x *float64, scores *float64, n int, top float64, least float64)
 
-// expAVX512 is expGo; dst is at least as long as x.
+// expAVX512 implements expGo. dst must be at least as long as x.
 //
 //go:noescape
 func expAVX512(dst []float64, x []float64)
 
-// softplusAVX512 is softplusGo; dst is at least as long as x.
+// softplusAVX512 implements softplusGo. dst must be at least as long as x.
 //
 //go:noescape
 func softplusAVX512(dst []float64, x []float64)
 
-// logisticAVX512 is logisticGo; dst is at least as long as x.
+// logisticAVX512 implements logisticGo. dst must be at least as long as x.
 //
 //go:noescape
 func logisticAVX512(dst []float64, x []float64)
 
-// logAVX512 is logGo; dst is at least as long as x.
+// logAVX512 implements logGo. dst must be at least as long as x.
 //
 //go:noescape
 func logAVX512(dst []float64, x []float64)
 
-// expPlusAVX512 is expPlusGo; dst and y are at least as long as x.
+// expPlusAVX512 implements expPlusGo. dst and y must be at least as long as x.
 //
 //go:noescape
 func expPlusAVX512(dst []float64, x []float64, a float64, y []float64)
 
-// expSumAVX512 is expSumGo; dst is at least as long as x.
+// expSumAVX512 implements expSumGo. dst must be at least as long as x.
 //
 //go:noescape
 func expSumAVX512(dst []float64, x []float64, shift float64) float64
 
-// sumExpAVX512 is sumExpGo.
+// sumExpAVX512 implements sumExpGo.
 //
 //go:noescape
 func sumExpAVX512(x []float64, shift float64) float64
 
-// expWalksAVX512 sets e to what Pairs.ExpWalks does, of two rows at least; the indices are in range, and there is room for
-// eight more of them, in range too, after the last.
+// expWalksAVX512 sets e as Pairs.ExpWalks does, for at least two rows. The indices must be in range. plus and minus
+// must have eight more valid indices after their ends.
 //
 //go:noescape
 func expWalksAVX512(e []float64, a float64, s []float64, plus []uint16, minus []uint16, b float64, y []float64, kept []uint8, width int)

@@ -2,6 +2,6 @@
 
 package kernel
 
-// useAVX512 is whether the 512-bit loops are used where the processor has them; the build tag
-// noavx512 leaves them out, and so does the environment's GODEBUG=cpu.avx512f=off.
+// useAVX512 reports whether the build includes the AVX-512 assembly. The build tag noavx512
+// excludes the assembly. The environment variable GODEBUG=cpu.avx512f=off disables it at run time.
 const useAVX512 = true

@@ -1,7 +1,7 @@
 package kernel
 
-// Codes sets dst[i] to the number of cuts below x[i], 0 for NaN. There are at most 255 cuts,
-// in ascending order, none NaN.
+// Codes sets dst[i] to the code of x[i]: the number of cuts that are less than x[i], and 0 for NaN.
+// cuts has at most 255 elements in ascending order, none of them NaN.
 func Codes(dst []uint8, x, cuts []float32) {
 	mustMatch(len(dst), len(x))
 	if len(cuts) > 255 {
@@ -10,7 +10,7 @@ func Codes(dst []uint8, x, cuts []float32) {
 	codes(dst, x, cuts)
 }
 
-// codesGo searches without branches, which no processor could predict.
+// codesGo is a binary search without branches, because the branches would be unpredictable.
 func codesGo(dst []uint8, x, cuts []float32) {
 	if len(cuts) == 0 {
 		clear(dst)

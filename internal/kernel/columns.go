@@ -1,8 +1,9 @@
 package kernel
 
-// Columns copies words of rows of a matrix to columns: dst[k·apart+i] is word k, of width ones, of
-// row rows[i], which begins at matrix[rows[i]·stride]. Rows may overlap, columns may not: apart is
-// at least the number of rows.
+// Columns copies the first width words of selected rows of a matrix to columns of dst. Row r of the
+// matrix begins at matrix[r·stride], and column k begins at dst[k·apart]. Columns sets
+// dst[k·apart+i] to word k of row rows[i]. apart must be at least the number of rows, so that
+// columns do not overlap. The rows of the matrix may overlap.
 func Columns(dst []uint64, apart int, matrix []uint64, stride, width int, rows []uint32) {
 	if len(rows) == 0 || width <= 0 {
 		return
@@ -15,7 +16,7 @@ func Columns(dst []uint64, apart int, matrix []uint64, stride, width int, rows [
 	copyColumns(dst, apart, matrix, stride, width, rows)
 }
 
-// largest returns the largest of some numbers, at least one.
+// largest returns the largest element of rows, which must not be empty.
 func largest(rows []uint32) uint32 {
 	most := rows[0]
 	for _, r := range rows[1:] {

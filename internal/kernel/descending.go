@@ -1,9 +1,9 @@
 package kernel
 
-// SortDescending sorts keys in descending order, and values along with them;
-// equal keys keep their order. The work slices have the length of keys. It is a
-// merge sort without comparison functions or allocation, since the losses that
-// sort do so at every evaluation.
+// SortDescending sorts keys in descending order and applies the same permutation to values. Equal
+// keys keep their order. The work slices have the length of keys, and SortDescending overwrites
+// them. Some losses sort at every evaluation, so SortDescending avoids comparison functions and
+// allocation.
 func SortDescending(keys, values, workKeys, workValues []float64) {
 	const run = 8
 	n := len(keys)
@@ -24,7 +24,8 @@ func SortDescending(keys, values, workKeys, workValues []float64) {
 	}
 }
 
-// InsertDescending is [SortDescending] by insertion, for short lists.
+// InsertDescending sorts keys and values as [SortDescending] does, by insertion, which is faster
+// for short lists.
 func InsertDescending(keys, values []float64) {
 	for i := 1; i < len(keys); i++ {
 		k, v := keys[i], values[i]
@@ -36,9 +37,9 @@ func InsertDescending(keys, values []float64) {
 	}
 }
 
-// MergeDescending merges the descending runs before and from mid of (k, v) to
-// (dk, dv). Which run is next is unpredictable, so the choice is written without a
-// branch.
+// MergeDescending merges the two descending runs k[:mid] and k[mid:] into dk, and their values from
+// v into dv. Equal keys keep their order. The inner loop chooses the run without a branch, because
+// the branch would be unpredictable.
 func MergeDescending(dk, dv, k, v []float64, mid int) {
 	v, dk, dv = v[:len(k)], dk[:len(k)], dv[:len(k)]
 	i, j, o := 0, mid, 0
@@ -59,8 +60,8 @@ func MergeDescending(dk, dv, k, v []float64, mid int) {
 	copy(dv[o:], v[j:])
 }
 
-// AverageTies replaces every element of x by the mean over the elements with the
-// same key; equal keys are adjacent.
+// AverageTies replaces each element of x by the mean of the elements with the same key. Equal keys
+// must be adjacent.
 func AverageTies(x, keys []float64) {
 	for from := 0; from < len(keys); {
 		to := from + 1

@@ -9,12 +9,12 @@ import (
 )
 
 // haveAVX2 reports whether the processor and the operating system support AVX2 and fused
-// multiply-add. Another instruction set gets a variable of its own and a case before this
-// one's in the functions below.
+// multiply-add. To support another instruction set, add a variable like haveAVX2 and, in the
+// functions below, a case before the case of AVX2.
 var haveAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 
-// haveAVX512 reports whether they support the 512-bit instructions of the exponentials and of the loops over bytes,
-// and may be used.
+// haveAVX512 reports whether the AVX-512 code may be used: the build includes it, and both the
+// processor and the operating system support its instructions.
 var haveAVX512 = useAVX512 && haveAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasBMI2
 
 func dot(x, y []float64) float64 {
@@ -47,8 +47,8 @@ func gemvT(grad []float64, x []float32, lambda []float64, next *float32) {
 	gemvTGo(grad, x, lambda)
 }
 
-// gemm passes all rows with two or three vectors at a time. For a single row it takes one vector for each
-// free register.
+// gemm multiplies all rows of x by two or three vectors per pass over x. If x has a single row, a
+// pass multiplies the row by up to six vectors.
 func gemm(dst []float64, x []float32, w []float64, rows, columns int) {
 	if !haveAVX2 {
 		gemmGo(dst, x, w, rows, columns)
@@ -76,7 +76,7 @@ func gemm(dst []float64, x []float32, w []float64, rows, columns int) {
 	}
 }
 
-// gemmT takes up to five vectors at a time.
+// gemmT adds the products of up to five vectors in each pass over x.
 func gemmT(grad []float64, x []float32, delta []float64, rows, columns int) {
 	if !haveAVX2 {
 		gemmTGo(grad, x, delta, rows, columns)
@@ -253,7 +253,7 @@ func gatherDiff(dst []float64, a float64, s []float64, plus, minus []uint16) {
 
 func prefixDiff(e []float64, a float64, s []float64, plus, minus []uint16, width int) {
 	if haveAVX2 {
-		// Columns in fours keep a vector within a row's reach of the row before.
+		// A vector must not reach beyond one row unless rows have a multiple of four columns.
 		row := width
 		if width%4 == 0 {
 			row = len(plus)
@@ -264,7 +264,8 @@ func prefixDiff(e []float64, a float64, s []float64, plus, minus []uint16, width
 	prefixDiffGo(e, a, s, plus, minus, width)
 }
 
-// expWalks returns whether there is a loop for it.
+// expWalks computes Pairs.ExpWalks and returns true. It returns false, and changes nothing, if no
+// assembly is available for these arguments.
 func expWalks(e []float64, a float64, s []float64, plus, minus []uint16, b float64, y []float64, kept Kept) bool {
 	if !haveAVX512 || len(plus) == 0 {
 		return false
@@ -289,7 +290,8 @@ func suffixRows(e []float64, width int) {
 	suffixRowsGo(e, width)
 }
 
-// manyCuts is the number of cuts from which a search is faster than comparing with all.
+// manyCuts is the number of cuts above which a binary search is faster than a comparison with every
+// cut.
 const manyCuts = 80
 
 func codes(dst []uint8, x, cuts []float32) {
@@ -323,7 +325,7 @@ func addForest(f *Forest, dst, values []float64, codes []uint8, work []uint64) {
 		copy(all[:], dst)
 		sums = all[:]
 	}
-	var split, column = new(uint32), new(uint8) // of trees without splits
+	var split, column = new(uint32), new(uint8) // for a forest without splits
 	if len(f.splits) > 0 {
 		split, column = &f.splits[0][0], &codes[0]
 	}

@@ -4,7 +4,8 @@ package kernel
 
 import "math"
 
-// Every arm64 processor has NEON. Sums over lanes leave these to Go, which adds them up.
+// Every arm64 processor has NEON. The NEON loops of sums store the lanes, and Go code adds the
+// lanes.
 
 func dot(x, y []float64) float64 {
 	var s lanes
@@ -71,7 +72,8 @@ func expSum(dst, x []float64, shift float64) float64 {
 	return sum(dst)
 }
 
-// sumExp takes a few elements at a time, a multiple of the lanes.
+// sumExp processes blocks of 128 elements. 128 is a multiple of the number of lanes, so blocks do
+// not change the order of the additions.
 func sumExp(x []float64, shift float64) float64 {
 	var s lanes
 	var block [128]float64
@@ -112,7 +114,7 @@ func logisticRows(a, e, grad []float64, from []int32) (u float64, k int64) {
 	return u, k
 }
 
-// suffixRows adds rows of a vector and more as vectors.
+// suffixRows adds one row to another with vector instructions if rows have at least four elements.
 func suffixRows(e []float64, width int) {
 	if width < 4 {
 		suffixRowsGo(e, width)

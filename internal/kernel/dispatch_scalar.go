@@ -2,8 +2,8 @@
 
 package kernel
 
-// What has no vector instructions but on amd64: lists of pairs, whose elements are gathered, and
-// the loops of trees.
+// The functions of this file have assembly on amd64 only, so other builds use the portable
+// reference.
 
 const haveAVX2, haveAVX512 = false, false
 

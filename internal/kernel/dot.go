@@ -1,6 +1,6 @@
 package kernel
 
-// Dot returns Σ x[i]·y[i], for slices of the same length.
+// Dot returns Σ x[i]·y[i]. The slices have the same length.
 func Dot(x, y []float64) float64 {
 	mustMatch(len(y), len(x))
 	return dot(x, y)
@@ -12,16 +12,15 @@ func dotGo(x, y []float64) float64 {
 	return s.sum()
 }
 
-// Dot32 returns Σ x[i]·w[i] with x widened to float64, for slices of the same
-// length.
+// Dot32 returns Σ x[i]·w[i] with x widened to float64. The slices have the same length.
 func Dot32(x []float32, w []float64) float64 {
 	mustMatch(len(w), len(x))
 	return dot32(x, w)
 }
 
-// dot32Go has eight lanes, so that four rows of a matrix fit the registers. Eight elements at a time go to
-// all lanes. Of the rest, four go to the first four lanes, and the remaining ones, padded with zeros, to
-// the last four.
+// dot32Go uses eight lanes, so that the lanes of four rows of a matrix fit the registers. Eight
+// elements at a time go to all lanes. If four or more elements remain, four go to the first four
+// lanes. The last one to three elements are padded with zeros and go to the last four lanes.
 func dot32Go(x []float32, w []float64) float64 {
 	var s [8]float64
 	for len(x) >= 8 {
@@ -44,8 +43,9 @@ func dot32Go(x []float32, w []float64) float64 {
 // Lanes32 is the number of lanes of [Dot32].
 const Lanes32 = 8
 
-// Lane32 returns the lane that element i of n is added to by [Dot32]. Elements of which one is 0 change no lane, so
-// that the others, each in its lane and in their order, have the same sum.
+// Lane32 returns the lane, from 0, to which [Dot32] adds product i of n. A product of 0 changes no
+// lane. So the sum over the nonzero elements of a sparse vector has the bits of Dot32, if the
+// caller adds each product to its lane, in order.
 func Lane32(i, n int) int {
 	rest := n % Lanes32
 	switch at := i - (n - rest); {

@@ -2,8 +2,7 @@ package kernel
 
 import "math"
 
-// Axpy adds a·x to y, each element with one rounding. The slices have the same
-// length.
+// Axpy adds a·x to y with one rounding per element. The slices have the same length.
 func Axpy(a float64, x, y []float64) {
 	mustMatch(len(y), len(x))
 	axpy(a, x, y)
@@ -16,7 +15,7 @@ func axpyGo(a float64, x, y []float64) {
 	}
 }
 
-// Add adds x to dst, of the same length; they may be the same slice.
+// Add adds x to dst. The slices have the same length and may be the same slice.
 func Add(dst, x []float64) {
 	mustMatch(len(dst), len(x))
 	add(dst, x)

@@ -6,9 +6,9 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// Exp sets dst[i] = exp(x[i]), for slices of the same length, which may be the
-// same slice. The error is at most one unit in the last place, subnormal results
-// included; above 709.78 the result is +Inf, below −745.13 zero, and NaN for NaN.
+// Exp sets dst[i] = exp(x[i]). The slices have the same length and may be the same slice. The error
+// is at most one unit in the last place, also for subnormal results. The result is +Inf above
+// 709.78, 0 below −745.13 and NaN for NaN.
 func Exp(dst, x []float64) {
 	mustMatch(len(dst), len(x))
 	exp(dst, x)
@@ -21,8 +21,9 @@ func expGo(dst, x []float64) {
 	}
 }
 
-// ExpPlus sets dst[i] = exp(x[i] + a·y[i]), the exponent with one rounding. The slices have the same
-// length and may be the same. It has the bits of [Axpy] and [Exp].
+// ExpPlus sets dst[i] = exp(x[i] + a·y[i]). The exponent is rounded once. The slices have the same
+// length and may be the same slice. The results have the same bits as a call of [Axpy] followed by
+// [Exp].
 func ExpPlus(dst, x []float64, a float64, y []float64) {
 	mustMatch(len(dst), len(x))
 	mustMatch(len(y), len(x))
@@ -36,8 +37,8 @@ func expPlusGo(dst, x []float64, a float64, y []float64) {
 	}
 }
 
-// ExpSum sets dst[i] = exp(x[i] − shift) and returns their sum. The slices have the same length and may be
-// the same. It has the bits of [Exp] and [Sum].
+// ExpSum sets dst[i] = exp(x[i] − shift) and returns the sum of dst. The slices have the same
+// length and may be the same slice. The results have the same bits as calls of [Exp] and [Sum].
 func ExpSum(dst, x []float64, shift float64) float64 {
 	mustMatch(len(dst), len(x))
 	return expSum(dst, x, shift)
@@ -65,8 +66,8 @@ func sumExpGo(x []float64, shift float64) float64 {
 	return s.sum()
 }
 
-// LogSumExp returns log Σ exp(x[i]) without overflow; −Inf for no elements. An
-// element of +Inf gives +Inf, a NaN gives NaN.
+// LogSumExp returns log Σ exp(x[i]) without overflow. It returns −Inf for an empty slice, +Inf if
+// an element is +Inf, and NaN if an element is NaN.
 func LogSumExp(x []float64) float64 {
 	m := Max(x)
 	if math.IsInf(m, 0) || m != m {

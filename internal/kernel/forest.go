@@ -2,11 +2,11 @@ package kernel
 
 import "fmt"
 
-// ForestDocs is the number of documents that a [Forest] takes at a time.
+// ForestDocs is the number of documents that a [Forest] scores at a time.
 const ForestDocs = 128
 
-// ForestLeast returns the number of documents from which on a [Forest] takes less time than
-// going down every tree with every document.
+// ForestLeast returns the smallest number of documents for which a [Forest] is faster than
+// descending every tree once per document.
 func ForestLeast() int {
 	switch {
 	case haveAVX512:
@@ -17,39 +17,43 @@ func ForestLeast() int {
 	return 16
 }
 
-// Split divides the documents of a tree that have come to leaf At: those whose code in Column
-// is above Above go to leaf To instead.
+// Split divides the documents at leaf At of a tree. Documents whose code in Column is greater than
+// Above move to leaf To, and the other documents stay.
 type Split struct {
 	Column        int // from 0
 	Above, At, To uint8
 }
 
-// DecisionTree sends all documents to leaf First and then does its splits in order. A split's To must be
-// an unused leaf.
+// DecisionTree places all documents at leaf First and then applies its splits in order. The field
+// To of a split must differ from First and from the To of every earlier split.
 //
-// A binary tree is one if At is the first leaf below a node, always going left, and To the first leaf
-// below its right child. Documents at the root of a subtree are then at its first leaf.
+// To convert a binary tree, number its leaves from left to right. Each node becomes a split,
+// parents before children. At is the leftmost leaf below the node, and To is the leftmost leaf
+// below its right child.
 type DecisionTree struct {
 	Leaves int // 1 to 256
 	First  uint8
 	Splits []Split
 }
 
-// Forest is a sum of decision trees on columns of codes, one byte each. A split is done for many documents
-// at once. Their leaves, a byte each, stay in registers during all splits. It follows Lucchese and others,
-// Exploiting CPU SIMD extensions to speed-up document scoring with tree ensembles, SIGIR 2016, but their
-// bits of leaves become one number.
+// Forest is a sum of decision trees. The trees do not read feature values but their codes, which
+// the caller computes, for example by [Codes]. A code is one byte, and a greater value has no
+// smaller code. There is one column of codes per feature. Each split is applied to many documents
+// at once. The current leaves of the documents, one byte per document, stay in registers during all
+// splits of a tree. The method follows Lucchese et al., Exploiting CPU SIMD extensions to speed-up
+// document scoring with tree ensembles, SIGIR 2016. Unlike the paper, it stores a document's leaf
+// as a number instead of a bit vector of leaves.
 type Forest struct {
 	heights []int
-	places  []int32 // of each column among the bits of all
+	places  []int32 // the first bit of each column among the bits of all columns
 	bits    int
 	splits  []packedSplit
 	trees   []packedTree
 	leaves  int
 }
 
-// packedSplit and packedTree are read by the assembly. Bytes stand four times over, for
-// instructions that copy 32 bits to all lanes.
+// The assembly reads packedSplit and packedTree. Above, At, To − At and First are bytes, each
+// stored four times, because the instructions of the assembly broadcast 32 bits.
 type (
 	packedSplit [4]uint32 // offset of the column's codes; Above, At, To − At
 	packedTree  [3]uint32 // number of splits, number of leaves; First
@@ -57,8 +61,8 @@ type (
 
 const fourTimes = 0x01010101
 
-// NewForest returns the sum of these trees. Codes of column c are at most heights[c], which
-// is at most 255. It panics if a number is out of range.
+// NewForest returns the sum of the given trees. heights has one element per column: the largest
+// code of the column, at most 255. NewForest panics if a number is out of range.
 func NewForest(heights []int, trees []DecisionTree) *Forest {
 	f := &Forest{heights: heights, places: make([]int32, len(heights))}
 	for c, h := range heights {
@@ -84,7 +88,7 @@ func NewForest(heights []int, trees []DecisionTree) *Forest {
 	return f
 }
 
-// Work returns the length of the memory that Add needs.
+// Work returns the length of the work slice that Add needs.
 func (f *Forest) Work() int {
 	if haveAVX2 {
 		return 0
@@ -92,10 +96,11 @@ func (f *Forest) Work() int {
 	return f.bits
 }
 
-// Add adds to each of dst, documents of which there are at most [ForestDocs], the values of
-// the leaves it comes to, tree by tree. Values are the leaves', in the order of the trees.
-// Codes has ForestDocs bytes a column, of which the first len(dst) count and are at most the
-// column's height. Work is overwritten.
+// Add adds the score of each document to dst, tree by tree. dst has one element per document, at
+// most [ForestDocs]. values has the values of all leaves, in the order of the trees. codes has
+// ForestDocs bytes per column, column after column. Byte i of a column is the code of document i.
+// No code may be greater than the column's element of heights, the argument of [NewForest]. Add
+// overwrites work, which must have length f.Work().
 func (f *Forest) Add(dst, values []float64, codes []uint8, work []uint64) {
 	mustMatch(len(values), f.leaves)
 	mustMatch(len(codes), ForestDocs*len(f.heights))
@@ -108,8 +113,9 @@ func (f *Forest) Add(dst, values []float64, codes []uint8, work []uint64) {
 	addForest(f, dst, values, codes, work)
 }
 
-// addForestGo takes 64 documents at a time, a bit each: work holds, for every column and code
-// but the last, the documents above.
+// addForestGo processes 64 documents at a time, one bit per document. work contains a word for
+// every column and every code k except the column's largest. The word marks the documents whose
+// code is greater than k.
 func addForestGo(f *Forest, dst, values []float64, codes []uint8, work []uint64) {
 	work = work[:f.bits]
 	for from := 0; from < len(dst); from += 64 {
@@ -119,7 +125,8 @@ func addForestGo(f *Forest, dst, values []float64, codes []uint8, work []uint64)
 	}
 }
 
-// aboves sets the bits of those documents from one to another that are above each code.
+// aboves sets the words of work for the documents from ≤ d < to. The word of a column and a code k
+// marks the documents whose code is greater than k.
 func (f *Forest) aboves(work []uint64, codes []uint8, from, to int) {
 	clear(work)
 	for c, h := range f.heights {
@@ -137,7 +144,7 @@ func (f *Forest) aboves(work []uint64, codes []uint8, from, to int) {
 	}
 }
 
-// addBits adds the values of up to 64 documents' leaves.
+// addBits adds the leaf values of up to 64 documents to dst.
 func (f *Forest) addBits(dst, values []float64, aboves []uint64) {
 	var at [256]uint64 // documents at each leaf
 	var leaves [64]uint8
@@ -160,15 +167,15 @@ func (f *Forest) addBits(dst, values []float64, aboves []uint64) {
 	}
 }
 
-// leafNumbers writes down the leaf of each document, from the documents at each, whose order it
-// spoils.
+// leafNumbers sets leaves[d] to the leaf of document d in a tree with n leaves. On entry, bit d of
+// at[l] is set if document d is at leaf l. leafNumbers overwrites at.
 func leafNumbers(leaves *[64]uint8, at *[256]uint64, n int) {
 	size := 1
 	for size < n {
 		size *= 2
 	}
 	clear(at[n:size])
-	var planes [8]uint64 // bit b of all documents' leaves
+	var planes [8]uint64 // planes[b] has bit b of each document's leaf number
 	used := 0
 	for half := size / 2; half > 0; half /= 2 {
 		var odds uint64
@@ -191,7 +198,7 @@ func leafNumbers(leaves *[64]uint8, at *[256]uint64, n int) {
 	}
 }
 
-// eightBits[x] has bit b of x as byte b.
+// eightBits[x] contains each bit of x as a byte: byte b is bit b of x.
 var eightBits = func() (t [256]uint64) {
 	for x := range t {
 		for b := range 8 {

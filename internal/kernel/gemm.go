@@ -1,8 +1,8 @@
 package kernel
 
-// Gemm sets dst to the products of the row-major matrix x, rows × columns, with several vectors. w has the
-// vectors, of columns elements each, one after the other; dst gets a row of rows results for each. It
-// equals [Gemv] for one vector after the other, bit for bit, but is faster.
+// Gemm multiplies the row-major matrix x, rows × columns, by several vectors. w has the vectors one
+// after the other, columns elements each. dst gets the results in the same order, rows elements
+// each. The results have the same bits as calls of [Gemv] for each vector, but Gemm is faster.
 func Gemm(dst []float64, x []float32, w []float64, rows, columns int) {
 	mustMatch(len(x), rows*columns)
 	if checkUnits(len(dst), rows, len(w), columns) {
@@ -17,9 +17,9 @@ func gemmGo(dst []float64, x []float32, w []float64, rows, columns int) {
 	}
 }
 
-// GemmT adds Xᵀ·δ to grad for several vectors δ. delta has the vectors, of rows elements each, and grad
-// the sums, of columns elements each, one after the other. It equals [GemvT] for one vector after the
-// other, bit for bit.
+// GemmT adds Xᵀ·δ to grad for several vectors δ. delta has the vectors one after the other, rows
+// elements each. grad has the sums in the same order, columns elements each. The results have the
+// same bits as calls of [GemvT] for each vector.
 func GemmT(grad []float64, x []float32, delta []float64, rows, columns int) {
 	mustMatch(len(x), rows*columns)
 	if checkUnits(len(delta), rows, len(grad), columns) {
@@ -34,8 +34,9 @@ func gemmTGo(grad []float64, x []float32, delta []float64, rows, columns int) {
 	}
 }
 
-// checkUnits reports whether there is a row and a vector, after making sure that the
-// results, rows of each vector, are of as many vectors as there are.
+// checkUnits reports whether there is at least one row and one vector. It panics unless results is
+// a multiple of rows and elements is the same multiple of columns. The multiple is the number of
+// vectors.
 func checkUnits(results, rows, elements, columns int) bool {
 	if rows == 0 {
 		mustMatch(results, 0)

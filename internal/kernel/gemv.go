@@ -2,10 +2,9 @@ package kernel
 
 import "math"
 
-// Gemv sets dst[i] to the product of row i of the row-major matrix x, of len(w)
-// columns and len(dst) rows, with w: all documents' scores under a linear scorer.
-// Each score has the bits of [Dot32], so it does not depend on which documents
-// are scored together.
+// Gemv sets dst to x·w, the scores of all documents under a linear scorer. x is a row-major matrix
+// of len(dst) rows and len(w) columns. Each score has the same bits as the result of [Dot32], so it
+// does not depend on the other rows.
 func Gemv(dst []float64, x []float32, w []float64) {
 	mustMatch(len(x), len(dst)*len(w))
 	gemv(dst, x, w)
@@ -18,14 +17,15 @@ func gemvGo(dst []float64, x []float32, w []float64) {
 	}
 }
 
-// GemvT adds Xᵀ·lambda to grad, for the row-major matrix x of len(grad) columns and len(lambda) rows. It
-// leads back from documents to weights. Every element of grad adds its products in the order of the rows,
-// each with one rounding. So calls for consecutive parts of the rows give the same bits.
+// GemvT adds Xᵀ·lambda to grad. If lambda has the derivatives of a loss by the scores of a linear
+// scorer, the product is the gradient by the weights. x is a row-major matrix of len(lambda) rows
+// and len(grad) columns. The products are added to an element of grad in the order of the rows,
+// each with one rounding. So calls for consecutive blocks of rows give the same bits as one call.
 func GemvT(grad []float64, x []float32, lambda []float64) { GemvTBefore(grad, x, lambda, nil) }
 
-// GemvTBefore is [GemvT] that also prefetches next, the matrix that will be read next:
-// about as many bytes as x has, next being of any length. If next is nil, nothing is
-// prefetched.
+// GemvTBefore computes [GemvT] and also prefetches the start of next, the matrix that the caller
+// reads afterwards. next may have any length. GemvTBefore prefetches about as many bytes as x has,
+// or nothing if next is empty.
 func GemvTBefore(grad []float64, x []float32, lambda []float64, next []float32) {
 	mustMatch(len(x), len(grad)*len(lambda))
 	if len(next) == 0 {

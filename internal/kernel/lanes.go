@@ -2,14 +2,14 @@ package kernel
 
 import "math"
 
-// lanes are the sixteen accumulators of a sum of float64. They fit four registers of AVX2 or two of
-// AVX-512. Sixteen elements at a time are added to the sixteen lanes. If fewer than sixteen elements
-// are left, eight are added to lanes 0 to 7 and four to lanes 8 to 11, if there are so many. The last
-// one to three elements are padded with zeros to four and added to lanes 12 to 15.
+// lanes are the sixteen partial sums of a sum of float64. They fit four registers of AVX2 or two of
+// AVX-512. Sixteen elements at a time are added to the sixteen lanes. If eight or more elements
+// remain, eight are added to lanes 0 to 7. If four or more remain then, four are added to lanes 8
+// to 11. The last one to three elements are padded with zeros to four and added to lanes 12 to 15.
 type lanes [16]float64
 
-// sum returns the sum of the lanes, in the order of the vector code: first the registers in pairs, then
-// the lanes of the remaining register.
+// sum returns the sum of the lanes. It adds in the order of the assembly: first the four registers
+// of AVX2 in pairs, then the four lanes of the resulting register.
 func (s *lanes) sum() float64 {
 	var a [4]float64
 	for l := range a {
@@ -18,7 +18,8 @@ func (s *lanes) sum() float64 {
 	return (a[0] + a[2]) + (a[1] + a[3])
 }
 
-// add adds the elements of x to the lanes. Only in the last call may len(x) not be a multiple of 16.
+// add adds the elements of x to the lanes. len(x) must be a multiple of 16 in all calls except the
+// last.
 func (s *lanes) add(x []float64) {
 	for len(x) >= 16 {
 		addTo(s[:], x[:16])
@@ -45,7 +46,7 @@ func addTo(s, x []float64) {
 	}
 }
 
-// multiplyAdd adds the products x[i]·y[i] to the lanes by fused multiply-add, with one rounding each.
+// multiplyAdd adds the products x[i]·y[i] to the lanes by fused multiply-add, which rounds once.
 func (s *lanes) multiplyAdd(x, y []float64) {
 	for len(x) >= 16 {
 		fmaTo(s[:], x[:16], y[:16])
@@ -72,8 +73,9 @@ func fmaTo[T float32 | float64](s []float64, x []T, y []float64) {
 	}
 }
 
-// fill adds the padding of the last r elements: 0 to each lane from 12+r on. Adding 0 turns −0 into 0,
-// so the lanes have the same bits as in the vector code, which adds all four padded elements.
+// fill adds 0 to each lane from 12+r on, where r is the number of elements in the last, padded
+// vector. The assembly adds all four elements of this vector, and adding 0 turns a lane of −0 into
+// 0. So fill is needed for the same bits.
 func (s *lanes) fill(r int) {
 	for l := 12 + r; l < 16; l++ {
 		s[l] += 0

@@ -2,40 +2,46 @@ package kernel
 
 import "slices"
 
-// lists are lists of places in a slice whose elements are added up, one sum for each list. Eight lists of
-// about the same length form a group, which is added up in lockstep. Eight independent chains of additions
-// hide each other's latency. Groups are ordered by length, so that the processor predicts where each ends.
-// The places are in one slice: group after group, step after step, the next place of each of the eight
-// lists. After the end of a list they refer to a place with 0.
+// lists describes lists of indices of a slice c. The methods of Pairs use lists to compute, for
+// each list, the sum of the elements of c at its indices. Eight lists of about the same length form
+// a group. The sums of a group are computed in lockstep, so that eight independent chains of
+// additions hide each other's latency. Groups are ordered by length, so that the processor predicts
+// the ends of the loops.
+//
+// The indices of all lists are in one slice: group by group and, within a group, step by step. Each
+// step has the next index of each of the eight lists. After the end of a list, its index refers to
+// an element that is 0.
 type lists struct {
 	// steps is the length of the longest list of each group, the largest first.
 	steps []int32
-	// cuts are the lists that were too long for a group.
+	// cuts are the parts of lists that were too long for a group.
 	cuts []cut
 }
 
 // lockstep is the number of lists in a group.
 const lockstep = 8
 
-// longest is the length beyond which lists are cut. Without it a document in most pairs,
-// such as a query's only good one, would leave the seven other lists of its group idle.
+// longest is the length beyond which a list is cut into parts. Without the limit, a list of most
+// pairs would keep its group busy while the group's other seven lists have ended. The only relevant
+// document of a query has such a list.
 const longest = 32
 
-// cut is a part of a list whose sum is added to that of the list's first part.
+// cut is a part of a list, but not the first part. from is the number of the part's sum, which is
+// added to the sum of the first part. to is the number of that sum.
 type cut struct{ from, to int32 }
 
-// sums is the number of sums, including those of empty lists that fill up a group.
+// sums returns the number of sums, including the sums of empty lists that complete a group.
 func (l *lists) sums() int { return lockstep * len(l.steps) }
 
-// join adds the sums of the parts of lists that were cut to their first's.
+// join adds the sums of the later parts of each cut list to the sum of its first part.
 func (l *lists) join(sums []float64) {
 	for _, k := range l.cuts {
 		sums[k.to] += sums[k.from]
 	}
 }
 
-// addListsGo sets dst[k] to the sum of list k's elements of c, added in the list's
-// order.
+// addListsGo sets dst[k] to the sum of the elements of c whose indices are in list k, added in the
+// order of the list.
 func addListsGo[I uint16 | int32](dst, c []float64, at []I, steps []int32) {
 	for _, n := range steps {
 		sums := (*[lockstep]float64)(dst)
@@ -50,10 +56,10 @@ func addListsGo[I uint16 | int32](dst, c []float64, at []I, steps []int32) {
 	}
 }
 
-// newLists returns the lists of the pairs in which each document rises and in which
-// it falls, their places, and for every document the numbers of the two. A document
-// without such a list has the number after the last. The place that holds 0 is that
-// after the last pair.
+// newLists returns two lists per document: the pairs in which the document rises and the pairs in
+// which it falls. at has the indices of the lists. up and down have the numbers of each document's
+// two lists. The number of an empty list is l.sums(). The indices are pair numbers. The number of
+// pairs is the index of the additional element that is 0.
 func newLists(documents int, plus, minus []int32) (l lists, at, up, down []int32) {
 	places := append(inverse(documents, plus), inverse(documents, minus)...)
 	parts := cutUp(places)
@@ -80,7 +86,7 @@ func newLists(documents int, plus, minus []int32) (l lists, at, up, down []int32
 	return l, at, number[:documents:documents], number[documents:]
 }
 
-// inverse returns for each of n indices the places where it stands, in their order.
+// inverse returns, for each d < n, the positions of d in index, in ascending order.
 func inverse(n int, index []int32) [][]int32 {
 	times := make([]int, n)
 	for _, d := range index {
@@ -103,8 +109,8 @@ type part struct {
 	places []int32
 }
 
-// cutUp cuts the lists that are not empty into parts of at most the longest length, the
-// parts of a list being of nearly the same length.
+// cutUp cuts the non-empty lists into parts of at most the longest length. The parts of one list
+// have nearly the same length.
 func cutUp(places [][]int32) []part {
 	var parts []part
 	for i, rest := range places {
@@ -117,7 +123,9 @@ func cutUp(places [][]int32) []part {
 	return parts
 }
 
-// appendGroup appends the places of at most eight lists, the longest first.
+// appendGroup appends the indices of a group of at most eight lists to at. The first list is the
+// longest. zero is the index of an element that is 0, which appendGroup appends in place of an
+// index after the end of a list.
 func appendGroup(at []int32, group []part, zero int32) []int32 {
 	for step := range group[0].places {
 		for k := range lockstep {

@@ -6,9 +6,8 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// Softplus sets dst[i] = log(1 + exp(x[i])), for slices of the same length, which
-// may be the same slice. The relative error is below 4e-16 at every x whose result
-// is not subnormal; NaN gives NaN.
+// Softplus sets dst[i] = log(1 + exp(x[i])). The slices have the same length and may be the same
+// slice. The relative error is below 4e-16 unless the result is subnormal. NaN gives NaN.
 func Softplus(dst, x []float64) {
 	mustMatch(len(dst), len(x))
 	softplus(dst, x)
@@ -25,9 +24,8 @@ func softplusGo(dst, x []float64) {
 	}
 }
 
-// Logistic sets dst[i] = 1/(1 + exp(−x[i])), for slices of the same length, which
-// may be the same slice. The relative error is below 4e-16 at every x whose result
-// is not subnormal; NaN gives NaN.
+// Logistic sets dst[i] = 1/(1 + exp(−x[i])). The slices have the same length and may be the same
+// slice. The relative error is below 4e-16 unless the result is subnormal. NaN gives NaN.
 func Logistic(dst, x []float64) {
 	mustMatch(len(dst), len(x))
 	logistic(dst, x)
@@ -45,14 +43,16 @@ func logisticGo(dst, x []float64) {
 	}
 }
 
-// LogisticRow computes one good document's part of the pairwise logistic loss against many bad ones. Let
-// r_b = a·e[b] = exp(z_b − z_g), where a = exp(−z_g) and e[b] = exp(z_b). It returns Σ_b log(1 + r_b) and
-// Σ_b p_b with p_b = r_b/(1 + r_b), and adds p_b to grad[b]. All r_b must be at most 2^100, a and e finite
-// and non-negative, and grad as long as e.
+// LogisticRow computes the pairwise logistic loss of one relevant document g against many
+// irrelevant documents b. Let z be the scores, a = exp(−z_g), e[b] = exp(z_b) and r_b = a·e[b] =
+// exp(z_b − z_g). LogisticRow returns Σ_b log(1 + r_b) and Σ_b p_b, where p_b = r_b/(1 + r_b), and
+// adds p_b to grad[b]. Every r_b must be at most 2^100. a and e must be finite and non-negative.
+// grad must have the length of e.
 //
-// It takes one division a pair and one logarithm a row. It keeps the product of the 1 + r_b less one, so
-// that rows of tiny r_b lose nothing. The relative error of the logarithms' sum is below (len(e)/4 +
-// 10)·2⁻⁵², 1e-13 for 1700 pairs. The relative error of every p_b is below 2⁻⁵¹.
+// LogisticRow takes one division per pair and one logarithm per row. It accumulates Π(1 + r_b) − 1
+// instead of the product, so that tiny r_b lose no precision. The relative error of logSum is below
+// (len(e)/4 + 10)·2⁻⁵², which is 1e-13 for 1700 pairs. The relative error of every p_b is below
+// 2⁻⁵¹.
 func LogisticRow(a float64, e, grad []float64) (logSum, probSum float64) {
 	mustMatch(len(grad), len(e))
 	u, k, probSum := logisticRow(a, e, grad)
@@ -60,9 +60,9 @@ func LogisticRow(a float64, e, grad []float64) (logSum, probSum float64) {
 	return math.FMA(float64(k), math.Ln2, elementary.Log1pUnit(u)), probSum
 }
 
-// logisticRowGo returns the product of the 1 + r_b as 2^k·(1 + u), 0 ≤ u < 2^8.
-// Pairs go to eight lanes in the manner of [lanes]: eight at a time, then four to
-// the first four lanes and the rest to the last four.
+// logisticRowGo returns u and k such that Π(1 + r_b) is 2^k·(1 + u), with 0 ≤ u < 2^8. It
+// distributes the pairs over eight lanes, eight pairs at a time. If four or more pairs remain, four
+// go to the first four lanes. The last one to three pairs go to the last four lanes.
 func logisticRowGo(a float64, e, grad []float64) (u float64, k int64, probSum float64) {
 	var o odds
 	for block := 1; len(e) >= 8; block++ {
@@ -82,14 +82,15 @@ func logisticRowGo(a float64, e, grad []float64) (u float64, k int64, probSum fl
 	return u, k, o.probSum()
 }
 
-// SlopeRow adds c·p_b(1 − p_b) to grad[b] and returns Σ_b p_b(1 − p_b), the slopes of the logistic
-// function. p_b and the conditions are as in [LogisticRow]. It takes one division a pair.
+// SlopeRow adds c·p_b(1 − p_b) to grad[b] and returns Σ_b p_b(1 − p_b). p_b is the logistic
+// function of z_b − z_g, and p_b(1 − p_b) is its derivative. The arguments must meet the conditions
+// of [LogisticRow]. SlopeRow takes one division per pair.
 func SlopeRow(a, c float64, e, grad []float64) (sum float64) {
 	mustMatch(len(grad), len(e))
 	return slopeRow(a, c, e, grad)
 }
 
-// slopeRowGo has pairs go to lanes as logisticRowGo does.
+// slopeRowGo distributes the pairs over the lanes as logisticRowGo does.
 func slopeRowGo(a, c float64, e, grad []float64) float64 {
 	var o odds
 	pass := func(from, n int) {
@@ -112,14 +113,15 @@ func slopeRowGo(a, c float64, e, grad []float64) float64 {
 	return o.probSum()
 }
 
-// OddsRow is [LogisticRow] without the logarithms: it adds p_b to grad[b] and returns Σ_b p_b.
+// OddsRow does what [LogisticRow] does, but does not compute the sum of logarithms. It adds p_b to
+// grad[b] and returns Σ_b p_b.
 func OddsRow(a float64, e, grad []float64) (probSum float64) {
 	mustMatch(len(grad), len(e))
 	_, _, probSum = logisticRow(a, e, grad)
 	return probSum
 }
 
-// odds holds, per lane, a product 2^k·(1 + u) and the sum of the probabilities.
+// odds has, per lane, a product 2^k·(1 + u) and a sum of probabilities.
 type odds struct {
 	u, sum [8]float64
 	k      [8]int64
@@ -136,15 +138,15 @@ func (o *odds) pass(from int, a float64, e, grad []float64) {
 	}
 }
 
-// normalise keeps the products in range: eight factors of at most 1 + 2^100 on
-// top of one below 2 stay far below overflow.
+// normalise moves the exponents of the products into k, which prevents overflow. Between two calls,
+// a lane's product is multiplied by at most eight factors of at most 1 + 2^100.
 func (o *odds) normalise() {
 	for l := range o.u {
 		o.u[l], o.k[l] = normalise(o.u[l], o.k[l])
 	}
 }
 
-// product returns the product of all lanes.
+// product returns the product over all lanes as 2^k·(1 + u).
 func (o *odds) product() (u float64, k int64) {
 	for l := range 4 {
 		o.u[l] = both(o.u[l], o.u[l+4])
@@ -155,13 +157,13 @@ func (o *odds) product() (u float64, k int64) {
 	return both(both(o.u[0], o.u[2]), both(o.u[1], o.u[3])), k
 }
 
-// probSum returns the sum of all lanes.
+// probSum returns the sum over all lanes.
 func (o *odds) probSum() float64 {
 	s := &o.sum
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
 
-// both returns the w of 1 + w = (1 + u)·(1 + v).
+// both returns w such that 1 + w = (1 + u)·(1 + v).
 func both(u, v float64) float64 { return math.FMA(u, v, u+v) }
 
 const (
@@ -169,7 +171,9 @@ const (
 	mantissaBits = 1<<52 - 1
 )
 
-// normalise moves the exponent of 1 + u ≥ 2 to k.
+// normalise moves the exponent of 1 + u into k if u ≥ 1. The returned u is in [0, 1), and the
+// returned k leaves 2^k·(1 + u) unchanged. If u is less than 1 or NaN, normalise returns its
+// arguments.
 func normalise(u float64, k int64) (float64, int64) {
 	if !(u >= 1) {
 		return u, k

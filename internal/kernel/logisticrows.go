@@ -6,17 +6,19 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// RowPadding is the number of elements beyond its columns that [LogisticRows]
-// works on.
+// RowPadding is the number of elements that [LogisticRows] needs after the last column.
 const RowPadding = 7
 
-// LogisticRows is [LogisticRow] for many good documents. The r-th is paired with the bad documents from
-// number from[r] on. a[r] is exp(−z_g) on entry and the sum of the row's p_b on return. a and grad have
-// the bits of LogisticRow. The sum of log(1 + r_b) over all pairs takes one logarithm for some thousand
-// pairs. Its relative error is below 1e-12, usually near 1e-15.
+// LogisticRows computes the loss of [LogisticRow] for many relevant documents, one row of pairs
+// each. Row r pairs relevant document r with the irrelevant documents from number from[r] on. On
+// entry, a[r] is exp(−z_g) of relevant document r. On return, a[r] is the sum of p_b over the row.
+// a and grad get the same bits as from LogisticRow. LogisticRows returns the sum of log(1 + r_b)
+// over all pairs, which takes one logarithm per several thousand pairs. The relative error of the
+// sum is below 1e-12, usually near 1e-15.
 //
-// e and grad are longer than their columns by RowPadding elements, which are 0 in e. So rows need no
-// special treatment of their rest. from has the length of a, and no element above the number of columns.
+// e and grad have one element per irrelevant document and RowPadding more. The padding of e must be
+// 0, so that the end of a row needs no special code. from has the length of a. No element of from
+// exceeds the number of irrelevant documents.
 func LogisticRows(a, e, grad []float64, from []int32) (logSum float64) {
 	mustMatch(len(grad), len(e))
 	mustMatch(len(from), len(a))
@@ -36,11 +38,11 @@ func LogisticRows(a, e, grad []float64, from []int32) (logSum float64) {
 	return logSum
 }
 
-// mostFactors is the number of pairs that one product is made of, unless it is a
-// single row's: its rounding errors grow with them.
+// mostFactors is the largest number of pairs whose factors 1 + r_b are multiplied into one product.
+// Rounding errors grow with this number. Only a product of a single row may have more factors.
 const mostFactors = 4096
 
-// fewRows returns how many rows, at least one, have no more pairs than that.
+// fewRows returns the number of rows whose pairs go into one product. The number is at least one.
 func fewRows(from []int32, columns int) int {
 	pairs := 0
 	for n, f := range from {
@@ -51,12 +53,13 @@ func fewRows(from []int32, columns int) int {
 	return len(from)
 }
 
-// factorsAtOnce is how many factors a product takes until it is normalised.
+// factorsAtOnce is the number of factors that are multiplied before a product is normalised.
 const factorsAtOnce = 8
 
-// logisticRowsGo returns the product of all 1 + r_b as 2^k·(1 + u), 0 ≤ u < 2^8. A row goes to the lanes
-// as in [logisticRowGo]. After the eights, a rest of five or more is padded to an eight, four go to the
-// first four lanes, and fewer to the last four.
+// logisticRowsGo returns u and k such that the product of all 1 + r_b is 2^k·(1 + u), with 0 ≤ u <
+// 2^8. It distributes the pairs of a row over the lanes as [logisticRowGo] does, but uses the
+// padding after the row instead of masks. So the last five to seven pairs are processed as eight,
+// and the last one to four as four.
 func logisticRowsGo(a, e, grad []float64, from []int32) (u float64, k int64) {
 	var o odds
 	left := factorsAtOnce
@@ -86,7 +89,7 @@ func logisticRowsGo(a, e, grad []float64, from []int32) (u float64, k int64) {
 	return u, k
 }
 
-// lanesOfRest returns the first lane of up to four last elements.
+// lanesOfRest returns the first of the four lanes for the last n pairs of a row, 1 ≤ n ≤ 4.
 func lanesOfRest(n int) int {
 	if n == 4 {
 		return 0

@@ -4,87 +4,88 @@
 
 package kernel
 
-// dotNEON adds the products to the lanes as multiplyAdd does; y is at least as long as x.
+// dotNEON adds the products x[i]·y[i] to the lanes as lanes.multiplyAdd does. y must be at least as long as x.
 //
 //go:noescape
 func dotNEON(s *[16]float64, x, y []float64)
 
-// sumNEON adds the elements to the lanes as add does.
+// sumNEON adds the elements to the lanes as lanes.add does.
 //
 //go:noescape
 func sumNEON(s *[16]float64, x []float64)
 
-// maxNEON makes the lanes the largest of themselves and the elements, NaN if one is.
+// maxNEON sets each lane to the maximum of the lane and its elements, or to NaN if the lane or an element is NaN.
 //
 //go:noescape
 func maxNEON(s *[16]float64, x []float64)
 
-// gemvNEON is gemvGo; x has len(dst) rows of len(w).
+// gemvNEON implements gemvGo. x has len(dst) rows of len(w) columns.
 //
 //go:noescape
 func gemvNEON(dst []float64, x []float32, w []float64)
 
-// gemvTNEON is gemvTGo.
+// gemvTNEON implements gemvTGo.
 //
 //go:noescape
 func gemvTNEON(grad []float64, x []float32, lambda []float64)
 
-// expNEON is expGo; dst is at least as long as x.
+// expNEON implements expGo. dst must be at least as long as x.
 //
 //go:noescape
 func expNEON(dst, x []float64)
 
-// softplusNEON is softplusGo; dst is at least as long as x.
+// softplusNEON implements softplusGo. dst must be at least as long as x.
 //
 //go:noescape
 func softplusNEON(dst, x []float64)
 
-// logisticNEON is logisticGo; dst is at least as long as x.
+// logisticNEON implements logisticGo. dst must be at least as long as x.
 //
 //go:noescape
 func logisticNEON(dst, x []float64)
 
-// expShiftNEON sets dst to exp(x − shift); dst is at least as long as x.
+// expShiftNEON sets dst to exp(x − shift). dst must be at least as long as x.
 //
 //go:noescape
 func expShiftNEON(dst, x []float64, shift float64)
 
-// expPlusNEON is expPlusGo; dst and y are at least as long as x.
+// expPlusNEON implements expPlusGo. dst and y must be at least as long as x.
 //
 //go:noescape
 func expPlusNEON(dst, x []float64, a float64, y []float64)
 
-// logNEON is logGo; dst is at least as long as x.
+// logNEON implements logGo. dst must be at least as long as x.
 //
 //go:noescape
 func logNEON(dst, x []float64)
 
-// axpyNEON is axpyGo; y is at least as long as x.
+// axpyNEON implements axpyGo. y must be at least as long as x.
 //
 //go:noescape
 func axpyNEON(a float64, x, y []float64)
 
-// addNEON is addGo; x is at least as long as dst.
+// addNEON implements addGo. x must be at least as long as dst.
 //
 //go:noescape
 func addNEON(dst, x []float64)
 
-// scaleNEON is scaleGo.
+// scaleNEON implements scaleGo.
 //
 //go:noescape
 func scaleNEON(a float64, x []float64)
 
-// logisticRowNEON adds a row to o in the manner of logisticRowGo, up to the products' last normalisation.
+// logisticRowNEON adds a row to o as logisticRowGo does, including the last normalisation of the products.
 //
 //go:noescape
 func logisticRowNEON(o *odds, a float64, e, grad []float64)
 
-// logisticPaddedNEON adds a row that padding follows to o in the manner of logisticRowsGo; left factors are until the products are normalised, then afterwards.
+// logisticPaddedNEON adds a row of pairs, which must end in padding, to o as logisticRowsGo does. left is the number of factors until
+// the next normalisation of the products. The result is this number after the row.
 //
 //go:noescape
 func logisticPaddedNEON(o *odds, a float64, e, grad *float64, columns, left int) (then int)
 
-// adamNEON is adamGo with rest1 = 1 − beta1 and rest2 = 1 − beta2; all slices are as long as x.
+// adamNEON implements adamGo with rest1 = 1 − beta1 and rest2 = 1 − beta2. All slices must have the length of x.
 //
 //go:noescape
 func adamNEON(x, grad, m, v []float64, beta1, rest1, beta2, rest2, rate, epsilon float64)

@@ -5,31 +5,34 @@ import (
 	"math"
 )
 
-// Pairs are pairs of documents of one query, the steps of random walks over its rankings: in pair i
-// document plus[i] rises above document minus[i]. They represent the matrix D with one row a pair, D·s =
-// (s[plus[i]] − s[minus[i]])ᵢ. Methods compute products of D and of its transpose.
+// Pairs is a list of pairs of documents of one query. In pair i, document plus[i] rises in the
+// ranking and document minus[i] falls. A typical list contains the steps of random walks over
+// rankings, where a step exchanges two neighbours. Pairs represents the matrix D with one row per
+// pair and one column per document, where element i of D·s is s[plus[i]] − s[minus[i]]. The methods
+// compute products of D and of its transpose with vectors.
 //
-// The indices are checked once, by [NewPairs]. The transpose is stored, too. Adding up each document's
-// pairs takes half as long as adding every pair to the sums of two documents in memory. A pair takes 8
-// bytes and some padding of lists, or 16 if there are more pairs or documents than 16 bits can number.
-// Pairs are immutable and may be used concurrently.
+// [NewPairs] checks the indices once. Pairs also stores, for each document, the list of its pairs.
+// Products with the transpose use these lists, which takes half as long as adding every pair to the
+// sums of two documents in memory. A pair takes 8 bytes plus padding, or 16 bytes if 16 bits are
+// too few to number the pairs or documents. Pairs is immutable and may be used concurrently.
 type Pairs struct {
 	documents, count int
 	lists            lists
-	narrow           *pairNumbers[uint16] // one of the two
+	narrow           *pairNumbers[uint16] // exactly one of narrow and wide is set
 	wide             *pairNumbers[int32]
 }
 
-// pairNumbers are the numbers that make up Pairs.
+// pairNumbers has the indices of Pairs as integers of type I.
 type pairNumbers[I uint16 | int32] struct {
-	plus, minus []I // documents
-	at          []I // places of the lists
-	// up and down have, for each document, the list of its rises and of its falls.
+	plus, minus []I // documents of each pair
+	at          []I // pair numbers of all lists, see [lists]
+	// up[d] is the number of the list of pairs in which document d rises. down[d] is the number of
+	// the list of pairs in which document d falls.
 	up, down []I
 }
 
-// NewPairs returns the pairs (plus[i], minus[i]) of documents numbered from 0. It
-// panics if the slices differ in length or an index is out of range.
+// NewPairs returns the pairs (plus[i], minus[i]) of documents, which are numbered from 0. It panics
+// if the slices differ in length or an index is out of range.
 func NewPairs(documents int, plus, minus []int32) *Pairs {
 	p := newWidePairs(documents, plus, minus)
 	if largest := max(documents, len(plus), p.lists.sums()); largest < 1<<16 {
@@ -59,7 +62,8 @@ func mustIndex(index []int32, n int) {
 	}
 }
 
-// narrow has room after the last number for loads of eight.
+// narrow converts x to 16 bits. The result has capacity for eight more elements, so that vector
+// loads may extend beyond its end.
 func narrow(x []int32) []uint16 {
 	y := make([]uint16, len(x), len(x)+8)
 	for i, v := range x {
@@ -71,14 +75,14 @@ func narrow(x []int32) []uint16 {
 // Len returns the number of pairs.
 func (p *Pairs) Len() int { return p.count }
 
-// PrefixDiff continues a row-major matrix whose first row is given by the running
-// sums of a·D·s down its columns:
+// PrefixDiff computes running sums of a·D·s down the columns of e, a row-major matrix of width
+// columns. The caller has set the first row, where the sums start. PrefixDiff sets all other rows:
 //
 //	e[width+i] = e[i] + a·(s[plus[i]] − s[minus[i]])
 //
-// with one rounding of the difference and one of the rest. e has width more elements than
-// there are pairs, which make whole rows. LogRank's sampled form computes the energies of
-// its walks, stored step by step, with it.
+// The difference is rounded once, and the multiply-add once. The number of pairs is a multiple of
+// width, and e has one row more than the pairs fill. LogRank with sampled rankings uses PrefixDiff
+// for the energies of random walks: a column is a walk, and a row is one step of all walks.
 func (p *Pairs) PrefixDiff(e []float64, a float64, s []float64, width int) {
 	mustMatch(len(s), p.documents)
 	mustMatch(len(e), width+p.count)
@@ -99,14 +103,16 @@ func prefixDiffGo[I uint16 | int32](e []float64, a float64, s []float64, plus, m
 	}
 }
 
-// AddSquares adds to dst the changes of the squares of running sums down a column of the rows of
-// [Pairs.PrefixDiff]. Each change is multiplied by its pair's factor. For the pairs of the column, in
-// order, it computes
+// AddSquares updates a running sum for each document. A pair adds 1 to the sum of the document that
+// rises and −1 to the sum of the document that falls. AddSquares adds the change of each sum's
+// square, times the pair's element of factors, to dst. The pairs are arranged in rows of width
+// elements, as in [Pairs.PrefixDiff], and AddSquares uses only the pairs of one column. For these
+// pairs, in order, it computes
 //
 //	dst[plus] += factor·((sum[plus]+1)² − sum[plus]²),    sum[plus] += 1
 //	dst[minus] += factor·((sum[minus]−1)² − sum[minus]²), sum[minus] −= 1
 //
-// dst and sum have an element a document, factors one a pair at least.
+// dst and sum have one element per document. factors has at least one element per pair.
 func (p *Pairs) AddSquares(dst, sum, factors []float64, width, column int) {
 	mustMatch(len(dst), p.documents)
 	mustMatch(len(sum), p.documents)
@@ -128,12 +134,12 @@ func addSquares[I uint16 | int32](dst, sum, factors []float64, plus, minus []I, 
 	}
 }
 
-// Work returns the length of the working memory that TransposeDiff needs.
+// Work returns the length of the work slice that TransposeDiff needs.
 func (p *Pairs) Work() int { return p.lists.sums() + 1 }
 
-// TransposeDiff sets dst to a·Dᵀ·c: dst[d] is a times the sum of c over the pairs in
-// which document d rises less that over those in which it falls. c has one element for
-// every pair and one more, which is set to 0; work has Work() elements, of any
+// TransposeDiff sets dst to a·Dᵀ·c. dst[d] is a·(R − F), where R is the sum of c over the pairs in
+// which document d rises and F the sum over the pairs in which it falls. c has one element per pair
+// and an additional last element, which TransposeDiff sets to 0. work has Work() elements of any
 // content.
 func (p *Pairs) TransposeDiff(dst []float64, a float64, c, work []float64) {
 	mustMatch(len(dst), p.documents)

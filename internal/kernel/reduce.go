@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// Max returns the largest element, −Inf for none; NaN if any element is. A zero is
-// returned as +0.
+// Max returns the largest element, or −Inf for an empty slice. It returns NaN if an element is NaN,
+// and +0 for either zero.
 func Max(x []float64) float64 { return maximum(x) }
 
 func maxGo(x []float64) float64 {

@@ -2,8 +2,9 @@ package kernel
 
 import "fmt"
 
-// SuffixRows makes running sums up the columns: row t becomes the sum of the last
-// row up to row t, added in that order. It is the adjoint of running sums down the columns.
+// SuffixRows computes running sums up the columns of a row-major matrix of width columns. Row t
+// becomes the sum of rows t and below, added from the last row upward. SuffixRows is the adjoint
+// (transpose) of running sums down the columns, such as those of [Pairs.PrefixDiff].
 func SuffixRows(e []float64, width int) {
 	if checkRows(len(e), width) > 1 {
 		suffixRows(e, width)
@@ -16,7 +17,7 @@ func suffixRowsGo(e []float64, width int) {
 	}
 }
 
-// checkRows returns the number of rows.
+// checkRows returns the number of rows of n elements. It panics if the last row is incomplete.
 func checkRows(n, width int) int {
 	if n == 0 {
 		return 0

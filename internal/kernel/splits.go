@@ -1,18 +1,23 @@
 package kernel
 
-// A word of sums holds two of them: in the upper half one with a sign, G, in the lower half
-// one without, H. Words are added as they are.
+// The functions of this file work on words of 64 bits that contain two sums each. The upper half is
+// a signed sum of gradients, G. The lower half is an unsigned sum of second derivatives, H. One
+// addition of two words adds both sums.
 
-// DivisionBound returns the largest strength of a division of documents with sums by code into
-// those up to a code and those beyond,
+// DivisionBound returns an upper bound, except for rounding, on the strength of all divisions of a
+// tree node's documents by one feature. sums[c] is the sum over the documents whose code is c.
+// Division c sends the documents with codes up to c to the left side and the documents with larger
+// codes to the right side. Its strength is
 //
-//	G²/(H + l2) of one side + G²/(H + l2) of the other,
+//	G²/(H + l2) of the left side + G²/(H + l2) of the right side.
 //
-// in float32 and therefore to a relative error of 2⁻¹⁹ of the exact value or above it: H + l2
-// counts as 2⁻²⁰ at least. Divisions of which a side has an H below least do not count; 0 is
-// returned if there is no other. left is on the lower side from the start, total is the sum of
-// all documents. l2 is 0 or from 2⁻²⁰ to 2⁴⁰, least is not negative; the number of codes is a
-// multiple of 8.
+// DivisionBound ignores divisions with H < least on a side. The result is 0 if it ignores all
+// divisions. left is the sum over documents that are on the left side of every division, such as
+// documents with a missing value. total is the sum over all documents.
+//
+// DivisionBound computes in float32. Rounding can make the result smaller than the largest exact
+// strength, by a relative error of at most 2⁻¹⁹. A denominator H + l2 below 2⁻²⁰ is replaced by
+// 2⁻²⁰. l2 is 0 or in [2⁻²⁰, 2⁴⁰]. least is not negative. len(sums) is a multiple of 8.
 func DivisionBound(sums []uint64, left, total uint64, l2, least float32) float32 {
 	mustMatch(len(sums)%8, 0)
 	if len(sums) == 0 {
@@ -24,7 +29,7 @@ func DivisionBound(sums []uint64, left, total uint64, l2, least float32) float32
 func divisionBoundGo(sums []uint64, left, total uint64, l2, least float32) (best float32) {
 	for i, s := range sums {
 		if s == 0 && i > 0 {
-			continue // as the division before
+			continue // the same division as before
 		}
 		left += s
 		right := total - left
@@ -40,7 +45,8 @@ func divisionBoundGo(sums []uint64, left, total uint64, l2, least float32) (best
 	return best
 }
 
-// ofUint32 rounds twice above 2³¹, as the vectors do.
+// ofUint32 converts x to float32 with the same steps as the assembly. The result is rounded twice
+// if x is 2³¹ or more.
 func ofUint32(x uint32) float32 {
 	f := float32(int32(x))
 	if int32(x) < 0 {
@@ -49,7 +55,7 @@ func ofUint32(x uint32) float32 {
 	return f
 }
 
-// Subtract subtracts x from dst, word by word; their length is a multiple of 8.
+// Subtract subtracts x from dst, word by word. The slices have the same length, a multiple of 8.
 func Subtract(dst, x []uint64) {
 	mustMatch(len(x), len(dst))
 	mustMatch(len(x)%8, 0)

@@ -2,21 +2,25 @@ package kernel
 
 import "math"
 
-// SwapLaw has the factors of λ of pairs of documents under a swap's loss. One document, the upper, is
-// above all others. E are the exponentials exp(σs) of their scores, up to a common factor. D is the
-// measure's loss by the swap of the two, positive if the upper one is better. Then
+// SwapLaw computes the λ of pairs of documents as LambdaRank does, from the change of a measure
+// when the documents of a pair are swapped. One document, the upper, is in all pairs and ranks
+// above the other documents. E is exp(σ·score) of a document, up to a factor that all documents
+// share, and Upper is E of the upper document. D is the decrease of the measure by the swap. D is
+// positive if the upper document is the better one of the pair. Then
 //
 //	ρ = Ease·E_worse/(E_better + Ease·E_worse),    f = Sigma·D·ρ
 //
-// is λ of the upper document (LambdaRank's, where Ease = exp(σ·margin)).
+// is the λ of the upper document. Sigma is LambdaRank's σ, and Ease is exp(σ·margin), or 1 without
+// a margin.
 type SwapLaw struct{ Sigma, Ease, Upper float64 }
 
-// SwapSums are sums over pairs, added in order: of f, of Sigma·|f|·(1 − ρ), and of |f|.
+// SwapSums are sums over pairs, added in order, with f and ρ as in [SwapLaw]. F is the sum of f,
+// Curvature is the sum of Sigma·|f|·(1 − ρ), and Size is the sum of |f|.
 type SwapSums struct{ F, Curvature, Size float64 }
 
-// Add adds the pairs of the upper document with others to their sums, given losses D and exponentials e.
-// It subtracts f from lambda and adds Sigma·|f|·(1 − ρ) to second. It continues the sums. All slices have
-// the same length.
+// Add adds the pairs of the upper document with other documents b to sums. losses[b] is D of the
+// pair, and e[b] is E of document b. Add subtracts f from lambda[b] and adds Sigma·|f|·(1 − ρ) to
+// second[b]. All slices have the same length.
 func (l SwapLaw) Add(sums *SwapSums, lambda, second, losses, e []float64) {
 	mustMatch(len(second), len(lambda))
 	mustMatch(len(losses), len(lambda))
@@ -24,8 +28,8 @@ func (l SwapLaw) Add(sums *SwapSums, lambda, second, losses, e []float64) {
 	addSwaps(l, sums, lambda, second, losses, e)
 }
 
-// addSwapsGo chooses the better of two without a branch, since it is unpredictable: with a loss below 0 the
-// worse is the upper.
+// addSwapsGo selects the better document of each pair without a branch, since the branch would be
+// unpredictable. The upper document is the worse one if the pair's element of losses is negative.
 func addSwapsGo(l SwapLaw, sums *SwapSums, lambda, second, losses, e []float64) {
 	upper := math.Float64bits(l.Upper)
 	second, losses, e = second[:len(lambda)], losses[:len(lambda)], e[:len(lambda)]
@@ -47,7 +51,7 @@ func addSwapsGo(l SwapLaw, sums *SwapSums, lambda, second, losses, e []float64) 
 	*sums = s
 }
 
-// DivideByGaps divides each of x by least plus the gap between its score and the score top.
+// DivideByGaps divides x[i] by least + |top − scores[i]|, for slices of the same length.
 func DivideByGaps(x, scores []float64, top, least float64) {
 	mustMatch(len(scores), len(x))
 	divideByGaps(x, scores, top, least)

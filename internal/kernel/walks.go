@@ -1,17 +1,19 @@
 package kernel
 
-// Kept says which elements of a row-major matrix count; the zero value is for no elements. Kept are immutable and may
-// be used concurrently.
+// Kept marks elements of a row-major matrix: some elements count, and the other elements are set to
+// a fixed value. The zero value is for an empty matrix. Kept is immutable and may be used
+// concurrently.
 type Kept struct {
 	elements, width int
 	without         []int32
-	bits            []uint8 // one an element, of eight columns a byte, the first the lowest, and whole bytes a row
+	bits            []uint8 // one bit per element; a byte has eight columns, the first in the lowest bit; each row starts a new byte
 }
 
-// NewKept returns that all elements of rows × width count but those given, which are numbered row by row. It keeps the
-// slice.
+// NewKept returns a Kept that counts every element of a rows × width matrix except those listed in
+// without. Elements are numbered row by row. NewKept does not copy the slice without, which the
+// caller must not change.
 func NewKept(rows, width int, without []int32) Kept {
-	each := (width + 7) / 8 // bytes a row
+	each := (width + 7) / 8 // bytes per row
 	k := Kept{rows * width, width, without, make([]uint8, rows*each)}
 	for i := range k.bits {
 		k.bits[i] = uint8(1<<min(width-i%each*8, 8) - 1)
@@ -31,15 +33,14 @@ func (k Kept) Drop(e []float64, v float64) {
 	}
 }
 
-// ExpWalks computes exponentials of the running sums of [Pairs.PrefixDiff], from a row-major matrix with
-// the given first row. It adds b times further numbers y to the exponents, and sets the exponentials that
-// kept excludes to 0:
+// ExpWalks computes exponentials of running sums. It computes the sums as [Pairs.PrefixDiff] does,
+// from their first row, which the caller has stored in the first row of e. Then it sets
 //
 //	e[i] = exp(sum[i] + b·y[i])
 //
-// The bits are those of PrefixDiff and [ExpPlus]. Together they are faster, since loads bound one and
-// arithmetic the other. e has width more elements than there are pairs, y one for each pair, and kept a
-// bit for each pair.
+// and sets the elements that kept does not count to 0. The results have the same bits as after
+// PrefixDiff and [ExpPlus]. One pass is faster than two, since loads bound PrefixDiff and
+// arithmetic bounds ExpPlus. e, y and kept have one row more than the pairs fill.
 func (p *Pairs) ExpWalks(e []float64, a float64, s []float64, b float64, y []float64, kept Kept) {
 	width := kept.width
 	mustMatch(len(s), p.documents)

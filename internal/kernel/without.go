@@ -1,9 +1,9 @@
 package kernel
 
-// Without brings the words that differ from a given one to the front of words, in their order,
-// and their values to the front of kept. It returns their number, and the sum of the values of
-// the others. All have the same length; what is behind the number in words and kept is
-// unspecified.
+// Without removes the words that equal word. It moves the remaining words to the front of words, in
+// their order, and copies the values of these words to the front of kept. left is the number of
+// remaining words. dropped is the sum of the values of the removed words. The three slices have the
+// same length. The elements of words and kept from index left on are unspecified.
 func Without(words, kept, values []uint64, word uint64) (left int, dropped uint64) {
 	mustMatch(len(kept), len(words))
 	mustMatch(len(values), len(words))
@@ -14,8 +14,8 @@ func withoutGo(words, kept, values []uint64, word uint64) (left int, dropped uin
 	return withoutFrom(0, 0, words, kept, values, word)
 }
 
-// withoutFrom processes the words from index from on, after kept words before it. It writes every word and
-// overwrites it if it is not kept, so that there is no branch to predict.
+// withoutFrom processes the words from index from on, after left remaining words. It writes every
+// word without a branch, and the next word overwrites a removed word.
 func withoutFrom(from, left int, words, kept, values []uint64, word uint64) (all int, dropped uint64) {
 	kept, values = kept[:len(words)], values[:len(words)]
 	for i := from; i < len(words); i++ {

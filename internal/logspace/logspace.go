@@ -1,9 +1,9 @@
-// Package logspace computes with probabilities and odds by their logarithms, to full
-// precision where a probability is near 0 or 1.
+// Package logspace computes probabilities and odds from their logarithms, with full precision for
+// probabilities near 0 or 1.
 //
-// Start reading at [Bernoulli], for single numbers, and at [Softmax], for slices. The
-// package must not know what the probabilities are of; the vectorised loops of the same
-// functions are in the package kernel.
+// Start reading at [Bernoulli], for single numbers, and at [Softmax], for slices. The package must
+// not know the events of the probabilities. Package kernel has vectorised loops for the same
+// functions.
 package logspace
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Softplus returns log(1 + eᵗ), without overflow for large t and without
-// cancellation for small.
+// Softplus returns log(1 + eᵗ) without overflow for large t and without cancellation for negative
+// t.
 func Softplus(t float64) float64 {
 	return max(t, 0) + elementary.Log1p(elementary.Exp(-math.Abs(t)))
 }
 
-// Logistic returns 1/(1 + e⁻ᵗ) to full relative precision on both sides.
+// Logistic returns 1/(1 + e⁻ᵗ) with full relative precision for t of either sign.
 func Logistic(t float64) float64 {
 	if t < 0 {
 		e := elementary.Exp(t)
@@ -28,8 +28,8 @@ func Logistic(t float64) float64 {
 	return 1 / (1 + elementary.Exp(-t))
 }
 
-// Bernoulli returns the probability p = 1/(1 + e⁻ᵗ) of an event with log odds t,
-// and q = 1 − p, both to full relative precision.
+// Bernoulli returns the probability p = 1/(1 + e⁻ᵗ) of an event with log odds t, and q = 1 − p,
+// both with full relative precision.
 func Bernoulli(t float64) (p, q float64) {
 	e := elementary.Exp(-math.Abs(t))
 	likely := 1 / (1 + e)
@@ -50,14 +50,15 @@ func AddExp(a, b float64) float64 {
 	return a + elementary.Log1p(elementary.Exp(b-a))
 }
 
-// PrefixLogSumExp sets dst[j] = log Σ_{l≤j} exp(x[l]). dst and x may be the same slice, and elements of x may
-// be −Inf.
+// PrefixLogSumExp sets dst[j] = log Σ_{l≤j} exp(x[l]). dst and x have the same length and may be
+// the same slice. Elements of x may be −Inf.
 func PrefixLogSumExp(dst, x []float64) { runningLogSumExp(dst[:len(x)], x, 0, 1) }
 
-// SuffixLogSumExp sets dst[j] = log Σ_{l≥j} exp(x[l]), otherwise like PrefixLogSumExp.
+// SuffixLogSumExp sets dst[j] = log Σ_{l≥j} exp(x[l]). The conditions are those of
+// [PrefixLogSumExp].
 func SuffixLogSumExp(dst, x []float64) { runningLogSumExp(dst[:len(x)], x, len(x)-1, -1) }
 
-// runningLogSumExp sums from an element on, upwards or downwards.
+// runningLogSumExp sums x from index from on, upwards or downwards by step.
 func runningLogSumExp(dst, x []float64, from, step int) {
 	top, sum := math.Inf(-1), 0.0
 	for j := from; uint(j) < uint(len(x)); j += step {
@@ -72,8 +73,8 @@ func runningLogSumExp(dst, x []float64, from, step int) {
 	}
 }
 
-// Softmax sets dst[i] = exp(x[i] − log Σ exp(x)) and returns that log-sum-exp;
-// dst and x may be the same slice.
+// Softmax sets dst[i] = exp(x[i] − s) and returns s = log Σ exp(x[i]). dst and x have the same
+// length and may be the same slice.
 func Softmax(dst, x []float64) float64 {
 	top := kernel.Max(x)
 	sum := kernel.ExpSum(dst, x, top)

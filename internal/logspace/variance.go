@@ -1,7 +1,7 @@
 package logspace
 
-// VarianceRow adds p(1−p) to grad[c], where p = r/(1+r) is the probability and r = a·e[c] the odds of an
-// event. It returns the sums of 1−p, p and p(1−p). The odds are finite.
+// VarianceRow adds p(1−p) to grad[c], where r = a·e[c] are the odds of an event and p = r/(1+r) its
+// probability. It returns the sums of 1−p, p and p(1−p). The odds must be finite.
 func VarianceRow(a float64, e, grad []float64) (kept, inverted, variance float64) {
 	grad = grad[:len(e)]
 	for c, v := range e {

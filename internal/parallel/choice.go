@@ -2,24 +2,26 @@ package parallel
 
 import "time"
 
-// Choice finds the faster of two ways of doing many pieces of work, while they are done. Whether a [Team]
-// is faster depends on the machine and its load: on the distance of its processors and on how many are
-// free. Each way is tried for some pieces, and the faster one (by the least time a unit) is kept for many,
-// then both are tried again. The first periods are short, since early pieces may be slow for other
-// reasons, such as reading from a file. The zero value is ready to use; it serves one goroutine.
+// Choice finds the faster of two methods for many pieces of work while the work is done. For
+// example, whether a [Team] is faster than one goroutine depends on the machine and its load.
+// Choice tries each method for some pieces. It then uses the method with the least time per unit of
+// work for many pieces, and tries both again. The first cycles are short, since early pieces may be
+// slow for other reasons, such as reading from a file. The zero value is ready to use. A Choice
+// serves one goroutine.
 type Choice struct {
-	now    func() time.Time // nil: time.Now
-	block  int              // under way
-	pieces int              // of the block
-	size   int              // of these
-	begun  time.Time        // the block
-	cycle  int              // blocks of the one under way
-	least  [2]float64       // times a unit of the two ways, of the trial; 0: none yet
-	second bool             // the way of the block
+	now    func() time.Time // nil means time.Now
+	block  int              // index of the current block in its cycle
+	pieces int              // pieces of the block so far
+	size   int              // total size of these pieces
+	begun  time.Time        // start of the block
+	cycle  int              // number of blocks of the current cycle
+	least  [2]float64       // least time per unit of each method in the trial; 0 if none yet
+	second bool             // whether the block uses the second method
 }
 
-// Pieces come in blocks: of a cycle, the first are a trial, of the two ways in turn. Each cycle is twice as long as the
-// one before, up to the longest.
+// Pieces are grouped into blocks, and blocks into cycles. The first blocks of a cycle are a trial,
+// which alternates between the methods. Each cycle is twice as long as the one before, up to
+// longestCycle.
 const (
 	blockPieces  = 32
 	trialBlocks  = 6
@@ -27,7 +29,8 @@ const (
 	longestCycle = 128
 )
 
-// Second reports whether the piece that begins now, of a size in any unit, should be done the second way.
+// Second reports whether the piece that begins now should use the second method. size is the size
+// of the piece in any unit.
 func (c *Choice) Second(size int) bool {
 	if c.pieces == blockPieces || c.begun.IsZero() {
 		c.turn()
@@ -63,7 +66,7 @@ func (c *Choice) turn() {
 	c.begun, c.pieces, c.size = end, 0, 0
 }
 
-// note takes the time of a block into account.
+// note records the time per unit of a trial block that ends now.
 func (c *Choice) note(end time.Time) {
 	if c.block >= trialBlocks || c.size == 0 {
 		return

@@ -1,4 +1,4 @@
-// Package parallel distributes independent items over goroutines and adds up their results in a fixed
+// Package parallel distributes independent items over goroutines and adds their results in a fixed
 // order. So the number of cores changes the time of a computation, but no bit of its result.
 //
 // Start reading at [For], which runs a function for every item. [Sums] is the reduction of an empirical
@@ -14,16 +14,15 @@ import (
 	"sync/atomic"
 )
 
-// For calls fn(worker, i) once for every i in [0, n), from at most workers
-// goroutines (GOMAXPROCS of them if workers ≤ 0), and returns when all calls
-// have. Workers take items one at a time in increasing order, so their costs
-// may differ. Calls that get the same worker number, in [0, workers), do not
-// overlap: fn may index scratch memory by it. Worker 0 is the caller itself, so
-// one worker means no goroutine and items strictly in order.
+// For calls fn(worker, i) once for every i in [0, n) and returns when all calls have returned. It
+// uses at most workers goroutines, or GOMAXPROCS if workers ≤ 0. Workers take items one at a time
+// in increasing order, so the costs of items may differ. worker is in [0, workers). Calls with the
+// same worker do not overlap, so fn may index scratch memory by worker. Worker 0 is the caller. One
+// worker therefore means no goroutine and strict order.
 //
-// If a call panics, no further items are started and For panics with a [*Panic] once
-// the other workers have finished theirs. A memory fault, as of a mapped file that was
-// truncated, is a panic here.
+// If a call panics, For starts no further items. It panics with a [*Panic] when the other workers
+// have finished their items. A memory fault counts as a panic, such as a fault of a truncated
+// mapped file.
 func For(n, workers int, fn func(worker, i int)) {
 	c := crews.Get().(*crew)
 	c.run(Workers(workers, n), n, fn)
@@ -33,8 +32,8 @@ func For(n, workers int, fn func(worker, i int)) {
 // crews are idle crews, kept so that many calls of For allocate no memory.
 var crews = sync.Pool{New: func() any { return new(crew) }}
 
-// Workers returns the number of workers that a call uses for n items: workers, or GOMAXPROCS (without the
-// addition of [Spare]) if that is not positive. It is at least one and at most n.
+// Workers returns the number of workers that For uses for n items. The number is workers, or
+// GOMAXPROCS without the addition of [Spare] if workers ≤ 0, limited to the range from 1 to n.
 func Workers(workers, n int) int {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0) - int(spare.Load())
@@ -42,26 +41,27 @@ func Workers(workers, n int) int {
 	return max(1, min(workers, n))
 }
 
-// spare is what Spare has added to GOMAXPROCS.
+// spare is the number that Spare has added to GOMAXPROCS.
 var spare atomic.Int64
 
-// Spare raises GOMAXPROCS by n, once; the number of workers stays the same. It is for programs whose
-// workers compute data that other goroutines read from a disk. Without spare processors, these start to
-// read only when a worker waits.
+// Spare raises GOMAXPROCS by n. Calls after the first do nothing until [Unspare]. The number of
+// workers stays the same. Spare is for programs whose workers process data that other goroutines
+// read from a disk. Without spare processors, the reading goroutines run only while a worker waits.
 func Spare(n int) {
 	if spare.CompareAndSwap(0, int64(n)) {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
 	}
 }
 
-// Unspare takes back what Spare added.
+// Unspare undoes Spare.
 func Unspare() {
 	if n := spare.Swap(0); n != 0 {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - int(n))
 	}
 }
 
-// SetWorkers makes GOMAXPROCS n, without what [Spare] added, and returns what it was; 0 changes nothing.
+// SetWorkers sets GOMAXPROCS to n plus the addition of [Spare] and returns the previous value
+// without the addition. n = 0 changes nothing.
 func SetWorkers(n int) int {
 	more := int(spare.Load())
 	if n > 0 {
@@ -70,15 +70,15 @@ func SetWorkers(n int) int {
 	return runtime.GOMAXPROCS(n) - more
 }
 
-// Panic is the value that [For] and [Sums.Run] panic with after a panic in the
-// function they were given.
+// Panic is the value with which [For], [Sums.Run] and [Team.Run] panic after a panic in the
+// caller's function.
 type Panic struct {
-	Item  int    // the item (of For) or block (of Sums) whose call panicked; the lowest if several did
+	Item  int    // the item (For), block (Sums) or part (Team) whose call panicked; the lowest if several did
 	Value any    // the original value; nil if the call ended its goroutine by runtime.Goexit
 	Stack []byte // the stack of the goroutine that panicked
 }
 
-// Error describes the panic and where it came from.
+// Error returns the original value with the stack of its goroutine.
 func (p *Panic) Error() string {
 	return fmt.Sprintf("item %d: %v\n\n%s", p.Item, p.Value, p.Stack)
 }
@@ -89,9 +89,8 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// crew is a group of workers that share out items. It can run any number of
-// times, one after the other, and allocates only when a run has more workers
-// than every run before.
+// crew is a group of workers that share items. It can run any number of times, one run after the
+// other. A run allocates only if it has more workers than every run before.
 type crew struct {
 	do    func(worker, item int)
 	items int64
@@ -126,7 +125,7 @@ func (c *crew) run(workers, items int, do func(worker, item int)) {
 	}
 }
 
-// work takes items until there are none left.
+// work processes items until none remain.
 func (c *crew) work(worker int) {
 	var item int64
 	finished := false
@@ -142,7 +141,7 @@ func (c *crew) work(worker int) {
 	finished = true
 }
 
-// fail records a panic and lets no further items start.
+// fail records a panic and prevents the start of further items.
 func (c *crew) fail(item int, value any) {
 	c.next.Store(c.items)
 	c.mu.Lock()

@@ -7,11 +7,11 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Sums adds up a value and a vector over many items in parallel, with the same bits for any number of
-// workers. Items are grouped into blocks that do not depend on the workers. A block adds its items in
-// order to a value and a vector of its own. The blocks are added in order.
+// Sums adds a value and a vector over many items in parallel, with the same bits for any number of
+// workers. Items are grouped into blocks that do not depend on the workers. Each block adds its
+// items in order to a value and a vector of its own. Run adds the blocks in order.
 //
-// It is meant for a regularised empirical risk, whose items are queries:
+// Sums is meant for a regularised empirical risk, whose items are queries:
 //
 //	sums := parallel.NewSums(len(w), parallel.Split(costs, parallel.DefaultBlocks))
 //	...
@@ -24,35 +24,33 @@ import (
 //	})
 //	// sums.Total now holds the gradient.
 //
-// To avoid allocating a closure at every Run, keep the function (such as a method value) with the Sums. A
-// Sums serves one Run at a time.
+// To avoid allocating a closure at every Run, keep the function (such as a method value) with the
+// Sums. A Sums serves one Run at a time.
 type Sums struct {
 	// Total is the sum of all blocks' vectors in the last Run. The caller may
 	// change it; Run overwrites it.
 	Total []float64
 
 	cuts   []int
-	stride int       // distance of the blocks' vectors in block
+	stride int       // distance between the blocks' vectors in block
 	block  []float64 // the blocks' vectors, one after the other
-	value  []float64 // the blocks' values, as far apart as a cache line
+	value  []float64 // the blocks' values, one cache line apart
 
 	crew crew
 	fn   func(worker, from, to int, grad []float64) float64
 	do   func(worker, block int)
 }
 
-// DefaultBlocks is a number of blocks that keeps several dozen cores busy and
-// costs little to add up.
+// DefaultBlocks is a number of blocks that suffices for several dozen cores and is cheap to add.
 const DefaultBlocks = 64
 
-// line is the number of float64s in a cache line; blocks written by different
-// cores keep that distance.
+// line is the number of float64s in a cache line. Values that different cores write are at least
+// this far apart.
 const line = 8
 
-// NewSums returns a Sums of vectors of length dim. Block b is made of the items
-// cuts[b] ≤ i < cuts[b+1]; cuts must not decrease, and [Split] chooses them well.
-// Its memory is (len(cuts)−1) × dim float64s. Fewer than two cuts mean no items
-// and sums of zero.
+// NewSums returns a Sums of vectors of length dim. Block b has the items cuts[b] ≤ i < cuts[b+1].
+// cuts must not decrease; [Split] computes cuts for blocks of about equal cost. NewSums allocates
+// about (len(cuts)−1) × dim float64s. Fewer than two cuts mean no items, and sums of zero.
 func NewSums(dim int, cuts []int) *Sums {
 	if !slices.IsSorted(cuts) {
 		panic(fmt.Sprintf("parallel: decreasing cuts %v", cuts))
@@ -72,13 +70,13 @@ func NewSums(dim int, cuts []int) *Sums {
 // Blocks returns the number of blocks.
 func (s *Sums) Blocks() int { return len(s.value) / line }
 
-// Run calls fn once for every block, from at most workers goroutines (GOMAXPROCS if workers ≤ 0). Worker 0
-// is the caller. Calls with the same worker number do not overlap. fn returns the sum of the values of the
-// items from ≤ i < to and adds their vectors to grad, which starts at zero and has length dim. Run sets
-// s.Total to the sum of the vectors and returns the sum of the values. If fn panics, so does Run, with a
-// [*Panic]; s can be used again.
+// Run calls fn once for every block, from at most workers goroutines (GOMAXPROCS if workers ≤ 0).
+// Worker 0 is the caller. Calls with the same worker number do not overlap. fn returns the sum of
+// the values of the items from ≤ i < to and adds their vectors to grad. grad has length dim and is
+// zero at first. Run sets s.Total to the sum of the vectors and returns the sum of the values. If
+// fn panics, Run panics with a [*Panic], and s can be used again.
 //
-// After the first call with as many workers, Run allocates nothing.
+// Run does not allocate, except in the first call with as many workers.
 func (s *Sums) Run(workers int, fn func(worker, from, to int, grad []float64) float64) float64 {
 	s.fn = fn
 	defer func() { s.fn = nil }()
@@ -106,10 +104,11 @@ func (s *Sums) vector(b int) []float64 {
 	return s.block[from:to:to]
 }
 
-// Split cuts len(costs) items into at most the given number of contiguous blocks of about equal cost.
-// Block b has the items cuts[b] ≤ i < cuts[b+1]. No block is empty; the first cut is 0 and the last
-// len(costs). costs may have any unit, such as a query's documents; a cost below 1 counts as 1. The result
-// depends only on the arguments. No items give the single cut 0.
+// Split divides len(costs) items into contiguous blocks of about equal cost, at most the given
+// number. Block b has the items cuts[b] ≤ i < cuts[b+1]. No block is empty. The first cut is 0, and
+// the last is len(costs). costs may have any unit, such as a query's number of documents; a cost
+// below 1 counts as 1. The result depends only on the arguments. If there are no items, the result
+// is the single cut 0.
 func Split(costs []int, blocks int) []int {
 	if blocks < 1 {
 		panic(fmt.Sprintf("parallel: %d blocks", blocks))
@@ -124,8 +123,8 @@ func Split(costs []int, blocks int) []int {
 	cuts := make([]int, 1, blocks+1)
 	i := 0
 	for b := range blocks {
-		// The block takes its share of the rest, to the nearest item, and leaves an item to each block after
-		// it.
+		// The block gets its share of the remaining cost, rounded to whole items. Each later block
+		// gets at least one item.
 		share := left / float64(blocks-b)
 		last := n - (blocks - b - 1)
 		for sum := 0.0; i < last; i++ {

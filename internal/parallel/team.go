@@ -7,47 +7,48 @@ import (
 	"sync/atomic"
 )
 
-// Team divides pieces of work of some microseconds, one after the other, among goroutines that wait
-// without going to sleep. A handoff takes a fraction of a microsecond; starting or waking a goroutine
-// takes several. After about 50 microseconds a waiting goroutine does go to sleep and must be woken.
+// Team divides short pieces of work, one after the other, among goroutines that poll for work. A
+// piece takes some microseconds. A handoff to a polling goroutine takes a fraction of a
+// microsecond, whereas starting or waking a goroutine takes several. After about 50 microseconds a
+// polling goroutine goes to sleep and must be woken.
 //
-// The parts of a piece are fixed, so that the computation need not depend on who does them. After its own
-// part, the caller does the parts that no goroutine has begun. So a piece never waits for a goroutine that
-// the operating system does not run, unless that goroutine was in its part.
+// A piece has a fixed number of parts, so the result need not depend on which goroutine runs a
+// part. The caller runs the first part and then all parts that no goroutine has begun. So a piece
+// waits only for goroutines that are inside a part.
 //
-// A Team serves one goroutine at a time. Its goroutines end with [Team.Close].
+// A Team serves one caller at a time. [Team.Close] ends its goroutines.
 type Team struct {
-	// Ahead is memory that will be read after the next piece of work. The goroutines read it while they wait,
-	// which brings it nearer to the processors; nothing else depends on it.
+	// Ahead is memory that the caller will read after the next piece of work. The goroutines read
+	// it while they wait, which loads it into the caches. It has no other effect.
 	Ahead []float32
 
 	do      func(part int)
 	members []member      // of parts 1, 2, …
-	_       [128]byte     // what goroutines wait for shares no cache line with what others write
-	round   atomic.Uint64 // of the last piece of work
+	_       [128]byte     // keeps the polled fields in a cache line of their own
+	round   atomic.Uint64 // the number of the last piece of work
 	_       [128]byte
 	closing atomic.Bool
 	wg      sync.WaitGroup
 }
 
-// member is the goroutine of a part.
+// member is the goroutine that serves a part.
 type member struct {
 	_        [128]byte     // see Team
-	begun    atomic.Uint64 // the last round whose part was begun, by the member or the caller
+	begun    atomic.Uint64 // the last round whose part the member or the caller began
 	finished atomic.Uint64 // the last round whose part is finished
 	asleep   atomic.Bool
 	wake     chan struct{}
-	faults   atomic.Int64 // met ahead
-	failed   *Panic       // of the part under way
-	sink     float32      // what touch has read
+	faults   atomic.Int64 // memory faults while reading Ahead
+	failed   *Panic       // the panic of the current part
+	sink     float32      // makes the reads of touch observable
 	_        [128]byte
 }
 
-// patience is the number of looks for work before a member goes to sleep, each of about a nanosecond.
+// patience is the number of polls before a member goes to sleep. A poll takes about a nanosecond.
 const patience = 1 << 16
 
-// NewTeam returns a Team for pieces of work of a number of parts, at least one: the caller does the first, a
-// goroutine each of the others.
+// NewTeam returns a Team for pieces of work with the given number of parts, at least one. It starts
+// a goroutine for each part except the first, which the caller runs.
 func NewTeam(parts int) *Team {
 	t := &Team{members: make([]member, max(0, parts-1))}
 	for i := range t.members {
@@ -57,7 +58,7 @@ func NewTeam(parts int) *Team {
 	return t
 }
 
-// Parts returns the number of parts; 1 for a nil Team.
+// Parts returns the number of parts. A nil Team has one.
 func (t *Team) Parts() int {
 	if t == nil {
 		return 1
@@ -65,7 +66,8 @@ func (t *Team) Parts() int {
 	return len(t.members) + 1
 }
 
-// Close ends the goroutines, after what they are doing. A closed Team runs no work. Closing nil does nothing.
+// Close waits until the goroutines have finished their parts and ends them. A closed Team runs no
+// work. Closing a nil Team does nothing.
 func (t *Team) Close() {
 	if t == nil {
 		return
@@ -75,8 +77,8 @@ func (t *Team) Close() {
 	t.wg.Wait()
 }
 
-// Run calls do once for every part, from 0 to Parts()−1, and returns when all calls have. It allocates nothing.
-// If a call by another goroutine panics, so does Run, with a [*Panic].
+// Run calls do once for every part, from 0 to Parts()−1, and returns when all calls have returned.
+// It does not allocate. If a call in another goroutine panics, Run panics with a [*Panic].
 func (t *Team) Run(do func(part int)) {
 	t.do = do
 	round := t.round.Load() + 1
@@ -100,7 +102,7 @@ func (t *Team) Run(do func(part int)) {
 	}
 }
 
-// call begins a round.
+// call begins a round and wakes the sleeping members.
 func (t *Team) call(round uint64) {
 	t.round.Store(round)
 	for i := range t.members {
@@ -111,12 +113,13 @@ func (t *Team) call(round uint64) {
 	}
 }
 
-// begin reports whether a part is now the caller's: nobody had begun it.
+// begin claims the member's part of a round. It returns false if the part was claimed before.
 func (m *member) begin(round uint64) bool {
 	return m.begun.CompareAndSwap(round-1, round)
 }
 
-// await waits until a part is finished. That is after a moment, unless the system has taken the processor from who does it.
+// await waits until the member's part of a round is finished. The wait is short unless the
+// operating system has suspended the member.
 func (m *member) await(round uint64) {
 	for looks := 1; m.finished.Load() != round; looks++ {
 		if looks%1024 == 0 {
@@ -125,7 +128,7 @@ func (m *member) await(round uint64) {
 	}
 }
 
-// serve does the parts of a member until the Team is closed.
+// serve runs the part of member i in every round until the Team is closed.
 func (t *Team) serve(i int) {
 	debug.SetPanicOnFault(true) // this goroutine runs nothing else
 	m := &t.members[i]
@@ -135,7 +138,7 @@ func (t *Team) serve(i int) {
 			return
 		}
 		if last = round; m.begin(round) {
-			ahead := t.Ahead // which is the caller's again when the part is finished
+			ahead := t.Ahead // the caller may change Ahead once the part is finished
 			m.run(t.do, i+1)
 			m.finished.Store(round)
 			t.touch(m, share(ahead, i, len(t.members)), round)
@@ -143,7 +146,7 @@ func (t *Team) serve(i int) {
 	}
 }
 
-// next waits for a round after the last.
+// next waits until a round after last begins, and returns its number.
 func (t *Team) next(m *member, last uint64) uint64 {
 	for looks := 1; ; looks++ {
 		round := t.round.Load()
@@ -156,16 +159,16 @@ func (t *Team) next(m *member, last uint64) uint64 {
 	}
 }
 
-// sleep returns when there is a round after the last.
+// sleep returns when a round after last has begun.
 func (t *Team) sleep(m *member, last uint64) {
 	m.asleep.Store(true)
 	if t.round.Load() != last && m.asleep.CompareAndSwap(true, false) {
-		return // it began in between, and nobody has sent a wake
+		return // the round began before the member slept, so no wake was sent
 	}
 	<-m.wake
 }
 
-// run does a part.
+// run runs a part and records its panic.
 func (m *member) run(do func(part int), part int) {
 	finished := false
 	defer func() {
@@ -177,8 +180,8 @@ func (m *member) run(do func(part int), part int) {
 	finished = true
 }
 
-// touch reads a number of every cache line until the next round begins. It ends on a fault, which the user
-// of the memory will meet, too.
+// touch reads one number of every cache line of x until the next round begins. It stops at a memory
+// fault, which the caller will also meet.
 func (t *Team) touch(m *member, x []float32, round uint64) {
 	const line, atOnce = 16, 8
 	defer func() {
@@ -194,5 +197,5 @@ func (t *Team) touch(m *member, x []float32, round uint64) {
 	m.sink = sum
 }
 
-// share returns the i-th of n parts of x.
+// share returns part i of n parts of x.
 func share(x []float32, i, n int) []float32 { return x[i*len(x)/n : (i+1)*len(x)/n] }

@@ -1,15 +1,14 @@
-// Package poissonbinomial computes Poisson-binomial distributions, of the number of
-// independent events that happen, event j with probability p[j] = 1 − q[j], and their
-// derivatives.
+// Package poissonbinomial computes Poisson-binomial distributions and their derivatives. The
+// distribution is that of the number of events that happen, where the events are independent and
+// event j has probability p[j] = 1 − q[j].
 //
-// Start reading at [Distribution]. A measure with a cutoff depends on the first values
-// only, so the functions compute the first T values, in O(nT) for n events. All their
-// sums are of non-negative terms, so that results have a small relative error. The
-// package must not know what the events are.
+// Start reading at [Distribution]. A measure with a cutoff depends on the first values only, so the
+// functions compute the first T values, in O(nT) for n events. All their sums have non-negative
+// terms, so the results have a small relative error. The package must not know what the events are.
 package poissonbinomial
 
-// Distribution sets f[t] to unit times the probability that t events happen,
-// for t < len(f).
+// Distribution sets f[t] to unit times the probability that exactly t events happen, for t <
+// len(f).
 func Distribution(f, p, q []float64, unit float64) {
 	q = q[:len(p)]
 	clear(f)
@@ -22,7 +21,7 @@ func Distribution(f, p, q []float64, unit float64) {
 	}
 }
 
-// AddEvent updates a distribution of the number of events for one more event.
+// AddEvent updates the distribution f of the number of events for one more event.
 func AddEvent(f []float64, p, q float64) {
 	var below float64
 	for t, v := range f {
@@ -31,7 +30,7 @@ func AddEvent(f []float64, p, q float64) {
 	}
 }
 
-// withEvent sets next to f with one more event; it has as many elements as f, or
+// withEvent sets next to the distribution f with one more event. next has as many elements as f, or
 // one more.
 func withEvent(next, f []float64, p, q float64) {
 	var below float64
@@ -44,12 +43,12 @@ func withEvent(next, f []float64, p, q float64) {
 	}
 }
 
-// LeaveOneOut sets dst[j] to unit·Σ_t P(t of the events except j happen)·d[t]. This is the derivative with
-// respect to p[j] of unit·E[h], where h is a function of the number of events with h(t+1) − h(t) = d[t].
-// Values beyond len(d) count 0.
+// LeaveOneOut sets dst[j] to unit·Σ_t P(t of the events except j happen)·d[t]. This is the
+// derivative with respect to p[j] of unit·E[h], where h is a function of the number of events with
+// h(t+1) − h(t) = d[t]. d[t] counts as 0 for t ≥ len(d).
 //
-// It multiplies the distribution before j with the expectation of d over the
-// events after j, in O(nT) time; work has LeaveOneOutWork(n, T) elements.
+// LeaveOneOut multiplies the distribution of the events before j by the expectation of d over the
+// events after j. It takes O(nT) time for T = len(d). work has LeaveOneOutWork(n, T) elements.
 func LeaveOneOut(dst, d, p, q []float64, unit float64, work []float64) {
 	n, width := len(p), len(d)
 	if width == 0 {
@@ -70,8 +69,8 @@ func LeaveOneOut(dst, d, p, q []float64, unit float64, work []float64) {
 	}
 }
 
-// LeaveOneOutWork returns how many numbers of working memory [LeaveOneOut] takes for
-// n events and width values.
+// LeaveOneOutWork returns the length of the work slice of [LeaveOneOut] for n events and width =
+// len(d).
 func LeaveOneOutWork(n, width int) int { return n*width + width + 1 }
 
 // dotAndRemove returns Σ f[t]·after[t] and replaces after[t] by

@@ -7,14 +7,15 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// Layers of equal area under a falling density. A draw computes the density in only about a hundredth of
-// cases (G. Marsaglia and W. W. Tsang, The Ziggurat Method for Generating Random Variables, Journal of
-// Statistical Software 5(8), 2000). The draws are those of package math/rand/v2, with its numbers of
-// layers, its float32 tables and its random bits. Only rare draws from the tail differ in the last digit,
-// since the standard library's logarithm depends on the architecture.
+// ziggurat has the tables of layers of equal area under a falling density. A draw computes the
+// density in only about one of a hundred cases (G. Marsaglia and W. W. Tsang, The Ziggurat Method
+// for Generating Random Variables, Journal of Statistical Software 5(8), 2000). The number of
+// layers, the float32 tables and the use of random bits are those of math/rand/v2, and so are the
+// draws. Only rare draws from the tail differ in the last digit, since the standard library's
+// logarithm depends on the architecture.
 type ziggurat struct {
-	within  []uint32  // a draw below is inside the layer
-	width   []float32 // of the layer, for a draw of 1
+	within  []uint32  // a draw below this is inside the layer
+	width   []float32 // of the layer, per unit of the draw
 	density []float32 // at the layer's right end
 }
 
@@ -22,7 +23,7 @@ const (
 	normalTail      = 3.442619855899      // where the lowest layer's rectangle ends
 	normalArea      = 9.91256303526217e-3 // of each of 128 layers
 	exponentialTail = 7.69711747013104972
-	exponentialArea = 3.9496598225815571993e-3 // of each of 256
+	exponentialArea = 3.9496598225815571993e-3 // of each of 256 layers
 )
 
 var (
@@ -34,10 +35,11 @@ var (
 		func(y float64) float64 { return -elementary.Log(y) })
 )
 
-// layers returns the tables of n layers for draws below size; inverse is that of the density.
+// layers returns the tables of n layers for random integers below size. inverse is the inverse
+// function of density.
 func layers(n int, size, tail, area float64, density, inverse func(float64) float64) ziggurat {
 	z := ziggurat{make([]uint32, n), make([]float32, n), make([]float32, n)}
-	base := area / density(tail) // the lowest layer has the tail, too
+	base := area / density(tail) // the lowest layer includes the tail
 	z.within[0] = uint32(float64(tail / base * size))
 	z.width[0] = float32(base / size)
 	z.width[n-1] = float32(tail / size)
@@ -53,13 +55,14 @@ func layers(n int, size, tail, area float64, density, inverse func(float64) floa
 	return z
 }
 
-// below reports whether a point drawn between the densities of layer i's ends is below d.
+// below reports whether a random point between the densities at the ends of layer i is below d.
 func (z *ziggurat) below(i int, rng *rand.Rand, d float64) bool {
 	rise := float32(rng.Float64()) * (z.density[i-1] - z.density[i])
 	return z.density[i]+float32(rise) < float32(d)
 }
 
-// Normal returns a draw of the standard normal distribution, the same on every architecture.
+// Normal returns a draw from the standard normal distribution. The draw is the same on every
+// architecture.
 func Normal(rng *rand.Rand) float64 {
 	z := &normalLayers
 	for {
@@ -81,7 +84,7 @@ func Normal(rng *rand.Rand) float64 {
 	}
 }
 
-// normalBeyond returns how far beyond normalTail a draw from there is.
+// normalBeyond returns the distance beyond normalTail of a draw from the tail.
 func normalBeyond(rng *rand.Rand) float64 {
 	for {
 		x := -float64(elementary.Log(rng.Float64()) * (1.0 / normalTail))
@@ -92,8 +95,8 @@ func normalBeyond(rng *rand.Rand) float64 {
 	}
 }
 
-// Exponential returns a draw of the exponential distribution of mean 1, the same on every
-// architecture.
+// Exponential returns a draw from the exponential distribution with mean 1. The draw is the same on
+// every architecture.
 func Exponential(rng *rand.Rand) float64 {
 	z := &exponentialLayers
 	for {

@@ -1,28 +1,28 @@
-// Package random gives every purpose and every query a random stream of its own, derived from one seed.
+// Package random gives every purpose and every query its own random stream, derived from one seed.
 //
-// Start reading at [Stream]. A stream depends only on the seed, the purpose and the key. It does not
-// depend on the use of other streams, the order of queries or the number of cores. A query's stream is
-// keyed by its content, so that its draws are the same in every fold and under every name. The package
-// must not know what is drawn.
+// Start reading at [Stream]. A stream depends only on the seed, the purpose and the key. It does
+// not depend on the use of other streams, the order of queries or the number of cores. The key of a
+// query's stream is the query's content, so the draws are the same in every fold and under every
+// name. The package must not know what is drawn.
 package random
 
 import "math/rand/v2"
 
-// Stream returns the stream of the given purpose ("sample", "init", …) and key
-// (a query's content, a restart number). It is not safe for concurrent use; two calls
-// with the same arguments return independent copies of the same stream.
+// Stream returns the stream of the given purpose ("sample", "init", …) and key (a query's content,
+// a restart number). Two calls with the same arguments return independent copies of the same
+// stream. A stream is not safe for concurrent use.
 func Stream(seed uint64, purpose, key string) *rand.Rand {
 	h := hash(offset, purpose)
 	h = hash(h, "\x00") // so that ("ab", "c") is not ("a", "bc")
 	return rand.New(rand.NewPCG(mix(seed), mix(hash(h, key))))
 }
 
-// Deferred is Stream with a key that is computed at the first draw, if there is one.
+// Deferred is [Stream] with a key that is computed at the first draw, if there is one.
 func Deferred(seed uint64, purpose string, key func() string) *rand.Rand {
 	return rand.New(&deferred{start: func() *rand.Rand { return Stream(seed, purpose, key()) }})
 }
 
-// deferred is a source that starts when it is first used.
+// deferred is a source that creates its stream at the first draw.
 type deferred struct {
 	start  func() *rand.Rand
 	stream *rand.Rand
@@ -47,7 +47,7 @@ func hash(h uint64, s string) uint64 {
 	return h
 }
 
-// mix is the finaliser of SplitMix64: it maps neighbouring seeds to unrelated ones.
+// mix is the finaliser of SplitMix64. It maps neighbouring seeds to unrelated values.
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// ID is a cell that programs join with other files: the identifier of a query or document. It is written
-// unchanged, even if a spreadsheet would interpret it.
+// ID is a cell with the identifier of a query or document, which programs join with other files.
+// WriteCSV writes it unchanged, even if a spreadsheet would interpret it.
 type ID string
 
-// WriteCSV writes a header and rows of cells: strings, whole numbers, float64s with
-// all their digits, and nil, which is empty. The header is the program's own words;
-// text below it is as [Text] returns it, unless it is an ID.
+// WriteCSV writes a header and rows of cells. A cell is a string, an [ID], a whole number, a
+// float64, which is written with all its digits, or nil, which is written as an empty cell. Strings
+// are written as [Text] returns them. The header is written unchanged.
 func WriteCSV(w io.Writer, columns []string, rows [][]any) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(columns); err != nil {
@@ -36,7 +36,7 @@ func WriteCSV(w io.Writer, columns []string, rows [][]any) error {
 	return out.Error()
 }
 
-// plain formats a cell so that a program reads back the same value.
+// plain returns the text of a cell in CSV.
 func plain(cell any) string {
 	switch v := cell.(type) {
 	case nil:
@@ -49,12 +49,12 @@ func plain(cell any) string {
 	return Text(fmt.Sprint(cell))
 }
 
-// number is text that a spreadsheet takes for a number.
+// number matches text that a spreadsheet reads as a number.
 var number = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 
-// Text returns text as a cell that a spreadsheet shows. Text that begins with =, +, -, @, a tab or a line
-// end, and is no number, would be run as a formula. It gets a leading apostrophe, which spreadsheets read
-// as "this is text".
+// Text returns text for a cell that a spreadsheet should display. A spreadsheet would run text as a
+// formula if it begins with =, +, -, @, a tab or a line end, and is not a number. Text prepends an
+// apostrophe to such text, which makes spreadsheets display it.
 func Text(cell string) string {
 	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) && !number.MatchString(cell) {
 		return "'" + cell

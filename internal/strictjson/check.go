@@ -1,9 +1,9 @@
-// Package strictjson reads and writes JSON text that may be large and of any origin. [Scanner] reads
-// values one by one, for tables, requests and model files. In files a repeated key in an object is an
-// error, names are case-sensitive, and nesting is bounded. Lists of ten million numbers take a second.
+// Package strictjson reads and writes JSON text that may be large and of any origin. [Scanner]
+// reads single values of tables, requests and model files. [Check] rejects repeated keys in an
+// object and deep nesting. Names are case-sensitive. A list of ten million numbers takes a second.
 //
-// Start reading at [Check], which sees a text once, and [Object.Decode], which then takes it apart.
-// [Indent] and [AppendNumbers] write. The package must not know what the texts mean.
+// Start reading at [Check], which checks a text once, and [Object.Decode], which reads a checked
+// text. [Indent] and [AppendNumbers] write JSON. The package must not know what the texts mean.
 package strictjson
 
 import (
@@ -14,28 +14,29 @@ import (
 )
 
 const (
-	// MaxDepth is how deep objects and lists may be nested.
+	// MaxDepth is the largest number of nested objects and lists.
 	MaxDepth = 100
-	// MaxKeys is how many keys an object may have.
+	// MaxKeys is the largest number of keys of an object.
 	MaxKeys = 1 << 16
 )
 
-// Error is a text that is JSON but not such as this package accepts.
+// Error is the error for text that is JSON but violates a rule of this package.
 type Error struct {
 	At  int // offset in the text
 	Err error
 }
 
-// Error returns what is wrong, without the place.
+// Error returns the message of Err, without the offset.
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Check reads the whole text, which must be one JSON value. Invalid JSON is a *json.SyntaxError. A
-// repeated key, more than MaxDepth levels or MaxKeys keys, and an invalid string are an *Error. A string
-// is invalid if it is not UTF-8 or has half a surrogate pair, which encoding/json replaces by U+FFFD.
-// Check allocates memory only for keys and for strings with escapes.
+// Check reads the whole text, which must be one JSON value. Invalid JSON gives a *json.SyntaxError.
+// An *Error reports a repeated key, more than MaxDepth levels, more than MaxKeys keys, or an
+// invalid string. A string is invalid if it is not UTF-8 or has half of a surrogate pair;
+// encoding/json would replace both by U+FFFD. Check allocates memory only for keys and for strings
+// with escapes.
 func Check(text []byte) error {
 	s := Scanner{Text: text, unique: true}
 	p, err := s.Skip(s.Blanks(0))
@@ -49,18 +50,18 @@ func Check(text []byte) error {
 	if !ok {
 		return err
 	}
-	// The words for bad syntax, and its place, are encoding/json's.
+	// The message and the offset of a syntax error are those of encoding/json.
 	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
 		return err
 	}
 	return &Error{fault.At, fault}
 }
 
-// skipUnique is skip of an object whose keys must differ.
+// skipUnique skips an object and checks that its keys differ.
 func (s *Scanner) skipUnique(p, depth int) (next int, err error) {
 	own := len(s.keys)
 	defer func() { s.keys = s.keys[:own] }()
-	var many map[string]bool // the keys, once they are more than a few
+	var many map[string]bool // set when there are more than a few keys
 	return s.Object(p, "the object", func(key []byte, at, p int) (int, error) {
 		name := string(key)
 		s.memory = s.memory[:0]
@@ -72,8 +73,8 @@ func (s *Scanner) skipUnique(p, depth int) (next int, err error) {
 	})
 }
 
-// addKey checks that an object does not have a key already. From a few keys on it
-// remembers them in many.
+// addKey returns an error if an object has the key already or has too many keys. If the object has
+// more than a few keys, addKey stores them in many.
 func addKey(key string, keys []string, many *map[string]bool) error {
 	const few = 16
 	var seen bool

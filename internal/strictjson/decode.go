@@ -12,24 +12,24 @@ import (
 	"unsafe"
 )
 
-// Value is one JSON value in a text that [Check] has accepted.
+// Value is one JSON value in a text that [Check] accepted.
 type Value struct {
-	Text []byte // without white space around it; nil if there is no value
-	At   int    // where it begins in the text
+	Text []byte // without surrounding white space; nil if there is no value
+	At   int    // offset in the text
 }
 
-// Fields of a struct given to [Object.Decode] that take a fraction of the time of slices,
-// which encoding/json reads.
+// Types for fields of a struct passed to [Object.Decode]. They are read in a fraction of the time
+// of ordinary slices, which encoding/json reads.
 type (
-	// Numbers are a list of numbers, in which null is an error and not 0.
+	// Numbers is a list of numbers. An element null is an error, not 0.
 	Numbers []float64
-	// Singles are a list of numbers, in which null is NaN.
+	// Singles is a list of numbers. An element null becomes NaN.
 	Singles []float32
-	// Integers are a list of whole numbers, in which null is an error and not 0.
+	// Integers is a list of whole numbers. An element null is an error, not 0.
 	Integers []int
 )
 
-// Whole returns the value that a checked text holds.
+// Whole returns the value of a text that [Check] accepted.
 func Whole(text []byte) Value {
 	start := behindSpace(text, 0)
 	return Value{bytes.TrimRight(text[start:], " \n\t\r"), start}
@@ -41,10 +41,10 @@ type Member struct {
 	Value Value
 }
 
-// Object is the members of an object in their order.
+// Object is the list of the members of an object, in their order.
 type Object []Member
 
-// Members returns the members of an object, none for null. Another value is a
+// Members returns the members of an object, or none for null. Any other value is a
 // *json.UnmarshalTypeError.
 func Members(v Value) (Object, error) {
 	var members Object
@@ -52,7 +52,7 @@ func Members(v Value) (Object, error) {
 	return members, err
 }
 
-// Elements returns the elements of a list, none for null. Another value is a
+// Elements returns the elements of a list, or none for null. Any other value is a
 // *json.UnmarshalTypeError.
 func Elements(v Value) ([]Value, error) {
 	var elements []Value
@@ -95,7 +95,7 @@ func (v Value) parts(open byte, fn func(key string, part Value)) error {
 	}
 }
 
-// behind returns the offset behind the value at an offset, which was checked.
+// behind returns the offset after the value at at, which was checked.
 func behind(text []byte, at int) int {
 	switch text[at] {
 	case '"':
@@ -116,7 +116,7 @@ func behind(text []byte, at int) int {
 			at = behindString(text, at) - 1
 		case '[':
 			if end := flatEnd(text, at); end > 0 {
-				at = end - 1 // of the bracket that closes it
+				at = end - 1 // before the closing bracket
 			}
 			depth++
 		case '{':
@@ -129,8 +129,8 @@ func behind(text []byte, at int) int {
 	}
 }
 
-// flatEnd returns the offset of the bracket that closes the list at an offset if there are
-// only numbers and words in it, else 0. Long lists of numbers are what models consist of.
+// flatEnd returns the offset of the bracket that closes the list at at, if the list has only
+// numbers and words. Otherwise it returns 0. Model files consist mostly of long lists of numbers.
 func flatEnd(text []byte, at int) int {
 	n := bytes.IndexByte(text[at+1:], ']')
 	inner := text[at+1 : at+1+n]
@@ -140,7 +140,7 @@ func flatEnd(text []byte, at int) int {
 	return at + 1 + n
 }
 
-// behindString returns the offset behind the string at an offset, which was checked.
+// behindString returns the offset after the string at at, which was checked.
 func behindString(text []byte, at int) int {
 	for at++; text[at] != '"'; at++ {
 		if text[at] == '\\' {
@@ -150,12 +150,12 @@ func behindString(text []byte, at int) int {
 	return at + 1
 }
 
-// isShape marks the bytes by which objects, lists and strings end or begin.
+// isShape marks the bytes that begin or end objects, lists and strings.
 var isShape = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true}
 
 func (v Value) isNull() bool { return string(v.Text) == "null" }
 
-// mismatch is the error of a value of another type than the one expected.
+// mismatch returns the error for a value whose type is not the expected one.
 func (v Value) mismatch(want reflect.Type) error {
 	found := "number"
 	switch v.Text[0] {
@@ -173,13 +173,13 @@ func (v Value) mismatch(want reflect.Type) error {
 	return &json.UnmarshalTypeError{Value: found, Type: want, Offset: int64(v.At)}
 }
 
-// Decode sets the fields of the struct that dst points to from the members that
-// bear exactly the names of their json tags. Others, and fields without a name, are
-// left alone; null changes nothing. Fields may be of the types that encoding/json knows,
-// [Value], [Numbers] and its like, and lists of structs.
+// Decode sets the fields of the struct that dst points to. It uses the members whose keys exactly
+// equal the names in the fields' json tags. It ignores other members and fields without a name. A
+// field may be of a type that encoding/json supports, a [Value], [Numbers], [Singles], [Integers]
+// or a list of structs. null leaves a field unchanged, unless the field is a Value.
 //
-// A value of another type, or a number out of range, is a *json.UnmarshalTypeError
-// with the path of the field and the offset in the text that was checked.
+// A value of another type or a number out of range is a *json.UnmarshalTypeError, with the path of
+// the field and the offset in the checked text.
 func (o Object) Decode(dst any) error { return o.decode(reflect.ValueOf(dst).Elem()) }
 
 func decodeStruct(v Value, dst reflect.Value) error {
@@ -193,7 +193,7 @@ func decodeStruct(v Value, dst reflect.Value) error {
 func (o Object) decode(dst reflect.Value) error {
 	for i := range dst.NumField() {
 		name, _, _ := strings.Cut(dst.Type().Field(i).Tag.Get("json"), ",")
-		if name == "" || name == "-" { // a field without a name in JSON, which "" and "-" would match
+		if name == "" || name == "-" { // name would match a key "" or "-"
 			continue
 		}
 		for _, m := range o {
@@ -208,7 +208,7 @@ func (o Object) decode(dst reflect.Value) error {
 	return nil
 }
 
-// within adds the name of an object's member to the path of an error in it.
+// within prepends a member's name to the field path of an error.
 func within(name string, err error) error {
 	kind, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
@@ -263,8 +263,8 @@ func decodeList(v Value, dst reflect.Value) error {
 
 func isNumber(text []byte) bool { return text[0] == '-' || isDigit(text[0]) }
 
-// decodeScalar sets a field by encoding/json. The error about a number has the place
-// where it begins, and not all of its digits.
+// decodeScalar sets a field by encoding/json. An error about a number gets the offset of the
+// number's start and not all of its digits.
 func decodeScalar(v Value, dst reflect.Value) error {
 	err := json.Unmarshal(v.Text, dst.Addr().Interface())
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -276,7 +276,7 @@ func decodeScalar(v Value, dst reflect.Value) error {
 	return err
 }
 
-// outOfRange is the error of a number that a type cannot hold.
+// outOfRange returns the error for a number that the type want cannot represent.
 func (v Value) outOfRange(want reflect.Type) error {
 	text := v.Text
 	if len(text) > 40 {
@@ -285,8 +285,7 @@ func (v Value) outOfRange(want reflect.Type) error {
 	return &json.UnmarshalTypeError{Value: "number " + string(text), Type: want, Offset: int64(v.At)}
 }
 
-// decodeNumbers reads a list of numbers; name is what they are called, in the
-// plural.
+// decodeNumbers reads a list of numbers. name is the plural noun for the numbers in messages.
 func decodeNumbers[T float64 | float32 | int](v Value, dst *[]T, name string, number func(Value) (T, error)) error {
 	if v.isNull() {
 		return nil
@@ -319,7 +318,8 @@ func decodeNumbers[T float64 | float32 | int](v Value, dst *[]T, name string, nu
 	return nil
 }
 
-// double, single and integer return a number of a list. decodeNumbers words the error for anything else.
+// double, single and integer parse an element of a list. decodeNumbers replaces their errors for
+// values that are not numbers.
 func (v Value) double() (float64, error) {
 	x, err := strconv.ParseFloat(v.shared(), 64)
 	return x, v.inRange(err, reflect.TypeFor[float64])
@@ -334,7 +334,7 @@ func (v Value) single() (float32, error) {
 }
 
 func (v Value) integer() (int, error) {
-	if len(v.Text) <= 4 { // as those of trees
+	if len(v.Text) <= 4 { // most integers in trees
 		if x, ok := small(v.Text); ok {
 			return x, nil
 		}
@@ -343,7 +343,7 @@ func (v Value) integer() (int, error) {
 	return x, v.inRange(err, reflect.TypeFor[int])
 }
 
-// small returns an integer of a few digits.
+// small parses an integer of a few digits. ok is false if text has another form.
 func small(text []byte) (x int, ok bool) {
 	digits := text
 	if len(digits) > 0 && digits[0] == '-' {
@@ -361,7 +361,7 @@ func small(text []byte) (x int, ok bool) {
 	return x, len(digits) > 0
 }
 
-// shared returns the text as a string that shares its memory and must not outlive it.
+// shared returns the text as a string in the same memory. The string is valid as long as the text.
 func (v Value) shared() string { return unsafe.String(unsafe.SliceData(v.Text), len(v.Text)) }
 
 func (v Value) inRange(err error, kind func() reflect.Type) error {

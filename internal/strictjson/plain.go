@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Plain rephrases an error of encoding/json for readers who do not know Go, and returns other
-// errors as they are. The offset in the text is −1 if it is unknown.
+// Plain rephrases an error of encoding/json for readers who do not know Go. It returns other errors
+// unchanged. offset is the offset in the text, or −1 if unknown.
 func Plain(err error) (offset int, plain error) {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return int(syntax.Offset), fmt.Errorf("found what is not JSON (%w)", syntax)
@@ -31,7 +31,7 @@ func Plain(err error) (offset int, plain error) {
 	return -1, err
 }
 
-// kindName describes the values that a field takes.
+// kindName describes the values that a field of type t accepts.
 func kindName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -12,42 +12,42 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Scanner reads values of a JSON text (RFC 8259). Its methods take the place of a value and
-// return the place behind it. A place at or behind the end of the text holds nothing. Every error
-// is a [*Fault] or comes from a function of the caller.
+// Scanner reads values of a JSON text (RFC 8259). Its methods take the offset of a value and return
+// the offset after the value. An offset may be at or after the end of the text, where there is no
+// value. Every error is a [*Fault] or an error of a function that the caller passed.
 type Scanner struct {
 	Text []byte
-	Line bool // the text is one line of a file; messages say so
+	Line bool // the text is one line of a file, which messages mention
 
-	// Loose accepts what many programs write: NaN, Infinity and -Infinity as numbers, and
-	// strings that are not UTF-8.
+	// Loose also accepts the numbers NaN, Infinity and -Infinity, and strings that are not UTF-8.
+	// Many programs write them.
 	Loose bool
 
-	memory []byte   // strings whose escapes were resolved
-	unique bool     // a key that stands twice in an object is an error
-	keys   []string // of the open objects, the innermost last
+	memory []byte   // strings with resolved escapes
+	unique bool     // a repeated key in an object is an error
+	keys   []string // keys of the open objects, the innermost last
 }
 
-// Fault is something in a text that is not JSON, or not the JSON that was expected.
+// Fault reports text that is not JSON, or is not the expected JSON.
 type Fault struct {
 	At              int // offset in the text
 	Found, Expected string
 }
 
-// Error says what was found and what was expected.
+// Error states what was found and what was expected.
 func (f *Fault) Error() string { return "found " + f.Found + ", expected " + f.Expected }
 
-// Reset makes the scanner read another text. Strings that it has returned are no longer valid.
+// Reset makes the scanner read text. Strings that the scanner has returned become invalid.
 func (s *Scanner) Reset(text []byte) { s.Text, s.memory = text, s.memory[:0] }
 
-// Size returns how many bytes of memory the scanner holds.
+// Size returns the number of bytes of memory that the scanner owns.
 func (s *Scanner) Size() int { return cap(s.memory) }
 
 func (s *Scanner) fault(at int, found, expected string) error {
 	return &Fault{min(at, len(s.Text)), found, expected}
 }
 
-// byte returns the byte at p, 0 at the end of the text.
+// byte returns the byte at p, or 0 at the end of the text.
 func (s *Scanner) byte(p int) byte {
 	if p < len(s.Text) {
 		return s.Text[p]
@@ -55,10 +55,10 @@ func (s *Scanner) byte(p int) byte {
 	return 0
 }
 
-// Blanks returns the place of the first byte from p on that is not white space.
+// Blanks returns the offset of the first byte at or after p that is not white space.
 func (s *Scanner) Blanks(p int) int { return behindSpace(s.Text, p) }
 
-// behindSpace returns the offset of the first byte from an offset on that is not white space.
+// behindSpace returns the offset of the first byte at or after at that is not white space.
 func behindSpace(text []byte, at int) int {
 	if at < len(text) && text[at] > ' ' {
 		return at
@@ -66,9 +66,9 @@ func behindSpace(text []byte, at int) int {
 	return behindSpaces(text, at)
 }
 
-// behindSpaces takes eight, four and two blanks at a time: much of an indented text is such,
-// and as many each time. Branches that are foreseen wait for nothing; to count the blanks of
-// a word would.
+// behindSpaces skips eight, four and two blanks at a time. Much of an indented text is blanks, and
+// their number repeats from line to line. So its branches are predicted well, which is faster than
+// counting the blanks in a word.
 func behindSpaces(text []byte, at int) int {
 	const blanks = 0x2020202020202020
 	for at < len(text) && isSpace(text[at]) {
@@ -88,8 +88,8 @@ func behindSpaces(text []byte, at int) int {
 
 func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
 
-// ordinary marks the bytes of a string that need no escape: ASCII without controls, quotes and
-// backslashes.
+// ordinary marks the ASCII bytes that a string may contain without an escape: all except control
+// characters, quotes and backslashes.
 var ordinary = func() (t [256]bool) {
 	for c := ' '; c < 0x80; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -97,7 +97,8 @@ var ordinary = func() (t [256]bool) {
 	return t
 }()
 
-// String reads the string whose first quote is at p. Without escapes the result is a part of the text.
+// String reads the string whose opening quote is at p. If the string has no escapes, the result is
+// a slice of the text.
 func (s *Scanner) String(p int) (text []byte, next int, err error) {
 	end := p + 1
 	for end < len(s.Text) && ordinary[s.Text[end]] {
@@ -109,7 +110,7 @@ func (s *Scanner) String(p int) (text []byte, next int, err error) {
 	return s.longString(p+1, end)
 }
 
-// longString is String for one that begins at start and is ordinary up to p.
+// longString reads a string that begins at start and has only ordinary bytes before p.
 func (s *Scanner) longString(start, p int) (text []byte, next int, err error) {
 	escaped := false
 	for ; s.byte(p) != '"'; p++ {
@@ -134,7 +135,7 @@ func (s *Scanner) longString(start, p int) (text []byte, next int, err error) {
 	return text, p + 1, err
 }
 
-// invalid returns the place of the first byte that is not UTF-8.
+// invalid returns the offset of the first byte that is not UTF-8.
 func invalid(text []byte) int {
 	for at := 0; at < len(text); {
 		r, n := utf8.DecodeRune(text[at:])
@@ -146,7 +147,7 @@ func invalid(text []byte) int {
 	return len(text)
 }
 
-// unescape resolves the escapes of the string at a place.
+// unescape resolves the escapes of the string raw, which begins at offset at.
 func (s *Scanner) unescape(at int, raw []byte) ([]byte, error) {
 	start := len(s.memory)
 	for i := 0; i < len(raw); i++ {
@@ -179,7 +180,7 @@ func (s *Scanner) unescape(at int, raw []byte) ([]byte, error) {
 	return s.memory[start:len(s.memory):len(s.memory)], nil
 }
 
-// hexRune reads uXXXX at raw[i].
+// hexRune reads an escape uXXXX at raw[i].
 func hexRune(raw []byte, i int) (r rune, ok bool) {
 	if raw[i] != 'u' || i+5 > len(raw) {
 		return 0, false
@@ -197,7 +198,7 @@ func hexRune(raw []byte, i int) (r rune, ok bool) {
 	return r, true
 }
 
-// Key reads a key, its colon and the white space behind that.
+// Key reads a key, its colon and the white space after the colon.
 func (s *Scanner) Key(p int) (key []byte, next int, err error) {
 	if s.byte(p) != '"' {
 		return nil, p, s.fault(p, s.Token(p), "a key in quotes")
@@ -211,8 +212,8 @@ func (s *Scanner) Key(p int) (key []byte, next int, err error) {
 	return key, s.Blanks(next + 1), nil
 }
 
-// Object reads an object and calls value for the value at p of a key at at. what names the object in
-// messages.
+// Object reads an object. For each member it calls value with the key, the offset at of the key and
+// the offset p of the value. what names the object in messages.
 func (s *Scanner) Object(p int, what string, value func(key []byte, at, p int) (next int, err error)) (next int, err error) {
 	if s.byte(p) != '{' {
 		return p, s.fault(p, s.Token(p), what+" as an object, {…}")
@@ -235,7 +236,8 @@ func (s *Scanner) Object(p int, what string, value func(key []byte, at, p int) (
 	}
 }
 
-// List reads a list; value reads the value at p, the i-th from 0.
+// List reads a list. For each element it calls value with the index i, from 0, and the offset p of
+// the element.
 func (s *Scanner) List(p int, what string, value func(i, p int) (next int, err error)) (next int, err error) {
 	if s.byte(p) != '[' {
 		return p, s.fault(p, s.Token(p), what+" as a list, […]")
@@ -254,7 +256,8 @@ func (s *Scanner) List(p int, what string, value func(i, p int) (next int, err e
 	}
 }
 
-// End reads the bracket that ends an object or a list, at a place where a comma may stand, too.
+// End reads the bracket that ends an object or a list. Its errors mention that a comma could
+// follow, too.
 func (s *Scanner) End(p int, bracket byte, what string) (next int, err error) {
 	if s.byte(p) != bracket {
 		return p, s.fault(p, s.Token(p)+" behind a value", "a comma or the end of "+what+", "+string(bracket))
@@ -291,7 +294,7 @@ func (s *Scanner) Scalar(p int) (text []byte, next int, err error) {
 // Skip reads a value of any kind.
 func (s *Scanner) Skip(p int) (next int, err error) { return s.skip(p, 0) }
 
-// skip is Skip of a value within so many objects and lists.
+// skip is Skip for a value inside depth objects and lists.
 func (s *Scanner) skip(p, depth int) (next int, err error) {
 	switch b := s.byte(p); {
 	case b != '{' && b != '[':
@@ -309,8 +312,8 @@ func (s *Scanner) skip(p, depth int) (next int, err error) {
 	return s.Object(p, "the object", func(_ []byte, _, at int) (int, error) { return s.skip(at, depth+1) })
 }
 
-// numbers returns the place of the last of the numbers that follow each other in a list from p on:
-// long lists of numbers are what models consist of.
+// numbers skips consecutive numbers of a list, which begin at p, and returns the offset of the last
+// one. Model files consist mostly of long lists of numbers.
 func (s *Scanner) numbers(p int) int {
 	for at := p; ; {
 		end := NumberEnd(s.Text, at)
@@ -325,7 +328,7 @@ func (s *Scanner) numbers(p int) int {
 	}
 }
 
-// Token describes the token at p.
+// Token returns the token at p in quotes, for messages.
 func (s *Scanner) Token(p int) string {
 	b := s.Text
 	if p >= len(b) {
@@ -351,19 +354,20 @@ func (s *Scanner) Token(p int) string {
 	return suggest.Quote(b[p:end])
 }
 
-// endsToken marks the bytes that end a number or a word. endsValue marks those that may follow a value in
-// a valid text or in zeros after a text.
+// endsToken marks the bytes that end a number or a word. endsValue marks the bytes that may follow
+// a value in a valid text, and 0, which follows a padded text.
 var (
 	endsToken = [256]bool{0: true, ' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true, ':': true, '"': true, '{': true, '[': true}
 	endsValue = [256]bool{0: true, ' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true}
 )
 
-// EndsValue reports whether a byte may stand behind a number or a word. It may be 0, which stands
-// behind a text.
+// EndsValue reports whether b may follow a number or a word. 0 may, because zeros follow a padded
+// text.
 func EndsValue(b byte) bool { return endsValue[b] }
 
-// ShortNumber is [decimal.Short] for a number by the grammar of JSON and what ends it. As there,
-// decimal.Padding bytes must be readable behind p.
+// ShortNumber reads a short number in JSON's grammar at b[p] by [decimal.Short]. It returns the
+// offset after the number, or p if there is no such number or no byte that may follow a value. At
+// least decimal.Padding bytes must be readable after p.
 func ShortNumber(b []byte, p int) (v float32, next int) {
 	v, next = decimal.Short(b, p)
 	if next == p || !endsValue[b[next]] || b[next-1] == '.' {
@@ -381,8 +385,8 @@ func ShortNumber(b []byte, p int) (v float32, next int) {
 
 func isDigit(b byte) bool { return b-'0' <= 9 }
 
-// NumberEnd returns the offset behind the number that begins at an offset, -1 if
-// there is none: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
+// NumberEnd returns the offset after the JSON number that begins at at, or -1 if there is none. The
+// grammar is -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
 func NumberEnd(text []byte, at int) int {
 	if at < len(text) && text[at] == '-' {
 		at++
@@ -406,7 +410,7 @@ func NumberEnd(text []byte, at int) int {
 	return at
 }
 
-// digits returns the offset behind one or more digits, -1 if there is none.
+// digits returns the offset after one or more digits, or -1 if there is none.
 func digits(text []byte, at int) int {
 	start := at
 	for at < len(text) && isDigit(text[at]) {

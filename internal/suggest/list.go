@@ -21,7 +21,8 @@ func Quoted(names []string) string {
 	return strings.Join(quoted, " or ")
 }
 
-// Quote quotes a text for a message, at most its first 40 bytes.
+// Quote quotes text for a message. It cuts text after at most 40 bytes, at the start of a
+// character, and marks the cut by "…".
 func Quote(text []byte) string {
 	const most = 40
 	if len(text) <= most {

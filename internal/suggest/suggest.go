@@ -1,4 +1,4 @@
-// Package suggest finds what somebody may have meant by a name that is not known.
+// Package suggest finds the known names that resemble an unknown one.
 package suggest
 
 import (
@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// most is how many names at the same distance still make a question; beyond that a
-// list of all names serves better.
+// most is the largest number of names in a suggestion. If there are more, a list of all names is
+// more helpful.
 const most = 3
 
-// Nearest returns the known names that word is probably a slip of, none if it is like
-// none or like too many. Case does not count. A slip is a character left out, added or
-// mistaken, or two exchanged; short words allow fewer. A name that contains word
-// is taken if no other is nearer.
+// Nearest returns the known names that are closest to word, ignoring case. The distance counts
+// missing, additional, wrong and exchanged characters; short words allow a smaller distance. If no
+// name is close enough, Nearest returns the names that contain word. It returns none if it found
+// more than three names.
 func Nearest(word string, known []string) []string {
 	lower := strings.ToLower(strings.TrimSpace(word))
 	var near []string
@@ -41,14 +41,14 @@ func Nearest(word string, known []string) []string {
 	return near
 }
 
-// Unknown is the error about a word that is no known name of something. It suggests a similar name or, if
-// there is none, lists all.
+// Unknown returns an error about a word that is not a known name. what is the noun for the names.
+// The error suggests a similar name or, if there is none, lists all names.
 func Unknown(what, word string, known []string) error {
 	return fmt.Errorf("unknown %s %q%s", what, word, Or(word, known, "; known are "+strings.Join(known, ", ")))
 }
 
-// Or returns `: did you mean "x"?` if some known name is near word, else what to say
-// instead.
+// Or returns `: did you mean "x"?` if known names are similar to word. Otherwise it returns the
+// argument otherwise.
 func Or(word string, known []string, otherwise string) string {
 	near := Nearest(word, known)
 	if near == nil {
@@ -57,7 +57,7 @@ func Or(word string, known []string, otherwise string) string {
 	return ": did you mean " + Quoted(near) + "?"
 }
 
-// slips is how many mistakes a word of that length may have.
+// slips returns the largest distance from word at which a name is suggested.
 func slips(word string) int {
 	switch n := utf8.RuneCountInString(word); {
 	case n <= 2:
@@ -70,8 +70,9 @@ func slips(word string) int {
 	return 3
 }
 
-// distance is the optimal string alignment distance: the number of insertions, deletions, substitutions
-// and exchanges of neighbours that turn a into b, where no character takes part in two of them.
+// distance is the optimal string alignment distance of a and b. It counts the insertions,
+// deletions, substitutions and exchanges of neighbours that turn a into b, where no character takes
+// part in two of them.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)

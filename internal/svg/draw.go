@@ -11,8 +11,8 @@ import (
 
 var errTooSmall = errors.New("too small for its labels")
 
-// colors can be distinguished by the color-blind: from M. Okabe and K. Ito, a little darker.
-// The second of each pair is for dark backgrounds.
+// colors can be distinguished by color-blind readers. They follow M. Okabe and K. Ito, slightly
+// darkened. The second color of each pair is for dark backgrounds.
 var colors = [][2]string{
 	{"#0072b2", "#56b4e9"}, {"#d55e00", "#ff8c42"}, {"#009e73", "#2fd0a2"}, {"#b0579a", "#e39acb"},
 	{"#9a7d0a", "#f0d04a"}, {"#555555", "#b5b5b5"}, {"#6a3d9a", "#b59ae0"}, {"#a52a2a", "#f08080"},
@@ -95,8 +95,8 @@ func (c canvas) axes(l *layout, p *Plot) {
 	}
 }
 
-// data draws lines and bars in an inner viewport, which cuts off everything outside the axes.
-// Markers are drawn above it and are not cut off.
+// data draws lines and bars in an inner viewport, which clips them at the axes. It draws markers on
+// top, without clipping.
 func (c canvas) data(l *layout, series []Series) {
 	x, y, w, h := px(l.left), px(l.top-1), px(l.right-l.left), px(l.bottom-l.top+2)
 	c.printf(`<svg x="%v" y="%v" width="%v" height="%v" viewBox="%v %v %v %v">`+"\n", x, y, w, h, x, y, w, h)
@@ -161,7 +161,9 @@ func (c canvas) bars(l *layout, s Series) {
 	c.WriteString(`"/>`)
 }
 
-// place returns the pixel of a point, within the range that viewers can draw.
+// place returns the pixel of a point, clamped to the range that viewers can draw. ok is false if a
+// coordinate has no place on its axis, such as NaN or a number that is not positive on a
+// logarithmic axis.
 func (l *layout) place(x, y float64) (px, py float64, ok bool) {
 	px, okX := l.x.at(x)
 	py, okY := l.y.at(y)
@@ -174,7 +176,7 @@ func (l *layout) holds(x, y float64) bool {
 	return x > l.left-0.01 && x < l.right+0.01 && y > l.top-0.01 && y < l.bottom+0.01
 }
 
-// marker returns the path of a series' marker. Neighboring series have different shapes.
+// marker returns the path of a marker. Neighboring series have different shapes.
 func marker(series int, x, y float64) string {
 	at := func(dx, dy float64) string { return px(x+dx) + " " + px(y+dy) }
 	switch series % 4 {

@@ -124,8 +124,8 @@ func (l *layout) placeY(a Axis) {
 	}
 }
 
-// placeX chooses the x ticks so that their labels do not overlap, or tilts given ticks. It reserves
-// space below and at the right.
+// placeX chooses the x ticks so that their labels do not overlap. If the ticks are given and overlap,
+// it tilts their labels. It reserves space below and at the right.
 func (l *layout) placeX(a Axis) {
 	below := tickSize*lineHeight + gap
 	if a.Ticks != nil {
@@ -153,8 +153,8 @@ func (l *layout) placeX(a Axis) {
 	}
 }
 
-// fit ends the plotting area so that the last x tick label is within the picture. It reports
-// whether the labels do not overlap.
+// fit sets the right end of the plotting area so that the last x tick label is within the picture.
+// It reports whether the labels do not overlap.
 func (l *layout) fit() bool {
 	l.right = l.width - margin
 	if n := len(l.xTicks); n > 0 {
@@ -189,8 +189,7 @@ func widest(ticks []Tick) float64 {
 	return w
 }
 
-// textWidth estimates the width of text in a sans-serif font. It is rather too large than too
-// small.
+// textWidth estimates the width of text in a sans-serif font. The estimate tends to be too large.
 func textWidth(s string, size float64) float64 {
 	ems := 0.0
 	for _, r := range s {
@@ -228,7 +227,8 @@ type scale struct {
 	from, to float64 // the pixels of min and max
 }
 
-// at returns the pixel of v, and false if v is not on the axis.
+// at returns the pixel of v. ok is false if v has no place on the axis, such as NaN or a number
+// that is not positive on a logarithmic axis.
 func (s *scale) at(v float64) (px float64, ok bool) {
 	t := s.units(v)
 	return s.from + float64((t-s.min)/(s.max-s.min)*(s.to-s.from)), finite(t)
@@ -269,7 +269,7 @@ func newScale(a Axis, values []float64, zero bool) (scale, error) {
 	}
 	low, high, margin := s.min, s.max, float64(0.04*(s.max-s.min))
 	s.min, s.max = low-margin, high+margin
-	// Room below zero would suggest that there could be negative values.
+	// Space below zero would suggest negative values.
 	if !s.log && low >= 0 && (zero || s.min < 0) {
 		s.min = 0
 	}
@@ -304,7 +304,7 @@ func (s *scale) ticks(n int) []Tick {
 	return t
 }
 
-// roundTicks are 1, 2 and 5 times the powers of ten from 10^low to 10^high.
+// roundTicks returns ticks at 1, 2 and 5 times the powers of ten from 10^low to 10^high.
 func roundTicks(low, high float64) (t []Tick) {
 	for d := math.Floor(low); d <= high; d++ {
 		for _, m := range []float64{1, 2, 5} {
@@ -319,7 +319,7 @@ func roundTicks(low, high float64) (t []Tick) {
 	return t
 }
 
-// linearTicks are multiples of 1, 2 or 5 times a power of ten.
+// linearTicks returns about n ticks at multiples of 1, 2 or 5 times a power of ten.
 func linearTicks(low, high float64, n int) []Tick {
 	raw := (high - low) / float64(n)
 	power := math.Floor(elementary.Log10(raw))
@@ -346,7 +346,7 @@ func linearTicks(low, high float64, n int) []Tick {
 	return t
 }
 
-// decadeTicks are powers of ten at a regular step that leaves about n of them.
+// decadeTicks returns about n ticks at powers of ten, whose exponents are multiples of one step.
 func decadeTicks(first, last, n int) []Tick {
 	every := (last-first)/n + 1
 	short := first >= -4 && last <= 5
@@ -368,8 +368,8 @@ func decadeTicks(first, last, n int) []Tick {
 var superscript = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
 	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
 
-// number formats a number for readers: with a minus sign, and with exponents without plus and
-// leading zeros.
+// number returns the number s in the form for readers: with the minus sign −, and without plus
+// signs and leading zeros in exponents.
 func number(s string) string {
 	mantissa, exponent, found := strings.Cut(s, "e")
 	if found {

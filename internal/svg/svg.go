@@ -4,8 +4,8 @@
 //
 // Start reading at [Plot]. The same plot gives the same bytes. The files have no ids, scripts,
 // fonts or links, so that one HTML page can contain any number of them. layout.go places the parts
-// of a plot and chooses the ticks, draw.go writes the elements. The package must not know what
-// the data mean.
+// of a plot and chooses the ticks. draw.go writes the elements. The package must not know what the
+// data mean.
 package svg
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // Plot is a chart. Its zero value is an empty chart.
 type Plot struct {
-	Title  string // broken into lines where it is too long
+	Title  string // broken into lines if it is too long
 	X, Y   Axis
 	Series []Series // drawn in this order, the last on top
 
@@ -27,14 +27,14 @@ type Plot struct {
 // Axis describes one axis of a plot.
 type Axis struct {
 	Label string
-	Log   bool // logarithmic: values ≤ 0 are left out
+	Log   bool // logarithmic: values ≤ 0 are not drawn
 
-	// Min and Max are the ends of the axis; if they are equal, the ends are
-	// chosen to show all data. What lies outside is cut off.
+	// Min and Max are the ends of the axis. If they are equal, the plot chooses ends that show all
+	// data. Data outside the axis are not drawn.
 	Min, Max float64
 
-	// Ticks, if not nil, replace the ticks the plot would choose; those outside
-	// the axis are left out.
+	// Ticks, if not nil, replace the ticks that the plot would choose. Ticks outside the axis are
+	// not drawn.
 	Ticks []Tick
 }
 
@@ -44,30 +44,29 @@ type Tick struct {
 	Label string
 }
 
-// Kind is the way a series is drawn.
+// Kind is the kind of marks that a series is drawn with.
 type Kind int
 
 // The kinds of series.
 const (
 	Line        Kind = iota // a line through the points
-	LineMarkers             // the same with a marker at every point
+	LineMarkers             // a line with a marker at every point
 	Scatter                 // markers only
 	Bars                    // bar i covers X[i] to X[i+1] and is Y[i] high
 )
 
 // Series is one set of data in a plot.
 type Series struct {
-	Name string // for the legend; a series without one is not in it
+	Name string // for the legend; a series without a name is not in the legend
 	Kind Kind
 
-	// X and Y are the points' coordinates. For Bars, X are the edges, increasing
-	// and one more than bars. A point with a NaN or infinite coordinate is left
-	// out and interrupts a line.
+	// X and Y are the points' coordinates. For Bars, X are the edges in increasing order, one more
+	// than bars. A point with a NaN or infinite coordinate is not drawn and interrupts a line.
 	X, Y []float64
 }
 
-// Histogram returns a Bars series with the numbers of values in equal intervals between lo and hi.
-// An interval includes its lower edge, and the last one both edges. Values outside are not counted.
+// Histogram returns a Bars series that counts the values in equal intervals between lo and hi. An
+// interval includes its lower edge, and the last one both edges. Values outside are not counted.
 func Histogram(name string, values []float64, lo, hi float64, bins int) Series {
 	if bins < 1 || !(lo < hi) {
 		panic(fmt.Sprintf("svg: histogram of %d intervals between %v and %v", bins, lo, hi))
@@ -79,7 +78,7 @@ func Histogram(name string, values []float64, lo, hi float64, bins int) Series {
 	for _, v := range values {
 		if v >= lo && v <= hi {
 			i := min(int((v-lo)/(hi-lo)*float64(bins)), bins-1)
-			// The edges as they are decide, not the rounded quotient.
+			// The edges decide, not the rounded quotient.
 			for i > 0 && v < s.X[i] {
 				i--
 			}
@@ -92,8 +91,8 @@ func Histogram(name string, values []float64, lo, hi float64, bins int) Series {
 	return s
 }
 
-// Write draws the plot. It returns an error before it writes anything if X and Y of a series do not
-// match or an axis is impossible.
+// Write draws the plot. If X and Y of a series do not match or an axis is invalid, it returns an
+// error and writes nothing.
 func (p *Plot) Write(w io.Writer) error {
 	if err := p.check(); err != nil {
 		return fmt.Errorf("plot %q: %w", p.Title, err)

@@ -1,14 +1,15 @@
-// Package ascent maximises a measure over linear combinations of columns, one weight at a time. This is
-// coordinate ascent as Metzler and Croft use it to learn rankings (Linear feature-based models for
-// information retrieval, Information Retrieval 10, 2007).
+// Package ascent maximises a measure over linear combinations of columns, one weight at a time. This is coordinate
+// ascent as Metzler and Croft use it to learn rankings (Linear feature-based models for information retrieval,
+// Information Retrieval 10, 2007).
 //
-// A measure changes only where two documents' scores cross, so its gradient is 0 or undefined. But along
-// one weight it is a step function. It is evaluated at a few points (line.go) or on all its steps,
-// crossing by crossing (crossing.go). The latter follows Och (Minimum Error Rate Training in Statistical
-// Machine Translation, ACL 2003).
+// A measure changes only where the scores of two documents cross, so its gradient is 0 or undefined. As a function of
+// one weight, the measure is a step function. The package evaluates the measure either at a few values of the weight
+// (line.go) or on all steps of the function, crossing by crossing (crossing.go). Evaluating all steps follows Och
+// (Minimum Error Rate Training in Statistical Machine Translation, ACL 2003).
 //
-// Start reading at [Climber]. The columns are features to the method coordascent and systems to package
-// ensemble; this package must not depend on which.
+// Start reading at [Climber]. A climb is one run of coordinate ascent, and a sweep is one pass over all weights. A
+// column has a number for every document: a feature in the method coordascent, and the votes of a system in package
+// ensemble. This package must not depend on the meaning of columns.
 package ascent
 
 import (
@@ -19,24 +20,23 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Search is a way to look for the best value of one weight.
+// Search selects how a [Climber] searches for the best value of one weight.
 type Search int
 
-// The ways to search.
+// The searches.
 const (
-	// Steps tries a fixed number of changes of the weight in both directions, each
-	// four times as large as the last, then some between the best and its neighbours.
-	// They are in proportion to the spread of the scores over that of the column,
-	// so that the scale of a column does not matter.
+	// Steps tries a fixed number of changes of the weight in both directions, each four times as large as the one
+	// before. Then it tries some changes between the best change and its neighbours. Changes are proportional to the
+	// standard deviation of the scores divided by that of the column, so the scale of a column does not matter.
 	Steps Search = iota
 
-	// Exact evaluates the measure between any two neighbouring crossings of documents. It
-	// takes time and memory in proportion to the number of pairs of differently graded
-	// documents.
+	// Exact finds all values of the weight at which the scores of two documents cross, and evaluates the measure
+	// between every two neighbouring crossings. Time and memory are proportional to the number of pairs of documents
+	// with different grades.
 	Exact
 )
 
-// ParseSearch reads "steps" or "exact".
+// ParseSearch parses "steps" or "exact".
 func ParseSearch(name string) (Search, error) {
 	switch name {
 	case "steps":
@@ -47,40 +47,41 @@ func ParseSearch(name string) (Search, error) {
 	return 0, fmt.Errorf("found the search %q, expected steps or exact", name)
 }
 
-// Climber maximises the mean of a [Data]'s measure. Documents of equal score count as in the worst order.
-// The zero value is ready to use.
+// Climber maximises the mean over queries of the measure of a [Data]. Documents of equal score count in the order with
+// the lowest value. The zero value is ready to use.
 type Climber struct {
 	Search      Search
-	MaxSweeps   int     // passes over all weights; 0 means 100
-	Tolerance   float64 // a sweep that gains no more is the last
-	NonNegative bool    // weights stay at 0 or above
-	Workers     int     // goroutines; 0 means GOMAXPROCS. The result does not depend on it
+	MaxSweeps   int     // largest number of passes over all weights; 0 means 100
+	Tolerance   float64 // a sweep with at most this gain is the last one
+	NonNegative bool    // weights do not become negative
+	Workers     int     // number of goroutines; 0 means GOMAXPROCS; does not affect the result
 
-	// Order, if not nil, permutes the columns 0, 1, … at the start of a sweep,
-	// which goes through them in that order.
+	// Order, if not nil, is called at the start of a sweep to permute columns, which contains 0, 1, …. The sweep
+	// processes the weights in the resulting order.
 	Order func(sweep int, columns []int)
 
-	// Observe, if not nil, is called after every sweep; an error ends the climb.
+	// Observe, if not nil, is called after every sweep. An error ends the climb.
 	Observe func(Sweep) error
 }
 
 // Sweep is one pass over all weights.
 type Sweep struct {
-	Number int     // from 1
-	Value  float64 // the mean of the measure
+	Number int     // counted from 1
+	Value  float64 // mean of the measure
 	W      []float64
 }
 
-// Result is where a climb ended.
+// Result is the result of a climb.
 type Result struct {
-	W         []float64 // Σ|w| = 1 unless all are 0
-	Value     float64   // the mean of the measure, ties in the worst order
+	W         []float64 // Σ|w| = 1, unless all weights are 0
+	Value     float64   // mean of the measure, with ties in the worst order
 	Sweeps    int
-	Converged bool // the last sweep gained no more than the tolerance
+	Converged bool // the last sweep gained at most the tolerance
 }
 
-// Climb starts at the weights w, one for each column, which it does not change. The result depends only on
-// the arguments. The error is that of ctx or of Observe.
+// Climb maximises the mean of the measure, starting at the weights w, one for each column. It does not modify w. The
+// result depends only on the arguments and the fields of c. Climb returns an error if ctx is cancelled or Observe
+// returns an error.
 func (c *Climber) Climb(ctx context.Context, d *Data, w []float64) (*Result, error) {
 	if len(w) != d.columns {
 		panic(fmt.Sprintf("ascent: %d weights for %d columns", len(w), d.columns))
@@ -120,22 +121,22 @@ func (c *Climber) Climb(ctx context.Context, d *Data, w []float64) (*Result, err
 	return r, nil
 }
 
-// Value returns the mean of the measure at the weights w, ties in the worst order:
-// what a [Climber] maximises.
+// Value returns the mean of the measure at the weights w, with ties in the worst order. A [Climber] maximises this
+// value.
 func (d *Data) Value(w []float64) float64 { return newState(d, new(Climber), w).value() }
 
-// state is a climb under way.
+// state is a running climb.
 type state struct {
 	*Climber
 	data   *Data
 	w      []float64
-	scores [][]float64 // of each query that can change, of its documents
-	before [][]float64 // likewise, the scores before the last move
-	orders [][]int32   // documents by rank
-	column [][]float32 // the column whose weight is being improved
-	varies []bool      // whether it has different values; where not, column is not set
-	values []float64   // a query's, where all of them are computed before they are added up
-	lines  []line      // of each worker
+	scores [][]float64 // scores of the documents of each query in data.queries
+	before [][]float64 // scores before the last move
+	orders [][]int32   // documents by rank, for each query
+	column [][]float32 // for each query, the column whose weight is being improved
+	varies []bool      // for each query, whether this column has different values; if not, the query's element of column is not set
+	values []float64   // value of each query
+	lines  []line      // one for each worker
 	points points
 	sweep  crossings
 }
@@ -166,12 +167,12 @@ func newState(d *Data, c *Climber, w []float64) *state {
 	return s
 }
 
-// part is the number of queries that a worker takes at a time.
+// part is the number of queries that a worker processes at a time.
 const part = 32
 
 func (s *state) parts() int { return (len(s.data.queries) + part - 1) / part }
 
-// each calls do for every query.
+// each calls do for every query, on several goroutines.
 func (s *state) each(do func(l *line, i int)) {
 	parallel.For(s.parts(), len(s.lines), func(worker, p int) {
 		for i := p * part; i < min((p+1)*part, len(s.data.queries)); i++ {
@@ -196,7 +197,7 @@ func (s *state) rescore() {
 	})
 }
 
-// value returns the mean of the measure at the weights and updates the orders.
+// value returns the mean of the measure at the weights, and updates the orders.
 func (s *state) value() float64 {
 	s.each(func(l *line, i int) {
 		q := &s.data.queries[i]
@@ -210,7 +211,7 @@ func (s *state) value() float64 {
 	return s.data.mean(total)
 }
 
-// take sets column to column j.
+// take sets s.column and s.varies to column j.
 func (s *state) take(j int) {
 	s.each(func(_ *line, i int) {
 		q := &s.data.queries[i]
@@ -220,8 +221,8 @@ func (s *state) take(j int) {
 	})
 }
 
-// improve moves weight j to the best value that the search finds and returns the measure there. It leaves
-// the weight if that does not exceed the present measure.
+// improve changes weight j to the best value that the search finds, and returns the mean of the measure for this value.
+// value is the mean before the change. If the search finds no larger mean, improve keeps the weight and returns value.
 func (s *state) improve(j int, value float64) float64 {
 	s.take(j)
 	spread := s.spread()
@@ -242,13 +243,15 @@ func (s *state) improve(j int, value float64) float64 {
 	if after := s.value(); after > value {
 		return after
 	}
-	// Crossings were closer than floating point can distinguish. before has the scores at the old weight.
+	// Because of rounding errors, the new weight does not give the mean that the search computed. Restore the weight
+	// and the scores, which move stored in s.before.
 	s.w[j] = old
 	s.scores, s.before = s.before, s.scores
 	return s.value()
 }
 
-// move adds t to weight j, whose column has been taken, and keeps the scores from before.
+// move adds t to weight j, updates the scores, and stores the old scores in s.before. The caller must have called take
+// for column j.
 func (s *state) move(j int, t float64) {
 	s.w[j] += t
 	s.scores, s.before = s.before, s.scores
@@ -263,7 +266,7 @@ func (s *state) move(j int, t float64) {
 	})
 }
 
-// normalize scales the weights to Σ|w| = 1, which changes no ranking.
+// normalize scales the weights to Σ|w| = 1. This changes no ranking.
 func (s *state) normalize() {
 	var sum float64
 	for _, w := range s.w {
@@ -277,8 +280,9 @@ func (s *state) normalize() {
 	s.rescore()
 }
 
-// spread returns the standard deviation of the scores within queries over that of
-// the column, the natural unit of changes of its weight; 0 if the column is constant.
+// spread returns the standard deviation of the scores within queries, divided by the standard deviation of the column.
+// A change of the weight by this number changes scores by about their standard deviation. spread returns 0 if the
+// column is constant within all queries.
 func (s *state) spread() float64 {
 	var scores, column float64
 	for i := range s.data.queries {
@@ -292,7 +296,7 @@ func (s *state) spread() float64 {
 	case column == 0:
 		return 0
 	case scores == 0:
-		return 1 // all weights are 0, and any other is as good
+		return 1 // all weights are 0, so any unit will do
 	}
 	return math.Sqrt(scores / column)
 }

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// crossings evaluates a measure at all values of one weight. Document i's score
-// is s_i + t·x_i at the change t of the weight, so two documents change places at
+// crossings evaluates the mean of the measure at all values of one weight. If the weight changes by t, document i has
+// the score s_i + t·x_i. So the documents a and b exchange ranks at
 //
-//	t = (s_a − s_b)/(x_b − x_a)
+//	t = (s_a − s_b)/(x_b − x_a).
 //
-// and between two such crossings the measure is constant. From t = −∞, where the order is
-// that of descending −x, every pair with different x crosses once; only pairs that the
-// measure distinguishes matter.
+// The comments call t a time. Between two neighbouring crossings the measure is constant. At t = −∞ documents are
+// ordered by ascending x. As t increases, every pair of documents with different x crosses once. Only pairs of
+// documents of different classes (see pattern) change the measure.
 type crossings struct {
 	docs    []int32
 	events  []event
@@ -24,25 +24,24 @@ type crossings struct {
 	spareChanges []change
 }
 
-// event is the crossing of two documents of one query; b has the larger x and comes
-// from below.
+// event is the crossing of two documents of one query. Document b, which has the larger x, rises above document a.
 type event struct {
 	time uint32 // see timeKey
 	a, b int32
 }
 
-// change is what a query's value changes by at a crossing.
+// change is the change of a query's value at a crossing, times the query's weight.
 type change struct {
 	time uint32
 	by   float64
 }
 
-// narrow is the width, in units of the spread, up to which an interval between crossings is skipped.
-// Scores that differ by less are likely to tie or cross on other data.
+// narrow times the spread is the largest width of intervals between crossings that the search ignores. In a narrow
+// interval, the scores of two documents nearly agree, so the documents are likely to tie or cross on other data.
 const narrow = 1e-4
 
-// best returns the change of weight j in the middle of the interval with the highest mean, and that mean.
-// Of equals, it takes the widest.
+// best returns the change of weight j in the middle of the interval with the highest mean, and this mean. If several
+// intervals have the highest mean, best chooses the widest.
 func (c *crossings) best(s *state, j int, spread float64) (t, found float64) {
 	c.changes = c.changes[:0]
 	total := s.data.settled
@@ -63,7 +62,8 @@ func (c *crossings) best(s *state, j int, spread float64) (t, found float64) {
 	return h.t, s.data.mean(h.found)
 }
 
-// query appends the changes of query i along the column that was taken, and returns its value at −∞.
+// query appends the changes of the value of query i, for t from −∞ to ∞, to c.changes. It returns the query's value at
+// t = −∞ times the query's weight.
 func (c *crossings) query(s *state, i int) float64 {
 	q, scores := &s.data.queries[i], s.scores[i]
 	x := s.column[i]
@@ -71,7 +71,7 @@ func (c *crossings) query(s *state, i int) float64 {
 	for k := range x {
 		c.docs = append(c.docs, int32(k))
 	}
-	// Documents of equal x keep their order: descending scores, worst first in ties.
+	// Documents of equal x are ordered by descending score, and among ties by ascending grade.
 	slices.SortFunc(c.docs, func(a, b int32) int {
 		switch {
 		case x[a] != x[b]:
@@ -95,13 +95,14 @@ func (c *crossings) query(s *state, i int) float64 {
 	return q.weight * value
 }
 
-// meet sets events to all crossings of documents of different classes, in order of
-// time.
+// meet sets events to all crossings of documents of different classes, in order of time.
 //
-// Several documents may cross at one point. Exchanges of neighbours reverse their order if each document,
-// by ascending x, passes all documents of smaller x. It must pass the smallest x first, and of equal x the
-// lowest document first. Events are made in this order, and the stable sort keeps it. Times are rounded to
-// float32, so that crossings at one point have the same time in spite of rounding errors of the quotients.
+// Several documents may cross at the same time. At this time, the order of these documents is reversed, and the events
+// must reverse it by exchanges of neighbours. So meet creates the events in the following order, which the stable sort
+// preserves for equal times. Each document b, in ascending order of x, rises above all documents with smaller x. It
+// first rises above the documents with the smallest x and, among documents of equal x, above the lowest-ranked
+// document. Times are rounded to float32. So crossings at the same time get equal times in spite of rounding errors of
+// the quotients.
 func (c *crossings) meet(class []int32, x []float32, scores []float64) {
 	c.events = c.events[:0]
 	for _, b := range c.docs {
@@ -125,14 +126,14 @@ func (c *crossings) meet(class []int32, x []float32, scores []float64) {
 
 // highest searches for the interval between crossings with the highest total.
 type highest struct {
-	total  float64 // where the walk is
-	lowest float64 // changes of the weight below are not allowed
+	total  float64 // total at the present interval
+	lowest float64 // smallest change allowed
 	spread float64
 
 	t, found, width float64 // the best interval so far
 }
 
-// walk goes through all changes from t = −∞ on.
+// walk visits all intervals between crossings, from t = −∞ to ∞.
 func (h *highest) walk(changes []change) {
 	at := math.Inf(-1)
 	for i := 0; i < len(changes); {
@@ -149,7 +150,8 @@ func (h *highest) walk(changes []change) {
 // rounding is the largest difference of totals that counts as a rounding error.
 const rounding = 1e-10
 
-// consider compares the interval between two changes with the best so far.
+// consider makes the interval from ≤ t ≤ to, with the present total, the best interval if it is better than the best
+// interval so far.
 func (h *highest) consider(from, to float64) {
 	from = max(from, h.lowest)
 	width := to - from
@@ -157,7 +159,7 @@ func (h *highest) consider(from, to float64) {
 		return
 	}
 	h.found, h.width = h.total, width
-	// In an unbounded interval, t is two spreads from its end.
+	// In an unbounded interval, t is two spreads from the finite end.
 	switch {
 	case math.IsInf(width, 1) && math.IsInf(from, -1) && math.IsInf(to, 1):
 		h.t = 0
@@ -170,7 +172,7 @@ func (h *highest) consider(from, to float64) {
 	}
 }
 
-// timeKey maps times to integers in the same order, after rounding.
+// timeKey rounds a time to float32 and returns an integer. The integers are in the order of the rounded times.
 func timeKey(t float64) uint32 {
 	b := math.Float32bits(float32(t) + 0) // −0 is 0
 	if b>>31 == 1 {
@@ -187,8 +189,7 @@ func timeOf(key uint32) float64 {
 	return float64(math.Float32frombits(^key))
 }
 
-// sortByTime sorts a list by a key of 32 bits and leaves equal ones in place, by
-// three passes over 11 bits each; spare is its working memory.
+// sortByTime sorts a list stably by a key of 32 bits, in three passes over 11 bits each. It uses spare as memory.
 func sortByTime[T any](list, spare *[]T, key func(T) uint32) {
 	const bits = 11
 	if len(*list) < 1<<bits/4 {

@@ -6,21 +6,21 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// Data are judged queries, whose documents have a number in every column, and the measure to maximise.
-// After the last Add several climbs may use a Data at the same time.
+// Data contains the measure to maximise and judged queries. Every document has a number in every column. After the last
+// call of Add, several climbs may use a Data at once.
 type Data struct {
 	columns int
 	measure measure.Measure
-	queries []query // those whose value depends on the order
-	settled float64 // Σ of the values of all others, by their weights
-	counted float64 // Σ of the weights of queries that count
+	queries []query // queries whose value depends on the order of their documents
+	settled float64 // Σ weight·value over the counted queries whose value does not depend on the order
+	counted float64 // sum of the weights of all queries that count for the measure
 	tables  tables
 }
 
 type query struct {
 	pattern
 	grades []float64
-	weight float64 // in the mean
+	weight float64 // weight in the mean of the measure
 
 	x      []float32 // row-major
 	varies []bool    // whether a column has different values
@@ -32,16 +32,15 @@ func NewData(columns int, m measure.Measure) *Data { return &Data{columns: colum
 // Columns returns the number of columns.
 func (d *Data) Columns() int { return d.columns }
 
-// Queries returns the number of queries whose value depends on the order of their
-// documents.
+// Queries returns the number of queries whose value depends on the order of their documents.
 func (d *Data) Queries() int { return len(d.queries) }
 
-// Add appends a query; x is row-major, a row for each grade. Both are kept and not copied:
-// they must not change while the Data is used.
+// Add appends a query. x is row-major, with a row for each grade. Data keeps both slices, which must not change while
+// the Data is used.
 func (d *Data) Add(grades []float64, x []float32) { d.AddWeighted(grades, x, 1) }
 
-// AddWeighted is Add of a query with a weight in the mean of the measure, finite and not
-// negative; one of 0 does not count.
+// AddWeighted appends a query with a weight in the mean of the measure. The weight must be finite and not negative. A
+// query of weight 0 does not count.
 func (d *Data) AddWeighted(grades []float64, x []float32, weight float64) {
 	n := len(grades)
 	if len(x) != n*d.columns {
@@ -68,12 +67,13 @@ func (d *Data) AddWeighted(grades []float64, x []float32, weight float64) {
 	}
 }
 
-// Bytes returns the most memory that a query and a climb take, without the grades and rows.
+// Bytes returns an upper bound on the number of bytes that a query takes in a Data and a climb, in addition to its
+// grades and features. exact must be set for [Exact].
 func Bytes(grades []float64, exact bool) float64 {
 	const (
-		document = 4 + 2*8 + 2*4      // class, score, the one before a move, column, and place
-		each     = 250 + 8*mostPoints // of a query: itself, its parts of what a climb holds, and its values along a line
-		crossing = 5 * 16             // the list of changes and the one it is sorted into, and while a list grows the one before it
+		document = 4 + 2*8 + 2*4      // class, score, score before a move, column value, and rank
+		each     = 250 + 8*mostPoints // the query, its slices in a climb, and its values along a line
+		crossing = 5 * 16             // the list of changes, its copy for sorting, and the old list while the list grows
 	)
 	n := float64(len(grades))
 	bytes := each + float64(document*n)
@@ -83,7 +83,7 @@ func Bytes(grades []float64, exact bool) float64 {
 	return bytes
 }
 
-// column copies column j, one number a document.
+// column copies column j to dst, which has an element for each document.
 func (q *query) column(dst []float32, j int) {
 	columns := len(q.varies)
 	for i := range dst {
@@ -91,7 +91,7 @@ func (q *query) column(dst []float32, j int) {
 	}
 }
 
-// mean returns a total over all queries that count as their mean.
+// mean divides a total over all queries by the sum of their weights.
 func (d *Data) mean(total float64) float64 {
 	if d.counted == 0 {
 		return 0

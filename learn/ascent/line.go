@@ -7,9 +7,10 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// The search in steps first tries changes of the weight by spread·4^k, for k from lowestStep to
-// highestStep in both directions, and the change that makes the weight 0. Then it tries refinements points
-// between the best change and its neighbours.
+// The search Steps first tries the changes ±spread·4^k of the weight, for k from lowestStep to highestStep, where
+// spread is the result of [state.spread]. It also tries the change that makes the weight 0. refinements is the number
+// of changes that it then tries between the best change and its neighbours. mostPoints is the largest number of changes
+// that are evaluated at a time.
 const (
 	lowestStep  = -3
 	highestStep = 1
@@ -17,15 +18,15 @@ const (
 	mostPoints  = 2*(highestStep-lowestStep+1) + 1
 )
 
-// points evaluates a measure at some values of one weight.
+// points evaluates the mean of the measure at several points. A point is a change of the weight that is being improved.
 type points struct {
 	at     []float64
 	totals []float64
-	values []float64 // of each query, at each point
+	values []float64 // by query, then by point
 }
 
-// line follows a query's documents along one weight. They stay sorted from one point to the
-// next, so that sorting takes little more than a step for each pair that crosses between them.
+// line evaluates a query at several points. It keeps the documents sorted from one point to the next. So sorting takes
+// little more than one step for each pair of documents that crosses between the points.
 type line struct {
 	x      []float64
 	order  []int32
@@ -33,7 +34,8 @@ type line struct {
 	ranked []float64
 }
 
-// best returns the change of weight j with the highest mean, and that mean. value is the present mean.
+// best returns the change t of weight j with the highest mean of the measure, and this mean. value is the mean without
+// a change. If no change is better, t is 0.
 func (l *points) best(s *state, j int, spread, value float64) (t, found float64) {
 	l.coarse(s, s.w[j], spread)
 	l.evaluate(s)
@@ -46,7 +48,7 @@ func (l *points) best(s *state, j int, spread, value float64) (t, found float64)
 	return l.highest(s.data, t, found)
 }
 
-// coarse sets the points of the first search, in ascending order.
+// coarse sets l.at to the points that are tried first, in ascending order. w is the weight.
 func (l *points) coarse(s *state, w, spread float64) {
 	l.at = l.at[:0]
 	for k := lowestStep; k <= highestStep; k++ {
@@ -62,7 +64,7 @@ func (l *points) coarse(s *state, w, spread float64) {
 	}
 }
 
-// fine sets the points between the one at t and its neighbours.
+// fine sets l.at to points between t, the best point of coarse, and its two neighbours in l.at.
 func (l *points) fine(t float64) {
 	i := slices.Index(l.at, t)
 	below, above := t, t
@@ -88,7 +90,7 @@ func (l *points) fine(t float64) {
 	l.at = slices.Compact(l.at)
 }
 
-// evaluate sets totals to the sums over all queries at the points.
+// evaluate sets l.totals to the sum of the values of all queries at each point.
 func (l *points) evaluate(s *state) {
 	n := len(l.at)
 	if need := n * len(s.data.queries); need > len(l.values) {
@@ -117,8 +119,9 @@ func (l *points) evaluate(s *state) {
 	}
 }
 
-// follow sets values to those of query i at the points, outwards from the present order. Points from index
-// positive on are above 0.
+// follow sets values to the values of query i at the points at. It visits the points in order of their distance from 0,
+// first the points above 0 and then the points below. present is the value without a change, and positive is the index
+// of the first point above 0.
 func (l *line) follow(s *state, i int, present float64, at, values []float64, positive int) {
 	q, scores := &s.data.queries[i], s.scores[i]
 	l.x = l.x[:0]
@@ -143,9 +146,9 @@ func (l *line) follow(s *state, i int, present float64, at, values []float64, po
 	}
 }
 
-// highest returns the point with the highest mean, and that mean, if it exceeds found, the mean at t; else
-// it returns t and found. Of equals it takes the middle of the longest run of neighbours, which is
-// farthest from where the measure falls.
+// highest returns the point with the highest mean, and this mean, if the mean exceeds found. Otherwise it returns t and
+// found. If several points have the highest mean, highest returns the middle of the longest run of neighbouring points
+// among them. This point is farthest from points with a lower mean.
 func (l *points) highest(d *Data, t, found float64) (float64, float64) {
 	if len(l.totals) == 0 {
 		return t, found
@@ -168,8 +171,8 @@ func (l *points) highest(d *Data, t, found float64) (float64, float64) {
 	return t, d.mean(best)
 }
 
-// sort orders the documents by scores + t·x, highest first, and documents of equal score by grade, lowest
-// first. It reports whether the order changed. It is fast if they are nearly in order.
+// sort sorts the documents in order by descending scores + t·x, and documents of equal score by ascending grade. It
+// reports whether the order changed. sort is an insertion sort, which is fast if the documents are nearly sorted.
 func (l *line) sort(q *query, scores, x []float64, t float64, order []int32) (changed bool) {
 	if len(order) > cap(l.keys) {
 		l.keys = make([]float64, len(order))
@@ -188,7 +191,7 @@ func (l *line) sort(q *query, scores, x []float64, t float64, order []int32) (ch
 	return changed
 }
 
-// measure returns the query's value in that order, times its weight.
+// measure returns the value of a query in the given order, times the weight of the query.
 func (l *line) measure(m measure.Measure, q *query, order []int32) float64 {
 	if q.terms != nil {
 		return q.weight * q.sum(order)

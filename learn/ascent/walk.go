@@ -7,19 +7,20 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 )
 
-// pattern is the classes of a query's grades that a measure distinguishes.
+// pattern divides the documents of a query into classes. A measure does not distinguish documents of the same class.
 type pattern struct {
-	class   []int32 // of each document, from 0
+	class   []int32 // class of each document, from 0
 	classes int
 
-	// If the measure is a sum over relevant documents (class 1), terms has the sum's terms in rows of that
-	// width. The row is the number of relevant documents above (less one), the column that of irrelevant
-	// ones. Otherwise terms is nil, and every grade is a class.
+	// terms is not nil if the measure of the query is a sum over its relevant documents, which are class 1, while all
+	// other documents are class 0. terms is then the matrix of the sum's possible terms, in rows of width elements. A
+	// relevant document with i relevant and a irrelevant documents above it contributes the term in row i and column a.
+	// If terms is nil, every grade is a class.
 	terms []float64
 	width int
 }
 
-// newPattern returns the pattern of a query.
+// newPattern returns the pattern of a query with the given grades.
 func newPattern(m measure.Measure, grades []float64, t *tables) pattern {
 	if sum, ok := m.(measure.Additive); ok {
 		if p, ok := newSum(sum, grades, t); ok {
@@ -37,8 +38,8 @@ func newPattern(m measure.Measure, grades []float64, t *tables) pattern {
 	return p
 }
 
-// newSum returns the pattern of a sum over relevant documents. ok is false if the measure distinguishes
-// more than two classes of these grades. Then the sum is not the value of some orders.
+// newSum returns a pattern with terms. ok is false if t has no memory for the terms. It is also false if the sum of the
+// terms is not the measure, because the measure distinguishes more than two grades of the query.
 func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool) {
 	p = pattern{class: make([]int32, len(grades)), classes: 2}
 	good := 0
@@ -57,7 +58,7 @@ func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool
 	slices.Sort(ranked)
 	for _, order := range [][]float64{
 		ranked, // worst first
-		slices.Concat(ranked[bad:], ranked[:bad]), // relevant first, but the worst of them
+		slices.Concat(ranked[bad:], ranked[:bad]), // relevant first, the worst of them on top
 		interleaved(ranked),
 	} {
 		if !p.isValueOf(m, order) {
@@ -68,17 +69,19 @@ func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool
 	return p, p.isValueOf(m, ranked)
 }
 
-// tables keeps terms by the numbers of relevant and irrelevant documents, for
-// queries that have the same.
+// tables stores the matrices for pattern.terms, by the numbers of relevant and irrelevant documents of a query. Queries
+// that agree in both numbers share a matrix.
 type tables struct {
 	known map[[2]int][]float64
 	size  int
 }
 
-// maxTerms bounds the memory of the tables, to 32 MB. Further queries have none.
+// maxTerms is the largest total number of terms in a tables, which limits its memory to 32 MB. A query whose terms
+// would exceed the limit gets no terms.
 const maxTerms = 4 << 20
 
-// of returns the terms of a query of that many documents, nil if there are too many.
+// of returns the matrix of terms for queries with good relevant and bad irrelevant documents, or nil if it would exceed
+// maxTerms.
 func (t *tables) of(m measure.Additive, good, bad int) []float64 {
 	key := [2]int{good, bad}
 	if terms := t.known[key]; terms != nil {
@@ -94,7 +97,7 @@ func (t *tables) of(m measure.Additive, good, bad int) []float64 {
 			terms = append(terms, m.GoodGain(i, a, good, bad))
 		}
 	}
-	terms = terms[:cap(terms)] // sum reads terms below the last and multiplies them by 0
+	terms = terms[:cap(terms)] // sum may read terms after the last one and multiplies them by 0
 	if t.known == nil {
 		t.known = make(map[[2]int][]float64)
 	}
@@ -102,15 +105,14 @@ func (t *tables) of(m measure.Additive, good, bad int) []float64 {
 	return terms
 }
 
-// relevant reports whether it matters if a document of that grade stands above or below
-// one of grade 0.
+// relevant reports whether the measure distinguishes the grade from grade 0.
 func relevant(m measure.Measure, grade float64) bool {
 	above, _ := m.Value([]float64{grade, 0})
 	below, _ := m.Value([]float64{0, grade})
 	return above != below
 }
 
-// isValueOf reports whether the sum of the terms is the value of a ranking.
+// isValueOf reports whether the sum of the terms equals the measure m of a ranking, given the grades by rank.
 func (p *pattern) isValueOf(m measure.Measure, ranked []float64) bool {
 	var sum float64
 	at := 0
@@ -126,8 +128,8 @@ func (p *pattern) isValueOf(m measure.Measure, ranked []float64) bool {
 	return math.Abs(v-sum) < 1e-9
 }
 
-// sum returns the value of an order of the documents. It has no branches on the classes,
-// which are unpredictable.
+// sum returns the measure of an order of the documents, from terms. It does not branch on the class of a document,
+// because the branch would be unpredictable.
 func (p *pattern) sum(order []int32) float64 {
 	var sum float64
 	at, down := 0, p.width-1
@@ -139,7 +141,7 @@ func (p *pattern) sum(order []int32) float64 {
 	return sum
 }
 
-// interleaved takes from both ends of a list in turn.
+// interleaved returns the elements of list, taken from both ends in turn.
 func interleaved(list []float64) []float64 {
 	var out []float64
 	for i, j := 0, len(list)-1; i <= j; i, j = i+1, j-1 {
@@ -151,19 +153,18 @@ func interleaved(list []float64) []float64 {
 	return out
 }
 
-// walk updates the value of one query from one order of its documents to the next, by exchanges of
-// neighbours of different classes. The value depends only on the classes by rank, so that exchanges within
-// a class change nothing.
+// walk updates the value of one query's measure during a sequence of crossings of documents of different classes. The
+// value depends only on the class at each rank, so the order of documents of the same class does not matter.
 type walk struct {
 	*pattern
 	measure measure.Measure
-	above   []int32   // documents × classes: how many of each other class stand above
-	counts  []int32   // of the classes
+	above   []int32   // by document, then by class: number of documents of the class above the document; not updated for the document's own class
+	counts  []int32   // number of documents of each class, for start
 	ranked  []float64 // grades by rank
 	value   float64
 }
 
-// start begins at an order of documents, best first, and returns its value.
+// start sets the order of the documents, best first, and returns the measure of the order.
 func (w *walk) start(m measure.Measure, p *pattern, grades []float64, order []int32) float64 {
 	w.measure, w.pattern = m, p
 	w.above, w.counts = resize(w.above, len(grades)*p.classes), resize(w.counts, p.classes)
@@ -178,9 +179,8 @@ func (w *walk) start(m measure.Measure, p *pattern, grades []float64, order []in
 	return w.value
 }
 
-// cross lets document b pass document a of another class, which stands directly
-// above it but for documents of their own classes, and returns the change of the
-// value.
+// cross moves document b above document a and returns the change of the value. The documents must have different
+// classes. Any documents between a and b must have the class of a or the class of b.
 func (w *walk) cross(a, b int32) float64 {
 	k, ca, cb := w.classes, int(w.class[a]), int(w.class[b])
 	aboveA, aboveB := w.above[int(a)*k:int(a+1)*k], w.above[int(b)*k:int(b+1)*k]
@@ -200,8 +200,8 @@ func (w *walk) cross(a, b int32) float64 {
 	return by
 }
 
-// rank returns the number of documents above both a and b, which are neighbours. It adds the documents of
-// a's class above b, without a, and the other documents above a.
+// rank returns the rank of document a, from 0, if b is directly below a. ca is the class of a. The number of documents
+// of class ca above a is not stored, so rank uses the number above b, minus 1 for a itself.
 func rank(aboveA, aboveB []int32, ca int) int {
 	n := int(aboveB[ca]) - 1
 	for c, above := range aboveA {
@@ -212,8 +212,7 @@ func rank(aboveA, aboveB []int32, ca int) int {
 	return n
 }
 
-// exchange exchanges the grades at a rank and the next and returns the change of
-// the value.
+// exchange exchanges the grades at rank and rank+1 and returns the change of the value.
 func (w *walk) exchange(rank int) float64 {
 	w.ranked[rank], w.ranked[rank+1] = w.ranked[rank+1], w.ranked[rank]
 	before := w.value

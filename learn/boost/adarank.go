@@ -13,45 +13,44 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Stop is AdaRank's rule for the last round, by the mean of the measure over the
-// training queries.
+// Stop is AdaRank's rule for the end of boosting. It depends on the mean of the measure over the training queries.
 type Stop int
 
-// The rules.
+// The rules for the end of boosting.
 const (
-	StopPaper   Stop = iota // the first round that does not raise the mean, which is taken back
-	StopRankLib             // the first that lowers it by the tolerance or more, which is taken back
-	StopNever               // none
+	StopPaper   Stop = iota // stop at the first round that does not increase the mean, and undo this round
+	StopRankLib             // stop at the first round that decreases the mean by the tolerance or more, and undo this round
+	StopNever               // never stop
 )
 
-// Reweighting is how AdaRank's query weights P follow from the queries' measures E
-// after a round.
+// Reweighting is AdaRank's rule for the query weights P after a round. E is the measure of a query.
 type Reweighting int
 
-// The rules.
+// The rules for query weights.
 const (
 	ReweightPaper      Reweighting = iota // P ∝ exp(−E)
 	ReweightCumulative                    // P is multiplied by exp(−rate·αE); RankLib's rule at rate 1
 )
 
-// AdaRankOptions are AdaRank's options. Measure is required. The zero value of the others is the paper's
-// algorithm.
+// AdaRankOptions are the options of AdaRank. Measure is required. With zero values for all other options, AdaRank is
+// the paper's algorithm.
 type AdaRankOptions struct {
-	Measure   measure.Averager // E, from −1 to 1
-	Both      bool             // a document may also be the less relevant the higher a feature is
+	Measure   measure.Averager // E, with values from −1 to 1
+	Both      bool             // a feature may also rank documents by ascending values
 	Stop      Stop
-	Tolerance float64 // of StopRankLib
+	Tolerance float64 // tolerance of StopRankLib
 	Reweight  Reweighting
-	Rate      float64 // of ReweightCumulative; 0 means 1
+	Rate      float64 // rate of ReweightCumulative; 0 means 1
 
-	// Repeats, if not 0, sets a feature aside that was taken in that many consecutive rounds, not counting
-	// the first, without changing the mean. It returns with the next round that changes the mean or takes
-	// another feature.
+	// Repeats, if not 0, suspends a feature, which then cannot be chosen. It suspends the feature once Repeats rounds
+	// in succession chose the same feature as the round before and did not change the mean. The suspension ends with
+	// the next round that changes the mean or chooses another feature.
 	Repeats int
 
-	// Enqueue takes back a round after which the same feature would be taken again, and sets the feature
-	// aside. After the last round these features return one by one, the last first, each until the rule
-	// stops.
+	// Enqueue undoes a round if the next round would choose the same feature again, and suspends the feature. When the
+	// rule ends boosting, the feature suspended last becomes available again, and boosting continues until the rule
+	// ends it again. This is repeated for the other features that Enqueue suspended, in the opposite order of their
+	// suspension.
 	Enqueue bool
 
 	Workers int // goroutines; 0 means GOMAXPROCS
@@ -62,60 +61,61 @@ type AdaRankOptions struct {
 //	Xu, Li: AdaRank: A Boosting Algorithm for Information Retrieval, SIGIR 2007,
 //	Algorithm 1
 //
-// whose weak rankers are the features themselves, so that the sum is linear. Let E(q, h) be the measure of
-// query q ranked by h. A round takes the feature x_f with the greatest Σ_q P(q)E(q, x_f), and adds α·x_f
-// to the scores with
+// with the features as weak rankers, so the sum is a linear function of the features. Let E(q, h) be the measure of
+// query q ranked by h. A round chooses the feature x_f with the greatest edge Σ_q P(q)E(q, x_f). It adds α·x_f to the
+// scores with
 //
 //	α = ½ ln( Σ_q P(q)(1 + E(q, x_f)) / Σ_q P(q)(1 − E(q, x_f)) ),
 //
-// and gives more weight to the queries that the sum f ranks badly: P(q) ∝ exp(−E(q, f)). At first all
-// queries weigh the same. The loss is Σ_q exp(−E(q, f)). Weights of queries multiply the terms of the loss
-// and, in every round, P.
+// and increases the weights P of queries that the sum of the features, f, ranks badly: P(q) ∝ exp(−E(q, f)). In the
+// first round all queries have the same weight P. The loss is Σ_q exp(−E(q, f)). If the data have query weights, the
+// terms of the loss and P are multiplied by these weights.
 //
-// The table of all E(q, x_f) is made once, so that choosing a feature is a product of a matrix and a
-// vector. Documents of equal score are in random order (the expected measure). Queries for which the
-// measure is constant take part if they count for the measure.
+// NewAdaRank computes the matrix of all E(q, x_f), so that a round computes all edges as the product of a vector and
+// this matrix. If documents have equal scores, E is the expected measure under a random order of these documents. A
+// query whose measure is the same for every order takes part if the query counts for the measure.
 type AdaRank struct {
 	options   AdaRankOptions
 	data      *dataset.Dataset
 	columns   featureColumns
 	standings *Standings
-	table     []float64 // query by weak ranker
-	edges     []float64 // one a weak ranker: Σ_q P(q)E(q, h)
+	table     []float64 // E of each weak ranker, by query, then by weak ranker
+	edges     []float64 // Σ_q P(q)E(q, h) for each weak ranker h
 
-	used    int       // queries with documents of different grades
-	weights []float64 // of the linear scorer
-	scores  []float64 // by the data's rows, of queries that count
-	p       []float64 // query weights, of sum 1
-	mean    float64   // of the measure
+	used    int       // number of queries with documents of different grades
+	weights []float64 // weights of the linear scorer
+	scores  []float64 // of the documents of queries that count; by row
+	p       []float64 // query weights P, with sum 1
+	mean    float64   // mean of the measure
 	loss    float64
 
-	aside     []bool // weak rankers that are not taken at present
-	queue     []int  // of these, those of Enqueue
-	enqueuing bool
-	last      int // weak ranker of the last round, −1 before the first
+	aside     []bool // marks the suspended weak rankers
+	queue     []int  // weak rankers suspended by Enqueue
+	enqueuing bool   // Enqueue is set, and endPhase was not called yet
+	last      int    // weak ranker of the last round, −1 before the first
 	repeats   int
-	back      position // where the last round started
+	back      position // state before the last round
 	over      bool
 }
 
-// position is the state that taking back a round restores.
+// position is the part of the state that takeBack restores.
 type position struct {
-	weight     float64   // of the round's feature
-	p, scores  []float64 // nil if the rules take no round back
+	weight     float64   // weight of the round's feature
+	p, scores  []float64 // nil if the options undo no round
 	mean, loss float64
 }
 
-// LinearRound is a feature that was added, with the mean measure and the loss after it.
+// LinearRound describes a round of AdaRank: the added feature, and the mean measure and the loss after the round.
 type LinearRound struct {
 	Feature int     // from 0
-	Weight  float64 // α, below 0 for a feature taken downwards
-	Mean    float64 // of the measure over the training queries
-	Loss    float64 // mean of exp(−E) over these; both by the queries' weights
+	Weight  float64 // α, negative for a feature that ranks by ascending values
+	Mean    float64 // mean of the measure over the training queries, weighted by query weights
+	Loss    float64 // mean of exp(−E) over the training queries, weighted by query weights
 }
 
-// NewAdaRank prepares boosting on a data set, which must not change during it. The error is ErrNoPairs, or
-// names an undeclared option or a measure that is not between −1 and 1.
+// NewAdaRank prepares boosting on a data set, which must not change while AdaRank is used. It returns ErrNoPairs if no
+// query has documents with different grades. It also returns an error if an option is invalid or the measure has a
+// value outside [−1, 1].
 func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (a *AdaRank, err error) {
 	switch {
 	case o.Measure == nil:
@@ -155,12 +155,12 @@ func (a *AdaRank) begin() {
 	for i := range a.p {
 		a.p[i] = a.standings.weight(i) / a.standings.total
 	}
-	// Without any feature the scores are all 0; the rules accept any first round.
+	// Before the first round all scores are 0. A mean of −∞ makes every stopping rule accept the first round.
 	a.mean, a.loss = math.Inf(-1), math.NaN()
 	a.last, a.enqueuing = -1, a.options.Enqueue
 }
 
-// takesBack reports whether the rules may take a round back.
+// takesBack reports whether a round may be undone under the options.
 func (a *AdaRank) takesBack() bool { return a.options.Stop != StopNever || a.options.Enqueue }
 
 // weak returns the number of weak rankers.
@@ -171,16 +171,16 @@ func (a *AdaRank) weak() int {
 	return a.data.Features
 }
 
-// AdaRankBytes returns the memory that AdaRank takes for the given numbers, without the features.
+// AdaRankBytes returns the bytes that AdaRank needs in addition to the features.
 func AdaRankBytes(queries, docs, features int) float64 {
 	const (
-		document = 2*8 + 4 + 4*keptFeatures // scores, those before a round, the place in the order, and columns
-		query    = 2*8 + 128                // the weight and the value, and what standings know
+		document = 2*8 + 4 + 4*keptFeatures // score, score before the last round, rank, and stored columns
+		query    = 2*8 + 128                // weight and measure, and the query's share of standings
 	)
 	return float64(document*float64(docs)) + float64(float64(queries)*float64(query+2*8*features))
 }
 
-// fillTable measures every query by every feature, upwards and, if both, downwards.
+// fillTable computes the measure of every query for every weak ranker.
 func (a *AdaRank) fillTable() error {
 	d, queries, weak := a.data, a.standings.queries, a.weak()
 	a.table = make([]float64, len(queries)*weak)
@@ -199,7 +199,8 @@ func (a *AdaRank) fillTable() error {
 	return nil
 }
 
-// direction returns the feature of a weak ranker, and −1 if it is taken downwards.
+// direction returns the feature of a weak ranker, and the sign of its weight. The sign is −1 if the weak ranker ranks
+// documents by ascending values, and otherwise 1.
 func (a *AdaRank) direction(weak int) (feature int, sign float64) {
 	if weak < a.data.Features {
 		return weak, 1
@@ -210,11 +211,11 @@ func (a *AdaRank) direction(weak int) (feature int, sign float64) {
 // Queries returns the number of queries with documents of different grades.
 func (a *AdaRank) Queries() int { return a.used }
 
-// Weights returns the weights of the features after the last round, valid until the
-// next.
+// Weights returns the weights of the features. They are valid until the next round.
 func (a *AdaRank) Weights() []float64 { return a.weights }
 
-// Next adds a feature. ok is false, and nothing added, if the rule stops.
+// Next performs a round, which adds a feature times a weight to the scores. If boosting has ended, Next adds nothing
+// and ok is false.
 func (a *AdaRank) Next() (round LinearRound, ok bool) {
 	for !a.over {
 		weak := a.choose()
@@ -235,8 +236,8 @@ func (a *AdaRank) Next() (round LinearRound, ok bool) {
 	return LinearRound{}, false
 }
 
-// choose returns the weak ranker of the greatest edge above 0 that is not set aside,
-// the first of equals, or −1.
+// choose returns the weak ranker with the largest edge among the weak rankers that are not suspended. If several of
+// them have this edge, it returns the first. It returns −1 if none of their edges is above leastEdge.
 func (a *AdaRank) choose() int {
 	clear(a.edges)
 	for i, p := range a.p {
@@ -251,7 +252,8 @@ func (a *AdaRank) choose() int {
 	return best
 }
 
-// add adds a weak ranker, or takes it back and returns false if the rule stops.
+// add performs a round with a weak ranker. If the stopping rule then ends boosting, add undoes the round and returns
+// false.
 func (a *AdaRank) add(weak int) (round LinearRound, ok bool) {
 	f, sign := a.direction(weak)
 	alpha := halfLogRatio(1+a.edges[weak], 1-a.edges[weak])
@@ -272,7 +274,8 @@ func (a *AdaRank) add(weak int) (round LinearRound, ok bool) {
 	return LinearRound{Feature: f, Weight: sign * alpha, Mean: a.mean, Loss: a.loss}, true
 }
 
-// countRepeats sets a weak ranker aside that is taken repeatedly without changing the mean.
+// countRepeats implements AdaRankOptions.Repeats after a round that chose the weak ranker weak. before is the mean
+// before the round.
 func (a *AdaRank) countRepeats(weak int, before float64) {
 	if a.mean == before && weak == a.last {
 		if a.repeats++; a.repeats == a.options.Repeats {
@@ -287,7 +290,7 @@ func (a *AdaRank) countRepeats(weak int, before float64) {
 	}
 }
 
-// endPhase admits the next feature of the queue, or ends the boosting.
+// endPhase ends the suspension of the last feature of the queue, or ends boosting if the queue is empty.
 func (a *AdaRank) endPhase() {
 	a.enqueuing = false
 	if len(a.queue) == 0 {
@@ -309,7 +312,7 @@ func (a *AdaRank) stops(before float64) bool {
 	return false
 }
 
-// addFeature adds a feature times a weight to the scores, and returns the measure of every query.
+// addFeature adds feature f times weight to the scores, and returns the measure of every query.
 func (a *AdaRank) addFeature(f int, weight float64) (values []float64) {
 	a.weights[f] += weight
 	column, there := a.columns.of(f)
@@ -327,7 +330,7 @@ func (a *AdaRank) addFeature(f int, weight float64) (values []float64) {
 	})
 }
 
-// reweight sets P and the loss.
+// reweight computes P and the loss from values, the measures of the queries. alpha is the weight of the round.
 func (a *AdaRank) reweight(values []float64, alpha float64) {
 	a.loss = 0
 	for i, e := range values {

@@ -9,48 +9,50 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// featureRanks measures one query after the other as every feature alone ranks it. Documents of equal
-// values are in random order. The values are the same as of [measure.Ranker.Value] under
-// measure.TiesAverage, bit for bit, since the measure gets the same grades in the same order. It is for
-// one goroutine.
+// featureRanks computes the measure of a query ranked by each feature alone, one query after the other. If documents
+// have equal values, it computes the expected measure under a random order of these documents. The results have the
+// same bits as the results of [measure.Ranker.Value] under measure.TiesAverage, because the measure gets the same
+// grades in the same order. A featureRanks must not be used by several goroutines at once.
 //
-// Sorting is nearly all of the work. To save most of it, the span of a feature's values in a query is
-// divided into about as many buckets as there are documents. Filling them leaves few documents out of
-// place.
+// Sorting takes nearly all of the time. So featureRanks divides the range of a feature's values in a query into about
+// as many buckets as there are documents, and sorts documents by bucket in linear time. Few documents are then out of
+// order, and insertion sort takes little time.
 type featureRanks struct {
 	measure measure.Averager
-	ranker  measure.Ranker // of values that are not finite
+	ranker  measure.Ranker // for values that are not finite
 
-	columns []float32 // of some features, one column after the other
-	buckets []uint16  // of a column's documents
-	counts  []uint32  // of the documents in each bucket, then where they end
+	columns []float32 // some features, one column after the other
+	buckets []uint16  // bucket of each document of a column
+	counts  []uint32  // number of documents in each bucket, later the end of each bucket
 	items   []item    // documents by decreasing value, equal values in the order of the query
 	spare   []item
 	digits  [valueDigits][256]uint32
 
 	ranked, reversed []float64
 	ends, upside     []int
-	numbers          []float64
+	numbers          []float64 // a column, for ranker
 }
 
-// gathered is the number of features that are put into columns at a time: a cache line of them.
+// gathered is the number of features that are copied to columns at a time. The values of so many features take a cache
+// line.
 const gathered = 16
 
 // valueDigits is the number of bytes of a value.
 const valueDigits = 4
 
-// item is a document by its number in the query, with its value.
+// item is a document, by its index in the query, with its value.
 type item struct {
 	value float32
 	doc   uint32
 }
 
-// fill sets values to the measure of a query ranked by each feature. If there is room, the values ranked
-// by each feature downwards follow. x is the query's row-major matrix of features.
+// fill sets values[f] to the measure of a query ranked by feature f in descending order. If values has twice as many
+// elements as there are features, fill sets the second half to the measures for ascending order. x is the query's
+// row-major matrix of features.
 func (r *featureRanks) fill(values, grades []float64, x []float32) {
 	n := len(grades)
 	features := len(x) / n
-	none := math.NaN() // the value of a feature that is constant in the query
+	none := math.NaN() // measure of the query for a constant feature; NaN until computed
 	for from := 0; from < features; from += gathered {
 		to := min(from+gathered, features)
 		r.gather(x, n, from, to)
@@ -74,7 +76,8 @@ func (r *featureRanks) fill(values, grades []float64, x []float32) {
 	}
 }
 
-// set sets the values of a feature, of the second only if there is room.
+// set stores the measures of feature f for descending and ascending order, up and down. It ignores down if values has
+// no second half.
 func (r *featureRanks) set(values []float64, features, f int, up, down float64) {
 	values[f] = up
 	if len(values) > features {
@@ -82,7 +85,7 @@ func (r *featureRanks) set(values []float64, features, f int, up, down float64) 
 	}
 }
 
-// gather puts some features of a query's n documents into columns.
+// gather copies the features from ≤ f < to of a query's n documents to columns.
 func (r *featureRanks) gather(x []float32, n, from, to int) {
 	features := len(x) / n
 	r.columns = slices.Grow(r.columns[:0], gathered*n)[:gathered*n]
@@ -96,7 +99,7 @@ func (r *featureRanks) gather(x []float32, n, from, to int) {
 	}
 }
 
-// extremes returns the least and the greatest value. Comparing them as integers avoids branches.
+// extremes returns the least and the greatest value of a column. To avoid branches, it compares values as integers.
 func extremes(column []float32) (least, greatest float64) {
 	low, high := int32(math.MaxInt32), int32(math.MinInt32)
 	for _, v := range column {
@@ -110,7 +113,8 @@ func extremes(column []float32) (least, greatest float64) {
 	return of(low), of(high)
 }
 
-// anyValue is the measure by any values times a sign.
+// anyValue returns the measure of the query ranked by sign times the column. Unlike measureSorted, it accepts infinite
+// values.
 func (r *featureRanks) anyValue(grades []float64, column []float32, sign float64) float64 {
 	r.ranker.Ties = measure.TiesAverage
 	r.numbers = r.numbers[:0]
@@ -121,10 +125,10 @@ func (r *featureRanks) anyValue(grades []float64, column []float32, sign float64
 	return value
 }
 
-// fewDocs is the number of documents up to which insertion is faster than buckets.
+// fewDocs is the largest number of documents for which insertion sort is faster than buckets.
 const fewDocs = 24
 
-// sort sets items to the documents of a column, whose values are not all the same.
+// sort sets items to the sorted documents of a column with at least two different values.
 func (r *featureRanks) sort(column []float32, least, greatest float64) {
 	n := len(column)
 	r.items, r.spare = slices.Grow(r.items[:0], n)[:n], slices.Grow(r.spare[:0], n)[:n]
@@ -142,7 +146,7 @@ func (r *featureRanks) sort(column []float32, least, greatest float64) {
 	}
 }
 
-// spread puts the documents into buckets of equal spans, the greatest values first.
+// spread sets items to the documents sorted by bucket. Buckets have equal spans and descending values.
 func (r *featureRanks) spread(column []float32, least, greatest float64) {
 	n := len(column)
 	last := 1<<min(bits.Len(uint(n)), 16) - 1
@@ -168,7 +172,8 @@ func (r *featureRanks) spread(column []float32, least, greatest float64) {
 	}
 }
 
-// insertItems sorts by insertion. It gives up and returns false after the given number of moves.
+// insertItems sorts items by insertion. If this takes more than the given number of moves, it stops and returns false,
+// and items are partly sorted.
 func insertItems(items []item, moves int) bool {
 	for i := 1; i < len(items); i++ {
 		at, k := items[i], i
@@ -183,8 +188,8 @@ func insertItems(items []item, moves int) bool {
 	return true
 }
 
-// sortDigits sorts the items by the bytes of their values, from the lowest, and skips bytes that all
-// share. Items of equal values keep the order of the documents, which the buckets have kept, too.
+// sortDigits sorts the items by radix sort on the bytes of their values, from the lowest byte on. It skips bytes that
+// are equal in all items. Items with equal values keep their order, which is the order of the documents.
 func (r *featureRanks) sortDigits() {
 	clear(r.digits[:])
 	for _, it := range r.items {
@@ -213,7 +218,7 @@ func (r *featureRanks) sortDigits() {
 	}
 }
 
-// measureSorted sets the values of a feature whose documents are sorted.
+// measureSorted sets the measures of a feature whose documents are sorted in items.
 func (r *featureRanks) measureSorted(values []float64, features, f int, grades []float64) {
 	n := len(r.items)
 	r.ranked, r.ends = slices.Grow(r.ranked[:0], n)[:n], slices.Grow(r.ends[:0], n)[:n]
@@ -235,8 +240,8 @@ func (r *featureRanks) measureSorted(values []float64, features, f int, grades [
 	}
 }
 
-// turn sets reversed and upside to the groups of the ranking from the last to the first. The documents of
-// a group keep their order.
+// turn reverses the order of the groups of equal values in a ranking. From ranked and ends, it sets reversed to the
+// grades in the new order and upside to the ends of the groups. Documents of a group keep their order.
 func (r *featureRanks) turn() {
 	r.reversed, r.upside = r.reversed[:0], r.upside[:0]
 	for g := len(r.ends) - 1; g >= 0; g-- {

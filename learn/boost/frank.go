@@ -10,26 +10,26 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// FRankSearch is how FRank compares weak rankers.
+// FRankSearch selects how FRank compares weak rankers.
 type FRankSearch int
 
-// The searches, from the fastest to the paper's.
+// The searches, from the fastest to the slowest, which is the paper's.
 const (
-	ByGradient FRankSearch = iota // the greatest |Σ W·m|: the steepest descent of the loss
-	ByFeature                     // each feature's best by gradient, and of these the one with the least loss
-	ByLoss                        // the least loss of all weak rankers, each with its α
+	ByGradient FRankSearch = iota // the largest |Σ W·m| (see FRank), which is the steepest descent of the loss
+	ByFeature                     // the smallest loss among the weak rankers that ByGradient would choose for each single feature
+	ByLoss                        // the smallest loss of all weak rankers, each with its α
 )
 
-// FRankAlpha is how FRank weighs a weak ranker.
+// FRankAlpha selects the weight α of a weak ranker.
 type FRankAlpha int
 
-// The choices of α.
+// The weights.
 const (
 	FRankFormula FRankAlpha = iota // ½ ln(Σ_{m=1} W / Σ_{m=−1} W)
-	FRankMinimum                   // the loss's minimum along the weak ranker
+	FRankMinimum                   // the minimum of the loss along the weak ranker
 )
 
-// FRankOptions are FRank's options. The paper's are ByLoss, FRankFormula and PerQuery.
+// FRankOptions are the options of FRank. The paper uses ByLoss, FRankFormula and PerQuery.
 type FRankOptions struct {
 	Options
 	Search FRankSearch
@@ -41,35 +41,35 @@ type FRankOptions struct {
 //	Tsai, Liu, Qin, Chen, Ma: FRank: A Ranking Method with Fidelity Loss,
 //	SIGIR 2007
 //
-// with weak rankers h that are 1 above a threshold of a feature and else 0. Its loss
-// is a weighted mean over the pairs of a query's documents of different grades, i
-// better than j, of the fidelity loss of the modelled probability of their order,
+// A weak ranker h is 1 above a threshold of a feature and otherwise 0. A pair has two documents of a query with
+// different grades, i better than j. The loss is a weighted mean over all pairs of the fidelity loss
 //
 //	F(o) = 1 − √σ(o),   o = H(i) − H(j),   σ(o) = 1/(1 + exp(−o)),
 //
-// which is bounded, so that the weight of a pair tends to 0 as it is ordered worse. H grows by one α·h a
-// round. With m = h(i) − h(j), the slope of the loss along h is −½ Σ W·m, where
+// where H(i) is the score of document i, the sum of the weak rankers, and σ(o) is the modelled probability of the
+// pair's order. The fidelity loss is bounded, so the weight W of a very badly ordered pair is near 0. Each round adds
+// one α·h to H. With m = h(i) − h(j), the slope of the loss along h is −½ Σ W·m, where
 //
 //	W = D·e^{o/2}/(1 + e^o)^{3/2}
 //
-// and D are the weights of the mean. α = ½ ln(Σ_{m=1} W / Σ_{m=−1} W) comes from continuing W as
+// and D is the weight of the pair in the mean. The formula α = ½ ln(Σ_{m=1} W / Σ_{m=−1} W) approximates W along h by
 // W·e^{−αm}.
 //
-// As with RankBoost, Σ W·m is a sum of potentials over the documents above the threshold. The potentials
-// take one pass over the pairs. Each pair takes a division and a square root, because e^{−o} is a product
-// of a factor for each document.
+// As in RankBoost, Σ W·m is a sum of potentials over the documents above the threshold. The potentials take one pass
+// over the pairs. A pair takes one division and one square root, but no exponential, because e^{−o} is the product of a
+// factor for each of its documents.
 type FRank struct {
 	sum
 
 	options FRankOptions
 	loss    float64
 
-	// Factors e^{−H} and e^{H}, by document, with the scores shifted query by query. If a query's scores
-	// are far apart, worse holds H instead.
+	// better has e^{−H} and worse has e^{H} of each document, after a shift of the scores of each query that prevents
+	// overflow. If the scores of a query are farther apart than farApart, worse has H instead.
 	better, worse []float64
 	queries       []query
 
-	sums []splitSums // one a query
+	sums []splitSums // one for each query
 }
 
 type query struct {
@@ -77,12 +77,13 @@ type query struct {
 	far bool
 }
 
-// splitSums are sums over the pairs that a weak ranker splits by its threshold: the weights W of the pairs
-// it orders well and badly, and their loss.
+// splitSums has sums over the pairs whose documents are on different sides of a weak ranker's threshold. well is the
+// total weight W of the pairs that the weak ranker orders correctly, and badly that of the other pairs. loss is the
+// loss of all these pairs.
 type splitSums struct{ well, badly, loss float64 }
 
-// NewFRank prepares boosting on a data set, which must not change during it. The error is ErrNoPairs, or
-// names an undeclared option.
+// NewFRank prepares boosting on a data set, which must not change while FRank is used. It returns ErrNoPairs if no
+// query has documents with different grades, and another error if an option is invalid.
 func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 	if o.Search < ByGradient || o.Search > ByLoss || o.Alpha < FRankFormula || o.Alpha > FRankMinimum {
 		return nil, fmt.Errorf("found search %d and alpha %d, expected declared constants", o.Search, o.Alpha)
@@ -107,11 +108,11 @@ func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 	return b, nil
 }
 
-// Loss returns the fidelity loss, 1 − √½ before the first round.
+// Loss returns the fidelity loss. It is 1 − √½ before the first round.
 func (b *FRank) Loss() float64 { return b.loss }
 
-// Next adds a weak ranker. ok is false, and nothing added, if none has an edge. The
-// loss may grow where α is that of the formula.
+// Next performs a round, which adds a weak ranker. If all edges are 0, Next adds nothing and ok is false. With
+// FRankFormula, a round may increase the loss.
 func (b *FRank) Next() (round Round, ok bool) {
 	best, ok := b.find()
 	if !ok {
@@ -126,8 +127,8 @@ func (b *FRank) Next() (round Round, ok bool) {
 	return Round{Stump: b.stump(best), Weight: alpha, Edge: best.edge, Loss: b.loss}, true
 }
 
-// leastLoss returns the weak ranker whose step lowers the loss most among those compared, the first of
-// equals.
+// leastLoss returns the weak ranker whose addition gives the smallest loss. It compares the weak rankers of ByFeature
+// or of ByLoss. If several give the smallest loss, it returns the first of them.
 func (b *FRank) leastLoss() candidate {
 	var best candidate
 	lowest := math.Inf(1)
@@ -144,7 +145,7 @@ func (b *FRank) leastLoss() candidate {
 	return best
 }
 
-// step returns a weak ranker's α, and by how much it changes the loss.
+// step returns the α of a weak ranker, and the change of the loss that adding α times the weak ranker causes.
 func (b *FRank) step(c candidate) (alpha, change float64) {
 	b.split(c)
 	at := b.along(0)
@@ -156,11 +157,12 @@ func (b *FRank) step(c candidate) (alpha, change float64) {
 	return alpha, b.along(alpha).loss - at.loss
 }
 
-// farthest bounds the steps of FRankMinimum, as leastRatio bounds the steps of the formula.
+// farthest is the largest |α| of FRankMinimum. It corresponds to leastRatio, which limits α of FRankFormula.
 const farthest = 14
 
-// minimum returns the α of a minimum of the loss along the weak ranker. From 0 in the direction of
-// descent, it doubles the step until the slope changes sign, then bisects.
+// minimum returns the α of a local minimum of the loss along the weak ranker. at has the sums at α = 0. From 0, minimum
+// goes in the direction of descent and doubles the step until the slope changes sign. Then it finds the change of sign
+// by bisection.
 func (b *FRank) minimum(at splitSums) float64 {
 	sign := 1.0
 	if at.well < at.badly {
@@ -185,8 +187,8 @@ func (b *FRank) minimum(at splitSums) float64 {
 	return sign * from
 }
 
-// along returns the sums at the scores plus alpha times the weak ranker of the last
-// split; well − badly is then −2 times the slope of the loss.
+// along returns the sums for the scores plus alpha times the weak ranker of the last call of split. The slope of the
+// loss along the weak ranker is −½(well − badly) at these scores.
 func (b *FRank) along(alpha float64) splitSums {
 	parallel.For(len(b.sums), b.options.Workers, func(worker, i int) {
 		b.sums[i] = b.splitQuery(&b.queries[i], alpha, b.buffers[worker])
@@ -203,11 +205,11 @@ func (b *FRank) total() (t splitSums) {
 	return t
 }
 
-// splitQuery sums over the split pairs of a query. It pairs each document of a level with the documents of
-// lower levels on the other side of the threshold. Their factors are gathered level by level.
+// splitQuery returns the sums of along for one query. It pairs each document with the documents of lower grades on the
+// other side of the threshold.
 func (b *FRank) splitQuery(q *query, alpha float64, buffer []float64) (s splitSums) {
 	n := b.documents.longest
-	not, are, row := buffer[:0:n], buffer[n:n:2*n], buffer[2*n:] // of lower levels
+	not, are, row := buffer[:0:n], buffer[n:n:2*n], buffer[2*n:] // factors of documents of lower levels, below and above the threshold
 	closer, farther := elementary.Exp(alpha), elementary.Exp(-alpha)
 	for k := range q.count() {
 		for i := q.start[k]; i < q.start[k+1]; i++ {
@@ -233,8 +235,8 @@ func (b *FRank) splitQuery(q *query, alpha float64, buffer []float64) (s splitSu
 	return s
 }
 
-// fidelity returns the sums of W/D and F over the pairs of a document with worse ones, given factors whose
-// products are e^{−o}. With f = √σ(o), F = 1 − f and W/D = e^{−o}·f³.
+// fidelity returns the sums of W/D and of F over the pairs of one document with worse documents. first times element j
+// of rest is the e^{−o} of pair j. With f = √σ(o), F is 1 − f and W/D is e^{−o}·f³.
 func fidelity(first float64, rest []float64) (weight, loss float64) {
 	for _, v := range rest {
 		e := float64(first * v)
@@ -245,14 +247,14 @@ func fidelity(first float64, rest []float64) (weight, loss float64) {
 	return weight, loss
 }
 
-// farApart is the largest range of a query's scores for which e^{−o} is computed as a product of two
-// factors. The products with e^{α} cannot overflow then.
+// farApart is the largest range of a query's scores for which e^{−o} is computed as a product of two factors. Within
+// this range, the two factors times e^{α} cannot overflow.
 const farApart = 680
 
-// factors returns factors whose products are e^{−o}, where o is the score of document i less the score of
-// a worse one. worse holds the factors of the worse documents. If scores lie far apart, row takes the
-// products one by one. Differences below −farApart count as −farApart, which leaves the pair without
-// weight, as it should.
+// factors returns first and rest such that first·rest[j] is e^{−o} for the pair of document i and the j-th worse
+// document. worse has the elements of b.worse for the worse documents. If the scores of the query are far apart,
+// factors computes each e^{−o} and stores it in row, and first is 1. A difference o below −farApart is replaced by
+// −farApart. The weight of such a pair is practically 0.
 func (b *FRank) factors(q *query, i int, worse, row []float64) (first float64, rest []float64) {
 	if !q.far {
 		return b.better[i], worse
@@ -264,7 +266,7 @@ func (b *FRank) factors(q *query, i int, worse, row []float64) (first float64, r
 	return 1, row
 }
 
-// weigh sets the loss and the potentials from the scores.
+// weigh computes the loss and the potentials from the scores.
 func (b *FRank) weigh() {
 	parallel.For(len(b.sums), b.options.Workers, func(worker, i int) {
 		b.sums[i] = splitSums{loss: b.weighQuery(&b.queries[i], b.buffers[worker])}
@@ -288,7 +290,7 @@ func (b *FRank) weighQuery(q *query, row []float64) (loss float64) {
 	return loss * q.weight
 }
 
-// prepare sets the factors of a query's documents.
+// prepare computes the factors of a query's documents.
 func (b *FRank) prepare(q *query) {
 	h := b.scores[q.from():q.to()]
 	lowest, highest := slices.Min(h), slices.Max(h)
@@ -303,8 +305,8 @@ func (b *FRank) prepare(q *query) {
 	}
 }
 
-// fidelityRow is fidelity, and also subtracts the weights W from the potentials of the worse documents.
-// The weight that it returns is the sum of W.
+// fidelityRow returns the same sums as fidelity, with weight multiplied by d, the weight D of each pair. It also
+// subtracts W of each pair from the potential of the pair's worse document.
 func fidelityRow(first float64, rest, potential []float64, d float64) (weight, loss float64) {
 	potential = potential[:len(rest)]
 	for j, v := range rest {

@@ -12,61 +12,65 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// manyDocs is the number of documents from which RankBoost and FRank by gradients use a largeSearch. Fewer
-// documents are searched faster than they are bounded.
+// manyDocs is the smallest number of documents for which RankBoost, and FRank with ByGradient, use a largeSearch. With
+// fewer documents, search is faster.
 var manyDocs = 1 << 16
 
-// largeSearch finds the same weak rankers as search.run, bit for bit, but faster among many documents. The
-// values of a feature are divided into at most 256 bins with about the same number of documents. A value is
-// stored as the code of its bin, in one byte. Exact values are read only for the few columns that may have
-// the best weak ranker.
+// largeSearch finds the same weak rankers as search.run, bit for bit, but faster for many documents. It divides the
+// values of a feature into at most 256 bins with about the same number of documents. For each value it stores the code,
+// which is the number of the value's bin, in one byte. Only for the few columns that may have the best weak ranker does
+// it read the values themselves.
 //
-// A round sums the potentials of every bin. These sums give the exact edges at the ends of bins. Edges
-// within a bin get an upper bound. Let e be the largest amount by which they exceeded the edge at the upper
-// end of the bin when the exact edges were last computed. They now exceed it by at most e plus the total
-// increase of the bin's potentials since then. The lower bound is analogous, with the total decrease.
-// Potentials change little from round to round, so the bounds are tight.
+// A round sums the potentials of every bin. These sums give the exact edges of thresholds between bins. For thresholds
+// inside a bin, a round computes bounds on the edges as follows. When the edges of a bin were last computed exactly,
+// they exceeded the edge at the bin's upper end by at most some e. Now they exceed it by at most e plus the total
+// increase of the bin's potentials since then. The lower bound is analogous, with the total decrease. Potentials change
+// little from round to round, so the bounds are tight.
 //
-// The ceiling of a column is the largest of its upper bounds. Columns whose ceiling is below a known edge
-// are excluded. The others are processed in descending order of ceilings. The exact edges of the bins with
-// the highest bounds are computed first, which raises the lower bound of the best edge. If the column then
-// still has the highest ceiling, because of a bin with exact edges, all its edges are computed as in search.
+// The ceiling of a column is the largest of its upper bounds. The search ignores columns whose ceiling is below a known
+// edge, and processes the other columns in descending order of ceilings. In a column, it first computes the exact edges
+// of the bins with the highest bounds. This lowers the ceiling, and raises the lower bound on the best edge of all
+// columns. If the ceiling is then an exact edge and still the highest ceiling of all columns, the search computes all
+// edges of the column as type search does.
 //
-// A document adds an integer to its bins: 40 bits for the potential and 24 bits for its increase. So a cell
-// takes one addition, and the sum does not depend on the order.
+// To sum a bin, the search adds one integer per document. 40 bits of the integer are the document's potential, and 24
+// bits are the increase of the potential since the last round. So a document takes one addition per column, and the
+// sums do not depend on the order of the documents.
 type largeSearch struct {
 	data    *dataset.Dataset
 	rows    []int
 	up      bool
 	workers int
 
-	columns []largeColumn // one a feature
-	codes   []uint8       // by column and document
+	columns []largeColumn // one for each feature
+	codes   []uint8       // by column, then by document
 
-	potential []float64 // of the last round
-	sums      []uint64  // what a document adds
-	units     units     // of the last round
-	fresh     bool      // all columns were searched for these potentials
+	potential []float64 // potentials of the last round
+	sums      []uint64  // the integer that each document adds to its bins
+	units     units     // units of the integers of the last round
+	fresh     bool      // all columns were searched exactly for the present potentials
 
 	sorter sorter
 	orders recent[uint32]
-	bin    []uint32     // order of a bin that is looked at
-	varied []int        // the columns that vary
-	bins   [][]fourBins // of a worker, of these columns
+	bin    []uint32     // sorted documents of one bin
+	varied []int        // columns with different values
+	bins   [][]fourBins // sums of the bins: by worker, then for four varied columns each
 }
 
-// loadedColumns is the number of columns whose values a worker holds while it sorts them. Fewer read the
-// matrix more often, more take more memory.
+// loadedColumns is the number of columns that a worker copies from the rows of the data at a time, in order to sort
+// them. With a smaller number the search reads the data more often, and with a larger number it takes more memory.
 const loadedColumns = 3
 
-// loadedBytes are the bytes a document takes while a worker sorts: two keys and the loaded values.
+// loadedBytes is the number of bytes per document that a worker needs for sorting: two keys and the loaded values.
 const loadedBytes = 2*8 + 4*loadedColumns
 
-// keptOrders is the number of columns for which the sorted order of documents is kept, with 4 bytes for each
-// document. The orders, the sorter and the last potentials together take the memory of two sorting workers.
+// keptOrders is the number of columns whose order is cached. The order of a column is the list of documents sorted by
+// value, in 4 bytes per document. The orders, the sorter and the last potentials together take as much memory as the
+// sorting of two workers.
 const keptOrders = 8
 
-// newLargeSearch prepares a search that begins with the given potentials.
+// newLargeSearch returns a search over the documents in the given rows of d. It computes all edges for the potentials
+// of the first round.
 func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float64) *largeSearch {
 	n, loads := len(rows), (d.Features+loadedColumns-1)/loadedColumns
 	s := &largeSearch{
@@ -88,16 +92,16 @@ func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float
 	return s
 }
 
-// reuse gives the memory in which columns were sorted to the rounds.
+// reuse distributes the memory that was used for sorting the columns among the fields of s that the rounds use.
 func (s *largeSearch) reuse(sorters []sorter, loaded [][]uint32) {
 	n := len(s.rows)
 	s.sorter = sorters[0]
 	s.sorter.room(n)
-	s.sums = s.sorter.spare // nothing is sorted while these are used
+	s.sums = s.sorter.spare // nothing is sorted while sums is in use
 	s.potential = nil
 	for _, other := range sorters[1:] {
 		switch {
-		case other.keys == nil: // it had no column to sort
+		case other.keys == nil: // the worker had no column to sort
 			continue
 		case s.potential == nil:
 			s.potential = block.Numbers(other.keys)
@@ -117,20 +121,20 @@ func (s *largeSearch) reuse(sorters []sorter, loaded [][]uint32) {
 	}
 }
 
-// newCodes returns memory for n codes.
+// newCodes returns memory for n codes, all 0.
 func newCodes(n int) []uint8 { return block.Bytes(block.NewWords((n + 7) / 8))[:n] }
 
-// largePages returns n zeros in large pages.
+// largePages returns n zeros in large memory pages.
 func largePages(n int) []uint32 { return block.Halves(block.NewWords((n + 1) / 2))[:n] }
 
-// keepOrders adds memory of orders, if they are not enough.
+// keepOrders divides memory into parts for one order each and adds them to s.orders, until s.orders has most parts.
 func (s *largeSearch) keepOrders(memory []uint32, most int) {
 	for n := len(s.rows); len(memory) > 0 && len(s.orders.slots) < most; memory = memory[n:] {
 		s.orders.add(memory[:n])
 	}
 }
 
-// begin chooses the bins of loadedColumns columns and searches them.
+// begin calls beginColumn for up to loadedColumns columns, beginning with column from.
 func (s *largeSearch) begin(from int, loaded []uint32, sort *sorter, cuts int) {
 	n, to := len(s.rows), min(from+loadedColumns, s.data.Features)
 	x, width := s.data.X(), s.data.Features
@@ -148,9 +152,9 @@ func (s *largeSearch) begin(from int, loaded []uint32, sort *sorter, cuts int) {
 // codesOf returns the codes of a column.
 func (s *largeSearch) codesOf(f int) []uint8 { return s.codes[f*len(s.rows):][:len(s.rows)] }
 
-// beginColumn chooses the bins of a column, given the bits of its values, and searches it. It sets order
-// to the column's order and codes to the documents' bins. It returns false, and sets nothing, if all
-// values are the same. order and values share memory as in sorter.sort.
+// beginColumn sorts a column, chooses its bins and computes all its edges. values has the bits of the column's values.
+// beginColumn sets order to the documents sorted by value, and codes to the codes of the documents. If all values are
+// the same, it sets neither and returns false. order and values may be the same slice.
 func (s *largeSearch) beginColumn(f int, order, values []uint32, codes []uint8, sort *sorter, cuts int) bool {
 	c := &s.columns[f]
 	least, greatest := toKeys(values, nil)
@@ -169,12 +173,14 @@ func (s *largeSearch) beginColumn(f int, order, values []uint32, codes []uint8, 
 	return true
 }
 
-// value returns a document's value of a feature.
+// value returns the value of a feature for a document.
 func (s *largeSearch) value(f int, doc uint32) float32 {
 	return s.data.X()[s.rows[doc]*s.data.Features+f]
 }
 
-// run is search.run. The candidate's column is a feature, and its cut a place in the feature's order.
+// run returns the weak ranker with the largest edge, as search.run does. In the candidate, column is the feature, and
+// cut is the index of the first document above the threshold in the feature's order. ok is false if all edges are
+// rounding errors.
 func (s *largeSearch) run(potential []float64) (best candidate, ok bool) {
 	least := math.Inf(-1)
 	if !s.fresh {
@@ -203,8 +209,8 @@ func (s *largeSearch) run(potential []float64) (best candidate, ok bool) {
 	return best, sizeOf(best.edge, s.up) > leastEdge
 }
 
-// highest returns the column with the highest ceiling among those not done. It returns −1 if this ceiling is
-// below least.
+// highest returns the column with the highest ceiling among the columns that were not searched completely in this
+// round. It returns −1 if no such ceiling is at least least.
 func (s *largeSearch) highest(least float64) int {
 	highest := -1
 	for f := range s.columns {
@@ -215,7 +221,7 @@ func (s *largeSearch) highest(least float64) int {
 	return highest
 }
 
-// order returns the documents by increasing value of a column.
+// order returns the documents sorted by feature f, in ascending order of values, from the cache or by sorting.
 func (s *largeSearch) order(f int) []uint32 {
 	order, there := s.orders.of(f)
 	if !there {
@@ -229,8 +235,8 @@ func (s *largeSearch) order(f int) []uint32 {
 	return order
 }
 
-// search finds a column's best weak ranker as greatest does. The potentials of documents of one value are
-// added in the order of documents, and these sums from the highest value down.
+// search computes all edges of column f, from the highest threshold down, and sets the column's best weak ranker. It
+// adds potentials in the same order as search.run, so that edges have the same bits.
 func (s *largeSearch) search(f int, order []uint32, potential []float64) {
 	c := &s.columns[f]
 	c.rise, c.fall, c.best = [256]float64{}, [256]float64{}, candidate{column: f}
@@ -259,7 +265,7 @@ func (s *largeSearch) search(f int, order []uint32, potential []float64) {
 	c.sums[code] = edge - base
 }
 
-// split is sum.split for what run returned last: the documents above the cut of the order.
+// split marks the documents above the threshold of c, the candidate that the last call of run returned.
 func (s *largeSearch) split(above []bool, c candidate) {
 	clear(above)
 	for _, doc := range s.order(c.column)[c.cut:] {
@@ -269,41 +275,44 @@ func (s *largeSearch) split(above []bool, c candidate) {
 
 func (s *largeSearch) stump(c candidate) scorer.Stump {
 	threshold := s.value(c.column, s.order(c.column)[c.cut-1]&^first)
-	if cuts := s.columns[c.column].cuts; cuts != nil { // of the thresholds that divide the documents alike, the lowest
+	if cuts := s.columns[c.column].cuts; cuts != nil { // of all thresholds that split the documents in the same way, take the lowest
 		threshold = cuts[interval(cuts, threshold)]
 	}
 	return scorer.Stump{Feature: c.column, Threshold: threshold}
 }
 
-// units are the values of 1 in the integers, and the largest error of an edge computed with them.
+// units has the units of the integers that are summed per bin, and bounds on the error of an edge that is computed from
+// such sums.
 type units struct {
-	potential, growth float64
-	error             float64
-	rounding          float64 // the part of the error that does not come from integers
-	last              float64 // potential and rounding of the round before, for differences of rounds
-	lastRounding      float64
+	potential, growth float64 // value of 1 in the two parts of an integer
+	error             float64 // bound on the error of an edge
+	rounding          float64 // part of error that is due to floating point
+	last              float64 // potential of the last round, for differences between rounds
+	lastRounding      float64 // rounding of the last round
 }
 
-// difference bounds the error of a bin's change since the last round, for a bin of docs documents.
+// difference returns an upper bound on the error of the change of a bin's sum since the last round. docs is the number
+// of documents of the bin.
 func (u *units) difference(docs uint64) float64 {
 	return float64(1.01*float64(float64(docs)*(u.potential+u.last))) + u.rounding + u.lastRounding
 }
 
-// Bits of a document's addend. Sums of potentials have a sign; the growth takes the lower bits.
+// Bits of the two parts of a document's integer. The potential is signed and has the upper bits.
 const (
 	potentialBits = 40
 	growthBits    = 64 - potentialBits
 )
 
-// addends sets the documents' addends and keeps the potentials.
+// addends computes the integer of each document, and their units, from the potentials of this round and of the last
+// round. Then it stores the potentials for the next round.
 func (s *largeSearch) addends(potential []float64) *units {
 	var mass, growth float64
 	for i, p := range potential {
 		mass += math.Abs(p)
 		growth += max(0, p-s.potential[i])
 	}
-	// Integers are rounded towards 0 by less than 1 a document, so that no sum exceeds the sum of its
-	// parts.
+	// The units are so large that no sum of integers overflows its part of 64 bits. Integers are rounded towards 0, so
+	// rounding cannot increase a sum.
 	const least = 1e-290
 	u := units{
 		potential: max(mass/(1<<(potentialBits-2)), least),
@@ -323,11 +332,11 @@ func (s *largeSearch) addends(potential []float64) *units {
 	return &s.units
 }
 
-// fourBins are sums by code of four columns. They are added up together, so that each document's addend is
-// loaded once for all four.
+// fourBins has the sums of the bins of four columns, by column and code. The sums of four columns are computed
+// together, so that the integer of each document is loaded once for four columns.
 type fourBins [4][256]uint64
 
-// add adds the documents' addends to the bins of their codes.
+// add adds the integer of each document, in sums, to the document's bin in each of the four columns.
 func (b *fourBins) add(codes [4][]uint8, sums []uint64) {
 	c0, c1, c2, c3 := codes[0][:len(sums)], codes[1][:len(sums)], codes[2][:len(sums)], codes[3][:len(sums)]
 	for i, v := range sums {
@@ -338,7 +347,7 @@ func (b *fourBins) add(codes [4][]uint8, sums []uint64) {
 	}
 }
 
-// bound sets the columns' ceilings and returns a lower bound of the best edge.
+// bound updates the ceilings of all columns for new potentials. It returns a lower bound on the largest edge.
 func (s *largeSearch) bound(potential []float64) (least float64) {
 	u := s.addends(potential)
 	s.addBins(u)
@@ -350,11 +359,12 @@ func (s *largeSearch) bound(potential []float64) (least float64) {
 	return least
 }
 
-// boundDocs is the number of documents that all columns add to their bins before the next ones. Their
-// addends stay in a core's cache.
+// boundDocs is the number of documents that are added to the bins of one group of columns after the other, so that
+// their integers stay in a core's cache.
 const boundDocs = 1 << 14
 
-// addBins adds up the bins of all columns and bounds these. Whole numbers have the same sum in any order.
+// addBins computes the sums of all bins and updates the bounds of all columns. Workers add different documents. Sums of
+// integers do not depend on the order, so the result does not depend on the number of workers.
 func (s *largeSearch) addBins(u *units) {
 	if s.bins == nil {
 		s.makeBins()
@@ -368,7 +378,7 @@ func (s *largeSearch) addBins(u *units) {
 		for q := range s.bins[worker] {
 			var codes [4][]uint8
 			for k := range codes {
-				f := s.varied[min(4*q+k, len(s.varied)-1)] // bins of no column take the last one's
+				f := s.varied[min(4*q+k, len(s.varied)-1)] // columns beyond the last repeat the last one, and are ignored
 				codes[k] = s.codesOf(f)[from:to]
 			}
 			s.bins[worker][q].add(codes, s.sums[from:to])
@@ -385,7 +395,7 @@ func (s *largeSearch) addBins(u *units) {
 	})
 }
 
-// makeBins makes the bins of every worker.
+// makeBins allocates the bins of every worker.
 func (s *largeSearch) makeBins() {
 	for f := range s.columns {
 		if s.columns[f].varies {
@@ -398,10 +408,11 @@ func (s *largeSearch) makeBins() {
 	}
 }
 
-// look looks at the documents of a column's bins whose ceilings lie in the upper half between least and
-// the column's ceiling, and lowers this ceiling. It returns false if searching the column is less work.
+// look computes the exact edges of some bins of a column and updates the column's ceiling. It chooses the bins whose
+// upper bounds are above the middle between least, a lower bound on the largest edge, and the column's ceiling. If
+// searching the whole column is less work, it does nothing and returns false.
 func (s *largeSearch) look(f int, least float64, potential []float64) bool {
-	const part = 4 // of the documents are more work than that
+	const part = 4 // looking at more than 1/part of the documents takes longer than a search
 	c := &s.columns[f]
 	marks, docs := c.reaching(least+float64((c.ceiling-least)/2), s.up)
 	switch {
@@ -418,7 +429,7 @@ func (s *largeSearch) look(f int, least float64, potential []float64) bool {
 	return true
 }
 
-// lookByCode looks at the marked bins of a column whose order is not kept.
+// lookByCode computes the exact edges of the marked bins of a column whose order is not cached.
 func (s *largeSearch) lookByCode(f int, marks *[256]bool, potential []float64) {
 	c, keys := &s.columns[f], ascending(s.marked(f, marks), s.sorter.spare)
 	codes := s.codesOf(f)
@@ -432,8 +443,8 @@ func (s *largeSearch) lookByCode(f int, marks *[256]bool, potential []float64) {
 	}
 }
 
-// marked returns the documents of a column's marked bins, with the keys of their values in the upper
-// halves. The memory is the sorter's.
+// marked returns an integer for each document of the marked bins of a column. The upper half is the key of the
+// document's value, and the lower half is the document. The result uses the memory of the sorter.
 func (s *largeSearch) marked(f int, marks *[256]bool) (keys []uint64) {
 	var taken [256]uint8
 	for code, marked := range marks {
@@ -447,16 +458,17 @@ func (s *largeSearch) marked(f int, marks *[256]bool) (keys []uint64) {
 	})
 	keys = parts[0]
 	for _, more := range parts[1:] {
-		keys = append(keys, more...) // in place: parts lie where their documents do, or further to the front
+		keys = append(keys, more...) // in place: parts are in the order of their documents, with gaps between them
 	}
 	return keys
 }
 
-// markedPart is the number of documents that is worth a goroutine.
+// markedPart is the number of documents per goroutine in marked.
 const markedPart = 1 << 17
 
-// markedOf is marked for a range of documents. It first collects their numbers, then their values. Neither
-// loop has a branch that the processor mispredicts, so that it fetches many at a time.
+// markedOf returns the integers of marked for the documents from ≤ i < to. taken is 1 for the marked bins. It first
+// collects the documents and then their values. Neither loop has a branch that the processor mispredicts, so the
+// processor loads many values at a time.
 func (s *largeSearch) markedOf(f int, taken *[256]uint8, from, to int) []uint64 {
 	keys := putTaken(s.sorter.keys[from:to], s.codesOf(f)[from:to], taken, from)
 	x, width := s.data.X()[f:], s.data.Features
@@ -471,8 +483,9 @@ func (s *largeSearch) markedOf(f int, taken *[256]uint8, from, to int) []uint64 
 	return keys
 }
 
-// putTaken collects the numbers, counted from from, of the codes for which taken is 1 (else 0). It returns
-// the part of keys that holds them. Few codes are taken, so it looks at eight together first.
+// putTaken finds the elements of codes for which taken is 1, writes their indices plus from to the beginning of keys,
+// and returns this part of keys. The elements of taken must be 0 or 1. Usually taken is 0 for most codes, so putTaken
+// first tests eight codes together.
 func putTaken(keys []uint64, codes []uint8, taken *[256]uint8, from int) []uint64 {
 	docs := 0
 	for len(codes) > 0 {

@@ -5,31 +5,34 @@ import (
 	"slices"
 )
 
-// largeColumn is a feature of a largeSearch.
+// largeColumn is the state of a feature in a largeSearch. An order lists the documents sorted by the feature. A run is
+// a part of an order without a threshold inside: the documents of a run have equal values or, with cuts, values in the
+// same interval between cuts.
 type largeColumn struct {
 	varies bool
-	cuts   []float32 // the thresholds where they are not the values, else nil
-	runs   int       // of the order
+	cuts   []float32 // thresholds; nil if every value is one
+	runs   int       // number of runs in the order
 
-	// Bins, by code.
+	// codes is the number of bins. docs and parts describe each bin by its code.
 	codes int
 	docs  [256]uint32
 	parts [256]bool // thresholds lie within the bin
 
-	// By code: the edge at the bin's upper end and the sum of its potentials in this round; how far edges
-	// within the bin may be above and below that edge.
+	// For each bin, by code: edges is the edge of the threshold at the bin's upper end, and sums is the sum of the
+	// bin's potentials in this round. rise is an upper bound on how far edges inside the bin are above the edge at the
+	// upper end, and fall on how far they are below it.
 	edges, sums, rise, fall [256]float64
 
-	error       float64   // of the edges
-	ceiling     float64   // no edge is above; +Inf before the first round
-	seen        [256]bool // bins that were looked at in this round
-	seenDocs    int       // documents of these
-	highestSeen bool      // the bin that reaches highest was, or no threshold lies within it
-	done        bool      // searched in this round
+	error       float64   // bound on the error of edges
+	ceiling     float64   // upper bound on the size of all edges; +Inf before the first round
+	seen        [256]bool // bins whose exact edges were computed in this round
+	seenDocs    int       // number of documents in these bins
+	highestSeen bool      // the bin with the highest bound has exact edges, or no threshold inside
+	done        bool      // the whole column was searched in this round
 	best        candidate
 }
 
-// choose chooses bins of whole runs with about as many documents each.
+// choose divides the documents in order into bins with about the same number of documents. It does not divide runs.
 func (c *largeColumn) choose(order []uint32) {
 	share := uint32(1)
 	if c.runs = runs(order); c.runs > 256 {
@@ -47,7 +50,7 @@ func (c *largeColumn) choose(order []uint32) {
 	}
 }
 
-// code sets the documents' codes.
+// code sets codes[d] to the code of each document d.
 func (c *largeColumn) code(order []uint32, codes []uint8) {
 	for code, n := range c.docs[:c.codes] {
 		for _, doc := range order[:n] {
@@ -57,7 +60,8 @@ func (c *largeColumn) code(order []uint32, codes []uint8) {
 	}
 }
 
-// bound sets the edges and the ceiling from the sums of a round.
+// bound updates the edges at the ends of bins, the bounds on the edges inside bins, and the ceiling, from the sums of a
+// round.
 func (c *largeColumn) bound(sums *[256]uint64, u *units, up bool) {
 	var edge int64
 	for code := c.codes - 1; code >= 0; code-- {
@@ -73,11 +77,10 @@ func (c *largeColumn) bound(sums *[256]uint64, u *units, up bool) {
 	c.raise(up)
 }
 
-// first marks the first document of a run in an order. A run has equal values, or values between the same
-// two thresholds.
+// first is the bit that marks the first document of a run in an order.
 const first = 1 << 31
 
-// runEnd returns where the run ends that begins at from.
+// runEnd returns the end of the run that begins at from.
 func runEnd(order []uint32, from int) int {
 	to := from + 1
 	for to < len(order) && order[to] < first {
@@ -86,7 +89,7 @@ func runEnd(order []uint32, from int) int {
 	return to
 }
 
-// runStart returns where the run begins that ends at to.
+// runStart returns the start of the run that ends at to.
 func runStart(order []uint32, to int) int {
 	from := to - 1
 	for order[from] < first {
@@ -95,7 +98,7 @@ func runStart(order []uint32, to int) int {
 	return from
 }
 
-// runs returns the number of runs.
+// runs returns the number of runs in an order.
 func runs(order []uint32) (n int) {
 	for _, doc := range order {
 		n += int(doc >> 31)
@@ -103,13 +106,13 @@ func runs(order []uint32) (n int) {
 	return n
 }
 
-// interval returns the number of thresholds below a value.
+// interval returns the number of thresholds below v.
 func interval(cuts []float32, v float32) int {
 	below, _ := slices.BinarySearch(cuts, v)
 	return below
 }
 
-// raise sets the ceiling to the highest of the bins' ceilings.
+// raise sets the ceiling to the highest of the bins' bounds.
 func (c *largeColumn) raise(up bool) {
 	c.ceiling = math.Inf(-1)
 	for code := range c.codes {
@@ -119,7 +122,7 @@ func (c *largeColumn) raise(up bool) {
 	}
 }
 
-// reach returns the ceiling of a bin.
+// reach returns the upper bound on sizeOf the edges inside a bin and at its upper end.
 func (c *largeColumn) reach(code int, up bool) float64 {
 	edge, rise, fall := c.edges[code], 0.0, 0.0
 	if c.parts[code] {
@@ -131,8 +134,8 @@ func (c *largeColumn) reach(code int, up bool) float64 {
 	return max(edge+rise, fall-edge) + c.error
 }
 
-// reaching marks the bins whose ceilings are at least high, and returns the number of their documents.
-// Bins without a threshold inside, or looked at in this round, are left out.
+// reaching marks the bins whose result of reach is at least high, and returns the number of their documents. It omits
+// bins without a threshold inside, and bins whose exact edges were computed in this round.
 func (c *largeColumn) reaching(high float64, up bool) (marks [256]bool, docs int) {
 	for code := range c.codes {
 		if c.parts[code] && !c.seen[code] && c.reach(code, up) >= high {
@@ -143,7 +146,8 @@ func (c *largeColumn) reaching(high float64, up bool) (marks [256]bool, docs int
 	return marks, docs
 }
 
-// attained returns a lower bound of the best edge, from the bins that were looked at in this round.
+// attained returns a lower bound on the largest sizeOf an edge of the column, from the bins whose exact edges were
+// computed in this round.
 func (c *largeColumn) attained(up bool) float64 {
 	least := math.Inf(-1)
 	for code := range c.codes {
@@ -154,7 +158,7 @@ func (c *largeColumn) attained(up bool) float64 {
 	return least - float64(2*c.error)
 }
 
-// lookInOrder looks at the marked bins, given the column's order.
+// lookInOrder calls look for the marked bins, given the order of the column.
 func (c *largeColumn) lookInOrder(marks *[256]bool, order []uint32, potential []float64) {
 	for code, n := range c.docs[:c.codes] {
 		if marks[code] {
@@ -164,7 +168,8 @@ func (c *largeColumn) lookInOrder(marks *[256]bool, order []uint32, potential []
 	}
 }
 
-// look sets how far edges rise and fall within a bin, given the order of its documents.
+// look computes all edges inside a bin and sets rise and fall to their exact values. order has the documents of the
+// bin, sorted by value.
 func (c *largeColumn) look(code int, order []uint32, potential []float64) {
 	var sum, rise, fall float64
 	for i := len(order) - 1; i > 0; i-- {

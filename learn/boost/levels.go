@@ -8,30 +8,30 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// arrangement lists the documents of all queries that have documents with different grades. The order is
-// by query, and within a query by increasing grade. A level, the documents of a query with the same grade,
-// is then contiguous. The documents with lower grades than a level are contiguous, too.
+// arrangement lists the documents of all queries that have documents with different grades. Documents are ordered by
+// query and, within a query, by increasing grade. A level is the set of the documents of a query with the same grade.
+// So the documents of a level are contiguous, and so are all documents of a query with lower grades than a level.
 type arrangement struct {
-	rows    []int // of the data set, one a document
+	rows    []int // row in the data set of each document
 	queries []levels
-	longest int // documents of a query
+	longest int // largest number of documents of a query
 
-	weights    []float64 // of the documents, in the order of rows; nil if all are 1
-	logWeights []float64 // their logarithms
+	weights    []float64 // weights of the documents, indexed like rows; nil if all are 1
+	logWeights []float64 // logarithms of weights
 }
 
-// levels is a query: level k are the documents start[k] ≤ i < start[k+1].
+// levels describes the levels of a query. Level k has the documents start[k] ≤ i < start[k+1].
 type levels struct {
 	start  []int
-	number int     // of the query in the data set
-	weight float64 // of each of its pairs, or a factor of their documents' weights; the weights of all pairs add up to 1
+	number int     // index of the query in the data set
+	weight float64 // weight of each pair of the query, to be multiplied by the weights of its documents; the weights of all pairs then add up to 1
 }
 
 func (q *levels) from() int  { return q.start[0] }
 func (q *levels) to() int    { return q.start[len(q.start)-1] }
 func (q *levels) count() int { return len(q.start) - 1 }
 
-// pairs returns the number of pairs of different grades.
+// pairs returns the number of pairs of documents with different grades.
 func (q *levels) pairs() float64 {
 	var n float64
 	for k := 1; k < q.count(); k++ {
@@ -40,7 +40,8 @@ func (q *levels) pairs() float64 {
 	return n
 }
 
-// arrange returns the arrangement of a data set, without queries and documents of weight 0.
+// arrange returns the arrangement of a data set, without queries and documents of weight 0. perQuery is
+// Options.PerQuery.
 func arrange(d *dataset.Dataset, perQuery bool) *arrangement {
 	a := &arrangement{rows: make([]int, 0, d.Docs())}
 	var pairs, queries float64
@@ -74,7 +75,7 @@ func arrange(d *dataset.Dataset, perQuery bool) *arrangement {
 	return a
 }
 
-// weighDocuments sets the weights of the documents and their logarithms.
+// weighDocuments sets the weights of the documents and the logarithms of these weights.
 func (a *arrangement) weighDocuments(d *dataset.Dataset) {
 	if d.Weights() == nil {
 		return
@@ -86,8 +87,8 @@ func (a *arrangement) weighDocuments(d *dataset.Dataset) {
 	}
 }
 
-// pairs returns the number of a query's pairs of different grades, or the sum of the products of
-// their documents' weights.
+// pairs returns the total weight of the pairs of a query: the sum over pairs of the product of their documents'
+// weights. Without document weights it is the number of pairs.
 func (a *arrangement) pairs(q *levels) float64 {
 	if a.weights == nil {
 		return q.pairs()
@@ -101,8 +102,8 @@ func (a *arrangement) pairs(q *levels) float64 {
 	return sum
 }
 
-// add appends the query's documents by increasing grade and returns the starts of its levels and the end.
-// Documents of one grade keep the order of the data.
+// add appends the documents of a query by increasing grade. It returns the starts of the levels and the end of the
+// last level. Documents of the same grade keep their order.
 func (a *arrangement) add(q *dataset.Query) []int {
 	from := len(a.rows)
 	for i := range q.Len() {

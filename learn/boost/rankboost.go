@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// ErrNoPairs is returned when a data set has no query with documents of different grades,
-// so that there is no pair to train on.
+// ErrNoPairs is the error for a data set in which no query has documents with different grades. There is then no pair
+// to train on.
 var ErrNoPairs = errors.New("found no query with documents of different grades, expected at least one")
 
 // RankBoost is the algorithm of
@@ -20,38 +20,38 @@ var ErrNoPairs = errors.New("found no query with documents of different grades, 
 //	Freund, Iyer, Schapire, Singer: An Efficient Boosting Algorithm for Combining
 //	Preferences, JMLR 4, 2003, Figure 1
 //
-// A weak ranker h is 1 if a feature exceeds a threshold, else 0. Each round adds one α·h to the scores H.
-// This minimises the exponential loss over all pairs of documents of a query with different grades, where
-// x₁ is better than x₀:
+// A weak ranker h is 1 if a feature exceeds a threshold, and otherwise 0. Each round adds one α·h to the scores H.
+// The algorithm minimises the exponential loss over all pairs of documents of a query with different grades, where x₁
+// is better than x₀:
 //
 //	L(H) = Σ D₁(x₀,x₁) exp(H(x₀) − H(x₁)).
 //
-// D₁ is the weight of a pair. In a round the pairs have the weights D = D₁·exp(H(x₀) − H(x₁))/Z, where Z
-// makes their sum 1. The round selects the h with the largest absolute edge
-// r = Σ D(x₀,x₁)(h(x₁) − h(x₀)) (Section 3.2). This needs no loop over pairs, because D is a product of a
-// factor for each document. With documents sorted by grade, r = Σ_x π(x)h(x)/Z, where
+// D₁ is the weight of a pair. In a round the pairs have the weights D = D₁·exp(H(x₀) − H(x₁))/Z, where Z makes their
+// sum 1. The round selects the h with the largest absolute edge r = Σ D(x₀,x₁)(h(x₁) − h(x₀)) (Section 3.2). The edge
+// needs no loop over pairs, because D is the product of a factor for each document of the pair. With documents sorted
+// by grade, r = Σ_x π(x)h(x)/Z, where
 //
 //	π(x) = exp(−H(x))·Σ_{x' worse} exp(H(x')) − exp(H(x))·Σ_{x' better} exp(−H(x'))
 //
-// (Section 3.3, there for two grades). If documents have weights w, D₁ has the factor w(x₀)w(x₁). The
-// potentials π are then those of H + log w for the worse document of a pair and H − log w for the better.
+// (Section 3.3, there for two grades). If documents have weights w, D₁ has the factor w(x₀)w(x₁). In π, the worse
+// document of a pair then has H + log w in place of H, and the better one has H − log w.
 //
-// A round takes O(documents) for the potentials π and O(documents × features) for all edges. Sums are
-// stored as logarithms, so no exponential overflows.
+// A round takes O(documents) for the potentials π and O(documents × features) for all edges. Sums are stored as
+// logarithms, so no exponential overflows.
 type RankBoost struct {
 	sum // its potential is π/Z
 
 	exact   bool
 	workers int
 	logLoss float64
-	sums    []float64 // sum of the pair weights of each query, or of those that the last weak ranker orders well
-	others  []float64 // sum of those that it orders badly
+	sums    []float64 // for each query, the weight of all pairs, or, after ordered, of the correctly ordered pairs
+	others  []float64 // for each query, the weight of the wrongly ordered pairs, set by ordered
 }
 
-// NewRankBoost prepares boosting on a data set, which must not change while it is used. With exact, α
-// minimises the loss: α = ½ ln(W₊/W₋). Here W₊ is the total weight of the pairs that the weak ranker
-// orders correctly, and W₋ that of the pairs in the wrong order. Otherwise α minimises the paper's upper
-// bound of the loss: α = ½ ln((1+r)/(1−r)). The error is ErrNoPairs.
+// NewRankBoost prepares boosting on a data set, which must not change while RankBoost is used. If exact is set, α
+// minimises the loss: α = ½ ln(W₊/W₋). Here W₊ is the total weight of the pairs that the weak ranker orders correctly,
+// and W₋ that of the pairs in the wrong order. Otherwise α minimises the paper's upper bound of the loss: α = ½
+// ln((1+r)/(1−r)). The error is ErrNoPairs.
 func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error) {
 	s, err := newSum(d, o, 2)
 	if err != nil {
@@ -63,10 +63,11 @@ func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error)
 	return b, nil
 }
 
-// Loss returns the exponential loss, 1 before the first round and less after each.
+// Loss returns the exponential loss. It is 1 before the first round and decreases in every round.
 func (b *RankBoost) Loss() float64 { return elementary.Exp(b.logLoss) }
 
-// Next adds a weak ranker to the scores. ok is false, and nothing is added, if all edges are 0.
+// Next performs a round, which adds a weak ranker times α to the scores. If all edges are 0, Next adds nothing and ok
+// is false.
 func (b *RankBoost) Next() (round Round, ok bool) {
 	best, ok := b.find()
 	if !ok {
@@ -82,8 +83,8 @@ func (b *RankBoost) Next() (round Round, ok bool) {
 	return Round{Stump: b.stump(best), Weight: alpha, Edge: best.edge, Loss: b.Loss()}, true
 }
 
-// weigh computes the loss and the potentials from the scores. Pair weights are divided by the loss of the
-// round before, so their sum is the Z of the round. It does not underflow if the loss is tiny.
+// weigh computes the loss and the potentials from the scores. It divides the weights of the pairs by the loss of the
+// last round. So the sum of the weights, which is Z of this round, does not underflow if the loss is tiny.
 func (b *RankBoost) weigh() {
 	parallel.For(len(b.sums), b.workers, func(worker, i int) {
 		b.sums[i] = b.weighQuery(&b.documents.queries[i], b.buffers[worker])
@@ -124,8 +125,8 @@ func (b *RankBoost) weighQuery(q *levels, buffer []float64) (sum float64) {
 	return sum
 }
 
-// level returns H + sign·log w for the documents of level k, those with the k-th lowest grade of the
-// query. It may use the first b.documents.longest elements of the buffer.
+// level returns H + sign·log w for the documents of level k, which have the k-th lowest grade of the query. It may
+// use the first b.documents.longest elements of buffer.
 func (b *RankBoost) level(q *levels, k int, sign float64, buffer []float64) []float64 {
 	h := b.scores[q.start[k]:q.start[k+1]]
 	if b.documents.weights == nil {
@@ -165,8 +166,8 @@ func (b *RankBoost) orderedQuery(q *levels, buffer []float64) (well, badly float
 	return well, badly
 }
 
-// sides returns what level does, separately for the documents below and above the threshold of the last
-// weak ranker. It uses the first 2·b.documents.longest elements of the buffer.
+// sides divides the result of level into the documents below the threshold of the last weak ranker, part[0], and the
+// documents above it, part[1]. It uses the first 2·b.documents.longest elements of buffer.
 func (b *RankBoost) sides(q *levels, k int, sign float64, buffer []float64) (part [2][]float64) {
 	n := b.documents.longest
 	part = [2][]float64{buffer[:0:n], buffer[n : n : 2*n]}
@@ -184,7 +185,7 @@ func (b *RankBoost) sides(q *levels, k int, sign float64, buffer []float64) (par
 	return part
 }
 
-// pairWeight returns Σ_i exp(worse − h_i). The buffer has room for len(h) elements.
+// pairWeight returns Σ_i exp(worse − h[i]). It overwrites buffer, which must have at least len(h) elements.
 func pairWeight(h []float64, worse float64, buffer []float64) float64 {
 	e := buffer[:len(h)]
 	for i, v := range h {

@@ -10,15 +10,13 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// column is a feature with its thresholds. The bin of a document is the number of
-// thresholds below its value, so that the weak ranker of the c-th threshold is 1 for
-// the bins above c.
+// column is a feature with its thresholds. The bin of a document is the number of thresholds below its value. So the
+// weak ranker of threshold c, counted from 0, is 1 for documents whose bin is greater than c.
 type column struct {
 	feature    int
 	thresholds []float32 // increasing
 
-	// The bins, one a document of the arrangement: in half the memory where they
-	// fit.
+	// The bin of each document of the arrangement. narrow is used if all bins fit, and otherwise wide.
 	narrow []uint16
 	wide   []uint32
 }
@@ -35,15 +33,16 @@ func (c *column) bin(doc int) int {
 	return int(c.wide[doc])
 }
 
-// Bytes of a cell (its bin and a threshold) and of a document that a worker sorts, if all values differ.
+// binBytes is the memory in bytes for each value of the data, if all values of a feature differ. keyBytes is the memory
+// of a sorting worker for each document.
 const (
 	binBytes = 4 + 4
 	keyBytes = 8
 )
 
-// newColumns returns the columns of the features that have different values. The thresholds are all values
-// of a feature but the highest. With cuts, a feature that has more values gets that many thresholds,
-// equally spaced from the lowest value to a step below the highest.
+// newColumns returns the columns of the features that have different values. The thresholds of a feature are all its
+// values except the highest. If cuts is not 0 and a feature would have more than cuts thresholds, it gets cuts equally
+// spaced thresholds, from its lowest value to one step below the highest.
 func newColumns(d *dataset.Dataset, rows []int, cuts, workers int) []column {
 	all := make([]column, d.Features)
 	keys := make([][]uint64, parallel.Workers(workers, d.Features))
@@ -56,8 +55,8 @@ func newColumns(d *dataset.Dataset, rows []int, cuts, workers int) []column {
 	return slices.DeleteFunc(all, func(c column) bool { return len(c.thresholds) == 0 })
 }
 
-// newColumn sorts keys of the value in the upper half and the document in the
-// lower, and assigns the bins in that order.
+// newColumn returns the column of a feature. keys has an element for each row. newColumn sorts keys with the value in
+// the upper half and the document in the lower half, and assigns the bins in this order.
 func newColumn(d *dataset.Dataset, rows []int, feature, cuts int, keys []uint64) column {
 	x, width := d.X(), d.Features
 	for i, row := range rows {
@@ -88,7 +87,7 @@ func newColumn(d *dataset.Dataset, rows []int, feature, cuts int, keys []uint64)
 	return c
 }
 
-// allocate makes room for the bins and returns what sets one.
+// allocate makes memory for the bins and returns a function that sets one bin.
 func (c *column) allocate(docs int) func(doc, bin int) {
 	if len(c.thresholds) <= math.MaxUint16 {
 		c.narrow = make([]uint16, docs)
@@ -98,8 +97,8 @@ func (c *column) allocate(docs int) func(doc, bin int) {
 	return func(doc, bin int) { c.wide[doc] = uint32(bin) }
 }
 
-// spaced returns cuts different thresholds, equally spaced from low to below high. There are fewer if
-// float32 has fewer numbers between them.
+// spaced returns cuts different thresholds, equally spaced, of which the first is low and all are below high. It
+// returns fewer if float32 has fewer numbers in this range.
 func spaced(low, high float32, cuts int) []float32 {
 	thresholds := make([]float32, 0, cuts)
 	step := (float64(high) - float64(low)) / float64(cuts)
@@ -112,8 +111,8 @@ func spaced(low, high float32, cuts int) []float32 {
 	return thresholds
 }
 
-// WeakRankers returns the number of thresholds over all features that boosting chooses from. The features
-// must be in memory. Every feature is sorted.
+// WeakRankers returns the total number of thresholds of all features under the options. The features must be in memory.
+// WeakRankers sorts every feature.
 func WeakRankers(d *dataset.Dataset, o Options) int {
 	n := 0
 	for _, c := range newColumns(d, arrange(d, o.PerQuery).rows, o.Cuts, o.Workers) {
@@ -122,7 +121,7 @@ func WeakRankers(d *dataset.Dataset, o Options) int {
 	return n
 }
 
-// candidate is a weak ranker and its edge. Its threshold has the index cut in the column.
+// candidate is a weak ranker and its edge. cut is the index of the weak ranker's threshold in the column.
 type candidate struct {
 	column, cut int
 	edge        float64
@@ -133,8 +132,8 @@ type search struct {
 	columns []column
 	up      bool
 	workers int
-	best    []candidate // one a column
-	sums    [][]float64 // one a worker: potentials by bin
+	best    []candidate // best candidate of each column
+	sums    [][]float64 // for each worker, potentials by bin
 }
 
 func newSearch(columns []column, up bool, workers int) *search {
@@ -152,11 +151,11 @@ func newSearch(columns []column, up bool, workers int) *search {
 
 // run sets s.best to the weak ranker with the largest edge of each column. The edge is
 //
-//	Σ potential(document)   over the documents above the threshold
+//	Σ potential(document)   over the documents above the threshold.
 //
-// and edges are compared by absolute value, or with their sign if up. Of equal edges, the one with the
-// lowest threshold is the best. run returns the best of all columns, the first one if several are equal. ok
-// is false if all edges are rounding errors.
+// Edges are compared by absolute value, or by signed value if up is set. If several weak rankers of a column have the
+// largest edge, run chooses the lowest threshold. It returns the best weak ranker of all columns, and the first of them
+// if several have the largest edge. ok is false if all edges are rounding errors.
 func (s *search) run(potential []float64) (best candidate, ok bool) {
 	parallel.For(len(s.columns), s.workers, func(worker, i int) {
 		s.best[i] = greatest(s.byBin(worker, i, potential), s.up)
@@ -170,7 +169,7 @@ func (s *search) run(potential []float64) (best candidate, ok bool) {
 	return best, sizeOf(best.edge, s.up) > leastEdge
 }
 
-// byBin returns the sum of the potentials in each bin of a column. The memory is that of the worker.
+// byBin returns the sum of the potentials in each bin of a column. The result is valid until the worker's next call.
 func (s *search) byBin(worker, column int, potential []float64) []float64 {
 	c := &s.columns[column]
 	sums := s.sums[worker][:len(c.thresholds)+1]
@@ -196,7 +195,8 @@ func (s *search) all(column int, potential []float64) []candidate {
 	return list
 }
 
-// sizeOf returns the size of an edge: its absolute value, or the edge itself if up. The search maximises it.
+// sizeOf returns the quantity that the search maximises: the absolute value of an edge, or the edge itself if up is
+// set.
 func sizeOf(edge float64, up bool) float64 {
 	if up {
 		return edge
@@ -211,7 +211,7 @@ func scatter[B uint16 | uint32](sums []float64, bins []B, potential []float64) {
 	}
 }
 
-// greatest returns the cut with the largest edge, given the sums of the potentials in each bin.
+// greatest returns the cut with the largest edge, given the sum of the potentials in each bin.
 func greatest(sums []float64, up bool) candidate {
 	var edge float64
 	var best candidate

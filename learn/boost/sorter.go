@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// sorter sorts columns, in memory of its own: 16 bytes a document.
+// sorter sorts columns by radix sort. Its memory is 16 bytes per document.
 type sorter struct{ keys, spare []uint64 }
 
 // Digits of keys.
@@ -17,15 +17,15 @@ const (
 	digits    = 1 << digitBits
 )
 
-// room makes the memory for columns of n documents.
+// room allocates the memory for columns of n documents.
 func (s *sorter) room(n int) {
 	if len(s.keys) != n {
 		s.keys, s.spare = block.NewWords(n), block.NewWords(n)
 	}
 }
 
-// toKeys replaces the bits of values by keys that ascend with the values, or with cuts by the number of
-// thresholds below them. It returns the least and the greatest key.
+// toKeys replaces each value, given by its bits, by an integer key. If cuts is nil, keys are in the order of the
+// values. Otherwise the key is the number of cuts below the value. toKeys returns the least and the greatest key.
 func toKeys(values []uint32, cuts []float32) (least, greatest uint32) {
 	least = math.MaxUint32
 	for i, bits := range values {
@@ -40,8 +40,8 @@ func toKeys(values []uint32, cuts []float32) (least, greatest uint32) {
 	return least, greatest
 }
 
-// sort sets order to the documents by key. Documents of equal keys keep their order. keys may share the
-// memory of order and is overwritten.
+// sort sets order to the documents in ascending order of keys, and marks the first document of each run of equal keys.
+// keys[d] is the key of document d. Documents with equal keys keep their order. order and keys may be the same slice.
 func (s *sorter) sort(order, keys []uint32) {
 	s.room(len(keys))
 	var counts [3][digits]uint32
@@ -71,12 +71,13 @@ func (s *sorter) sort(order, keys []uint32) {
 	s.finish(order, &counts[2])
 }
 
-// finish is sort's last pass. Among keys of the same highest digit, equal keys are neighbours. So the key
-// before says whether a document is the first of a run.
+// finish performs the last pass of sort, by the highest digit. Among the keys with the same highest digit, equal keys
+// are adjacent in s.spare. So a document is the first of a run if its key differs from the previous key with the same
+// highest digit.
 func (s *sorter) finish(order []uint32, starts *[digits]uint32) {
 	var before [digits]uint64
 	for d := range before {
-		before[d] = math.MaxUint64 // the key of no number
+		before[d] = math.MaxUint64 // not a key
 	}
 	for _, key := range s.spare {
 		d := key >> (32 + 2*digitBits) % digits
@@ -90,7 +91,8 @@ func (s *sorter) finish(order []uint32, starts *[digits]uint32) {
 	}
 }
 
-// resort follows sort, and sorts by the number of thresholds below the values.
+// resort must be called directly after sort. It sorts the same documents by the number of cuts below their values. It
+// overwrites keys.
 func (s *sorter) resort(order, keys []uint32, cuts []float32) {
 	for _, key := range s.spare {
 		order[uint32(key)] = uint32(interval(cuts, kernel.OfAscendingKey(uint32(key>>32))))
@@ -99,7 +101,7 @@ func (s *sorter) resort(order, keys []uint32, cuts []float32) {
 	s.sort(order, keys)
 }
 
-// putOrder keeps the documents of sorted keys.
+// putOrder sets order to the documents of sorted keys, and marks the first document of each run.
 func putOrder(order []uint32, sorted []uint64) {
 	for i, key := range sorted {
 		order[i] = uint32(key)
@@ -109,7 +111,8 @@ func putOrder(order []uint32, sorted []uint64) {
 	}
 }
 
-// ascending sorts keys by their upper halves; the lower ones ascend already. The result may be in spare.
+// ascending returns keys sorted by their upper halves. The lower halves must be in ascending order on entry, and equal
+// upper halves keep their order. The result is in the memory of keys or of spare.
 func ascending(keys, spare []uint64) []uint64 {
 	const few = 2 * digits
 	if len(keys) < few {

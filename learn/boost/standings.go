@@ -10,28 +10,28 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Standings measure scores of a data set's documents that change a little from one call to the next. Every
-// query's documents stay sorted. An update compares each document once and moves documents only where they
-// pass each other. A query whose order does not change keeps its value.
+// Standings computes a measure of scores that change a little from one call to the next. It keeps the documents of
+// every query sorted. A call compares each document with its neighbour once, and sorts again only if the order changed.
+// If the order of a query does not change, its value is not computed again.
 //
-// With ties, the value is the mean over their orders (measure.TiesAverage). The mean over the queries is
-// weighted by the queries' weights.
+// If documents have equal scores, the value of a query is the mean over all orders of these documents
+// (measure.TiesAverage). The mean over the queries is weighted by the queries' weights.
 type Standings struct {
 	measure measure.Averager
 	workers int
 	queries []standing
 	values  []float64
-	weights []float64 // of the queries, in their order; nil if all are 1
-	total   float64   // of the weights
-	scratch []scratch // one a worker
+	weights []float64 // weights of queries; nil if all are 1
+	total   float64   // sum of the weights
+	scratch []scratch // one for each worker
 }
 
-// standing is a query with its documents, best first after the last call.
+// standing is a query with its documents in the order of the last call, best first.
 type standing struct {
-	number int // of the query in the data set
+	number int // index of the query in the data set
 	from   int
 	grades []float64 // by document
-	order  []uint32  // documents by rank; first marks the start of a group of equal scores; no marks before the first call
+	order  []uint32  // documents by rank; the mark first is at the start of each group of equal scores; there are no marks before the first call
 }
 
 type place struct {
@@ -47,8 +47,7 @@ type scratch struct {
 	keys, docs, workKeys, workDocs []float64
 }
 
-// NewStandings returns the standings of the data set's queries that count for the measure. Queries of
-// weight 0 do not count.
+// NewStandings returns a Standings for the queries of d that count for the measure m. Queries of weight 0 do not count.
 func NewStandings(d *dataset.Dataset, m measure.Averager, workers int) *Standings {
 	s := &Standings{measure: m, workers: workers}
 	weighted := d.QueryWeights() != nil
@@ -77,12 +76,13 @@ func NewStandings(d *dataset.Dataset, m measure.Averager, workers int) *Standing
 // Queries returns the number of queries that count.
 func (s *Standings) Queries() int { return len(s.queries) }
 
-// Values returns the measure of each query that counts under the scores, one a document of
-// the data set, none NaN. The slice must not be changed, and is valid until the next call.
+// Values returns the measure of each query that counts. scores has a score for each document of the data set, none of
+// them NaN. The caller must not change the result, which is valid until the next call.
 func (s *Standings) Values(scores []float64) []float64 { return s.after(scores, nil) }
 
-// after is Values after a change of the scores. Unless change is nil, several goroutines call it for the
-// rows of each query that counts, so that the query is sorted while it is in the processor's cache.
+// after returns the measure, under the scores, of each query that counts. If change is not nil, after first calls
+// change for the rows from ≤ row < to of each query. The calls are concurrent. change may set the scores of these rows,
+// which are then still in the processor's cache when after sorts the query.
 func (s *Standings) after(scores []float64, change func(from, to int)) []float64 {
 	parallel.For(len(s.queries), s.workers, func(worker, i int) {
 		q := &s.queries[i]
@@ -97,10 +97,10 @@ func (s *Standings) after(scores []float64, change func(from, to int)) []float64
 	return s.values
 }
 
-// Mean returns the mean of Values, by the queries' weights; without queries it is NaN.
+// Mean returns the weighted mean of Values, or NaN if no query counts.
 func (s *Standings) Mean(scores []float64) float64 { return s.mean(s.Values(scores)) }
 
-// mean returns the mean of values, one a query that counts.
+// mean returns the weighted mean of values, which has a value for each query that counts.
 func (s *Standings) mean(values []float64) float64 {
 	var sum float64
 	for i, v := range values {
@@ -109,7 +109,7 @@ func (s *Standings) mean(values []float64) float64 {
 	return sum / s.total
 }
 
-// weight returns the weight of a query that counts.
+// weight returns the weight of the i-th query that counts.
 func (s *Standings) weight(i int) float64 {
 	if s.weights == nil {
 		return 1
@@ -117,9 +117,9 @@ func (s *Standings) weight(i int) float64 {
 	return s.weights[i]
 }
 
-// sort updates the order, and sets the grades by rank and the ends of groups of equal scores. Documents of
-// a group are in the order of the data, so that the result depends on the scores alone. It returns false,
-// and sets nothing, if the order is unchanged.
+// sort updates the order. It sets tmp.grades to the grades by rank, and tmp.ends to the ends of the groups of documents
+// with equal scores. Documents of a group are in the order of the data, so the result depends on the scores alone. If
+// the order and the groups do not change, sort sets nothing and returns false.
 func (q *standing) sort(scores []float64, tmp *scratch) bool {
 	if q.stands(scores) {
 		return false
@@ -131,7 +131,7 @@ func (q *standing) sort(scores []float64, tmp *scratch) bool {
 	return true
 }
 
-// rank sets the order, the grades and the ends of groups from the sorted places.
+// rank sets q.order, t.grades and t.ends from the documents in t.places, which are sorted.
 func (t *scratch) rank(q *standing) {
 	p := t.places
 	n := len(p)
@@ -152,7 +152,7 @@ func (t *scratch) rank(q *standing) {
 	t.ends = ends[:groups]
 }
 
-// stands reports whether the order and its groups still match the scores.
+// stands reports whether q.order is sorted by the scores and its marks are at the starts of the groups of equal scores.
 func (q *standing) stands(scores []float64) bool {
 	last := scores[q.order[0]&^first]
 	if q.order[0]&first == 0 {
@@ -168,8 +168,8 @@ func (q *standing) stands(scores []float64) bool {
 	return true
 }
 
-// insert sorts places by insertion, starting from an order. It gives up and returns false after many
-// moves.
+// insert sets t.places to the sorted documents, by insertion sort beginning with the given order. It returns false, and
+// t.places is not valid, if this takes many moves.
 func (t *scratch) insert(order []uint32, scores []float64) bool {
 	t.places = slices.Grow(t.places[:0], len(order))[:len(order)]
 	p := t.places
@@ -188,7 +188,7 @@ func (t *scratch) insert(order []uint32, scores []float64) bool {
 	return true
 }
 
-// merge sorts places, starting from the order of the data.
+// merge sets t.places to the sorted documents, by merge sort.
 func (t *scratch) merge(scores []float64) {
 	n := len(scores)
 	for _, of := range []*[]float64{&t.keys, &t.docs, &t.workKeys, &t.workDocs} {
@@ -204,7 +204,7 @@ func (t *scratch) merge(scores []float64) {
 	}
 }
 
-// above reports whether a place comes before another.
+// above reports whether p comes before o.
 func (p *place) above(o place) bool {
 	return p.score > o.score || p.score == o.score && p.doc < o.doc
 }

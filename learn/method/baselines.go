@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// newSingleFeature makes the baseline for any combination of features.
+// newSingleFeature returns the baseline for methods that combine features.
 func newSingleFeature() *Method {
 	return &Method{
 		Name:           "singlefeature",
@@ -32,9 +32,9 @@ func newSingleFeature() *Method {
 	}
 }
 
-// singleFeature is the learner.
+// singleFeature is the learner of newSingleFeature.
 type singleFeature struct {
-	feature   int // from 1; 0: the best one
+	feature   int // from 1; 0 means the best one
 	direction string
 }
 
@@ -42,7 +42,7 @@ func planSingleFeature(_ *Method, p *Problem) (loss.Loss, train.Learner, error) 
 	return nil, singleFeature{p.Values.Int("feature"), p.Values.Text("direction")}, nil
 }
 
-// Weighs implements train.Weigher: the mean over queries uses their weights.
+// Weighs implements train.Weigher. The mean of the measure over queries uses their weights.
 func (singleFeature) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true} }
 
 // Learn implements train.Learner.
@@ -90,12 +90,12 @@ func signs(direction string) []float64 {
 	return []float64{1, -1}
 }
 
-// tryFeatures returns the measure of each feature in a range, for each sign, and how many queries
-// count. It makes one pass over the data. Values are added in the order of the queries, as
-// [measure.Ranker.Mean] does.
+// tryFeatures returns the mean of the measure over the queries, for each feature from first to last and each sign.
+// counted is the number of queries that count for the measure. tryFeatures makes one pass over the data, and adds
+// values in the order of the queries, as [measure.Ranker.Mean] does.
 func tryFeatures(ctx context.Context, d *dataset.Dataset, m measure.Measure, first, last int, signs []float64, workers int) (values []float64, counted int, err error) {
 	tries := (last - first + 1) * len(signs)
-	some := max(16, min(256, (1<<20)/tries)) // queries, whose values are found side by side
+	some := max(16, min(256, (1<<20)/tries)) // number of queries evaluated in parallel
 	values, total := make([]float64, tries), 0.0
 	triers := make([]featureTrier, parallel.Workers(workers, some))
 	for w := range triers {
@@ -126,15 +126,15 @@ func tryFeatures(ctx context.Context, d *dataset.Dataset, m measure.Measure, fir
 	return values, counted, nil
 }
 
-// featureTrier measures features on one query after the other.
+// featureTrier evaluates features on one query after the other.
 type featureTrier struct {
 	rows   *dataset.RowReader
 	ranker measure.Ranker
 	scores []float64
 }
 
-// query sets values to the measure of each feature in a query, and reports whether the query
-// counts.
+// query sets values to the measure of query i, for each feature from first on and each sign. It returns false if the
+// query does not count.
 func (f *featureTrier) query(values []float64, i int, m measure.Measure, first int, signs []float64) bool {
 	q := f.rows.Query(i)
 	if q.Weight() == 0 {
@@ -158,27 +158,27 @@ func (f *featureTrier) query(values []float64, i int, m measure.Measure, first i
 // Streams implements train.Streamer.
 func (singleFeature) Streams() bool { return true }
 
-// newRandom makes the baseline for any method.
+// newRandom returns a baseline for all methods.
 func newRandom() *Method {
 	return &Method{
 		Name:    "random",
 		Title:   "Random",
 		Summary: "Random but reproducible ranking.",
-		Source:  "no publication: a baseline, which measures on average what an order drawn by lot does",
+		Source:  "no publication: a baseline, with the expected measures of a random order",
 		scorers: []string{"random"},
 		plan:    func(*Method, *Problem) (loss.Loss, train.Learner, error) { return nil, randomOrder{}, nil },
 	}
 }
 
-// randomOrder is the learner.
+// randomOrder is the learner of newRandom.
 type randomOrder struct{}
 
-// Weighs implements train.Weigher: nothing is learned, so that weights change nothing.
+// Weighs implements train.Weigher. Nothing is learned, so weights have no effect.
 func (randomOrder) Weighs(loss.Loss) train.Weighs {
 	return train.Weighs{Queries: true, Documents: true}
 }
 
-// Streams implements train.Streamer: no feature is looked at.
+// Streams implements train.Streamer. No feature is read.
 func (randomOrder) Streams() bool { return true }
 
 // Learn implements train.Learner.

@@ -13,14 +13,14 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// boostingParameters are the hyperparameters of all boosting, before the method's own.
+// boostingParameters returns the hyperparameters of all boosting methods, to which a method adds its own.
 func boostingParameters(rounds string) []Hyperparameter {
 	return []Hyperparameter{
 		{Name: "rounds", Kind: Integer, Default: rounds, Min: 1, Max: 1e6, Doc: "number of weak rankers; with validation data, rounds after the best are dropped"},
 	}
 }
 
-// stumpRounds are a sum of threshold rankers.
+// stumpRounds is a sum of threshold rankers (stumps), a train.Booster.
 type stumpRounds struct {
 	algorithm interface {
 		Next() (boost.Round, bool)
@@ -29,7 +29,7 @@ type stumpRounds struct {
 	features int
 	stumps   []scorer.Stump
 	alphas   []float64
-	rounds   int // kept
+	rounds   int // number of rounds kept
 }
 
 func (s *stumpRounds) Next() (train.Round, bool) {
@@ -66,7 +66,7 @@ func (s *stumpRounds) Kept() (scorer.Scorer, []float64, error) {
 func (s *stumpRounds) Weights() []float64 { return s.alphas }
 func (s *stumpRounds) Queries() int       { return s.algorithm.Queries() }
 
-// linearRounds are a sum of features.
+// linearRounds is a weighted sum of features, a train.Booster.
 type linearRounds struct {
 	algorithm *boost.AdaRank
 	best      []float64
@@ -93,7 +93,7 @@ func (l *linearRounds) Kept() (scorer.Scorer, []float64, error) {
 func (l *linearRounds) Weights() []float64 { return l.algorithm.Weights() }
 func (l *linearRounds) Queries() int       { return l.algorithm.Queries() }
 
-// boostingOptions reads what RankBoost and FRank have in common.
+// boostingOptions reads the options that RankBoost and FRank share.
 func boostingOptions(p *Problem, t *train.Task) boost.Options {
 	return boost.Options{
 		Cuts:     p.Values.Int("cuts"),
@@ -103,12 +103,13 @@ func boostingOptions(p *Problem, t *train.Task) boost.Options {
 	}
 }
 
-// stumpBytes returns what estimates the memory of RankBoost and FRank; all says that FRank compares losses.
+// stumpBytes returns the function that estimates the memory of RankBoost and FRank. all is set if FRank compares
+// losses.
 func stumpBytes(all bool) func(p *train.Problem) float64 {
 	return func(p *train.Problem) float64 { return boost.Bytes(p.Data.Docs(), p.Inputs(), p.Workers, all) }
 }
 
-// stumpParameters are the hyperparameters that boostingOptions reads.
+// stumpParameters returns the hyperparameters that boostingOptions reads.
 func stumpParameters() []Hyperparameter {
 	return []Hyperparameter{
 		{Name: "cuts", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "number of equally spaced thresholds of each feature; 0: all values"},
@@ -117,8 +118,7 @@ func stumpParameters() []Hyperparameter {
 	}
 }
 
-// explainPairs replaces the error of data that have no pairs by one that speaks of
-// the training data.
+// explainPairs adds to boost.ErrNoPairs that the training data have no pairs.
 func explainPairs(err error) error {
 	if errors.Is(err, boost.ErrNoPairs) {
 		return fmt.Errorf("training data: %w", err)
@@ -141,7 +141,7 @@ func newAdaRank() *Method {
 		DefaultMeasure: "map",
 		takes:          anyOne,
 		Hyperparameters: slices.Concat(boostingParameters("500"), []Hyperparameter{
-			{Name: "stop", Kind: Choice, Default: "none", Choices: []string{"paper", "ranklib", "none"}, Doc: "stop at the first round that does not increase the training measure (paper), that decreases it by the tolerance (ranklib), or never (none)"},
+			{Name: "stop", Kind: Choice, Default: "none", Choices: []string{"paper", "ranklib", "none"}, Doc: "stop at the first round that does not increase the training measure (paper), stop at the first one that decreases it by the tolerance (ranklib), or never stop early (none)"},
 			{Name: "tolerance", Kind: Number, Default: "0.002", Min: 0, Max: 1, Doc: "decrease of the training measure that stops (stop=ranklib)"},
 			{Name: "reweight", Kind: Choice, Default: "paper", Choices: []string{"paper", "cumulative"}, Grid: []string{"paper", "cumulative"}, Doc: "query weights after a round: exp(−E) (paper), or the previous weights times exp(−rate·αE) (cumulative; RankLib's at rate=1)"},
 			{Name: "rate", Kind: Number, Default: "0.25", Min: leastPositive, Max: 1e6, Doc: "rate of reweight=cumulative"},
@@ -164,7 +164,7 @@ func newAdaRank() *Method {
 	}
 }
 
-// startAdaRank begins with the task's normalized data.
+// startAdaRank returns the Booster of AdaRank for the task's normalized data.
 func startAdaRank(p *Problem, t *train.Task) (train.Booster, error) {
 	d := t.Normalized()
 	averager, ok := p.Measure.(measure.Averager)
@@ -204,7 +204,7 @@ func newFRank() *Method {
 		Summary: "Boosting of thresholds on features with the pairwise fidelity loss.",
 		Source:  "Tsai, Liu, Qin, Chen, Ma: FRank: A Ranking Method with Fidelity Loss, SIGIR 2007",
 		Hyperparameters: slices.Concat(boostingParameters("300"), stumpParameters(), []Hyperparameter{
-			{Name: "search", Kind: Choice, Default: "gradient", Choices: []string{"gradient", "features", "loss"}, Doc: "choose the weak ranker with the steepest gradient; or with the least loss, among the steepest of each feature (features) or among all, as in the paper (loss; slow without cuts)"},
+			{Name: "search", Kind: Choice, Default: "gradient", Choices: []string{"gradient", "features", "loss"}, Doc: "choose the weak ranker with the steepest gradient (gradient), the least loss among the steepest of each feature (features), or the least loss of all, as in the paper (loss; slow without cuts)"},
 			{Name: "alpha", Kind: Choice, Default: "formula", Choices: []string{"formula", "minimum"}, Doc: "weight of a weak ranker: the paper's formula, or a line search to the minimum of the loss"},
 			largestWork,
 		}),
@@ -221,7 +221,7 @@ func newFRank() *Method {
 	}
 }
 
-// startFRank begins with the task's normalized data.
+// startFRank returns the Booster of FRank for the task's normalized data.
 func startFRank(p *Problem, t *train.Task) (train.Booster, error) {
 	d := t.Normalized()
 	o := boost.FRankOptions{
@@ -247,13 +247,13 @@ func startFRank(p *Problem, t *train.Task) (train.Booster, error) {
 	return &stumpRounds{algorithm: b, features: d.Features}, nil
 }
 
-// fidelityCost is the work of a round of FRank. One pass over all pairs computes their weights.
-// Passes over the pairs that a weak ranker splits find its weight and its loss.
+// fidelityCost is the work of a round of FRank. One pass over all pairs computes their weights. splits is the number
+// of further passes, over the pairs that a weak ranker splits, which compute its weight and loss.
 type fidelityCost struct{ splits float64 }
 
-// newFidelityCost counts the passes over split pairs, given the number of weak rankers compared
-// or added in a round. The paper's formula takes two for each, the sums and the loss. The minimum
-// takes up to six more for a bracket and thirty to halve it.
+// newFidelityCost counts the passes over split pairs for the given number of weak rankers in a round. The paper's
+// formula takes two passes for each weak ranker: one for the sums, and one for the loss. The line search takes up to
+// six more passes for a bracket and thirty to halve it.
 func newFidelityCost(rankers int, o boost.FRankOptions) fidelityCost {
 	passes := 2
 	if o.Alpha == boost.FRankMinimum {
@@ -262,8 +262,8 @@ func newFidelityCost(rankers int, o boost.FRankOptions) fidelityCost {
 	return fidelityCost{float64(rankers * passes)}
 }
 
-// Cost implements [loss.Coster]: a square root and a division a pair and pass, and of the
-// pairs about half are split. RankNet's operations are two a pair.
+// Cost implements [loss.Coster]. A pair takes a square root and a division in each pass. About half of the pairs are
+// split. The number of pairs is known from RankNet, whose cost is two operations per pair.
 func (c fidelityCost) Cost(grades []float64) loss.Cost {
 	pairs := loss.RankNet{}.Cost(grades).Operations / 2
 	return loss.Cost{Operations: (6 + float64(4*c.splits)) * pairs}
@@ -291,7 +291,7 @@ func newRankBoost() *Method {
 	}
 }
 
-// startRankBoost begins with the task's normalized data.
+// startRankBoost returns the Booster of RankBoost for the task's normalized data.
 func startRankBoost(p *Problem, t *train.Task) (train.Booster, error) {
 	d := t.Normalized()
 	b, err := boost.NewRankBoost(d, boostingOptions(p, t), p.Values.Text("alpha") == "exact")

@@ -12,22 +12,22 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// columnForms describe the values of the kinds that name features.
+// columnForms describes the values of each kind of hyperparameter that names features.
 var columnForms = map[Kind]string{
 	Columns: "none or features, as 2:7:10..14",
 	Signed:  "none or features, as 2:-7:10..14",
 	Groups:  "none or groups, as 2:7/7:10..14",
 }
 
-// noColumns is the value of these kinds that names none.
+// noColumns is the value that names no features.
 const noColumns = "none"
 
-// largestColumn bounds the number of a feature, and how many a range may have.
+// largestColumn is the largest number of a feature.
 const largestColumn = 1_000_000
 
-// canonicalColumns returns the canonical text of a list of features, or of groups of them.
-// Numbers ascend and are separated by colons, since commas separate several values. Groups keep
-// their order and are separated by slashes.
+// canonicalColumns returns the canonical text of a list of features, or of groups of them. Numbers ascend and are
+// separated by colons, because commas separate the values of a grid. Groups keep their order and are separated by
+// slashes.
 func canonicalColumns(kind Kind, value string) (string, error) {
 	if value == noColumns {
 		return value, nil
@@ -46,7 +46,7 @@ func canonicalColumns(kind Kind, value string) (string, error) {
 	return strings.Join(groups, "/"), nil
 }
 
-// columnsText spells a list of features.
+// columnsText formats a list of features.
 func columnsText(features []int) string {
 	texts := make([]string, len(features))
 	for k, f := range features {
@@ -55,8 +55,8 @@ func columnsText(features []int) string {
 	return strings.Join(texts, ":")
 }
 
-// parseColumns returns the features of a list in ascending order; those with a minus are
-// negative.
+// parseColumns returns the features of a list in ascending order. Features with a minus sign are negative. Only a
+// signed list may have them.
 func parseColumns(list string, signed bool) ([]int, error) {
 	var features []int
 	for _, item := range strings.FieldsFunc(list+":", func(r rune) bool { return r == ':' || r == ',' || r == ' ' }) {
@@ -89,8 +89,9 @@ func parseColumns(list string, signed bool) ([]int, error) {
 	return features, nil
 }
 
-// columnsOf returns the features that a hyperparameter names, a list a group, from 0, and their
-// signs; nil for none. One that the data have not is a *ProblemError.
+// columnsOf returns the features that the value of a hyperparameter lists, counted from 0, and their signs, with one
+// slice per group. It returns nil if the value is noColumns. It returns a *ProblemError for a malformed value, and for
+// a feature that the data do not have.
 func (p *Problem) columnsOf(name string) (groups [][]int, signs [][]int8, err error) {
 	value := p.Values.Text(name)
 	if value == noColumns {
@@ -117,9 +118,9 @@ func (p *Problem) columnsOf(name string) (groups [][]int, signs [][]int8, err er
 	return groups, signs, nil
 }
 
-// keeping returns the values for a training that continues a model. By default it keeps the
-// model's monotone, categorical and interactions. Given values may add to them. A value that
-// contradicts the model's is a *ProblemError.
+// keeping returns the values for a training that continues the model m, which may be nil. The hyperparameters
+// monotone, categorical and interactions keep the model's values, to which given values may add features. A given
+// value that contradicts the model's is a *ProblemError.
 func (v Values) keeping(m *model.Model) (Values, error) {
 	for _, h := range v.method.Hyperparameters {
 		if m == nil || h.Kind != Columns && h.Kind != Signed && h.Kind != Groups {
@@ -140,15 +141,15 @@ func (v Values) keeping(m *model.Model) (Values, error) {
 	return v, nil
 }
 
-// columnsKept says what keepsColumns asks for.
+// columnsKept describes the condition of keepsColumns for error messages.
 var columnsKept = map[Kind]string{
 	Columns: "it may have more features, and all of the model's",
 	Signed:  "it may have more features, and all of the model's with their signs",
 	Groups:  "each of its groups must be part of one of the model's",
 }
 
-// toldOf returns the value of a hyperparameter that a model was learned with. A model of
-// another system has none; its trees say which features are categorical.
+// toldOf returns the value of a hyperparameter that m was trained with. For a model of another system, it finds the
+// categorical features in the trees, and returns none for other hyperparameters.
 func toldOf(m *model.Model, h *Hyperparameter) (string, error) {
 	if was, ok := m.Hyperparameters[h.Name].(string); ok {
 		return h.canonical(was)
@@ -169,8 +170,8 @@ func toldOf(m *model.Model, h *Hyperparameter) (string, error) {
 	return cmp.Or(columnsText(slices.Compact(features)), noColumns), nil
 }
 
-// keepsColumns reports whether a new value keeps the constraints of an old one, which is not
-// none. Both are canonical.
+// keepsColumns reports whether the new value now keeps the constraints of the old value was. Both must be canonical,
+// and was must not be none.
 func keepsColumns(kind Kind, was, now string) bool {
 	if now == noColumns {
 		return false
@@ -186,7 +187,7 @@ func keepsColumns(kind Kind, was, now string) bool {
 	return true
 }
 
-// within reports whether all features of a list, with their signs, are in another one.
+// within reports whether other contains all features of list, with the same signs.
 func within(list, other string) bool {
 	few, err := parseColumns(list, true)
 	all, errAll := parseColumns(other, true)

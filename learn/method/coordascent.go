@@ -26,7 +26,7 @@ func newCoordinateAscent() *Method {
 		DefaultMeasure: "map",
 		takes:          anyOne,
 		Hyperparameters: []Hyperparameter{
-			{Name: "search", Kind: Choice, Default: "steps", Choices: []string{"steps", "exact"}, Doc: "line search over about 20 values of a weight (steps), or over all, which is slower and needs memory for all pairs of a query (exact)"},
+			{Name: "search", Kind: Choice, Default: "steps", Choices: []string{"steps", "exact"}, Doc: "line search over about 20 values of a weight (steps), or over all values (exact; slower, and needs memory for all pairs of a query)"},
 			{Name: "restarts", Kind: Integer, Default: "4", Min: 0, Max: 1e6, Doc: "number of additional starts from random weights"},
 			{Name: "sweeps", Kind: Integer, Default: "25", Min: 1, Max: 1e6, Doc: "passes over all features from one start"},
 			{Name: "tolerance", Kind: Number, Default: "0.001", Min: 0, Max: 1, Doc: "minimum gain of the training measure in a sweep; training stops below"},
@@ -38,35 +38,35 @@ func newCoordinateAscent() *Method {
 	}
 }
 
-// coordinateAscent is the learner.
+// coordinateAscent is the learner of newCoordinateAscent.
 type coordinateAscent struct{ values Values }
 
 func planCoordinateAscent(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
 	return nil, coordinateAscent{p.Values}, nil
 }
 
-// climb is a training by coordinate ascent.
+// climb is a training by coordinate ascent, with its present state.
 type climb struct {
 	values Values
 	task   *train.Task
-	valid  *train.Validation // nil without validation data, or if they are not to choose
+	valid  *train.Validation // nil without validation data, or with keep=training
 
 	data   *ascent.Data
-	start  int
-	sweeps int
-	best   climbed
-	mean   []float64 // of the weights at the ends of all starts
+	start  int       // index of the present start
+	sweeps int       // number of sweeps over all starts
+	best   climbed   // best point so far
+	mean   []float64 // mean of the final weights of all starts
 }
 
-// climbed is a point of a climb.
+// climbed is a point that coordinate ascent has reached.
 type climbed struct {
 	w        []float64
-	training float64 // the measure, ties in the worst order
-	worth    float64 // by which points are compared
-	sweep    int     // over all starts, from 1
+	training float64 // training measure, with ties in the worst order
+	worth    float64 // value by which points are compared: of the validation data if there are any, else training
+	sweep    int     // number of the sweep over all starts, from 1
 }
 
-// Weighs implements train.Weigher: the mean over queries uses their weights.
+// Weighs implements train.Weigher. The mean of the measure over queries uses their weights.
 func (coordinateAscent) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true} }
 
 // Memory implements train.Estimator.
@@ -109,7 +109,7 @@ func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Lear
 	return c.learned(converged), nil
 }
 
-// read sets the data. It returns an error if there is nothing to learn.
+// read sets the data. It returns an error if nothing can be learned from d.
 func (c *climb) read(d *dataset.Dataset) error {
 	c.data = ascent.NewData(d.Features, c.task.Measure)
 	for i := range d.Queries {
@@ -121,7 +121,7 @@ func (c *climb) read(d *dataset.Dataset) error {
 	return fmt.Errorf("training data: %w", measure.CheckVaries(c.task.Measure, d))
 }
 
-// add adds weights of Σ|w| = 1, a start's, to the mean of all starts.
+// add adds the final weights of a start, which have Σ|w| = 1, to the mean over all starts.
 func (c *climb) add(w []float64) {
 	if c.mean == nil {
 		c.mean = make([]float64, len(w))
@@ -131,7 +131,7 @@ func (c *climb) add(w []float64) {
 	}
 }
 
-// climb climbs from one start.
+// climb runs coordinate ascent from the present start.
 func (c *climb) climb(ctx context.Context) (*ascent.Result, error) {
 	v := c.values
 	search, err := ascent.ParseSearch(v.Text("search"))
@@ -168,7 +168,7 @@ func (c *climb) climb(ctx context.Context) (*ascent.Result, error) {
 	return r, err
 }
 
-// observe is called after every sweep.
+// observe counts, validates and reports a sweep. With keep=sweep it also considers the sweep.
 func (c *climb) observe(s ascent.Sweep) error {
 	c.sweeps++
 	it := Iteration{Start: c.start, Number: c.sweeps, Objective: 1 - s.Value, Epoch: true, Params: s.W}
@@ -190,7 +190,7 @@ func (c *climb) observe(s ascent.Sweep) error {
 	return nil
 }
 
-// consider keeps a point if it is better than all before, and reports whether it is.
+// consider keeps a point if it is better than all earlier ones, and reports whether it is better.
 func (c *climb) consider(w []float64, training float64) (better bool, err error) {
 	worth := training
 	if c.valid != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// Sentences about methods that users of other tools look for.
+// Answers for names of methods in other tools.
 const (
 	boostedTrees  = "boosted trees are lambdamart and, by least squares, mart here"
 	randomForests = "random forests are lambdamart or mart with --set boosting=forest here"
 	lossOf        = "%s has the same loss (--scorer trees, linear or net)"
 )
 
-// foreign says of other tools' names what is nearest here. The keys are in lower case,
-// with - for _ and without a space.
+// foreign maps names of methods in other tools to the nearest method here. The keys are in lower case, with - for _
+// and without spaces.
 var foreign = map[string]string{
 	"rank:ndcg":         "the same is lambdamart here",
 	"rank:map":          "the same is lambdamart here, with --measure map",
@@ -24,8 +24,8 @@ var foreign = map[string]string{
 	"pairlogit":         fmt.Sprintf(lossOf, "ranknet"),
 	"pairlogitpairwise": fmt.Sprintf(lossOf, "ranknet"),
 	"rank-xendcg":       fmt.Sprintf(lossOf, "xendcg"),
-	"queryrmse":         "the nearest are mart and regression, which do not set each query's mean aside",
-	"queryrmserank":     "the nearest are mart and regression, which do not set each query's mean aside",
+	"queryrmse":         "the nearest are mart and regression, which do not subtract each query's mean",
+	"queryrmserank":     "the nearest are mart and regression, which do not subtract each query's mean",
 	"yetirankpairwise":  "the nearest is yetirank (--scorer trees)",
 	"gbdt":              boostedTrees,
 	"gbrt":              boostedTrees,
@@ -59,14 +59,13 @@ var foreign = map[string]string{
 	"mlp":               "a network is a scorer (--scorer net), which most methods can train, such as ranknet and lambdarank",
 	"neural":            "a network is a scorer (--scorer net), which most methods can train, such as ranknet and lambdarank",
 	"dnn":               "a network is a scorer (--scorer net), which most methods can train, such as ranknet and lambdarank",
-	"bm25":              "nothing is learned by it; singlefeature ranks by one feature of the data",
+	"bm25":              "it learns nothing; singlefeature ranks by one feature of the data",
 	"rrf":               `it fuses rankings and learns none: see "listwise fuse"`,
 	"borda":             `it fuses rankings and learns none: see "listwise fuse"`,
 	"combsum":           `it fuses rankings and learns none: see "listwise fuse"`,
 }
 
-// foreignSettings map the names of hyperparameters in LightGBM, XGBoost and CatBoost, in lower
-// case, to those here.
+// foreignSettings maps names of hyperparameters in LightGBM, XGBoost and CatBoost, in lower case, to the names here.
 var foreignSettings = map[string]string{
 	"num_leaves": "leaves", "max_leaves": "leaves", "num_leaf": "leaves",
 	"num_iterations": "trees", "num_trees": "trees", "n_estimators": "trees", "num_rounds": "trees", "num_boost_round": "trees", "num_round": "trees", "iterations": "trees", "nrounds": "trees",
@@ -85,7 +84,7 @@ var foreignSettings = map[string]string{
 	"extra_trees": "thresholds",
 }
 
-// unknownMethod is the *ProblemError about a name that no method has.
+// unknownMethod returns a *ProblemError for a name that no method has. It suggests a similar or corresponding method.
 func unknownMethod(name string) error {
 	plain := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
 	if sentence, ok := foreign[plain]; ok {

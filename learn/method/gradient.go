@@ -8,9 +8,9 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// gradientMethod completes a method whose loss is trained by L-BFGS or by descent. It adds C and
-// the hyperparameters of optimisers and scorers to the loss's own, which m has. Unless scores are
-// of pairs, the method can also grow trees. rates is the grid of descent's rate, nil for none.
+// gradientMethod completes a method whose loss is trained by L-BFGS or descent. m has the hyperparameters of the
+// loss. gradientMethod adds C and the hyperparameters of optimisers and scorers. Unless the default scorer is the
+// pair network, the method can also train trees. rates is the grid of descent's rate, nil for only the default.
 func gradientMethod(m Method, c Hyperparameter, rates []string, newLoss func(p *Problem) (loss.Loss, error)) *Method {
 	if !m.pairs {
 		m.onTrees = treeMethod(m, newLoss)
@@ -29,8 +29,8 @@ func gradientMethod(m Method, c Hyperparameter, rates []string, newLoss func(p *
 	return m.forNetworks()
 }
 
-// forNetworks sets the grids for networks. With the epoch chosen on validation
-// data, the penalty decides less than it does at the minimum, and the rate more.
+// forNetworks sets the grids for networks. Their epoch is chosen on validation data, so the penalty matters less, and
+// the rate more, than at the minimum of the objective.
 func (m *Method) forNetworks() *Method {
 	for name, grid := range map[string][]string{"C": {"10", "1000"}, "rate": {"0.001", "0.003"}} {
 		h, err := m.hyperparameter(name)
@@ -44,15 +44,14 @@ func (m *Method) forNetworks() *Method {
 	return m
 }
 
-// ratesOfFields is the grid of descent's rate for losses that have no other optimiser.
+// ratesOfFields is the grid of descent's rate for losses whose λ is no gradient, which only descent can train.
 var ratesOfFields = []string{"0.0001", "0.001", "0.01", "0.1"}
 
 func mappingParameter() Hyperparameter {
-	return Hyperparameter{Name: "mapping", Kind: Choice, Default: "linear", Choices: []string{"log", "sqrt", "linear", "quadratic", "exp"}, Doc: "function from grades to the scores of a perfect model"}
+	return Hyperparameter{Name: "mapping", Kind: Choice, Default: "linear", Choices: []string{"log", "sqrt", "linear", "quadratic", "exp"}, Doc: "function that maps grades to target scores"}
 }
 
-// parametric returns the loss with the learner that the hyperparameters describe: the
-// scorer by the optimiser that the hyperparameter of that name chooses.
+// parametric returns the loss, and the learner for the problem's scorer and optimizer.
 func parametric(m *Method, p *Problem, l loss.Loss) (loss.Loss, train.Learner, error) {
 	optimizer := p.Values.Text("optimizer")
 	if optimizer == "lbfgs" && l.Traits().NonGradient {
@@ -89,7 +88,7 @@ func parametric(m *Method, p *Problem, l loss.Loss) (loss.Loss, train.Learner, e
 	}, nil
 }
 
-// checkLinear returns an error for anything an optimiser of w·x only cannot do.
+// checkLinear returns a *ProblemError if a problem needs more than an optimiser of linear scorers can do.
 func checkLinear(m *Method, p *Problem, optimizer string) error {
 	if kind := scorerKind(m, p); kind != linearScorer {
 		return train.BadProblem("optimizer=%s with the scorer %s, expected %s", optimizer, kind, linearScorer)
@@ -100,8 +99,7 @@ func checkLinear(m *Method, p *Problem, optimizer string) error {
 	return nil
 }
 
-// descentParameters are the hyperparameters of train.Descent, the choice of the
-// optimiser first.
+// descentParameters returns the choice of the optimiser and the hyperparameters of train.Descent.
 func descentParameters(rates []string) []Hyperparameter {
 	return []Hyperparameter{
 		{Name: "optimizer", Kind: Choice, Default: "auto", Choices: []string{"auto", "lbfgs", "descent"}, Doc: "lbfgs (to the minimum), descent (stochastic gradient descent, keeps the best epoch), or auto: lbfgs for linear scorers if the loss has a gradient"},

@@ -22,34 +22,33 @@ const (
 	Integer             // a whole number in [Min, Max]
 	Choice              // one of Choices
 	Switch              // true or false
-	Columns             // features of the data, counted from 1 as in LETOR text, or none
-	Signed              // the same, each with a sign
-	Groups              // lists of these
+	Columns             // features, counted from 1 as in LETOR text, or none
+	Signed              // features, each with a sign, or none
+	Groups              // groups of features, or none
 )
 
-// Hyperparameter is a setting of a method that is not learned.
+// Hyperparameter describes a setting that the user chooses and that training does not learn.
 type Hyperparameter struct {
 	Name    string
 	Kind    Kind
 	Default string
-	Min     float64  // of numbers, inclusive
-	Max     float64  // likewise
-	Choices []string // of a Choice
-	Grid    []string // what tune tries unless told otherwise; nil: only Default
-	Doc     string   // one line
+	Min     float64  // smallest number allowed
+	Max     float64  // largest number allowed
+	Choices []string // values of a Choice
+	Grid    []string // values that tune tries by default; nil means only Default
+	Doc     string   // help text of one line
 
-	// Needs is a setting, name=value, without which this one has no effect, or with name≠value the
-	// one with which it has none; empty: it always has.
+	// Needs is the setting, as name=value, without which this one has no effect. As name≠value it is the setting with
+	// which this one has no effect. Empty means that this one always has an effect.
 	Needs string
 
-	// Auto is whether a number may also be "auto": the value that fits the data, which Train
-	// puts in its place.
+	// Auto reports whether a number may also be "auto". Train replaces auto by the value that fits the data.
 	Auto bool
 
-	// NetworkGrid takes the place of Grid for networks, unless it is nil.
+	// NetworkGrid replaces Grid for networks, unless it is nil.
 	NetworkGrid []string
 
-	notOnTrees bool // of a loss, but it says how a penalty or an optimiser counts that trees do not have
+	notOnTrees bool // a hyperparameter of a loss that has no effect on trees
 }
 
 // Range describes the allowed values in a few characters.
@@ -78,15 +77,13 @@ func (h *Hyperparameter) Range() string {
 	return least + " to " + most
 }
 
-// Bounds of a Number that may be any positive one: far from where squares and
-// inverses overflow.
+// Bounds of a Number that may be any positive one. Their squares and inverses do not overflow.
 const (
 	leastPositive = 1e-100
 	unbounded     = 1e100
 )
 
-// canonical checks a value and returns its canonical text, so that 0.10 and 1e-1 are the same
-// setting.
+// canonical checks a value and returns its canonical text. For example, 0.10 and 1e-1 have the same canonical text.
 func (h *Hyperparameter) canonical(value string) (string, error) {
 	if h.Auto && value == auto {
 		return auto, nil
@@ -127,16 +124,16 @@ func (h *Hyperparameter) canonical(value string) (string, error) {
 	return "", fmt.Errorf("%s=%s: expected %s", h.Name, value, h.Range())
 }
 
-// Values are a method's hyperparameters, complete and checked: made by
-// [Method.Values] alone.
+// Values contains a value for each hyperparameter of a method. All values are valid. Only [Method.Values] makes
+// Values.
 type Values struct {
 	method *Method
 	text   map[string]string
-	given  map[string]bool // the names of those that are no defaults put in place
+	given  map[string]bool // names set by the caller
 }
 
-// Values completes the given settings with the defaults. An unknown name or a value out of range
-// is a *ProblemError that lists the known names.
+// Values returns the given settings, and defaults for all other hyperparameters. An unknown name or an invalid value
+// is a *ProblemError, which lists the known names or the valid values.
 func (m *Method) Values(set map[string]string) (Values, error) {
 	text, given := make(map[string]string, len(m.Hyperparameters)), make(map[string]bool, len(set))
 	for i := range m.Hyperparameters {
@@ -160,8 +157,8 @@ func (m *Method) Values(set map[string]string) (Values, error) {
 	return Values{method: m, text: text, given: given}, nil
 }
 
-// Idle returns an error if one of the settings is not its default, and has no effect beside the
-// others.
+// Idle returns a *ProblemError if a value that is not the default has no effect, because of another value
+// ([Hyperparameter.Needs]).
 func (v Values) Idle() error {
 	for _, h := range v.method.Hyperparameters {
 		if h.Needs == "" || v.IsDefault(h.Name) {
@@ -178,8 +175,7 @@ func (v Values) Idle() error {
 	return nil
 }
 
-// IsNumber reports whether the method has a hyperparameter of that name whose values are
-// numbers.
+// IsNumber reports whether the method has a Number or Integer of the given name.
 func (m *Method) IsNumber(name string) bool {
 	h, err := m.hyperparameter(name)
 	return err == nil && (h.Kind == Number || h.Kind == Integer)
@@ -199,7 +195,7 @@ func (m *Method) hyperparameter(name string) (*Hyperparameter, error) {
 	return nil, train.BadProblem("%s has no hyperparameter %q%s", m.label(), name, suggest.Or(name, names, ", expected one of "+strings.Join(names, ", ")))
 }
 
-// Names returns the names of the hyperparameters, in the order of the method's list.
+// Names returns the names of the hyperparameters in the order of Method.Hyperparameters.
 func (v Values) Names() []string {
 	names := make([]string, len(v.method.Hyperparameters))
 	for i := range names {
@@ -208,11 +204,10 @@ func (v Values) Names() []string {
 	return names
 }
 
-// IsNumber reports whether the method has a hyperparameter of that name whose values are
-// numbers.
+// IsNumber reports whether the method has a Number or Integer of the given name.
 func (v Values) IsNumber(name string) bool { return v.method.IsNumber(name) }
 
-// String returns the settings as k=v, in the order of the method's list.
+// String returns the values as name=value, separated by spaces, in the order of Method.Hyperparameters.
 func (v Values) String() string {
 	var parts []string
 	for _, h := range v.method.Hyperparameters {
@@ -221,7 +216,7 @@ func (v Values) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Text returns the canonical text of a hyperparameter.
+// Text returns the canonical text of a hyperparameter. It panics if the method does not have the hyperparameter.
 func (v Values) Text(name string) string {
 	text, ok := v.text[name]
 	if !ok {
@@ -230,12 +225,12 @@ func (v Values) Text(name string) string {
 	return text
 }
 
-// with returns the values with one of them, a number, replaced.
+// with returns a copy of the values with one number replaced.
 func (v Values) with(name string, number float64) Values {
 	return v.withText(name, strconv.FormatFloat(number, 'g', -1, 64))
 }
 
-// withText returns the values with the canonical text of one of them replaced.
+// withText returns a copy of the values with one canonical text replaced.
 func (v Values) withText(name, text string) Values {
 	own := v
 	own.text = maps.Clone(v.text)
@@ -243,7 +238,7 @@ func (v Values) withText(name, text string) Values {
 	return own
 }
 
-// IsDefault reports whether a hyperparameter has its default.
+// IsDefault reports whether the method has the hyperparameter and its value is the default.
 func (v Values) IsDefault(name string) bool {
 	h, err := v.method.hyperparameter(name)
 	if err != nil {
@@ -253,7 +248,7 @@ func (v Values) IsDefault(name string) bool {
 	return err == nil && v.Text(name) == standard
 }
 
-// Number returns a Number or Integer, but none that is still auto, as float64.
+// Number returns a Number or Integer as float64. It panics if the value is auto.
 func (v Values) Number(name string) float64 {
 	f, err := strconv.ParseFloat(v.Text(name), 64)
 	if err != nil {
@@ -262,13 +257,13 @@ func (v Values) Number(name string) float64 {
 	return f
 }
 
-// Int returns an Integer.
+// Int returns the value of an Integer.
 func (v Values) Int(name string) int { return int(v.Number(name)) }
 
-// Bool returns a Switch.
+// Bool returns the value of a Switch.
 func (v Values) Bool(name string) bool { return v.Text(name) == "true" }
 
-// Typed returns the settings as numbers, strings and booleans, for JSON.
+// Typed returns the values as numbers, strings and booleans, for JSON.
 func (v Values) Typed() map[string]any {
 	typed := make(map[string]any, len(v.text))
 	for _, h := range v.method.Hyperparameters {
@@ -287,20 +282,17 @@ func (v Values) Typed() map[string]any {
 	return typed
 }
 
-// Map returns a copy of the settings' canonical texts.
+// Map returns a copy of the canonical texts.
 func (v Values) Map() map[string]string { return maps.Clone(v.text) }
 
-// Grid returns every combination of the method's default grids, each overridden
-// by the entry of the same name in override, as settings for [Method.Values].
-// The last hyperparameter of the method's list varies fastest; values keep the
-// order in which they are given. An empty grid, or a value given twice, is an
-// error. The grids belong to the method's default scorer.
+// Grid returns every combination of values for [Method.Values]. The values of a hyperparameter are those in override
+// or else its default grid for the method's default scorer. The last hyperparameter of the method varies fastest, and
+// values keep their order. An empty grid or a repeated value in override is an error.
 func (m *Method) Grid(override map[string][]string) ([]map[string]string, error) {
 	return m.GridOf("", override)
 }
 
-// GridOf is Grid with the default grids of a kind of scorer; the empty string means the
-// method's default.
+// GridOf does what Grid does, with the default grids for a kind of scorer. An empty kind means the default scorer.
 func (m *Method) GridOf(kind string, override map[string][]string) ([]map[string]string, error) {
 	m, err := m.For(kind)
 	if err != nil {
@@ -344,7 +336,7 @@ func (m *Method) GridOf(kind string, override map[string][]string) ([]map[string
 	return grid, nil
 }
 
-// gridOf returns the grid for a kind of scorer, nil for only the default.
+// gridOf returns the default grid for a kind of scorer. nil means only the default value.
 func (h *Hyperparameter) gridOf(kind string) []string {
 	if h.NetworkGrid != nil && (kind == networkScorer || kind == pairScorer) {
 		return h.NetworkGrid
@@ -352,7 +344,7 @@ func (h *Hyperparameter) gridOf(kind string) []string {
 	return h.Grid
 }
 
-// canonicalList returns the canonical forms of values that are all different.
+// canonicalList returns the canonical forms of values. A repeated value is an error.
 func (h *Hyperparameter) canonicalList(values []string) ([]string, error) {
 	var list []string
 	for i, value := range values {
@@ -368,22 +360,21 @@ func (h *Hyperparameter) canonicalList(values []string) ([]string, error) {
 	return list, nil
 }
 
-// auto is the text of a hyperparameter that the data decide on.
+// auto is the value of a hyperparameter that Train replaces by a value that fits the data.
 const auto = "auto"
 
-// thresholdName is the hyperparameter that splits documents into relevant and
-// irrelevant ones.
+// thresholdName is the name of the hyperparameter that divides documents into relevant and irrelevant ones.
 const thresholdName = "threshold"
 
-// threshold is that hyperparameter; when reports for which settings it matters.
+// threshold returns the hyperparameter threshold. when is appended to the help text.
 func threshold(when string) Hyperparameter {
 	return Hyperparameter{
 		Name: thresholdName, Kind: Number, Default: auto, Auto: true, Min: leastPositive, Max: unbounded,
-		Doc: "lowest grade that counts as relevant; auto: that of the measures, 1 among whole grades, else the smallest positive grade" + when,
+		Doc: "lowest relevant grade; auto: the measures' threshold, which is 1 for whole grades and otherwise the smallest positive grade" + when,
 	}
 }
 
-// settle puts the threshold of a convention in place.
+// settle replaces an auto threshold by the threshold of the convention.
 func (p *Problem) settle(c measure.Convention) {
 	p.relevant = c
 	if _, err := p.Values.method.hyperparameter(thresholdName); err == nil && p.Values.Text(thresholdName) == auto {
@@ -391,20 +382,20 @@ func (p *Problem) settle(c measure.Convention) {
 	}
 }
 
-// largestWork is a hyperparameter of all methods that have a loss on scores. Its
-// default is about 10 seconds a pass, or a gigabyte, for one query.
+// largestWork is a hyperparameter of all methods with a loss on scores. Its default corresponds to about 10 seconds a
+// pass, or a gigabyte, for one query.
 var largestWork = Hyperparameter{
 	Name: "largest_work", Kind: Number, Default: "1e10", Min: 1, Max: unbounded,
-	Doc: "operations, of about a nanosecond each, that one query may take a pass, and ten times the bytes of memory that it may take; a query that needs more of either is refused before training",
+	Doc: "limit of the work for one query in a pass: operations (about a nanosecond each), or ten times the bytes of memory if that is more; a larger query is an error",
 }
 
-// redraw is a hyperparameter of the methods whose loss draws random numbers; when
-// says of which settings that is true.
+// redraw returns a hyperparameter of methods whose loss draws random numbers. what names the draws, and when says for
+// which settings the loss makes them.
 func redraw(what, when string) Hyperparameter {
-	return Hyperparameter{Name: "redraw", Kind: Switch, Default: "false", Doc: "draw " + what + " again for every epoch of descent or every tree, not once" + when}
+	return Hyperparameter{Name: "redraw", Kind: Switch, Default: "false", Doc: "draw " + what + " again for every epoch of descent or every tree" + when}
 }
 
-// redrawAnew is redraw where it is the default, as in the papers.
+// redrawAnew returns redraw with the default true, as in the papers.
 func redrawAnew(what, when string) Hyperparameter {
 	h := redraw(what, when)
 	h.Default = "true"

@@ -21,8 +21,8 @@ func newListNet() *Method {
 	})
 }
 
-// gridDocuments is the grid of C for ListMLE. Every document of a query adds a term to the loss:
-// the choice of it among the remaining documents.
+// gridDocuments is the grid of C for ListMLE. The loss of a query is a sum over its documents: the choice of each
+// document among the remaining ones.
 var gridDocuments = []string{"1e-5", "1e-4", "1e-3", "1e-2", "1e-1", "1", "10", "100", "1000"}
 
 func newListMLE() *Method {
@@ -42,8 +42,8 @@ func newListMLE() *Method {
 	})
 }
 
-// newRankCosine makes a method whose loss does not change with the length of the
-// scores, so that the penalty bounds nothing but that: C is large.
+// newRankCosine returns RankCosine. Its loss does not depend on the length of the vector of scores, so the penalty
+// affects nothing but that length. The default C is large.
 func newRankCosine() *Method {
 	return gradientMethod(Method{
 		Name:    "rankcosine",
@@ -73,8 +73,8 @@ func newXENDCG() *Method {
 
 const boltzRankSource = "Volkovs, Zemel: BoltzRank: Learning to Rank with Pairwise Potentials, ICML 2009"
 
-// newBoltzRank1 makes a method whose default scorer is linear and so is trained to
-// the minimum, where C alone decides how close the fit is.
+// newBoltzRank1 returns BoltzRank1. Its default scorer is linear and trained to the minimum, so C alone controls the
+// fit.
 func newBoltzRank1() *Method {
 	m := boltzRank(Method{
 		Name:    "boltzrank1",
@@ -86,8 +86,8 @@ func newBoltzRank1() *Method {
 	return m
 }
 
-// newBoltzRank2 makes a method of pair networks, which overfit fast: few units for
-// the pairs, few epochs and a low rate. A bag of several is better still.
+// newBoltzRank2 returns BoltzRank2, whose default scorer is a pair network. Pair networks overfit fast, so the
+// presets have few units for pairs, few epochs and a low rate. A bag of several networks is better still.
 func newBoltzRank2() *Method {
 	m := boltzRank(Method{
 		Name:    "boltzrank2",
@@ -107,12 +107,12 @@ func newBoltzRank2() *Method {
 func boltzRank(m Method) *Method {
 	m.UsesMeasure, m.DefaultMeasure, m.takes = true, "ndcg@10", anyOne
 	m.Hyperparameters = []Hyperparameter{
-		{Name: "lambda", Kind: Number, Default: "0.5", Min: 0, Max: 1, Grid: []string{"0.5", "0.8"}, Doc: "weight of the expected measure; the rest is that of the cross entropy"},
-		{Name: "energy", Kind: Choice, Default: "linear", Choices: []string{"linear", "sign", "graded"}, Doc: "function of a difference of ranks in the energy; graded: sign, over differently graded pairs"},
+		{Name: "lambda", Kind: Number, Default: "0.5", Min: 0, Max: 1, Grid: []string{"0.5", "0.8"}, Doc: "weight of the expected measure; the weight of the cross entropy is 1 minus lambda"},
+		{Name: "energy", Kind: Choice, Default: "linear", Choices: []string{"linear", "sign", "graded"}, Doc: "function of a rank difference in the energy; graded: sign, only over pairs of different grades"},
 		{Name: "alpha", Kind: Number, Default: "0.2", Min: leastPositive, Max: 1e6, Doc: "scale of the energy, also of grades: smaller values weight the sampled rankings more evenly"},
-		{Name: "growing", Kind: Switch, Default: "false", Doc: "scale with the length of the list, so that a step in rank has the same weight in all lists"},
+		{Name: "growing", Kind: Switch, Default: "false", Doc: "increase alpha with the length of the list, so that a step in rank has the same weight in all lists"},
 		{Name: "samples", Kind: Integer, Default: "100", Min: 1, Max: 1e6, Doc: "rankings drawn for each query"},
-		{Name: "sharpness", Kind: Number, Default: "0.5", Min: 0, Max: 1e6, Doc: "factor of the grades when rankings are sampled: larger values give better rankings; 0: each uses one of ½, 1, 2, 4 and ∞"},
+		{Name: "sharpness", Kind: Number, Default: "0.5", Min: 0, Max: 1e6, Doc: "factor of the grades when rankings are sampled: larger values give better rankings; 0: drawn from ½, 1, 2, 4 and ∞ for each ranking"},
 		{Name: "negatives", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "irrelevant documents kept for each relevant one; 0: all"},
 		threshold(" (negatives>0)"),
 	}
@@ -136,8 +136,7 @@ func boltzRank(m Method) *Method {
 	})
 }
 
-// preset gives a hyperparameter that many methods share the default and the grid
-// that suit this one.
+// preset replaces the default and the grids of a hyperparameter that many methods share.
 func (m *Method) preset(name, value string, grid ...string) {
 	h, err := m.hyperparameter(name)
 	if err != nil {
@@ -204,8 +203,7 @@ func newStochasticRank() *Method {
 	})
 }
 
-// newYetiRank and newYetiLoss make methods whose noise is drawn for every epoch or tree, as the
-// papers draw it for every tree.
+// newYetiRank returns YetiRank. As in the paper, the noise is drawn for every tree, or for every epoch of descent.
 func newYetiRank() *Method {
 	return gradientMethod(Method{
 		Name:    "yetirank",
@@ -241,7 +239,7 @@ func newYetiLoss() *Method {
 	})
 }
 
-// yetiParameters are the hyperparameters of both.
+// yetiParameters returns the hyperparameters that YetiRank and YetiLoss share.
 func yetiParameters() []Hyperparameter {
 	return []Hyperparameter{
 		{Name: "samples", Kind: Integer, Default: "10", Min: 1, Max: 1e6, Doc: "number of noise samples to average"},
@@ -250,7 +248,7 @@ func yetiParameters() []Hyperparameter {
 	}
 }
 
-// yetiRank returns the loss with what both have in common.
+// yetiRank returns a loss with the hyperparameters that YetiRank and YetiLoss share.
 func yetiRank(p *Problem) (loss.YetiRank, error) {
 	noise, err := loss.ParseNoise(p.Values.Text("noise"))
 	return loss.YetiRank{Draws: p.Values.Int("samples"), Noise: noise}, err

@@ -13,15 +13,14 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// LogRank's objectives (Dubey, Machchhar, Bhattacharyya and Chakrabarti,
-// ICDM 2009). The paper trains linear functions by L-BFGS.
+// LogRank's objectives (Dubey, Machchhar, Bhattacharyya and Chakrabarti, ICDM 2009). The paper trains linear
+// functions by L-BFGS.
 
 const logRankSource = "Dubey, Machchhar, Bhattacharyya, Chakrabarti: Conditional Models for Non-smooth Ranking Loss Functions, ICDM 2009"
 
-// gridPairs is the grid of C for the factored forms, whose loss of a query has thousands of
-// pairs. gridQueries is the grid for the sampled forms. There the loss of a query is one
-// log-sum-exp, with a gradient as large as that of a few pairs, so that a similar fit needs a
-// larger C.
+// Default grids of C. gridPairs is for the factored forms, where the loss of a query is a sum over thousands of
+// pairs. gridQueries is for the sampled forms, where the loss of a query is one log-sum-exp. The gradient of a
+// log-sum-exp is only as large as that of a few pairs, so a similar fit needs a larger C.
 var (
 	gridPairs   = []string{"1e-4", "1e-3", "1e-2", "1e-1", "1", "10", "100", "1000", "10000"}
 	gridQueries = []string{"1e-3", "1e-2", "1e-1", "1", "10", "100", "1000"}
@@ -34,8 +33,8 @@ func regularization(standard string, grid []string) Hyperparameter {
 	}
 }
 
-// logRankParameters returns the hyperparameters that the laws of all objectives share,
-// after those given.
+// logRankParameters returns own, followed by the hyperparameters that all of LogRank's objectives share. form is the
+// default form.
 func logRankParameters(form string, own ...Hyperparameter) []Hyperparameter {
 	defaults := sample.DefaultOptions()
 	return append(slices.Clip(own),
@@ -46,7 +45,7 @@ func logRankParameters(form string, own ...Hyperparameter) []Hyperparameter {
 		Hyperparameter{Name: "steps", Kind: Integer, Default: strconv.Itoa(defaults.Steps), Min: 0, Max: 1e6, Doc: "length of a random walk (form=sampled)"},
 		Hyperparameter{Name: "thin", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "keep every n-th state of a walk (form=sampled)"},
 		Hyperparameter{Name: "mix", Kind: Number, Default: fmt.Sprint(defaults.Mix), Min: 0, Max: 1, Doc: "probability that a walk starts at the ideal ranking, else at the worst (form=sampled, levels=0)"},
-		Hyperparameter{Name: "levels", Kind: Integer, Default: "0", Min: 0, Max: 1000, Doc: "start walks at this many states from ideal to worst, chosen by skew; 0: at the two of mix (form=sampled)"},
+		Hyperparameter{Name: "levels", Kind: Integer, Default: "0", Min: 0, Max: 1000, Doc: "number of start states of walks from ideal to worst, drawn by skew; 0: only these two, drawn by mix (form=sampled)"},
 		Hyperparameter{Name: "skew", Kind: Number, Default: "-20", Min: -1e6, Max: 1e6, Doc: "k of the start probability ∝ exp(k·Δ) (form=sampled, levels>0)"},
 		Hyperparameter{Name: "sampler", Kind: Choice, Default: "blocks", Choices: []string{"blocks", "literal"}, Doc: "rejection-free walk (blocks), or the paper's Figure 2 (literal); the distribution is the same (form=sampled)"},
 		Hyperparameter{Name: "unique", Kind: Switch, Default: strconv.FormatBool(defaults.Unique), Doc: "count duplicate sampled rankings once (form=sampled)"},
@@ -55,16 +54,16 @@ func logRankParameters(form string, own ...Hyperparameter) []Hyperparameter {
 	)
 }
 
-// lbfgsParameters are the hyperparameters of trainByLBFGS.
+// lbfgsParameters returns the hyperparameters of train.LBFGS.
 func lbfgsParameters() []Hyperparameter {
 	return []Hyperparameter{
-		{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "stop L-BFGS when the objective is certified (convex) or seems (otherwise) this close to the minimum, relatively"},
+		{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "relative gap to the minimum at which L-BFGS stops; certified if the objective is convex, else estimated from recent decreases"},
 		{Name: "iterations", Kind: Integer, Default: "500", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},
 		{Name: "restarts", Kind: Integer, Default: "5", Min: 0, Max: 1000, Doc: "additional random starts of L-BFGS for non-convex objectives; the best training objective is kept"},
 	}
 }
 
-// beta scales Δ against the scores; the paper has no such factor.
+// beta is the factor of Δ relative to the scores. The paper has no such factor.
 var beta = Hyperparameter{
 	Name: "beta", Kind: Number, Default: "1", Min: leastPositive, Max: 500,
 	Doc: "scale of the loss Δ against the scores",
@@ -147,18 +146,18 @@ func newExpLoss() *Method {
 	})
 }
 
-// ofDelta is f of equation 5.
+// ofDelta is the function f of equation 5.
 var ofDelta = Hyperparameter{
 	Name: "f", Kind: Choice, Default: "exp", Choices: []string{"exp", "identity"},
 	Doc: "function f in the log of the expected f(Δ)",
 }
 
-// logRank completes a method whose loss is made from the shared configuration.
+// logRank completes a method. newLoss makes its loss from the options that all objectives share.
 func logRank(m Method, c Hyperparameter, newLoss func(logrank.Options) loss.Loss) *Method {
 	return logRankBy(m, c, func(_ *Problem, l logrank.Options) loss.Loss { return newLoss(l) })
 }
 
-// logRankBy is logRank for a loss that has hyperparameters of its own.
+// logRankBy does what logRank does, for a loss with hyperparameters of its own.
 func logRankBy(m Method, c Hyperparameter, newLoss func(*Problem, logrank.Options) loss.Loss) *Method {
 	return gradientMethod(m, c, nil, func(p *Problem) (loss.Loss, error) {
 		config, err := logRankConfig(p)
@@ -169,7 +168,7 @@ func logRankBy(m Method, c Hyperparameter, newLoss func(*Problem, logrank.Option
 	})
 }
 
-// logRankConfig reads the shared configuration from a problem's values.
+// logRankConfig reads the options that all objectives share.
 func logRankConfig(p *Problem) (logrank.Options, error) {
 	m, v := p.Values.method, p.Values
 	form, err := logrank.ParseForm(v.Text("form"))
@@ -204,8 +203,8 @@ func logRankConfig(p *Problem) (logrank.Options, error) {
 	return config, err
 }
 
-// logRankGain returns the training measure as the gain of a law. MLE has none of
-// its own; its walks, where they start at levels of Δ, go by average precision.
+// logRankGain returns the training measure as the gain of a law. MLE optimises no measure, and gets average
+// precision. Its walks use it if they start at levels of Δ.
 func logRankGain(m *Method, p *Problem) (measure.Additive, error) {
 	training := p.Measure
 	if !m.UsesMeasure {
@@ -220,14 +219,13 @@ func logRankGain(m *Method, p *Problem) (measure.Additive, error) {
 	return training.(measure.Additive), nil
 }
 
-// combinedMeasures are the measures of LogRank's three losses, and the hyperparameters that
-// hold their weights.
+// combinedMeasures lists the measures of Combined, and the hyperparameters of their weights.
 var combinedMeasures = []struct{ weight, measure, title string }{
 	{"auc", "auc", "AUC"}, {"map", "map", "average precision"}, {"ndcg", "ndcg@10", "NDCG@10"},
 }
 
-// combinedObjectives are the losses used with each of these measures, and the hyperparameters of
-// their weights.
+// combinedObjectives lists the objectives that Combined uses with each measure, and the hyperparameters of their
+// weights.
 var combinedObjectives = []struct {
 	weight, standard string
 	objective        logrank.Objective
@@ -236,7 +234,7 @@ var combinedObjectives = []struct {
 	{"convexloss", "1", logrank.TermConvexLoss, "ConvexLoss"}, {"expgain", "0", logrank.TermExpGain, "ExpGain"}, {"expected_loss", "0", logrank.TermL2, "L2"},
 }
 
-// mleWeight is the hyperparameter of MLE's weight among them.
+// mleWeight is the hyperparameter of the weight of MLE in Combined.
 const mleWeight = "mle"
 
 func newCombined() *Method {
@@ -270,9 +268,9 @@ func newCombined() *Method {
 	})
 }
 
-// combinedTerms reads the weights: a loss for a measure has the product of theirs. Measures
-// follow the convention of the problem, that of Select, which is LETOR 3.0's where the paper is
-// reproduced.
+// combinedTerms returns the terms of Combined. The weight of a term is the weight of its objective times the weight
+// of its measure. The measures follow the convention of Select. In reproductions of the paper this is LETOR 3.0's
+// convention.
 func combinedTerms(p *Problem) ([]logrank.Term, error) {
 	convention := measure.ConventionOf(measure.ForTraining(p.Select))
 	terms := []logrank.Term{{Weight: p.Values.Number(mleWeight)}}
@@ -290,10 +288,9 @@ func combinedTerms(p *Problem) ([]logrank.Term, error) {
 	return terms, nil
 }
 
-// LogRankOf returns what a model trained by one of LogRank's methods was trained with; ok
-// is false for other models. With the model's seed, and a query's id, it is all that
-// decides which rankings the sampled form draws. It returns an error for hyperparameters
-// that the method does not have.
+// LogRankOf returns the options that one of LogRank's methods trained a model with. ok is false for models of other
+// methods. The options, the model's seed and the content of a query determine which rankings the sampled form draws.
+// LogRankOf returns an error if the model has hyperparameters that the method does not have.
 func LogRankOf(m *model.Model) (config logrank.Options, ok bool, err error) {
 	i := slices.IndexFunc(List(), func(known *Method) bool { return known.Name == m.Method && known.isLogRank() })
 	if i < 0 {
@@ -330,13 +327,13 @@ func LogRankOf(m *model.Model) (config logrank.Options, ok bool, err error) {
 	return config, err == nil, err
 }
 
-// isLogRank reports whether a method has the options of LogRank's sampler.
+// isLogRank reports whether a method has the hyperparameters of LogRank's sampler.
 func (m *Method) isLogRank() bool {
 	_, err := m.hyperparameter("sampler")
 	return err == nil
 }
 
-// settingText is a hyperparameter of a model as Values reads it.
+// settingText returns the value of a model's hyperparameter as text for Method.Values.
 func settingText(v any) string {
 	if f, ok := v.(float64); ok {
 		return strconv.FormatFloat(f, 'f', -1, 64)

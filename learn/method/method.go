@@ -1,8 +1,8 @@
-// Package method is the registry of learning methods: each a loss, a scorer and
-// an optimiser under one name, with its hyperparameters and its source.
+// Package method is the registry of learning methods. A method combines a loss, a scorer and an optimiser under one
+// name, with its hyperparameters and its source.
 //
-// Start reading at [Method] and at registry.go; [Method.Train] learns a model. The package
-// must not depend on files, folds or tables.
+// Start reading at [Method] and at registry.go. [Method.Train] learns a model. The package must not depend on files,
+// folds or tables.
 package method
 
 import (
@@ -19,48 +19,45 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// Method is a way to learn a ranking function. Methods are immutable and safe
-// for concurrent use.
+// Method is a learning method. Methods are immutable and safe for concurrent use.
 type Method struct {
-	Name            string // on the command line
-	Title           string // in tables
+	Name            string // for the command line
+	Title           string // for tables
 	Summary         string // one sentence
-	Source          string // paper, section, equation
-	UsesMeasure     bool   // it optimises a training measure that the user chooses
-	DefaultMeasure  string // if UsesMeasure
+	Source          string // paper, with section or equation
+	UsesMeasure     bool   // the method optimises a measure that the user chooses
+	DefaultMeasure  string // default of that measure
 	Hyperparameters []Hyperparameter
 
-	takes measureClass // as training measures
-	pairs bool         // its default scorer is the pair network
+	takes measureClass // the class of training measures that it accepts
+	pairs bool         // the default scorer is the pair network
 
-	whole bool // it takes all features at once, not query by query
+	whole bool // the method reads all features at once, not query by query
 
-	// penalty, if not nil, returns the c of the penalty ‖w‖²/c that belongs to the loss. By
-	// default it is C.
+	// penalty, if not nil, returns the c of the penalty ‖w‖²/c. By default c is the hyperparameter C.
 	penalty func(p *Problem) float64
 
-	// onTrees is the method as it grows trees, with other hyperparameters; nil if it does not.
+	// onTrees is the method for trees, with other hyperparameters. It is nil if the method cannot train trees.
 	onTrees *Method
 
-	// scorers, if not nil, are the only ones that it can train, its default first.
+	// scorers, if not nil, lists the kinds of scorers that the method can train, the default first.
 	scorers []string
 
-	// plan returns the loss, nil if scores have none, and the learner for a settled problem.
+	// plan returns the loss and the learner for a settled problem. The loss is nil if the learner takes none.
 	plan func(m *Method, p *Problem) (loss.Loss, train.Learner, error)
 }
 
-// Problem is a training by a method: the settings of the method and, in train.Problem, all
-// else. Only Data is necessary, and Measure where the method uses one (see
+// Problem is a training by a method. Only Data is required, and Measure if the method uses one (see
 // [Method.CheckMeasure]). The method sets Loss, Learner, Method, Settings and Identity.
 type Problem struct {
 	train.Problem
 
-	Values Values // the hyperparameters; the zero value: the defaults
-	Scorer string // one of the method's Scorers; empty means the first
+	Values Values // hyperparameters; the zero value means the defaults
+	Scorer string // one of the method's Scorers; empty means the first one
 
-	// Refit relearns the leaf values of Initial and adds no trees. Decay is the share of the old
-	// values that is kept, from 0 to 1. Without Refit, training keeps the monotone, categorical
-	// and interactions of Initial, and Values may add to them.
+	// Refit learns new leaf values for the trees of Initial and adds no trees. Decay is the weight of the old values,
+	// from 0 to 1. Without Refit, training keeps the hyperparameters monotone, categorical and interactions of
+	// Initial, and Values may add features to them.
 	Refit bool
 	Decay float64
 
@@ -70,12 +67,12 @@ type Problem struct {
 // Iteration is the progress of training.
 type Iteration = train.Iteration
 
-// ProblemError is the error of a problem from which a method cannot learn: the data, the
-// settings, the training measure or the checkpoint do not fit.
+// ProblemError is the error of an invalid problem: its data, settings, training measure and checkpoint do not fit
+// together.
 type ProblemError = train.ProblemError
 
-// CheckMeasure returns a *ProblemError if the method cannot optimise the measure.
-// A method that has no training measure accepts any, nil included.
+// CheckMeasure returns a *ProblemError if the method cannot optimise the measure. Methods without a training measure
+// accept any measure, and nil.
 func (m *Method) CheckMeasure(training measure.Measure) error {
 	if !m.UsesMeasure {
 		return nil
@@ -92,8 +89,7 @@ func (m *Method) CheckMeasure(training measure.Measure) error {
 	return nil
 }
 
-// Measures returns examples of the training measures that a method accepts, nil
-// if it uses none.
+// Measures returns examples of training measures that the method accepts. It returns nil if the method uses none.
 func (m *Method) Measures() []string {
 	if !m.UsesMeasure {
 		return nil
@@ -101,9 +97,9 @@ func (m *Method) Measures() []string {
 	return slices.Clone(trainingMeasures[m.takes].examples)
 }
 
-// Train learns a model. The result is a function of the problem alone: the same bytes for
-// any number of workers, with or without interruptions and checkpoints. An error is a
-// *ProblemError if the problem is at fault, and wraps ctx's if that ended the training.
+// Train learns a model. The model is a function of the problem alone: it has the same bytes for any number of
+// workers, and with or without interruptions. The error is a *ProblemError if the problem is at fault. It wraps ctx's
+// error if ctx ended the training.
 func (m *Method) Train(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	defer dataset.GuardFaults(&err)()
 	whole, err := m.Problem(p)
@@ -116,8 +112,7 @@ func (m *Method) Train(ctx context.Context, p *Problem) (trained *model.Model, e
 	return trained, nil
 }
 
-// Problem returns the method's loss and learner with the data of p as a problem for
-// package train, settled.
+// Problem returns p as a settled problem for package train, with the method's loss and learner.
 func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	m, err := m.For(p.Scorer)
 	if err != nil {
@@ -165,8 +160,8 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	return t, nil
 }
 
-// Streams reports whether the method, with these hyperparameters, learns from data that are larger than memory, which it
-// reads query by query.
+// Streams reports whether the method, with the given hyperparameters, reads the data query by query. Then it can
+// learn from data larger than memory.
 func (m *Method) Streams(v Values) bool {
 	if _, err := m.hyperparameter("splits"); err == nil {
 		return v.Text("splits") != "exact" && v.Text("boosting") == "gradient"
@@ -174,7 +169,7 @@ func (m *Method) Streams(v Values) bool {
 	return !m.whole
 }
 
-// identity names the method, what it optimises and its settings, as words NAME=VALUE.
+// identity names the method, its measure and its hyperparameters, as words NAME=VALUE.
 func (p *Problem) identity(m *Method) string {
 	words := "method=" + m.Name
 	if m.UsesMeasure {
@@ -183,8 +178,8 @@ func (p *Problem) identity(m *Method) string {
 	return fmt.Sprintf("%s scorer=%s %s", words, scorerKind(m, p), p.Values)
 }
 
-// Lookup returns the method of that name. The error for an unknown one, a *ProblemError, says
-// what is near or, if nothing is, lists the known ones.
+// Lookup returns the method of the given name. An unknown name is a *ProblemError, which suggests similar names or
+// lists the known ones.
 func Lookup(name string) (*Method, error) {
 	for _, m := range registry {
 		if m.Name == name {
@@ -201,10 +196,10 @@ func List() []*Method { return registry }
 type measureClass int
 
 const (
-	additive  measureClass = iota // sums over relevant documents
-	anyOne                        // any that package measure can compute
-	anyNDCG                       // with or without a cutoff
-	wholeNDCG                     // the gain and discount are the convention's, without a cutoff
+	additive  measureClass = iota // sum over relevant documents
+	anyOne                        // any measure of package measure
+	anyNDCG                       // NDCG with or without a cutoff
+	wholeNDCG                     // NDCG without a cutoff
 )
 
 var trainingMeasures = [...]struct {
@@ -221,10 +216,9 @@ var trainingMeasures = [...]struct {
 	wholeNDCG: {func(m measure.Measure) bool { return measure.Family(m) == "ndcg" && measure.CutoffOf(m) == 0 }, "ndcg, of whole lists", []string{"ndcg"}},
 }
 
-// Weighs returns which weights of the training data the method uses with its default
-// hyperparameters and scorer. Most methods use weights of queries; PRank, which learns from
-// single documents in an order of its own, does not. Losses over documents and pairs use weights
-// of documents.
+// Weighs returns the kinds of weights that the method uses with its default hyperparameters and scorer. Most methods
+// use weights of queries. PRank does not, because it learns from single documents in random order. Losses over
+// documents and pairs also use weights of documents.
 func (m *Method) Weighs() train.Weighs {
 	p := &Problem{Problem: train.Problem{Data: twoGrades()}}
 	if m.UsesMeasure {
@@ -237,7 +231,7 @@ func (m *Method) Weighs() train.Weighs {
 	return whole.Weighs()
 }
 
-// twoGrades are data that every method can be asked about.
+// twoGrades returns a data set from which every method can learn.
 func twoGrades() *dataset.Dataset {
 	var b dataset.Builder
 	if err := b.Add("1", []float64{1, 0, 0}, []float32{1, 0, 0}, nil); err != nil {
@@ -246,7 +240,7 @@ func twoGrades() *dataset.Dataset {
 	return b.Dataset()
 }
 
-// explainWeights adds to the error of weights that are not taken the methods that take them.
+// explainWeights adds to a *train.WeightsRefused the names of the methods that use such weights.
 func explainWeights(err error) error {
 	refused, ok := errors.AsType[*train.WeightsRefused](err)
 	if !ok {

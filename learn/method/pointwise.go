@@ -15,14 +15,13 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// newRegression makes ridge regression of the grades, in closed form: the w that
-// minimises
+// newRegression returns ridge regression of the grades, in closed form. It minimises over w and b
 //
 //	Σ_qi v_qi (ψ(l_qi) − b − w·x_qi)² + ‖w‖²/C
 //
-// The weight v is that of the document times that of its query; with mean, it is divided by the
-// sum of the documents' weights in the query. The intercept b has its best value for all queries
-// together or for each query. It changes no ranking and has no penalty.
+// The weight v is the weight of the document times the weight of its query. With mean, v is divided by the sum of the
+// documents' weights in the query. The intercept b is one number for all queries, or one number for each query. It
+// does not change rankings and has no penalty.
 func newRegression() *Method {
 	return &Method{
 		Name:    "regression",
@@ -40,16 +39,15 @@ func newRegression() *Method {
 	}
 }
 
-// gridRegression: squared errors weigh more than the losses of other methods, so
-// that the best C is smaller.
+// gridRegression has smaller values than other grids of C, because squared errors are larger than other losses.
 var gridRegression = []string{"1e-05", "0.0001", "0.001", "0.01", "0.1", "1"}
 
-// ridge is the learner.
+// ridge is the learner of newRegression.
 type ridge struct {
 	c        float64
 	mapping  loss.Mapping
-	perQuery bool // an intercept for each query
-	mean     bool // every query counts the same
+	perQuery bool // with an intercept for each query
+	mean     bool // every query has the same weight
 }
 
 func planRegression(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
@@ -91,7 +89,7 @@ func (r ridge) Learn(ctx context.Context, t *train.Task) (*train.Learned, error)
 	return &train.Learned{Scorer: scorer.Linear{Features: d.Features}, Params: w, Training: training, Used: len(d.Queries)}, nil
 }
 
-// add adds the documents of a query; weight multiplies their own.
+// add adds the documents of a query. weight is a factor of the documents' own weights.
 func (r ridge) add(e *optimize.LeastSquares, q *dataset.Query, weight float64) {
 	common := weight
 	for i, grade := range q.Grades {
@@ -105,14 +103,13 @@ func (r ridge) add(e *optimize.LeastSquares, q *dataset.Query, weight float64) {
 // Streams implements train.Streamer.
 func (ridge) Streams() bool { return true }
 
-// Memory implements train.Estimator: it grows with the square of the number of features.
+// Memory implements train.Estimator. It is quadratic in the number of features.
 func (ridge) Memory(p *train.Problem) float64 { return optimize.LeastSquaresBytes(p.Inputs()) }
 
 // Weighs implements train.Weigher.
 func (ridge) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true, Documents: true} }
 
-// totalOf returns the sum of the weights of a query's documents: their number unless they have
-// others.
+// totalOf returns the sum of the weights of a query's documents. By default a document has weight 1.
 func totalOf(q *dataset.Query) float64 {
 	if q.Weights() == nil {
 		return float64(q.Len())
@@ -124,8 +121,7 @@ func totalOf(q *dataset.Query) float64 {
 	return total
 }
 
-// newMcRank learns the grades' probabilities with linear functions, or with trees as the paper
-// does.
+// newMcRank returns McRank with linear classifiers. On trees it is newMcRankOnTrees, as in the paper.
 func newMcRank() *Method {
 	return &Method{
 		Name:    "mcrank",
@@ -135,9 +131,9 @@ func newMcRank() *Method {
 		onTrees: newMcRankOnTrees(),
 		Hyperparameters: []Hyperparameter{
 			regularization("0.1", gridMcRank),
-			{Name: "classes", Kind: Choice, Default: "nominal", Choices: []string{"nominal", "ordinal"}, Doc: "classes are grades (nominal), or grades of at least a value (ordinal)"},
+			{Name: "classes", Kind: Choice, Default: "nominal", Choices: []string{"nominal", "ordinal"}, Doc: "predict the probability of each grade (nominal), or of at least each grade (ordinal)"},
 			mappingParameter(),
-			{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "stop L-BFGS when the objective is certified to be this close to the minimum, relatively"},
+			{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "certified relative gap to the minimum at which L-BFGS stops"},
 			{Name: "iterations", Kind: Integer, Default: "2000", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},
 		},
 		scorers: []string{"classes", treeScorer},
@@ -154,8 +150,8 @@ func newMcRank() *Method {
 	}
 }
 
-// newMcRankOnTrees grows a sum of trees for each grade but the lowest. It is the ordinal
-// classification, which the paper finds at least as good as the nominal one.
+// newMcRankOnTrees returns McRank with a sum of trees for each grade except the lowest. This is ordinal
+// classification. The paper finds it at least as good as nominal classification.
 func newMcRankOnTrees() *Method {
 	return &Method{
 		Name:            "mcrank",
@@ -175,7 +171,7 @@ func newMcRankOnTrees() *Method {
 	}
 }
 
-// gridMcRank: each document counts by itself, as in a regression.
+// gridMcRank is the grid of C for McRank. The loss is a sum over documents, as in a regression.
 var gridMcRank = []string{"1e-4", "1e-3", "1e-2", "1e-1", "1", "10", "100"}
 
 func newPRank() *Method {
@@ -196,7 +192,7 @@ func newPRank() *Method {
 	}
 }
 
-// pranking is the learner. It ranks by w·x, which the thresholds divide into grades.
+// pranking is the learner of PRank. It ranks by w·x, and the thresholds divide w·x into grades.
 type pranking struct {
 	epochs  int
 	average bool
@@ -240,16 +236,16 @@ func (r pranking) Learn(ctx context.Context, t *train.Task) (*train.Learned, err
 
 // Memory implements train.Estimator.
 func (pranking) Memory(p *train.Problem) float64 {
-	const document = 3 * 8 // its place in the order, and its level, which is found by another
+	const document = 3 * 8 // its place in the order, its level, and another copy of the level while levels are computed
 	return float64(document * float64(p.Data.Docs()))
 }
 
-// perceptron is PRank's state. A document of w·x has the lowest grade whose threshold is
-// above that; the highest grade has none.
+// perceptron is the state of PRank. The predicted grade of a document is the lowest grade whose threshold exceeds
+// w·x. The highest grade has no threshold.
 type perceptron struct {
 	x        []float32
 	features int
-	level    []int // of each document, among the grades
+	level    []int // index of each document's grade among the grades
 	w        []float64
 	b        []float64 // thresholds, which never decrease (the paper's Lemma 1)
 
@@ -265,8 +261,7 @@ func newPerceptron(d *dataset.Dataset, level []int, levels int) *perceptron {
 	}
 }
 
-// epoch visits the documents in order and returns the sum of |predicted − true| over them,
-// in levels, before each update.
+// epoch visits the documents in order. It returns the sum of |predicted − true|, in levels, each before the update.
 func (p *perceptron) epoch(ctx context.Context, order []int) (wrong int, err error) {
 	for n, i := range order {
 		if n%4096 == 0 {
@@ -279,7 +274,7 @@ func (p *perceptron) epoch(ctx context.Context, order []int) (wrong int, err err
 	return wrong, nil
 }
 
-// visit learns from a document and returns by how many levels it was mistaken.
+// visit updates the state by a document. It returns |predicted − true| before the update, in levels.
 func (p *perceptron) visit(x []float32, level int) int {
 	var score [1]float64
 	scorer.Linear{Features: p.features}.Score(score[:], p.w, x, nil)
@@ -292,10 +287,10 @@ func (p *perceptron) visit(x []float32, level int) int {
 	if predicted != level {
 		for r, b := range p.b {
 			switch {
-			case r >= level && s >= b: // the threshold should be above
+			case r >= level && s >= b: // the threshold should be above s
 				p.b[r]++
 				step--
-			case r < level && s <= b: // it should not
+			case r < level && s <= b: // the threshold should be below s
 				p.b[r]--
 				step++
 			}
@@ -312,7 +307,7 @@ func (p *perceptron) visit(x []float32, level int) int {
 	return max(predicted-level, level-predicted)
 }
 
-// weights returns a copy of the weights, or their mean.
+// weights returns a copy of the weights, or their mean over all documents seen.
 func (p *perceptron) weights(average bool) []float64 {
 	w := slices.Clone(p.w)
 	if average {

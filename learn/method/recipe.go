@@ -14,18 +14,17 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// AutoThreshold is the threshold that fits the data.
+// AutoThreshold asks for the relevance threshold that fits the data.
 const AutoThreshold = "auto"
 
-// selectBy is the measure of validation data for methods without a training measure.
+// selectBy is the validation measure for methods without a training measure.
 const selectBy = "map"
 
-// Recipe describes a training in words, as the flags of "listwise train" with the same names.
-// [DefaultRecipe] has their defaults. The command line and Python train the same model from the
-// same recipe.
+// Recipe describes a training in words, like the flags of "listwise train" with the same names. [DefaultRecipe]
+// returns the defaults of the flags. The command line and Python train the same model from the same recipe.
 type Recipe struct {
-	Scorer     string // empty: the method's default
-	Measure    string // empty: the method's own
+	Scorer     string // empty means the method's default
+	Measure    string // empty means the method's default
 	Convention string
 	Threshold  string
 	Normalize  string
@@ -35,7 +34,7 @@ type Recipe struct {
 	Seed       uint64
 }
 
-// DefaultRecipe returns the defaults.
+// DefaultRecipe returns the recipe of "listwise train" without flags.
 func DefaultRecipe() Recipe {
 	return Recipe{
 		Convention: measure.Standard.Name(), Threshold: AutoThreshold, Normalize: dataset.NoNormalization.String(), Views: dataset.RawView.String(),
@@ -43,7 +42,7 @@ func DefaultRecipe() Recipe {
 	}
 }
 
-// OptionError is the error of an option's value. Its text begins with the option's name.
+// OptionError is the error of an invalid option. Its text begins with the option's name.
 type OptionError struct{ err error }
 
 // Error implements error.
@@ -56,7 +55,7 @@ func optionErrorf(format string, args ...any) error {
 	return &OptionError{fmt.Errorf(format, args...)}
 }
 
-// Lookup returns the method of a name as it trains the scorer.
+// Lookup returns the method of the given name for the recipe's scorer. Unknown names are an *OptionError.
 func (r *Recipe) Lookup(name string) (*Method, error) {
 	m, err := Lookup(name)
 	if err != nil {
@@ -65,7 +64,7 @@ func (r *Recipe) Lookup(name string) (*Method, error) {
 	return ForScorer(m, r.Scorer)
 }
 
-// ForScorer returns a method as it trains a kind of scorer, empty for its default.
+// ForScorer returns a method for a kind of scorer. An empty scorer means the method's default.
 func ForScorer(m *Method, scorer string) (*Method, error) {
 	of, err := m.For(scorer)
 	if err != nil {
@@ -74,7 +73,7 @@ func ForScorer(m *Method, scorer string) (*Method, error) {
 	return of, nil
 }
 
-// ParseConvention returns the convention, with the threshold if one is given.
+// ParseConvention returns the convention with the given threshold. The threshold auto keeps the convention's own.
 func ParseConvention(name, threshold string) (measure.Convention, error) {
 	c, err := measure.ParseConvention(name)
 	if err != nil {
@@ -102,8 +101,8 @@ func ParseThreshold(text string) (float64, error) {
 	return v, nil
 }
 
-// OneMeasure parses the value of an option that names a single measure, under the
-// convention asked for.
+// OneMeasure parses the name of one measure, under the recipe's convention and threshold. option is the name of the
+// option for error messages.
 func (r *Recipe) OneMeasure(option, name string) (measure.Measure, error) {
 	c, err := ParseConvention(r.Convention, r.Threshold)
 	if err != nil {
@@ -126,7 +125,7 @@ func (r *Recipe) TrainingMeasure(m *Method) (measure.Measure, error) {
 		return nil, err
 	}
 	if !m.UsesMeasure {
-		return nil, nil // a measure that exists and changes nothing
+		return nil, nil // r.Measure is valid but has no effect
 	}
 	if err := m.CheckMeasure(training); err != nil {
 		return nil, optionErrorf("measure: %w", err)
@@ -134,7 +133,7 @@ func (r *Recipe) TrainingMeasure(m *Method) (measure.Measure, error) {
 	return training, nil
 }
 
-// Normalization returns how features are rescaled per query.
+// Normalization returns the normalization of features per query.
 func (r *Recipe) Normalization() (dataset.Normalization, error) {
 	n, err := dataset.ParseNormalization(r.Normalize)
 	if err != nil {
@@ -143,7 +142,7 @@ func (r *Recipe) Normalization() (dataset.Normalization, error) {
 	return n, nil
 }
 
-// ParseViews returns the views asked for, nil for the raw features alone.
+// ParseViews returns the recipe's views, nil for the raw features alone.
 func (r *Recipe) ParseViews() (dataset.Views, error) {
 	v, err := dataset.ParseViews(r.Views)
 	if err != nil {
@@ -152,10 +151,10 @@ func (r *Recipe) ParseViews() (dataset.Views, error) {
 	return v, nil
 }
 
-// learnedFills are the values of Missing for which a number is learned for each feature.
+// learnedFills are the values of Missing that fill missing values with a number learned for each feature.
 var learnedFills = []string{"mean", "median"}
 
-// ReadMissing returns how data are read. Values that a learned number replaces are kept until
+// ReadMissing returns how missing values are treated when data are read. With learnedFills they are kept until
 // training.
 func (r *Recipe) ReadMissing() (dataset.Missing, error) {
 	if slices.Contains(learnedFills, r.Missing) {
@@ -168,7 +167,8 @@ func (r *Recipe) ReadMissing() (dataset.Missing, error) {
 	return m, nil
 }
 
-// Transforms returns the steps asked for, that for what is missing first.
+// Transforms returns the recipe's transforms. If Missing is one of learnedFills, the first transform fills missing
+// values.
 func (r *Recipe) Transforms() ([]transform.Spec, error) {
 	var specs []transform.Spec
 	if slices.Contains(learnedFills, r.Missing) {
@@ -188,8 +188,8 @@ func (r *Recipe) Transforms() ([]transform.Spec, error) {
 	return specs, nil
 }
 
-// Problem returns the method of a name and, with some settings, its problem. [Problem.Settle]
-// adds the data.
+// Problem returns the method of the given name and its problem with the settings in set. The problem has no data yet:
+// [Problem.Settle] adds them.
 func (r *Recipe) Problem(name string, set map[string]string) (*Method, *Problem, error) {
 	m, err := r.Lookup(name)
 	if err != nil {
@@ -226,9 +226,9 @@ func (r *Recipe) Problem(name string, set map[string]string) (*Method, *Problem,
 	return m, p, err
 }
 
-// Settle adds the data, and validation data or nil, to a problem and sets the relevance threshold
-// of its measures. It returns a sentence for the user if the threshold is not the convention's
-// own, else "".
+// Settle adds the training data and the validation data, which may be nil, to a problem. It sets the relevance
+// threshold of the problem's measures. note is a sentence for the user if the threshold differs from the
+// convention's, and "" otherwise.
 func (p *Problem) Settle(data, valid *dataset.Dataset) (note string) {
 	p.Data, p.Valid = data, valid
 	sets := []*dataset.Dataset{data}
@@ -240,8 +240,8 @@ func (p *Problem) Settle(data, valid *dataset.Dataset) (note string) {
 	return note
 }
 
-// Relevance returns the convention with the threshold for all data sets together. It adds a
-// sentence for the user if the data have changed the threshold.
+// Relevance returns the convention with the threshold for all data sets together. note is a sentence for the user if
+// the threshold differs from that of c, and "" otherwise.
 func Relevance(c measure.Convention, sets ...*dataset.Dataset) (settled measure.Convention, note string) {
 	settled = c.For(sets...)
 	if t := settled.Threshold(); t != c.Threshold() {
@@ -250,8 +250,8 @@ func Relevance(c measure.Convention, sets ...*dataset.Dataset) (settled measure.
 	return settled, note
 }
 
-// CommonQueries returns a sentence for the user if validation or test data, of that name, share queries
-// with other data, "" if they do not.
+// CommonQueries returns a warning for the user if d and of have queries in common, and "" otherwise. name and ofName
+// name the data sets in the warning.
 func CommonQueries(name string, d *dataset.Dataset, ofName string, of *dataset.Dataset) string {
 	n := d.CommonQueries(of)
 	if n == 0 {

@@ -1,7 +1,7 @@
 package method
 
-// registry lists every method in the order of the help text. A new method is a constructor,
-// in the file of its family or its own, and a line here.
+// registry lists the methods in the order of the help text. To add a method, write a constructor, in the file of its
+// family or in a new file, and add a line here.
 var registry = []*Method{
 	newMLE(),
 	newExpGain(),

@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// The kinds of scorers, by their names in model files.
+// Kinds of scorers, by their names in model files.
 const (
 	linearScorer  = "linear"
 	networkScorer = "net"
@@ -17,27 +17,26 @@ const (
 	treeScorer    = "trees"
 )
 
-// architecture is a kind of scorer that methods with a loss on scores can train.
+// architecture is a kind of scorer that any method with a loss on scores can train.
 type architecture struct {
 	kind string
 
-	// of returns the architecture with the hyperparameters' values.
+	// of returns the architecture for the values of the hyperparameters.
 	of func(Values) (train.Architecture, error)
 
-	// pairs: it is for the methods only whose default it is (Method.pairs).
+	// pairs restricts the kind to the methods whose default it is (Method.pairs).
 	pairs bool
 }
 
-// architectures lists them, the default first: a new one is a file in package scorer and
-// a line here.
+// architectures lists the kinds, the default first. To add a kind, write its scorer in package scorer and add a line
+// here.
 var architectures = []architecture{
 	{kind: linearScorer, of: func(Values) (train.Architecture, error) { return train.Linear, nil }},
 	{kind: networkScorer, of: network},
 	{kind: pairScorer, of: pairNetwork, pairs: true},
 }
 
-// Scorers returns the kinds of scorers that the method can train, its default
-// first.
+// Scorers returns the kinds of scorers that the method can train, its default first.
 func (m *Method) Scorers() []string {
 	if m.scorers != nil {
 		return slices.Clone(m.scorers)
@@ -57,9 +56,9 @@ func (m *Method) Scorers() []string {
 	return kinds
 }
 
-// For returns the method as it trains a kind of scorer, the empty string its default. For trees,
-// most methods have other hyperparameters: the loss's own and the trees'. Otherwise it is the
-// method itself. It is a *ProblemError if the method cannot train a scorer of that kind.
+// For returns the method for a kind of scorer. An empty kind means the default. For trees, most methods have other
+// hyperparameters: those of the loss and those of trees. For other kinds, For returns the method itself. A kind that
+// the method cannot train is a *ProblemError.
 func (m *Method) For(kind string) (*Method, error) {
 	if err := m.CheckScorer(kind); err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func (m *Method) For(kind string) (*Method, error) {
 	return m, nil
 }
 
-// label is the method's name in messages about its hyperparameters.
+// label returns the method's name for messages about its hyperparameters.
 func (m *Method) label() string {
 	if slices.Equal(m.scorers, []string{treeScorer}) {
 		return m.Name + " on trees"
@@ -78,8 +77,7 @@ func (m *Method) label() string {
 	return m.Name
 }
 
-// CheckScorer returns a *ProblemError if the method cannot train a scorer of that kind;
-// the empty string means its default.
+// CheckScorer returns a *ProblemError if the method cannot train the kind of scorer. An empty kind means the default.
 func (m *Method) CheckScorer(kind string) error {
 	if kinds := m.Scorers(); kind != "" && !slices.Contains(kinds, kind) {
 		return train.BadProblem("found the scorer %q, expected %s", kind, strings.Join(kinds, ", "))
@@ -87,7 +85,7 @@ func (m *Method) CheckScorer(kind string) error {
 	return nil
 }
 
-// scorerKind returns the kind of scorer that a problem asks for.
+// scorerKind returns the kind of scorer of a problem.
 func scorerKind(m *Method, p *Problem) string {
 	if p.Scorer == "" {
 		return m.Scorers()[0]
@@ -95,8 +93,7 @@ func scorerKind(m *Method, p *Problem) string {
 	return p.Scorer
 }
 
-// networkParameters are the hyperparameters of networks, and the limit of work, which
-// every method with a loss on scores has.
+// networkParameters returns the hyperparameters of networks, and largestWork, for every method with a loss on scores.
 func networkParameters() []Hyperparameter {
 	return []Hyperparameter{
 		{Name: "hidden", Kind: Integer, Default: "10", Min: 1, Max: 10000, Doc: "number of hidden units (scorers net and pairnet)"},
@@ -111,11 +108,10 @@ var pairHidden = Hyperparameter{
 	Doc: "number of hidden units of the network over document pairs (scorer pairnet)",
 }
 
-// onTrees reports whether trees are to be grown.
+// onTrees reports whether the problem's scorer is trees.
 func (p *Problem) onTrees() bool { return scorerKind(p.Values.method, p) == treeScorer }
 
-// architectureOf returns the scorer's architecture of a problem, whose kind CheckScorer has
-// accepted.
+// architectureOf returns the architecture of a problem's scorer. CheckScorer must have accepted its kind.
 func architectureOf(m *Method, p *Problem) (train.Architecture, error) {
 	kind := scorerKind(m, p)
 	i := slices.IndexFunc(architectures, func(a architecture) bool { return a.kind == kind })

@@ -9,17 +9,17 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// newRankSVM is RankSVM with the field's C,
+// newRankSVM returns RankSVM with the C of the SVM literature. It minimises
 //
 //	½‖w‖² + C·Σ hinge(1 − w·(x_i − x_j))
 //
-// over all pairs of all queries, as in LIBLINEAR's ranking variant and SVM-light's ranking mode.
-// SVM-rank divides its -c by the number of training queries; c_scale=svmrank takes C as this -c.
-// Its default is loss 1. Its loss 2, the share of swapped pairs averaged over the queries, is
-// weights=queries here.
+// over all pairs of all queries, as LIBLINEAR's ranking variant and SVM-light's ranking mode do. SVM-rank divides its
+// -c by the number of training queries. With c_scale=svmrank, C has the meaning of SVM-rank's -c. The default of
+// SVM-rank is loss 1. Loss 2 of SVM-rank, the share of swapped pairs averaged over the queries, corresponds to
+// weights=queries.
 //
-// Other methods here minimise Σ hinge + ‖w‖²/C', where C' = 2C. Descent uses this form, so that
-// its rate does not depend on C.
+// Other methods here minimise Σ hinge + ‖w‖²/C', where C' = 2C. Descent minimises this form, so that its rate does
+// not depend on C.
 func newRankSVM() *Method {
 	m := gradientMethod(Method{
 		Name:    "ranksvm",
@@ -44,8 +44,7 @@ func newRankSVM() *Method {
 	return m
 }
 
-// describe changes what a hyperparameter that many methods share says of itself in
-// this one, and its choices if there are any.
+// describe replaces the help text of a hyperparameter that many methods share and, if there are any, its choices.
 func (m *Method) describe(name, doc string, choices ...string) {
 	h, err := m.hyperparameter(name)
 	if err != nil {
@@ -59,7 +58,7 @@ func (m *Method) describe(name, doc string, choices ...string) {
 
 func rankSVMLoss(p *Problem) (loss.Loss, error) { return rankSVM(p), nil }
 
-// rankSVM is the loss, multiplied by the field's C unless it is for descent.
+// rankSVM returns the loss, multiplied by C except for descent.
 func rankSVM(p *Problem) loss.RankSVM {
 	l := loss.RankSVM{Squared: p.Values.Text("hinge") == "l2", Mean: p.Values.Text("weights") == "queries"}
 	if rankSVMOptimizer(p) != "descent" {
@@ -68,7 +67,7 @@ func rankSVM(p *Problem) loss.RankSVM {
 	return l
 }
 
-// rankSVMPenalty returns the penalty of rankSVM.
+// rankSVMPenalty returns the c of the penalty ‖w‖²/c for the loss of rankSVM.
 func rankSVMPenalty(p *Problem) float64 {
 	if rankSVMOptimizer(p) == "descent" {
 		return train.HalfNorm * fieldC(p)
@@ -76,7 +75,7 @@ func rankSVMPenalty(p *Problem) float64 {
 	return train.HalfNorm
 }
 
-// fieldC is the C of ½‖w‖² + C·Σ.
+// fieldC returns the C of ½‖w‖² + C·Σ hinge.
 func fieldC(p *Problem) float64 {
 	c := p.Values.Number("C")
 	if p.Values.Text("c_scale") == "svmrank" {
@@ -85,7 +84,7 @@ func fieldC(p *Problem) float64 {
 	return c
 }
 
-// rankSVMOptimizer returns the optimiser that a problem asks for.
+// rankSVMOptimizer returns the optimiser of a problem. It resolves auto.
 func rankSVMOptimizer(p *Problem) string {
 	if p.onTrees() {
 		return "descent"
@@ -123,14 +122,13 @@ func planRankSVM(m *Method, p *Problem) (loss.Loss, train.Learner, error) {
 	return l, train.Smoothing{Rounded: rounded, Tolerance: tolerance, Iterations: iterations}, nil
 }
 
-// newSVMmap is the structural support vector machine
+// newSVMmap returns the structural support vector machine, which minimises over N queries
 //
-//	½‖w‖² + (C/N) Σ_q ξ_q,   ξ_q = max_y Δ(y) − w·δφ_q(y),
+//	½‖w‖² + (C/N) Σ_q ξ_q,   ξ_q = max_y Δ(y) − w·δφ_q(y).
 //
-// over N queries, with the C of SVM-map's and SVM-struct's -c and, as their -e, a
-// precision of the mean slack: see slackTolerance. The training measure makes it
-// SVMmap, SVM-NDCG, SVM-MRR or SVM-AUC. For descent the objective is divided by C/N,
-// lest its rate depend on C.
+// C has the meaning of -c in SVM-map and SVM-struct. The tolerance is a precision of the mean slack, like their -e:
+// see slackTolerance. Depending on the training measure, the method is SVMmap, SVM-NDCG, SVM-MRR or SVM-AUC. For
+// descent the objective is divided by C/N, so that the rate does not depend on C.
 func newSVMmap() *Method {
 	m := gradientMethod(Method{
 		Name:           "svmmap",
@@ -145,7 +143,7 @@ func newSVMmap() *Method {
 			threshold(" (grades=binary)"),
 			{Name: "grades", Kind: Choice, Default: "binary", Choices: []string{"binary", "graded"}, Doc: "rankings of relevant against irrelevant documents, or, for ndcg, orders of all documents by their grades"},
 			{Name: "ranks", Kind: Choice, Default: "root", Choices: []string{"root", "log"}, Doc: "weight of rank r in the feature map: root, r^(-1/4), or log, 1/log2(1+r) (grades=graded)"},
-			{Name: "slack", Kind: Choice, Default: "one", Choices: []string{"one", "n"}, Doc: "planes below the sum over queries (one), or below every query's loss (n); the minimum is the same (optimizer=planes)", notOnTrees: true},
+			{Name: "slack", Kind: Choice, Default: "one", Choices: []string{"one", "n"}, Doc: "cutting planes for the sum over queries (one) or for each query's loss (n), with the same minimum (optimizer=planes)", notOnTrees: true},
 		},
 	}, Hyperparameter{
 		Name: "C", Kind: Number, Default: "10", Min: leastPositive, Max: unbounded,
@@ -153,13 +151,13 @@ func newSVMmap() *Method {
 		Doc:  "C of ½‖w‖² + (C/N)·Σ slack over N queries: larger values fit more closely",
 	}, nil, svmMapLoss)
 	m.describe("optimizer", "planes (cutting planes, to the minimum), lbfgs, descent (stochastic gradient descent, keeps the best epoch), or auto: planes for linear scorers, else descent", "auto", "planes", "lbfgs", "descent")
-	m.describe("tolerance", "stop when the mean slack is certified to be this close to the minimum's and the objective too, relatively (planes), or seems so (lbfgs)")
+	m.describe("tolerance", "certified gap to the minimum at which to stop, of the mean slack and, relatively, of the objective (planes); estimated for lbfgs")
 	m.describe("iterations", "limit of iterations of planes and lbfgs")
 	m.plan = planSVMmap
 	return m
 }
 
-// svmMapLoss is the loss, multiplied by C/N unless it is for descent.
+// svmMapLoss returns the loss, multiplied by C/N except for descent.
 func svmMapLoss(p *Problem) (loss.Loss, error) {
 	v, weight := p.Values, 1.0
 	if svmMapOptimizer(p) != "descent" {
@@ -176,13 +174,13 @@ func svmMapLoss(p *Problem) (loss.Loss, error) {
 	return loss.StructuredHinge{Gain: p.Measure.(measure.Additive), Kappa: kappa, Threshold: v.Number("threshold"), Weight: weight}, err
 }
 
-// slackWeight is the C/N of the mean slack. Queries that teach nothing count in N, which is
-// the sum of the queries' weights.
+// slackWeight returns the C/N of the mean slack. N is the sum of the weights of all queries, including queries from
+// which nothing can be learned.
 func slackWeight(p *Problem) float64 {
 	return p.Values.Number("C") / p.Data.TotalQueryWeight()
 }
 
-// svmMapPenalty returns the penalty of svmMapLoss.
+// svmMapPenalty returns the c of the penalty ‖w‖²/c for the loss of svmMapLoss.
 func svmMapPenalty(p *Problem) float64 {
 	if svmMapOptimizer(p) == "descent" {
 		return train.HalfNorm * slackWeight(p)
@@ -190,7 +188,7 @@ func svmMapPenalty(p *Problem) float64 {
 	return train.HalfNorm
 }
 
-// svmMapOptimizer returns the optimiser that a problem asks for.
+// svmMapOptimizer returns the optimiser of a problem. It resolves auto.
 func svmMapOptimizer(p *Problem) string {
 	if p.onTrees() {
 		return "descent"
@@ -205,10 +203,9 @@ func svmMapOptimizer(p *Problem) string {
 	return "descent"
 }
 
-// slackTolerance turns a precision ε of the mean slack into the gap at which optimisers stop,
-// relative to max(1, F). The objective F is at most C, because no slack is above 1 at w = 0. So
-// the gap is at most εC, which is a precision of ε for the mean slack. If F is above 1, the gap
-// is also at most ε times F.
+// slackTolerance converts a precision ε of the mean slack into the gap at which optimisers stop, relative to max(1,
+// F). At the minimum, the objective F is at most C, because no slack exceeds 1 at w = 0. So the gap is at most εC,
+// which is a precision of ε for the mean slack. If F exceeds 1, the gap is also at most ε·F.
 func slackTolerance(p *Problem) float64 {
 	return p.Values.Number("tolerance") * min(1, p.Values.Number("C"))
 }

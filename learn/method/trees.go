@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/learn/tree"
 )
 
-// newLambdaMART is LambdaRank's λ on trees, whose leaves take Newton steps.
+// newLambdaMART returns LambdaMART: boosted trees, fitted to LambdaRank's λ by Newton steps.
 func newLambdaMART() *Method {
 	m := Method{
 		Name:           "lambdamart",
@@ -33,7 +33,7 @@ func newLambdaMART() *Method {
 	})
 }
 
-// newMART is least squares on trees.
+// newMART returns MART: boosted trees with squared error.
 func newMART() *Method {
 	m := Method{
 		Name:            "mart",
@@ -48,8 +48,8 @@ func newMART() *Method {
 	})
 }
 
-// treeMethod completes a method whose loss is boosted with trees. It adds the hyperparameters of
-// trees to the loss's own, which m has.
+// treeMethod completes a method whose loss is trained by boosted trees. m has the hyperparameters of the loss, and
+// treeMethod adds the hyperparameters of trees.
 func treeMethod(m Method, newLoss func(p *Problem) (loss.Loss, error)) *Method {
 	own := slices.DeleteFunc(slices.Clone(m.Hyperparameters), func(h Hyperparameter) bool { return h.notOnTrees })
 	m.Hyperparameters = slices.Concat(treeParameters(), own, []Hyperparameter{largestWork})
@@ -69,11 +69,11 @@ func treeMethod(m Method, newLoss func(p *Problem) (loss.Loss, error)) *Method {
 	return &m
 }
 
-// treeParameters are the hyperparameters of boosted trees.
+// treeParameters returns the hyperparameters of boosted trees.
 func treeParameters() []Hyperparameter {
 	return []Hyperparameter{
 		{Name: "trees", Kind: Integer, Default: "300", Min: 1, Max: 1e6, Doc: "number of trees; with validation data, trees after the best are dropped"},
-		{Name: "leaves", Kind: Integer, Default: "15", Min: 2, Max: 1e6, Grid: []string{"4", "8", "32"}, Doc: "leaves of a tree at most"},
+		{Name: "leaves", Kind: Integer, Default: "15", Min: 2, Max: 1e6, Grid: []string{"4", "8", "32"}, Doc: "maximum number of leaves of a tree"},
 		{Name: "growth", Kind: Choice, Default: "leaf", Choices: []string{"leaf", "depth", "symmetric"}, Grid: []string{"leaf", "symmetric"}, Doc: "grow leaf-wise (largest gain first), level by level (depth), or with one split for a whole level (symmetric)"},
 		{Name: "rate", Kind: Number, Default: "0.05", Min: leastPositive, Max: 1, Doc: "learning rate"},
 		{Name: "fit", Kind: Choice, Default: "auto", Choices: []string{"auto", "newton", "gradient"}, Doc: "newton (leaf values from gradients and second derivatives), gradient (least squares on gradients, with a line search where possible), or auto: newton if the loss has second derivatives"},
@@ -84,17 +84,17 @@ func treeParameters() []Hyperparameter {
 		{Name: "category_smoothing", Kind: Number, Default: "10", Min: 0, Max: 1e9, Needs: "categorical≠" + noColumns, Doc: "smoothing of the gradient statistics by which categories are ordered (categorical)"},
 		{Name: "splits", Kind: Choice, Default: "histogram", Choices: []string{"histogram", "exact"}, Doc: "split between histogram bins, or between any two values (exact, slower)"},
 		{Name: "thresholds", Kind: Choice, Default: "best", Choices: []string{"best", "random"}, Doc: "the best threshold of a feature, or a random one (extremely randomised trees)"},
-		{Name: "leaf_documents", Kind: Integer, Default: "20", Min: 1, Max: 1e9, Doc: "documents of a leaf at least"},
-		{Name: "leaf_curvature", Kind: Number, Default: "1e-3", Min: 0, Max: 1e9, Doc: "sum of second derivatives of a leaf at least"},
+		{Name: "leaf_documents", Kind: Integer, Default: "20", Min: 1, Max: 1e9, Doc: "minimum number of documents in a leaf"},
+		{Name: "leaf_curvature", Kind: Number, Default: "1e-3", Min: 0, Max: 1e9, Doc: "minimum sum of second derivatives in a leaf"},
 		{Name: "l2", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "L2 regularisation of leaf values"},
 		{Name: "l1", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "L1 regularisation of leaf values"},
-		{Name: "least_gain", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "gain of a division at least, in twice the objective's quadratic approximation"},
-		{Name: "monotone", Kind: Signed, Default: noColumns, Doc: "features, numbered from 1, with monotone effect: increasing, or with a minus decreasing"},
+		{Name: "least_gain", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "minimum gain of a split, which is twice the decrease of the objective's quadratic approximation"},
+		{Name: "monotone", Kind: Signed, Default: noColumns, Doc: "features, numbered from 1, with an increasing effect, or with a minus sign a decreasing one"},
 		{Name: "interactions", Kind: Groups, Default: noColumns, Doc: "groups of features, numbered from 1, that may interact (occur on one path of a tree)"},
 		{Name: "query_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Grid: []string{"0.6"}, Doc: "fraction of the queries sampled for each tree"},
 		{Name: "document_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "fraction of the documents of these queries sampled for each tree"},
-		{Name: "goss_top", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "fraction of the documents with the largest gradients, which are always used (GOSS)"},
-		{Name: "goss_rest", Kind: Number, Default: "0", Min: 0, Max: 1, Doc: "fraction of the documents sampled from the others (GOSS)"},
+		{Name: "goss_top", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "fraction of the documents that are always used, by largest gradients (GOSS)"},
+		{Name: "goss_rest", Kind: Number, Default: "0", Min: 0, Max: 1, Doc: "fraction of the documents that are sampled from the remaining ones (GOSS)"},
 		{Name: "feature_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Grid: []string{"0.3", "1"}, Doc: "fraction of the features sampled for each tree"},
 		{Name: "boosting", Kind: Choice, Default: "gradient", Choices: []string{"gradient", "dart", "forest"}, Doc: "gradient boosting, DART, or random forest (trees on bootstrap samples of the queries, averaged, with rate 1)"},
 		{Name: "dropout", Kind: Number, Default: "0.1", Min: leastPositive, Max: 1, Needs: "boosting=dart", Doc: "dropout rate: probability to drop a tree (boosting=dart)"},
@@ -106,12 +106,12 @@ func treeParameters() []Hyperparameter {
 	}
 }
 
-// onValues are the hyperparameters of trees that the values of leaves depend on, or that a refit
-// refuses for a reason of its own.
+// onValues lists the hyperparameters of trees that affect leaf values, or that a refit refuses with an error of its
+// own.
 var onValues = []string{"rate", "fit", "l1", "l2", "boosting", "bag", "monotone"}
 
-// checkShape returns an error for a refit with a hyperparameter of how trees are grown: none are, so
-// that it would have no effect.
+// checkShape returns a *ProblemError if a refit has a hyperparameter that affects only how trees are grown. A refit
+// grows no trees, so the hyperparameter would have no effect.
 func (p *Problem) checkShape() error {
 	if !p.Refit {
 		return nil
@@ -124,7 +124,7 @@ func (p *Problem) checkShape() error {
 	return nil
 }
 
-// trees returns the learner with the hyperparameters' values.
+// trees returns the learner for a problem's hyperparameters.
 func trees(p *Problem) (train.Trees, error) {
 	v := p.Values
 	l := train.Trees{
@@ -143,9 +143,8 @@ func trees(p *Problem) (train.Trees, error) {
 	return l, p.nameColumns(&l)
 }
 
-// nameColumns sets the hyperparameters of trees that name features. A constraint holds for all
-// views of a feature, none of which decreases where the feature increases. Categories have no
-// views.
+// nameColumns sets the learner's features with constraints and categories. A constraint applies to all views of a
+// feature, because no view decreases when the feature increases. Categorical features have no views.
 func (p *Problem) nameColumns(l *train.Trees) (err error) {
 	groups, _, err := p.columnsOf("interactions")
 	if err != nil {

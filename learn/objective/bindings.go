@@ -8,13 +8,12 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 )
 
-// Bindings is a cache of losses that are bound to the queries of a data set. Functions with the same loss,
-// data and seed share them. For example, trainings that differ only in the penalty draw their sampled
-// rankings once. The zero value is ready to use. Several goroutines may use it at once. Results have the
-// same bits with and without Bindings.
+// Bindings is a cache of losses that are bound to the queries of a data set. Risks with the same loss, data and seed
+// share them. For example, trainings that differ only in the penalty draw their sampled rankings once. The zero value
+// is ready to use. Several goroutines may use it at once. Results have the same bits with and without Bindings.
 //
-// Losses are compared by [reflect.DeepEqual], so losses that contain functions are never equal. Only the
-// most recently used losses are kept.
+// Losses are compared by [reflect.DeepEqual], so losses that contain functions are never equal. Only the most
+// recently used losses are kept.
 type Bindings struct {
 	mu   sync.Mutex
 	kept []*boundLosses // sorted by last use, the most recent last

@@ -46,8 +46,8 @@ type Functional struct {
 // is the vector of the sum, to which it adds the vectors of the queries.
 type rangeFunc func(worker, from, to int, down []float64) float64
 
-// point has the scores at which a Functional is evaluated, and the slices for the derivatives. A slice
-// is nil if its derivatives are not needed.
+// point has the scores at which a Functional is evaluated, and the slices to fill with derivatives. A slice is nil if
+// its derivatives are not needed.
 type point struct{ scores, lambda, second []float64 }
 
 // boundQuery is a query whose loss is not [loss.Nothing].
@@ -81,7 +81,7 @@ func NewFunctional(
 	return functionalOf(d, l, nil, seed, workers, done)
 }
 
-// functionalOf is NewFunctional with bindings of an earlier call that may be reused. They may be nil.
+// functionalOf does what NewFunctional does. It reuses losses in bindings, which may be nil.
 func functionalOf(
 	d *dataset.Dataset, l loss.Loss, bindings *Bindings, seed uint64, workers int, done <-chan struct{},
 ) (*Functional, error) {
@@ -124,8 +124,9 @@ func bindAll(d *dataset.Dataset, l loss.Loss, bindings *Bindings, seed uint64, w
 	return f, nil
 }
 
-// bind binds the loss to all queries. purpose is part of the key of their random streams. bind returns
-// the first error in the order of the queries, with the index of the query. It stops if done is closed.
+// bind binds the loss to all queries. purpose is part of the key of the queries' random streams. If losses cannot be
+// bound, bind returns the first error in the order of the queries, and the index of its query. It stops if done is
+// closed.
 func (f *Functional) bind(purpose string, workers int, done <-chan struct{}) (query int, err error) {
 	errs := make([]error, len(f.queries))
 	parallel.For(len(f.queries), workers, func(_, i int) {
@@ -199,7 +200,7 @@ func (f *Functional) Weigh(w loss.PairWeights) error {
 	return nil
 }
 
-// Queries returns the number of queries whose loss is not [loss.Nothing].
+// Queries returns the number of queries that are not left out.
 func (f *Functional) Queries() int { return len(f.queries) }
 
 // Rows returns the number of documents of the data set, including queries that are left out.
@@ -295,9 +296,9 @@ func (q *boundQuery) of(rows []float64) []float64 {
 	return rows[q.row : q.row+q.docs : q.row+q.docs]
 }
 
-// Redraw binds the loss again with new random numbers. They depend only on the seed, the round and the
-// content of the query. Round 0 repeats the numbers of [NewFunctional]. An error names the query; f must
-// not be used after it.
+// Redraw binds the loss again with new random numbers, which depend only on the seed, the round and the content of
+// the query. Round 0 repeats the numbers of [NewFunctional]. The error names the query. After an error, f must not be
+// used.
 func (f *Functional) Redraw(round int) error {
 	purpose := "bind"
 	if round != 0 {

@@ -14,10 +14,10 @@ import (
 //
 //	−Σ v log P(class) + ‖w‖²/C,
 //
-// where v is the weight of the query times the weight of the document (default 1). It is a convex
-// function of the parameters w of a scorer.Classes. With ordered classes, P(class) is a product over all
-// k > 0. Its factor is P(class ≥ k) if the document's class is at least k, else P(class < k). A Likelihood
-// must not be used by several goroutines at once.
+// where v is the weight of the query times the weight of the document (default 1). It is a convex function of w, the
+// parameters of a scorer.Classes. With ordered classes, P(class) is a product over all k > 0. The factor of k is
+// P(class ≥ k) if the document's class is at least k, and otherwise P(class < k). A Likelihood must not be used by
+// several goroutines at once.
 type Likelihood struct {
 	scorer  scorer.Classes
 	d       *dataset.Dataset
@@ -59,7 +59,7 @@ func NewLikelihood(d *dataset.Dataset, s scorer.Classes, classes []int, c float6
 // Dim returns the number of parameters.
 func (l *Likelihood) Dim() int { return l.scorer.NumParams() }
 
-// StrongConvexity returns 2/C, the μ for which the function is μ-strongly convex.
+// StrongConvexity returns 2/C. The function is μ-strongly convex for this μ.
 func (l *Likelihood) StrongConvexity() float64 { return 2 * l.inverse }
 
 // Eval returns the value at w and overwrites grad with the gradient. After the first call it allocates no
@@ -124,8 +124,7 @@ func categorical(u []float64, classes []int, weights []float64) (sum float64) {
 	return sum
 }
 
-// ordinal is the same as categorical, but for the sum of the logistic losses of the events "class ≥ k",
-// k > 0.
+// ordinal does what categorical does, for the sum of the logistic losses of the events "class ≥ k", k > 0.
 func ordinal(u []float64, classes []int, weights []float64) (sum float64) {
 	docs := len(classes)
 	for at, v := range u {

@@ -36,12 +36,12 @@ type Risk struct {
 	run        rangeFunc // for Eval
 	workers    int
 	work       []workspace               // one for each worker
-	params     []float64                 // the point that is being evaluated
+	params     []float64                 // the point at which the risk is evaluated
 	rows       func() *dataset.RowReader // returns a reader of the queries; nil unless the data are streamed
 	announcer  *dataset.RowReader        // the reader of Soon; nil unless the data are streamed
 	window     int
 	terms      sync.Pool // of *workspace, for EvalTerm
-	inTurn     bool      // see InTurn
+	inTurn     bool      // terms are evaluated one after the other: see InTurn
 	team       *parallel.Team
 	divide     parallel.Choice // whether to divide a term among the team
 	next       []float32       // features of the last announced term; nil if there is none or the data are streamed
@@ -103,8 +103,8 @@ func (r *Risk) newWorkspace(docs int) workspace {
 	return w
 }
 
-// New binds the loss to every query of d, which must not change afterwards. Queries whose loss is
-// [loss.Nothing] or whose weight is 0 are left out. It is an error if
+// New binds the loss to every query of d, which must not change afterwards. It leaves out queries whose loss is
+// [loss.Nothing] or whose weight is 0. It returns an error if
 //
 // - the scorer takes another number of features than d has,
 // - C is negative or NaN,
@@ -159,11 +159,11 @@ func (r *Risk) stream(d *dataset.Dataset) {
 	r.announcer, r.window = r.rows(), d.Window() // one goroutine reads ahead for all goroutines that evaluate
 }
 
-// Window returns the number of terms by which calls of Soon should be ahead of EvalTerm. If the features
-// are in memory, it is 1 with [Risk.InTurn] and else 0.
+// Window returns the number of terms by which calls of Soon should precede EvalTerm. If the features are in memory,
+// the window is 1 after [Risk.InTurn], and otherwise 0.
 func (r *Risk) Window() int { return r.window }
 
-// Soon announces the terms that are evaluated next. Their features are then read ahead.
+// Soon announces the terms that EvalTerm will evaluate next, so that their features are read ahead.
 func (r *Risk) Soon(terms []int) {
 	switch {
 	case r.announcer != nil:
@@ -173,14 +173,13 @@ func (r *Risk) Soon(terms []int) {
 	}
 }
 
-// Queries returns the number of queries whose loss is not [loss.Nothing].
+// Queries returns the number of queries that are not left out.
 func (r *Risk) Queries() int { return len(r.queries) }
 
 // Dim returns the number of parameters.
 func (r *Risk) Dim() int { return r.scorer.NumParams() }
 
-// StrongConvexity returns μ such that F is μ-strongly convex if the losses are
-// convex in the parameters: 2/C.
+// StrongConvexity returns 2/C. If the losses are convex in the parameters, F is μ-strongly convex for this μ.
 func (r *Risk) StrongConvexity() float64 { return 2 * r.inverse }
 
 // Eval returns F(w) and overwrites grad with its gradient; both slices have Dim
@@ -208,8 +207,8 @@ func (r *Risk) penalize(value float64, w, grad []float64) float64 {
 // propagated back through the scorer.
 type lossOf func(query int, scores, lambda []float64, scratch *loss.Scratch) float64
 
-// through returns a function for the term of one query in a sum. The function scores the documents,
-// evaluates the loss by eval, and propagates lambda back to the parameters.
+// through returns a function that evaluates one query's term of a sum. It scores the documents, evaluates the loss by
+// eval, and propagates lambda back to the parameters.
 func (r *Risk) through(eval lossOf) func(worker, query int, down []float64) float64 {
 	return func(worker, query int, down []float64) float64 {
 		ws := &r.work[worker]
@@ -266,7 +265,7 @@ func addPenalty(inverse, value float64, w, grad []float64) float64 {
 	return value
 }
 
-// Terms returns the number of terms of the sum over queries. It is the same as Queries.
+// Terms returns the number of terms of the sum over queries, which is Queries.
 func (r *Risk) Terms() int { return len(r.queries) }
 
 // QueryID returns the id of the query of term i.
@@ -324,9 +323,9 @@ func (e *TooMuchWork) Error() string {
 		e.Query, e.Documents, e.Cost.Operations/1e9, memory, e.Cost.Work(), e.Limit)
 }
 
-// CheckWork returns a [*TooMuchWork] for the query with the most work if that exceeds the limit, else nil.
-// The work is that of the loss and the scorer together, in the unit of [loss.Cost.Work]. A nil scorer or
-// coster counts as no work. The check takes about as long as sorting the grades.
+// CheckWork returns a [*TooMuchWork] for the query with the most work if its work exceeds limit, and otherwise nil.
+// The work is that of the loss (coster) and the scorer together, in the unit of [loss.Cost.Work]. s and coster may be
+// nil. The check takes about as long as sorting the grades.
 func CheckWork(d *dataset.Dataset, s scorer.Scorer, coster loss.Coster, limit float64) error {
 	pairs, _ := s.(scorer.Coster)
 	if coster == nil && pairs == nil {
@@ -352,8 +351,8 @@ func CheckWork(d *dataset.Dataset, s scorer.Scorer, coster loss.Coster, limit fl
 	return worst
 }
 
-// Redraw binds the loss again with new random numbers. They depend only on the seed, the round and the
-// query. Round 0 repeats the numbers of [New]. The risk becomes a different function, so an optimiser must
-// not compare values from before and after. No other method of r may run at the same time. An error names
-// the query; r must not be used after it.
+// Redraw binds the loss again with new random numbers, which depend only on the seed, the round and the query. Round
+// 0 repeats the numbers of [New]. The risk becomes a different function, so an optimiser must not compare values from
+// before and after Redraw. No other method of r may run at the same time. The error names the query. After an error,
+// r must not be used.
 func (r *Risk) Redraw(round int) error { return r.functional.Redraw(round) }

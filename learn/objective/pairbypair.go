@@ -10,14 +10,14 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// PairByPair is the risk of [loss.RankNet] computed pair by pair: the form "V1" before section 5 of
-// Burges, Ragno and Le (NIPS 2006). For each pair of differently graded documents, it scores both
-// documents and propagates the pair's λ back through the scorer for both. For a query of n documents with
-// p pairs, this takes 2p passes through the scorer. [Risk] takes n passes. Tests compare Risk with
-// PairByPair, and benchmarks measure the speedup. No method trains with it.
+// PairByPair is the risk of [loss.RankNet] computed pair by pair: the form "V1" before section 5 of Burges, Ragno and
+// Le (NIPS 2006). For each pair of documents with different grades, it scores both documents and propagates the
+// pair's λ back through the scorer for both. A query of n documents with p pairs takes 2p passes through the scorer,
+// and only n in [Risk]. Tests compare Risk with PairByPair, and benchmarks measure the speedup. No method trains with
+// PairByPair.
 //
-// It implements the objective of gradient descent, a sum of terms. It must not be used by several
-// goroutines at once.
+// PairByPair implements the objective of gradient descent, a sum of terms. It must not be used by several goroutines
+// at once.
 type PairByPair struct {
 	pairTerms
 	better document
@@ -25,26 +25,25 @@ type PairByPair struct {
 	grad   []float64 // gradient of one pair, for DescendTerm
 }
 
-// PerDocument is the same risk computed document by document: the form "V2" of section 5. It scores the
-// documents of a query and sums the λ of all pairs for each document. It then scores every document again
-// and propagates back once. Only the order of summation differs from PairByPair, so a benchmark of both
-// measures the effect of the order. [Risk] also stores activations and exponentials, as footnote 3 of the
-// paper proposes, and processes several documents at once.
+// PerDocument is the same risk computed document by document: the form "V2" of section 5. It scores the documents of
+// a query and sums the λ of all pairs for each document. It then scores every document again and propagates back
+// once. PerDocument differs from PairByPair only in the order of summation, so a benchmark of both measures the
+// effect of the order. [Risk] also stores activations and exponentials, as footnote 3 of the paper proposes, and
+// processes several documents at once.
 type PerDocument struct {
 	pairTerms
 	one            document
 	scores, lambda []float64
 }
 
-// pairTerms has the queries with at least one pair of differently graded documents, and how to
-// evaluate them.
+// pairTerms has the scorer, the loss, and the queries with at least one pair of documents with different grades.
 type pairTerms struct {
 	scorer  scorer.Scorer
 	loss    loss.RankNet
 	queries []pairQuery
 }
 
-// document is the memory for scoring one document of a pair. It keeps the activations until λ is known.
+// document is the memory for scoring one document. It stores the activations until λ is known.
 type document struct {
 	score, down [1]float64
 	scorer      scorer.Workspace
@@ -55,9 +54,9 @@ type pairQuery struct {
 	weight float64 // factor of the loss of each pair
 }
 
-// NewPairByPair returns the risk over the queries of d that have pairs. d must not change afterwards. It
-// is an error if the scorer takes another number of features than d has, if the options of the loss are
-// invalid, or if the data have weights.
+// NewPairByPair returns the risk over the queries of d that have pairs. d must not change afterwards. It returns an
+// error if the scorer takes another number of features than d has, if the options of the loss are invalid, or if the
+// data have weights.
 func NewPairByPair(d *dataset.Dataset, s scorer.Scorer, l loss.RankNet) (*PairByPair, error) {
 	terms, err := newPairTerms(d, s, l)
 	if err != nil {
@@ -119,8 +118,8 @@ func (p *pairTerms) doc(q *pairQuery, i int) []float32 {
 	return q.X[i*width : (i+1)*width]
 }
 
-// EvalTerm returns the loss of the i-th query with a pair, at w, and adds its
-// gradient to grad; both slices have Dim elements.
+// EvalTerm returns the loss of the i-th query with a pair, at w, and adds the gradient of this loss to grad. Both
+// slices have Dim elements.
 func (p *PairByPair) EvalTerm(i int, w, grad []float64) float64 {
 	q, total := &p.queries[i], 0.0
 	for i, j := range loss.Pairs(q.Grades) {
@@ -155,8 +154,8 @@ func (p *PairByPair) pair(q *pairQuery, i, j int, w, grad []float64) float64 {
 	return value
 }
 
-// EvalTerm returns the loss of the i-th query with a pair, at w, and adds its
-// gradient to grad; both slices have Dim elements.
+// EvalTerm returns the loss of the i-th query with a pair, at w, and adds the gradient of this loss to grad. Both
+// slices have Dim elements.
 func (p *PerDocument) EvalTerm(i int, w, grad []float64) float64 {
 	q, total := &p.queries[i], 0.0
 	scores, lambda := p.scores[:len(q.Grades)], p.lambda[:len(q.Grades)]

@@ -9,8 +9,8 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// PartialRisk is the sum of a loss over a part of the queries, without a penalty. The part may be a shard
-// on another machine. Eval returns the value at w and overwrites grad with the gradient.
+// PartialRisk is the sum of a loss over a part of the queries, without a penalty. The part may be on another machine.
+// Eval returns the value at w and overwrites grad with the gradient.
 type PartialRisk interface {
 	Eval(w, grad []float64) (float64, error)
 }
@@ -19,11 +19,11 @@ type PartialRisk interface {
 //
 //	F(w) = Σ_parts Σ_q v_q loss_q(scores_q(w)) + ‖w‖²/C,
 //
-// as one objective for an optimiser. The parts are evaluated concurrently and added in order, so the same
-// division gives the same bits. Results of different divisions differ by rounding.
+// as one objective for an optimiser. The parts are evaluated concurrently and added in order, so the same division
+// gives the same bits. Results of different divisions differ by rounding.
 //
-// If a part fails, the value is NaN, which stops the solver. Err then returns the cause. A Parts must not
-// be used by several goroutines at once.
+// If a part fails, Eval returns NaN, which stops the solver, and Err returns the cause. A Parts must not be used by
+// several goroutines at once.
 type Parts struct {
 	parts   []PartialRisk
 	dim     int
@@ -33,8 +33,7 @@ type Parts struct {
 	err     error
 }
 
-// NewParts combines parts, each with dim parameters, and the penalty ‖w‖²/C of opts. It ignores the other
-// options.
+// NewParts combines parts, each with dim parameters, with the penalty ‖w‖²/C of opts. It ignores the other options.
 func NewParts(dim int, parts []PartialRisk, opts Options) (*Parts, error) {
 	inverse, err := opts.regularization()
 	if err != nil {
@@ -53,10 +52,10 @@ func NewParts(dim int, parts []PartialRisk, opts Options) (*Parts, error) {
 // Dim returns the number of parameters.
 func (p *Parts) Dim() int { return p.dim }
 
-// StrongConvexity is [Risk.StrongConvexity].
+// StrongConvexity returns 2/C. If the losses are convex in the parameters, F is μ-strongly convex for this μ.
 func (p *Parts) StrongConvexity() float64 { return 2 * p.inverse }
 
-// Eval returns F(w) and overwrites grad with its gradient; both slices have Dim elements.
+// Eval returns F(w) and overwrites grad with its gradient. Both slices have Dim elements.
 func (p *Parts) Eval(w, grad []float64) float64 {
 	clear(grad)
 	if p.err != nil { // after a failure the other parts are not evaluated again
@@ -79,11 +78,11 @@ func (p *Parts) Eval(w, grad []float64) float64 {
 	return addPenalty(p.inverse, value, w, grad)
 }
 
-// Err returns the error of the parts that failed, or nil.
+// Err returns the errors of the parts that failed, or nil.
 func (p *Parts) Err() error { return p.err }
 
-// Part returns r as a part of a larger risk. It is an error if r has a penalty, because the penalty would
-// then be added once for each part.
+// Part returns r as a part of a larger risk. It returns an error if r has a penalty, because the penalty would then
+// be added once for each part.
 func (r *Risk) Part() (PartialRisk, error) {
 	if r.inverse != 0 {
 		return nil, fmt.Errorf("regularisation C = %v of a part, expected none: the whole has it", r.c)
@@ -93,7 +92,8 @@ func (r *Risk) Part() (PartialRisk, error) {
 
 type riskPart struct{ *Risk }
 
-// Eval is [Risk.Eval], with ErrInterrupted if Options.Done is closed.
+// Eval returns the value of the risk at w and overwrites grad with the gradient. The error is ErrInterrupted if
+// Options.Done is closed.
 func (p riskPart) Eval(w, grad []float64) (float64, error) {
 	value := p.Risk.Eval(w, grad)
 	if closed(p.functional.done) {

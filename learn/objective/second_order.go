@@ -8,13 +8,13 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// SecondOrder is a Risk whose Hessian can be multiplied with vectors. Let the scorer be w·x, and B_q the
-// second derivatives of a query's loss with respect to its scores. The Hessian is
+// SecondOrder is a Risk whose Hessian can be multiplied with vectors. The scorer is linear, w·x. With B_q for the
+// second derivatives of a query's loss by its scores, the Hessian is
 //
 //	H = Σ_q X_qᵀ B_q X_q + (2/C)·1.
 //
-// A product takes two passes over the features, as a gradient does. The matrix itself is not computed.
-// Values and gradients are the same as those of the Risk.
+// A product takes two passes over the features, as a gradient does. The matrix is never computed. Values and
+// gradients are those of the Risk.
 type SecondOrder struct {
 	*Risk
 	curvature []loss.Curvature // one for each query
@@ -22,8 +22,8 @@ type SecondOrder struct {
 	times     rangeFunc
 }
 
-// SecondOrder returns the risk with its Hessian. It is an error if the scorer is no scorer.Linear, or if
-// the loss of a query is no [loss.SecondOrder].
+// SecondOrder returns the risk with its Hessian. It returns an error if the scorer is no scorer.Linear, or if the
+// loss of a query is no [loss.SecondOrder].
 func (r *Risk) SecondOrder() (*SecondOrder, error) {
 	if _, ok := r.scorer.(scorer.Linear); !ok {
 		return nil, errors.New("the Hessian is known for linear scorers only")
@@ -40,7 +40,8 @@ func (r *Risk) SecondOrder() (*SecondOrder, error) {
 	return c, nil
 }
 
-// Eval is [Risk.Eval]. It also sets the point at which HessianTimes evaluates the Hessian.
+// Eval returns F(w) and overwrites grad with the gradient. It also sets the point at which HessianTimes evaluates the
+// Hessian.
 func (c *SecondOrder) Eval(w, grad []float64) float64 {
 	return c.penalize(c.sum(c.eval, w, grad), w, grad)
 }
@@ -63,11 +64,11 @@ func (c *SecondOrder) timesQuery(query int, scores, product []float64, _ *loss.S
 	return 0
 }
 
-// Support returns a cutting plane of the sum of the losses, without the penalty: a constant c and a
-// vector, to which it sets grad. At every v the sum is at least c + grad·v. The plane is the sum of the
-// queries' planes at the scores of w (see [loss.CuttingPlane]). If a loss only approximates another one,
-// the plane is a lower bound of that other loss. It is an error if a loss has no cutting planes, or the
-// scorer is not linear.
+// Support returns a cutting plane of the sum of the losses, without the penalty. The plane is a constant c and a
+// vector, which Support stores in grad. At every v the sum is at least c + grad·v. The plane is the sum of the
+// queries' planes at the scores of w (see [loss.CuttingPlane]). If the loss is an approximation, its planes are lower
+// bounds of the loss that it approximates. Support returns an error if a loss has no cutting planes, or if the scorer
+// is not linear.
 func (r *Risk) Support(w, grad []float64) (c float64, err error) {
 	if err := r.CheckSupport(); err != nil {
 		return 0, err
@@ -75,7 +76,7 @@ func (r *Risk) Support(w, grad []float64) (c float64, err error) {
 	return r.sum(r.functional.each(r.through(r.supportQuery)), w, grad), nil
 }
 
-// CheckSupport returns the error of Support, which does not depend on w.
+// CheckSupport returns the error that Support would return. It does not depend on w.
 func (r *Risk) CheckSupport() error {
 	if _, ok := r.scorer.(scorer.Linear); !ok {
 		return errors.New("the risk has cutting planes for linear scorers only")

@@ -13,22 +13,22 @@ import (
 	"github.com/listwise/listwise/internal/binarystate"
 )
 
-// State is everything that determines the further course of a solver's run, at a point where it can be
-// interrupted.
+// State is the state of a solver's run at a point where the run can be interrupted. It determines the further course
+// of the run.
 type State interface {
-	// Kind names the solver whose state it is.
+	// Kind names the solver.
 	Kind() string
 
-	// AppendBinary appends the state to b, every bit of it. The error is always nil.
+	// AppendBinary appends every bit of the state to b. The error is always nil.
 	encoding.BinaryAppender
 
-	// UnmarshalBinary sets the state from the form that AppendBinary writes. It returns an error, and
-	// leaves the state unchanged, for any other data or an impossible state.
+	// UnmarshalBinary sets the state from the form that AppendBinary writes. For other data or an impossible state,
+	// it returns an error and leaves the state unchanged.
 	encoding.BinaryUnmarshaler
 }
 
-// StateError is the error of a state from which a run cannot be resumed. It is damaged, or belongs to
-// another problem, solver or size.
+// StateError is the error for a state from which a run cannot be resumed. The state is damaged, or belongs to another
+// problem, solver or number of variables.
 type StateError struct{ Err error }
 
 // Error implements error.
@@ -37,7 +37,7 @@ func (e *StateError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *StateError) Unwrap() error { return e.Err }
 
-// unfit returns a *StateError of a formatted message.
+// unfit returns a *StateError with a message formatted as by fmt.Errorf.
 func unfit(format string, args ...any) error { return &StateError{fmt.Errorf(format, args...)} }
 
 // A checkpoint is a solver's state in a file. Numbers are little-endian:
@@ -58,9 +58,9 @@ const (
 
 var checkpointSums = crc64.MakeTable(crc64.ECMA)
 
-// AppendCheckpoint appends to b a state with a checksum and the fingerprint of its problem. The
-// fingerprint has words NAME=VALUE for everything that changes the course of the run, such as data, loss,
-// settings and seeds.
+// AppendCheckpoint appends the checkpoint of a state to b, with a checksum and the fingerprint of the problem. The
+// fingerprint has words NAME=VALUE for everything that changes the course of the run, such as data, loss, settings
+// and seeds.
 func AppendCheckpoint(b []byte, fingerprint string, s State) ([]byte, error) {
 	start := len(b)
 	b = append(b, checkpointMagic...)
@@ -76,9 +76,9 @@ func AppendCheckpoint(b []byte, fingerprint string, s State) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, crc64.Checksum(b[start:], checkpointSums)), nil
 }
 
-// ReadCheckpoint sets s to the state of a checkpoint. It returns a *StateError, and leaves s unchanged, if
-// data are damaged, if the kind of state differs, or if the fingerprint differs. The error names the words
-// in which fingerprints differ.
+// ReadCheckpoint sets s to the state in a checkpoint. It returns a *StateError, and leaves s unchanged, if data are
+// damaged, or if the kind of the state or the fingerprint differs. The error lists the words in which the
+// fingerprints differ.
 func ReadCheckpoint(data []byte, fingerprint string, s State) error {
 	rest, err := undamaged(data)
 	if err != nil {
@@ -100,7 +100,7 @@ func ReadCheckpoint(data []byte, fingerprint string, s State) error {
 	return nil
 }
 
-// undamaged returns the data between the version and the checksum.
+// undamaged checks the magic, the version and the checksum. It returns the data between the version and the checksum.
 func undamaged(data []byte) ([]byte, error) {
 	le, header := binary.LittleEndian, len(checkpointMagic)+4
 	switch {
@@ -121,7 +121,7 @@ func undamaged(data []byte) ([]byte, error) {
 	return data[header:end], nil
 }
 
-// prefixed splits a text, preceded by its length, from the front of data.
+// prefixed splits data into a text, which follows its length, and the rest.
 func prefixed(data []byte) (text string, rest []byte, ok bool) {
 	if len(data) < 4 {
 		return "", nil, false
@@ -133,7 +133,7 @@ func prefixed(data []byte) (text string, rest []byte, ok bool) {
 	return string(data[:n]), data[n:], true
 }
 
-// differences names the words of each fingerprint that are missing in the other.
+// differences lists the words of each fingerprint that the other one does not have.
 func differences(found, expected string) string {
 	without := func(a, b string) string {
 		other := strings.Fields(b)
@@ -150,17 +150,16 @@ func differences(found, expected string) string {
 	}
 }
 
-// coded is implemented by all states.
+// coded is the interface of all states.
 type coded interface {
-	// code goes through all numbers of the state.
+	// code reads or writes all numbers of the state.
 	code(c *binarystate.Codec)
 
-	// validate returns an error if the state is impossible as that of a run.
+	// validate returns an error if the state cannot be the state of a run.
 	validate() error
 }
 
-// readState sets st from its binary form. It returns an error, and leaves st unchanged, for any other
-// data.
+// readState sets st from its binary form. For other data it returns an error and leaves st unchanged.
 func readState[S any, P interface {
 	*S
 	coded
@@ -176,7 +175,7 @@ func readState[S any, P interface {
 	return nil
 }
 
-// codePairs goes through m pairs of vectors of n elements each.
+// codePairs reads or writes m pairs of vectors of n elements each.
 func codePairs(c *binarystate.Codec, m, n int, s, y *[][]float64) {
 	if c.Reading() && m != 0 && n < 1 {
 		c.Fail(fmt.Errorf("found %d correction pairs of %d variables, expected some variables", m, n))

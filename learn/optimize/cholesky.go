@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// SolveDefinite solves A·x = b for a symmetric positive definite A by Cholesky's decomposition A = L·Lᵀ. a
-// holds A's rows one after the other; only the lower triangle is read. It overwrites a by L, and b by x.
-// It returns an error if A is not definite, or so nearly singular that x would have no accurate digits.
+// SolveDefinite solves A·x = b for a symmetric positive definite A by Cholesky's decomposition A = L·Lᵀ. a has the
+// rows of A, one after the other. Only its lower triangle is read. a is overwritten with L, and b with x. It returns
+// an error if A is not positive definite, or so nearly singular that x would have no accurate digits.
 func SolveDefinite(a, b []float64) error {
 	n := len(b)
 	if len(a) != n*n {

@@ -12,45 +12,42 @@ import (
 //
 //	F(x) = ½‖x‖² + C·R(x)
 //
-// for a convex R that may have kinks, such as the structured hinge of SVMmap or the pairwise hinge of
-// RankSVM. It asks for the value and one subgradient at a point ([Objective]). Each is a plane below R.
-// The maximum of the planes is a model of R. Its minimum with ½‖x‖² is found exactly by the dual problem,
-// which has a variable for each plane:
+// for a convex R that may have kinks, such as the structured hinge of SVMmap or the pairwise hinge of RankSVM. It
+// evaluates R and a subgradient at a point ([Objective]). Each evaluation gives a plane below R. The maximum of the
+// planes is a model of R. The minimum of the model plus ½‖x‖² is computed exactly by the dual problem, which has a
+// variable for each plane:
 //
 //	maximise  C·Σ_k α_k b_k − ½‖C·Σ_k α_k a_k‖²   over  α ≥ 0, Σα = 1,   x = −C·Σ_k α_k a_k
 //
-// This is the one-slack formulation of T. Joachims, T. Finley, C.-N. J. Yu, Cutting-Plane Training of
-// Structural SVMs, Machine Learning 77, 2009, algorithm 3. See also C. H. Teo et al., Bundle Methods for
-// Regularized Risk Minimization, JMLR 11, 2010. The dual value is a lower bound on the minimum, so the run
-// ends with a certificate. As in V. Franc and S. Sonnenburg, Optimized Cutting Plane Algorithm (ICML
-// 2008), F is searched along the segment from the best point so far to the model's minimum. So F falls
-// monotonically, and every point evaluated adds its plane.
+// This is the one-slack formulation of T. Joachims, T. Finley, C.-N. J. Yu, Cutting-Plane Training of Structural
+// SVMs, Machine Learning 77, 2009, algorithm 3. See also C. H. Teo et al., Bundle Methods for Regularized Risk
+// Minimization, JMLR 11, 2010. The dual value is a lower bound on the minimum, so the run ends with a certificate. As
+// in V. Franc and S. Sonnenburg, Optimized Cutting Plane Algorithm (ICML 2008), a line search of F goes from the best
+// point so far to the model's minimum. So F decreases monotonically, and every evaluation adds a plane.
 //
 // The same function, settings and start give the same bits.
 type CuttingPlane struct {
-	C             float64 // of C·R; 0 means 1
-	MaxIterations int     // minima of models; 0 means 10000
+	C             float64 // factor of R; 0 means 1
+	MaxIterations int     // largest number of models that are minimised; 0 means 10000
 
-	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1, |F|) of the minimum. 0
-	// means 1e-6; a negative number disables it.
+	// GapTolerance ends the run when the certified gap between F and its minimum is at most GapTolerance·max(1, |F|).
+	// 0 means 1e-6. A negative number disables it.
 	GapTolerance float64
 
-	// Patience is the number of iterations after which a plane that had no part in
-	// the model's minimum is dropped; 0 means 50.
+	// Patience is the number of iterations after which a plane is dropped if it was not active in the model's
+	// minimum; 0 means 50.
 	Patience int
 
-	// Observe, if not nil, is called with the start and after every iteration, with
-	// the best point so far. An error ends the run and is returned by Minimize,
-	// except for ErrStop.
+	// Observe, if not nil, is called at the start and after every iteration, with the best point so far. An error
+	// ends the run. Minimize returns the error, except for ErrStop.
 	Observe func(Iteration) error
 }
 
-// Minimize looks for a minimum of ½‖x‖² + C·risk from x0, which has risk.Dim() elements and is left
-// unchanged. It returns an error if settings or start do not fit, if the risk is not finite, if the
-// observer failed, or if ctx was cancelled. In the last two cases the result is that of the last complete
-// iteration, otherwise nil. Missing the tolerance is no error: see Result.Status. Result.GradNorm is the
-// norm of the aggregate subgradient, −C·Σ α_k a_k − x. It is the distance from the best point to the last
-// model's minimum.
+// Minimize searches for the minimum of ½‖x‖² + C·risk, starting at x0, which has risk.Dim() elements and is not
+// changed. The error is about invalid settings, an invalid start, a risk that is not finite, a failed observer, or a
+// cancelled ctx. In the last two cases the result is that of the last complete iteration, otherwise nil. A tolerance
+// that was not reached is no error: see Result.Status. Result.GradNorm is the norm of the aggregate subgradient, −C·Σ
+// α_k a_k − x. It is the distance between the best point and the last model's minimum.
 func (c CuttingPlane) Minimize(ctx context.Context, risk Objective, x0 []float64) (*Result, error) {
 	if err := c.setDefaults(); err != nil {
 		return nil, fmt.Errorf("optimize: %w", err)
@@ -86,14 +83,14 @@ func (c *CuttingPlane) setDefaults() error {
 	return nil
 }
 
-// plane is a plane below C·R: its value at x is a·x + b.
+// plane is a plane below C·R. Its value at x is a·x + b.
 type plane struct {
 	a    []float64
 	b    float64
-	idle int // iterations since it had a part in the model's minimum
+	idle int // number of iterations since it was last active in the model's minimum
 }
 
-// sighting is a point that has been evaluated.
+// sighting is an evaluated point.
 type sighting struct {
 	x       []float64
 	f       float64   // F(x)
@@ -101,11 +98,11 @@ type sighting struct {
 	rounded float64   // bound on the rounding error of f
 }
 
-// most is the largest that F(x) may be.
+// most returns an upper bound on F(x), with rounding errors.
 func (s *sighting) most() float64 { return s.f + s.rounded }
 
-// rounding bounds the rounding error of a value at x with the slope a, and of its plane's height at 0,
-// value − a·x. Far from 0 both terms are large, and cancellation leaves few digits of their difference.
+// rounding bounds the rounding errors of a value at x and of value − a·x, the height of the plane with slope a at 0.
+// Far from 0 both terms of this difference are large, and cancellation leaves few digits.
 func rounding(value float64, a, x []float64) float64 {
 	size := math.Abs(value)
 	for j, v := range x {
@@ -121,27 +118,27 @@ type bundle struct {
 	planes      []plane
 	qp          simplexQP
 	best, trial sighting
-	model       []float64 // the minimum of the model
+	model       []float64 // minimum of the model
 	dir         []float64
 	drop        []bool
-	lower       float64 // bound on the minimum of F
+	lower       float64 // lower bound on the minimum of F
 	iteration   int
 	evaluations int
 	stall       stall
 }
 
-// stall detects that the gap no longer closes.
+// stall detects that the gap no longer decreases.
 type stall struct {
-	mark float64 // the gap when it last had closed notably
-	idle int     // iterations since
+	mark float64 // gap after its last notable decrease
+	idle int     // number of iterations since then
 }
 
-// worthwhile is the part of a gap that is worth the iterations that it takes to close.
+// worthwhile is the smallest relative decrease of the gap that counts as progress.
 const worthwhile = 1e-3
 
-// gone records the gap before an iteration and reports whether the run has stalled. It has if the gap did
-// not close by a thousandth in maxIdleModels iterations. Then only rounding is left, or the planes have so
-// different scales that their minimum is beyond floating-point precision.
+// gone records the gap before an iteration and reports whether the run has stalled: whether the gap decreased by less
+// than a thousandth in maxIdleModels iterations. Then only rounding errors remain, or the planes have so different
+// scales that floating point cannot represent their minimum.
 func (s *stall) gone(gap float64) bool {
 	s.idle++
 	if s.mark == 0 || gap < s.mark*(1-worthwhile) {
@@ -171,7 +168,7 @@ func (b *bundle) begin(x0 []float64) error {
 	return nil
 }
 
-// evaluate completes the trial at its x and adds the plane there.
+// evaluate evaluates F at b.trial.x and adds the plane.
 func (b *bundle) evaluate() error {
 	t := &b.trial
 	value := float64(b.set.C * b.risk.Eval(t.x, t.grad))
@@ -193,7 +190,7 @@ func (b *bundle) evaluate() error {
 	return nil
 }
 
-// minimizeModel finds the minimum of the model and the bound on the minimum of F.
+// minimizeModel computes the minimum of the model and updates the lower bound on the minimum of F.
 func (b *bundle) minimizeModel() {
 	b.qp.solve(b.modelTolerance())
 	clear(b.model)
@@ -215,8 +212,8 @@ func (b *bundle) minimizeModel() {
 	b.forget()
 }
 
-// modelTolerance is the tolerance of the model's minimum: a small part of the remaining gap, or of the
-// tolerated gap.
+// modelTolerance returns the tolerance of the model's minimum: a small part of the remaining gap or of GapTolerance,
+// whichever is larger.
 func (b *bundle) modelTolerance() float64 {
 	scale := math.Max(1, math.Abs(b.best.f))
 	least := math.Max(b.set.GapTolerance, 1e-10) * scale
@@ -226,7 +223,7 @@ func (b *bundle) modelTolerance() float64 {
 	return 1e-3 * least
 }
 
-// forget drops the planes that have been idle for long.
+// forget drops the planes that have been idle for more than Patience iterations.
 func (b *bundle) forget() {
 	b.drop = b.drop[:0]
 	kept := b.planes[:0]
@@ -244,27 +241,27 @@ func (b *bundle) forget() {
 	}
 }
 
-// gap bounds how far the best value is above the minimum. It is never less than the rounding of F.
+// gap bounds the difference between the best value and the minimum. It is never less than the rounding error of F.
 func (b *bundle) gap() float64 {
 	return math.Max(b.best.most()-b.lower, 0x1p-52*math.Abs(b.best.f))
 }
 
-// distance is the distance of the best point from the model's minimum.
+// distance returns the distance between the best point and the model's minimum.
 func (b *bundle) distance() float64 {
 	copy(b.dir, b.model)
 	kernel.Axpy(-1, b.best.x, b.dir)
 	return norm(b.dir)
 }
 
-// maxSteps bounds the evaluations on one segment, and flat is the part of the
-// first slope at which a slope counts as 0.
+// maxSteps is the largest number of evaluations on one segment. A slope counts as 0 if it is at most flat times the
+// slope at the start of the segment.
 const (
 	maxSteps = 6
 	flat     = 0.1
 )
 
-// search looks for the minimum of F on the segment from the best point to the
-// model's minimum, by the slopes at the points it tries.
+// search searches for the minimum of F on the segment from the best point to the model's minimum. It uses the slopes
+// at the points that it tries.
 func (b *bundle) search() error {
 	copy(b.dir, b.model)
 	kernel.Axpy(-1, b.best.x, b.dir)
@@ -300,11 +297,11 @@ func (b *bundle) search() error {
 	return nil
 }
 
-// maxIdleModels is the number of iterations without notable progress after which
-// the search is given up.
+// maxIdleModels is the number of iterations without notable progress after which the run ends.
 const maxIdleModels = 20
 
-// ended returns the status and error with which a run ends before its next iteration, or 0 to continue.
+// ended returns the status and the error with which a run ends before its next iteration. Status 0 means that it
+// continues.
 func (c *CuttingPlane) ended(ctx context.Context, gap, f float64, iteration int, s *stall) (Status, error) {
 	switch {
 	case gap <= c.GapTolerance*math.Max(1, math.Abs(f)):
@@ -338,7 +335,7 @@ func (b *bundle) iterate(ctx context.Context) (Status, error) {
 	}
 }
 
-// observe passes the best point to the observer and returns whether it wants to stop.
+// observe reports the best point to the observer. stop reports whether the run ends.
 func (b *bundle) observe() (stop bool, err error) {
 	return observed(b.set.Observe, Iteration{
 		Number: b.iteration, F: b.best.f, GradNorm: b.distance(), Gap: b.gap(),

@@ -13,16 +13,16 @@ import (
 
 // Terms is a finite sum Σᵢ fᵢ(x) whose terms can be evaluated one by one, such as the losses of queries.
 type Terms interface {
-	// Dim is the number of variables.
+	// Dim returns the number of variables.
 	Dim() int
 
-	// Terms is the number of terms.
+	// Terms returns the number of terms.
 	Terms() int
 
-	// EvalTerm returns the value at x of term i, 0 ≤ i < Terms(), and adds its gradient to grad. Both
-	// slices have Dim elements. It may add another ascent direction than the gradient (LambdaRank's −λ). It
-	// must be deterministic, leave x unchanged and keep neither slice. If [Descent.Batch] is above 1,
-	// several goroutines call it at once, each with its own grad.
+	// EvalTerm returns the value at x of term i, 0 ≤ i < Terms(), and adds the term's gradient to grad. Both slices
+	// have Dim elements. EvalTerm may add another ascent direction than the gradient (LambdaRank's −λ). It must be
+	// deterministic, leave x unchanged and keep neither slice. If [Descent.Batch] is above 1, several goroutines call
+	// it at once, each with its own grad.
 	EvalTerm(i int, x, grad []float64) float64
 }
 
@@ -30,126 +30,123 @@ type Terms interface {
 //
 //	F(x) = Σᵢ fᵢ(x) + ‖x‖²/C
 //
-// by stochastic gradient descent. An epoch is a pass over all terms in random order. Each batch of b of
-// the N terms makes one update, along the sum (not the mean) of its gradients and the share b/N of the
-// penalty's. The schedule is that of C. Burges, R. Ragno and Q. Le, Learning to Rank with Nonsmooth Cost
-// Functions (NIPS 2006), Sections 5 and 6. After an epoch whose training cost rose, the rate is multiplied
-// by Decay. After Patience epochs without reduction, the descent restarts from new random weights. The
-// epoch with the best validation value is kept.
+// by stochastic gradient descent. An epoch is a pass over all N terms in random order. Each batch of b terms makes
+// one update. It goes along the sum (not the mean) of the gradients of the terms, plus the share b/N of the gradient
+// of the penalty. The schedule is that of C. Burges, R. Ragno and Q. Le, Learning to Rank with Nonsmooth Cost
+// Functions (NIPS 2006), Sections 5 and 6. After an epoch with a higher training cost, the rate is multiplied by
+// Decay. After Patience epochs without a lower training cost, the descent restarts from new random weights. The
+// result is the epoch with the best validation value.
 //
-// The zero value is ready to use: 300 epochs of plain steps of rate 1e-3, one term at a time in order, no
-// penalty, no restarts. The same terms, settings and start give the same bits for any number of workers.
-// After the start, only the terms, the callbacks and, once an epoch, the shuffle allocate memory.
+// The zero value is ready to use: 300 epochs of plain steps of rate 1e-3, one term at a time in order, no penalty, no
+// restarts. The same terms, settings and start give the same bits for any number of workers. After the start, only
+// the terms, the callbacks and, once an epoch, the shuffle allocate memory.
 type Descent struct {
-	// Rule makes a step of a gradient; the zero value is Plain.
+	// Rule computes the step from a gradient. The zero value is Plain.
 	Rule Rule
 
-	// Rate is the step's factor α at the start and after restarts; 0 means 1e-3.
+	// Rate is the learning rate α at the start and after restarts; 0 means 1e-3.
 	Rate float64
 
-	// Beta1 is the decay of the mean of past gradients (Adam's β₁) or steps (Momentum's μ),
-	// below 1; 0 means 0.9, a negative number means 0.
+	// Beta1 is the decay of the mean of past gradients (Adam's β₁) or steps (Momentum's μ). It is below 1. 0 means
+	// 0.9, and a negative number means 0.
 	Beta1 float64
 
 	// Beta2 and Epsilon are Adam's β₂, below 1, and ε; 0 means 0.999 and 1e-8.
 	Beta2, Epsilon float64
 
-	// C is the C of the penalty ‖x‖²/C, which the updates of an epoch add up to; +Inf means none. 0 means
-	// the C of the terms if they are [Penalized], else none. Another C than that of the terms is an error,
-	// since theirs would be lost.
+	// C is the C of the penalty ‖x‖²/C, of which every update of an epoch adds a share. +Inf means no penalty. 0
+	// means the C of the terms if they are [Penalized], and otherwise no penalty. A C that differs from the C of the
+	// terms is an error.
 	C float64
 
-	// Batch is the number of terms an update is made of, at most all of them; 0
-	// means 1. The last batch of an epoch may be smaller.
+	// Batch is the number of terms per update, at most all of them; 0 means 1. The last batch of an epoch may be
+	// smaller.
 	Batch int
 
-	// Workers is the number of goroutines that evaluate a batch; 0 means
-	// GOMAXPROCS.
+	// Workers is the number of goroutines that evaluate a batch; 0 means GOMAXPROCS.
 	Workers int
 
-	// MaxEpochs bounds the epochs, including all restarts and the epochs before a resumed state; 0 means
-	// 300.
+	// MaxEpochs is the largest number of epochs, including all restarts and the epochs before a resumed state; 0
+	// means 300.
 	MaxEpochs int
 
-	// Decay multiplies the rate after every epoch whose training cost is above that of the epoch before it
-	// (since the restart). It is at most 1, which leaves the rate unchanged; 0 means 0.8. Momentum and Adam
-	// overshoot, so that the cost rises now and then even in a good descent. They may need a Decay nearer
-	// 1.
+	// Decay multiplies the rate after every epoch whose training cost is higher than in the epoch before, unless a
+	// restart lies between them. It is at most 1, which leaves the rate unchanged; 0 means 0.8. Momentum and Adam
+	// overshoot, so their cost increases now and then even in a good descent. They may need a Decay nearer to 1.
 	Decay float64
 
-	// Patience is the number of epochs without a lower training cost after which the descent restarts. It
-	// restarts from Init, with the first Rate and no memory of past gradients. 0 means 50, a negative
-	// number means never. Without Init there are no restarts.
+	// Patience is the number of epochs without a lower training cost after which the descent restarts from Init. It
+	// then has the initial Rate and no memory of past gradients. 0 means 50, and a negative number means never.
+	// Without Init there are no restarts.
 	Patience int
 
-	// Stall ends the run after this number of epochs, across restarts, without a better one
-	// (see Validate). 0 means never.
+	// Stall ends the run after this number of epochs, counted across restarts, without a new best epoch (see
+	// Validate). 0 means never.
 	Stall int
 
-	// Init sets x, all 0, to the weights to start from: restart 0 is the start of
-	// a run without x0, 1 the first restart. It must be deterministic.
+	// Init sets x, which is all 0, to the start of the descent. restart is 0 at the beginning, 1 at the first
+	// restart, and so on. Init must be deterministic.
 	Init func(restart int, x []float64)
 
-	// Shuffle returns a random stream for the order of an epoch's terms. It is called once at the beginning
-	// of every epoch, numbered from 1 across restarts. Equal epochs must have equal streams. nil keeps the
-	// order of the terms.
+	// Shuffle returns the random stream for the order of the terms in an epoch. It is called at the beginning of
+	// every epoch, numbered from 1 across restarts. It must return the same stream for the same epoch. If Shuffle is
+	// nil, terms keep their order.
 	Shuffle func(epoch int) *rand.Rand
 
-	// Begin, if not nil, is called at the beginning of every epoch, numbered as for Shuffle, so that terms
-	// can draw new random numbers. The terms of an epoch must depend only on its number. An error ends the
-	// run.
+	// Begin, if not nil, is called at the beginning of every epoch, numbered as for Shuffle, so that terms can draw
+	// new random numbers. The terms of an epoch must depend only on the number of the epoch. An error ends the run.
 	Begin func(epoch int) error
 
-	// Cost, if not nil, returns the training cost at the x at the end of an epoch. By default the training
-	// cost is the sum of the values in the epoch's updates, each at its own x, with the penalty.
+	// Cost, if not nil, returns the training cost at the end of an epoch. By default the training cost is the sum of
+	// the values at the epoch's updates, each at its own x, and includes the penalty.
 	Cost func(x []float64) (float64, error)
 
-	// Validate, if not nil, returns a value, higher for better, of the x at the end of an epoch. The result
-	// is the first epoch with the highest value, or without Validate with the lowest training cost. An
-	// error ends the run.
+	// Validate, if not nil, returns the validation value of x at the end of an epoch. Higher values are better. The
+	// best epoch is the first one with the highest validation value. Without Validate, it is the first one with the
+	// lowest training cost. An error ends the run.
 	Validate func(epoch int, x []float64) (float64, error)
 
-	// KeepLast returns the last epoch instead. Validation does not change the course of a run. So a run
-	// with MaxEpochs set to the epoch that Validate chose has the same result, bit for bit.
+	// KeepLast returns the last epoch instead of the best. Validation does not change the course of a run. So a run
+	// with MaxEpochs set to the best epoch of another run has the same result, bit for bit.
 	KeepLast bool
 
-	// Observe, if not nil, is called after every epoch. An error ends the run and
-	// is returned by Minimize, except for ErrStop.
+	// Observe, if not nil, is called after every epoch. An error ends the run. Minimize returns the error, except for
+	// ErrStop.
 	Observe func(Epoch) error
 
-	// Resumption defines how the run is interrupted and resumed, between two epochs. No state exists before
-	// the first epoch ends.
+	// Resumption defines how the run is interrupted and resumed, between two epochs. There is no state before the end
+	// of the first epoch.
 	Resumption[DescentState]
 }
 
-// Epoch is what an observer learns of an epoch: a point of the learning curve.
+// Epoch describes an epoch to an observer. It is a point of the learning curve.
 type Epoch struct {
-	Number       int     // 1 is the first; goes on over restarts
-	Restart      int     // 0 before the first restart
-	Rate         float64 // with which the epoch's steps were made
+	Number       int     // number of the epoch, from 1, across restarts
+	Restart      int     // number of restarts before it
+	Rate         float64 // learning rate of the epoch
 	TrainingCost float64
 	Validation   float64   // 0 without [Descent.Validate]
-	Step         float64   // the Euclidean distance from where the epoch began
-	Best         bool      // better than all epochs before it, or [Descent.KeepLast]
-	X            []float64 // where the epoch ended; to be read, and only until the observer returns
+	Step         float64   // Euclidean distance between the beginning and the end of the epoch
+	Best         bool      // better than all earlier epochs, or [Descent.KeepLast] is set
+	X            []float64 // end of the epoch; read-only, and valid until the observer returns
 }
 
 // DescentResult is the outcome of a stochastic descent.
 type DescentResult struct {
-	X            []float64 // where the best epoch ended; nil if there was no complete epoch
-	Epoch        int       // the best, or with [Descent.KeepLast] the last
-	TrainingCost float64   // of that epoch
-	Validation   float64   // of X; 0 without [Descent.Validate]
+	X            []float64 // end of the best epoch; nil if no epoch is complete
+	Epoch        int       // the best epoch, or the last one with [Descent.KeepLast]
+	TrainingCost float64   // training cost of that epoch
+	Validation   float64   // validation value of X; 0 without [Descent.Validate]
 
-	Epochs   int // complete ones, including those before a resumed state
-	Restarts int // likewise
+	Epochs   int // number of complete epochs, including epochs before a resumed state
+	Restarts int // number of restarts, including restarts before a resumed state
 	Status   Status
 }
 
-// Minimize descends from x0, which has terms.Dim() elements and is left unchanged. x0 is nil to start from
-// Init or from a resumed state. It returns an error if settings, start or state do not fit; then the
-// result is nil. It also returns an error if a number became infinite or NaN (a [*NotFinite]), if a
-// callback failed, or if ctx was cancelled. Then the result is that of the complete epochs.
+// Minimize descends from x0, which has terms.Dim() elements and is not changed. x0 must be nil to start from Init or
+// from a resumed state. If settings, start or state are invalid, it returns an error and no result. If a number
+// becomes infinite or NaN (a [*NotFinite]), a callback fails, or ctx is cancelled, it returns an error and the result
+// of the complete epochs.
 func (d Descent) Minimize(ctx context.Context, terms Terms, x0 []float64) (*DescentResult, error) {
 	r, err := d.start(ctx, terms, x0)
 	if err != nil {
@@ -170,21 +167,22 @@ func (d Descent) Minimize(ctx context.Context, terms Terms, x0 []float64) (*Desc
 	}, err
 }
 
-// Announced are Terms that read their data ahead of the evaluation. Soon announces the evaluation of
-// terms, in order. Window is the number of evaluations by which Soon should precede it, 0 for never.
+// Announced are Terms that read their data ahead of the evaluation. Soon announces the terms to be evaluated next, in
+// order. Window returns the number of evaluations by which Soon should precede an evaluation, or 0 for never.
 type Announced interface {
 	Terms
 	Window() int
 	Soon(terms []int)
 }
 
-// Penalized are Terms with a penalty ‖x‖²/c, which EvalTerm leaves out; c is 0 if there is none.
+// Penalized are Terms with a penalty ‖x‖²/c, which EvalTerm leaves out. Penalty returns c, or 0 if there is no
+// penalty.
 type Penalized interface {
 	Terms
 	Penalty() (c float64)
 }
 
-// setPenalty adopts the penalty of the terms.
+// setPenalty sets C to the penalty of the terms, if they have one. It returns an error if C is set and differs.
 func (d *Descent) setPenalty(terms Terms) error {
 	p, ok := terms.(Penalized)
 	if !ok || p.Penalty() == 0 {
@@ -197,7 +195,7 @@ func (d *Descent) setPenalty(terms Terms) error {
 	return nil
 }
 
-// start checks the settings and returns a run before its first or next epoch.
+// start checks the settings and returns a run before its first epoch, or before the next epoch of a resumed state.
 func (d Descent) start(ctx context.Context, terms Terms, x0 []float64) (*descentRun, error) {
 	if err := d.setPenalty(terms); err != nil {
 		return nil, err
@@ -250,8 +248,7 @@ func (d *Descent) setDefaults() error {
 	return nil
 }
 
-// iterate runs until there is a reason to end. The state is that of a complete
-// epoch whenever it returns.
+// iterate makes epochs until the run ends. The state is that of a complete epoch when iterate returns.
 func (r *descentRun) iterate() (Status, error) {
 	for {
 		if status := r.finished(); status != 0 {
@@ -270,7 +267,7 @@ func (r *descentRun) iterate() (Status, error) {
 	}
 }
 
-// failed returns how an epoch's error ends the run.
+// failed returns the status and the error of a run that ends by an error in an epoch.
 func (r *descentRun) failed(err error) (Status, error) {
 	var notFinite *NotFinite
 	switch {
@@ -282,7 +279,7 @@ func (r *descentRun) failed(err error) (Status, error) {
 	return Stopped, err
 }
 
-// finished applies the stopping rules to the state; 0 means to continue.
+// finished applies the stopping rules to the state. 0 means that the run continues.
 func (r *descentRun) finished() Status {
 	switch {
 	case r.set.Stall > 0 && r.st.Epoch-r.st.Best.Epoch >= r.set.Stall:
@@ -293,26 +290,25 @@ func (r *descentRun) finished() Status {
 	return 0
 }
 
-// Rule determines the step of rate α from the gradient g of an update.
+// Rule computes the step from the gradient g of an update and the rate α.
 type Rule int
 
 const (
 	// Plain is steepest descent: x ← x − αg.
 	Plain Rule = iota
 
-	// Momentum continues along past steps: v ← μv − αg, x ← x + v. Source: I. Sutskever, J. Martens, G.
-	// Dahl and G. Hinton, On the importance of initialization and momentum in deep learning (ICML 2013),
-	// equations 1 and 2.
+	// Momentum continues along past steps: v ← μv − αg, x ← x + v. Source: I. Sutskever, J. Martens, G. Dahl and G.
+	// Hinton, On the importance of initialization and momentum in deep learning (ICML 2013), equations 1 and 2.
 	Momentum
 
-	// Adam divides the mean of past gradients by the root of the mean of their squares, for each variable.
-	// Both are corrected for their start at 0, where t is the number of the update since the (re)start:
+	// Adam divides the mean of past gradients by the root of the mean of their squares, for each variable. Both means
+	// start at 0 and are corrected for this start. t is the number of updates since the (re)start:
 	//
 	//	m ← β₁m + (1−β₁)g     v ← β₂v + (1−β₂)g²
 	//	x ← x − α · m/(1−β₁ᵗ) / (√(v/(1−β₂ᵗ)) + ε)
 	//
-	// D. P. Kingma and J. Ba, Adam: A Method for Stochastic Optimization (ICLR
-	// 2015), algorithm 1. The penalty's gradient is part of g.
+	// Source: D. P. Kingma and J. Ba, Adam: A Method for Stochastic Optimization (ICLR 2015), algorithm 1. The
+	// penalty's gradient is part of g.
 	Adam
 )
 
@@ -329,10 +325,10 @@ func (r Rule) String() string {
 	return fmt.Sprintf("rule %d", int(r))
 }
 
-// moments is the number of vectors that the rule remembers.
+// moments returns the number of vectors that the rule keeps between updates.
 func (r Rule) moments() int { return int(r) }
 
-// move makes the step of the gradient r.grad from r.at.
+// move makes the step for the gradient r.grad.
 func (r *descentRun) move() {
 	at := &r.at
 	at.updates++
@@ -349,7 +345,7 @@ func (r *descentRun) move() {
 	}
 }
 
-// adam moves by α√(1−β₂ᵗ)/(1−β₁ᵗ) · m/(√v + ε√(1−β₂ᵗ)). This is the same with one division less for each
+// adam moves by α√(1−β₂ᵗ)/(1−β₁ᵗ) · m/(√v + ε√(1−β₂ᵗ)). This is the step of the rule Adam, with one division less per
 // variable.
 func (r *descentRun) adam() {
 	at, beta1, beta2 := &r.at, r.set.Beta1, r.set.Beta2
@@ -359,17 +355,17 @@ func (r *descentRun) adam() {
 	kernel.Adam(at.x, r.grad, at.moments[0], at.moments[1], beta1, beta2, rate, epsilon)
 }
 
-// NotFinite is the error of a [Descent] that met an infinite number or NaN: the
-// rate is too high, as a rule, or a term is at fault.
+// NotFinite is the error for a number that became infinite or NaN in a [Descent]. Usually the rate is too high.
+// Otherwise the term is at fault.
 type NotFinite struct {
-	Epoch   int // in which, from 1
+	Epoch   int // number of the epoch, from 1
 	Restart int
-	Term    int     // the index of the term, −1 if it is not that of a single one
-	What    string  // "value", "gradient[3]", "x[3] after its update", "training cost", …
+	Term    int     // index of the term; −1 if no single term is responsible
+	What    string  // description of the number: "value", "gradient[3]", "x[3] after its update", "training cost", …
 	Found   float64 // NaN, +Inf or −Inf
 }
 
-// Error says where and what was found.
+// Error returns where the number was found, and the number.
 func (e *NotFinite) Error() string {
 	where := fmt.Sprintf("epoch %d", e.Epoch)
 	if e.Restart > 0 {
@@ -407,7 +403,7 @@ func (r *descentRun) culprit() *NotFinite {
 	return r.notFinite(noTerm, "sum of a batch's values or gradients", math.Inf(1))
 }
 
-// overshot describes x after the last update.
+// overshot returns the error for an x that is not finite after the last update.
 func (r *descentRun) overshot() *NotFinite {
 	term := noTerm
 	if len(r.batch) == 1 {

@@ -10,8 +10,8 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// descentRun is one run of a Descent. Between epochs, st determines the further course. Within an epoch,
-// at is the current place.
+// descentRun is one run of a Descent. Between epochs, st determines the further course. During an epoch, at is the
+// current point.
 type descentRun struct {
 	ctx     context.Context
 	set     Descent // with defaults filled in
@@ -21,20 +21,20 @@ type descentRun struct {
 	at      place
 	keep    keeper[DescentState]
 
-	order []int // of the epoch's terms
+	order []int // order of the terms in this epoch
 	swap  func(i, j int)
-	batch []int // the part of order under way
+	batch []int // terms of the current update, a part of order
 	grad  []float64
-	from  []float64      // where the epoch began
-	sums  *parallel.Sums // adds up batches of more than one term
+	from  []float64      // start of the epoch
+	sums  *parallel.Sums // adds the terms of batches of more than one term
 	eval  func(worker, from, to int, grad []float64) float64
 }
 
-// place is the current place within an epoch.
+// place is the current point of an epoch.
 type place struct {
 	x       []float64
 	moments [][]float64
-	updates int // since the (re)start
+	updates int // number of updates since the (re)start
 	restart int
 	rate    float64
 	square  float64 // ‖x‖²
@@ -69,7 +69,7 @@ func newDescentRun(ctx context.Context, set Descent, terms Terms) *descentRun {
 	return r
 }
 
-// begin takes x0, or the weights of restart 0 if it is nil.
+// begin sets the start to x0, or to Init for restart 0 if x0 is nil.
 func (r *descentRun) begin(x0 []float64) error {
 	if x0 == nil && r.set.Init != nil {
 		r.set.Init(0, r.st.X)
@@ -91,7 +91,7 @@ func checkStart(x []float64) error {
 	return nil
 }
 
-// resume adopts a state after checking that it fits.
+// resume checks that a state fits and continues from it.
 func (r *descentRun) resume(from *DescentState) error {
 	if err := from.validate(); err != nil {
 		return unfit("resumed state: %w", err)
@@ -110,7 +110,7 @@ func (r *descentRun) resume(from *DescentState) error {
 	return nil
 }
 
-// epoch does the next epoch. After an error the state is as before.
+// epoch makes the next epoch. After an error the state is unchanged.
 func (r *descentRun) epoch() (Epoch, error) {
 	if err := r.depart(); err != nil {
 		return Epoch{}, err
@@ -134,7 +134,7 @@ func (r *descentRun) epoch() (Epoch, error) {
 	return e, nil
 }
 
-// depart sets at to the state, or to a new start if one is due.
+// depart sets at to the state, or to a new start if a restart is due.
 func (r *descentRun) depart() error {
 	st, at := &r.st, &r.at
 	copy(at.x, st.X)
@@ -158,7 +158,7 @@ func (r *descentRun) depart() error {
 	return nil
 }
 
-// pass makes the updates of an epoch and returns the sum of the values met.
+// pass makes the updates of an epoch and returns the sum of the values of its batches.
 func (r *descentRun) pass() (float64, error) {
 	for i := range r.order {
 		r.order[i] = i
@@ -188,8 +188,9 @@ func (r *descentRun) pass() (float64, error) {
 	return cost, nil
 }
 
-// announce announces the terms within a window after the batch that begins at from, and returns the end of
-// those announced. It announces half a window at a time, so that many are read at once.
+// announce announces the terms that follow the batch at from, up to a window ahead. announced is the end of the terms
+// announced so far, and the result is the new end. Terms are announced half a window at a time, so that many are read
+// at once.
 func (r *descentRun) announce(from, announced int) int {
 	terms, ok := r.terms.(Announced)
 	if !ok || terms.Window() == 0 {
@@ -221,7 +222,7 @@ func (r *descentRun) evalBatch() float64 {
 	return value
 }
 
-// evalBlock adds up some of a batch's terms. The last batch of an epoch may be shorter.
+// evalBlock evaluates a part of the terms of a batch. The last batch of an epoch may be shorter.
 func (r *descentRun) evalBlock(_, from, to int, grad []float64) float64 {
 	var value float64
 	for _, i := range r.batch[min(from, len(r.batch)):min(to, len(r.batch))] {
@@ -230,7 +231,7 @@ func (r *descentRun) evalBlock(_, from, to int, grad []float64) float64 {
 	return value
 }
 
-// judge sets the costs and the step of an epoch at its end.
+// judge sets the training cost, the validation value and the step of an epoch at its end.
 func (r *descentRun) judge(e *Epoch) (err error) {
 	if r.set.Cost != nil {
 		if e.TrainingCost, err = r.set.Cost(r.at.x); err != nil {
@@ -257,8 +258,7 @@ func (r *descentRun) judge(e *Epoch) (err error) {
 	return nil
 }
 
-// commit makes the end of the epoch the new state and reports whether it is the best so
-// far.
+// commit makes the end of the epoch the new state and reports whether the epoch is the best so far.
 func (r *descentRun) commit(e Epoch) bool {
 	st, at := &r.st, &r.at
 	if at.restart != st.Restart {

@@ -7,28 +7,28 @@ import (
 	"github.com/listwise/listwise/internal/binarystate"
 )
 
-// DescentState is the [State] of a [Descent] between two epochs. MaxEpochs, Patience, Stall, Decay and the
-// like may be changed before the run is resumed. Another Rate takes effect at the next restart.
+// DescentState is the [State] of a [Descent] between two epochs. MaxEpochs, Patience, Stall, Decay and other limits
+// may be changed before the run is resumed. Another Rate takes effect at the next restart.
 type DescentState struct {
 	Rule  Rule
-	Terms int // of the sum
+	Terms int // number of terms of the sum
 
-	Epoch        int       // epochs completed, at least 1
-	Restart      int       // restarts begun
-	Updates      int       // since the (re)start
-	Rate         float64   // of the next epoch
-	TrainingCost float64   // of the last epoch
-	X            []float64 // where it ended
+	Epoch        int       // number of completed epochs, at least 1
+	Restart      int       // number of restarts
+	Updates      int       // number of updates since the (re)start
+	Rate         float64   // learning rate of the next epoch
+	TrainingCost float64   // training cost of the last epoch
+	X            []float64 // end of the last epoch
 
 	// Best is the best epoch so far.
 	Best BestEpoch
 
 	moments [][]float64 // Momentum's v; Adam's m and v
-	lowest  float64     // training cost since the (re)start
-	idle    int         // epochs since that cost
+	lowest  float64     // lowest training cost since the (re)start
+	idle    int         // number of epochs since then
 }
 
-// BestEpoch is the epoch that a descent keeps.
+// BestEpoch is the best epoch of a descent.
 type BestEpoch struct {
 	Epoch        int
 	TrainingCost float64
@@ -71,7 +71,7 @@ func (st *DescentState) Clone() *DescentState {
 	return &c
 }
 
-// validate returns an error if st is impossible as the state of a run.
+// validate returns an error if st cannot be the state of a run.
 func (st *DescentState) validate() error {
 	switch {
 	case st.Rule < Plain || st.Rule > Adam:
@@ -120,7 +120,7 @@ func (st *DescentState) validateMoments() error {
 	return nil
 }
 
-// validate returns an error if b is impossible in a run of the given size.
+// validate returns an error if b cannot be the best of the given number of epochs with the given number of variables.
 func (b *BestEpoch) validate(epochs, variables int) error {
 	if b.Epoch < 1 || b.Epoch > epochs {
 		return fmt.Errorf("best epoch %d, expected 1 to %d", b.Epoch, epochs)

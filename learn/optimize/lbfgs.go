@@ -11,43 +11,41 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// LBFGS minimises with the limited-memory BFGS method: J. Nocedal and S. J. Wright, Numerical Optimization
-// (2nd ed., 2006), algorithms 7.4 and 7.5. The strong-Wolfe line search is algorithms 3.5 and 3.6. The
-// zero value is ready to use. The first step has length 1; later ones are scaled by γ = sᵀy/yᵀy of the
-// newest pair (eq. 7.20).
+// LBFGS minimises by the limited-memory BFGS method: J. Nocedal and S. J. Wright, Numerical Optimization (2nd ed.,
+// 2006), algorithms 7.4 and 7.5. The line search satisfies the strong Wolfe conditions (algorithms 3.5 and 3.6). The
+// zero value is ready to use. The first step has length 1. Later steps are scaled by γ = sᵀy/yᵀy of the newest pair
+// (eq. 7.20).
 //
-// The same objective, settings and start give the same bits. Between the first iteration and the result,
-// only the objective and the callbacks allocate memory.
+// The same objective, settings and start give the same bits. Between the first iteration and the result, only the
+// objective and the callbacks allocate memory.
 type LBFGS struct {
-	// Memory is the number of correction pairs; 0 means 10. The solver holds
-	// 2·Memory+7 vectors.
+	// Memory is the number of correction pairs; 0 means 10. The solver stores 2·Memory+7 vectors.
 	Memory int
 
-	// MaxIterations bounds the iterations, including those before a resumed
-	// state; 0 means 1000.
+	// MaxIterations is the largest number of iterations, including iterations before a resumed state; 0 means 1000.
 	MaxIterations int
 
 	// GradientTolerance ends the run when ‖∇f‖ ≤ GradientTolerance·max(1, |f|). 0 means 1e-8; a negative
 	// number disables it. A gradient of zero always ends the run.
 	GradientTolerance float64
 
-	// FunctionTolerance ends the run when the last 5 iterations together lowered f by no more than
-	// FunctionTolerance·max(1, |f|). 0 means 1e-9, or disabled if StrongConvexity is given, since the gap
-	// is the better rule. A negative number disables it.
+	// FunctionTolerance ends the run when the last 5 iterations together decreased f by at most
+	// FunctionTolerance·max(1, |f|). A negative number disables it. 0 means 1e-9, or disabled if StrongConvexity is
+	// set, because the gap is the better rule.
 	FunctionTolerance float64
 
-	// StrongConvexity is a number μ > 0 such that f(x) − ½μ‖x‖² is convex. For a convex loss plus ‖x‖²/C it
-	// is 2/C; plus ½‖x‖², it is 1. Then f* ≥ f(x) − ‖∇f(x)‖²/(2μ) at any x (S. Boyd and L. Vandenberghe,
-	// Convex Optimization, eq. 9.9). The largest of these bounds over the iterates certifies how far f is
-	// above the minimum. 0 means unknown.
+	// StrongConvexity is a number μ > 0 such that f(x) − ½μ‖x‖² is convex. μ is 2/C for a convex loss plus ‖x‖²/C,
+	// and 1 for a convex loss plus ½‖x‖². Then f* ≥ f(x) − ‖∇f(x)‖²/(2μ) at any x (S. Boyd and L. Vandenberghe,
+	// Convex Optimization, eq. 9.9). The largest of these bounds over the iterates certifies the gap between f and
+	// its minimum. 0 means unknown.
 	StrongConvexity float64
 
-	// GapTolerance ends the run when that certificate is at most GapTolerance·max(1, |f|). 0 means 1e-6; a
-	// negative number disables it.
+	// GapTolerance ends the run when the certified gap is at most GapTolerance·max(1, |f|). 0 means 1e-6. A negative
+	// number disables it.
 	GapTolerance float64
 
-	// Observe, if not nil, is called with the start and after every iteration.
-	// An error ends the run and is returned by Minimize, except for ErrStop.
+	// Observe, if not nil, is called at the start and after every iteration. An error ends the run. Minimize returns
+	// the error, except for ErrStop.
 	Observe func(Iteration) error
 
 	// Resumption defines how the run is interrupted and resumed, between two iterations.
@@ -55,16 +53,15 @@ type LBFGS struct {
 }
 
 const (
-	window       = 5       // iterations whose decrease FunctionTolerance judges
-	maxIdle      = 50      // iterations on end that change f and ‖∇f‖ by rounding only
+	window       = 5       // number of iterations whose decrease FunctionTolerance limits
+	maxIdle      = 50      // number of consecutive iterations that may change f and ‖∇f‖ by rounding only
 	minCurvature = 0x1p-52 // pairs with sᵀy ≤ minCurvature·yᵀy are skipped
 )
 
-// Minimize looks for a minimum of obj from x0, which has obj.Dim() elements and is left unchanged. x0 is
-// nil if a state is resumed. It returns an error if settings, start or state do not fit, if the objective
-// is not finite at the start, if a callback failed, or if ctx was cancelled. In the last two cases the
-// result is that of the last complete iteration, otherwise nil. Missing a tolerance is no error: see
-// Result.Status.
+// Minimize searches for a minimum of obj, starting at x0. x0 has obj.Dim() elements and is not changed. It must be
+// nil if a state is resumed. The error is about invalid settings, an invalid start or state, an objective that is not
+// finite at the start, a failed callback, or a cancelled ctx. In the last two cases the result is that of the last
+// complete iteration, otherwise nil. A tolerance that was not reached is no error: see Result.Status.
 func (l LBFGS) Minimize(ctx context.Context, obj Objective, x0 []float64) (*Result, error) {
 	if err := l.setDefaults(); err != nil {
 		return nil, fmt.Errorf("optimize: %w", err)
@@ -116,7 +113,7 @@ func (l *LBFGS) setDefaults() error {
 	return nil
 }
 
-// iterate runs until the run ends. The state is complete when it returns.
+// iterate makes iterations until the run ends. The state is complete when iterate returns.
 func (r *lbfgsRun) iterate() (Status, error) {
 	if r.set.Resume == nil {
 		if stop, err := r.observe(); stop {
@@ -146,7 +143,7 @@ func (r *lbfgsRun) iterate() (Status, error) {
 	}
 }
 
-// finished applies the stopping rules to the state; 0 means to continue.
+// finished applies the stopping rules to the state. 0 means that the run continues.
 func (r *lbfgsRun) finished() Status {
 	scale := math.Max(1, math.Abs(r.st.F))
 	recent, tolerance := r.st.recent, r.set.FunctionTolerance
@@ -165,7 +162,7 @@ func (r *lbfgsRun) finished() Status {
 	return 0
 }
 
-// observe passes the current iterate to the observer and returns whether it wants to stop.
+// observe reports the current iterate to the observer. stop reports whether the run ends.
 func (r *lbfgsRun) observe() (stop bool, err error) {
 	return observed(r.set.Observe, Iteration{
 		Number:      r.st.Iteration,
@@ -178,25 +175,25 @@ func (r *lbfgsRun) observe() (stop bool, err error) {
 	})
 }
 
-// LBFGSState is the [State] of an [LBFGS] between two iterations. Tolerances, Memory and MaxIterations may
-// be changed before the run is resumed.
+// LBFGSState is the [State] of an [LBFGS] between two iterations. The run may be resumed with other tolerances,
+// Memory and MaxIterations.
 type LBFGSState struct {
-	Iteration   int // iterations completed
-	Evaluations int // of the objective
+	Iteration   int // number of completed iterations
+	Evaluations int // number of evaluations of the objective
 	X           []float64
 	F           float64   // the value at X
 	Grad        []float64 // the gradient at X
 
 	s, y   [][]float64 // correction pairs, the oldest first
-	recent []float64   // the last values, the oldest first and F last
+	recent []float64   // the last values of f, the oldest first; the last element is F
 
-	// The lowest value and gradient norm when one of them last fell by more than
-	// rounding, and the iterations since.
+	// The lowest value and gradient norm when one of them last decreased by more than rounding, and the number of
+	// iterations since then.
 	bestF, bestGrad float64
 	idle            int
 
-	strongConvexity float64 // the μ for which lower holds
-	lower           float64 // a lower bound on the minimum, −Inf if there is none
+	strongConvexity float64 // the μ for which lower is valid
+	lower           float64 // lower bound on the minimum; −Inf if there is none
 }
 
 var _ State = (*LBFGSState)(nil)
@@ -237,7 +234,7 @@ func cloneAll(vectors [][]float64) [][]float64 {
 	return c
 }
 
-// validate returns an error if st is impossible as the state of a run.
+// validate returns an error if st cannot be the state of a run.
 func (st *LBFGSState) validate() error {
 	switch {
 	case st.Iteration < 0 || st.Evaluations <= st.Iteration:
@@ -282,9 +279,8 @@ func (st *LBFGSState) validatePairs() error {
 	return nil
 }
 
-// lbfgsRun is one minimisation by LBFGS. All its memory is allocated before the first iteration. st determines
-// the next iteration and is complete between iterations. The other fields are derived from it or are
-// working memory.
+// lbfgsRun is one minimisation by LBFGS. All its memory is allocated before the first iteration. st determines all
+// further iterations, and is complete between iterations. The other fields are derived from st or are working memory.
 type lbfgsRun struct {
 	ctx context.Context
 	set LBFGS // with defaults filled in
@@ -293,19 +289,19 @@ type lbfgsRun struct {
 
 	gradNorm float64   // ‖st.Grad‖
 	rho      []float64 // rho[i] = 1/sᵢᵀyᵢ of pair i
-	alpha    []float64 // of the two-loop recursion
+	alpha    []float64 // coefficients of the two-loop recursion
 	dir      []float64 // the search direction
-	step     float64   // the multiple of dir last taken
+	step     float64   // the last step as a multiple of dir
 	keep     keeper[LBFGSState]
 
-	// The point last evaluated in the line search, st.X + trial.step·dir.
+	// The point that the line search evaluated last, st.X + trial.step·dir.
 	trial     point
 	trialX    []float64
 	trialGrad []float64
 	trialNorm float64 // ‖trialGrad‖
-	trials    int     // evaluations in this search
+	trials    int     // number of evaluations in this search
 
-	interrupted bool // the context ended in mid-search
+	interrupted bool // the context ended during the search
 }
 
 func newLBFGSRun(ctx context.Context, set LBFGS, obj Objective) *lbfgsRun {
@@ -320,8 +316,8 @@ func newLBFGSRun(ctx context.Context, set LBFGS, obj Objective) *lbfgsRun {
 	r.keep = keeper[LBFGSState]{set.Resumption, &r.st, -1}
 	r.st.X, r.st.Grad = next(), next()
 	r.dir, r.trialX, r.trialGrad = next(), next(), next()
-	// The pairs beyond the slices' lengths are memory for those to come; there
-	// is one more than pairs to be kept.
+	// The slices of pairs have capacity for one pair more than Memory. Their elements beyond the length are vectors
+	// for the next pairs.
 	r.st.s, r.st.y = make([][]float64, m+1), make([][]float64, m+1)
 	for i := range m + 1 {
 		r.st.s[i], r.st.y[i] = next(), next()
@@ -356,7 +352,7 @@ func (r *lbfgsRun) begin(x0 []float64) error {
 	return nil
 }
 
-// resume adopts a state after checking that it fits.
+// resume checks that a state fits and continues from it.
 func (r *lbfgsRun) resume(from *LBFGSState) error {
 	if err := from.validate(); err != nil {
 		return unfit("resumed state: %w", err)
@@ -385,8 +381,8 @@ func (r *lbfgsRun) resume(from *LBFGSState) error {
 	return nil
 }
 
-// advance does one iteration and returns 0. If no better point is found, or the context ended, it returns
-// the status and leaves the state's point and pairs unchanged.
+// advance makes one iteration and returns 0. If it finds no better point, or if the context ended, it returns the
+// status and does not change the point and the pairs of the state.
 func (r *lbfgsRun) advance() Status {
 	evaluations := r.st.Evaluations
 	slope := r.direction()
@@ -396,7 +392,7 @@ func (r *lbfgsRun) advance() Status {
 	}
 	found := slope < 0 && r.searched(first, slope)
 	if !found && len(r.st.s) > 0 && !r.interrupted {
-		// The pairs mislead, by rounding or by kinks they bridge.
+		// Rounding errors or a kink between points can make the pairs useless. Try the negative gradient.
 		slope = r.steepest()
 		if found = r.searched(1/r.gradNorm, slope); found {
 			r.forget()
@@ -404,7 +400,7 @@ func (r *lbfgsRun) advance() Status {
 	}
 	switch {
 	case r.interrupted:
-		r.st.Evaluations = evaluations // as the resumed run will count them
+		r.st.Evaluations = evaluations // the resumed run will count them again
 		return Cancelled
 	case !found:
 		return SearchStalled
@@ -413,7 +409,8 @@ func (r *lbfgsRun) advance() Status {
 	return 0
 }
 
-// searched is search, but returns false if the context ended, since the objective may then be incomplete.
+// searched does what search does, but returns false if the context ended, because the objective may then be
+// incomplete.
 func (r *lbfgsRun) searched(first, slope float64) bool {
 	found := r.search(first, slope)
 	if r.ctx.Err() != nil {
@@ -422,7 +419,7 @@ func (r *lbfgsRun) searched(first, slope float64) bool {
 	return found && !r.interrupted
 }
 
-// accept moves to the trial point.
+// accept makes the trial point the new iterate.
 func (r *lbfgsRun) accept() {
 	r.remember()
 	st := &r.st
@@ -433,7 +430,7 @@ func (r *lbfgsRun) accept() {
 	r.arrived()
 }
 
-// arrived updates the progress and the lower bound on the minimum at a new iterate.
+// arrived updates the state's progress and lower bound after a move to a new iterate.
 func (r *lbfgsRun) arrived() {
 	st := &r.st
 	scale := math.Max(1, math.Abs(st.F))
@@ -453,12 +450,12 @@ func (r *lbfgsRun) arrived() {
 	}
 }
 
-// gap bounds how far st.F is above the minimum. It is never less than the rounding of F.
+// gap bounds the difference between st.F and the minimum. It is never less than the rounding error of F.
 func (r *lbfgsRun) gap() float64 {
 	return math.Max(r.st.F-r.st.lower, 0x1p-52*math.Abs(r.st.F))
 }
 
-// norm returns ‖x‖, +Inf if its square overflows.
+// norm returns ‖x‖, or +Inf if the square of the norm overflows.
 func norm(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }
 
 // notFinite returns the index of the first element that is not finite, or −1.
@@ -475,7 +472,7 @@ func notFinite(x []float64) int {
 //
 //	s = xₖ₊₁ − xₖ,  y = ∇f(xₖ₊₁) − ∇f(xₖ),  ρ = 1/sᵀy,  γ = sᵀy/yᵀy (newest pair)
 //
-// H starts from γI and takes up the pairs from the oldest to the newest by
+// H starts as γI and is updated with the pairs, from the oldest to the newest, by
 //
 //	H ← (I − ρsyᵀ) H (I − ρysᵀ) + ρssᵀ
 //
@@ -511,8 +508,8 @@ func (r *lbfgsRun) steepest() float64 {
 	return kernel.Dot(r.dir, r.st.Grad)
 }
 
-// remember adds the pair of the step from the state's point to the trial point,
-// unless its curvature is not clearly positive: H must stay positive definite.
+// remember adds the correction pair of the step to the trial point. It skips pairs without clearly positive
+// curvature, so that H stays positive definite.
 func (r *lbfgsRun) remember() {
 	st := &r.st
 	n := len(st.s)
@@ -534,13 +531,13 @@ func (r *lbfgsRun) remember() {
 	}
 }
 
-// spare returns the memory of the next pair, which follows the others.
+// spare returns the vectors for the next pair.
 func (r *lbfgsRun) spare() (s, y []float64) {
 	n := len(r.st.s)
 	return r.st.s[:n+1][n], r.st.y[:n+1][n]
 }
 
-// dropOldest removes the first vector and makes it the spare one.
+// dropOldest removes the first vector, and puts it after the end as the spare vector.
 func dropOldest(v *[][]float64) {
 	old, last := (*v)[0], len(*v)-1
 	copy(*v, (*v)[1:])
@@ -553,7 +550,7 @@ func (r *lbfgsRun) forget() {
 	r.st.s, r.st.y, r.rho = r.st.s[:0], r.st.y[:0], r.rho[:0]
 }
 
-// usable reports whether a pair has enough curvature to be kept.
+// usable reports whether a pair has enough curvature to be kept. sy is sᵀy, and yy is yᵀy.
 func usable(sy, yy float64) bool {
 	return sy > minCurvature*yy && !math.IsInf(1/sy, 0) && !math.IsInf(sy, 0)
 }

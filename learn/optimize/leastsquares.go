@@ -6,14 +6,14 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// LeastSquares finds the w that minimises
+// LeastSquares computes the w that minimises
 //
 //	Σᵢ vᵢ (yᵢ − b − w·xᵢ)² + ‖w‖²/C
 //
-// in closed form (ridge regression), where b is an intercept for each group of rows, at its best value. It
-// holds the normal equations, features² numbers, which are the moments of rows about the means of their
-// groups. Before a group ends, its moments are about its first row. This keeps the digits of features
-// whose mean is large against their spread. It is for one goroutine.
+// in closed form (ridge regression). b is an intercept for each group of rows, at its best value. LeastSquares stores
+// the normal equations, features² numbers: the second moments of the rows about the means of their groups. Until a
+// group ends, its moments are about its first row, which avoids cancellation for features whose mean is large
+// compared with their spread. A LeastSquares must not be used by several goroutines at once.
 type LeastSquares struct {
 	features, workers int
 
@@ -21,23 +21,23 @@ type LeastSquares struct {
 	xy []float64 // Σ v·x·y
 	yy float64   // Σ v·y²
 
-	// Of the group: Σ v·x, Σ v·y and Σ v about origin.
+	// Of the current group: Σ v·x, Σ v·y and Σ v, with x relative to origin.
 	sumX        []float64
 	sumY, total float64
 	origin      []float64
 
-	// Rows of the group that are not in the sums over x yet: x about origin, v and y.
+	// Pending rows of the group, which are not yet in the sums over x: x relative to origin, v and y.
 	x             []float64
 	weight, score []float64
 }
 
 const (
-	heldRows   = 128 // pending rows that are added together: they stay in a core's cache
-	rowsAtOnce = 4   // of xx that a worker takes
+	heldRows   = 128 // number of pending rows that are added together; they stay in a core's cache
+	rowsAtOnce = 4   // number of rows of xx that a worker processes at a time
 )
 
-// NewLeastSquares returns a problem without rows. workers is the number of goroutines, 0 for GOMAXPROCS;
-// the result does not depend on it.
+// NewLeastSquares returns a problem without rows. workers is the number of goroutines; 0 means GOMAXPROCS. The result
+// does not depend on workers.
 func NewLeastSquares(features, workers int) *LeastSquares {
 	return &LeastSquares{
 		features: features,
@@ -49,7 +49,7 @@ func NewLeastSquares(features, workers int) *LeastSquares {
 	}
 }
 
-// LeastSquaresBytes returns the bytes that a problem takes until it is solved. Solving copies the sums.
+// LeastSquaresBytes returns the bytes that a problem needs, including the copy of the sums that Solve makes.
 func LeastSquaresBytes(features int) float64 {
 	n := float64(features)
 	return 8 * float64(n*(2*n+heldRows+5))
@@ -58,7 +58,7 @@ func LeastSquaresBytes(features int) float64 {
 // Add adds a row x, with a weight ≥ 0, to the group. It panics if x has fewer elements than features.
 func (e *LeastSquares) Add(x []float32, y, weight float64) {
 	if e.total == 0 {
-		e.flush() // rows without weight
+		e.flush() // the pending rows have no weight
 		for j := range e.origin {
 			e.origin[j] = float64(x[j])
 		}
@@ -75,8 +75,8 @@ func (e *LeastSquares) Add(x []float32, y, weight float64) {
 	}
 }
 
-// flush adds the pending rows to the sums. Rows of xx are independent, and each adds the pending rows in
-// order. So the sums depend neither on the workers nor on the number of pending rows.
+// flush adds the pending rows to the sums. Rows of xx are independent, and each adds the pending rows in order. So
+// the sums depend neither on the number of workers nor on when flush is called.
 func (e *LeastSquares) flush() {
 	if len(e.weight) == 0 {
 		return
@@ -91,7 +91,7 @@ func (e *LeastSquares) flush() {
 	e.x, e.weight, e.score = e.x[:0], e.weight[:0], e.score[:0]
 }
 
-// addRow adds the pending rows to the sums with feature j.
+// addRow adds the pending rows to all sums that contain feature j and no later feature.
 func (e *LeastSquares) addRow(j int) {
 	row := e.xx[j*e.features : j*e.features+j+1]
 	one := func(i int) []float64 { return e.x[i*e.features : i*e.features+j+1] }
@@ -105,7 +105,7 @@ func (e *LeastSquares) addRow(j int) {
 	for ; i+4 <= len(e.weight); i += 4 {
 		a, b, c, d := times(i), times(i+1), times(i+2), times(i+3)
 		if a == 0 && b == 0 && c == 0 && d == 0 {
-			continue // many are, of sparse features
+			continue // frequent in sparse features
 		}
 		addFour(row, one(i), one(i+1), one(i+2), one(i+3), a, b, c, d)
 	}
@@ -117,7 +117,7 @@ func (e *LeastSquares) addRow(j int) {
 	}
 }
 
-// addFour adds multiples of four vectors, one after the other.
+// addFour adds a·p, b·q, c·r and d·s to row, one after the other.
 func addFour(row, p, q, r, s []float64, a, b, c, d float64) {
 	p, q, r, s = p[:len(row)], q[:len(row)], r[:len(row)], s[:len(row)]
 	for k := range row {
@@ -128,7 +128,7 @@ func addFour(row, p, q, r, s []float64, a, b, c, d float64) {
 	}
 }
 
-// EndGroup ends a group: it centers the group's sums about its means.
+// EndGroup ends a group. It converts the moments of the group to moments about the group's means.
 func (e *LeastSquares) EndGroup() {
 	e.flush()
 	if e.total == 0 {
@@ -147,7 +147,7 @@ func (e *LeastSquares) EndGroup() {
 	e.sumY, e.total = 0, 0
 }
 
-// Solve returns (XᵀVX + I/C)⁻¹ XᵀVy of the groups that have ended, or an error if the matrix is singular
+// Solve returns w = (XᵀVX + I/C)⁻¹ XᵀVy of the groups that have ended. It returns an error if the matrix is singular
 // to working precision.
 func (e *LeastSquares) Solve(c float64) ([]float64, error) {
 	a, w := append([]float64(nil), e.xx...), append([]float64(nil), e.xy...)
@@ -157,7 +157,7 @@ func (e *LeastSquares) Solve(c float64) ([]float64, error) {
 	return w, SolveDefinite(a, w)
 }
 
-// gradient returns half the objective's derivatives, (XᵀVX + I/C)w − XᵀVy.
+// gradient returns half the gradient of the objective, (XᵀVX + I/C)w − XᵀVy.
 func (e *LeastSquares) gradient(w []float64, c float64) []float64 {
 	g := make([]float64, len(w))
 	for j := range g {
@@ -173,7 +173,7 @@ func (e *LeastSquares) gradient(w []float64, c float64) []float64 {
 	return g
 }
 
-// Objective returns the sum of squares and the penalty at w.
+// Objective returns the weighted sum of squared errors plus the penalty at w.
 func (e *LeastSquares) Objective(w []float64, c float64) float64 {
 	value := e.yy
 	for j, g := range e.gradient(w, c) { // wᵀ(A·w − 2b) = wᵀ(g − b)
@@ -182,7 +182,7 @@ func (e *LeastSquares) Objective(w []float64, c float64) float64 {
 	return value
 }
 
-// GradNorm returns the length of the objective's gradient at w.
+// GradNorm returns the norm of the gradient of the objective at w.
 func (e *LeastSquares) GradNorm(w []float64, c float64) float64 {
 	var square float64
 	for _, g := range e.gradient(w, c) {

@@ -9,8 +9,8 @@ import (
 	"github.com/listwise/listwise/internal/binarystate"
 )
 
-// Multistart minimises a function that may have several minima. It runs [LBFGS] from one start after the
-// other, and keeps the lowest result, the first of equals.
+// Multistart minimises a function that may have several minima. It runs [LBFGS] from several starts, one after the
+// other, and returns the lowest result, the first one among equals.
 //
 // The same objective, settings and starts give the same bits, with or without interruptions.
 type Multistart struct {
@@ -20,13 +20,13 @@ type Multistart struct {
 	// Starts is the number of starts; 0 means 1.
 	Starts int
 
-	// Init sets x, all 0, to the point of a start, numbered from 0. It must be deterministic. nil leaves x
-	// at 0.
+	// Init sets x, which is all 0, to the point of the start with the given index. It must be deterministic. If Init
+	// is nil, every start is 0.
 	Init func(start int, x []float64)
 
-	// Observe, if not nil, is called at the beginning of every start and after every iteration. lowest
-	// reports whether the value is the lowest so far, over all starts. An error ends the run and is
-	// returned by Minimize, except for ErrStop.
+	// Observe, if not nil, is called at the beginning of every start and after every iteration. lowest reports
+	// whether the value is the lowest so far, over all starts. An error ends the run. Minimize returns the error,
+	// except for ErrStop.
 	Observe func(start int, it Iteration, lowest bool) error
 
 	// Resumption defines how the run is interrupted and resumed, between two iterations.
@@ -35,17 +35,16 @@ type Multistart struct {
 
 // MultistartState is the [State] of a [Multistart] between two iterations.
 type MultistartState struct {
-	Start int        // the start under way, from 0
-	Run   LBFGSState // of that start
+	Start int        // index of the current start
+	Run   LBFGSState // state of the current start
 
-	best   *Result // of the starts before it; nil at the first
-	lowest float64 // value so far
+	best   *Result // best result of the earlier starts; nil at the first start
+	lowest float64 // lowest value so far
 }
 
-// Minimize looks for the lowest minimum of obj. It returns an error if the settings, a start or the state
-// do not fit, if the objective is not finite at a start, if a callback failed, or if ctx was cancelled.
-// Missing a tolerance is no error: see Result.Status. Iterations and evaluations are those of the best
-// start.
+// Minimize searches for the lowest minimum of obj. The error is about invalid settings, an invalid start or state, an
+// objective that is not finite at a start, a failed callback, or a cancelled ctx. A tolerance that was not reached is
+// no error: see Result.Status. The result has the numbers of iterations and evaluations of the best start.
 func (m Multistart) Minimize(ctx context.Context, obj Objective) (*Result, error) {
 	if m.Starts < 0 {
 		return nil, fmt.Errorf("optimize: %d starts, expected a positive number or 0 for one", m.Starts)
@@ -75,7 +74,7 @@ func (m Multistart) Minimize(ctx context.Context, obj Objective) (*Result, error
 	return st.best, nil
 }
 
-// start runs the current start, from its beginning or from the state.
+// start runs the solver from the current start, or from the state if resume is set.
 func (m *Multistart) start(ctx context.Context, obj Objective, st *MultistartState, resume bool) (*Result, error) {
 	solver, x0 := m.Solver, []float64(nil)
 	if resume {
@@ -152,7 +151,7 @@ func (st *MultistartState) code(c *binarystate.Codec) {
 	st.Run.code(c)
 }
 
-// validate returns an error if st is impossible as the state of a run.
+// validate returns an error if st cannot be the state of a run.
 func (st *MultistartState) validate() error {
 	if st.Start < 0 || (st.best == nil) != (st.Start == 0) {
 		return fmt.Errorf("start %d, expected a best result before it except at 0", st.Start)

@@ -12,46 +12,46 @@ import (
 type SecondOrder interface {
 	Objective
 
-	// HessianTimes overwrites dst with H·v, where H is the Hessian at the point of the last Eval. Where the
-	// gradient has a kink, H is a generalised one. It is symmetric and positive semidefinite. Both slices
-	// have Dim elements and do not overlap.
+	// HessianTimes overwrites dst with H·v, where H is the Hessian at the point of the last Eval, symmetric and
+	// positive semidefinite. Where the gradient has a kink, H is a generalised Hessian. Both slices have Dim elements
+	// and do not overlap.
 	HessianTimes(dst, v []float64)
 }
 
-// Newton minimises a convex function with a truncated Newton method. Conjugate gradients solve the Newton
-// equations H·d = −∇f up to min(0.1, √(‖∇f‖/‖∇f_0‖)) of the gradient, so loosely while far away. A
-// backtracking line search from the full step follows. Sources: J. Nocedal and S. J. Wright, Numerical
-// Optimization, 2nd ed., algorithm 7.1; O. Chapelle and S. S. Keerthi, Efficient Algorithms for Ranking
-// with SVMs, 2010, for the squared hinge. The zero value is ready to use.
+// Newton minimises a convex function by a truncated Newton method. Conjugate gradients solve the Newton equations H·d
+// = −∇f until the residual is at most min(0.1, √(‖∇f‖/‖∇f_0‖))·‖∇f‖. So the solution is coarse far from the minimum.
+// Then a backtracking line search starts from the full step. Sources: J. Nocedal and S. J. Wright, Numerical
+// Optimization, 2nd ed., algorithm 7.1; O. Chapelle and S. S. Keerthi, Efficient Algorithms for Ranking with SVMs,
+// 2010, for the squared hinge. The zero value is ready to use.
 //
-// The same objective, settings and start give the same bits. No memory is allocated between the first
-// iteration and the result.
+// The same objective, settings and start give the same bits. No memory is allocated between the first iteration and
+// the result.
 type Newton struct {
-	MaxIterations int // 0 means 200
-	MaxProducts   int // Hessian times vector, in one iteration; 0 means 250
+	MaxIterations int // largest number of iterations; 0 means 200
+	MaxProducts   int // largest number of products H·v in one iteration; 0 means 250
 
-	// GradientTolerance ends the run when ‖∇f‖ ≤ GradientTolerance·max(1, |f|). 0 means 1e-8;
-	// a negative number means never, but a gradient of zero always ends the run.
+	// GradientTolerance ends the run when ‖∇f‖ ≤ GradientTolerance·max(1, |f|). 0 means 1e-8. A negative number
+	// disables it. A gradient of zero always ends the run.
 	GradientTolerance float64
 
-	// StrongConvexity is a number μ > 0 such that f(x) − ½μ‖x‖² is convex, by which
-	// the result is certified as that of [LBFGS] is. 0 means unknown.
+	// StrongConvexity is a number μ > 0 such that f(x) − ½μ‖x‖² is convex. It gives the certified gap, as in [LBFGS].
+	// 0 means unknown.
 	StrongConvexity float64
 
-	// GapTolerance ends the run when that certificate is at most GapTolerance·max(1, |f|). 0
-	// means 1e-6; a negative number means never.
+	// GapTolerance ends the run when the certified gap is at most GapTolerance·max(1, |f|). 0 means 1e-6. A negative
+	// number disables it.
 	GapTolerance float64
 
-	// Observe, if not nil, is called with the start and after every iteration. An
-	// error ends the run and is returned by Minimize, except for ErrStop.
+	// Observe, if not nil, is called at the start and after every iteration. An error ends the run. Minimize returns
+	// the error, except for ErrStop.
 	Observe func(Iteration) error
 }
 
-// Minimize looks for the minimum of obj from x0, which has obj.Dim() elements and is left unchanged. It
-// returns an error if settings or start do not fit, if the objective is not finite at the start, if the
-// observer failed, or if ctx was cancelled. In the last two cases the result is that of the last complete
-// iteration, otherwise nil. Missing a tolerance is no error: see Result.Status. Result.Evaluations counts
-// values and gradients, not products.
+// Minimize searches for the minimum of obj, starting at x0, which has obj.Dim() elements and is not changed. The
+// error is about invalid settings, an invalid start, an objective that is not finite at the start, a failed observer,
+// or a cancelled ctx. In the last two cases the result is that of the last complete iteration, otherwise nil. A
+// tolerance that was not reached is no error: see Result.Status. Result.Evaluations counts evaluations of values and
+// gradients, not products.
 func (n Newton) Minimize(ctx context.Context, obj SecondOrder, x0 []float64) (*Result, error) {
 	if err := n.setDefaults(); err != nil {
 		return nil, fmt.Errorf("optimize: %w", err)
@@ -95,12 +95,12 @@ type newtonRun struct {
 	x, grad   []float64
 	f         float64
 	gradNorm  float64
-	lower     float64 // bound on the minimum, −Inf if there is none
-	firstNorm float64 // of the gradient at the start
+	lower     float64 // lower bound on the minimum; −Inf if there is none
+	firstNorm float64 // norm of the gradient at the start
 
 	trial, trialGrad       []float64
 	dir                    []float64
-	residual, probe, times []float64 // of conjugate gradients
+	residual, probe, times []float64 // vectors of conjugate gradients
 
 	step                   float64
 	iteration, evaluations int
@@ -139,7 +139,7 @@ func (r *newtonRun) evaluate() float64 {
 	return r.obj.Eval(r.trial, r.trialGrad)
 }
 
-// accept moves to the trial point, which was the last to be evaluated.
+// accept makes the trial point, which was evaluated last, the new iterate.
 func (r *newtonRun) accept(f float64) {
 	r.x, r.trial = r.trial, r.x
 	r.grad, r.trialGrad = r.trialGrad, r.grad
@@ -149,8 +149,7 @@ func (r *newtonRun) accept(f float64) {
 	}
 }
 
-// gap bounds how far f is above the minimum. Less than the rounding of f itself is
-// not claimed.
+// gap bounds the difference between f and the minimum. It is never less than the rounding error of f.
 func (r *newtonRun) gap() float64 {
 	return math.Max(r.f-r.lower, 0x1p-52*math.Abs(r.f))
 }
@@ -173,7 +172,7 @@ func (r *newtonRun) iterate(ctx context.Context) (Status, error) {
 		}
 		r.direction()
 		if !r.search() {
-			if ctx.Err() != nil { // the objective may have broken off
+			if ctx.Err() != nil { // the objective may be incomplete
 				return Cancelled, context.Cause(ctx)
 			}
 			return SearchStalled, nil
@@ -185,8 +184,8 @@ func (r *newtonRun) iterate(ctx context.Context) (Status, error) {
 	}
 }
 
-// direction solves the Newton equations by conjugate gradients, as accurately as needed. Every iterate is
-// a descent direction.
+// direction solves the Newton equations by conjugate gradients. It stops when the residual is small enough. Every
+// iterate of conjugate gradients is a descent direction.
 func (r *newtonRun) direction() {
 	clear(r.dir)
 	for i, g := range r.grad {
@@ -216,15 +215,14 @@ func (r *newtonRun) direction() {
 	}
 }
 
-// sufficient is the part of the decrease predicted by the slope that a step must bring. maxHalvings limits
-// the number of times that a step is shortened.
+// A step must decrease f by at least sufficient times the decrease that the slope predicts. maxHalvings is the
+// largest number of times that a step is shortened.
 const (
 	sufficient  = 1e-4
 	maxHalvings = 60
 )
 
-// search shortens the step until it lowers f enough, and moves there. It reports whether
-// there is such a step.
+// search shortens the step until it decreases f enough, and moves there. It returns false if no step does.
 func (r *newtonRun) search() bool {
 	slope := kernel.Dot(r.grad, r.dir)
 	if !(slope < 0) {
@@ -240,7 +238,7 @@ func (r *newtonRun) search() bool {
 			return true
 		}
 		rise := f - r.f - float64(r.step*slope) // f above its tangent
-		// Step to the minimum of the parabola through the known values and slope, within bounds.
+		// Step to the minimum of the parabola through both values and the slope, within bounds.
 		part := 0.5
 		if finite(rise) && rise > 0 {
 			part = math.Min(math.Max(-r.step*slope/(2*rise), 0.1), 0.5)
@@ -250,8 +248,8 @@ func (r *newtonRun) search() bool {
 	return false
 }
 
-// lowers reports whether the trial point's f is low enough. Where rounding hides the
-// decrease, the gradient decides.
+// lowers reports whether f at the trial point is low enough. If the decrease is within rounding errors, the norm of
+// the gradient decides.
 func (r *newtonRun) lowers(f, slope float64) bool {
 	if math.Abs(f-r.f) <= noise*math.Abs(r.f) {
 		return norm(r.trialGrad) <= 0.9*r.gradNorm
@@ -259,7 +257,7 @@ func (r *newtonRun) lowers(f, slope float64) bool {
 	return f <= r.f+float64(sufficient*r.step*slope)
 }
 
-// observe passes the current iterate to the observer and returns whether it wants to stop.
+// observe reports the current iterate to the observer. stop reports whether the run ends.
 func (r *newtonRun) observe() (stop bool, err error) {
 	return observed(r.set.Observe, Iteration{
 		Number: r.iteration, F: r.f, GradNorm: r.gradNorm, Gap: r.gap(),

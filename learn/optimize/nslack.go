@@ -13,45 +13,46 @@ import (
 //
 //	F(x) = ½‖x‖² + C·Σ_i R_i(x)
 //
-// for convex R_i that may have kinks, with cutting planes for each R_i instead of for the sum as in
-// [CuttingPlane]. This is the n-slack formulation of I. Tsochantaridis, T. Joachims, T. Hofmann, Y. Altun,
-// Large Margin Methods for Structured and Interdependent Output Variables, JMLR 6, 2005. An iteration
-// evaluates all terms at the minimum of the model,
+// for convex R_i that may have kinks. It has cutting planes for each R_i, whereas [CuttingPlane] has them for the
+// sum. This is the n-slack formulation of I. Tsochantaridis, T. Joachims, T. Hofmann, Y. Altun, Large Margin Methods
+// for Structured and Interdependent Output Variables, JMLR 6, 2005. An iteration evaluates all terms at the minimum
+// of the model,
 //
 //	M(x) = ½‖x‖² + C·Σ_i max_k (a_ik·x + b_ik),
 //
-// and adds a plane to every term that is above its model there. CuttingPlane minimises M, which is cheap
-// to evaluate, to a part of the remaining gap. Models only grow, so a plane below one model is below all
-// later ones, and below F. So the bundle is kept from one model to the next. Its dual variables,
-// distributed over the planes that were highest, are feasible in the dual of the n-slack program,
+// and adds a plane to every term whose value exceeds its model there. CuttingPlane minimises M, which is cheap to
+// evaluate, to a part of the remaining gap. Models only grow, so a plane below one model is also below all later
+// models and below F. So CuttingPlane keeps its planes from one model to the next. Its dual variables, distributed
+// over the planes of the terms that were highest, are feasible in the dual of the n-slack program,
 //
-//	maximise  C·Σ_ik α_ik b_ik − ½‖C·Σ_ik α_ik a_ik‖²   over  α_ik ≥ 0, Σ_k α_ik = 1,
+//	maximise  C·Σ_ik α_ik b_ik − ½‖C·Σ_ik α_ik a_ik‖²   over  α_ik ≥ 0, Σ_k α_ik = 1.
 //
-// whose value bounds the minimum of F from below, so the run ends with a certificate. It needs fewer
-// evaluations than the one-slack formulation, and more memory and time between them.
+// The value of this dual is a lower bound on the minimum of F, so the run ends with a certificate. The n-slack
+// formulation needs fewer evaluations than the one-slack formulation, but more memory and more time between
+// evaluations.
 //
 // The same terms, settings and start give the same bits for any number of workers.
 type NSlack struct {
-	C             float64 // of C·Σ R_i; 0 means 1
-	MaxIterations int     // evaluations of all terms; 0 means 10000
+	C             float64 // factor of Σ R_i; 0 means 1
+	MaxIterations int     // largest number of evaluations of all terms; 0 means 10000
 
-	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1, |F|) of
-	// the minimum. 0 means 1e-6; a negative number means never.
+	// GapTolerance ends the run when the certified gap between F and its minimum is at most GapTolerance·max(1, |F|).
+	// 0 means 1e-6. A negative number disables it.
 	GapTolerance float64
 
-	// Patience is the number of iterations after which a plane that was the highest of
-	// its term at no point is dropped; 0 means 50.
+	// Patience is the number of iterations after which a plane is dropped if it was not the highest of its term at
+	// any evaluated point; 0 means 50.
 	Patience int
 
 	// Workers is the number of goroutines that evaluate terms; 0 means GOMAXPROCS.
 	Workers int
 
-	// Observe is as in CuttingPlane.
+	// Observe is called as in CuttingPlane.
 	Observe func(Iteration) error
 }
 
-// Minimize looks for a minimum of ½‖x‖² + C·Σ terms from x0, which has terms.Dim() elements and is left
-// unchanged. Errors and result are as in [CuttingPlane.Minimize].
+// Minimize searches for the minimum of ½‖x‖² + C·Σ terms, starting at x0, which has terms.Dim() elements and is not
+// changed. Errors and result are as in [CuttingPlane.Minimize].
 func (s NSlack) Minimize(ctx context.Context, terms Terms, x0 []float64) (*Result, error) {
 	settings := CuttingPlane{C: s.C, MaxIterations: s.MaxIterations, GapTolerance: s.GapTolerance, Patience: s.Patience, Observe: s.Observe}
 	if err := settings.setDefaults(); err != nil {
@@ -71,7 +72,7 @@ func (s NSlack) Minimize(ctx context.Context, terms Terms, x0 []float64) (*Resul
 	}, err
 }
 
-// models are Σ_i max_k (a_ik·x + b_ik), an [Objective].
+// models is the sum of the terms' models, Σ_i max_k (a_ik·x + b_ik), as an [Objective].
 type models struct {
 	dim   int
 	terms [][]plane
@@ -80,7 +81,7 @@ type models struct {
 // Dim implements Objective.
 func (m *models) Dim() int { return m.dim }
 
-// Eval implements Objective, and marks the planes in use.
+// Eval implements Objective. It also marks the highest planes as used.
 func (m *models) Eval(x, grad []float64) float64 {
 	clear(grad)
 	var sum float64
@@ -93,7 +94,7 @@ func (m *models) Eval(x, grad []float64) float64 {
 	return sum
 }
 
-// highest returns the largest value of the planes at x, and the number of its plane.
+// highest returns the largest value of the planes at x, and the index of the plane.
 func highest(planes []plane, x []float64) (value float64, k int) {
 	value = math.Inf(-1)
 	for i := range planes {
@@ -110,17 +111,17 @@ type modelled struct {
 	workers int
 	terms   Terms
 	models  models
-	inner   *bundle // of the models; its best point is near their minimum
+	inner   *bundle // minimises the models; its best point is near their minimum
 
 	best        []float64
 	bestF       float64
-	rounded     float64 // what rounding may have added to bestF or taken from it
+	rounded     float64 // bound on the rounding error of bestF
 	iteration   int
 	evaluations int
 	stall       stall
 
-	values []float64   // of the terms at the point evaluated last
-	grads  [][]float64 // and their gradients
+	values []float64   // values of the terms at the point evaluated last
+	grads  [][]float64 // gradients of the terms at that point
 }
 
 func newModelled(set CuttingPlane, workers int, terms Terms) *modelled {
@@ -152,7 +153,7 @@ func (b *modelled) begin(ctx context.Context, x0 []float64) error {
 	return b.minimizeModel(ctx, x0)
 }
 
-// evaluate finds the terms at x, and F.
+// evaluate evaluates all terms and F at x.
 func (b *modelled) evaluate(x []float64) error {
 	parallel.For(len(b.grads), b.workers, func(_, i int) {
 		clear(b.grads[i])
@@ -174,14 +175,14 @@ func (b *modelled) evaluate(x []float64) error {
 	return nil
 }
 
-// add gives term i the plane that was found at x.
+// add adds to term i the plane of the last evaluation, which was at x.
 func (b *modelled) add(i int, x []float64) {
 	a := append([]float64(nil), b.grads[i]...)
 	b.models.terms[i] = append(b.models.terms[i], plane{a: a, b: b.values[i] - kernel.Dot(a, x) - rounding(b.values[i], a, x)})
 }
 
-// grow adds planes at x to the terms that exceed their models there by more than their share of the
-// tolerance. It drops planes that have been idle for long.
+// grow adds planes at x to the terms that exceed their models there by more than their share of the tolerance. It
+// drops planes that have been idle for more than Patience iterations.
 func (b *modelled) grow(x []float64) {
 	least := 1e-3 * b.tolerance() / (b.set.C * float64(len(b.values)))
 	for i, v := range b.values {
@@ -199,16 +200,17 @@ func (b *modelled) grow(x []float64) {
 	}
 }
 
-// tolerance is the gap that ends the run, or what comes near to rounding.
+// tolerance returns the gap that ends the run. It is at least 1e-12·max(1, |F|), so that rounding errors do not hide
+// it.
 func (b *modelled) tolerance() float64 {
 	return max(b.set.GapTolerance, 1e-12) * max(1, math.Abs(b.bestF))
 }
 
-// maxModelIterations bounds the effort for one model.
+// maxModelIterations is the largest number of iterations for one model.
 const maxModelIterations = 1000
 
-// minimizeModel looks for the minimum of the models from x, to a part of the gap that
-// is left. Cancelled, it goes less far, which is no error.
+// minimizeModel searches for the minimum of the models, starting at x, to a part of the remaining gap. If ctx is
+// cancelled, it stops early without an error.
 func (b *modelled) minimizeModel(ctx context.Context, x []float64) error {
 	const part = 0.2
 	in := b.inner
@@ -227,7 +229,7 @@ func (b *modelled) minimizeModel(ctx context.Context, x []float64) error {
 	return nil
 }
 
-// restart continues after the risk has grown.
+// restart continues the minimisation after the risk has grown.
 func (b *bundle) restart() error {
 	copy(b.trial.x, b.best.x)
 	if err := b.evaluate(); err != nil {
@@ -239,12 +241,12 @@ func (b *bundle) restart() error {
 	return nil
 }
 
-// gap bounds how far the best value is above the minimum, rounding included.
+// gap bounds the difference between the best value and the minimum, including rounding errors.
 func (b *modelled) gap() float64 {
 	return max(b.bestF+b.rounded-b.inner.lower, 0x1p-52*math.Abs(b.bestF))
 }
 
-// distance is that of the best point from the models' minimum.
+// distance returns the distance between the best point and the models' minimum.
 func (b *modelled) distance() float64 {
 	dir := append([]float64(nil), b.inner.best.x...)
 	kernel.Axpy(-1, b.best, dir)
@@ -269,7 +271,7 @@ func (b *modelled) iterate(ctx context.Context) (Status, error) {
 	}
 }
 
-// step evaluates the terms at the models' minimum and finds the next one.
+// step evaluates the terms at the models' minimum, adds planes and minimises the models again.
 func (b *modelled) step(ctx context.Context) error {
 	x := b.inner.best.x
 	if err := b.evaluate(x); err != nil {
@@ -279,7 +281,7 @@ func (b *modelled) step(ctx context.Context) error {
 	return b.minimizeModel(ctx, x)
 }
 
-// observe passes the best point to the observer and returns whether it wants to stop.
+// observe reports the best point to the observer. stop reports whether the run ends.
 func (b *modelled) observe() (stop bool, err error) {
 	return observed(b.set.Observe, Iteration{
 		Number: b.iteration, F: b.bestF, GradNorm: b.distance(), Gap: b.gap(),

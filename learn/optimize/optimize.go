@@ -1,12 +1,12 @@
 // Package optimize minimises functions of many variables.
 //
-// A solver sees an [Objective], its value and its gradient. It does not see queries, losses and scorers,
-// so that any solver can train any of them. Start reading at [LBFGS], the standard solver for smooth
-// objectives, and [Multistart], which runs it from several starts. [Newton] is faster if there is a
-// Hessian. [CuttingPlane], [NSlack] and [Smoothing] minimise functions with kinks. [Descent] follows the
-// gradients (or other λ) of the [Terms] of a sum one after the other, as the papers on networks do. Runs
-// of L-BFGS and descent can be interrupted and resumed to the same bits ([Resumption]). The [State] of any
-// solver has one file format ([AppendCheckpoint], [ReadCheckpoint]).
+// A solver sees an [Objective], with its value and its gradient. It does not see queries, losses and scorers, so any
+// solver can train any of them. Start reading at [LBFGS], the standard solver for smooth objectives, and
+// [Multistart], which runs it from several starts. [Newton] is faster if the Hessian is known. [CuttingPlane],
+// [NSlack] and [Smoothing] minimise functions with kinks. [Descent] follows the gradients (or other λ) of the [Terms]
+// of a sum one after the other, as the papers on networks do. Runs of L-BFGS and descent can be interrupted and
+// resumed to the same bits ([Resumption]). The [State] of every solver has the same file format ([AppendCheckpoint],
+// [ReadCheckpoint]).
 //
 // The package must not depend on queries, losses, scorers or files.
 package optimize
@@ -18,12 +18,12 @@ import (
 
 // Objective is a function to be minimised.
 type Objective interface {
-	// Dim is the number of variables.
+	// Dim returns the number of variables.
 	Dim() int
 
-	// Eval returns the value at x and overwrites grad with the gradient there, or with any subgradient at a
-	// kink. Both slices have Dim elements. It must be deterministic, leave x unchanged and keep neither
-	// slice. Outside the domain it may return ±Inf or NaN; the solvers then step back.
+	// Eval returns the value at x and overwrites grad with the gradient there, or with any subgradient at a kink.
+	// Both slices have Dim elements. Eval must be deterministic, leave x unchanged and keep neither slice. Outside
+	// the domain it may return ±Inf or NaN. The solvers then step back.
 	Eval(x, grad []float64) float64
 }
 
@@ -32,54 +32,53 @@ var ErrStop = errors.New("stop")
 
 // Iteration describes an iterate to an observer.
 type Iteration struct {
-	Number      int       // 0 is the start
-	F           float64   // the value
-	GradNorm    float64   // the Euclidean norm of the gradient
-	Gap         float64   // the bound of [Result.Gap]
-	Step        float64   // the multiple of the search direction that was taken; 0 at the start
-	Evaluations int       // evaluations of the objective so far
-	X           []float64 // the iterate; to be read, and only until the observer returns
+	Number      int       // number of the iteration; 0 is the start
+	F           float64   // value of the objective
+	GradNorm    float64   // Euclidean norm of the gradient
+	Gap         float64   // bound as in [Result.Gap]
+	Step        float64   // step as a multiple of the search direction; 0 at the start
+	Evaluations int       // number of evaluations of the objective so far
+	X           []float64 // iterate; read-only, and valid until the observer returns
 }
 
 // Result is the outcome of a minimisation.
 type Result struct {
-	X        []float64 // the last iterate
-	F        float64   // its value
-	GradNorm float64   // the Euclidean norm of the gradient there
+	X        []float64 // last iterate
+	F        float64   // value at X
+	GradNorm float64   // Euclidean norm of the gradient at X
 
-	// Gap bounds how far F is above the minimum. It is +Inf without a modulus of strong convexity.
+	// Gap bounds the difference between F and the minimum. It is +Inf if no bound is known.
 	Gap float64
 
-	Iterations  int // including those before a resumed state
-	Evaluations int // of the objective, likewise
+	Iterations  int // number of iterations, including iterations before a resumed state
+	Evaluations int // number of evaluations, including evaluations before a resumed state
 	Status      Status
 }
 
-// Status says why a minimisation ended.
+// Status is the reason for the end of a minimisation.
 type Status int
 
-// The reasons to end.
+// The reasons for the end.
 const (
 	// GapReached: the certified bound on F − min F is within the tolerance.
 	GapReached Status = iota + 1
 	// GradientSmall: the norm of the gradient is within the tolerance.
 	GradientSmall
-	// DecreaseSmall: the last iterations together lowered the value by less
-	// than the tolerance.
+	// DecreaseSmall: the last iterations together decreased the value by less than the tolerance.
 	DecreaseSmall
-	// IterationLimit: the allowed number of iterations is used up.
+	// IterationLimit: the limit of iterations is reached.
 	IterationLimit
-	// SearchStalled: no step along the search direction or the negative gradient lowers the value, or many
-	// in a row lowered it only by rounding. Smooth objectives end so if the tolerances are below the
-	// rounding. Objectives with kinks usually end so.
+	// SearchStalled: no step along the search direction or the negative gradient decreases the value, or many
+	// consecutive steps decreased it only by rounding. The minimisation of a smooth objective ends so if the
+	// tolerances are smaller than rounding errors. For objectives with kinks this is the usual end.
 	SearchStalled
-	// Stopped: a callback returned an error, [ErrStop] for instance.
+	// Stopped: a callback returned an error, for instance [ErrStop].
 	Stopped
 	// Cancelled: the context was cancelled.
 	Cancelled
-	// EpochLimit: the allowed number of epochs is used up.
+	// EpochLimit: the limit of epochs is reached.
 	EpochLimit
-	// NoBetterEpoch: the last epochs brought no better validation value.
+	// NoBetterEpoch: the last epochs did not improve the validation value.
 	NoBetterEpoch
 	// Diverged: a number became infinite or NaN.
 	Diverged

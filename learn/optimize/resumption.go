@@ -6,31 +6,31 @@ import (
 	"fmt"
 )
 
-// Resumption defines how a solver's run is interrupted and resumed; S is the solver's state. The resumed
-// run has the same bits as one without interruption if the problem, the settings and the callbacks are the
-// same. Limits, tolerances and the like may be changed; the run then differs from there on.
+// Resumption defines how a solver's run is interrupted and resumed. S is the type of the solver's state. The resumed
+// run has the same bits as an uninterrupted run if the problem, the settings and the callbacks are the same. Limits
+// and tolerances may be changed on resumption. The run then differs from there on.
 type Resumption[S any] struct {
-	// Checkpoint, if not nil, is called after every CheckpointEvery iterations or epochs (0 means 1), and
-	// once more when the context is cancelled. The argument is the state to resume from. It is the solver's
-	// own memory and must not be changed, nor used after the call returns; write it with
-	// [AppendCheckpoint], or clone it. Write it to a temporary file that is synced and renamed, so that a
-	// crash leaves either the old state or the new one. An error ends the run.
+	// Checkpoint, if not nil, is called after every CheckpointEvery iterations or epochs (0 means 1), and once more
+	// when the context is cancelled. The argument is the state to resume from. It is the solver's own memory:
+	// Checkpoint must not change it, or use it after the return. Write the state by [AppendCheckpoint], or clone it.
+	// Write it to a temporary file that is synced and renamed, so that a crash leaves either the old state or the new
+	// one. An error ends the run.
 	Checkpoint      func(*S) error
 	CheckpointEvery int
 
-	// Resume, if not nil, is the state to resume from instead of a start. It is left unchanged. The error
-	// for a state that does not fit is a [*StateError].
+	// Resume, if not nil, is the state to resume from instead of a start. It is not changed. The error for a state
+	// that does not fit is a [*StateError].
 	Resume *S
 }
 
-// keeper passes the states of one run to Checkpoint.
+// keeper passes the states of a run to Checkpoint.
 type keeper[S any] struct {
 	Resumption[S]
 	state *S
-	saved int // the iteration or epoch last saved or resumed from
+	saved int // number of the iteration or epoch that was saved or resumed from last
 }
 
-// after saves the state after an iteration or epoch if CheckpointEvery says so.
+// after saves the state after an iteration or epoch if it is due.
 func (k *keeper[S]) after(number int) error {
 	if k.Checkpoint == nil || number%k.CheckpointEvery != 0 {
 		return nil
@@ -46,7 +46,7 @@ func (k *keeper[S]) save(number int) error {
 	return nil
 }
 
-// cancelled saves the state if that is due and returns the cause of the cancellation.
+// cancelled saves the state unless it is saved already, and returns the cause of the cancellation.
 func (k *keeper[S]) cancelled(ctx context.Context, number int) error {
 	cause := context.Cause(ctx)
 	if k.Checkpoint != nil && k.saved != number {
@@ -55,7 +55,7 @@ func (k *keeper[S]) cancelled(ctx context.Context, number int) error {
 	return cause
 }
 
-// sameSize checks that a resumed state has as many variables as the run.
+// sameSize returns an error if a resumed state and the run have different numbers of variables.
 func sameSize(resumed, x []float64) error {
 	if len(resumed) != len(x) {
 		return unfit("resumed state has %d variables, expected the objective's %d", len(resumed), len(x))

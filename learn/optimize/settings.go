@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// setting is a solver's setting and its name in errors.
+// setting is a solver's setting with its name for errors.
 type setting[T int | float64] struct {
 	name  string
 	value T
@@ -22,7 +22,7 @@ func checkCounts(counts ...setting[int]) error {
 	return nil
 }
 
-// checkTolerances returns an error if a tolerance is NaN. It may be negative.
+// checkTolerances returns an error if a tolerance is NaN. Tolerances may be negative.
 func checkTolerances(tolerances ...setting[float64]) error {
 	for _, v := range tolerances {
 		if math.IsNaN(v.value) {
@@ -37,7 +37,7 @@ func checkConvexity(mu float64) error {
 	return checkFactor("strong convexity", mu, "unknown")
 }
 
-// checkFactor returns an error unless value is a finite positive number or 0. otherwise says what 0 means.
+// checkFactor returns an error unless value is 0 or a finite positive number. otherwise is the meaning of 0.
 func checkFactor(name string, value float64, otherwise string) error {
 	if !(value >= 0) || !finite(value) {
 		return fmt.Errorf("%s %v, expected a finite positive number or 0 for %s", name, value, otherwise)
@@ -51,7 +51,7 @@ func defaultTo[T int | float64](v *T, value T) {
 	}
 }
 
-// takeStart copies the start x0 to dst, which has an element for every variable.
+// takeStart copies the start x0 to dst. It returns an error if the lengths differ or an element is not finite.
 func takeStart(dst, x0 []float64) error {
 	if len(x0) != len(dst) {
 		return fmt.Errorf("start of %d variables, expected the objective's %d", len(x0), len(dst))
@@ -67,7 +67,8 @@ func finiteStart(x []float64) error {
 	return nil
 }
 
-// observed passes news to an observer, if there is one. It returns whether the run ends, and the error.
+// observed calls observe with news, unless observe is nil. stop reports whether the run ends. ErrStop is not
+// returned.
 func observed[T any](observe func(T) error, news T) (stop bool, err error) {
 	if observe == nil {
 		return false, nil

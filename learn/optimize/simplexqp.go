@@ -10,26 +10,25 @@ import (
 //
 //	maximise  D(α) = b·α − ½ αᵀQα   over  α ≥ 0, Σα = 1,
 //
-// where Q is positive semidefinite and variables can be added and removed. It is solved by the primal
-// active-set method (J. Nocedal and S. J. Wright, Numerical Optimization, 2nd ed., algorithm 16.3). The
-// variables above 0 are free. A Cholesky factor, which grows and shrinks with them, solves their
-// equality-constrained problem. The method starts from the last solution, so that few steps are needed
-// after one more variable.
+// where Q is positive semidefinite. Variables can be added and removed. It is solved by the primal active-set method
+// (J. Nocedal and S. J. Wright, Numerical Optimization, 2nd ed., algorithm 16.3). The variables above 0 are called
+// free. A Cholesky factor over the free variables solves the problem in which all other variables are 0 and Σα = 1.
+// The method starts from the last solution, so few steps are needed after a variable was added.
 //
-// Many variables may be linearly dependent, so a ridge of a rounding's size relative to each variable's
-// own Q_kk is added. The returned point is feasible in spite of rounding, so D is a lower bound on its
-// maximum. The maximum exceeds it by at most max_k ∂D/∂α_k − Σ α_k ∂D/∂α_k, which is the stopping rule.
+// Many variables may be linearly dependent. So a ridge is added to each Q_kk, with the relative size of a rounding
+// error. The returned point is feasible in spite of rounding, so D is a lower bound on its maximum. The maximum
+// exceeds D by at most max_k ∂D/∂α_k − Σ α_k ∂D/∂α_k. solve stops by this bound.
 type simplexQP struct {
-	q     [][]float64 // the rows of Q
+	q     [][]float64 // rows of Q
 	b     []float64
 	alpha []float64
 
-	free  []int       // the variables above 0, in the order of the factor
+	free  []int       // free variables, in the order of the factor's rows
 	isIn  []bool      // whether a variable is free
 	chol  [][]float64 // lower triangular factor of (Q + ridge + shift·11ᵀ) over free
-	shift float64     // makes that definite; constant on the simplex
+	shift float64     // makes this matrix positive definite; adds a constant to D on the simplex
 
-	u, v, step []float64 // working memory, one number a free variable
+	u, v, step []float64 // working memory, one number for each free variable
 }
 
 // ridge is relative to Q_kk.
@@ -38,8 +37,8 @@ const ridge = 1e-14
 // size returns the number of variables.
 func (p *simplexQP) size() int { return len(p.b) }
 
-// add appends a variable at 0 (at 1 if it is the first): row holds its products
-// with all variables, its own last, and is kept.
+// add appends a variable with the value 0, or 1 if it is the first one. row has the products of the variable with all
+// variables, its own last. add keeps row.
 func (p *simplexQP) add(row []float64, b float64) {
 	k := p.size()
 	for i := range k {
@@ -54,7 +53,7 @@ func (p *simplexQP) add(row []float64, b float64) {
 	}
 }
 
-// remove removes the marked variables, which must be 0.
+// remove removes the marked variables, which must not be free.
 func (p *simplexQP) remove(drop []bool) {
 	to, place := 0, make([]int, p.size())
 	for k := range p.b {
@@ -79,11 +78,11 @@ func (p *simplexQP) remove(drop []bool) {
 	}
 }
 
-// maxIdleEntries is the number of variables that may become free without a notable rise of D. After that,
-// only rounding is assumed to move them in and out.
+// maxIdleEntries is the number of variables that may become free without a notable increase of D. After that, solve
+// stops, because rounding errors alone seem to move variables in and out.
 const maxIdleEntries = 20
 
-// solve moves alpha until D is within tolerance of its maximum, or as near as rounding allows.
+// solve changes alpha until D is within tolerance of its maximum, or as near as rounding allows.
 func (p *simplexQP) solve(tolerance float64) {
 	p.factor()
 	mark, idle := math.Inf(-1), 0
@@ -102,8 +101,8 @@ func (p *simplexQP) solve(tolerance float64) {
 	}
 }
 
-// factor computes the whole factor. The shift has the size of Q on the free variables, or elsewhere if Q
-// is 0 there.
+// factor computes the whole factor. The shift has the size of the diagonal of Q on the free variables or, if Q is 0
+// there, of another diagonal element.
 func (p *simplexQP) factor() {
 	p.shift = 0
 	for _, k := range p.free {
@@ -120,12 +119,11 @@ func (p *simplexQP) factor() {
 	}
 }
 
-// advance moves to the maximum over the free variables and returns true. If a variable would become
-// negative, it moves until that variable is 0, fixes it, and returns false.
+// advance moves to the maximum over the free variables and returns true. If a variable would become negative, it
+// moves until this variable is 0, takes the variable out of the free ones, and returns false.
 //
-// The step solves the equations for the change of alpha, with the deviation of D's gradient from its mean
-// on the right. The mean moves nothing on the simplex. Solved for alpha itself, the equations lose all
-// digits if Q is tiny against b.
+// newtonStep solves for the change of alpha. The right side is the gradient of D minus its mean. The mean moves
+// nothing on the simplex. Equations for alpha itself would lose all digits if Q is tiny compared with b.
 func (p *simplexQP) advance() bool {
 	p.newtonStep()
 	length, blocking := 1.0, -1
@@ -155,8 +153,8 @@ func (p *simplexQP) advance() bool {
 	return blocking < 0
 }
 
-// newtonStep sets step to the change of the free variables that leads to their maximum. Its sum is 0 in
-// spite of rounding. It is 0 if the change is not finite.
+// newtonStep sets step to the change of the free variables that leads to their maximum. Its sum is 0 in spite of
+// rounding. If the change is not finite, step is 0.
 func (p *simplexQP) newtonStep() {
 	n := len(p.free)
 	u, v, step := p.u[:n], p.v[:n], p.step[:n]
@@ -193,14 +191,14 @@ func (p *simplexQP) gain(k int) float64 {
 	return g
 }
 
-// entering returns the variable whose increase raises D most, and D. The variable is −1 if no change can
-// raise D by more than the tolerance.
+// entering returns the variable whose increase raises D most, among the variables at 0, and the value of D. The
+// variable is −1 if no change can raise D by more than the tolerance.
 func (p *simplexQP) entering(tolerance float64) (best int, value float64) {
 	most, mean := 0.0, 0.0
 	best = -1
 	for k, b := range p.b {
 		gain := p.gain(k)
-		mean += float64(p.alpha[k] * gain) // αᵀb − αᵀQα in the end
+		mean += float64(p.alpha[k] * gain) // αᵀb − αᵀQα after the loop
 		value += float64(p.alpha[k] * b)
 		if !p.isIn[k] && (best < 0 || gain > most) {
 			best, most = k, gain
@@ -212,14 +210,14 @@ func (p *simplexQP) entering(tolerance float64) (best int, value float64) {
 	return best, (value + mean) / 2
 }
 
-// release makes k free.
+// release makes variable k free.
 func (p *simplexQP) release(k int) {
 	p.free = append(p.free, k)
 	p.isIn[k] = true
 	p.factorRow(len(p.free) - 1)
 }
 
-// fix takes the i-th free variable out.
+// fix takes the i-th free variable out of the free ones.
 func (p *simplexQP) fix(i int) {
 	p.isIn[p.free[i]] = false
 	p.free = append(p.free[:i], p.free[i+1:]...)
@@ -228,7 +226,7 @@ func (p *simplexQP) fix(i int) {
 	}
 }
 
-// factorRow computes row r of the factor from those before it.
+// factorRow computes row r of the factor from the rows before it.
 func (p *simplexQP) factorRow(r int) {
 	if len(p.chol) == r {
 		p.chol = append(p.chol, make([]float64, 0, 2*r+8))

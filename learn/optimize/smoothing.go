@@ -12,41 +12,39 @@ import (
 type Rounded interface {
 	SecondOrder
 
-	// Support returns c and overwrites grad with a such that R(v) ≥ c + a·v at every
-	// v, where a is the gradient of R_δ at x.
+	// Support returns c and overwrites grad with a, the gradient of R_δ at x, such that R(v) ≥ c + a·v at every v.
 	Support(x, grad []float64) (c float64, err error)
 }
 
-// Smoothing minimises F(x) = ½‖x‖² + R(x) for a convex R with kinks. [Newton] minimises smooth
-// approximations that round off the kinks over a width δ. The minimum for one δ is the start for the next,
-// smaller one. The gradient a of an approximation belongs to a plane below R, c + a·v ≤ R(v), so that
+// Smoothing minimises F(x) = ½‖x‖² + R(x) for a convex R with kinks. [Newton] minimises smooth approximations that
+// round off the kinks over a width δ. The minimum for one δ is the start for the next, smaller δ. The gradient a of
+// an approximation belongs to a plane below R, c + a·v ≤ R(v), so
 //
-//	min F ≥ min_v ½‖v‖² + c + a·v = c − ½‖a‖²,
+//	min F ≥ min_v ½‖v‖² + c + a·v = c − ½‖a‖².
 //
-// which is the dual objective. At the approximation's minimum this bound differs from F by the change due
-// to rounding. For a sum of many hinges the change is about a sixth of δ² times their density at the kink.
-// So a thousandth of a margin certifies a millionth of F. Many hinges are then still rounded, and the
-// Hessian is regular.
+// The right side is the dual objective. At the approximation's minimum, the gap between F and this bound is the
+// difference between R and R_δ. For a sum of many hinges, the gap is about a sixth of δ² times the density of the
+// hinges at the kink. So a δ of a thousandth of the margin certifies a millionth of F. Many hinges are then still
+// rounded, and the Hessian is regular.
 type Smoothing struct {
-	Width         float64 // δ to begin with; 0 means 1
-	MaxStages     int     // different δ; 0 means 40
-	MaxIterations int     // of Newton's method, altogether; 0 means 1000
+	Width         float64 // initial δ; 0 means 1
+	MaxStages     int     // largest number of different δ; 0 means 40
+	MaxIterations int     // largest number of iterations of Newton's method in all stages; 0 means 1000
 
-	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1, |F|) of the minimum. 0
-	// means 1e-6; a negative number disables it.
+	// GapTolerance ends the run when the certified gap between F and its minimum is at most GapTolerance·max(1, |F|).
+	// 0 means 1e-6. A negative number disables it.
 	GapTolerance float64
 
-	// Observe, if not nil, is called after every stage with the best point so far;
-	// the number of the iteration is Newton's. An error ends the run and is returned
-	// by Minimize, except for ErrStop.
+	// Observe, if not nil, is called after every stage with the best point so far. Iteration.Number counts the
+	// iterations of Newton's method. An error ends the run. Minimize returns the error, except for ErrStop.
 	Observe func(Iteration) error
 }
 
-// Minimize looks for a minimum of F from x0, which has exact.Dim() elements and is left unchanged. exact
-// is F with a subgradient; rounded returns the approximation of a width. It returns an error if settings
-// or start do not fit, if a value is not finite, if a callback failed, or if ctx was cancelled. In the
-// last two cases the result is that of the last complete stage, or nil. Result.GradNorm is the norm of the
-// last approximation's gradient.
+// Minimize searches for the minimum of F, starting at x0, which has exact.Dim() elements and is not changed. exact is
+// F with a subgradient, and rounded returns the approximation of F for a width. The error is about invalid settings,
+// an invalid start, a value that is not finite, a failed callback, or a cancelled ctx. In the last two cases the
+// result is that of the last complete stage, or nil. Result.GradNorm is the norm of the gradient of the last
+// approximation.
 func (s Smoothing) Minimize(ctx context.Context, exact Objective, rounded func(width float64) (Rounded, error), x0 []float64) (*Result, error) {
 	if err := s.setDefaults(); err != nil {
 		return nil, fmt.Errorf("optimize: %w", err)
@@ -94,11 +92,11 @@ type smoothingRun struct {
 	rounded func(width float64) (Rounded, error)
 
 	width     float64
-	tolerance float64 // of the stage's minimum, relative to F
+	tolerance float64 // relative gap at which the next stage stops
 	x         []float64
 	grad      []float64
 	best      Result
-	lower     float64 // bound on the minimum of F
+	lower     float64 // lower bound on the minimum of F
 }
 
 func (r *smoothingRun) iterate(ctx context.Context) (Status, error) {
@@ -125,8 +123,7 @@ func (r *smoothingRun) iterate(ctx context.Context) (Status, error) {
 	return IterationLimit, nil
 }
 
-// stage minimises the approximation of the present width from the last minimum. It returns the change due
-// to rounding.
+// stage minimises the approximation for the present width, starting at the last minimum. change is R − R_δ there.
 func (r *smoothingRun) stage(ctx context.Context) (change float64, status Status, err error) {
 	smooth, err := r.rounded(r.width)
 	if err != nil {
@@ -148,7 +145,7 @@ func (r *smoothingRun) stage(ctx context.Context) (change float64, status Status
 		return 0, Stopped, err
 	}
 	half := float64(kernel.Dot(r.x, r.x) / 2)
-	plane := c + kernel.Dot(r.grad, r.x) // at x
+	plane := c + kernel.Dot(r.grad, r.x) // value of the plane at x
 	r.lower = math.Max(r.lower, c-float64(kernel.Dot(r.grad, r.grad)/2))
 
 	f := r.exact.Eval(r.x, r.grad)
@@ -164,8 +161,8 @@ func (r *smoothingRun) stage(ctx context.Context) (change float64, status Status
 	return f - half - plane, 0, nil
 }
 
-// narrow chooses the next width so that the change due to rounding, proportional to its square, is half
-// the tolerance. The width shrinks at most tenfold, so that Newton's method has little to do.
+// narrow chooses the next width so that the change due to rounding off, which is proportional to the square of the
+// width, is half the tolerance. The width shrinks at most tenfold, so that Newton's method has little to do.
 func (r *smoothingRun) narrow(change float64) {
 	goal := math.Max(r.set.GapTolerance, 0)
 	factor := math.Min(math.Max(math.Sqrt(goal/2/change), 0.1), 0.5)
@@ -173,7 +170,7 @@ func (r *smoothingRun) narrow(change float64) {
 	r.tolerance = math.Max(math.Max(change*factor*factor, goal)/10, 0x1p-49)
 }
 
-// observe passes the best point to the observer and returns whether it wants to stop.
+// observe reports the best point to the observer. stop reports whether the run ends.
 func (r *smoothingRun) observe() (stop bool, err error) {
 	return observed(r.set.Observe, Iteration{
 		Number: r.best.Iterations, F: r.best.F, GradNorm: r.best.GradNorm, Gap: r.best.Gap,

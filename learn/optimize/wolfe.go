@@ -6,32 +6,29 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// The line search looks along φ(α) = f(x + α·dir) for a step that satisfies the
-// strong Wolfe conditions (Nocedal and Wright, eq. 3.7)
+// The line search looks for a step α along φ(α) = f(x + α·dir) that satisfies the strong Wolfe conditions (Nocedal
+// and Wright, eq. 3.7)
 //
-//	φ(α) ≤ φ(0) + c₁αφ′(0)  and  |φ′(α)| ≤ c₂|φ′(0)|
+//	φ(α) ≤ φ(0) + c₁αφ′(0)  and  |φ′(α)| ≤ c₂|φ′(0)|.
 //
-// Near a minimum rounding hides how φ changes long before φ′ loses its meaning. So if φ(α) and φ(0) differ
-// by no more than noise·|φ(0)|, the first condition is also met by φ′(α) ≤ (2c₁ − 1)φ′(0). On a parabola
-// this is the same (W. Hager and H. Zhang, SIAM J. Optim. 16:170–192, 2005, eq. 4.1).
+// Near a minimum, rounding errors hide the change of φ while φ′ is still accurate. So if φ(α) and φ(0) differ by at
+// most noise·|φ(0)|, the condition φ′(α) ≤ (2c₁ − 1)φ′(0) may replace the first one. On a parabola both are
+// equivalent (W. Hager and H. Zhang, SIAM J. Optim. 16:170–192, 2005, eq. 4.1).
 const (
 	c1    = 1e-4
 	c2    = 0.9
 	noise = 0x1p-46
 
-	maxTrials    = 60 // evaluations in one search
-	maxExpansion = 20 // of them to find an upper end
-	patience     = 12 // of them within a bracket before taking a step that just decreases φ
+	maxTrials    = 60 // largest number of evaluations in one search
+	maxExpansion = 20 // largest number of evaluations before the minimum is bracketed
+	patience     = 12 // number of evaluations in a bracket, after which any step that decreases φ is taken
 )
 
-// point is a step α, φ(α) and φ′(α). A point at which the objective is not
-// finite has f = +Inf.
+// point is a step α with φ(α) and φ′(α). If the objective is not finite there, f is +Inf.
 type point struct{ step, f, slope float64 }
 
-// search looks for an acceptable step, beginning with first, and reports whether it found one, as the
-// trial point. slope is φ′(0) < 0.
-//
-// It is algorithm 3.5: lo moves out until a minimum is bracketed.
+// search searches for an acceptable step, beginning with first. It makes the step the trial point, and reports
+// whether it found one. slope is φ′(0) < 0. This is algorithm 3.5: lo moves out until a minimum is bracketed.
 func (r *lbfgsRun) search(first, slope float64) bool {
 	w := wolfe{origin: point{0, r.st.F, slope}, noise: noise * math.Abs(r.st.F)}
 	r.trials = 0
@@ -53,8 +50,8 @@ func (r *lbfgsRun) search(first, slope float64) bool {
 	return r.settle(&w, lo)
 }
 
-// zoom is algorithm 3.6. lo, one end of the bracket, is the best point so far, and φ falls from it towards
-// hi.
+// zoom searches in a bracket by algorithm 3.6. lo is the end with the best value so far, and φ decreases from lo
+// towards hi.
 func (r *lbfgsRun) zoom(w *wolfe, lo, hi point) bool {
 	for enough := r.trials + patience; r.more(); {
 		if r.trials >= enough && (w.fallback(lo).step > 0 || w.hopeless(hi)) {
@@ -62,8 +59,7 @@ func (r *lbfgsRun) zoom(w *wolfe, lo, hi point) bool {
 		}
 		width := hi.step - lo.step
 		step := lo.step + float64(width/2)
-		// Bisecting now and then bounds the number of trials where
-		// interpolation creeps.
+		// Interpolation can converge slowly, so every fourth trial bisects.
 		if !math.IsInf(hi.f, 1) && r.trials%4 != 3 {
 			step = inside(cubicMinimum(lo, hi), lo.step+float64(0.1*width), hi.step-float64(0.1*width))
 		}
@@ -85,7 +81,8 @@ func (r *lbfgsRun) zoom(w *wolfe, lo, hi point) bool {
 	return r.settle(w, lo)
 }
 
-// settle accepts the best point of a search that found no strong-Wolfe point.
+// settle makes the best point of a search without a strong-Wolfe point the trial point. It returns false if no point
+// is better than the origin.
 func (r *lbfgsRun) settle(w *wolfe, lo point) bool {
 	p := w.fallback(lo)
 	if r.interrupted || p.step == 0 {
@@ -122,10 +119,10 @@ func (r *lbfgsRun) probe(w *wolfe, step float64) point {
 	return p
 }
 
-// wolfe judges the points of one search.
+// wolfe judges the points of a search.
 type wolfe struct {
 	origin point
-	noise  float64 // differences of φ below it are rounding
+	noise  float64 // differences of φ up to noise count as rounding errors
 	beyond point   // the lowest point that meets the weak Wolfe conditions; step 0 if none
 }
 
@@ -140,22 +137,22 @@ func (w *wolfe) decreases(p point) bool {
 // flat reports whether p meets the second condition.
 func (w *wolfe) flat(p point) bool { return math.Abs(p.slope) <= -c2*w.origin.slope }
 
-// tooHigh reports whether a minimum lies between p and the lower point lo.
+// tooHigh reports whether p is so high that a minimum lies between p and lo, the lower point.
 func (w *wolfe) tooHigh(p, lo point) bool {
 	return !w.decreases(p) || p.f > lo.f+w.noise
 }
 
-// note keeps a point that lies beyond a minimum and is lower than the origin. At a kink there may be no
-// strong-Wolfe point. A step just over the kink still gives a pair that reflects it and has positive
-// curvature (A. Lewis and M. Overton, Math. Program. 141:135–163, 2013).
+// note stores p if p is beyond a minimum and lower than the origin. At a kink there may be no strong-Wolfe point. A
+// step just beyond the kink still gives a correction pair that reflects the kink and has positive curvature (A. Lewis
+// and M. Overton, Math. Program. 141:135–163, 2013).
 func (w *wolfe) note(p point) {
 	if w.decreases(p) && p.slope >= c2*w.origin.slope && (w.beyond.step == 0 || p.f < w.beyond.f) {
 		w.beyond = p
 	}
 }
 
-// fallback returns the point to take without a better one: one beyond the minimum, or else lo, which may
-// be the origin.
+// fallback returns the point to take if there is no strong-Wolfe point: the stored point beyond a minimum, or else
+// lo, which may be the origin.
 func (w *wolfe) fallback(lo point) point {
 	if w.beyond.step > 0 {
 		return w.beyond
@@ -163,18 +160,18 @@ func (w *wolfe) fallback(lo point) point {
 	return lo
 }
 
-// hopeless reports whether only rounding can be gained between the origin and hi.
+// hopeless reports whether φ can decrease only by rounding errors between the origin and hi.
 func (w *wolfe) hopeless(hi point) bool { return hi.step*-w.origin.slope <= w.noise }
 
-// cubicMinimum returns the minimiser of the cubic that has the values and slopes
-// of a and b (eq. 3.59); NaN if there is none.
+// cubicMinimum returns the minimiser of the cubic with the values and slopes of a and b (eq. 3.59), or NaN if there
+// is none.
 func cubicMinimum(a, b point) float64 {
 	d1 := a.slope + b.slope - 3*(a.f-b.f)/(a.step-b.step)
 	d2 := math.Copysign(math.Sqrt(float64(d1*d1)-float64(a.slope*b.slope)), b.step-a.step)
 	return b.step - (b.step-a.step)*(b.slope+d2-d1)/(b.slope-a.slope+2*d2)
 }
 
-// inside moves v into the interval between a and b; NaN becomes its middle.
+// inside clamps v to the interval between a and b. For NaN it returns the middle.
 func inside(v, a, b float64) float64 {
 	if math.IsNaN(v) {
 		return a + float64((b-a)/2)

@@ -17,47 +17,46 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Booster adds one weak ranker a round to a sum.
+// Booster is a sum of weak rankers that grows by one round at a time.
 type Booster interface {
-	// Next adds a weak ranker; ok is false if there is none to add.
+	// Next adds a round. ok is false if there is no useful weak ranker left.
 	Next() (r Round, ok bool)
 
-	// Add brings the scores of a data set with all features, one a row, from the round before
-	// to the last one.
+	// Add updates dst, the scores of the documents of d before the last round, to the scores after that round. d has
+	// all features of the training data.
 	Add(dst []float64, d *dataset.Dataset)
 
-	// Keep remembers the sum as it is, and Kept returns what was remembered last.
+	// Keep marks the present sum. Kept returns the scorer and the parameters of the sum marked last.
 	Keep()
 	Kept() (scorer.Scorer, []float64, error)
 
-	// Weights returns the parameters at present, valid until the next round.
+	// Weights returns the present parameters. They are valid until the next round.
 	Weights() []float64
 
-	// Queries returns the number of queries that are learned from.
+	// Queries returns the number of queries from which something can be learned.
 	Queries() int
 }
 
-// Round describes what a round added: its weight, and the objective after it.
+// Round describes an added round: its weight, and the objective after the round.
 type Round struct{ Weight, Objective float64 }
 
-// Boosting grows a sum of weak rankers and keeps the round that is best on the
-// validation data, without these the last. The problem's loss is not asked: a Booster
-// has its own. Checkpoints are written of trees alone
-// ([Trees], [TreeClassification]): the others take seconds.
+// Boosting learns a sum of weak rankers. It keeps the sum up to the best round on the validation data, or all rounds
+// without validation data. Start decides whether the Booster uses the problem's loss. Only [Trees] and
+// [TreeClassification] write checkpoints, because other Boosters take seconds.
 type Boosting struct {
-	Rounds   int                            // at most; 0 means 300
-	Patience int                            // rounds after the best one, by the validation data, after which no more are added; 0: all are
-	Start    func(t *Task) (Booster, error) // begins with the task's normalized data; necessary
-	Takes    Weighs                         // the weights that the Booster takes account of
-	Bytes    func(p *Problem) float64       // what it takes beside features, as [Estimator] has it; nil: nothing is counted
+	Rounds   int                            // number of rounds at most; 0 means 300
+	Patience int                            // training stops after this many rounds without a better validation value; 0 means never
+	Start    func(t *Task) (Booster, error) // returns a Booster for the task's normalized data; necessary
+	Takes    Weighs                         // which weights the Booster uses
+	Bytes    func(p *Problem) float64       // memory that the Booster needs, as in [Estimator]; nil means that none is counted
 
-	setting string // the hyperparameter that Rounds is; empty means rounds
+	setting string // name of the hyperparameter for Rounds; empty means rounds
 }
 
-// defaultRounds is Boosting.Rounds where it is 0, RankBoost's in package method.
+// defaultRounds is the value of Boosting.Rounds if it is 0. RankBoost has the same default in package method.
 const defaultRounds = 300
 
-// boosting is a training round by round.
+// boosting is a running training of a Booster.
 type boosting struct {
 	Booster
 
@@ -65,13 +64,13 @@ type boosting struct {
 	patience   int
 	setting    string
 	task       *Task
-	valid      *dataset.Dataset // normalized, with all features; nil without
-	validation *Validation      // likewise
-	standings  *boost.Standings // of the validation data
-	scores     []float64        // likewise
-	before     float64          // validation value of the model that is continued; −Inf without one
+	valid      *dataset.Dataset // normalized, with all features; nil without validation data
+	validation *Validation      // nil without validation data
+	standings  *boost.Standings // of the validation data; nil without
+	scores     []float64        // of the validation data; nil without
+	before     float64          // validation value of the initial model; −Inf without one
 	start      float64          // objective before the first round; NaN if the Booster does not know it
-	lowest     float64          // objective after a round
+	lowest     float64          // lowest objective after a round
 	keeper     roundKeeper
 	course     course
 }
@@ -79,10 +78,10 @@ type boosting struct {
 // starter is a Booster that knows the objective before its first round.
 type starter interface{ objective() float64 }
 
-// course is how the rounds went so far.
+// course is the progress of the rounds.
 type course struct {
-	rounds, best         int     // done; the best of them, 0 if none is better than the start
-	objective, validated float64 // of the best
+	rounds, best         int     // number of rounds; the best of them, 0 if none is better than the start
+	objective, validated float64 // of the best round
 }
 
 // Memory implements Estimator.
@@ -124,7 +123,7 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return learned, b.keeper.file.remove()
 }
 
-// begin sets the objective and the validation value before the first round.
+// begin sets the objective and the validation value to their values before the first round.
 func (b *boosting) begin() error {
 	b.before, b.start, b.lowest = math.Inf(-1), math.NaN(), math.Inf(1)
 	if s, ok := b.Booster.(starter); ok {
@@ -143,7 +142,7 @@ func (b *boosting) begin() error {
 	return nil
 }
 
-// learn goes through the rounds and takes what was best.
+// learn runs the rounds and returns the best sum.
 func (b *boosting) learn(ctx context.Context) (*Learned, error) {
 	training, err := b.run(ctx)
 	if err != nil {
@@ -160,8 +159,8 @@ func (b *boosting) learn(ctx context.Context) (*Learned, error) {
 	if b.standings == nil {
 		return learned, nil
 	}
-	// The value that scoring with the model gives: sums of weights may be added in another order
-	// than round by round.
+	// Score the validation data with the final model. Its sum may have another order than the sum of the rounds, and
+	// so another rounding.
 	m := model.Model{Missing: b.task.Missing, Transforms: b.task.pipeline, Normalization: b.task.Normalization, Views: b.task.Views, Scorer: s, Params: params}
 	scores, err := m.Score(b.task.Valid)
 	if err != nil {
@@ -190,7 +189,7 @@ func (b *boosting) prepareValidation() error {
 	return nil
 }
 
-// run goes through the rounds and describes them.
+// run adds rounds until one of the stopping rules applies. It returns a description of the training.
 func (b *boosting) run(ctx context.Context) (model.Training, error) {
 	status := "all rounds are done"
 	for c := &b.course; c.rounds < b.rounds; {
@@ -198,7 +197,7 @@ func (b *boosting) run(ctx context.Context) (model.Training, error) {
 			return model.Training{}, errors.Join(context.Cause(ctx), b.keeper.save(b))
 		}
 		s, ok := b.Next()
-		if ctx.Err() != nil { // the objective may be that of some queries alone
+		if ctx.Err() != nil { // an evaluation cut short gives the objective of some of the queries
 			return model.Training{}, context.Cause(ctx)
 		}
 		if !ok {
@@ -224,7 +223,7 @@ func (b *boosting) run(ctx context.Context) (model.Training, error) {
 	return model.Training{Status: status, Iterations: c.rounds, Evaluations: c.rounds, BestEpoch: c.best, Objective: c.objective}, nil
 }
 
-// conclude validates a round, keeps it if it is the best, and reports it to the observer.
+// conclude validates a round, keeps the sum if it is the best, and reports the round to the observer.
 func (b *boosting) conclude(r Round) {
 	c := &b.course
 	c.rounds++
@@ -244,31 +243,31 @@ func (b *boosting) conclude(r Round) {
 	}
 }
 
-// checkpointed is a Booster whose rounds so far can be stored.
+// checkpointed is a Booster with a state that can be stored.
 type checkpointed interface {
 	Booster
 
-	// members returns the sums of trees under way.
+	// members returns the growing sums of trees.
 	members() []*treeRounds
 }
 
-// roundKeeper writes checkpoints of a training round by round.
+// roundKeeper writes the checkpoints of boosting.
 type roundKeeper struct {
 	file  checkpointFile
-	of    checkpointed // nil if there are to be none
-	saved int          // rounds of the last one
-	at    time.Time    // of it
+	of    checkpointed // nil if no checkpoints are written
+	saved int          // number of rounds in the last checkpoint
+	at    time.Time    // time of the last checkpoint
 	took  time.Duration
 }
 
-// Between two checkpoints there are checkpointEvery rounds, or fewer if these take longer than
-// checkpointPause, and at least checkpointShare times the time that it takes to write one.
+// A checkpoint is due after checkpointEvery rounds or after checkpointPause, whichever comes first. But the time
+// since the last checkpoint must be at least checkpointShare times the time that writing it took.
 const (
 	checkpointPause = 5 * time.Second
 	checkpointShare = 20
 )
 
-// resume prepares for checkpoints and resumes from an existing one.
+// resume prepares for writing checkpoints, and resumes from the checkpoint file if it exists.
 func (b *boosting) resume() error {
 	of, ok := b.Booster.(checkpointed)
 	if !ok || b.task.Checkpoint == "" {
@@ -296,7 +295,7 @@ func (b *boosting) resume() error {
 	return nil
 }
 
-// goOnFrom restores the rounds from a state. It returns an error if the state is of other data.
+// goOnFrom continues from a state. It returns an error if the state does not fit the data.
 func (b *boosting) goOnFrom(s *boostingState) error {
 	members := b.keeper.of.members()
 	if len(s.members) != len(members) || len(s.scores) != len(b.scores) {
@@ -313,7 +312,7 @@ func (b *boosting) goOnFrom(s *boostingState) error {
 	return nil
 }
 
-// after writes a checkpoint if it is time for one.
+// after writes a checkpoint if one is due.
 func (k *roundKeeper) after(b *boosting) error {
 	since := time.Since(k.at)
 	if k.of == nil || since < checkpointShare*k.took || b.course.rounds-k.saved < checkpointEvery && since < checkpointPause {
@@ -322,7 +321,7 @@ func (k *roundKeeper) after(b *boosting) error {
 	return k.save(b)
 }
 
-// save writes a checkpoint, unless there is one of these rounds.
+// save writes a checkpoint, unless the last one is of the same round.
 func (k *roundKeeper) save(b *boosting) error {
 	if k.of == nil || k.saved == b.course.rounds {
 		return nil
@@ -340,7 +339,7 @@ func (k *roundKeeper) save(b *boosting) error {
 	return nil
 }
 
-// boostingState is the optimize.State of boosted trees between two rounds.
+// boostingState is the state of boosted trees between two rounds, for checkpoints.
 type boostingState struct {
 	course
 

@@ -22,17 +22,17 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// checkpointFile keeps the state of a learner's optimiser in a file.
+// checkpointFile is the file of an optimiser's state.
 type checkpointFile struct {
-	path        string // empty: nowhere
-	fingerprint string // of the problem
+	path        string // empty: none
+	fingerprint string // identity of the problem
 }
 
 // checkpointEvery is the number of iterations or epochs between two checkpoints.
 const checkpointEvery = 10
 
-// resumable lets an optimiser write its states to the file, and go on from the one that is
-// there. A file that is no undamaged checkpoint of this training is a *ProblemError.
+// resumable returns the Resumption by which an optimiser writes its states to the file and resumes from the state in
+// it. A file that is damaged or of another training is a *ProblemError.
 func resumable[S any, P interface {
 	*S
 	optimize.State
@@ -51,7 +51,7 @@ func resumable[S any, P interface {
 	return r, err
 }
 
-// read sets s to the state in the file, if there is a file.
+// read sets s to the state in the file. found is false if there is no file.
 func (f checkpointFile) read(s optimize.State) (found bool, err error) {
 	data, err := f.load()
 	if data == nil || err != nil {
@@ -63,12 +63,12 @@ func (f checkpointFile) read(s optimize.State) (found bool, err error) {
 	return true, nil
 }
 
-// maxCheckpointBytes is more than the state of L-BFGS for five million weights takes.
+// maxCheckpointBytes exceeds the state of L-BFGS for five million weights.
 const maxCheckpointBytes = 4 << 30
 
-// load returns what is in the file, nil if there is none.
+// load returns the contents of the file, nil if there is no file.
 func (f checkpointFile) load() ([]byte, error) {
-	info, err := os.Stat(f.path) // before it is opened, which waits for the writer of a pipe
+	info, err := os.Stat(f.path) // before opening, which would block on a pipe
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -82,7 +82,7 @@ func (f checkpointFile) load() ([]byte, error) {
 	return os.ReadFile(f.path)
 }
 
-// explain names the file if an error of the optimiser's is that of its state.
+// explain adds the name of the file to a *optimize.StateError.
 func (f checkpointFile) explain(err error) error {
 	var state *optimize.StateError
 	if errors.As(err, &state) {
@@ -106,7 +106,7 @@ func (f checkpointFile) write(s optimize.State) error {
 	})
 }
 
-// remove deletes the file: the training it belongs to is finished.
+// remove deletes the file after the training.
 func (f checkpointFile) remove() error {
 	if f.path == "" {
 		return nil
@@ -117,7 +117,7 @@ func (f checkpointFile) remove() error {
 	return nil
 }
 
-// identity names all that training depends on, as words NAME=VALUE.
+// identity names everything that determines the training, as words NAME=VALUE.
 func (p *Problem) identity() string {
 	words := p.Identity
 	if words == "" {
@@ -147,9 +147,8 @@ func fingerprint(lists ...[]float64) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// IdentityOf returns the default of Problem.Identity: the method, the settings, and the types and
-// fields of the loss and the learner, as words NAME=VALUE. Fields that are pointers, lists or
-// functions are described by their type alone.
+// IdentityOf returns the default of Problem.Identity, as words NAME=VALUE. They name the method, the settings, and
+// the types and fields of the loss and the learner. Pointers, lists and functions are described by their type alone.
 func IdentityOf(method string, l loss.Loss, learner Learner, settings map[string]any) string {
 	words := []string{"method=" + method}
 	words = described(words, "loss", reflect.ValueOf(l))
@@ -160,13 +159,12 @@ func IdentityOf(method string, l loss.Loss, learner Learner, settings map[string
 	return strings.Join(words, " ")
 }
 
-// identityWith adds the scorer, of which an Architecture, a function, tells nothing.
+// identityWith adds the scorer to the identity, because an Architecture, a function, is described by its type alone.
 func (p *Problem) identityWith(s scorer.Scorer) string {
 	return p.identity() + " " + strings.Join(described(nil, "scorer", reflect.ValueOf(s)), " ")
 }
 
-// described adds words for the types in v and for the numbers, strings and truth values in its
-// fields. Functions, lists and pointers are described by their type alone.
+// described appends words for the types in v and for the numbers, strings and booleans in its fields.
 func described(words []string, name string, v reflect.Value) []string {
 	switch {
 	case !v.IsValid():

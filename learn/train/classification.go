@@ -13,20 +13,20 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Classification learns the probabilities of a document's grades by maximum likelihood and
-// ranks by the expected value of the grade (scorer.Classes). It minimises
+// Classification learns the probabilities of a document's grades by maximum likelihood. It ranks by the expected
+// value of the grade (scorer.Classes). The classes are the grades of the training data. Over all documents of all
+// queries, it minimises to a certified gap
 //
 //	−Σ log P(class of x) + ‖w‖²/C        or, with Ordinal,
-//	−Σ Σ_k log P(class ≥ k, or < k, as it is) + ‖w‖²/C
+//	−Σ Σ_k log P(class ≥ k, or < k, whichever is true) + ‖w‖²/C
 //
-// over all documents of all queries, biases included in w, to a certified gap. The classes
-// are the grades of the training data. It takes no loss.
+// The penalty includes the biases. Classification takes no loss.
 type Classification struct {
 	Ordinal    bool
-	Mapping    loss.Mapping // from a grade to the value of its class
-	C          float64      // of the penalty ‖w‖²/C, above 0
-	Iterations int          // of L-BFGS, at most; 0: 1000
-	Tolerance  float64      // relative gap to the minimum at which to stop; 0: 1e-6
+	Mapping    loss.Mapping // maps a grade to the value of its class
+	C          float64      // factor of the penalty ‖w‖²/C; must be positive
+	Iterations int          // largest number of iterations of L-BFGS; 0 means 1000
+	Tolerance  float64      // relative gap to the minimum at which to stop; 0 means 1e-6
 }
 
 // Learn implements Learner.
@@ -58,15 +58,14 @@ func (c Classification) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return &Learned{s, result.X, training(result), len(d.Queries)}, nil
 }
 
-// TreeClassification learns a sum of boosted trees for every grade of the training data but the
-// lowest: the probability that a document has at least this grade. It ranks by the expected value
-// of the grade (scorer.TreeClasses). It is McRank's multiple ordinal classification (Li, Burges,
-// Wu, NIPS 2007, section 3.3). A round adds a tree to each sum under the logistic loss of its
-// grade (loss.AtLeast); the objective is the sum of these. It takes no loss and no initial model,
-// and writes checkpoints.
+// TreeClassification learns a sum of boosted trees for every grade of the training data except the lowest. The sum
+// gives the probability that a document has at least this grade. TreeClassification ranks by the expected value of
+// the grade (scorer.TreeClasses). This is McRank's multiple ordinal classification (Li, Burges, Wu, NIPS 2007,
+// section 3.3). A round adds a tree to each sum, under the logistic loss of its grade (loss.AtLeast). The objective
+// is the sum of these losses. TreeClassification takes no loss and no initial model, and writes checkpoints.
 type TreeClassification struct {
 	Trees   Trees        // how each sum grows; Refit must be false
-	Mapping loss.Mapping // from a grade to the value of its class
+	Mapping loss.Mapping // maps a grade to the value of its class
 }
 
 // Streams implements Streamer.
@@ -112,12 +111,12 @@ func (c TreeClassification) start(t *Task) (Booster, error) {
 	return r, nil
 }
 
-// classRounds are growing sums of trees, one for each class but the first.
+// classRounds has a growing sum of trees for each class except the first.
 type classRounds struct {
 	functions []*treeMean
 	values    []float64 // of the classes
 
-	// The data scored last, with the functions of each class and their rounds.
+	// The data set that Add scored last, the scores by each sum of trees, and the number of rounds in these scores.
 	scored struct {
 		of     *dataset.Dataset
 		sums   [][]float64
@@ -125,20 +124,20 @@ type classRounds struct {
 	}
 }
 
-// gradesOf returns the different grades, ascending.
+// gradesOf returns the distinct grades of d in ascending order.
 func gradesOf(d *dataset.Dataset) (grades []float64) {
 	for _, g := range d.Grades() {
 		if at, found := slices.BinarySearch(grades, g); !found {
 			if grades = slices.Insert(grades, at, g); len(grades) > scorer.MaxClasses {
 				all, _ := d.Levels()
-				return all // too many, and insertion is for few
+				return all // insertion would be slow for so many
 			}
 		}
 	}
 	return grades
 }
 
-// add begins a function. All share a grower, unless its bins depend on the loss.
+// add starts the sum of trees of a class. All classes share a grower, unless bins depend on the loss.
 func (r *classRounds) add(l *Trees, t *Task) error {
 	f, base := l.begin(t)
 	if len(r.functions) > 0 && !l.BinsByCurvature {
@@ -153,7 +152,7 @@ func (r *classRounds) add(l *Trees, t *Task) error {
 	return f.grow(t, base)
 }
 
-// objective implements starter: the sum of the functions'.
+// objective implements starter. It returns the sum of the classes' objectives.
 func (r *classRounds) objective() float64 {
 	var objective float64
 	for _, f := range r.functions {
@@ -162,7 +161,7 @@ func (r *classRounds) objective() float64 {
 	return objective
 }
 
-// Next implements Booster. A function to which no tree could be added stays as it is.
+// Next implements Booster. A class without a further tree keeps its sum.
 func (r *classRounds) Next() (Round, bool) {
 	var round Round
 	added := false
@@ -204,7 +203,7 @@ func (r *classRounds) Add(dst []float64, d *dataset.Dataset) {
 	last.of = d
 }
 
-// score returns the scores of all trees at present.
+// score returns the scores of the documents of d by all trees at present.
 func (m *treeMean) score(d *dataset.Dataset) []float64 {
 	trees, _ := m.initial.parts()
 	for round := range m.rounds() {
@@ -216,7 +215,7 @@ func (m *treeMean) score(d *dataset.Dataset) []float64 {
 	}
 	s, err := scorer.NewTrees(m.data.Features, trees)
 	if err != nil {
-		panic(err) // the grower made no tree
+		panic(err) // unreachable: the grower makes valid trees
 	}
 	scores, rows, params := make([]float64, d.Docs()), rowsOf(d), m.Weights()
 	spaces := make([]scorer.Workspace, rows.workers(m.Workers))
@@ -247,7 +246,7 @@ func (r *classRounds) Kept() (scorer.Scorer, []float64, error) {
 	return c, params, err
 }
 
-// Weights implements Booster: the values of all leaves.
+// Weights implements Booster. It returns the values of all leaves.
 func (r *classRounds) Weights() []float64 {
 	var all []float64
 	for _, f := range r.functions {

@@ -13,16 +13,16 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Continuer is a Learner that can begin with a model ([Problem.Initial]).
+// Continuer is a Learner that can continue from a model ([Problem.Initial]).
 type Continuer interface {
 	Learner
 
-	// CheckInitial returns an error if the learner cannot begin with the model.
+	// CheckInitial returns an error if the learner cannot continue from m.
 	CheckInitial(m *model.Model) error
 }
 
-// checkInitial returns a *ProblemError if there is an initial model that the learner cannot
-// begin with, or that is for other features.
+// checkInitial returns a *ProblemError if the learner cannot continue from the initial model, or if the model and the
+// problem differ in features, normalization, views or missing values.
 func (p *Problem) checkInitial() error {
 	m := p.Initial
 	if m == nil {
@@ -53,8 +53,7 @@ func (p *Problem) checkInitial() error {
 	return nil
 }
 
-// identityOfInitial names the initial model as a word NAME=VALUE, with a space before it; it is
-// empty without one.
+// identityOfInitial returns a hash of the initial model as " initial=HASH", or "" if there is none.
 func (p *Problem) identityOfInitial() (string, error) {
 	if p.Initial == nil {
 		return "", nil
@@ -66,13 +65,13 @@ func (p *Problem) identityOfInitial() (string, error) {
 	return " initial=" + hex.EncodeToString(sum.Sum(nil)[:16]), nil
 }
 
-// initialTrees are the trees that training begins with; nil are none.
+// initialTrees holds the trees of the model to continue. A nil pointer holds no trees.
 type initialTrees struct {
 	scorer *scorer.Trees
 	params []float64
 }
 
-// parts returns copies of the trees and of their values.
+// parts returns the trees and a copy of their leaf values.
 func (t *initialTrees) parts() (trees [][]scorer.TreeNode, params []float64) {
 	if t == nil {
 		return nil, nil
@@ -80,13 +79,13 @@ func (t *initialTrees) parts() (trees [][]scorer.TreeNode, params []float64) {
 	return t.scorer.Trees(), slices.Clone(t.params)
 }
 
-// number returns how many trees there are.
+// number returns the number of trees.
 func (t *initialTrees) number() int {
 	trees, _ := t.parts()
 	return len(trees)
 }
 
-// score sets dst, all 0, to the scores of the rows of x.
+// score sets dst to the scores of the rows of x. dst must be all 0.
 func (t *initialTrees) score(dst []float64, x []float32, features int) {
 	if t == nil {
 		return
@@ -103,8 +102,8 @@ func (l Trees) CheckInitial(m *model.Model) error {
 	return nil
 }
 
-// checkRefit returns an error if the model's trees were not added one after the other, or if
-// settings that determine leaf values have changed.
+// checkRefit returns an error if the model's trees were not added one after the other, or if a setting on which leaf
+// values depend has changed.
 func (l Trees) checkRefit(t *Task) error {
 	if l.Sum != GradientTrees || l.Bag > 1 {
 		return BadProblem("found DART, a forest or a bag, expected none of them: a refit takes trees one after the other")
@@ -124,13 +123,13 @@ func (l Trees) checkRefit(t *Task) error {
 	return nil
 }
 
-// refit gives the trees of the initial model new values, one tree after the other. The step is
-// that of boosting at the scores of the trees before:
+// refit learns new leaf values for the trees of the initial model, one tree after the other. The step of a tree is
+// computed as in boosting, at the scores of the trees before it:
 //
 //	value ← decay·value + (1 − decay)·rate·step
 //
-// Leaves without documents keep their values; with LightGBM's refit they become 0. Steps keep the
-// order of monotone features, as trees of boosting do.
+// Leaves without documents keep their values, whereas LightGBM's refit sets them to 0. As in boosting, the values
+// respect monotone constraints.
 func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 	switch {
 	case t.Initial == nil:
@@ -144,7 +143,7 @@ func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 	if err := l.checkRefit(t); err != nil {
 		return nil, err
 	}
-	together := 1 // whose leaves are found in one pass over the data
+	together := 1 // number of trees whose leaves are found in one pass over the data
 	if d := t.Normalized(); d.Streamed() {
 		together += int(min(t.memoryLeft()/float64(leafBytes*d.Docs()), 1<<20))
 	}
@@ -165,7 +164,7 @@ func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 			return nil, BadProblem("found a tree of %d leaves, expected at most %d to refit", len(nodes)+1, mostTableLeaves)
 		}
 	}
-	var leaves []leafColumn // of the next trees
+	var leaves []leafColumn // leaves of the next trees
 	for k, nodes := range trees {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -186,7 +185,7 @@ func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 	return learned, l.validateRefit(t, learned)
 }
 
-// validateRefit sets the validation value, if there are validation data.
+// validateRefit computes the validation value if there are validation data.
 func (l *Trees) validateRefit(t *Task, learned *Learned) error {
 	v, err := t.Validation(false)
 	if v == nil || err != nil {
@@ -197,7 +196,7 @@ func (l *Trees) validateRefit(t *Task, learned *Learned) error {
 	return err
 }
 
-// refitting are the scores of the trees refitted so far.
+// refitting holds the scores, λ and second derivatives of the trees refitted so far.
 type refitting struct {
 	Trees
 
@@ -206,7 +205,7 @@ type refitting struct {
 	scores, lambda, second []float64
 }
 
-// tree sets the values of a tree of which every document's leaf is known.
+// tree updates values, the leaf values of a tree, and adds them to the scores. leaves has the leaf of each document.
 func (r *refitting) tree(nodes []scorer.TreeNode, leaves leafColumn, values []float64) {
 	gradient, curvature, found := make([]float64, len(values)), make([]float64, len(values)), make([]bool, len(values))
 	for i := range r.scores {
@@ -239,9 +238,8 @@ func (r *refitting) tree(nodes []scorer.TreeNode, leaves leafColumn, values []fl
 	r.step.moved()
 }
 
-// orderLeaves clamps the values of a tree's leaves so that they keep the order of monotone
-// features. At a division by such a feature the bound is the middle between the weighted means
-// of both sides, as in tree.Options.Monotone.
+// orderLeaves clamps the leaf values of a tree to respect the monotone constraints in signs. At a split by a monotone
+// feature, the bound is the midpoint of the weighted means of both sides, as in tree.Options.Monotone.
 func orderLeaves(nodes []scorer.TreeNode, signs []int8, weights, values []float64) {
 	if len(nodes) == 0 {
 		return
@@ -251,7 +249,7 @@ func orderLeaves(nodes []scorer.TreeNode, signs []int8, weights, values []float6
 	o.bound(0, math.Inf(-1), math.Inf(1))
 }
 
-// ordering are a tree's leaves, and the sums over those below each node.
+// ordering holds a tree and the sums of weights and values of the leaves below each node.
 type ordering struct {
 	nodes           []scorer.TreeNode
 	signs           []int8
@@ -259,7 +257,7 @@ type ordering struct {
 	weight, total   []float64
 }
 
-// sum sets the sums of the nodes from one on, and returns its own.
+// sum computes the sums of a node and of all nodes below it. It returns the sums of the node.
 func (o *ordering) sum(at int) (weight, total float64) {
 	if at < 0 {
 		w := o.weights[-1-at]
@@ -271,7 +269,7 @@ func (o *ordering) sum(at int) (weight, total float64) {
 	return o.weight[at], o.total[at]
 }
 
-// mean returns the mean value of the leaves below a node; ok is false if they weigh nothing.
+// mean returns the weighted mean value of the leaves below a node. ok is false if their weights add up to 0.
 func (o *ordering) mean(at int) (mean float64, ok bool) {
 	if at < 0 {
 		return o.values[-1-at], o.weights[-1-at] > 0
@@ -279,7 +277,7 @@ func (o *ordering) mean(at int) (mean float64, ok bool) {
 	return o.total[at] / o.weight[at], o.weight[at] > 0
 }
 
-// bound brings the leaves below a node within bounds.
+// bound clamps the leaves below a node to the bounds, and tightens the bounds at monotone splits.
 func (o *ordering) bound(at int, lower, upper float64) {
 	if at < 0 {
 		o.values[-1-at] = min(max(o.values[-1-at], lower), upper)
@@ -299,8 +297,8 @@ func (o *ordering) bound(at int, lower, upper float64) {
 	o.bound(n.Right, rightLower, rightUpper)
 }
 
-// middle returns the value that separates the two sides of a node. A side without documents
-// leaves it to the other one.
+// middle returns the bound between the two sides of a split. It is the mean of the other side if one side has no
+// documents.
 func (o *ordering) middle(n *scorer.TreeNode, lower, upper float64) float64 {
 	left, hasLeft := o.mean(n.Left)
 	right, hasRight := o.mean(n.Right)
@@ -316,14 +314,14 @@ func (o *ordering) middle(n *scorer.TreeNode, lower, upper float64) float64 {
 	return (clamp(left) + clamp(right)) / 2
 }
 
-// warnOfViolations warns of trees of the model to continue that break a constraint. Their sum
-// with the new trees may then break it, too.
+// warnOfViolations warns if trees of the model to continue break a constraint. The sum with the new trees may then
+// break the constraint, too.
 func (l *Trees) warnOfViolations(t *Task) {
 	if t.Initial == nil {
 		return
 	}
 	trees, params := (&initialTrees{t.Initial.Scorer.(*scorer.Trees), t.Initial.Params}).parts()
-	var order, together, numbers int // trees that violate each
+	var order, together, numbers int // numbers of trees that violate each constraint
 	for _, nodes := range trees {
 		values := params[:len(nodes)+1]
 		params = params[len(values):]
@@ -353,8 +351,8 @@ func (l *Trees) warnOfViolations(t *Task) {
 	}
 }
 
-// violatesGroups reports whether a path from a node on has features, with those above, that
-// are in no group together. A single one need not be in any.
+// violatesGroups reports whether some path down from a node, with the features of above, has features that no single
+// interaction group contains. A path with one feature violates nothing.
 func violatesGroups(nodes []scorer.TreeNode, at int, above []int, groups [][]int) bool {
 	if at < 0 {
 		return false
@@ -372,8 +370,8 @@ func violatesGroups(nodes []scorer.TreeNode, at int, above []int, groups [][]int
 	return violatesGroups(nodes, n.Left, path, groups) || violatesGroups(nodes, n.Right, path, groups)
 }
 
-// violatesOrder reports whether two documents that differ in one monotone feature alone may
-// have values in the wrong order.
+// violatesOrder reports whether the tree's values break a monotone constraint: whether two documents that differ in
+// one monotone feature alone may get values in the wrong order.
 func violatesOrder(nodes []scorer.TreeNode, signs []int8, values []float64) bool {
 	for i := range nodes {
 		n := &nodes[i]
@@ -403,19 +401,19 @@ func violatesOrder(nodes []scorer.TreeNode, signs []int8, values []float64) bool
 	return false
 }
 
-// pathLeaf is a leaf with the sides of the nodes above it.
+// pathLeaf is a leaf with the path to it.
 type pathLeaf struct {
 	leaf int
 	path []side
 }
 
-// side is a node and whether documents go left there.
+// side is a node on a path and the direction that the path takes there.
 type side struct {
 	node *scorer.TreeNode
 	left bool
 }
 
-// leavesBelow appends the leaves below a node, with their paths from there.
+// leavesBelow appends the leaves below a node, with path as the beginning of their paths.
 func leavesBelow(nodes []scorer.TreeNode, at int, path []side, leaves []pathLeaf) []pathLeaf {
 	if at < 0 {
 		return append(leaves, pathLeaf{-1 - at, path})
@@ -425,7 +423,7 @@ func leavesBelow(nodes []scorer.TreeNode, at int, path []side, leaves []pathLeaf
 	return leavesBelow(nodes, n.Right, append(slices.Clip(path), side{n, false}), leaves)
 }
 
-// meets reports whether a document may reach both leaves if only a feature may change.
+// meets reports whether two documents that are equal in all features but changing may reach a and b.
 func (a pathLeaf) meets(b pathLeaf, changing int) bool {
 	path := slices.Concat(a.path, b.path)
 	for i, s := range path {
@@ -437,7 +435,7 @@ func (a pathLeaf) meets(b pathLeaf, changing int) bool {
 	return true
 }
 
-// passable reports whether some number takes all the sides of the nodes of a feature.
+// passable reports whether some value of a feature takes the direction of every side of path that splits on it.
 func passable(path []side, feature int) bool {
 	low, high := float32(math.Inf(-1)), float32(math.Inf(1)) // low < value ≤ high
 	for _, s := range path {
@@ -447,7 +445,7 @@ func passable(path []side, feature int) bool {
 			return slices.ContainsFunc(s.node.Categories, func(value float32) bool {
 				return !slices.ContainsFunc(path, func(o side) bool { return o.node.Feature == feature && o.node.GoesLeft(value) != o.left })
 			})
-		case s.node.Categories != nil: // there are other values
+		case s.node.Categories != nil: // infinitely many other values go right
 		case s.left:
 			high = min(high, s.node.Threshold)
 		default:

@@ -17,25 +17,24 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Descent goes down along one query's gradient, or λ field, after the other. The epoch
-// with the best value on the validation data is kept or, without these, that with the
-// lowest training cost; or the last, if asked for. The zero value takes plain steps with a
-// linear scorer and no penalty.
+// Descent is stochastic gradient descent along the λ of one query after the other. It keeps the epoch with the best
+// value on the validation data. Without validation data it keeps the epoch with the lowest training cost. With
+// KeepLast it keeps the last epoch. The zero value takes plain steps with a linear scorer and no penalty.
 type Descent struct {
 	Architecture Architecture
-	C            float64 // of the penalty ‖w‖²/C; 0: none
+	C            float64 // factor of the penalty ‖w‖²/C; 0 means no penalty
 	Rule         optimize.Rule
-	Rate         float64 // factor of the steps at the start; 0 means 1e-3
+	Rate         float64 // initial learning rate; 0 means 1e-3
 	Epochs       int     // passes over all queries; 0 means 300
-	Batch        int     // queries that one step is made of; 0 means 1
-	Decay        float64 // factor of the learning rate after an epoch that increased the training cost; 0 means 0.8
-	Patience     int     // epochs without a lower training cost before a start anew; 0: never
+	Batch        int     // queries per step; 0 means 1
+	Decay        float64 // factor of the learning rate after an epoch with a higher training cost; 0 means 0.8
+	Patience     int     // epochs without a lower training cost before a restart; 0 means no restarts
 	KeepLast     bool
-	Bag          int  // networks trained side by side whose scores are averaged; 0 means 1
-	Redraw       bool // draw what the loss draws at the beginning of every epoch, not once
+	Bag          int  // number of networks whose scores are averaged; 0 means 1
+	Redraw       bool // repeat the random draws of the loss before every epoch
 }
 
-// descent is a training by stochastic descent that can be resumed.
+// descent is a training by Descent that can be resumed.
 type descent struct {
 	Descent
 
@@ -44,7 +43,7 @@ type descent struct {
 	bag   *bag
 	valid *Validation // nil without validation data
 	file  checkpointFile
-	first float64 // cost of the first epoch, as its steps met it; NaN if that was before a checkpoint
+	first float64 // training cost of the first epoch; NaN if that was before a checkpoint
 }
 
 // Learn implements Learner. It writes checkpoints.
@@ -76,14 +75,14 @@ func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		return nil, r.explain(err)
 	}
 	if d.Redraw {
-		// The objective told is that of the first draws, however training ended.
+		// Report the objective of the first draws, however the training ended.
 		if err := risk.Redraw(0); err != nil {
 			return nil, err
 		}
 	}
 	average, params := r.bag.average(best.X)
 	trained := r.training(best)
-	if trained.Objective > r.first { // of many weights, and of other draws with Redraw
+	if trained.Objective > r.first { // first sums over changing weights and, with Redraw, over other draws
 		start := make([]float64, len(best.X))
 		r.bag.setStart(start, t.Seed, 0)
 		if at, _ := r.bag.objective(start); trained.Objective > at {
@@ -93,8 +92,8 @@ func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return &Learned{average, params, trained, risk.Queries()}, r.file.remove()
 }
 
-// newTeam returns the goroutines that share the work on a query in steps of one query. They are
-// at most the workers, and fewer if queries are short. It returns nil for a single one.
+// newTeam returns the goroutines that share the work on one query. It returns nil if one goroutine is enough, because
+// queries are short or the scorer's work cannot be divided.
 func newTeam(s scorer.Scorer, t *Task) *parallel.Team {
 	d, ok := s.(scorer.Divider)
 	data := t.Normalized()
@@ -109,7 +108,7 @@ func newTeam(s scorer.Scorer, t *Task) *parallel.Team {
 	return parallel.NewTeam(parts)
 }
 
-// identity adds to what all trainings depend on the data by which the epoch is chosen.
+// identity returns the identity of the training, with the validation data, by which the epoch is chosen.
 func (r *descent) identity(s scorer.Scorer) string {
 	words := r.task.identityWith(s)
 	if r.valid == nil {
@@ -118,8 +117,7 @@ func (r *descent) identity(s scorer.Scorer) string {
 	return words + " " + r.valid.identity()
 }
 
-// solver returns the descent that the settings describe, resumed from the checkpoint if
-// there is one.
+// solver returns the optimiser with these settings, resumed from the checkpoint if there is one.
 func (r *descent) solver() (optimize.Descent, error) {
 	t := r.task
 	d := optimize.Descent{
@@ -149,7 +147,7 @@ func (r *descent) solver() (optimize.Descent, error) {
 	return d, err
 }
 
-// validate returns the validation value of the bag's average at x.
+// validate returns the validation value of the average of the members in x.
 func (r *descent) validate(_ int, x []float64) (float64, error) {
 	s, params := r.bag.average(x)
 	return r.valid.Value(s, params)
@@ -177,8 +175,8 @@ func (r *descent) observe(e optimize.Epoch) error {
 	return nil
 }
 
-// explain names the query at which numbers became infinite or NaN, and the checkpoint that
-// does not fit.
+// explain adds the query to the error that numbers became infinite or NaN, and the file to the error of an unfit
+// checkpoint.
 func (r *descent) explain(err error) error {
 	var at *optimize.NotFinite
 	if !errors.As(err, &at) {
@@ -190,8 +188,7 @@ func (r *descent) explain(err error) error {
 	return BadProblem("query %q: %w; a lower rate may help", r.risk.QueryID(at.Term), err)
 }
 
-// training describes how the result came about; the objective is that of the epoch
-// kept, at its end.
+// training describes the training. The objective is evaluated at the end of the kept epoch.
 func (r *descent) training(best *optimize.DescentResult) model.Training {
 	value, norm := r.bag.objective(best.X)
 	t := model.Training{
@@ -209,16 +206,14 @@ func (r *descent) training(best *optimize.DescentResult) model.Training {
 	return t
 }
 
-// bag is the risk of several parameter vectors of one scorer, laid out one after
-// the other:
+// bag is the sum of one risk over several parameter vectors, the members, laid out one after the other:
 //
 //	F(w_1 … w_n) = Σ_k F(w_k)
 //
-// A descent on it moves each member as it would alone, by the same order of
-// queries. The members start from different random weights; the mean of their
-// scores is validated and becomes the model. That is bagging as L. Breiman,
-// Bagging Predictors (Machine Learning 24, 1996), describes it, except that all
-// members learn from all queries. A bag of one is the risk itself.
+// A descent on a bag moves each member as a descent on the risk would, with the same order of queries. The members
+// start from different random weights. The mean of their scores is validated and becomes the model. This is bagging
+// (L. Breiman, Bagging Predictors, Machine Learning 24, 1996), except that all members learn from all queries. A bag
+// of one is the risk itself.
 type bag struct {
 	risk   *objective.Risk
 	scorer scorer.Scorer
@@ -231,8 +226,8 @@ var (
 	_ optimize.Penalized = (*objective.Risk)(nil)
 )
 
-// newBag returns a *ProblemError if the scorer's members cannot be averaged. Members of a linear
-// scorer would all start at 0 and learn the same.
+// newBag returns a *ProblemError if the scorers of several members cannot be averaged into one. Bags of linear
+// scorers are refused, because all members would start at 0 and learn the same weights.
 func newBag(risk *objective.Risk, s scorer.Scorer, size int) (*bag, error) {
 	if _, ok := s.(scorer.Averager); !ok && size > 1 {
 		return nil, BadProblem("found bag=%d with the scorer %s, expected one whose members can be averaged to one scorer, as those of networks can (scorer.Averager)", size, s.Kind())
@@ -242,7 +237,7 @@ func newBag(risk *objective.Risk, s scorer.Scorer, size int) (*bag, error) {
 
 func (b *bag) Dim() int { return b.size * b.risk.Dim() }
 
-// Penalty is that of each member.
+// Penalty returns the c of the penalty ‖w‖²/c of each member.
 func (b *bag) Penalty() float64 { return b.risk.Penalty() }
 
 func (b *bag) Terms() int { return b.risk.Terms() }
@@ -259,21 +254,21 @@ func (b *bag) EvalTerm(i int, x, grad []float64) float64 {
 	return value
 }
 
-// member returns the k-th member's part.
+// member returns the part of x for the k-th member.
 func (b *bag) member(x []float64, k int) []float64 {
 	n := b.risk.Dim()
 	return x[k*n : (k+1)*n]
 }
 
-// setStart sets x, all 0, to the members' weights after the given number of restarts.
+// setStart sets x to the members' starting points after the given number of restarts. x must be all 0.
 func (b *bag) setStart(x []float64, seed uint64, restart int) {
 	for k := range b.size {
 		setStart(b.member(x, k), b.scorer, seed, k, restart)
 	}
 }
 
-// average returns the one scorer that gives the means of the members' scores, and
-// its parameters: x itself in a bag of one.
+// average returns one scorer that gives the mean of the members' scores, and its parameters. In a bag of one it
+// returns x itself.
 func (b *bag) average(x []float64) (scorer.Scorer, []float64) {
 	if b.size == 1 {
 		return b.scorer, x
@@ -285,8 +280,7 @@ func (b *bag) average(x []float64) (scorer.Scorer, []float64) {
 	return b.scorer.(scorer.Averager).Average(members)
 }
 
-// objective returns the means of the members' risks and of the norms of their
-// gradients.
+// objective returns the mean of the members' risks, and the mean of the norms of their gradients.
 func (b *bag) objective(x []float64) (value, norm float64) {
 	grad := make([]float64, b.risk.Dim())
 	for k := range b.size {

@@ -15,13 +15,11 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// A training by L-BFGS can be divided. The data lie in parts, such as shards on several machines.
-// Each part gives values and gradients of its share of the risk, and one L-BFGS minimises their
-// sum.
+// A training by L-BFGS can be divided over parts of the data, such as shards on several machines. Each part evaluates
+// its share of the risk and its gradient. One L-BFGS minimises the sum.
 
-// Divisible returns a *ProblemError unless the training can be divided. The learner must be
-// [LBFGS] with a smooth loss and a linear scorer, and the features of a query must be prepared
-// without other queries.
+// Divisible returns a *ProblemError unless the training can be divided. The learner must be [LBFGS] with a smooth
+// loss and a linear scorer. The problem must have no transforms, no validation data and no checkpoint.
 func (p *Problem) Divisible() error {
 	l, ok := p.Learner.(LBFGS)
 	switch {
@@ -43,8 +41,8 @@ func (p *Problem) Divisible() error {
 	return nil
 }
 
-// Part is the training data of a problem as a part of larger ones. It is an objective.PartialRisk; it
-// may not be used by several goroutines at once.
+// Part is the training data of a problem as one part of a larger data set. It is an objective.PartialRisk. Several
+// goroutines must not use it at once.
 type Part struct {
 	objective.PartialRisk
 
@@ -54,8 +52,8 @@ type Part struct {
 	used    int
 }
 
-// NewPart binds the loss to the data of a problem that is [Problem.Divisible]. It may be that nothing can be learned
-// from them. Once ctx is done, evaluations fail.
+// NewPart binds the loss to the data of a problem, which must be [Problem.Divisible]. Data from which nothing can be
+// learned are no error. Once ctx is done, evaluations fail.
 func NewPart(ctx context.Context, p *Problem) (*Part, error) {
 	if err := p.Divisible(); err != nil {
 		return nil, err
@@ -74,10 +72,10 @@ func NewPart(ctx context.Context, p *Problem) (*Part, error) {
 	return &Part{part, p, p.Learner.(LBFGS), s, risk.Queries()}, err
 }
 
-// Model returns the optimum of the part by itself, with a description of its data except for the
-// distribution of the features. The penalty is multiplied by share, the part's share of the
-// whole, so that the objectives of all parts add up to that of the whole. With a share of 0, or
-// where nothing can be learned, the weights are 0.
+// Model minimises the risk of the part alone, and returns the model with a description of the part's data, except for
+// the distribution of the features. share is the part's share of the whole. The penalty is multiplied by share, so
+// that the objectives of all parts add up to the objective of the whole. The weights are 0 if share is 0 or if
+// nothing can be learned from the part.
 func (p *Part) Model(ctx context.Context, share float64) (*model.Model, error) {
 	learned := &Learned{Scorer: p.scorer, Params: make([]float64, p.scorer.NumParams()), Used: p.used}
 	if share > 0 && p.used > 0 {
@@ -96,20 +94,20 @@ func (p *Part) Model(ctx context.Context, share float64) (*model.Model, error) {
 	return m, errors.Join(p.problem.changed(), checkFinite(m))
 }
 
-// Divided is a training over parts, which lie anywhere.
+// Divided is a training over parts, on this or other machines.
 type Divided struct {
-	Problem *Problem                // that of any part, or of data like theirs: what it learns by
-	Models  []*model.Model          // what [Part.Model] returned of every part, in their order
-	Parts   []objective.PartialRisk // the same parts
+	Problem *Problem                // problem of any part, or of data with the same features: the settings
+	Models  []*model.Model          // results of [Part.Model] for all parts, in the order of Parts
+	Parts   []objective.PartialRisk // the parts
 
-	// Average begins with the average of the weights of Models, weighed by the queries that each could learn from: the
-	// risk is a sum over these. Else training begins with 0, as on one machine.
+	// Average starts the minimisation from the mean of the weights of Models, each weighted by the number of queries
+	// that its part could learn from. Otherwise the minimisation starts from 0, as on one machine.
 	Average bool
 }
 
-// Learn minimises the regularised sum of the parts by the learner of Problem. The result is a
-// function of the parts, their order and the settings. It differs from that of [Run] on all data
-// by rounding, within the tolerance. Training.Divided describes the parts.
+// Learn minimises the regularised sum of the parts by the learner of Problem. The model is a function of the parts,
+// their order and the settings. It differs from the model of [Run] on all data by rounding, within the tolerance. The
+// model's Training.Divided describes the parts.
 func (d *Divided) Learn(ctx context.Context) (*model.Model, error) {
 	if err := d.Problem.Divisible(); err != nil {
 		return nil, err
@@ -132,7 +130,7 @@ func (d *Divided) Learn(ctx context.Context) (*model.Model, error) {
 		}
 	}
 	best, err := solver.Minimize(ctx, counted)
-	if err = cmp.Or(sum.Err(), err); err != nil { // the first is the cause
+	if err = cmp.Or(sum.Err(), err); err != nil { // an error of a part causes the solver's error
 		return nil, err
 	}
 	course, t := training(best), &m.Training
@@ -146,20 +144,20 @@ func (d *Divided) Learn(ctx context.Context) (*model.Model, error) {
 	return m, checkFinite(m)
 }
 
-// rounds counts evaluations.
+// rounds is a sum of parts that counts its evaluations.
 type rounds struct {
 	*objective.Parts
 
 	n int
 }
 
-// Eval is that of the parts.
+// Eval evaluates the sum of the parts.
 func (r *rounds) Eval(w, grad []float64) float64 {
 	r.n++
 	return r.Parts.Eval(w, grad)
 }
 
-// average sets x, all 0, to the average of the weights of the models.
+// average adds to x, which must be all 0, the weighted mean of the weights of Models.
 func (d *Divided) average(x []float64, used int) {
 	for _, m := range d.Models {
 		share := float64(m.Training.Used) / float64(used)
@@ -169,9 +167,8 @@ func (d *Divided) average(x []float64, used int) {
 	}
 }
 
-// combined returns the first model, without weights, with a description of the data of all parts.
-// It is an error if the models are not of one problem, or if nothing can be learned from any
-// part.
+// combined returns the first model without parameters, with a description of the data of all parts. It returns an
+// error if the models are of different problems, or if nothing can be learned from any part.
 func (d *Divided) combined() (*model.Model, error) {
 	if len(d.Models) == 0 || len(d.Models) != len(d.Parts) {
 		return nil, fmt.Errorf("found %d models of %d parts, expected one of each, and some", len(d.Models), len(d.Parts))
@@ -198,12 +195,12 @@ func (d *Divided) combined() (*model.Model, error) {
 	return &all, nil
 }
 
-// weighs reports whether a training had weights of queries, or of documents.
+// weighs reports whether a training had weights of what, "queries" or "documents".
 func weighs(t model.Training, what string) bool {
 	return t.Weighted == what || t.Weighted == weighted(true, true)
 }
 
-// alike returns an error if a model is of another problem than the one given.
+// alike returns an error if m and want are models of different problems.
 func alike(m, want *model.Model) error {
 	var fault string
 	switch {

@@ -12,18 +12,17 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 )
 
-// checkedQueries is the number of queries on which the sign of λ is checked, and
-// checkedPoints that of scores of each of them.
+// checkGradient checks λ on checkedQueries queries, each at checkedPoints random vectors of scores.
 const (
 	checkedQueries = 4
 	checkedPoints  = 4
 )
 
-// checkGradient returns a *ProblemError if a caller's own loss rises along its λ wherever it
-// is looked at: λ, or the value, then has the wrong sign. It looks at a few short queries,
-// since a wrong sign is wrong on all of them. One point at which the loss does not rise is
-// enough to pass. So kinks, noise and a λ that only resembles the gradient pass, and a λ that
-// is declared to be none is not looked at. Losses of package loss have tests of their own.
+// checkGradient returns a *ProblemError if a caller's own loss rises along its λ at every point tried. Then either λ
+// or the value has the wrong sign. A few short queries are enough, because a wrong sign shows on all of them. The
+// check passes at the first query with a point where the loss does not rise. So kinks, noise and a λ that only
+// approximates the gradient pass. Losses with Traits.NonGradient are not checked. Losses of package loss are not
+// checked either, because tests check them.
 func (p *Problem) checkGradient() error {
 	if p.Loss == nil || ownLoss(p.Loss) || p.Loss.Traits().NonGradient {
 		return nil
@@ -33,7 +32,7 @@ func (p *Problem) checkGradient() error {
 		grades := p.Data.Queries[i].Grades
 		bound, err := p.Loss.Bind(grades, random.Stream(p.Seed, "gradient check", ""))
 		if err != nil {
-			return nil //nolint:nilerr // training tells it, with the query
+			return nil //nolint:nilerr // training reports the error with the query
 		}
 		if bound == nil || bound == loss.Nothing {
 			continue
@@ -53,7 +52,7 @@ func (p *Problem) checkGradient() error {
 	return BadProblem("the loss %T: found a value that rises along λ at each of %d points of %d queries, expected it to fall: λ is minus the gradient of the value (or Traits.NonGradient)", p.Loss, rises, queries)
 }
 
-// ownLoss reports whether a loss is one of package loss or of those in its folder.
+// ownLoss reports whether the type of l is of package loss or of a package below it.
 func ownLoss(l loss.Loss) bool {
 	own := reflect.TypeFor[loss.Traits]().PkgPath()
 	t := reflect.TypeOf(l)
@@ -63,8 +62,8 @@ func ownLoss(l loss.Loss) bool {
 	return t.PkgPath() == own || strings.HasPrefix(t.PkgPath(), own+"/")
 }
 
-// shortQueries returns some queries of different grades, the shortest of those at equal
-// distances.
+// shortQueries returns the indices of at most checkedQueries queries with different grades: the shortest ones among a
+// sample at equal distances.
 func (p *Problem) shortQueries() []int {
 	const looked = 16 * checkedQueries
 	queries := p.Data.Queries
@@ -84,8 +83,8 @@ func (p *Problem) shortQueries() []int {
 	return some[:min(len(some), checkedQueries)]
 }
 
-// risesAlong returns at how many points a loss has a slope along λ, and at how many of these
-// it rises. Two differences of different widths must agree on the slope.
+// risesAlong evaluates a loss around random scores. It returns the number of points with a λ other than 0, and the
+// number of these at which the loss rises along λ. A rise counts only if two finite differences agree on the slope.
 func risesAlong(l loss.QueryLoss, docs int, rng *rand.Rand) (points, rises int) {
 	const width = 1e-4
 	scores, lambda := make([]float64, docs), make([]float64, docs)

@@ -11,29 +11,27 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Streamer is a Learner that reads the features of one query at a time, by a dataset.RowReader.
-// It can learn from data larger than memory, as dataset.Options.Stream opens them. Other learners
-// read Task.Normalized().X() as a whole.
+// Streamer is a Learner that can read the features of one query at a time, by a dataset.RowReader. It can learn from
+// data larger than memory, which dataset.Options.Stream opens. Other learners read Task.Normalized().X() as a whole.
 type Streamer interface {
 	Learner
 
-	// Streams reports whether it does.
+	// Streams reports whether the learner reads query by query with its present settings.
 	Streams() bool
 }
 
-// Streams reports whether a learner reads query by query.
+// Streams reports whether l is a Streamer that reads query by query.
 func Streams(l Learner) bool {
 	s, ok := l.(Streamer)
 	return ok && s.Streams()
 }
 
-// Estimator is a Learner that states how much memory it needs. For other learners no memory is
-// counted.
+// Estimator is a Learner that states how much memory it needs. Other learners count as needing none.
 type Estimator interface {
 	Learner
 
-	// Memory returns the bytes that learning needs in addition to features and grades. It is a
-	// function of the settings and of the numbers of documents and features.
+	// Memory returns the number of bytes needed in addition to features and grades. It depends only on the settings
+	// and on the numbers of documents and features.
 	Memory(p *Problem) float64
 }
 
@@ -55,7 +53,7 @@ func (Planes) Streams() bool { return true }
 // Streams implements Streamer.
 func (Classification) Streams() bool { return true }
 
-// Vectors of parameters that optimisers hold.
+// Upper estimates of the number of parameter vectors in an optimiser.
 const (
 	descentVectors = 24
 	lbfgsVectors   = descentVectors + 2*memory
@@ -86,13 +84,12 @@ func (c Classification) Memory(p *Problem) float64 {
 	return float64(document*float64(p.Data.Docs())) + p.riskBytes(Linear(p.Inputs()*len(gradesOf(p.Data))), lbfgsVectors)
 }
 
-// riskBytes returns the bytes needed to minimise the loss over a scorer's parameters. They are
-// the given number of parameter vectors, the loss's data for all queries, and each worker's data
-// for one query.
+// riskBytes estimates the bytes needed to minimise the loss over the parameters of s. They are the given number of
+// parameter vectors, the bound losses of all queries, and each worker's buffers for one query.
 func (p *Problem) riskBytes(s scorer.Scorer, vectors int) float64 {
-	const document = 64 // bytes of its score, λ, and what most losses hold of it meanwhile
+	const document = 64 // bytes for its score and λ, and for the buffers of most losses
 	if s == nil {
-		return 0 // it is told when it is to learn
+		return 0 // the learner reports the missing scorer
 	}
 	longest, queries := p.longest(), len(p.Data.Queries)
 	each := float64(document * float64(longest))
@@ -103,10 +100,9 @@ func (p *Problem) riskBytes(s scorer.Scorer, vectors int) float64 {
 	return float64(float64(parallel.Workers(p.Workers, queries))*each) + float64(8*float64(vectors)*float64(s.NumParams())) + p.lossBytes()
 }
 
-// lossBytes returns the bytes that the loss keeps for all queries once it is bound to their
-// grades.
+// lossBytes estimates the bytes of the loss bound to all queries.
 func (p *Problem) lossBytes() (bytes float64) {
-	const query, document = 288, 12 // of most losses
+	const query, document = 288, 12 // for losses that are no loss.Holder
 	h, more := p.Loss.(loss.Holder)
 	for i := range p.Data.Queries {
 		q := &p.Data.Queries[i]
@@ -119,9 +115,9 @@ func (p *Problem) lossBytes() (bytes float64) {
 	return bytes
 }
 
-// planMemory decides whether features are prepared once, as a copy of the data, or whenever they
-// are read. MaxBytes alone decides, and the numbers are the same either way. A *ProblemError says
-// how much memory is needed, before any work is done.
+// planMemory decides whether features are prepared once, as a copy of the data, or each time they are read. The
+// decision depends on the data, the learner and the limit of MaxBytes. It does not affect the model. planMemory
+// returns a *ProblemError with the memory needed if neither way fits.
 func (p *Problem) planMemory() error {
 	limit := float64(dataset.MemoryLimit(p.MaxBytes))
 	held, copies := p.held()
@@ -136,7 +132,7 @@ func (p *Problem) planMemory() error {
 	case held+copies+need <= limit:
 		return nil
 	}
-	if !read && copies > 0 { // which is what is read query by query
+	if !read && copies > 0 { // prepared features are read query by query, too
 		need += p.readingBytes()
 	}
 	if held+need > limit {
@@ -146,10 +142,10 @@ func (p *Problem) planMemory() error {
 	return nil
 }
 
-// FromDisk says which learners read features from disk.
+// FromDisk lists the learners that read features from disk, for error messages.
 const FromDisk = "linear functions and networks by L-BFGS, Newton's method, descent or least squares; trees by histograms"
 
-// tooLarge returns the error of data that do not fit, whose cause is dataset.ErrTooLarge.
+// tooLarge returns the error that the data do not fit into memory. It wraps dataset.ErrTooLarge.
 func (p *Problem) tooLarge(held, need, limit float64, instead string) error {
 	found := fmt.Sprintf("found %d queries with %d documents × %d features", len(p.Data.Queries), p.Data.Docs(), p.Inputs())
 	for _, d := range p.sets() {
@@ -162,8 +158,8 @@ func (p *Problem) tooLarge(held, need, limit float64, instead string) error {
 		found, gigabytes(held), gigabytes(need), gigabytes(limit), instead))}
 }
 
-// estimate returns the bytes needed in addition to features and grades: for queries, for
-// validation documents and for the learner. The first two MiB are not counted.
+// estimate returns the bytes needed in addition to features and grades: for queries, validation documents and the
+// learner. It leaves out the first two MiB.
 func (p *Problem) estimate() (bytes float64) {
 	const few, query, validated = 2 << 20, 352, 40
 	queries := len(p.Data.Queries)
@@ -178,14 +174,14 @@ func (p *Problem) estimate() (bytes float64) {
 	return max(0, bytes-few)
 }
 
-// readingBytes returns the bytes of the queries being read, at most the longest one for each
-// worker.
+// readingBytes returns the number of bytes for reading queries. Every worker reads one query at a time. Every query
+// counts as long as the longest query.
 func (p *Problem) readingBytes() float64 {
 	workers := parallel.Workers(p.Workers, len(p.Data.Queries))
 	return float64(4 * float64(workers) * float64(p.longest()) * float64(2*p.Data.Features+3*p.Inputs()))
 }
 
-// held returns the bytes of the features in memory, and of the copies that preparing them makes.
+// held returns the bytes of the features in memory, and the bytes of their prepared copies.
 func (p *Problem) held() (held, copies float64) {
 	for _, d := range p.sets() {
 		if d.Streamed() {
@@ -200,7 +196,7 @@ func (p *Problem) held() (held, copies float64) {
 	return held, copies
 }
 
-// memoryLeft returns the bytes of memory that features and the estimate leave.
+// memoryLeft returns the bytes below the limit that remain after the features and the estimate.
 func (t *Task) memoryLeft() float64 {
 	held, copies := t.held()
 	if !t.streaming {
@@ -209,7 +205,7 @@ func (t *Task) memoryLeft() float64 {
 	return max(0, float64(dataset.MemoryLimit(t.MaxBytes))-held-t.estimate())
 }
 
-// longest returns the number of documents of the longest query, of the validation data too.
+// longest returns the number of documents of the longest query in the training and validation data.
 func (p *Problem) longest() (longest int) {
 	for _, d := range p.sets() {
 		longest = max(longest, d.LongestQuery())
@@ -217,7 +213,7 @@ func (p *Problem) longest() (longest int) {
 	return longest
 }
 
-// featuresBytes returns the bytes of the documents of d with the given number of features.
+// featuresBytes returns the bytes for the given number of features of the documents of d.
 func featuresBytes(d *dataset.Dataset, features int) float64 {
 	return float64(4 * float64(d.Docs()) * float64(features))
 }
@@ -225,7 +221,7 @@ func featuresBytes(d *dataset.Dataset, features int) float64 {
 // gigabytes formats a number of bytes.
 func gigabytes(n float64) string { return fmt.Sprintf("%.3g GB", n/1e9) }
 
-// lens returns what is done to the features of d before views are taken.
+// lens returns the function that transforms and normalizes the features of d as they are read. Views come later.
 func (p *Problem) lens(d *dataset.Dataset) dataset.Lens {
 	features := max(d.Features, p.Data.Features)
 	memories := sync.Pool{New: func() any { return new([]float64) }}

@@ -15,30 +15,30 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Architecture makes a scorer for data with the given number of features. A scorer of another
-// package registers its kind for model files ([scorer.Register]). A nil Architecture means
-// Linear. Learners that train linear scorers only have no Architecture.
+// Architecture makes a scorer for data with the given number of features. A scorer of another package must register
+// its kind for model files ([scorer.Register]). A nil Architecture means Linear. Learners for linear scorers only
+// have no Architecture.
 type Architecture func(features int) scorer.Scorer
 
-// Linear is the architecture w·x.
+// Linear is the Architecture of linear scorers, w·x.
 func Linear(features int) scorer.Scorer { return scorer.Linear{Features: features} }
 
-// Network returns the architecture of a network with one hidden layer.
+// Network returns the Architecture of networks with one hidden layer of the given number of units.
 func Network(hidden int, activation scorer.Activation) Architecture {
 	return func(features int) scorer.Scorer {
 		return scorer.Network{Features: features, Hidden: hidden, Activation: activation}
 	}
 }
 
-// PairNetwork returns the architecture of a network over pairs of documents,
-// with the given numbers of hidden units for documents and for pairs.
+// PairNetwork returns the Architecture of networks over pairs of documents, with the given numbers of hidden units
+// for documents and for pairs.
 func PairNetwork(hidden, pairHidden int, activation scorer.Activation) Architecture {
 	return func(features int) scorer.Scorer {
 		return scorer.PairNetwork{Features: features, Hidden: hidden, PairHidden: pairHidden, Activation: activation}
 	}
 }
 
-// new returns the scorer.
+// new returns a scorer; a may be nil.
 func (a Architecture) new(features int) scorer.Scorer {
 	if a == nil {
 		return Linear(features)
@@ -51,8 +51,8 @@ func isLinear(s scorer.Scorer) bool {
 	return ok
 }
 
-// setStart sets w, all 0, to the i-th starting point of a member of a bag. A network starts from
-// random weights, a linear scorer first from zero and then from standard Gaussian vectors.
+// setStart sets w to the i-th starting point of a member of a bag. w must be all 0. Networks start from random
+// weights. Linear scorers start from 0 first, and later from standard Gaussian vectors.
 func setStart(w []float64, s scorer.Scorer, seed uint64, member, i int) {
 	switch {
 	case !isLinear(s):
@@ -65,8 +65,8 @@ func setStart(w []float64, s scorer.Scorer, seed uint64, member, i int) {
 	}
 }
 
-// numberOf names the i-th random stream of a member of a bag. The first member has the same
-// streams in a bag of any size.
+// numberOf names the i-th random stream of a member of a bag. The first member's streams are independent of the size
+// of the bag.
 func numberOf(member, i int) string {
 	if member == 0 {
 		return strconv.Itoa(i)
@@ -74,22 +74,20 @@ func numberOf(member, i int) string {
 	return fmt.Sprintf("%d of %d", i, member)
 }
 
-// memory is the number of correction pairs of L-BFGS. Many pairs help where features are nearly
-// dependent and C is large. On OHSUMED's fold 1, the factored MLE at C=1 is certified after 250
-// to 400 iterations with 40 to 60 pairs, and not within 500 with 20. Their cost is small compared
-// with an evaluation of the objective.
+// memory is the number of correction pairs of L-BFGS. Many pairs help if features are nearly dependent and C is
+// large. On OHSUMED's fold 1, the factored MLE at C=1 is certified after 250 to 400 iterations with 40 to 60 pairs,
+// and not within 500 iterations with 20 pairs. The pairs cost little compared with an evaluation of the objective.
 const memory = 50
 
-// LBFGS minimises the regularised empirical risk Σ loss + ‖w‖²/C. A convex risk is minimised
-// once, from w = 0, to a certified gap. Otherwise random starts follow, and the lowest objective
-// is kept. The loss must have a gradient. The zero value minimises the risk of a linear scorer
-// without a penalty.
+// LBFGS minimises the regularised empirical risk Σ loss + ‖w‖²/C. It minimises a convex risk once, from w = 0, to a
+// certified gap. It minimises any other risk from several starting points, and returns the lowest minimum. The loss
+// must have a gradient. The zero value minimises the risk of a linear scorer without a penalty.
 type LBFGS struct {
 	Architecture Architecture
-	C            float64 // of the penalty ‖w‖²/C; 0: none
-	Iterations   int     // at most, a start; 0 means 1000
-	Tolerance    float64 // gap (convex) or gain (otherwise), relatively, at which to stop; 0 means 1e-6 and 1e-9
-	Restarts     int     // random starts besides the first where the risk is not convex
+	C            float64 // factor of the penalty ‖w‖²/C; 0 means no penalty
+	Iterations   int     // largest number of iterations per start; 0 means 1000
+	Tolerance    float64 // relative gap (convex risk) or decrease (otherwise) at which to stop; 0 means 1e-6 and 1e-9
+	Restarts     int     // random starts after the first if the risk is not convex
 }
 
 // Learn implements Learner. It writes checkpoints.
@@ -120,8 +118,8 @@ func (l LBFGS) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return &Learned{s, best.X, training(best), risk.Queries()}, m.file.remove()
 }
 
-// warnStuck warns of a minimisation that found no lower point than its start, though the gradient
-// there is not 0. The objective at the start may be unknown (NaN).
+// warnStuck warns of a minimisation that found no point lower than its start, although the gradient there is not 0.
+// start is the objective at the start, NaN if it is unknown.
 func (t *Task) warnStuck(best *optimize.Result, start float64) {
 	minimum := best.Status == optimize.GapReached || best.Status == optimize.GradientSmall
 	if !minimum && (best.Iterations == 0 || best.F >= start) {
@@ -129,7 +127,7 @@ func (t *Task) warnStuck(best *optimize.Result, start float64) {
 	}
 }
 
-// training describes how the result came about.
+// training describes a minimisation.
 func training(best *optimize.Result) model.Training {
 	converged := best.Status.Converged()
 	t := model.Training{
@@ -151,12 +149,11 @@ type minimization struct {
 	task   *Task
 	scorer scorer.Scorer
 	file   checkpointFile
-	valid  *Validation // for the observer, nil without
-	first  float64     // objective at the first start; NaN if that was before a checkpoint
+	valid  *Validation // for the observer; nil without one
+	first  float64     // objective at the first start; NaN if the start was before a checkpoint
 }
 
-// solver returns the optimiser that the settings describe, resumed from the checkpoint if
-// there is one.
+// solver returns the optimiser with these settings, resumed from the checkpoint if there is one.
 func (m *minimization) solver(l LBFGS, risk *objective.Risk) (optimize.Multistart, error) {
 	t := m.task
 	solver := l.solver(t.Problem, m.scorer, risk.StrongConvexity())
@@ -166,8 +163,8 @@ func (m *minimization) solver(l LBFGS, risk *objective.Risk) (optimize.Multistar
 	return solver, err
 }
 
-// solver returns the optimiser for the loss of a problem and a scorer. The strong convexity is that of the risk
-// if the loss is convex in the parameters.
+// solver returns the optimiser for the loss of p and the scorer s. It uses strongConvexity, the risk's, only if the
+// loss is convex in the parameters.
 func (l LBFGS) solver(p *Problem, s scorer.Scorer, strongConvexity float64) optimize.Multistart {
 	solver := optimize.Multistart{
 		Solver: optimize.LBFGS{Memory: memory, MaxIterations: l.Iterations},
@@ -184,7 +181,7 @@ func (l LBFGS) solver(p *Problem, s scorer.Scorer, strongConvexity float64) opti
 	return solver
 }
 
-// observe passes an iteration on to the problem's observer, if it wants iterations.
+// observe reports an iteration to the problem's observer.
 func (m *minimization) observe(start int, it optimize.Iteration, lowest bool) error {
 	if start == 0 && it.Number == 0 {
 		m.first = it.F
@@ -204,17 +201,16 @@ func (m *minimization) observe(start int, it optimize.Iteration, lowest bool) er
 	return nil
 }
 
-// The learners of this file minimise ½‖w‖² + Σ loss over linear scorers and certify how far
-// they are from the minimum, which rests on the loss being convex. They leave no checkpoints.
+// The learners below minimise ½‖w‖² + Σ loss over linear scorers. They certify the gap to the minimum, for which the
+// loss must be convex. They write no checkpoints.
 
-// HalfNorm is the c by which a penalty ‖w‖²/c is the ½‖w‖² of support vector
-// machines.
+// HalfNorm is the c for which the penalty ‖w‖²/c equals ½‖w‖², the penalty of support vector machines.
 const HalfNorm = 2.0
 
-// Newton is truncated Newton for convex losses with a Hessian (loss.SecondOrder).
+// Newton minimises convex losses with a Hessian (loss.SecondOrder) by truncated Newton.
 type Newton struct {
-	Tolerance  float64 // gap to the minimum, relatively, at which to stop; 0 means 1e-6
-	Iterations int     // at most; 0 means 200
+	Tolerance  float64 // relative gap to the minimum at which to stop; 0 means 1e-6
+	Iterations int     // largest number of iterations; 0 means 200
 }
 
 // Learn implements Learner.
@@ -237,12 +233,12 @@ func (n Newton) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return r.learned(result, err)
 }
 
-// Smoothing is for convex losses with kinks: Newton's method on smooth stand-ins, which have
-// a Hessian (loss.SecondOrder) and cutting planes of the loss (loss.CuttingPlane).
+// Smoothing minimises convex losses with kinks, by Newton's method on smooth approximations. They must have a Hessian
+// (loss.SecondOrder) and cutting planes of the loss (loss.CuttingPlane).
 type Smoothing struct {
-	Rounded    func(width float64) loss.Loss // a stand-in whose kinks are rounded off over a width; necessary
-	Tolerance  float64                       // gap to the minimum, relatively, at which to stop; 0 means 1e-6
-	Iterations int                           // at most; 0 means 1000
+	Rounded    func(width float64) loss.Loss // returns the loss with kinks rounded off over a width; required
+	Tolerance  float64                       // relative gap to the minimum at which to stop; 0 means 1e-6
+	Iterations int                           // largest number of iterations; 0 means 1000
 }
 
 // Learn implements Learner.
@@ -273,12 +269,12 @@ func (m Smoothing) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return r.learned(result, err)
 }
 
-// Planes is the cutting-plane method, for any convex loss: the values and gradients of a
-// convex loss are its cutting planes, at kinks too.
+// Planes minimises any convex loss by the cutting-plane method. The value and a subgradient of a convex loss are a
+// cutting plane, at kinks too.
 type Planes struct {
-	PerQuery   bool    // cutting planes for each query's loss (n-slack), not the sum (1-slack)
+	PerQuery   bool    // cutting planes for each query's loss (n-slack) instead of their sum (1-slack)
 	Tolerance  float64 // gap to the minimum, relative to max(1, objective), at which to stop; 0 means 1e-6
-	Iterations int     // at most; 0 means 10000
+	Iterations int     // largest number of iterations; 0 means 10000
 }
 
 // Learn implements Learner.
@@ -298,15 +294,15 @@ func (p Planes) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return r.learned(result, err)
 }
 
-// certified is what the three have in common.
+// certified is the common part of Newton, Smoothing and Planes.
 type certified struct {
 	task   *Task
 	scorer scorer.Scorer
 	risk   *objective.Risk
 }
 
-// newCertified binds the loss under the penalty ‖w‖²/c, none if c is 0. A loss that is not
-// convex is a *ProblemError: what would be certified would be false.
+// newCertified binds the loss with the penalty ‖w‖²/c, or none if c is 0. It returns a *ProblemError if the loss is
+// not convex, because the certified gap would be false.
 func newCertified(t *Task, c float64) (*certified, error) {
 	if err := t.NoCheckpoint(); err != nil {
 		return nil, err
@@ -333,7 +329,8 @@ func (r *certified) learned(result *optimize.Result, err error) (*Learned, error
 // observesIterations reports whether the problem's observer wants the iterations of a minimisation.
 func (t *Task) observesIterations() bool { return t.Observe != nil && !t.EpochsAlone }
 
-// observer passes a solver's iterations on to the problem's observer, if it has one.
+// observer returns a function that reports a solver's iterations to the problem's observer. It returns nil if the
+// observer does not want them.
 func (t *Task) observer() func(optimize.Iteration) error {
 	observe := t.Observe
 	if !t.observesIterations() {

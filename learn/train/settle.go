@@ -11,10 +11,10 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 )
 
-// Settled returns the problem with everything that depends on the data. Features have one order,
-// by their names, and missing values are filled in. Measures have their relevance threshold.
-// Measure has no rules that are for evaluation only (see [measure.ForTraining]). Run settles a
-// problem itself; settling twice changes nothing.
+// Settled returns a copy of the problem in which everything that depends on the data is decided. Features are in one
+// order, by their names, and missing values are filled in. Measures have the relevance threshold for the data.
+// Measure has no rules that are for evaluation only (see [measure.ForTraining]). Run calls Settled. Settling a
+// settled problem changes nothing.
 func (p *Problem) Settled() (*Problem, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (p *Problem) Settled() (*Problem, error) {
 	sets := s.sets()
 	s.Measure, s.Select = measure.For(p.Measure, sets...), measure.For(p.Select, sets...)
 	if s.Select == nil {
-		s.Select = s.Measure // with the rules of an evaluation
+		s.Select = s.Measure // which keeps the rules for evaluation
 	}
 	if s.Valid != nil && s.Select != nil {
 		if _, err := averager(s.Select); err != nil {
@@ -56,7 +56,8 @@ func (p *Problem) Settled() (*Problem, error) {
 	return s, nil
 }
 
-// check returns an error for a problem without data, or with what no model could keep.
+// check returns a *ProblemError if the problem has no training data, or settings that are invalid or that a model
+// file cannot store.
 func (p *Problem) check() error {
 	if p.Data == nil || len(p.Data.Queries) == 0 {
 		return BadProblem("found no training data, expected at least one query")
@@ -89,7 +90,7 @@ func (p *Problem) check() error {
 	return nil
 }
 
-// storable reports whether a model file can hold the value of a setting.
+// storable reports whether a model file can store value as a setting.
 func storable(value any) bool {
 	switch v := reflect.ValueOf(value); {
 	case v.CanFloat():
@@ -99,8 +100,8 @@ func storable(value any) bool {
 	}
 }
 
-// Relevant returns the convention of the measures of a settled problem, with the relevance
-// threshold for the data.
+// Relevant returns the convention of the measures, with the relevance threshold for the data. The problem must be
+// settled.
 func (p *Problem) Relevant() measure.Convention { return p.relevant }
 
 // sets returns the training data and, if there are any, the validation data.
@@ -111,7 +112,7 @@ func (p *Problem) sets() []*dataset.Dataset {
 	return []*dataset.Dataset{p.Data, p.Valid}
 }
 
-// fill replaces data with missing values by filled copies, unless missing values are kept.
+// fill replaces data sets with missing values by filled copies, unless Missing is MissingKeep.
 func (p *Problem) fill() error {
 	for _, d := range []**dataset.Dataset{&p.Data, &p.Valid} {
 		switch {
@@ -126,18 +127,16 @@ func (p *Problem) fill() error {
 	return nil
 }
 
-// MissingLearner is a Learner that may learn from data with missing values
-// (dataset.MissingKeep), and says whether it does.
+// MissingLearner is a Learner that may be able to learn from data with missing values (dataset.MissingKeep).
 type MissingLearner interface {
 	Learner
 
-	// LearnsMissing reports whether values may be missing.
+	// LearnsMissing reports whether the learner accepts missing values.
 	LearnsMissing() bool
 }
 
-// checkKept returns an error if missing values are kept but the learner or the normalization
-// cannot use them. Transforms that fill all of them make the check pass. Before there is a
-// learner, only the normalization is checked.
+// checkKept returns a *ProblemError if missing values are kept but the learner or the normalization cannot use them.
+// It returns nil if the transforms fill all missing values. If Learner is nil, it checks the normalization only.
 func (p *Problem) checkKept() error {
 	if p.Missing != dataset.MissingKeep || p.pipeline.Fills(p.Data.Features) {
 		return nil
@@ -154,9 +153,8 @@ func (p *Problem) checkKept() error {
 	return nil
 }
 
-// arrange brings the features of all data into one order, by name: that of the model to
-// continue, or of the training data. Data in another order are copied. Features with other names
-// are a *ProblemError.
+// arrange brings the features of all data into one order, by name. The order is the initial model's or else the
+// training data's. It copies data in another order. Unknown or missing names are a *ProblemError.
 func (p *Problem) arrange() (err error) {
 	if p.Initial != nil {
 		if p.Data, err = withNames(p.Data, p.Initial.FeatureNames); err != nil {
@@ -175,7 +173,7 @@ func (p *Problem) arrange() (err error) {
 	return nil
 }
 
-// withNames returns d with the features of the given names, d itself if it has them so.
+// withNames returns d with its features in the order of names, d itself if they are in this order.
 func withNames(d *dataset.Dataset, names []string) (*dataset.Dataset, error) {
 	columns, err := dataset.MatchNames(names, d.FeatureNames, d.IgnoreOthers)
 	if err != nil || columns == nil {
@@ -192,20 +190,19 @@ func (p *Problem) featureNames() []string {
 	return p.Data.FeatureNames
 }
 
-// Weighs says whether a training uses the weights of queries and of documents. Every training
-// leaves out queries and documents of weight 0.
+// Weighs states which weights a training uses. Every training leaves out queries and documents of weight 0.
 type Weighs struct{ Queries, Documents bool }
 
-// Weigher is a Learner that says which weights it uses under a loss, nil for none. Other weights
-// are a *WeightsRefused, as are all weights for a learner that is no Weigher.
+// Weigher is a Learner that states which weights it uses with a loss, which may be nil. Run returns a *WeightsRefused
+// for other weights. A learner that is no Weigher uses no weights.
 type Weigher interface {
 	Learner
 	Weighs(l loss.Loss) Weighs
 }
 
-// WeightsRefused is the error of data whose weights a training does not use.
+// WeightsRefused is the error for data with weights that the training does not use.
 type WeightsRefused struct {
-	Of      string // queries or documents
+	Of      string // "queries" or "documents"
 	Learner Learner
 	Loss    loss.Loss // nil if there is none
 }
@@ -219,7 +216,7 @@ func (e *WeightsRefused) Error() string {
 	return fmt.Sprintf("found weights of %s, expected none: %s does not take them", e.Of, by)
 }
 
-// Weighs returns which weights the problem's learner takes under its loss.
+// Weighs returns the weights that the problem's learner uses with its loss.
 func (p *Problem) Weighs() Weighs {
 	if w, ok := p.Learner.(Weigher); ok {
 		return w.Weighs(p.Loss)
@@ -227,7 +224,7 @@ func (p *Problem) Weighs() Weighs {
 	return Weighs{}
 }
 
-// checkWeights returns an error unless all weights of the training data, if there are any, count.
+// checkWeights returns a *ProblemError if the training data have weights that the learner or loss does not use.
 func (p *Problem) checkWeights() error {
 	if !p.Data.Weighted() {
 		return nil
@@ -244,12 +241,12 @@ func (p *Problem) checkWeights() error {
 	return nil
 }
 
-// weightsOf names the weights that data have, "" for none.
+// weightsOf names the kinds of weights in d, "" for none.
 func weightsOf(d *dataset.Dataset) string {
 	return weighted(d.QueryWeights() != nil, d.Weights() != nil)
 }
 
-// weighted names what has weights, "" if nothing does.
+// weighted describes which of queries and documents have weights, "" for none.
 func weighted(queries, documents bool) string {
 	switch {
 	case queries && documents:
@@ -262,7 +259,7 @@ func weighted(queries, documents bool) string {
 	return ""
 }
 
-// underLoss returns the weights used by a learner that minimises an objective.Risk or Functional.
+// underLoss returns the weights that learners use if they minimise an objective.Risk or objective.Functional.
 func underLoss(l loss.Loss) Weighs { return Weighs{Queries: true, Documents: loss.WeighsDocuments(l)} }
 
 // Weighs implements Weigher.
@@ -280,8 +277,7 @@ func (Smoothing) Weighs(l loss.Loss) Weighs { return underLoss(l) }
 // Weighs implements Weigher.
 func (Planes) Weighs(l loss.Loss) Weighs { return underLoss(l) }
 
-// Weighs implements Weigher. Weights do not change bins, nor what counts documents, such as
-// LeafDocuments.
+// Weighs implements Weigher. Weights do not affect bins, or settings that count documents, such as LeafDocuments.
 func (Trees) Weighs(l loss.Loss) Weighs { return underLoss(l) }
 
 // Weighs implements Weigher.
@@ -293,13 +289,11 @@ func (Classification) Weighs(loss.Loss) Weighs { return Weighs{true, true} }
 // Weighs implements Weigher.
 func (TreeClassification) Weighs(loss.Loss) Weighs { return Weighs{true, true} }
 
-// indifferentShare is the part of the queries with different grades from which on Indifference
-// has something to say.
+// indifferentShare is the smallest share of queries for which Indifference returns a sentence.
 const indifferentShare = 0.1
 
-// Indifference returns a sentence if a training measure has the same value for every order of
-// the documents in many queries of d; else it is empty. Such a measure cannot teach their order.
-// A nil measure is indifferent to nothing.
+// Indifference returns a warning if a training measure cannot teach the order of documents in many queries of d,
+// because it has the same value for every order. Otherwise it returns "". m may be nil.
 func Indifference(m measure.Measure, d *dataset.Dataset) string {
 	if m == nil {
 		return ""
@@ -318,8 +312,8 @@ func Indifference(m measure.Measure, d *dataset.Dataset) string {
 		m.Name(), convention.Name(), indifferent, graded, hint)
 }
 
-// countIndifferent returns for how many queries of different grades the measure has the same
-// value for every order of the documents.
+// countIndifferent counts the queries that have different grades, and among them the queries for which the measure
+// has the same value for every order of the documents.
 func countIndifferent(m measure.Measure, d *dataset.Dataset) (indifferent, graded int) {
 	for i := range d.Queries {
 		q := &d.Queries[i]

@@ -13,19 +13,18 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Task is a settled problem as learners see it. It serves one training.
+// Task is a settled problem as a learner sees it, for one training.
 type Task struct {
 	*Problem
 
 	normalized *dataset.Dataset
 }
 
-// Normalized returns the training data, transformed and normalized; they must not be changed.
-// Queries and documents of weight 0 are left out, although they count in normalization.
+// Normalized returns the training data, transformed and normalized. Queries and documents of weight 0 are left out,
+// although normalization takes them into account. The caller must not change the data.
 //
-// It returns the data themselves where nothing changes them, else a copy. Where a copy takes too
-// much memory, a [Streamer] gets streamed data, whose features a dataset.RowReader makes as it
-// reads.
+// The result is the data set itself if nothing changes, and a copy otherwise. If a copy takes too much memory, a
+// [Streamer] gets streamed data instead, whose features are computed as a dataset.RowReader reads them.
 func (t *Task) Normalized() *dataset.Dataset {
 	if t.normalized == nil {
 		t.normalized = t.prepared(t.Data).Counting()
@@ -33,12 +32,12 @@ func (t *Task) Normalized() *dataset.Dataset {
 	return t.normalized
 }
 
-// DefaultLargestWork is about 10 seconds a pass, or a gigabyte, for one query.
+// DefaultLargestWork corresponds to about 10 seconds a pass, or a gigabyte of memory, for one query.
 const DefaultLargestWork = 1e10
 
-// Risk returns the sum of the loss over the queries of the normalized training data, as a
-// function of the scorer's parameters. The penalty is ‖w‖²/c, or none if c is 0. Queries that
-// take too much work, and data from which nothing can be learned, are a *ProblemError.
+// Risk returns the sum of the loss over the queries of the normalized training data, as a function of the parameters
+// of s. The penalty is ‖w‖²/c, or none if c is 0. The error is a *ProblemError if a query takes too much work, or if
+// nothing can be learned from the data.
 func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, error) {
 	risk, err := t.anyRisk(s, l, c)
 	if err == nil && risk.Queries() == 0 {
@@ -47,7 +46,7 @@ func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, e
 	return risk, err
 }
 
-// anyRisk is Risk for a part of the data, from which nothing may be learned.
+// anyRisk does what Risk does, but accepts data from which nothing can be learned.
 func (t *Task) anyRisk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, error) {
 	if l == nil {
 		return nil, errors.New("found no loss, expected one: this learner minimises a loss")
@@ -61,7 +60,7 @@ func (t *Task) anyRisk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk
 	}
 	const many = 1 << 15
 	bindings := t.Bindings
-	if t.Data.Docs() >= many { // what the loss holds of them may be much
+	if t.Data.Docs() >= many { // the bound losses may take much memory
 		bindings = nil
 	}
 	risk, err := objective.New(t.Normalized(), s, l, objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done, Bindings: bindings})
@@ -71,9 +70,9 @@ func (t *Task) anyRisk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk
 	return risk, nil
 }
 
-// CheckWork returns a *ProblemError for an invalid architecture, and for a query that takes more
-// work than LargestWork. It counts training, by scorer and coster, and validation, by the scorer.
-// A nil scorer or coster takes no work.
+// CheckWork returns a *ProblemError for an invalid scorer, and for a query whose work exceeds LargestWork. The work
+// is that of the scorer and of coster, the loss, in training, and that of the scorer in validation. s and coster may
+// be nil.
 func (t *Task) CheckWork(s scorer.Scorer, coster loss.Coster) error {
 	if v, ok := s.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {
@@ -95,7 +94,7 @@ func (t *Task) CheckWork(s scorer.Scorer, coster loss.Coster) error {
 	return BadProblem("%w; a method that is linear in documents (such as listnet), fewer documents a query or a larger largest_work helps", err)
 }
 
-// nothingToLearn returns the error that no query can be learned from, with the reason.
+// nothingToLearn returns the error that nothing can be learned from any query, with the reason.
 func (t *Task) nothingToLearn() error {
 	if t.Threshold > 0 {
 		return BadProblem("found no query with both relevant and irrelevant documents in the training data, expected at least one: the lowest relevant grade is %g, the highest grade %g",
@@ -121,18 +120,18 @@ func (t *Task) NoCheckpoint() error {
 	return nil
 }
 
-// Validation measures models under way on the validation data.
+// Validation evaluates models during training on the validation data.
 type Validation struct {
 	Data    *dataset.Dataset // before normalization
 	Measure measure.Averager
 
-	ready         *dataset.Dataset // Data, transformed once and for all where there are transforms or views
+	ready         *dataset.Dataset // Data as the scorer sees them, except for normalization if there are no transforms and views
 	missing       dataset.Missing
 	normalization dataset.Normalization
 }
 
-// Validation returns nil if the problem has no validation data. If choosing is set, a
-// measure on which all models are equal is a *ProblemError.
+// Validation returns the validation of models, or nil if the problem has no validation data. If choosing is set, a
+// measure with the same value for all models is a *ProblemError.
 func (t *Task) Validation(choosing bool) (*Validation, error) {
 	if t.Valid == nil {
 		return nil, nil
@@ -158,7 +157,7 @@ func (t *Task) Validation(choosing bool) (*Validation, error) {
 	return v, nil
 }
 
-// averager returns the measure as one by which models can be chosen, tie-neutrally.
+// averager returns m as a measure.Averager, which can average over ties.
 func averager(m measure.Measure) (measure.Averager, error) {
 	a, ok := m.(measure.Averager)
 	if !ok {
@@ -167,7 +166,7 @@ func averager(m measure.Measure) (measure.Averager, error) {
 	return a, nil
 }
 
-// Value returns the measure of a scorer, tie-neutral as wherever a model is chosen.
+// Value returns the mean of the measure for a scorer, averaged over ties.
 func (v *Validation) Value(s scorer.Scorer, params []float64) (float64, error) {
 	m := model.Model{Missing: v.missing, Normalization: v.normalization, Scorer: s, Params: params}
 	scores, err := m.Score(v.ready)
@@ -182,7 +181,7 @@ func (v *Validation) Value(s scorer.Scorer, params []float64) (float64, error) {
 	return value, nil
 }
 
-// identity names what the values depend on beside the model, as words NAME=VALUE.
+// identity names the validation data and the measure, as words NAME=VALUE.
 func (v *Validation) identity() string {
 	c := measure.ConventionOf(v.Measure)
 	return fmt.Sprintf("valid=%s select=%s/%s/%g", v.Data.Fingerprint(), v.Measure.Name(), c.Name(), c.Threshold())

@@ -1,11 +1,10 @@
-// Package train learns models: a loss and a learner make a model.
+// Package train learns models. A [Problem] combines data, a loss and a learner, and [Run] returns a model:
 //
 //	model = Run(loss on one query's scores, learner)
 //
-// A learner searches for a ranking function. It is a scorer with an optimiser ([LBFGS],
-// [Descent], [Newton], [Smoothing], [Planes]), a sum that grows round by round ([Boosting],
-// [Trees]), or a type of the caller's own. A loss, also a caller's own, must meet the demands
-// of the learner; otherwise Run returns a *ProblemError. The demands:
+// A learner searches for a ranking function. It is a scorer with an optimiser ([LBFGS], [Descent], [Newton],
+// [Smoothing], [Planes]), a sum that grows round by round ([Boosting], [Trees]), or a type of the caller. The caller
+// may also implement the loss. Run returns a *ProblemError if the loss does not meet the requirements of the learner:
 //
 //   - [Descent] and [Trees] take any loss.
 //   - [LBFGS] needs λ to be minus the gradient of the loss (not loss.Traits.NonGradient).
@@ -15,12 +14,13 @@
 //     planes (loss.SecondOrder, loss.CuttingPlane).
 //   - [Boosting], [Classification] and [TreeClassification] take no loss.
 //
-// Data may have weights. The weight of a query multiplies its loss, that of a document its
-// part of the loss. [Problem.Weighs] says which of them a problem uses; others are refused.
+// Data may have weights. The weight of a query multiplies the query's loss. The weight of a document multiplies the
+// document's part of the loss. [Problem.Weighs] reports which kinds of weights a problem supports. Run refuses data
+// with other weights.
 //
-// Start reading at [Problem] and [Run]. A learner of one's own implements [Learner] and gets a
-// [Task]. Package method has the published methods with their hyperparameters. This package
-// must not depend on names of methods, files of folds or tables.
+// Start reading at [Problem] and [Run]. A new learner implements [Learner], whose Learn gets a [Task]. Package method
+// has the published methods with their hyperparameters. This package must not know names of methods, files of folds
+// or tables of results.
 package train
 
 import (
@@ -39,141 +39,137 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Bindings are [objective.Bindings].
+// Bindings is a cache of bound losses that several trainings may share: see [objective.Bindings].
 type Bindings = objective.Bindings
 
-// Problem is what there is to learn from, and how. Data and Learner are necessary, and
-// Loss where the learner takes one.
+// Problem describes a training. Data and Learner are required, and so is Loss if the learner takes one.
 type Problem struct {
-	Data          *dataset.Dataset // before normalization; not changed
-	Valid         *dataset.Dataset // before normalization, of the features of Data, in any order if they have names; by it learners choose the epoch or round to keep; may be nil
-	Missing       dataset.Missing  // what values of Data and Valid that are missing became, or become; stored in the model
+	Data          *dataset.Dataset // training data, before normalization; not changed
+	Valid         *dataset.Dataset // validation data, before normalization, or nil; learners choose the epoch or round by it; named features may have any order
+	Missing       dataset.Missing  // how missing values of Data and Valid are or were treated; stored in the model
 	Normalization dataset.Normalization
-	Views         dataset.Views // the forms in which the scorer sees the features, after Normalization; nil: raw
+	Views         dataset.Views // forms of the features that the scorer sees, computed after Normalization; nil means raw
 
-	// Transforms are applied to single features, in this order, before Normalization. Their
-	// numbers are learned from Data and stored in the model. With Initial there must be none: the
-	// model's own are kept.
+	// Transforms are applied to single features, in this order, before Normalization. Their parameters are learned
+	// from Data and stored in the model. Transforms must be empty if Initial is set, because the new model keeps the
+	// transforms of the initial one.
 	Transforms []transform.Spec
 
 	Loss    loss.Loss
 	Learner Learner
 
-	// Weights of pairs of documents multiply the gradients of the pairs. They have one number for
-	// each row of Data. With any but the zero value, which changes nothing, Learner is [Trees]
-	// and Loss a loss.PairWeighted.
+	// Weights multiplies the gradients of document pairs. It has one number for each row of Data. Unless it is the
+	// zero value, Learner must be [Trees] and Loss a loss.PairWeighted.
 	Weights loss.PairWeights
 
-	// Measure is what the training optimises, for those whom it concerns; nil if there
-	// is none. Select is the measure of Valid, tie-neutral; nil means Measure or, without
-	// that, map. Where there are Valid, it must be a measure.Averager. The relevance
-	// threshold of both, unless chosen, is for the data.
+	// Measure is the measure that the training optimises, or nil if it optimises none. Select is the measure of the
+	// validation data, averaged over ties. A nil Select means Measure or, if Measure is nil too, map. If Valid is
+	// set, Select must be a measure.Averager. Without a chosen relevance threshold, both measures use the threshold
+	// for the data.
 	Measure, Select measure.Measure
 
-	// Threshold is the lowest grade that the loss takes as relevant, 0 if the loss does not use
-	// relevance. It appears in messages. Without Measure and Select it is also the threshold of
-	// validation and of the model.
+	// Threshold is the lowest grade that the loss takes as relevant, or 0 if the loss does not use relevance. Error
+	// messages report it. If Measure and Select are nil, it is also the threshold of validation and of the model.
 	Threshold float64
 
-	// LargestWork bounds the operations of one query in a pass, and ten times its bytes of
-	// memory. A query that needs more is refused. 0 means DefaultLargestWork.
+	// LargestWork bounds the work for one query in a pass over the data. The work is the number of operations, or ten
+	// times the bytes of memory if that is more. Run refuses a query that needs more. 0 means DefaultLargestWork.
 	LargestWork float64
 
-	// Initial, if not nil, is a model to continue, with the same features and normalization. The
-	// learner must be a Continuer. The new model has its transforms and, if features have names,
-	// its order of features.
+	// Initial, if not nil, is a model to continue. It must have the same features and normalization, and the learner
+	// must be a Continuer. The new model keeps the transforms of Initial and, if features have names, its order of
+	// features.
 	Initial *model.Model
 
 	Seed    uint64
 	Workers int // goroutines; 0 means GOMAXPROCS
 
-	// Until, if not zero, ends boosting after the round in which it passes, as if no more rounds had been asked for.
-	// Other learners ignore it.
+	// Until, if not zero, is a deadline for boosting. The round in which it passes is the last one. Other learners
+	// ignore it.
 	Until time.Time
 
-	// MaxBytes bounds the memory for features and their prepared copy. Where it is too little, a
-	// [Streamer] prepares features whenever it reads them; for other learners it is a
-	// *ProblemError. 0 means dataset.MemoryLimit. It changes no bit of the model.
+	// MaxBytes bounds the memory for the features and their prepared copy. If the copy does not fit, a [Streamer]
+	// prepares features each time it reads them, and Run returns a *ProblemError for any other learner. 0 means
+	// dataset.MemoryLimit. MaxBytes does not affect the model.
 	MaxBytes int64
 
-	// Bindings, if not nil, keep what the loss draws for small data, for other trainings with the
-	// same loss: see [objective.Bindings]. It changes no bit of the model.
+	// Bindings, if not nil, shares bound losses between trainings with the same loss and small data. Bindings does
+	// not affect the model.
 	Bindings *Bindings
 
-	// Checkpoint, if not empty, is the file for the learner's state. If it exists, training
-	// resumes from it. It is deleted in the end. Learners that take seconds write none and refuse
-	// one that exists.
+	// Checkpoint, if not empty, names a file for the learner's state. If the file exists, training resumes from it.
+	// The learner deletes the file at the end. Learners that take seconds write no file and refuse an existing one.
 	Checkpoint string
 
-	// Observe, if not nil, is called after every iteration or epoch; with EpochsAlone, only after
-	// epochs, rounds and sweeps. Iterations of a minimisation are validated for the observer
-	// only, so EpochsAlone saves that time.
+	// Observe, if not nil, is called after every iteration or epoch. With EpochsAlone, it is called only after
+	// epochs, rounds and sweeps. EpochsAlone saves the time for validating single iterations, which serves the
+	// observer alone.
 	Observe     func(Iteration)
 	EpochsAlone bool
 
-	// Warn, if not nil, is called with a sentence about what may be wrong with the problem or
-	// with the training, such as an objective that did not fall.
+	// Warn, if not nil, is called with a sentence about a likely fault of the problem or the training, such as an
+	// objective that did not decrease.
 	Warn func(sentence string)
 
-	// Method and Settings go into the model: what it was learned by, and the
-	// hyperparameters (numbers, strings and booleans).
+	// Method and Settings are stored in the model: the name of the method, and the hyperparameters, which are
+	// numbers, strings and booleans.
 	Method   string
 	Settings map[string]any
 
-	// Identity identifies the loss, the learner and their settings, in words NAME=VALUE, so that
-	// a checkpoint of another training is refused. If empty, it is that of [IdentityOf], which
-	// leaves out what Loss and Learner have behind pointers, in lists or in functions (an
-	// Architecture).
+	// Identity identifies the loss, the learner and their settings, as words NAME=VALUE. A checkpoint with another
+	// identity is refused. The default is [IdentityOf], which ignores the values of pointers, lists and functions in
+	// Loss and Learner, such as an Architecture.
 	Identity string
 
-	done     <-chan struct{}    // the context's, set by Run
-	relevant measure.Convention // with the threshold for the data; set by Settled
-	learned  bool               // whether transforms were
+	done     <-chan struct{}    // closed when Run's context is done; set by Run
+	relevant measure.Convention // convention with the threshold for the data; set by Settled
+	learned  bool               // pipeline is final
 	pipeline *transform.Pipeline
 
-	streaming bool // what is done to features is done as they are read
+	streaming bool // features are prepared each time they are read
 }
 
 // Learner searches for a ranking function.
 type Learner interface {
-	// Learn learns from a task. An error is a *ProblemError if the problem is at fault, and
-	// wraps ctx's error if that ended the search.
+	// Learn searches for a scorer and its parameters. The error is a *ProblemError if the problem is at fault. It
+	// wraps ctx's error if ctx ended the search.
 	Learn(ctx context.Context, t *Task) (*Learned, error)
 }
 
-// Learned is what a learner found.
+// Learned is the result of a learner.
 type Learned struct {
 	Scorer   scorer.Scorer
-	Params   []float64      // the scorer's
-	Training model.Training // how the search went; Run adds what is known of the data
-	Used     int            // queries that could be learned from
+	Params   []float64      // parameters of Scorer
+	Training model.Training // course of the search; Run adds a description of the data
+	Used     int            // number of queries from which something could be learned
 }
 
-// Iteration is the progress of training: after an iteration of an optimiser, an epoch of
-// descent (a pass over all queries), or a round of boosting.
+// Iteration is the progress of training after an iteration of an optimiser, an epoch of descent (a pass over all
+// queries), or a round of boosting.
 type Iteration struct {
-	Start     int     // of a learner that starts several times, from 0
+	Start     int     // index of the random start, from 0
 	Number    int     // iteration of this start, from 0; or epoch over all starts, from 1
-	Objective float64 // of an epoch: the sum of what its updates met
-	GradNorm  float64 // 0 after an epoch, which has no one gradient
+	Objective float64 // after an epoch: sum of the losses at the updates
+	GradNorm  float64 // norm of the gradient; 0 after an epoch
 
-	// Epoch is whether this is the end of an epoch. Rate is then that of its steps.
+	// Epoch reports whether this is the end of an epoch or a round. Rate is then the learning rate of the epoch, or
+	// the weight of the round.
 	Epoch bool
 	Rate  float64
 
-	// Validation is, if Validated, what Select is on the validation data.
+	// Validation is the value of Select on the validation data. Validated reports whether it was computed.
 	Validated  bool
 	Validation float64
 
-	// Best is whether this is better than all before it.
+	// Best reports whether this is the best iteration so far.
 	Best bool
 
-	// Params are the scorer's parameters at this point, valid during the call.
+	// Params are the scorer's parameters at this point. They are valid during the call only.
 	Params []float64
 }
 
-// ProblemError is the error of a problem from which nothing can be learned: the data, the
-// settings, the training measure or the checkpoint do not fit.
+// ProblemError is the error of an invalid problem: its data, settings, measure, loss, learner and checkpoint do not
+// fit together.
 type ProblemError struct{ Err error }
 
 // Error implements error.
@@ -182,15 +178,14 @@ func (e *ProblemError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *ProblemError) Unwrap() error { return e.Err }
 
-// BadProblem returns a *ProblemError of a formatted message.
+// BadProblem returns a *ProblemError with a message formatted as by fmt.Errorf.
 func BadProblem(format string, args ...any) error {
 	return &ProblemError{fmt.Errorf(format, args...)}
 }
 
-// Run learns a model. The result is a function of the problem alone: the same bytes for
-// any number of workers, with or without interruptions and checkpoints. An error is a
-// *ProblemError if the problem is at fault, and wraps ctx's error if that ended the
-// training.
+// Run learns a model. The model is a function of the problem alone. It has the same bytes for any number of workers,
+// and with or without interruptions. The error is a *ProblemError if the problem is at fault. It wraps ctx's error if
+// ctx ended the training.
 func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	defer dataset.GuardFaults(&err)()
 	if p, err = p.ready(ctx); err != nil {
@@ -208,7 +203,7 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 		err = checkFinite(trained)
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = cause // what was broken off is not worth telling
+		err = cause // an interrupted computation may fail in other ways
 	}
 	if err != nil {
 		return nil, err
@@ -216,7 +211,7 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	return trained, nil
 }
 
-// ready returns the problem settled, with everything decided that comes before learning.
+// ready settles the problem, makes all checks and learns the transforms.
 func (p *Problem) ready(ctx context.Context) (*Problem, error) {
 	if p.Data == nil || p.Learner == nil {
 		return nil, errors.New("found a problem without data or without a learner, expected both")
@@ -240,7 +235,7 @@ func (p *Problem) ready(ctx context.Context) (*Problem, error) {
 	if err := p.planMemory(); err != nil {
 		return nil, err
 	}
-	if err := p.learnTransforms(); err != nil { // which reads all data: what is refused anyway is so by now
+	if err := p.learnTransforms(); err != nil { // last, because it reads all data
 		return nil, err
 	}
 	if err := p.checkKept(); err != nil {
@@ -256,16 +251,16 @@ func (p *Problem) ready(ctx context.Context) (*Problem, error) {
 	return p, nil
 }
 
-// warn calls Warn, if there is one, with a formatted sentence.
+// warn calls Warn with a formatted sentence, if Warn is set.
 func (p *Problem) warn(format string, args ...any) {
 	if p.Warn != nil {
 		p.Warn(fmt.Sprintf(format, args...))
 	}
 }
 
-// warnUnimproved warns of a training that ends where it began, and says what to check. It does
-// not judge a loss of package loss whose λ is no gradient by its value: LambdaRank's jumps, and
-// YetiLoss's rises while the ranking improves.
+// warnUnimproved warns that training did not lower the objective, and names likely causes. It ignores losses of
+// package loss whose λ is no gradient, because their value may rise while the ranking improves. LambdaRank's value
+// jumps, and YetiLoss's value rises.
 func (p *Problem) warnUnimproved(objective, start float64) {
 	if p.Loss != nil && ownLoss(p.Loss) && p.Loss.Traits().NonGradient {
 		return
@@ -273,8 +268,7 @@ func (p *Problem) warnUnimproved(objective, start float64) {
 	p.warn("training did not lower the objective: it is %.6g, and was %.6g at the start; check the sign of λ if the loss is your own, the rate, and the scale of the features", objective, start)
 }
 
-// checkLearned returns an error if a learner, perhaps a caller's own, returned no scorer or a
-// wrong number of parameters.
+// checkLearned returns an error if a learner returned no scorer or a wrong number of parameters.
 func checkLearned(learner Learner, l *Learned) error {
 	switch {
 	case l == nil || l.Scorer == nil:
@@ -285,7 +279,7 @@ func checkLearned(learner Learner, l *Learned) error {
 	return nil
 }
 
-// model returns the model with a description of the data and the training.
+// model returns the learned model with a description of the data and the training.
 func (p *Problem) model(l *Learned) *model.Model {
 	t := l.Training
 	t.Fingerprint, t.Seen, t.Summary = p.Data.Fingerprint(), p.Data.QuerySet(), p.Data.Summary()
@@ -316,7 +310,7 @@ func (p *Problem) model(l *Learned) *model.Model {
 	return m
 }
 
-// changed returns an error if the files that the data are views of have changed.
+// changed returns an error if a file behind the data has changed since it was opened.
 func (p *Problem) changed() error {
 	for _, d := range p.sets() {
 		if err := d.Changed(); err != nil {
@@ -326,8 +320,8 @@ func (p *Problem) changed() error {
 	return nil
 }
 
-// CurveLine is a line of a learning curve file, a JSON object. It is an epoch of descent, a round
-// of boosting, or an iteration of a minimisation, which has a gradient and no rate.
+// CurveLine is a line of a learning curve file, a JSON object. It describes an epoch of descent, a round of boosting
+// or an iteration of a minimisation. Only the iteration of a minimisation has a gradient norm, and it has no rate.
 type CurveLine struct {
 	Epoch        int      `json:"epoch"`
 	Restart      int      `json:"restart"`
@@ -338,7 +332,7 @@ type CurveLine struct {
 	Best         bool     `json:"best"`
 }
 
-// Line returns what a learning curve says of the iteration.
+// Line returns the iteration as a line of a learning curve.
 func (it *Iteration) Line() CurveLine {
 	line := CurveLine{Epoch: it.Number, Restart: it.Start, Rate: it.Rate, TrainingCost: it.Objective, Best: it.Best}
 	if norm := it.GradNorm; !it.Epoch {
@@ -350,9 +344,8 @@ func (it *Iteration) Line() CurveLine {
 	return line
 }
 
-// checkFinite returns a *ProblemError if a model's weights, or the numbers that describe
-// how it came about, are not all finite. The optimisers see to it that they are; this is
-// the one place that no model gets past.
+// checkFinite returns a *ProblemError unless all parameters of a model, and the numbers that describe its training,
+// are finite. The optimisers check this, too; a caller's own learner may not.
 func checkFinite(m *model.Model) error {
 	t := &m.Training
 	for _, v := range []struct {

@@ -5,15 +5,15 @@ import (
 	"github.com/listwise/listwise/dataset/transform"
 )
 
-// learnTransforms learns the transforms from the training data of weights above 0, or takes them
-// from the initial model. It does so once.
+// learnTransforms sets the pipeline. It learns the transforms from the training data without queries and documents of
+// weight 0, or takes the transforms of the initial model. A second call does nothing.
 func (p *Problem) learnTransforms() error {
 	switch {
 	case p.learned:
 		return nil
 	case p.Initial == nil:
 		var err error
-		const part = 4 // of the memory, which what else is learned of all values takes afterwards
+		const part = 4 // limit to a share of the memory; the rest is for other parts of learning
 		if p.pipeline, err = transform.LearnWithin(p.Transforms, p.Data.Counting(), dataset.MemoryLimit(p.MaxBytes)/part); err != nil {
 			return &ProblemError{err}
 		}
@@ -26,7 +26,7 @@ func (p *Problem) learnTransforms() error {
 	return nil
 }
 
-// transforms reports whether features are transformed or, before transforms are learned, may be.
+// transforms reports whether features are transformed. Before the pipeline is set, it reports whether they may be.
 func (p *Problem) transforms() bool {
 	if p.learned {
 		return p.pipeline != nil
@@ -34,9 +34,8 @@ func (p *Problem) transforms() bool {
 	return len(p.Transforms) > 0 || p.Initial != nil && p.Initial.Transforms != nil
 }
 
-// prepared returns data as the scorer takes them, transformed, normalized and in all views: d
-// itself if nothing changes, else a copy. Features that d lacks are 0 before they are transformed
-// or viewed.
+// prepared returns d as the scorer takes it: transformed, normalized and in all views. It returns d itself if nothing
+// changes, and a copy otherwise. Features missing in d are 0 before transforms and views.
 func (p *Problem) prepared(d *dataset.Dataset) *dataset.Dataset {
 	if p.Views.Raw() {
 		return p.rescaled(d)
@@ -50,8 +49,7 @@ func (p *Problem) prepared(d *dataset.Dataset) *dataset.Dataset {
 	return p.rescaled(d).View(p.Views)
 }
 
-// asStreamed returns d, read query by query, so that preparing it copies no features. Streamed
-// data are returned as they are.
+// asStreamed returns d as a data set that is read query by query, so that preparing it copies no features.
 func asStreamed(d *dataset.Dataset) *dataset.Dataset {
 	if d.Streamed() {
 		return d
@@ -59,7 +57,7 @@ func asStreamed(d *dataset.Dataset) *dataset.Dataset {
 	return d.Through(dataset.Lens{Features: d.Features, Append: func(dst, x []float32) []float32 { return append(dst, x...) }})
 }
 
-// rescaled returns data transformed and normalized.
+// rescaled returns d, transformed and normalized.
 func (p *Problem) rescaled(d *dataset.Dataset) *dataset.Dataset {
 	switch {
 	case p.pipeline == nil && p.Normalization == dataset.NoNormalization:
@@ -82,5 +80,5 @@ func (p *Problem) rescaled(d *dataset.Dataset) *dataset.Dataset {
 	return c
 }
 
-// Inputs returns the number of features of all views, which the scorer takes.
+// Inputs returns the number of inputs of the scorer: features times views.
 func (p *Problem) Inputs() int { return p.Data.Features * p.Views.Count() }

@@ -9,9 +9,9 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// treeMean is the Booster of trees: the mean of growing sums of trees, the members of a bag,
-// which is usually one, added to what training began with. Its trees are in the order of the
-// rounds, and in a round of the members, so that scores have the bits that the model gives.
+// treeMean is the Booster of trees. It is the sum of the initial trees and of the mean of growing sums of trees, the
+// members of a bag. Usually the bag has one member. Trees are ordered by round, then by member, so that scoring with
+// the model gives the same bits as training.
 type treeMean struct {
 	Trees
 
@@ -19,11 +19,11 @@ type treeMean struct {
 	initial *initialTrees // nil: none
 	sums    []*treeRounds
 	grower  grower
-	params  []float64 // of the scorer at present; nil: not known
-	err     error     // that ended the rounds
+	params  []float64 // parameters of the present scorer; nil if they must be computed
+	err     error     // the error that ended the rounds
 }
 
-// memberSeed returns the seed of a member of a bag; that of the first is the bag's.
+// memberSeed returns the seed of a member of a bag. The first member has the seed of the bag.
 func memberSeed(seed uint64, member int) uint64 {
 	if member == 0 {
 		return seed
@@ -31,10 +31,10 @@ func memberSeed(seed uint64, member int) uint64 {
 	return random.Stream(seed, "member of a bag", strconv.Itoa(member)).Uint64()
 }
 
-// share is what each member's values are multiplied with.
+// share returns the factor of each member's leaf values in the mean.
 func (m *treeMean) share() float64 { return 1 / float64(len(m.sums)) }
 
-// rounds returns how many were made: a member that has no further tree stays as it is.
+// rounds returns the number of rounds. Members that ended early have fewer trees.
 func (m *treeMean) rounds() int {
 	n := 0
 	for _, r := range m.sums {
@@ -43,7 +43,7 @@ func (m *treeMean) rounds() int {
 	return n
 }
 
-// objective implements starter: the mean of the members' at their scores.
+// objective implements starter. It returns the mean of the members' objectives at their scores.
 func (m *treeMean) objective() float64 {
 	var objective float64
 	for _, r := range m.sums {
@@ -52,8 +52,7 @@ func (m *treeMean) objective() float64 {
 	return float64(objective * m.share())
 }
 
-// Next implements Booster. The objective is the mean of the members', each that of its sum with
-// the new tree.
+// Next implements Booster. The objective is the mean of the members' objectives.
 func (m *treeMean) Next() (Round, bool) {
 	grown := false
 	for _, r := range m.sums {
@@ -79,7 +78,7 @@ func (m *treeMean) Next() (Round, bool) {
 	return Round{Weight: weight, Objective: m.objective()}, true
 }
 
-// appendRound appends the values of the trees of a round.
+// appendRound appends the leaf values of the trees of a round.
 func (m *treeMean) appendRound(params []float64, round int) []float64 {
 	for _, r := range m.sums {
 		if round < len(r.trees) {
@@ -118,8 +117,7 @@ func (m *treeMean) Add(dst []float64, d *dataset.Dataset) {
 	})
 }
 
-// setScores sets the scores of validation data to the sum of all trees with their present
-// weights.
+// setScores sets dst, the scores of validation data, to the sum of all trees with their present weights.
 func (m *treeMean) setScores(dst []float64, d *dataset.Dataset) {
 	rows := rowsOf(d)
 	clear(dst)
@@ -170,7 +168,7 @@ func (m *treeMean) Kept() (scorer.Scorer, []float64, error) {
 	return s, params, nil
 }
 
-// Weights implements Booster: the values of all leaves.
+// Weights implements Booster. It returns the values of all leaves.
 func (m *treeMean) Weights() []float64 {
 	if m.Sum != GradientTrees || m.params == nil {
 		_, m.params = m.initial.parts()
@@ -186,25 +184,25 @@ func (m *treeMean) Queries() int { return m.sums[0].loss.Queries() }
 
 func (m *treeMean) members() []*treeRounds { return m.sums }
 
-// leafTable holds the leaf of each document in each of some trees, in one or two bytes. Sums of
-// trees whose weights change then need no second descent of the trees.
+// leafTable stores the leaf of each document in each tree, in one or two bytes. When the weights of trees change, the
+// scores are computed from the table without another descent of the trees.
 type leafTable struct {
 	rows    treeRows
 	workers int
-	columns []leafColumn // by tree
+	columns []leafColumn // one for each tree
 }
 
-// mostTableLeaves is the number of leaves that a tree of a leafTable may have.
+// mostTableLeaves is the largest number of leaves of a tree in a leafTable.
 const mostTableLeaves = 1 << 16
 
-// byteLeaves is the number of leaves that fit a byte.
+// byteLeaves is the largest number of leaves whose numbers fit into a byte.
 const byteLeaves = 1 << 8
 
-// tableChunk is the number of documents that a worker looks at at a time.
+// tableChunk is the number of documents that a worker processes at a time.
 const tableChunk = 1024
 
-// treeRows are the documents that go down trees: row-major features in memory or, if data is not nil, data that are read
-// query by query.
+// treeRows are documents whose leaves are to be found. Their features are in x, row by row. If data is not nil, they
+// are read from data, query by query, instead.
 type treeRows struct {
 	features, docs int
 	x              []float32
@@ -220,7 +218,7 @@ func rowsOf(d *dataset.Dataset) treeRows {
 	return r
 }
 
-// workers returns how many go through the rows at a time.
+// workers returns the number of goroutines that each uses, at most most.
 func (r *treeRows) workers(most int) int {
 	n := (r.docs + tableChunk - 1) / tableChunk
 	if r.data != nil {
@@ -229,7 +227,8 @@ func (r *treeRows) workers(most int) int {
 	return parallel.Workers(most, n)
 }
 
-// each calls visit, several times side by side, with some of the documents, from a row on. Nothing of x may be kept.
+// each calls visit for ranges of the documents, on several goroutines. row is the first document of a range, and x
+// has the features of the range. x is valid during the call only.
 func (r *treeRows) each(workers int, visit func(worker, row int, x []float32)) {
 	if r.data != nil {
 		eachQuery(r.data, workers, func(worker int, q *dataset.Query, x []float32) { visit(worker, q.Start, x) })
@@ -241,8 +240,8 @@ func (r *treeRows) each(workers int, visit func(worker, row int, x []float32)) {
 	})
 }
 
-// leafColumn has the leaf of one tree of each of some documents: the lower 8 bits and, if there are more leaves than these
-// tell apart, the upper ones.
+// leafColumn has the leaf of each document in one tree: the lower 8 bits and, for a tree of more than 256 leaves, the
+// upper 8 bits.
 type leafColumn struct{ low, high []uint8 }
 
 // set sets the leaf of a document.
@@ -261,7 +260,7 @@ func (c *leafColumn) at(row int) int {
 	return int(c.high[row])<<8 | int(c.low[row])
 }
 
-// part returns the column of the documents from one up to another.
+// part returns the column for the documents from up to to, exclusively.
 func (c leafColumn) part(from, to int) leafColumn {
 	p := leafColumn{low: c.low[from:to]}
 	if c.high != nil {
@@ -270,7 +269,7 @@ func (c leafColumn) part(from, to int) leafColumn {
 	return p
 }
 
-// Add implements leavesAdder: it adds the values of the documents' leaves to their scores.
+// Add implements leavesAdder. It adds to each score the value of the document's leaf.
 func (c leafColumn) Add(scores, values []float64) {
 	if c.high == nil {
 		for i, leaf := range c.low[:len(scores)] {
@@ -283,7 +282,7 @@ func (c leafColumn) Add(scores, values []float64) {
 	}
 }
 
-// fill adds the trees that are not in the table yet.
+// fill adds columns for the trees that have none yet.
 func (t *leafTable) fill(trees [][]scorer.TreeNode) {
 	if rest := trees[len(t.columns):]; len(rest) > 0 {
 		t.columns = append(t.columns, t.leavesOf(rest)...)
@@ -299,7 +298,7 @@ func (t *leafTable) newColumn(leaves int) (c leafColumn) {
 	return c
 }
 
-// grown adds the tree that a grower has grown on the documents.
+// grown adds a column for the tree that g has just grown on the documents.
 func (t *leafTable) grown(g grower, leaves int) {
 	c := t.newColumn(leaves)
 	g.Visit(func(leaf int, rows []uint32) {
@@ -310,14 +309,14 @@ func (t *leafTable) grown(g grower, leaves int) {
 	t.columns = append(t.columns, c)
 }
 
-// leavesOf returns the leaves of some trees: of each the scores, where its values are the numbers of
-// its leaves.
+// leavesOf returns the columns of some trees, in one pass over the documents. It scores with each tree, whose leaf
+// values are replaced by the numbers of the leaves.
 func (t *leafTable) leavesOf(trees [][]scorer.TreeNode) []leafColumn {
 	columns, scorers, numbers := make([]leafColumn, len(trees)), make([]*scorer.Trees, len(trees)), []float64{0}
 	for k, nodes := range trees {
 		s, err := scorer.NewTrees(t.rows.features, [][]scorer.TreeNode{nodes})
 		if err != nil {
-			panic("train: " + err.Error()) // it was grown here, or checked
+			panic("train: " + err.Error()) // trees come from a grower or a checked checkpoint or model
 		}
 		scorers[k], columns[k] = s, t.newColumn(len(nodes)+1)
 		for len(numbers) <= len(nodes) {
@@ -345,14 +344,14 @@ func (t *leafTable) leavesOf(trees [][]scorer.TreeNode) []leafColumn {
 	return columns
 }
 
-// treeTerm is a tree of a sum: the table that has its leaves, its number there, and its leaves' values.
+// treeTerm is a tree in a sum: a table with its leaves, its index there, and its leaf values.
 type treeTerm struct {
 	table  *leafTable
 	tree   int
 	values []float64
 }
 
-// addTerms adds the terms to the scores, each document's in their order.
+// addTerms adds the terms to the scores. It adds them to each score in their order.
 func addTerms(scores []float64, terms []treeTerm, workers int) {
 	parallel.For((len(scores)+tableChunk-1)/tableChunk, workers, func(_, c int) {
 		from, to := c*tableChunk, min(len(scores), (c+1)*tableChunk)

@@ -15,13 +15,13 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// treeRounds are a growing sum of trees.
+// // treeRounds is a sum of trees that grows by one tree a round.
 type treeRounds struct {
 	Trees
 
 	seed   uint64
 	data   *dataset.Dataset
-	base   []float64 // scores of the training data that trees are added to; nil: 0
+	base   []float64 // scores of the training data to which trees are added; nil means 0
 	loss   *objective.Functional
 	step   *treeStep
 	grower grower
@@ -29,16 +29,16 @@ type treeRounds struct {
 	treesState
 	reweighed
 	lambda, second []float64
-	starts         []int // of the trees in leaves
+	starts         []int // starts[t] is the index in leaves of the first leaf of tree t
 
 	last   *tree.Tree
-	values []float64 // of the last
-	err    error     // that ended the rounds
+	values []float64 // leaf values of last
+	err    error     // the error that ended the rounds
 
-	weighted struct{ lambda, second []float64 } // of documents that count more than once
+	weighted struct{ lambda, second []float64 } // copies of lambda and second, scaled for documents with a multiplicity or sampling factor
 }
 
-// next adds a tree. It reports false if there is none.
+// next grows a tree, adds it to the sum and evaluates the objective. It returns false if no tree could be grown.
 func (r *treeRounds) next() bool {
 	if !r.grow() {
 		return false
@@ -49,7 +49,7 @@ func (r *treeRounds) next() bool {
 	}
 	r.starts = append(r.starts, len(r.leaves))
 	if r.Sum != GradientTrees {
-		r.table.fill(r.trees) // those of a checkpoint, if they are not in it
+		r.table.fill(r.trees) // catch up with trees read from a checkpoint
 		r.table.grown(r.grower, len(nodes)+1)
 	}
 	r.trees, r.leaves = append(r.trees, nodes), append(r.leaves, r.values...)
@@ -58,14 +58,16 @@ func (r *treeRounds) next() bool {
 	return true
 }
 
-// keep remembers the sum as it is.
+// keep marks the present sum as the one that Kept returns.
 func (r *treeRounds) keep() { r.rounds, r.keptWeights = len(r.trees), slices.Clone(r.weights) }
 
-// drawsOfATree is the largest number of draws for one tree. A draw of queries, documents,
-// features, thresholds or the loss may give no split where another one does.
+// drawsOfATree is the largest number of attempts to grow one tree. Each attempt repeats the random choices that the
+// settings ask for: of queries, documents, features and thresholds, and the random numbers of the loss. An attempt
+// fails if the tree has no split, or if the step cannot lower the loss.
 const drawsOfATree = 10
 
-// grow grows a tree and adds it to the scores. It reports false if there is none.
+// grow grows a tree into last and sets its leaf values. Under gradient boosting it also adds the tree to the scores. It
+// returns false if all attempts fail.
 func (r *treeRounds) grow() bool {
 	for range drawsOfATree {
 		r.draws++
@@ -94,37 +96,36 @@ func (r *treeRounds) grow() bool {
 	return false
 }
 
-// TreeSum says what trees are fitted to, and with which weights they are added.
+// TreeSum selects how the trees of a sum are fitted and weighted.
 type TreeSum int
 
 const (
-	// GradientTrees are each fitted to the remaining gradient of the sum: gradient boosting.
+	// GradientTrees is gradient boosting: each tree is fitted to the λ of the sum before it.
 	GradientTrees TreeSum = iota
 
-	// DARTTrees are each fitted without a random part of the trees before, whose weights then
-	// shrink: K. V. Rashmi, R. Gilad-Bachrach, DART: Dropouts meet Multiple Additive Regression
-	// Trees, AISTATS 2015.
+	// DARTTrees fits each tree to the sum without a random subset of the earlier trees, whose weights then shrink: K.
+	// V. Rashmi, R. Gilad-Bachrach, DART: Dropouts meet Multiple Additive Regression Trees, AISTATS 2015.
 	DARTTrees
 
-	// ForestTrees are each fitted to the same, on queries drawn with replacement, and their sum
-	// is their mean: L. Breiman, Random Forests, Machine Learning 45, 2001.
+	// ForestTrees fits each tree to the same target, on queries drawn with replacement. The sum is the mean of the
+	// trees: L. Breiman, Random Forests, Machine Learning 45, 2001.
 	ForestTrees
 )
 
-// Dropout says which trees DARTTrees leave out in a round, and what becomes of their weights.
+// Dropout configures the dropout of DARTTrees.
 type Dropout struct {
-	Rate float64 // probability with which a tree is left out; 0 means 0.1
-	Skip float64 // probability with which a round leaves none out
-	Most int     // trees left out at most; 0: any number
+	Rate float64 // probability that a tree is dropped in a round; 0 means 0.1
+	Skip float64 // probability that a round drops no tree
+	Most int     // largest number of trees dropped in a round; 0 means no limit
 
-	// EqualWeight gives the new tree as much weight as all dropped trees together. With a rate η
-	// and k dropped trees, the new tree's factor is η/(1+η), and theirs is multiplied by 1/(1+η).
-	// Otherwise the new tree has the weight of one dropped tree: η/(k+η) and k/(k+η), which is the paper's for η
-	// = 1. (XGBoost's normalize_type forest and tree.)
+	// EqualWeight gives the new tree the weight of all dropped trees together. With a rate η and k dropped trees, the
+	// new tree's factor is η/(1+η), and the weights of the dropped trees are multiplied by 1/(1+η). Otherwise the new
+	// tree has the weight of one dropped tree: the factors are η/(k+η) and k/(k+η), which are the paper's for η = 1.
+	// XGBoost names the two rules normalize_type forest and tree.
 	EqualWeight bool
 }
 
-// checkSum returns an error for settings of the sum that are out of range.
+// checkSum returns a *ProblemError if Sum, Dropout or a setting that depends on them is out of range.
 func (l *Trees) checkSum() error {
 	d := &l.Dropout
 	switch {
@@ -147,17 +148,17 @@ func (l *Trees) checkSum() error {
 // gradientSampled reports whether documents are sampled by their gradients.
 func (l *Trees) gradientSampled() bool { return 0 < l.GOSSTop && l.GOSSTop < 1 || l.GOSSRest > 0 }
 
-// reweighed are the parts of a sum of trees whose weights change.
+// reweighed is the state for sums whose trees change their weights (DART and forests).
 type reweighed struct {
-	table   leafTable // of the training data
-	valid   leafTable // of the validation data, once there are scores of them
-	dropped []bool    // trees left out this round
-	drops   int       // their number
-	target  []float64 // scores that the next tree is fitted at
+	table   leafTable // leaves of the training documents
+	valid   leafTable // leaves of the validation documents; empty until they are scored
+	dropped []bool    // dropped[t] reports whether tree t is left out this round
+	drops   int       // number of dropped trees
+	target  []float64 // scores at which the next tree is fitted
 }
 
-// aim returns the scores at which the next tree is fitted, and updates λ and second derivatives
-// there. redrawn says that the loss has changed.
+// aim returns the scores at which the next tree is fitted, and sets λ and the second derivatives to their values
+// there. redrawn reports whether the loss was drawn again since the last tree.
 func (r *treeRounds) aim(draw string, redrawn bool) []float64 {
 	at := r.scores
 	switch r.Sum {
@@ -182,7 +183,7 @@ func (r *treeRounds) aim(draw string, redrawn bool) []float64 {
 	return at
 }
 
-// drop draws the trees that are left out.
+// drop draws the trees to leave out this round.
 func (r *treeRounds) drop(draw string) {
 	r.dropped, r.drops = make([]bool, len(r.trees)), 0
 	rng := random.Stream(r.seed, "dropout", draw)
@@ -205,8 +206,8 @@ func (r *treeRounds) drop(draw string) {
 	r.drops = len(out)
 }
 
-// factors returns the factor of the next tree's values, and the factor of the weights of dropped
-// trees.
+// factors returns the factor of the new tree's values, and the factor by which the weights of the dropped trees
+// change.
 func (r *treeRounds) factors() (next, dropped float64) {
 	k := float64(r.drops)
 	switch {
@@ -220,7 +221,8 @@ func (r *treeRounds) factors() (next, dropped float64) {
 	return r.Rate / (k + r.Rate), k / (k + r.Rate)
 }
 
-// reweigh gives all trees, the last included, their weights, and brings the scores up to date.
+// reweigh updates the weights of all trees, the new one included, and recomputes the scores of the training data. It
+// does nothing under gradient boosting, where weights are fixed.
 func (r *treeRounds) reweigh() {
 	switch r.Sum {
 	case DARTTrees:
@@ -240,7 +242,8 @@ func (r *treeRounds) reweigh() {
 	r.step.moved()
 }
 
-// setScores sets scores of the training data to the sum of the trees that are not marked.
+// setScores sets scores to the base scores plus the weighted trees, except those marked in without. A nil without
+// excludes none.
 func (r *treeRounds) setScores(scores []float64, without []bool) {
 	clear(scores)
 	copy(scores, r.base)
@@ -254,8 +257,8 @@ func (r *treeRounds) setScores(scores []float64, without []bool) {
 	addTerms(scores, terms, r.Workers)
 }
 
-// valuesOf returns the values of a tree's leaves with its weight, none if weights is nil, and
-// a factor.
+// valuesOf returns the leaf values of tree t, multiplied by its weight and by factor. A nil weights means weight 1.
+// The caller must not change the result.
 func (r *treeRounds) valuesOf(t int, weights []float64, factor float64) []float64 {
 	from := r.starts[t]
 	values := r.leaves[from : from+len(r.trees[t])+1]
@@ -272,8 +275,8 @@ func (r *treeRounds) valuesOf(t int, weights []float64, factor float64) []float6
 	return values
 }
 
-// bootstrap draws queries with replacement. It returns their documents, with λ and second
-// derivatives multiplied by the number of times that the query was drawn.
+// bootstrap draws queries with replacement. It returns the rows of their documents, each once, with λ and second
+// derivatives multiplied by the number of times the query was drawn.
 func (r *treeRounds) bootstrap(draw string) (rows []uint32, lambda, second []float64) {
 	rng := random.Stream(r.seed, "queries of a tree", draw)
 	times := make([]float64, len(r.data.Queries))
@@ -294,7 +297,7 @@ func (r *treeRounds) bootstrap(draw string) (rows []uint32, lambda, second []flo
 	return rows, w.lambda, w.second
 }
 
-// randomized returns an error if trainings with other seeds would be the same.
+// randomized returns an error if no random choice distinguishes the members of a bag.
 func (l *Trees) randomized() error {
 	below := func(fraction float64) bool { return 0 < fraction && fraction < 1 }
 	if below(l.QueryFraction) || below(l.FeatureFraction) || below(l.DocumentFraction) || l.gradientSampled() ||
@@ -304,8 +307,8 @@ func (l *Trees) randomized() error {
 	return fmt.Errorf("found bag=%d with nothing that is drawn for each tree, so that all members would be the same; expected a query_fraction or feature_fraction below 1, or another random part", l.Bag)
 }
 
-// sample draws the documents that teach a tree, nil for all, and returns their λ and second
-// derivatives.
+// sample draws the documents to which a tree is fitted. It returns their rows, nil for all documents, and the λ and
+// second derivatives to fit, indexed by row.
 func (r *treeRounds) sample(draw string) (rows []uint32, lambda, second []float64) {
 	switch {
 	case r.Sum == ForestTrees:
@@ -317,7 +320,7 @@ func (r *treeRounds) sample(draw string) (rows []uint32, lambda, second []float6
 	return r.documents(draw, r.bag(draw)), r.lambda, r.second
 }
 
-// bag returns the documents of the queries that teach a tree, nil for all.
+// bag draws QueryFraction of the queries without replacement. It returns the rows of their documents, nil for all.
 func (r *treeRounds) bag(round string) []uint32 {
 	all := len(r.data.Queries)
 	n := max(1, int(math.Round(r.QueryFraction*float64(all))))
@@ -338,7 +341,7 @@ func (r *treeRounds) bag(round string) []uint32 {
 	return rows
 }
 
-// barred returns the features that a tree has no splits by, nil for none.
+// barred draws the features that a tree may not split on, one mark each. It returns nil if all are allowed.
 func (r *treeRounds) barred(round string) []bool {
 	features := r.data.Features
 	n := max(1, int(math.Round(r.FeatureFraction*float64(features))))
@@ -352,8 +355,8 @@ func (r *treeRounds) barred(round string) []bool {
 	return barred
 }
 
-// documents draws the documents, of rows or, if that is nil, of all, that teach a tree; nil is
-// all.
+// documents draws DocumentFraction of the given rows without replacement. A nil rows, as argument or result, means
+// all documents.
 func (r *treeRounds) documents(round string, rows []uint32) []uint32 {
 	all := len(r.scores)
 	if rows != nil {
@@ -379,9 +382,9 @@ func (r *treeRounds) documents(round string, rows []uint32) []uint32 {
 	return drawn
 }
 
-// goss samples documents by their gradients, from rows or from all. The documents with the
-// largest gradients are kept. The λ and second derivatives of the others that are drawn are
-// multiplied to represent all others. Among equal documents the first are kept.
+// goss samples documents by their gradients (GOSS) from rows, or from all documents if rows is nil. It keeps the
+// documents with the largest |λ|·second, the first ones among ties. The others are sampled, and their λ and second
+// derivatives are scaled up to represent all others.
 func (r *treeRounds) goss(round string, rows []uint32) (drawn []uint32, lambda, second []float64) {
 	if rows == nil {
 		rows = make([]uint32, len(r.scores))
@@ -429,8 +432,8 @@ func (r *treeRounds) goss(round string, rows []uint32) (drawn []uint32, lambda, 
 	return drawn, w.lambda, w.second
 }
 
-// kthLargest returns the k-th largest, from 1, of numbers that are not negative, and how many
-// of those alike are among the k largest.
+// kthLargest returns the k-th largest of values, counted from 1, and how many of the k largest are equal to it. The
+// values must not be negative. It is a radix search over the bits of the numbers.
 func kthLargest(values []float64, k int) (value float64, alike int) {
 	var prefix uint64
 	for shift := 56; shift >= 0; shift -= 8 {
@@ -449,22 +452,22 @@ func kthLargest(values []float64, k int) (value float64, alike int) {
 	return math.Float64frombits(prefix), k
 }
 
-// treesState is what further rounds of a growing sum of trees depend on, beside the data and
-// the settings: all that checkpoints hold of it.
+// treesState is the part of treeRounds that a checkpoint stores. Further rounds depend on it, the data and the
+// settings alone.
 type treesState struct {
 	trees  [][]scorer.TreeNode
-	leaves []float64 // values of all trees
+	leaves []float64 // leaf values of all trees, one tree after the other
 	scores []float64 // of the training data
-	rounds int       // kept
-	draws  int       // made of queries, features and what the loss draws
-	factor float64   // that the next line search begins with
+	rounds int       // number of trees kept
+	draws  int       // number of random draws so far; it names the random streams
+	factor float64   // factor at which the next line search begins
 
-	weights, keptWeights []float64 // of the trees, where they change; nil: 1
-	objective            float64   // at the scores
-	ended                bool      // there is no further tree
+	weights, keptWeights []float64 // weights of the trees if they change, otherwise nil
+	objective            float64   // objective at scores
+	ended                bool      // no further tree can be grown
 }
 
-// state returns what a checkpoint holds.
+// state returns the state to checkpoint.
 func (r *treeRounds) state() treesState {
 	s := r.treesState
 	s.factor = r.step.factor
@@ -500,8 +503,8 @@ func (s *treesState) code(c *binarystate.Codec) {
 	}
 }
 
-// codeTree goes through a tree. Children are written as numbers that are not negative: the
-// leaves backwards, then the nodes.
+// codeTree reads or writes a tree. Child references are shifted to be nonnegative: the leaves come first, in
+// descending order, then the nodes.
 func codeTree(c *binarystate.Codec, tree *[]scorer.TreeNode) {
 	nodes := len(*tree)
 	c.Ints(&nodes)
@@ -528,8 +531,8 @@ func codeTree(c *binarystate.Codec, tree *[]scorer.TreeNode) {
 	}
 }
 
-// codeCategories goes through a node's categories, one more than their number before them; 0 is
-// none.
+// codeCategories reads or writes a node's categories after their number plus 1. The number 0 means that the node
+// splits by a threshold.
 func codeCategories(c *binarystate.Codec, n *scorer.TreeNode) {
 	number := 0
 	if n.Categories != nil {
@@ -552,7 +555,7 @@ func codeCategories(c *binarystate.Codec, n *scorer.TreeNode) {
 	}
 }
 
-// validate returns an error if the state is impossible after the given number of rounds.
+// validate returns an error if the state cannot be one after the given number of rounds.
 func (s *treesState) validate(rounds int) error {
 	leaves := 0
 	for _, nodes := range s.trees {
@@ -575,7 +578,7 @@ func (s *treesState) validate(rounds int) error {
 
 func anyNotFinite(values []float64) bool { return slices.ContainsFunc(values, notFinite) }
 
-// goOnFrom sets the sum to a state, or returns an error if that is not of these data.
+// goOnFrom continues from a state. It returns an error if the state does not fit the data or the settings.
 func (r *treeRounds) goOnFrom(s *treesState) error {
 	if len(s.scores) != len(r.scores) {
 		return fmt.Errorf("found a state of %d documents, expected %d", len(s.scores), len(r.scores))

@@ -15,56 +15,55 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// Trees adds regression trees to a sum, round by round. Each tree approximates a step of the loss
-// as a function of the documents' scores (Friedman, Greedy Function Approximation, Annals of
-// Statistics 2001). If the loss has second derivatives by score (loss.Diagonal), and Steps allows
-// it, the step is Newton's (Chen and Guestrin, XGBoost, KDD 2016). Otherwise it goes along λ,
-// with a line search if λ is the gradient of the loss. The round that is best on the validation
-// data is kept, without these the last. It writes checkpoints.
+// Trees learns a sum of regression trees, round by round. The loss is a function of the documents' scores, and a round
+// takes a step of the scores that lowers the loss. A tree approximates the step as a function of the features
+// (Friedman, Greedy Function Approximation, Annals of Statistics 2001). If the loss has second derivatives by score
+// (loss.Diagonal), and Steps allows it, the step is a Newton step (Chen and Guestrin, XGBoost, KDD 2016). Otherwise the
+// step goes along λ, with a line search if λ is the gradient of the loss. The model has the trees up to the best round
+// on the validation data, or all trees without validation data. Trees writes checkpoints.
 type Trees struct {
-	Rounds   int     // trees at most; 0 means 300
-	Patience int     // rounds without a better one, by the validation data, before the end; 0: all are made
+	Rounds   int     // number of trees at most; 0 means 300
+	Patience int     // training stops after this many rounds without a better validation value; 0 means never
 	Rate     float64 // learning rate; 0 means 0.1
-	Bins     int     // of a feature's values, 2 to 255; 0 means 255
+	Bins     int     // number of bins per feature, 2 to 255; 0 means 255
 
-	// QueryFraction is the share of queries, and DocumentFraction that of their documents,
-	// sampled for each tree. FeatureFraction is the share of features sampled for its splits. At
-	// least one is sampled of each. 0 means all.
+	// QueryFraction is the share of queries sampled for each tree, and DocumentFraction is the share of their
+	// documents. FeatureFraction is the share of features that a tree may split on. At least one query, document and
+	// feature is sampled. 0 means all.
 	QueryFraction, FeatureFraction, DocumentFraction float64
 
-	// GOSSTop is the share of documents that are always used: those with the largest |λ|·second.
-	// GOSSRest is the share sampled from the others, whose λ and second derivatives are scaled up
-	// to represent all others. A tree gets at least one document. This is gradient-based one-side
-	// sampling (Ke et al., LightGBM, NIPS 2017, Algorithm 2). Both 0, or a top of 1, turn it off.
+	// GOSSTop and GOSSRest configure gradient-based one-side sampling (Ke et al., LightGBM, NIPS 2017, Algorithm 2).
+	// GOSSTop is the share of documents that are always used, those with the largest |λ|·second. GOSSRest is the
+	// share sampled from the other documents. The λ and second derivatives of the sample are scaled up to represent
+	// all of them. A tree is fitted to at least one document. Sampling is off if both are 0 or if GOSSTop is 1.
 	GOSSTop, GOSSRest float64
 
-	Exact           bool   // every value is a threshold, with sums in floating point: slower, without bins and categories
-	Categorical     []bool // features whose values are categories, a mark each; nil: none
-	BinsByCurvature bool   // bins have equal sums of second derivatives at the start, not equally many documents
+	Exact           bool   // consider every value as a threshold, with floating-point sums: slower; excludes bins and categories
+	Categorical     []bool // marks the features whose values are categories; nil means none
+	BinsByCurvature bool   // bins have equal sums of the initial second derivatives instead of equal numbers of documents
 
-	Redraw bool // draw what the loss draws before every tree, not once
+	Redraw bool // repeat the random draws of the loss before every tree
 
-	Sum     TreeSum // how trees come together
-	Dropout Dropout // of DARTTrees
-	Bag     int     // sums that grow side by side, each with random draws of its own, and whose mean is taken; 0 means 1
+	Sum     TreeSum // how trees are fitted and weighted
+	Dropout Dropout // for DARTTrees
+	Bag     int     // number of independent sums to average, each with its own random draws; 0 means 1
 
-	// Refit keeps the trees of the initial model and learns their leaf values again. Decay is the
-	// share of the old values that is kept.
+	// Refit keeps the structure of the initial model's trees and learns new leaf values. Decay is the weight of the
+	// old values in the new ones, from 0 to 1.
 	Refit bool
 	Decay float64
 
-	// Steps says whether trees take Newton steps: without a choice, if the loss has second
-	// derivatives.
+	// Steps selects Newton steps or steps along λ. The default is Newton steps if the loss has second derivatives.
 	Steps Steps
 
-	tree.Options // Leaves of 0 means 15; Workers is set by the task
+	tree.Options // a Leaves of 0 means 15; Learn sets Workers
 }
 
-// Streams implements Streamer: histograms need only codes, which are in memory. Exact splits need
-// every value, and DART and forests every tree's leaves.
+// Streams implements Streamer. Histograms need only the codes of the features, which are in memory. Exact splits need
+// every feature value, and DART and forests need the leaves of every tree.
 func (l Trees) Streams() bool { return !l.Exact && l.Sum == GradientTrees }
 
-// LearnsMissing implements MissingLearner: every division says where missing values go.
+// LearnsMissing implements MissingLearner. Every split has a side for missing values.
 func (Trees) LearnsMissing() bool { return true }
 
 // Learn implements Learner.
@@ -83,7 +82,7 @@ func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return Boosting{Rounds: l.Rounds, Patience: l.Patience, Start: l.start, setting: "trees"}.Learn(ctx, t)
 }
 
-// checkSigns returns an error for signs that do not fit the number of features.
+// checkSigns returns a *ProblemError if the number of monotone signs is neither 0 nor the number of features.
 func (l *Trees) checkSigns(features int) error {
 	if n := len(l.Monotone); n != 0 && n != features {
 		return BadProblem("found %d signs of monotone features, expected one for each of %d, or none", n, features)
@@ -91,7 +90,7 @@ func (l *Trees) checkSigns(features int) error {
 	return nil
 }
 
-// check returns an error for settings that are out of range or do not go together.
+// check returns an error if a setting is out of range or contradicts another one.
 func (l *Trees) check() error {
 	for _, f := range []struct {
 		what  string
@@ -124,7 +123,7 @@ func (l *Trees) check() error {
 	return nil
 }
 
-// start makes the members of the bag, which share a grower.
+// start creates the members of the bag. They share one grower.
 func (l Trees) start(t *Task) (Booster, error) {
 	l.complete(t)
 	m, base := l.begin(t)
@@ -135,7 +134,8 @@ func (l Trees) start(t *Task) (Booster, error) {
 	return m, m.grow(t, base)
 }
 
-// begin returns a bag without members and the scores at the start, nil for 0.
+// begin returns a bag without members, and the scores of the initial model on the training data. base is nil if there
+// is no initial model.
 func (l Trees) begin(t *Task) (m *treeMean, base []float64) {
 	d := t.Normalized()
 	m = &treeMean{Trees: l, data: d}
@@ -149,20 +149,20 @@ func (l Trees) begin(t *Task) (m *treeMean, base []float64) {
 	return m, base
 }
 
-// grow begins the members' sums of trees.
+// grow starts the sums of trees of the members. It learns no tree yet.
 func (m *treeMean) grow(t *Task, base []float64) error {
 	for member := range max(1, m.Bag) {
 		r, err := m.Trees.grow(t, m.grower, memberSeed(t.Seed, member), base)
 		if err != nil {
 			return err
 		}
-		r.draws = m.initial.number() // as if these trees had been drawn for here
+		r.draws = m.initial.number() // continue the numbering of the draws of the initial trees
 		m.sums = append(m.sums, r)
 	}
 	return nil
 }
 
-// complete puts defaults in place.
+// complete replaces settings of 0 by their defaults.
 func (l *Trees) complete(t *Task) {
 	l.Rate, l.Bins, l.Leaves = cmp.Or(l.Rate, 0.1), cmp.Or(l.Bins, tree.MaxBins), cmp.Or(l.Leaves, 15)
 	l.QueryFraction, l.FeatureFraction = cmp.Or(l.QueryFraction, 1), cmp.Or(l.FeatureFraction, 1)
@@ -173,7 +173,7 @@ func (l *Trees) complete(t *Task) {
 	l.Workers = t.Workers
 }
 
-// grow begins a sum of trees.
+// grow starts a sum of trees at the scores base, nil for 0. It learns no tree yet.
 func (l Trees) grow(t *Task, g grower, seed uint64, base []float64) (*treeRounds, error) {
 	step, err := l.step(t, seed)
 	if err != nil {
@@ -194,8 +194,7 @@ func (l Trees) grow(t *Task, g grower, seed uint64, base []float64) (*treeRounds
 	return r, nil
 }
 
-// step returns what trees are fitted to: the loss as a function of the scores of the training
-// data.
+// step binds the loss to the training data. It returns the treeStep that computes what trees are fitted to.
 func (l *Trees) step(t *Task, seed uint64) (*treeStep, error) {
 	if t.Loss == nil {
 		return nil, errors.New("found no loss, expected one: this learner minimises a loss")
@@ -219,7 +218,7 @@ func (l *Trees) step(t *Task, seed uint64) (*treeStep, error) {
 	return newTreeStep(f, t.Loss.Traits(), l.Steps)
 }
 
-// grower grows trees: [tree.Grower] by histograms, [tree.Exact] by every value.
+// grower grows trees. [tree.Grower] splits by histograms, and [tree.Exact] considers every value.
 type grower interface {
 	Bar(features []bool)
 	Seed(seed uint64)
@@ -229,8 +228,7 @@ type grower interface {
 	Add(scores, values []float64)
 }
 
-// checkBins returns an error if settings of bins and categories contradict each other or the
-// data.
+// checkBins returns a *ProblemError if the settings of bins and categories contradict each other or the problem.
 func (l *Trees) checkBins(t *Task) error {
 	categorical := slices.Contains(l.Categorical, true)
 	for j, is := range l.Categorical {
@@ -249,14 +247,14 @@ func (l *Trees) checkBins(t *Task) error {
 	return nil
 }
 
-// onlyFills reports whether a chain changes nothing but missing values.
+// onlyFills reports whether a chain does nothing except fill missing values.
 func onlyFills(c transform.Chain) bool {
 	return !slices.ContainsFunc(c, func(s transform.Step) bool { _, fill := s.(transform.Fill); return !fill })
 }
 
-// newGrower returns a grower; base are the scores at the start, nil for 0. The members of a bag,
-// and several bags, share it. They grow their trees in turn: the results of one tree are used
-// before the next, and no tree depends on those before it.
+// newGrower returns a grower. base holds the scores at the start, nil for 0. All members of a bag, and several bags,
+// may share the grower, because they use the result of one tree before they grow the next. No tree depends on earlier
+// trees.
 func (l *Trees) newGrower(t *Task, base []float64) (g grower, err error) {
 	if err := l.checkBins(t); err != nil {
 		return nil, err
@@ -278,7 +276,7 @@ func (l *Trees) newGrower(t *Task, base []float64) (g grower, err error) {
 	return tree.NewGrower(matrix, l.Options)
 }
 
-// matrix returns the codes of the data.
+// matrix returns the training data, coded by bins.
 func (l *Trees) matrix(t *Task, o tree.BinOptions) (*tree.Matrix, error) {
 	d := t.Normalized()
 	if d.Streamed() {
@@ -291,7 +289,7 @@ func (l *Trees) matrix(t *Task, o tree.BinOptions) (*tree.Matrix, error) {
 	return tree.NewMatrix(d.X(), bins, l.Workers), nil
 }
 
-// curvature returns the second derivatives that trees are fitted to at the start.
+// curvature returns the second derivatives at the scores base.
 func (l *Trees) curvature(t *Task, base []float64) ([]float64, error) {
 	step, err := l.step(t, t.Seed)
 	if err != nil {
@@ -304,8 +302,8 @@ func (l *Trees) curvature(t *Task, base []float64) ([]float64, error) {
 	return second, nil
 }
 
-// eachQuery visits the queries with several workers. visit must not keep x, the row-major
-// features.
+// eachQuery calls visit for every query, on several goroutines. x has the query's row-major features and is valid
+// during the call only.
 func eachQuery(d *dataset.Dataset, workers int, visit func(worker int, q *dataset.Query, x []float32)) {
 	readers := make([]*dataset.RowReader, parallel.Workers(workers, len(d.Queries)))
 	for w := range readers {
@@ -316,9 +314,9 @@ func eachQuery(d *dataset.Dataset, workers int, visit func(worker int, q *datase
 	})
 }
 
-// Bytes that trees need for a document, in addition to its codes. A grower holds places and sums.
-// Each sum of trees holds scores, λ, second derivatives and the scores of a line search. Trees
-// whose weights change need other scores to be fitted at, and sampling with replacement more λ.
+// Estimates of the bytes per document, in addition to the codes. A grower has row numbers and sums. Each sum of trees
+// has scores, λ, second derivatives and the scores of a line search. DART and forests have a second vector of scores,
+// and sampling with replacement has scaled copies of λ and the second derivatives.
 const (
 	growerBytes    = 20
 	sumBytes       = 60
@@ -326,17 +324,17 @@ const (
 	drawnBytes     = 20
 )
 
-// exactBytes is the size of a value in exact splits.
+// exactBytes is the size of a feature value in exact splits.
 const exactBytes = 8
 
-// leafBytes is the size of a document's leaf number in a tree of many leaves.
+// leafBytes is the size of a document's leaf number in a tree with more than 256 leaves.
 const leafBytes = 2
 
-// classBytes is the size of a validation document's score in the sum of a class.
+// classBytes is the size of a validation document's score for one class.
 const classBytes = 8
 
-// streamedMatrix codes data that are read query by query: a pass takes the rows by which bins are chosen, or
-// some of their features, and the last codes.
+// streamedMatrix codes data that are read query by query. It passes over the data once for each group of features to
+// choose their bins, and once more to code the values.
 func (l *Trees) streamedMatrix(t *Task, o tree.BinOptions) (*tree.Matrix, error) {
 	d := t.Normalized()
 	n, step := d.Docs(), tree.Step(d.Docs())
@@ -356,8 +354,8 @@ func (l *Trees) streamedMatrix(t *Task, o tree.BinOptions) (*tree.Matrix, error)
 	return c.Matrix(), nil
 }
 
-// Bins of streamed data are chosen for several features at a time, for loadedTogether at least
-// and for more if memory allows. A value takes loadedBytes: itself, and a copy that is sorted.
+// Bins of streamed data are chosen for groups of features: at least loadedTogether features, and more if memory
+// allows. loadedBytes is the memory per value, for the value and a sorted copy.
 const (
 	loadedTogether = 8
 	loadedBytes    = 3 * 4
@@ -366,7 +364,7 @@ const (
 // Memory implements Estimator.
 func (l Trees) Memory(p *Problem) float64 { return l.memory(p, 1) }
 
-// memory returns the bytes that a number of bags take, each with a grower of its own if bins depend on the loss.
+// memory estimates the bytes of the given number of bags. Each bag has its own grower if bins depend on the loss.
 func (l Trees) memory(p *Problem, bags int) float64 {
 	l.complete(&Task{Problem: p})
 	n, features := float64(p.Data.Docs()), float64(p.Inputs())
@@ -377,7 +375,7 @@ func (l Trees) memory(p *Problem, bags int) float64 {
 	if l.Exact {
 		cell = exactBytes
 	} else if p.Data.Streamed() {
-		cell = 1 // tree.NewCoder
+		cell = 1 // tree.NewCoder stores one byte per value
 	}
 	each := sumBytes
 	if l.Sum != GradientTrees {

@@ -7,50 +7,49 @@ import (
 	"github.com/listwise/listwise/learn/objective"
 )
 
-// treeStep decides what a tree is fitted to and how far the sum moves along it. There are three
-// kinds of losses:
+// treeStep computes what a tree is fitted to, and how far the scores move along the tree. There are three kinds of
+// losses:
 //
-//   - A loss with second derivatives by score (loss.Diagonal), unless gradient steps are asked
-//     for: a tree approximates a Newton step, and its values are taken as they are.
-//   - A loss without them, or with negative ones, as where it is not convex: a tree is fitted to
-//     λ by least squares. A line search finds the factor of its values that minimises the loss
-//     (Friedman, Greedy Function Approximation, Annals of Statistics 2001, Algorithm 1, step 5).
-//   - A loss whose λ is no gradient (loss.Traits.NonGradient): a tree is fitted to λ, and its
-//     values are taken as they are, because there is nothing to search on.
+//   - A loss with second derivatives by score (loss.Diagonal), unless Steps is GradientSteps: a tree approximates a
+//     Newton step, and its values are taken as they are.
+//   - A loss with a gradient but no or negative second derivatives: a tree is fitted to λ by least squares. A line
+//     search finds the factor of its values that minimises the loss (Friedman, Greedy Function Approximation, Annals
+//     of Statistics 2001, Algorithm 1, step 5).
+//   - A loss whose λ is no gradient (loss.Traits.NonGradient): a tree is fitted to λ, and its values are taken as they
+//     are, because there is no function for a line search.
 //
-// The last two divide λ by its root mean square at the start, so that values are of the order
-// of 1 for any unit of the loss. Every document of a query that teaches has the curvature 1,
-// times its weights. So least curvature and L2 count documents.
+// For the last two kinds, λ is divided by its root mean square at the start, so that values are near 1 in any unit of
+// the loss. The curvature of a document is its weight times the weight of its query, 1 by default. So the least
+// curvature of a leaf and L2 count documents.
 type treeStep struct {
 	loss    *objective.Functional
 	newton  bool
 	search  bool
-	weight  []float64 // where not newton: of documents that teach their weight times their query's, else 0
-	scale   float64   // that λ is multiplied with; 0 before the start
-	factor  float64   // of the last tree's values, with which the next search begins
-	along   []float64 // the tree's value of each document
-	scores  []float64 // on trial
+	weight  []float64 // curvatures without Newton steps: each document's weight times its query's; 0 for documents left out
+	scale   float64   // factor of λ; 0 before the start
+	factor  float64   // factor that the last line search found; the next one begins there
+	along   []float64 // the tree's value for each document
+	scores  []float64 // scores on trial
 	lambda  []float64
-	reached float64 // the objective at the scores
-	ahead   bool    // lambda is that of the scores after take, and reached their objective
+	reached float64 // objective at the scores
+	ahead   bool    // lambda and reached are already those at the new scores
 }
 
-// searchTrials are the evaluations of a line search, at most; searchSlope is the part of the
-// slope at its start that ends it. As the step is multiplied by the rate, more digits would
-// be of no use.
+// A line search stops after searchTrials evaluations, or once the slope is at most searchSlope of the slope at its
+// start. More precision would be of no use, because the step is multiplied by the learning rate.
 const (
 	searchTrials = 10
 	searchSlope  = 0.5
 )
 
-// Steps say what trees are fitted to.
+// Steps selects the target that trees are fitted to.
 type Steps int
 
 // The kinds of steps.
 const (
 	AnySteps      Steps = iota // Newton steps if the loss has second derivatives, else along λ
-	NewtonSteps                // an error if it has none
-	GradientSteps              // along λ
+	NewtonSteps                // Newton steps; an error if the loss has no second derivatives
+	GradientSteps              // steps along λ
 )
 
 func newTreeStep(f *objective.Functional, t loss.Traits, steps Steps) (*treeStep, error) {
@@ -71,8 +70,7 @@ func newTreeStep(f *objective.Functional, t loss.Traits, steps Steps) (*treeStep
 	return s, nil
 }
 
-// eval overwrites lambda and second with what the next tree is fitted to at the scores, and
-// returns the objective there.
+// eval sets lambda and second to the target of the next tree at the given scores. It returns the objective there.
 func (s *treeStep) eval(scores, lambda, second []float64) float64 {
 	if s.newton {
 		s.reached = s.loss.EvalSecond(scores, lambda, second)
@@ -94,21 +92,21 @@ func (s *treeStep) eval(scores, lambda, second []float64) float64 {
 	return s.reached
 }
 
-// moved says that the scores have changed in another way than by the last tree.
+// moved must be called if the scores changed other than by take.
 func (s *treeStep) moved() { s.ahead = false }
 
-// redraw repeats the random draws of the loss.
+// redraw repeats the random draws of the loss for the given round.
 func (s *treeStep) redraw(round int) error {
 	s.ahead = false
 	return s.loss.Redraw(round)
 }
 
-// inverseSize returns one over the root mean square, by weights, of λ over the documents that teach, and 1
-// where all are 0.
+// inverseSize returns 1 divided by the weighted root mean square of λ over the documents that are not left out. It
+// returns 1 if λ is 0.
 func (s *treeStep) inverseSize(lambda []float64) float64 {
 	var squares, documents float64
 	for i, w := range s.weight {
-		if w > 0 { // λ has the weight in it
+		if w > 0 { // lambda includes the factor w
 			squares += lambda[i] * lambda[i] / w
 			documents += w
 		}
@@ -119,14 +117,13 @@ func (s *treeStep) inverseSize(lambda []float64) float64 {
 	return 1
 }
 
-// leavesAdder adds to scores the values of the leaves of a tree.
+// leavesAdder is a tree whose leaf values can be added to the documents' scores.
 type leavesAdder interface {
 	Add(scores, values []float64)
 }
 
-// take multiplies the values of a tree with the rate, and with the factor that
-// the search finds, and adds them to the scores. It reports false, and adds nothing, if the
-// search finds none that lowers the loss.
+// take multiplies the leaf values of a tree by the rate and, if there is a line search, by the factor that it finds.
+// Then it adds the tree to the scores. If the line search finds no lower loss, take adds nothing and returns false.
 func (s *treeStep) take(g leavesAdder, rate float64, scores, lambda, values []float64) bool {
 	if s.search {
 		clear(s.along)
@@ -151,10 +148,10 @@ func (s *treeStep) take(g leavesAdder, rate float64, scores, lambda, values []fl
 	return true
 }
 
-// trial is a factor with the loss and its slope there.
+// trial is a factor of the tree with the value and the slope of the loss there.
 type trial struct{ factor, value, slope float64 }
 
-// at evaluates the loss at the scores plus factor times the tree.
+// at evaluates the loss at scores + factor·tree.
 func (s *treeStep) at(scores []float64, factor float64) trial {
 	for i, v := range scores {
 		s.scores[i] = v + float64(factor*s.along[i])
@@ -166,8 +163,8 @@ func (s *treeStep) at(scores []float64, factor float64) trial {
 	return t
 }
 
-// line looks for a factor at which the loss is lower and its slope is flat, beginning with the
-// last factor. It returns the best one that it meets; ok is false if none lowers the loss.
+// line searches for a factor with a lower loss and a flat slope, starting with the factor of the last search. It
+// returns the best factor tried. ok is false if no factor lowers the loss.
 func (s *treeStep) line(scores []float64, slope float64) (factor float64, ok bool) {
 	origin := trial{0, s.reached, slope}
 	if !(slope < 0) {
@@ -192,9 +189,9 @@ func (s *treeStep) line(scores []float64, slope float64) (factor float64, ok boo
 	return best.factor, best.factor > 0
 }
 
-// between returns the factor to try between a point where the loss falls and one behind its
-// minimum. It is the minimum of the parabola through both points: by their values if the second
-// is higher, else by their slopes. It stays away from both ends.
+// between returns the factor to try next. low is a point before the minimum and high a point behind it. The factor is
+// the minimum of a parabola through both points: by their values if high has the higher value, otherwise by their
+// slopes. It keeps a distance from both ends. If high is at infinity, the factor is four times that of low.
 func between(low, high trial) float64 {
 	if math.IsInf(high.factor, 1) {
 		return float64(4 * low.factor)
@@ -207,8 +204,8 @@ func between(low, high trial) float64 {
 	return low.factor + float64(width*min(max(low.slope/(low.slope-high.slope), 0.1), 0.9))
 }
 
-// lower returns the first of factor, factor/2, factor/4, … at which the loss is lower than at
-// the scores: the first, if it is convex. ok is false if none is. It leaves what eval needs.
+// lower returns the first of factor, factor/2, factor/4, … that lowers the loss. ok is false if none of them does. It
+// leaves λ and the objective at the new scores for eval.
 func (s *treeStep) lower(scores []float64, factor float64) (lower float64, ok bool) {
 	for range searchTrials {
 		if t := s.at(scores, factor); t.value < s.reached {

@@ -15,29 +15,30 @@ const MaxBins = 255
 // missingCode is the code of missing values.
 const missingCode = 255
 
-// sampleRows is the largest number of rows that bins are chosen from. It is LightGBM's default.
+// sampleRows is the largest number of rows that bins are chosen from. LightGBM has the same default.
 const sampleRows = 200_000
 
-// Bins divide the values of each feature into intervals or categories. A value's code, one byte, is the
-// number of its interval. Bins are immutable.
+// Bins divides the values of each feature into bins, which are intervals or categories. The code of a value, one byte,
+// is the index of its bin. A Bins is immutable.
 type Bins struct {
-	cuts       [][]float32 // by feature, increasing: code = number of cuts below the value
-	categories [][]float32 // by feature, increasing, code = place; nil for numbers
+	cuts       [][]float32 // by feature, ascending; a code is the number of cuts below the value
+	categories [][]float32 // by feature, ascending; a code is the index of the category; nil for numeric features
 }
 
-// BinOptions say how bins are chosen.
+// BinOptions are the options of choosing bins.
 type BinOptions struct {
-	Most        int       // bins of a feature at most, 2 to MaxBins
-	Categorical []bool    // features whose values are categories; nil for none
-	Weights     []float64 // of the rows, not negative; nil for 1 each
-	Workers     int       // goroutines; 0 means GOMAXPROCS
+	Most        int       // largest number of bins of a feature, 2 to MaxBins
+	Categorical []bool    // marks the features whose values are categories; nil means none
+	Weights     []float64 // weights of the rows, not negative; nil means 1
+	Workers     int       // number of goroutines; 0 means GOMAXPROCS
 }
 
-// NewBins chooses bins of about equal weight. x is the row-major matrix of the features; NaN is a missing
-// value, and all other values must be finite. A feature with at most o.Most values gets a bin for each,
-// others get o.Most bins. Bounds lie halfway between neighbouring values. Of a categorical feature, the
-// o.Most categories of the largest weight have bins, the lower of equals; the others count as missing.
-// Above 200,000 rows, equally spaced rows are read. The bins do not depend on the number of workers.
+// NewBins chooses bins of about equal weight. x is the row-major matrix of the features. NaN is a missing value. All
+// other values must be finite. A feature with at most o.Most different values gets a bin for each value, and any other
+// feature gets o.Most bins. Bounds lie halfway between neighbouring values. A categorical feature gets bins for the
+// o.Most categories with the largest weight. Among categories of equal weight, lower ones are preferred. All other
+// categories count as missing. Above 200,000 rows, NewBins reads a sample of rows at equal distances. The bins do not
+// depend on the number of workers.
 func NewBins(x []float32, features int, o BinOptions) (*Bins, error) {
 	if features < 1 || len(x)%features != 0 {
 		return nil, fmt.Errorf("found %d values, expected rows of %d", len(x), features)
@@ -53,9 +54,9 @@ func NewBins(x []float32, features int, o BinOptions) (*Bins, error) {
 // Step returns the distance between the rows that NewBins reads.
 func Step(rows int) int { return max(1, (rows+sampleRows-1)/sampleRows) }
 
-// NewBinsOf is NewBins for a matrix that is not in memory. It calls load for up to most features at a
-// time. load sets x, row-major, to features from up to to of every Step(rows)-th row, beginning with the
-// first.
+// NewBinsOf does what NewBins does, for a matrix that is not in memory. most is the largest number of features that it
+// loads at a time. It calls load for features from ≤ f < to. load must set x, row-major, to the values of these
+// features in every Step(rows)-th row, beginning with the first row.
 func NewBinsOf(rows, features, most int, o BinOptions, load func(x []float32, from, to int)) (*Bins, error) {
 	b, err := newBins(rows, features, &o)
 	if err != nil {
@@ -79,8 +80,8 @@ func newBins(rows, features int, o *BinOptions) (*Bins, error) {
 	return &Bins{cuts: make([][]float32, features), categories: make([][]float32, features)}, nil
 }
 
-// chooseAll chooses the bins of the columns of x, which are the features from first on. It reads every
-// stride-th row of x, which is every step-th row of the data.
+// chooseAll chooses the bins of the columns of x, which are the features from first on. It reads every stride-th row of
+// x. step is the distance of these rows in the data, by which it finds their weights.
 func (b *Bins) chooseAll(x []float32, columns, first, stride, step int, o *BinOptions) {
 	groups := (columns + together - 1) / together
 	scratch := make([]column, parallel.Workers(o.Workers, groups))
@@ -95,7 +96,7 @@ func (b *Bins) chooseAll(x []float32, columns, first, stride, step int, o *BinOp
 	})
 }
 
-// choose chooses the bins of a feature from the values read.
+// choose chooses the bins of feature f from the sampled values.
 func (b *Bins) choose(f int, c *column, values []float32, o *BinOptions) {
 	all := c.read(values, o.Weights)
 	if o.Categorical != nil && o.Categorical[f] {
@@ -105,7 +106,7 @@ func (b *Bins) choose(f int, c *column, values []float32, o *BinOptions) {
 		b.cuts[f] = c.cuts(o.Most)
 	}
 	if len(b.cuts[f]) == 0 && 0 < len(c.values) && !all {
-		b.cuts[f] = []float32{kernel.OfAscendingKey(c.values[0])} // one value, but not everywhere
+		b.cuts[f] = []float32{kernel.OfAscendingKey(c.values[0])} // one value, but some are missing
 	}
 }
 
@@ -130,18 +131,19 @@ func (o *BinOptions) validate(rows, features int) error {
 // together is the number of features that are read in one pass over the rows.
 const together = 8
 
-// column has the different values of a feature as ascending keys, and their weights.
+// column has the distinct values of a feature, as keys of [kernel.AscendingKey] in ascending order, and the weights of
+// these values.
 type column struct {
-	loaded   [together][]float32 // values of some features, of the rows that are looked at
-	step     int                 // from one of these rows to the next
-	keys     []uint32            // of the values read
+	loaded   [together][]float32 // values of some features in the sampled rows
+	step     int                 // distance of the sampled rows in the data
+	keys     []uint32            // without weights: the keys of the values
 	spare    []uint32
-	weighted []uint64 // instead, with weights: the value's key, the row
+	weighted []uint64 // with weights: the key of each value in the upper half, and the row in the lower half
 	values   []uint32
 	weights  []float64
 }
 
-// load loads the values of some features, from one up to another, in every stride-th row.
+// load loads the values of the features from ≤ f < to in every stride-th row.
 func (c *column) load(x []float32, features, from, to, stride int) {
 	rows := len(x) / features
 	for k := range c.loaded[:to-from] {
@@ -154,8 +156,8 @@ func (c *column) load(x []float32, features, from, to, stride int) {
 	}
 }
 
-// read collects the values of a feature and reports whether none is missing. Zeros are often frequent, so
-// they are counted and not sorted.
+// read collects the distinct values of a feature and reports whether no value is missing. Zeros are often frequent,
+// so they are counted and not sorted.
 func (c *column) read(values []float32, weights []float64) bool {
 	all, zeros, zero := true, 0, kernel.AscendingKey(0)
 	c.keys, c.weighted, c.values, c.weights = c.keys[:0], c.weighted[:0], c.values[:0], c.weights[:0]
@@ -192,7 +194,7 @@ func (c *column) read(values []float32, weights []float64) bool {
 	return all
 }
 
-// count adds the weight of a value that is not below those before it.
+// count adds the weight of a value, which must not be below the values before.
 func (c *column) count(value uint32, weight float64) {
 	last := len(c.values) - 1
 	if last < 0 || c.values[last] != value {
@@ -201,7 +203,7 @@ func (c *column) count(value uint32, weight float64) {
 	c.weights[last] += weight
 }
 
-// cuts returns the bounds between bins.
+// cuts returns the bounds between neighbouring bins. There are at most most bins.
 func (c *column) cuts(most int) []float32 {
 	values, weights := c.values, c.weights
 	if len(values) < 2 {
@@ -214,8 +216,8 @@ func (c *column) cuts(most int) []float32 {
 		}
 		return cuts
 	}
-	// A bin is closed when it has its share of the remaining weight. A value with more than one share is a
-	// bin of its own.
+	// A share is the remaining weight divided by the number of remaining bins. A bin ends when its weight is about a
+	// share. A value whose weight is at least a share gets its own bin.
 	left, bins, in := 0.0, most, 0.0
 	for _, w := range weights {
 		left += w
@@ -234,7 +236,8 @@ func (c *column) cuts(most int) []float32 {
 	return cuts
 }
 
-// between returns the mean of two keys' values, or the lower one if the mean is not below the upper.
+// between returns the mean of the values of two keys, or the lower value if rounding makes the mean equal to the
+// upper one.
 func between(low, high uint32) float32 {
 	return midway(kernel.OfAscendingKey(low), kernel.OfAscendingKey(high))
 }
@@ -242,8 +245,8 @@ func between(low, high uint32) float32 {
 // Features returns the number of features.
 func (b *Bins) Features() int { return len(b.cuts) }
 
-// Code returns the code of a value of a feature: the number of its cuts below the value, or
-// 255 for NaN and for a category that has no bin.
+// Code returns the code of a value of a feature: the number of cuts below the value. It returns 255 for NaN and for a
+// category without a bin.
 func (b *Bins) Code(feature int, v float32) uint8 {
 	if v != v {
 		return missingCode

@@ -8,7 +8,8 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// heaviest returns the values of the largest weight, the lower of equals, in ascending order.
+// heaviest returns up to most categories, the ones with the largest weights, in ascending order. Among categories of
+// equal weight it prefers lower ones.
 func (c *column) heaviest(most int) []float32 {
 	order := make([]int, len(c.values))
 	for i := range order {
@@ -24,7 +25,7 @@ func (c *column) heaviest(most int) []float32 {
 	return categories
 }
 
-// cutsBetween returns the bounds that separate a feature's categories.
+// cutsBetween returns, for each pair of neighbouring categories of a feature, a number between the two.
 func (b *Bins) cutsBetween(feature int) []float32 {
 	var cuts []float32
 	categories := b.categories[feature]
@@ -41,10 +42,10 @@ func (s *codeSet) add(code uint8) { s[code>>6] |= 1 << (code & 63) }
 
 func (s *codeSet) has(code uint8) bool { return s[code>>6]>>(code&63)&1 != 0 }
 
-// byRatio orders the codes that have sums by gradient over curvature. The best division into two sets is a
-// division of this order (Fisher, On Grouping for Maximum Homogeneity, Journal of the American Statistical
-// Association 53, 1958; Ke et al., LightGBM, has the ratio). Smoothing is added to the curvature, so that
-// categories with few documents are in the middle.
+// byRatio returns the codes whose sums are not 0, ordered by gradient divided by curvature. The best split into two
+// sets is a cut of this order (Fisher, On Grouping for Maximum Homogeneity, Journal of the American Statistical
+// Association 53, 1958; Ke et al., LightGBM, uses the ratio). smoothing is added to the curvature, which moves
+// categories with few documents to the middle.
 func byRatio(order *[256]uint8, of *[256]sums, unit quanta, smoothing float64) []uint8 {
 	var ratios [256]float64
 	found := order[:0]
@@ -61,7 +62,8 @@ func byRatio(order *[256]uint8, of *[256]sums, unit quanta, smoothing float64) [
 	return found
 }
 
-// noise returns the mean square of λ per second derivative. It is the mean gain of a split that knows nothing.
+// noise returns Σλ²/Σsecond over the documents in index. This quotient is the expected gain of a split that is
+// independent of λ.
 func noise(index []uint32, lambda, second []float64) float64 {
 	var squares, curvature float64
 	for _, r := range index {
@@ -78,11 +80,13 @@ func noise(index []uint32, lambda, second []float64) float64 {
 	return squares / curvature
 }
 
-// chance returns the gain that a division of categories has by chance, beyond that of two categories. It is
-// subtracted from the gain, or features of many categories would win most splits.
+// chance returns the expected gain by chance of the best split into sets of categories, minus that of a split of two
+// categories. The search subtracts it from the gain. Otherwise it would usually choose the features with many
+// categories.
 //
-// If categories have equal curvature and λ knows nothing of them, each category's sum of λ is normal. Its mean
-// square is that of noise. The sets of positive and of negative sums then gain 2/π of it for each category.
+// Suppose that categories have equal curvature and are independent of λ. Then the sums of λ of the categories are
+// approximately normal with mean 0. A split into the categories with positive and with negative sums gains 2/π times
+// noise for each category, where noise is the result of the function noise.
 func (c *candidates) chance(noise float64) float64 {
 	if !c.categorical || len(c.order) <= 2 {
 		return 0
@@ -90,9 +94,9 @@ func (c *candidates) chance(noise float64) float64 {
 	return 2 / math.Pi * float64(len(c.order)-2) * noise
 }
 
-// bySet turns a division by the first codes of an order into a division by a set. The set has the codes of
-// the side without missing values and goes left; all others go right. So values never seen are like
-// missing ones.
+// bySet converts a cut of order into a set of codes. The set contains the codes of the side without missing values,
+// which becomes the left side. All other codes go right. So missing values go right, and so do categories that training
+// data do not have.
 func (s *split) bySet(order []uint8) {
 	set := order[:int(s.cut)+1]
 	if s.missingLeft {
@@ -104,8 +108,8 @@ func (s *split) bySet(order []uint8) {
 	}
 }
 
-// leftOf returns the sums and the number of the documents that a split sends left. The number is 0 if the
-// searcher has no counts.
+// leftOf returns the sums over the documents that a split sends left, and the number of these documents. The number is
+// 0 if s.counts is nil.
 func (s *searcher) leftOf(by *split, of *[256]sums) (left sums, docs uint32) {
 	for c := range of {
 		if by.left(uint8(c)) {
@@ -115,7 +119,7 @@ func (s *searcher) leftOf(by *split, of *[256]sums) (left sums, docs uint32) {
 	return left, docs
 }
 
-// left reports whether documents of a code go left.
+// left reports whether documents with the code go left.
 func (s *split) left(code uint8) bool {
 	if s.categorical {
 		return s.set.has(code)
@@ -123,7 +127,7 @@ func (s *split) left(code uint8) bool {
 	return code <= s.cut || code == missingCode && s.missingLeft
 }
 
-// categoriesOf returns the values of a set of codes of a feature.
+// categoriesOf returns the categories of a feature whose codes are in set.
 func (b *Bins) categoriesOf(feature int, set *codeSet) []float32 {
 	var values []float32
 	for c, v := range b.categories[feature] {

@@ -1,9 +1,10 @@
 package tree
 
-// choose gives a leaf the best of the splits, one for each slot. Most leaves are never divided, so
-// documents on both sides are counted only when one is. If too few are left, the next best split has no
-// larger gain, so that the order of leaves stays the same. Documents are counted at once with random
-// thresholds, which depend on the counts, in the first tree, and after a tree in which many splits failed.
+// choose sets the best split of a leaf, given the splits of all slots. Histograms do not count documents, so another
+// pass must check that a split leaves LeafDocuments documents on both sides. Most leaves are never split, so this check
+// is usually made only when a leaf is split. If it fails, chooseNext replaces the split by one with at most the same
+// gain, so no leaf was split too early. The check is made at once in the first tree, after a tree in which many checks
+// failed, and with random thresholds, which depend on the counts.
 func (g *Grower) choose(l *leaf, splits []split) {
 	if g.countAtOnce {
 		g.chooseCounted(l, splits)
@@ -12,7 +13,8 @@ func (g *Grower) choose(l *leaf, splits []split) {
 	}
 }
 
-// enough reports whether a leaf's best split leaves enough documents on both sides. codes come from read.
+// enough reports whether the best split of a leaf has enough documents on both sides. codes are the documents' codes in
+// the split's slot, which read returned.
 func (g *Grower) enough(l *leaf, codes []uint8) bool {
 	if g.LeafDocuments < 2 {
 		return true
@@ -24,8 +26,8 @@ func (g *Grower) enough(l *leaf, codes []uint8) bool {
 	return min(left, len(codes)-left) >= g.LeafDocuments
 }
 
-// chooseCounted gives a leaf the best of the splits that leave enough documents on both sides. It counts
-// documents only for splits that would be chosen.
+// chooseCounted sets the best split of a leaf among the splits with enough documents on both sides. It counts documents
+// only for a split that is the best one before counting.
 func (g *Grower) chooseCounted(l *leaf, splits []split) {
 	l.counted = true
 	for {
@@ -40,15 +42,17 @@ func (g *Grower) chooseCounted(l *leaf, splits []split) {
 	}
 }
 
-// chooseNext gives a leaf another split after its best one left too few documents.
+// chooseNext replaces the best split of a leaf, which has too few documents on a side, by the best split with enough
+// documents.
 func (g *Grower) chooseNext(l *leaf) {
 	g.searchers[0] = g.searcher(l)
 	g.blocks(l.to-l.from, func(_ *gatherer, from, to int) { g.search(&g.searchers[0], from, to, l.sums, g.splits) })
 	g.chooseCounted(l, g.splits)
 }
 
-// searchBest returns the best split of a leaf. It searches only the slots whose bound allows the best
-// split, the slot with the largest bound first.
+// searchBest returns the best split of a leaf. splits has a split of each slot, which may be open: its gain is then an
+// upper bound. searchBest searches only open slots whose bound is not below the best gain so far, and starts with the
+// slot with the largest bound.
 func (g *Grower) searchBest(l *leaf, splits []split) *split {
 	most := &splits[0]
 	for i := range splits {
@@ -68,7 +72,7 @@ func (g *Grower) searchBest(l *leaf, splits []split) *split {
 	return best
 }
 
-// resolve finds the best split of a slot that has only a bound.
+// resolve replaces an open split by the best split of its slot.
 func (g *Grower) resolve(s *searcher, l *leaf, found *split) *split {
 	if slot := found.slot; found.open {
 		*found = g.find(s, slot, &l.sums[slot/blockFeatures][slot%blockFeatures])
@@ -76,7 +80,7 @@ func (g *Grower) resolve(s *searcher, l *leaf, found *split) *split {
 	return found
 }
 
-// bestOf returns the best of splits, one for each slot.
+// bestOf returns the best of the splits of all slots.
 func bestOf(splits []split) *split {
 	best := &splits[0]
 	for i := range splits[1:] {
@@ -87,8 +91,8 @@ func bestOf(splits []split) *split {
 	return best
 }
 
-// count reports whether a split leaves enough documents on both sides. If not, it replaces the split by
-// the best one of its slot that does.
+// count reports whether a split has enough documents on both sides. If not, it replaces *b by the best split of the
+// same slot among the splits with enough documents.
 func (g *Grower) count(l *leaf, b *split) bool {
 	if g.LeafDocuments < 2 || g.surelyEnough(l, b) {
 		return true
@@ -112,7 +116,9 @@ func (g *Grower) count(l *leaf, b *split) bool {
 	return false
 }
 
-// surelyEnough reports whether both sides have more curvature than too few documents can have.
+// surelyEnough reports whether the curvature proves that both sides of a split have enough documents. g.unit.most is
+// the largest second derivative of a document, so a side with more curvature than LeafDocuments−1 times most has at
+// least LeafDocuments documents.
 func (g *Grower) surelyEnough(l *leaf, b *split) bool {
 	of := &l.sums[b.slot/blockFeatures][b.slot%blockFeatures]
 	var left sums
@@ -125,8 +131,8 @@ func (g *Grower) surelyEnough(l *leaf, b *split) bool {
 	return uint64(left.curvature()) > fewer && uint64(right.curvature()) > fewer
 }
 
-// countCodes counts a leaf's documents by code of a slot. It uses four tables in turn. If most documents
-// have one code, an addition to a single table would wait for the one before.
+// countCodes counts a leaf's documents by their code in a slot. It uses four arrays of counters in turn, because
+// consecutive additions to the same counter would wait for each other if most documents have the same code.
 func (g *Grower) countCodes(counts *[256]uint32, l *leaf, slot int) {
 	var others [3][256]uint32
 	*counts = [256]uint32{}

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// bounds are the smallest and the largest value that monotone constraints allow for a leaf.
+// bounds has the smallest and the largest value that monotone constraints allow for a leaf.
 type bounds struct{ lower, upper float64 }
 
 func unbounded() bounds { return bounds{math.Inf(-1), math.Inf(1)} }
 
 func (b bounds) clamp(v float64) float64 { return min(max(v, b.lower), b.upper) }
 
-// checkConstraints returns an error if the constraints do not fit the number of features.
+// checkConstraints returns an error if Monotone or Interactions do not fit the number of features.
 func (o *Options) checkConstraints(features int) error {
 	if n := len(o.Monotone); n != 0 && n != features {
 		return fmt.Errorf("found %d signs, expected one for each of %d features, or none", n, features)
@@ -46,20 +46,20 @@ func (o *Options) sign(feature int) int8 {
 	return o.Monotone[feature]
 }
 
-// value returns the Newton step for the gradient g and the curvature h, limited to the bounds.
+// value returns the Newton step of a leaf with the gradient g and the curvature h, clamped to the bounds within.
 func (o *Options) value(g, h float64, within bounds) float64 {
 	return within.clamp(o.Step(g, h))
 }
 
-// strengthAt returns twice the reduction of the objective's quadratic approximation by a leaf with the
-// value v. strength is the maximum of strengthAt over v.
+// strengthAt returns twice the reduction of the objective's quadratic approximation by a leaf with the value v. The
+// maximum over v is [Options.strength].
 func (o *Options) strengthAt(g, h, v float64) float64 {
 	return float64(2*g*v) - float64((h+o.L2)*v*v) - float64(2*o.L1*math.Abs(v))
 }
 
-// divided returns the bounds of the two parts of a leaf. Without a constraint (sign 0), they are the bounds
-// of the leaf. Otherwise the mean of the parts' values becomes a bound of both parts. Later divisions of the
-// parts then cannot violate the constraint (LightGBM's basic method).
+// divided returns the bounds of the two parts of a leaf. Without a constraint (sign 0), they are the bounds of the
+// leaf. Otherwise the mean of the parts' values becomes an upper bound of one part and a lower bound of the other part.
+// So later splits of the parts cannot violate the constraint (LightGBM's basic method).
 func (b bounds) divided(sign int8, leftValue, rightValue float64) (left, right bounds) {
 	left, right = b, b
 	middle := (leftValue + rightValue) / 2
@@ -72,26 +72,28 @@ func (b bounds) divided(sign int8, leftValue, rightValue float64) (left, right b
 	return left, right
 }
 
-// leafValue returns the Newton step of a leaf, limited to the bounds.
+// leafValue returns the Newton step of a leaf, clamped to the bounds.
 func (g *Grower) leafValue(l *leaf, within bounds) float64 {
 	return g.value(float64(float64(l.total.gradient())*g.unit.gradient), float64(float64(l.total.curvature())*g.unit.curvature), within)
 }
 
-// Clamp limits the values of the last tree's leaves to the bounds of monotone constraints. Values returned
-// by [Grower.Values] are already limited.
+// Clamp limits values, one for each leaf of the last tree, to the bounds of monotone constraints. The result of
+// [Grower.Values] is already within these bounds.
 func (g *Grower) Clamp(values []float64) {
 	for i := range values {
 		values[i] = g.leaves[i].clamp(values[i])
 	}
 }
 
-// interaction has the features that a path may be continued with, by the groups of Options.Interactions.
+// interaction describes the features by which a leaf may be split, given the groups of Options.Interactions and the
+// features on the path to the leaf.
 type interaction struct {
 	groups []int  // indices of the groups that contain all features of the path
-	barred []bool // marks the features that are in none of these groups; nil for none
+	barred []bool // marks the features that are in none of these groups; nil if every feature is allowed
 }
 
-// after returns the interaction of the path after a split by feature. features is the number of features.
+// after returns the interaction of the two parts of a leaf after a split by feature. above is the interaction of the
+// leaf, and features is the number of all features.
 func (o *Options) after(above interaction, feature, features int) interaction {
 	if len(o.Interactions) == 0 {
 		return above
@@ -113,7 +115,7 @@ func (o *Options) after(above interaction, feature, features int) interaction {
 	return below
 }
 
-// bars reports whether a leaf must not be divided by a feature.
+// bars reports whether a leaf must not be split by a feature, because of [Grower.Bar] or of interaction constraints.
 func (g *Grower) bars(l *leaf, feature int) bool {
 	return g.barred != nil && g.barred[feature] || l.barred != nil && l.barred[feature]
 }

@@ -8,36 +8,38 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Exact grows trees as [Grower] does, but considers every value of a feature and sums in floating point.
-// Sums are in the order of values and, among equals, of rows, so that they do not depend on the number of
-// workers. It shares no code for split search with the histograms and is a check on them. It takes 12
-// bytes a cell. A tree takes a pass over all features' values for each level. Calls must not overlap.
+// Exact grows trees as [Grower] does, but considers a threshold between any two neighbouring values of a feature, and
+// sums in floating point. It adds terms in the order of values, and of rows among equal values, so the sums do not
+// depend on the number of workers. Exact and Grower do not share the code that searches splits, and tests compare the
+// two. Exact needs 12 bytes for each value of the matrix. Each level of a tree takes a pass over the values of all
+// features. An Exact must not be used by several goroutines at once.
 type Exact struct {
 	Options
 
 	features int
 	rows     int
 	columns  *exactColumns
-	workers  int // that look at columns
+	workers  int // number of goroutines that search columns
 
-	index   []uint32 // the tree's documents, by leaf and row
+	index   []uint32 // rows of the tree's documents, by leaf, then ascending
 	lambda  []float64
 	second  []float64
-	goLeft  []bool          // by row
-	spare   []uint32        // for dividing
-	suffix  [][]exactSum    // a worker each
-	found   [2][]valueSplit // by feature, of a leaf and its sibling
+	goLeft  []bool          // whether the split of the current leaf sends a row left
+	spare   []uint32        // memory for partition
+	suffix  [][]exactSum    // memory for sums, one for each worker
+	found   [2][]valueSplit // best split of each feature, for the left and the right part of a leaf
 	leaves  []exactLeaf
 	tree    *Tree
-	bag     []bool  // as in Grower
-	outside []int32 // leaves of the documents outside the bag, by row, −1 − l for leaf l; nil if not known
+	bag     []bool  // marks the rows on which the tree is grown; nil if it has all rows
+	outside []int32 // leaves of the rows outside the bag, −1 − l for leaf l; nil until computed
 	barred  []bool
 	seed    uint64
 }
 
 const missingKey = 1<<32 - 1
 
-// wordOf returns the word of a value.
+// wordOf returns the word of a value, an integer by which values are sorted. The upper half is the value's
+// [kernel.AscendingKey], or missingKey for NaN. The lower half is the row.
 func wordOf(v float32, row uint32) uint64 {
 	key := uint32(missingKey)
 	if v == v {
@@ -46,7 +48,7 @@ func wordOf(v float32, row uint32) uint64 {
 	return uint64(key)<<32 | uint64(row)
 }
 
-// valueOf returns the value of a word.
+// valueOf returns the value of a word, which is NaN for a missing value.
 func valueOf(word uint64) float32 {
 	if isMissing(word) {
 		return float32(math.NaN())
@@ -56,12 +58,12 @@ func valueOf(word uint64) float32 {
 
 func isMissing(word uint64) bool { return word>>32 == missingKey }
 
-// exactLeaf is a leaf while the tree grows.
+// exactLeaf is a leaf of the growing tree.
 type exactLeaf struct {
-	from, to            int // in index and columns
+	from, to            int // range in index and in the columns
 	gradient, curvature float64
 	depth               int
-	node                int // above it, −1 at the root
+	node                int // index of its parent node; −1 for the root
 	isLeft              bool
 	key                 uint64
 	bounds
@@ -69,7 +71,7 @@ type exactLeaf struct {
 	best valueSplit
 }
 
-// valueSplit is a way to divide a leaf.
+// valueSplit is a split of a leaf.
 type valueSplit struct {
 	gain        float64
 	feature     int
@@ -78,8 +80,8 @@ type valueSplit struct {
 	found       bool
 }
 
-// NewExact returns a grower of trees on the row-major matrix x of the given number of features. NaN is a
-// missing value, and all other values must be finite. Symmetric growth is an error.
+// NewExact returns a grower of trees on the row-major matrix x with the given number of features. NaN is a missing
+// value. All other values must be finite. It returns an error for symmetric growth and for options out of range.
 func NewExact(x []float32, features int, o Options) (*Exact, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -102,14 +104,15 @@ func NewExact(x []float32, features int, o Options) (*Exact, error) {
 	return g, nil
 }
 
-// Bar is as in [Grower].
+// Bar excludes the features marked in features from the splits of the next trees, as [Grower.Bar] does.
 func (g *Exact) Bar(features []bool) { g.barred = features }
 
-// Seed is as in [Grower]. A random threshold is uniform between the least and the largest value in the
-// leaf.
+// Seed sets the random seed of thresholds for the next trees. A random threshold is uniform between the smallest and
+// the largest value in the leaf.
 func (g *Exact) Seed(seed uint64) { g.seed = seed }
 
-// Grow is as in [Grower].
+// Grow returns a tree that approximates λ/second on the given rows, or on all rows if rows is nil. [Grower.Grow]
+// defines the gain and the conditions on the arguments.
 func (g *Exact) Grow(lambda, second []float64, rows []uint32) *Tree {
 	g.tree, g.lambda, g.second = &Tree{Leaves: 1}, lambda, second
 	g.begin(rows)
@@ -136,7 +139,7 @@ func (g *Exact) before(l, other *exactLeaf) bool {
 	return l.best.gain > other.best.gain
 }
 
-// begin makes the root the only leaf.
+// begin starts a tree with the root as its only leaf.
 func (g *Exact) begin(rows []uint32) {
 	g.index, g.bag, g.outside = g.index[:0], nil, nil
 	for i := range g.rows {
@@ -163,12 +166,12 @@ func (g *Exact) begin(rows []uint32) {
 	root.choose(g.found[0])
 }
 
-// looksAt reports whether a leaf may be divided by a feature.
+// looksAt reports whether a leaf may be split by a feature.
 func (g *Exact) looksAt(l *exactLeaf, f int) bool {
 	return (g.Depth == 0 || l.depth < g.Depth) && g.columns.varies(f) && (g.barred == nil || !g.barred[f]) && (l.barred == nil || !l.barred[f])
 }
 
-// choose takes the best of the features' splits.
+// choose sets the leaf's best split to the best one of found.
 func (l *exactLeaf) choose(found []valueSplit) {
 	for _, s := range found {
 		if s.found && (!l.best.found || s.gain > l.best.gain) {
@@ -177,7 +180,7 @@ func (l *exactLeaf) choose(found []valueSplit) {
 	}
 }
 
-// sum sets the sums of a leaf, in the order of rows.
+// sum computes a leaf's sums of gradients and second derivatives, adding in the order of rows.
 func (g *Exact) sum(l *exactLeaf) {
 	l.gradient, l.curvature = 0, 0
 	for _, r := range g.index[l.from:l.to] {
@@ -186,7 +189,7 @@ func (g *Exact) sum(l *exactLeaf) {
 	}
 }
 
-// divide divides a leaf by its best split.
+// divide splits a leaf by its best split.
 func (g *Exact) divide(at int) {
 	l := g.leaves[at]
 	b := l.best
@@ -212,7 +215,7 @@ func (g *Exact) divide(at int) {
 	}
 }
 
-// searchBoth divides the columns of a leaf and finds the best splits of its parts.
+// searchBoth divides the columns of a leaf between its parts and finds the best split of each part.
 func (g *Exact) searchBoth(parent, left, right *exactLeaf) {
 	docs := left.to - left.from
 	parallel.For(g.features, g.workers, func(worker, f int) {
@@ -232,8 +235,8 @@ func (g *Exact) searchBoth(parent, left, right *exactLeaf) {
 	right.choose(g.found[1])
 }
 
-// partition moves the rows that go left to the front, and keeps the order otherwise. It returns their number
-// and the spare memory, grown if needed.
+// partition moves the rows that go left to the front of rows, without changing the order within the left and the right
+// rows. left is the number of rows that go left. The second result is the spare memory, which may have grown.
 func partition(rows []uint32, goLeft []bool, spare []uint32) (left int, right []uint32) {
 	right = spare[:0]
 	for _, r := range rows {
@@ -248,7 +251,8 @@ func partition(rows []uint32, goLeft []bool, spare []uint32) (left int, right []
 	return left, right
 }
 
-// Values is as in [Grower].
+// Values returns the Newton step of each leaf of the last tree, from the sums over the rows on which the tree was
+// grown. [Grower.Values] has the formula.
 func (g *Exact) Values(lambda, second []float64) []float64 {
 	values := make([]float64, len(g.leaves))
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) {
@@ -258,17 +262,19 @@ func (g *Exact) Values(lambda, second []float64) []float64 {
 	return values
 }
 
-// Clamp is as in [Grower].
+// Clamp clamps the values of the last tree's leaves to the bounds of monotone constraints.
 func (g *Exact) Clamp(values []float64) {
 	for i := range values {
 		values[i] = g.leaves[i].clamp(values[i])
 	}
 }
 
-// Rows is as in [Grower].
+// Rows returns those rows in a leaf of the last tree on which the tree was grown. The slice is valid until the next
+// tree.
 func (g *Exact) Rows(leaf int) []uint32 { return g.index[g.leaves[leaf].from:g.leaves[leaf].to] }
 
-// Visit is as in [Grower].
+// Visit calls visit such that every row of the matrix is in one call, together with the row's leaf in the last tree.
+// This includes rows on which the tree was not grown. Calls are sequential.
 func (g *Exact) Visit(visit func(leaf int, rows []uint32)) {
 	for i := range g.leaves {
 		visit(i, g.Rows(i))
@@ -288,5 +294,5 @@ func (g *Exact) Visit(visit func(leaf int, rows []uint32)) {
 	}
 }
 
-// Add is as in [Grower].
+// Add adds the value of a leaf of the last tree to the scores of all rows in the leaf.
 func (g *Exact) Add(scores, values []float64) { g.Visit(adder(scores, values)) }

@@ -2,18 +2,18 @@ package tree
 
 import "github.com/listwise/listwise/internal/parallel"
 
-// exactColumns has every feature's rows in the order of their values, missing ones last, with the rows of
-// a leaf together. A word is a value's ascending key, or missingKey, above its row. Equal values are in
-// the order of rows. Workers, numbered from 0, may read different features at the same time. A result is
-// valid until the worker's next call.
+// exactColumns lists, for every feature, the rows of the tree's documents. The rows of a leaf are adjacent. They are
+// sorted by the value of the feature, with missing values last, and equal values are sorted by row. The methods load
+// and divide return words, which contain a value and its row (see wordOf). Workers, numbered from 0, may use different
+// features at once. A result is valid until the worker's next call.
 type exactColumns struct {
 	x        []float32 // row-major
 	features int
 	rows     int
-	orders   [][]uint32 // by feature: rows by value, missing ones last; nil where one value is everywhere
-	columns  [][]uint32 // the same of the tree's documents, those of a leaf together
-	spare    [][]uint32 // a worker each
-	words    [][]uint64 // likewise
+	orders   [][]uint32 // all rows, by feature; nil if all values of the feature are equal
+	columns  [][]uint32 // rows of the tree's documents, by feature, with the rows of a leaf adjacent
+	spare    [][]uint32 // one for each worker
+	words    [][]uint64 // one for each worker
 }
 
 func newExactColumns(x []float32, features, workers int) *exactColumns {
@@ -32,8 +32,8 @@ func newExactColumns(x []float32, features, workers int) *exactColumns {
 
 func (h *exactColumns) at(row uint32, f int) float32 { return h.x[int(row)*h.features+f] }
 
-// order returns the rows by a feature's value, or nil if all values are equal. memory has words for two
-// columns.
+// order returns the rows in the order of a feature's values, or nil if all values are equal. memory has 2·h.rows
+// words.
 func (h *exactColumns) order(f int, memory []uint64) []uint32 {
 	words := memory[:h.rows]
 	for i := range words {
@@ -59,7 +59,7 @@ func differ(words []uint64) bool {
 // varies reports whether a feature has different values.
 func (h *exactColumns) varies(f int) bool { return h.orders[f] != nil }
 
-// begin puts all documents of a tree, or all in the bag, into one leaf.
+// begin puts all documents in the bag into one leaf. A nil bag contains all documents.
 func (h *exactColumns) begin(bag []bool, workers int) {
 	parallel.For(h.features, workers, func(_, f int) {
 		h.columns[f] = h.columns[f][:0]
@@ -71,7 +71,7 @@ func (h *exactColumns) begin(bag []bool, workers int) {
 	})
 }
 
-// load returns the words of a leaf.
+// load returns the words of the documents of a leaf.
 func (h *exactColumns) load(worker, f int, l *exactLeaf) []uint64 {
 	column := h.columns[f][l.from:l.to]
 	if cap(h.words[worker]) < len(column) {
@@ -84,14 +84,15 @@ func (h *exactColumns) load(worker, f int, l *exactLeaf) []uint64 {
 	return words
 }
 
-// divide moves the documents of a leaf that go left to its front, and keeps the order otherwise. It
-// returns the words of the leaf.
+// divide moves the rows of a leaf that go left before the rows that go right, without changing the order within each.
+// It returns the words of the leaf in the new order.
 func (h *exactColumns) divide(worker, f int, l *exactLeaf, goLeft []bool) []uint64 {
 	_, h.spare[worker] = partition(h.columns[f][l.from:l.to], goLeft, h.spare[worker])
 	return h.load(worker, f, l)
 }
 
-// outside returns the leaf, −1 − l for leaf l, of each document that is not in the bag.
+// outside returns a slice with an element per row. The element is −1 − l for a row that is in leaf l and not in the
+// bag, and 0 for a row in the bag.
 func (h *exactColumns) outside(t *Tree, bag []bool) []int32 {
 	leaves := make([]int32, h.rows)
 	for r, in := range bag {

@@ -2,7 +2,7 @@ package tree
 
 import "math"
 
-// exactSums are the sums over some documents, and their number.
+// exactSums has the sums of gradients and second derivatives over some documents, and the number of documents.
 type exactSums struct {
 	gradient, curvature float64
 	docs                int
@@ -20,23 +20,23 @@ func (s *exactSums) join(other exactSums) {
 	s.docs += other.docs
 }
 
-// exactScan considers the values of a feature in a leaf as thresholds.
+// exactScan searches for the best threshold of one feature in one leaf.
 type exactScan struct {
 	*Exact
 	leaf    *exactLeaf
 	feature int
-	column  []uint64   // words of the rows that have a value, by it
-	after   []exactSum // of the rows from each on
+	column  []uint64   // words of the leaf's rows with a value, in ascending order; see wordOf
+	after   []exactSum // after[i] has the sums over column[i:]
 	missing exactSums
-	only    *float32 // the one threshold to look at; nil for all
+	only    *float32 // the only threshold to consider; nil for all
 	best    valueSplit
 }
 
-// exactSum is exactSums of documents whose number is known.
+// exactSum has the sums of exactSums without the number of documents.
 type exactSum struct{ gradient, curvature float64 }
 
-// bestOf returns the best split of a leaf by a feature, given its words. Of equals it takes the lowest
-// threshold with missing values on the right.
+// bestOf returns the best split of the leaf l by feature f. column has the words of the leaf's rows in ascending order.
+// Among splits of equal gain, bestOf prefers missing values on the right, and then the lowest threshold.
 func (g *Exact) bestOf(l *exactLeaf, f int, column []uint64, worker int) valueSplit {
 	s := exactScan{Exact: g, leaf: l, feature: f}
 	present := len(column)
@@ -67,7 +67,8 @@ func (g *Exact) bestOf(l *exactLeaf, f int, column []uint64, worker int) valueSp
 	return s.best
 }
 
-// draw draws the threshold to consider if thresholds are random.
+// draw sets s.only to a random threshold between the smallest and the largest value, if the options ask for random
+// thresholds.
 func (s *exactScan) draw() {
 	low, high := valueOf(s.column[0]), valueOf(s.column[len(s.column)-1])
 	if !s.RandomThresholds || low == high {
@@ -81,13 +82,13 @@ func (s *exactScan) draw() {
 	s.only = &v
 }
 
-// from returns the sums of the rows from one on.
+// from returns the sums over column[i:].
 func (s *exactScan) from(i int) exactSums {
 	return exactSums{s.after[i].gradient, s.after[i].curvature, len(s.column) - i}
 }
 
-// scan considers all thresholds with missing values on one side. With missing values on the right, it also
-// considers to divide all present values from the missing ones.
+// scan considers all thresholds, with missing values on the side that missingLeft selects. With missing values on the
+// right, scan also considers the split with all present values on the left.
 func (s *exactScan) scan(missingLeft bool) {
 	var left exactSums
 	if missingLeft {
@@ -115,7 +116,7 @@ func (s *exactScan) scan(missingLeft bool) {
 	}
 }
 
-// midway returns the mean of two numbers, or the lower one if the mean is not below the upper.
+// midway returns the mean of two numbers, or low if rounding makes the mean equal to high.
 func midway(low, high float32) float32 {
 	if m := float32((float64(low) + float64(high)) / 2); m >= low && m < high {
 		return m
@@ -123,10 +124,11 @@ func midway(low, high float32) float32 {
 	return low
 }
 
-// exactNoise is the part of the strengths of both sides below which a gain is rounding.
+// exactNoise is the largest relative gain of a split that counts as a rounding error, relative to the total strength of
+// both sides.
 const exactNoise = 1e-12
 
-// consider takes a division if it is allowed and better than the best so far.
+// consider makes a split the best one if it is allowed and better than the best so far.
 func (s *exactScan) consider(left, right exactSums, threshold float32, missingLeft bool) {
 	if min(left.docs, right.docs) < max(1, s.LeafDocuments) || min(left.curvature, right.curvature) < s.LeafCurvature {
 		return

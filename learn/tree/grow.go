@@ -12,32 +12,32 @@ type Grower struct {
 	Options
 
 	unit    quanta
-	ceiling ceiling  // upper bound of gains
-	noise   float64  // of [noise]
-	index   []uint32 // rows of the tree's documents; those of a leaf are adjacent
-	packed  []sums   // gradient and second derivative of each row; outdated for rows not in index
-	spare   struct { // memory for dividing a leaf
+	ceiling ceiling  // arguments of the upper bound on gains
+	noise   float64  // result of [noise]
+	index   []uint32 // rows of the tree's documents; the rows of a leaf are adjacent
+	packed  []sums   // gradient and second derivative of each row; invalid for rows not in index
+	spare   struct { // memory for splitting a leaf
 		index  []uint32
 		codes  []uint8
 		counts []int
 		goes   [256]uint8
-		parent leaf // the leaf that was divided last
+		parent leaf // the leaf that was split last
 	}
 	leaves    []leaf
 	free      [][]histogram
 	gatherers []gatherer  // one for each worker
 	searchers [2]searcher // searchers of the current node and of its sibling
-	splits    []split     // best split of each slot for the current node
-	second    []split     // best split of each slot for its sibling
+	splits    []split     // best split, or open split, of each slot for the current node
+	second    []split     // the same for the sibling of the current node
 	tree      *Tree
-	bag       []bool // marks the rows in index; nil if all rows are
-	barred    []bool // marks the features that must not be split by; nil if there are none
+	bag       []bool // marks the rows in index; nil if index has all rows
+	barred    []bool // marks the features excluded from splits; nil if there are none
 	seed      uint64 // random seed of thresholds
 
 	bounded bool // some feature has a monotone constraint
 
-	failed      int  // number of best splits of this tree that left too few documents on a side
-	countAtOnce bool // documents are counted when a split is chosen, not when the leaf is divided
+	failed      int  // number of best splits of this tree with too few documents on a side
+	countAtOnce bool // count documents when a split is chosen instead of when the leaf is split
 }
 
 // leaf is a leaf of the growing tree.
@@ -50,12 +50,12 @@ type leaf struct {
 	key      uint64 // key of its random draws
 	bounds
 	interaction
-	sums    []histogram // one for each block; nil if the leaf cannot be divided
+	sums    []histogram // one for each block; nil if the leaf will not be split or [Grower.thin] released them
 	best    split
-	counted bool // best is known to leave enough documents on both sides
+	counted bool // chooseCounted has checked that best has enough documents on both sides
 }
 
-// NewGrower returns a grower of trees on a matrix, or an error for options out of range.
+// NewGrower returns a grower of trees on a matrix. It returns an error if an option is out of range.
 func NewGrower(m *Matrix, o Options) (*Grower, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -72,22 +72,23 @@ func NewGrower(m *Matrix, o Options) (*Grower, error) {
 	}, nil
 }
 
-// Bar excludes features from the splits of the next trees. features has an element for each feature, which
-// is true if the feature is excluded. nil excludes none.
+// Bar excludes features from the splits of the next trees. features has an element for each feature, which is true if
+// the feature is excluded. nil excludes none.
 func (g *Grower) Bar(features []bool) { g.barred = features }
 
-// Seed sets the random seed of thresholds for the next trees. The random threshold of a leaf depends only
-// on the seed, the path to the leaf and the feature.
+// Seed sets the random seed of thresholds for the next trees. The random threshold of a leaf depends only on the
+// seed, the path to the leaf and the feature.
 func (g *Grower) Seed(seed uint64) { g.seed = seed }
 
-// Grow returns a tree whose leaf values approximate λ/second. It is grown on the given rows, which must be
-// in increasing order, or on all rows if rows is nil. The gain of a split is its increase of
+// Grow returns a tree that divides the documents into leaves such that one value per leaf approximates λ/second.
+// [Grower.Values] returns these values. Grow uses the documents in rows, which must be in increasing order, or all
+// documents if rows is nil. The gain of a split is its increase of
 //
 //	Σ_leaves G²/(H + L2),   G = Σλ and H = Σsecond over the documents of a leaf.
 //
-// This sum is twice the approximate reduction of the objective by a Newton step (Chen and Guestrin, XGBoost,
-// KDD 2016, eq. 7, here without L1). Each split has the largest gain that the options allow. lambda and
-// second have an element for each row of the matrix. All must be finite, and second must not be negative.
+// This sum is twice the approximate reduction of the objective by a Newton step (Chen and Guestrin, XGBoost, KDD
+// 2016, eq. 7, here without L1). Each split has the largest gain that the options allow. lambda and second have an
+// element for each row of the matrix. All must be finite, and second must not be negative.
 func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 	g.begin(lambda, second, rows)
 	if g.Growth == Symmetric {
@@ -115,7 +116,7 @@ func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 	return g.tree
 }
 
-// next returns the index of the leaf to divide next, or −1 if there is none.
+// next returns the index of the leaf to split next, or −1 if there is none.
 func (g *Grower) next() int {
 	at := -1
 	for i := range g.leaves {
@@ -126,7 +127,7 @@ func (g *Grower) next() int {
 	return at
 }
 
-// before reports whether the leaf l is divided before other, which precedes it in g.leaves.
+// before reports whether the leaf l is split before the leaf other, which has a lower index in g.leaves.
 func (g *Grower) before(l, other *leaf) bool {
 	if g.Growth == DepthWise && l.depth != other.depth {
 		return l.depth < other.depth
@@ -136,7 +137,7 @@ func (g *Grower) before(l, other *leaf) bool {
 
 // begin starts a tree with the root as its only leaf.
 func (g *Grower) begin(lambda, second []float64, rows []uint32) {
-	g.countAtOnce = g.RandomThresholds || 4*g.failed >= len(g.leaves) // true for the first tree, where both are 0
+	g.countAtOnce = g.RandomThresholds || 4*g.failed >= len(g.leaves) // also true for the first tree, where failed and leaves are 0
 	g.tree, g.failed = &Tree{Leaves: 1}, 0
 	g.index, g.bag = g.index[:0], nil
 	if rows == nil {
@@ -174,9 +175,9 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	}
 }
 
-// divide divides a leaf by its best split. codes are the codes of its documents, from read. The left part
-// replaces the leaf in g.leaves, and the right part is appended. divide returns a copy of the leaf as it
-// was, which is valid until the next call, and both parts, which have no histograms yet.
+// divide splits a leaf by its best split. codes are the codes of the leaf's documents, which [Grower.read] returns. The
+// left part replaces the leaf in g.leaves, and the right part is appended. divide returns a copy of the old leaf, which
+// is valid until the next call, and both parts. The parts have no histograms yet.
 func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	l := &g.spare.parent
 	*l = g.leaves[at]
@@ -212,8 +213,8 @@ func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	return l, smaller, larger
 }
 
-// searchBoth finds the best splits of two siblings. The larger sibling reuses the memory of the parent's
-// histograms.
+// searchBoth computes the histograms and the best splits of two siblings. The larger sibling reuses the memory of the
+// parent's histograms.
 func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 	if len(g.leaves) == g.Leaves || g.Depth > 0 && smaller.depth >= g.Depth {
 		g.release(parent)
@@ -237,8 +238,9 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 	g.choose(larger, g.second)
 }
 
-// searchLarger finds the best split of the larger sibling if the smaller one will not be divided. The smaller
-// one then needs no histograms: its documents are subtracted from those of the parent one by one.
+// searchLarger finds the best split of the larger sibling if the smaller sibling will not be split. The smaller sibling
+// then needs no histograms. searchLarger subtracts its documents one by one from the parent's histograms, which become
+// the histograms of the larger sibling.
 func (g *Grower) searchLarger(smaller, larger *leaf) {
 	g.searchers[1] = g.searcher(larger)
 	g.add(larger.sums, smaller, true, func(from, to int) {
@@ -247,7 +249,7 @@ func (g *Grower) searchLarger(smaller, larger *leaf) {
 	g.choose(larger, g.second)
 }
 
-// divisible reports whether a leaf has enough documents and curvature for two leaves.
+// divisible reports whether a leaf has enough documents and curvature for a split.
 func (g *Grower) divisible(l *leaf) bool {
 	curvature := float64(float64(l.total.curvature()) * g.unit.curvature)
 	return l.to-l.from >= 2*g.LeafDocuments && curvature*(1+1e-9) >= 2*g.LeafCurvature
@@ -264,8 +266,9 @@ func (g *Grower) searcher(l *leaf) searcher {
 	return s
 }
 
-// search computes an upper bound of the gain for each feature of the blocks from ≤ b < to. For categorical
-// features it finds the best split.
+// search sets found for the slots of the blocks from ≤ b < to. For a numeric feature, found gets an open split: an
+// upper bound on the gain, see [searcher.open]. For a categorical feature, found gets the best split. sums has the
+// histograms of the node.
 func (g *Grower) search(s *searcher, from, to int, sums []histogram, found []split) {
 	for slot := from * blockFeatures; slot < min(len(g.matrix.slots), to*blockFeatures); slot++ {
 		f := g.matrix.slots[slot]
@@ -274,7 +277,7 @@ func (g *Grower) search(s *searcher, from, to int, sums []histogram, found []spl
 			continue
 		}
 		of := &sums[slot/blockFeatures][slot%blockFeatures]
-		if g.matrix.bins.categories[f] != nil { // there is no bound for divisions into sets
+		if g.matrix.bins.categories[f] != nil { // sets of categories have no bound
 			found[slot] = g.find(s, slot, of)
 			continue
 		}
@@ -282,7 +285,8 @@ func (g *Grower) search(s *searcher, from, to int, sums []histogram, found []spl
 	}
 }
 
-// find returns the best split of a slot. of has the sums of each code.
+// find returns the best split of the leaf s.leaf by the feature of a slot. of has the sums of the leaf's documents with
+// each code.
 func (g *Grower) find(s *searcher, slot int, of *[256]sums) split {
 	f := g.matrix.slots[slot]
 	if g.special(f) {

@@ -7,10 +7,11 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// histogram has the sums of each code for the eight features of a block.
+// histogram has, for each of the eight features of a block, the sums over the documents with each code.
 type histogram [blockFeatures][256]sums
 
-// add adds documents to the histogram. words has their codes in the block, and packed their sums.
+// add adds documents to the histogram. words has the codes of each document in the block, and packed has the gradient
+// and second derivative of each document.
 func (h *histogram) add(words []uint64, packed []sums) {
 	packed = packed[:len(words)]
 	for i, w := range words {
@@ -26,8 +27,8 @@ func (h *histogram) add(words []uint64, packed []sums) {
 	}
 }
 
-// addCommon does the same as add for a block with a common word. The documents with this word are first
-// added up, and then added to the histogram at once. addCommon overwrites words and kept.
+// addCommon does what add does, for a block in which many documents have the same word, c.word. It first sums the
+// documents with this word and adds their total to the histogram once. It overwrites words and kept.
 func (h *histogram) addCommon(words []uint64, kept, packed []sums, c common) {
 	kept = kept[:len(words)]
 	n, dropped := kernel.Without(words, uint64s(kept), uint64s(packed), c.word)
@@ -37,7 +38,7 @@ func (h *histogram) addCommon(words []uint64, kept, packed []sums, c common) {
 	h.add(words[:n], kept)
 }
 
-// plus adds other.
+// plus adds other to h.
 func (h *histogram) plus(other *histogram) {
 	for k := range h {
 		for code, v := range &other[k] {
@@ -46,8 +47,8 @@ func (h *histogram) plus(other *histogram) {
 	}
 }
 
-// less subtracts other, the histogram of a child, from that of its parent. The result is the histogram of
-// the other child.
+// less subtracts the histogram of a child, other, from the histogram of its parent, h. h becomes the histogram of the
+// second child.
 func (h *histogram) less(other *histogram) {
 	for k := range h {
 		kernel.Subtract(uint64s(h[k][:]), uint64s(other[k][:]))
@@ -57,9 +58,9 @@ func (h *histogram) less(other *histogram) {
 // uint64s returns the memory of s as a slice of uint64.
 func uint64s(s []sums) []uint64 { return unsafe.Slice((*uint64)(unsafe.SliceData(s)), len(s)) }
 
-// part is the number of documents whose words are gathered at a time. With this number, the words and the
-// histogram of a block fit in the cache. padding words separate the words of adjacent blocks, so that they
-// do not map to the same cache lines.
+// part is the number of documents whose words are gathered at a time. The words of so many documents and the histogram
+// of a block fit in the cache. padding is the number of unused words between the words of two blocks, so that the
+// blocks do not compete for the same sets of the cache.
 const (
 	part    = 1024
 	padding = 8
@@ -73,8 +74,8 @@ type gatherer struct {
 	kept   [part]sums
 }
 
-// add adds documents to the histograms of the blocks from ≤ b < to, or subtracts them if minus. rows are
-// the rows of the documents. packed has the sums of all rows of the matrix.
+// add adds the documents in rows to the histograms of the blocks from ≤ b < to. If minus is set, it subtracts the
+// documents. packed has the gradient and second derivative of each row of the matrix.
 func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums, minus bool) {
 	if need := (to - from) * (part + padding); len(w.words) < need {
 		w.words = make([]uint64, need)
@@ -101,9 +102,9 @@ func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, pa
 	}
 }
 
-// collect sets w.rows and w.values to the rows whose sums are not 0, and returns their number. The others,
-// such as the documents of queries without a relevant one, change no histogram. It writes every row and
-// overwrites it if it is not kept, so that there is no branch to predict.
+// collect sets w.rows to the rows whose element of packed is not 0, sets w.values to these elements, and returns their
+// number. The omitted rows, such as the documents of a query without relevant documents, do not change histograms. To
+// avoid a branch, collect writes every row, and the next row overwrites a row to omit.
 func (w *gatherer) collect(rows []uint32, packed []sums) int {
 	n := 0
 	for _, r := range rows {
@@ -116,9 +117,9 @@ func (w *gatherer) collect(rows []uint32, packed []sums) int {
 	return n
 }
 
-// part computes the histograms of two siblings. It fills those of the smaller one and subtracts them from
-// larger.sums, which has the histograms of the parent. It calls then for each range of blocks that is
-// complete.
+// part computes the histograms of two siblings. On entry, larger.sums has the histograms of the parent. part computes
+// the histograms of the smaller sibling from its documents and subtracts them from larger.sums. It calls the function
+// then for each range of blocks whose histograms are complete.
 func (g *Grower) part(smaller, larger *leaf, then func(from, to int)) {
 	smaller.sums = g.take()
 	g.fill(smaller, func(from, to int) {
@@ -129,14 +130,15 @@ func (g *Grower) part(smaller, larger *leaf, then func(from, to int)) {
 	})
 }
 
-// fill computes the histograms of a leaf from its documents, and calls then for each range of blocks.
+// fill computes the histograms of a leaf from its documents. It calls the function then for each range of blocks whose
+// histograms are complete.
 func (g *Grower) fill(l *leaf, then func(from, to int)) {
 	clear(l.sums)
 	g.add(l.sums, l, false, then)
 }
 
-// add adds the documents of a leaf to histograms, or subtracts them if minus. It calls then for each range
-// of blocks.
+// add adds the documents of a leaf to the histograms h, or subtracts them if minus is set. It calls the function then
+// for each range of blocks whose histograms are complete.
 func (g *Grower) add(h []histogram, of *leaf, minus bool, then func(from, to int)) {
 	rows := g.index[of.from:of.to]
 	if workers := parallel.Workers(g.Workers, chunks(len(rows))); workers > 1 && chunks(len(rows)) >= fewChunks*workers {
@@ -149,16 +151,16 @@ func (g *Grower) add(h []histogram, of *leaf, minus bool, then func(from, to int
 	})
 }
 
-// Workers share the rows of a leaf, not its blocks, if each gets at least fewChunks chunks of rows. Rows can
-// be shared more evenly than blocks, and each row is read by one worker. blocksAtOnce is the number of blocks
-// whose histograms fit in a core's cache.
+// The rows of a leaf, instead of its blocks, are divided among workers if each worker gets at least fewChunks chunks of
+// rows. Rows can be divided more evenly than blocks, and only one worker reads each row. blocksAtOnce is the number of
+// blocks whose histograms fit in a core's cache.
 const (
 	fewChunks    = 4
 	blocksAtOnce = 16
 )
 
-// addByRows is add for many rows. Every worker but one fills histograms of its own, and their sums are
-// integers, so that their order does not matter.
+// addByRows does what add does, for many rows. The first worker adds to h. Every other worker fills histograms of its
+// own, which addByRows then adds to h. The order of additions does not matter, because sums are integers.
 func (g *Grower) addByRows(workers int, h []histogram, rows []uint32, minus bool, then func(from, to int)) {
 	g.gatherersFor(workers)
 	of := make([][]histogram, workers)
@@ -183,8 +185,7 @@ func (g *Grower) addByRows(workers int, h []histogram, rows []uint32, minus bool
 	g.free = append(g.free, of[1:]...)
 }
 
-// blocks calls do for ranges of blocks that together cover all of them. Calls are concurrent if there is
-// enough work.
+// blocks calls do for ranges of blocks that together cover all blocks, concurrently if there is enough work.
 func (g *Grower) blocks(docs int, do func(w *gatherer, from, to int)) {
 	all, parts := g.matrix.blocks, 1
 	if docs*all >= 1<<14 {
@@ -200,7 +201,7 @@ func (g *Grower) gatherersFor(workers int) {
 	}
 }
 
-// take returns memory for one histogram for each block. Their content is not cleared.
+// take returns memory for the histograms of all blocks. The memory is not cleared.
 func (g *Grower) take() []histogram {
 	if n := len(g.free); n > 0 {
 		h := g.free[n-1]
@@ -210,9 +211,9 @@ func (g *Grower) take() []histogram {
 	return make([]histogram, g.matrix.blocks)
 }
 
-// thin releases histograms to save memory. If n more leaves can be divided, only the n leaves that are next
-// keep theirs. Another leaf is divided only if the best split of one of these leaves too few documents on a
-// side; restore then fills its histograms again.
+// thin releases histograms to save memory. If the tree can have n more splits, only the n leaves with the largest gains
+// keep their histograms. A leaf without histograms is split only if the best split of one of these n leaves has too few
+// documents on a side. Then restore computes the histograms of the leaf again.
 func (g *Grower) thin() {
 	if g.Growth != LeafWise {
 		return
@@ -233,7 +234,7 @@ func (g *Grower) thin() {
 	}
 }
 
-// restore fills the histograms of a leaf again if thin has released them.
+// restore computes the histograms of a leaf again if thin has released them.
 func (g *Grower) restore(l *leaf) {
 	if l.sums != nil {
 		return

@@ -16,7 +16,7 @@ func (g *Grower) read(l *leaf, slot int) []uint8 {
 	return codes
 }
 
-// goesLeft returns, for each code, 1 if the split sends it left, else 0.
+// goesLeft returns, for each code, 1 if the split sends it left, and otherwise 0.
 func goesLeft(by *split) (goes [256]uint8) {
 	for code := range goes {
 		if by.left(uint8(code)) {
@@ -26,9 +26,9 @@ func goesLeft(by *split) (goes [256]uint8) {
 	return goes
 }
 
-// partition reorders the documents of a leaf in g.index: those that the split sends left come first. Both
-// groups keep their order. codes are the codes of the documents, from read. partition returns the number of
-// documents on the left.
+// partition reorders the documents of a leaf in g.index, so that documents that the split sends left come first. The
+// order within the left and within the right documents does not change. codes are the codes of the documents, which
+// read returned. partition returns the number of documents on the left.
 func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	index := g.index[l.from:l.to]
 	if cap(g.spare.index) < len(index) {
@@ -40,15 +40,15 @@ func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	}
 	counts, goes := g.spare.counts[:n+1], &g.spare.goes
 	*goes = goesLeft(by)
-	// Each chunk writes its left documents to the front of its spare memory and the others to the back. They
-	// are then copied to their final places. Each document is written to both ends, and the wrong copy is
-	// overwritten later. This avoids a branch, which the processor would often mispredict.
+	// Each chunk writes its left documents to the front of its spare memory, and its right documents to the back. Then
+	// both are copied to their final places. The loop writes each document to both ends and overwrites the wrong copy
+	// later. This avoids a branch, which the processor would often mispredict.
 	parallel.For(n, g.Workers, func(_, c int) {
 		rows, of, to := chunkOf(index, c), chunkOf(codes, c), chunkOf(spare, c)
 		of = of[:len(rows)]
 		left, right := 0, len(rows)-1
 		for i, row := range rows {
-			to[left], to[right] = row, row // right documents are in reverse order
+			to[left], to[right] = row, row // right documents end up in reverse order
 			step := int(goes[of[i]])
 			left += step
 			right += step - 1
@@ -79,11 +79,11 @@ func chunkOf[T any](of []T, c int) []T { return of[c*chunk : min(len(of), (c+1)*
 
 // Values returns the Newton step of each leaf of the last tree,
 //
-//	v = soft(Σλ, L1)/(Σsecond + L2)
+//	v = soft(Σλ, L1)/(Σsecond + L2),
 //
-// over the documents of the leaf on which the tree was grown. Sums are in floating point, not in the
-// integers of the histograms. soft is soft thresholding by L1. The step is limited to the bounds of
-// monotone constraints. Without such bounds, it is 0 if the denominator is 0.
+// where the sums are over those documents of the leaf on which the tree was grown. soft is soft thresholding by L1. v
+// is 0 if the denominator is 0. Values sums the floating-point arguments, not the rounded integers of the histograms. v
+// is clamped to the bounds of monotone constraints.
 func (g *Grower) Values(lambda, second []float64) []float64 {
 	values := make([]float64, len(g.leaves))
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) {
@@ -93,7 +93,9 @@ func (g *Grower) Values(lambda, second []float64) []float64 {
 	return values
 }
 
-// Step returns the Newton step of a leaf: gradient is its Σλ, and curvature its sum of second derivatives.
+// Step returns the Newton step of a leaf, soft(gradient, L1)/(curvature + L2), where soft is soft thresholding.
+// gradient is the leaf's Σλ, and curvature is its sum of second derivatives. Step returns 0 if the denominator is not
+// positive.
 func (o *Options) Step(gradient, curvature float64) float64 {
 	if h := curvature + o.L2; h > 0 {
 		return o.soft(gradient) / h
@@ -101,7 +103,7 @@ func (o *Options) Step(gradient, curvature float64) float64 {
 	return 0
 }
 
-// newton returns the Newton step of a leaf with the documents rows.
+// newton returns the Newton step of a leaf with the given rows.
 func (o *Options) newton(lambda, second []float64, rows []uint32) float64 {
 	var gradient, curvature float64
 	for _, r := range rows {
@@ -111,12 +113,13 @@ func (o *Options) newton(lambda, second []float64, rows []uint32) float64 {
 	return o.Step(gradient, curvature)
 }
 
-// Rows returns the rows of a leaf of the last tree, among those on which the tree was grown. The slice is
-// valid until the next tree.
+// Rows returns those rows in a leaf of the last tree on which the tree was grown. The slice is valid until the next
+// tree.
 func (g *Grower) Rows(leaf int) []uint32 { return g.index[g.leaves[leaf].from:g.leaves[leaf].to] }
 
-// Visit calls visit with every leaf of the last tree and the rows of the matrix that fall into it. These
-// include rows on which the tree was not grown. Calls are concurrent, and there may be several for a leaf.
+// Visit calls visit such that every row of the matrix is in one call, together with the row's leaf in the last tree.
+// This includes rows on which the tree was not grown. Calls are concurrent, and there may be several calls with the
+// same leaf.
 func (g *Grower) Visit(visit func(leaf int, rows []uint32)) {
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) { visit(i, g.Rows(i)) })
 	if g.bag == nil {
@@ -133,8 +136,8 @@ func (g *Grower) Visit(visit func(leaf int, rows []uint32)) {
 	})
 }
 
-// Add adds the last tree to the scores: to each score the value of the row's leaf. scores has an element for
-// each row of the matrix, and values for each leaf.
+// Add adds the value of a leaf of the last tree to the scores of all rows in the leaf. scores has an element for each
+// row of the matrix, and values has an element for each leaf.
 func (g *Grower) Add(scores, values []float64) { g.Visit(adder(scores, values)) }
 
 // adder returns a function that adds the value of a leaf to the scores of the leaf's rows.

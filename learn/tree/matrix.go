@@ -6,30 +6,30 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// blockFeatures is the number of features of a block: the bytes of a word.
+// blockFeatures is the number of features of a block. It is the number of bytes of a word.
 const blockFeatures = 8
 
-// Matrix holds the codes of a data set, one byte a cell, row by row. A document has a word for each block
-// of eight features. Features of one bin are left out. A Matrix is immutable.
+// Matrix stores the codes of a data set, one byte for each value, row by row. A row has one word of 64 bits for each
+// block of eight features. Features with a single bin are omitted. A Matrix is immutable.
 type Matrix struct {
 	bins   *Bins
 	rows   int
-	slots  []int  // features of more than one bin, in order; the k-th is byte k%8 of block k/8
-	has    []bool // missing values, by slot
+	slots  []int  // features with more than one bin, in ascending order; slot k is byte k%8 of block k/8
+	has    []bool // whether a slot has missing values
 	blocks int
-	words  []uint64 // of a row together
-	common []common // by block
+	words  []uint64 // row by row
+	common []common // one for each block
 
-	// columns has the codes again, slot by slot, or is nil. Dividing a leaf reads a single code of each
-	// document, and a row would bring a cache line for each.
+	// columns contains the codes a second time, slot by slot, or is nil. Splitting a leaf reads one code of each
+	// document. Reading the code from the field words would load a cache line per document.
 	columns []uint8
 }
 
-// chunk is the number of rows that a worker codes or scores at a time.
+// chunk is the number of rows that a worker processes at a time.
 const chunk = 4096
 
-// NewMatrix codes the row-major matrix x, which has the features of the bins. The result does not depend
-// on the number of workers. It takes two bytes a cell.
+// NewMatrix returns the codes of the row-major matrix x, which must have the same features as bins. The result does not
+// depend on the number of workers. It takes two bytes for each value: one in the field words, and one in columns.
 func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	features := bins.Features()
 	rows := len(x) / features
@@ -42,8 +42,8 @@ func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	return c.Matrix()
 }
 
-// code sets the codes of the rows x, which are those from row on, and marks the slots that have missing
-// values. It gathers and codes a part of a column at a time.
+// code computes and stores the codes of the rows x, which are the rows of the matrix from row on. It sets missing[slot]
+// if the slot has a missing value in x.
 func (m *Matrix) code(row int, x []float32, missing []bool) {
 	const part = 256
 	var values [part]float32
@@ -71,7 +71,8 @@ func (m *Matrix) code(row int, x []float32, missing []bool) {
 	}
 }
 
-// codes sets dst to the codes of a feature's values, and reports whether some value is missing.
+// codes sets dst[i] to the code of x[i], a value of the given feature. missing reports whether some code is
+// missingCode.
 func (b *Bins) codes(dst []uint8, x []float32, feature int) (missing bool) {
 	kernel.Codes(dst, x, b.cuts[feature])
 	of := b.categories[feature]
@@ -86,8 +87,8 @@ func (b *Bins) codes(dst []uint8, x []float32, feature int) (missing bool) {
 // Rows returns the number of documents.
 func (m *Matrix) Rows() int { return m.rows }
 
-// read sets dst to the codes of rows in a slot. Its loops are simple, so that the processor overlaps the
-// memory accesses.
+// read sets dst[i] to the code of rows[i] in a slot. Its loops are simple, so that the processor overlaps the memory
+// accesses.
 func (m *Matrix) read(dst []uint8, slot int, rows []uint32) {
 	dst = dst[:len(rows)]
 	if m.columns != nil {
@@ -108,14 +109,14 @@ func (m *Matrix) codeAt(slot int, row uint32) uint8 {
 	return uint8(m.words[int(row)*m.blocks+slot/blockFeatures] >> (8 * (slot % blockFeatures)))
 }
 
-// Coder makes a Matrix from rows that come in parts, in any order.
+// Coder makes a Matrix from rows that arrive in parts, in any order.
 type Coder struct {
 	matrix  *Matrix
-	missing [][]bool // by worker and slot: some value is missing
+	missing [][]bool // for each worker, marks the slots with missing values
 }
 
-// NewCoder returns a coder of the given number of rows. Rows have the features of the bins. The matrix takes
-// one byte a cell.
+// NewCoder returns a coder for the given number of rows. The rows must have the same features as bins. The matrix takes
+// one byte for each value. workers is the number of workers that may call Code concurrently.
 func NewCoder(bins *Bins, rows, workers int) *Coder {
 	m := &Matrix{bins: bins, rows: rows}
 	for f, cuts := range bins.cuts {
@@ -132,13 +133,13 @@ func NewCoder(bins *Bins, rows, workers int) *Coder {
 	return c
 }
 
-// Code codes x, row-major, as the rows from row on. Workers, numbered from 0, may code different rows at
-// the same time.
+// Code computes the codes of the row-major matrix x and stores them in the rows of the matrix from row on. Workers,
+// numbered from 0, may call Code for different rows concurrently.
 func (c *Coder) Code(worker, row int, x []float32) {
 	c.matrix.code(row, x, c.missing[worker])
 }
 
-// Matrix returns the matrix after all rows are coded. The coder must not be used afterwards.
+// Matrix returns the matrix after all rows were coded. The coder must not be used afterwards.
 func (c *Coder) Matrix() *Matrix {
 	m := c.matrix
 	m.has = make([]bool, len(m.slots))
@@ -151,21 +152,21 @@ func (c *Coder) Matrix() *Matrix {
 	return m
 }
 
-// common is the most frequent word of a block, if it is worth leaving out.
+// common is a frequent word of a block. use reports whether it is frequent enough that addCommon is faster than add.
 type common struct {
 	word uint64
 	use  bool
 }
 
-// A block's most frequent word is left out of sums if at least a part leastCommon of commonRows rows have
-// it. Many features are 0 together, such as the features of an empty text field. The word's sums then take
-// one addition for each feature.
+// Many features are often 0 together, such as the features of an empty text field. The documents then have the same
+// word in a block, and addCommon adds the total of these documents to each feature's histogram at once. It is used for
+// a block if at least the fraction leastCommon of about commonRows sampled rows have the block's common word.
 const (
 	leastCommon = 0.15
 	commonRows  = 4096
 )
 
-// findCommon finds the common words.
+// findCommon sets the common word of each block, whose bytes are the most frequent code of each slot.
 func (m *Matrix) findCommon() {
 	m.common = make([]common, m.blocks)
 	step := max(1, m.rows/commonRows)

@@ -2,24 +2,25 @@ package tree
 
 import "math"
 
-// sums has two sums over documents in one word: the upper 32 bits are the sum of the gradients, signed, and
-// the lower 32 bits that of the second derivatives, unsigned. One addition of words adds both. The units of
-// the integers are chosen so that the sums over all documents do not overflow.
+// sums has two sums over documents in one word. The upper 32 bits are the sum of the gradients, signed. The lower 32
+// bits are the sum of the second derivatives, unsigned. One addition of words adds both. The units of the integers
+// are chosen so that the sums over all documents do not overflow.
 type sums uint64
 
 func (s sums) gradient() int32   { return int32(s >> 32) }
 func (s sums) curvature() uint32 { return uint32(s) }
 
-// quanta has the values of one unit of the integers, and the largest second derivative in units.
+// quanta has the units of the integer gradients and second derivatives. most is the largest second derivative of a
+// document, as an integer.
 type quanta struct {
 	gradient, curvature float64
 	most                uint32
 }
 
-// quantise sets packed[r] to the gradient lambda[r] and the second derivative second[r], rounded to
-// integers, for each r in rows. It returns the units. The unit of gradients is Σ|λ|/(2³¹ − 1 − n) for n
-// documents. The n allows for rounding, which is at most half a unit for each document. With a million
-// documents, the mean absolute gradient is 2,147 units.
+// quantise sets packed[r] to the gradient lambda[r] and the second derivative second[r], rounded to integers, for each
+// r in rows. It returns the units. The unit of gradients is Σ|λ|/(2³¹ − 1 − n) for n documents. The term n leaves space
+// for rounding errors, which are at most half a unit for each document. With a million documents, the mean absolute
+// gradient is 2,147 units.
 func quantise(packed []sums, rows []uint32, lambda, second []float64) quanta {
 	var g, h float64
 	for _, r := range rows {
@@ -36,7 +37,7 @@ func quantise(packed []sums, rows []uint32, lambda, second []float64) quanta {
 	return q
 }
 
-// unit returns sum/available, or 1 if that is so small that its inverse could overflow.
+// unit returns sum/available, or 1 if the quotient is so small that its inverse could overflow.
 func unit(sum, available float64) float64 {
 	if u := sum / available; u > 1e-300 {
 		return u

@@ -1,14 +1,14 @@
 package tree
 
-// candidates are the divisions of a slot that a search considers: division k for from ≤ k < to. It sends the
-// first k+1 codes of the order left and the others right.
+// candidates are the splits of a slot that a search considers. Candidate k, for from ≤ k < to, sends the first k+1
+// codes of order left and the remaining codes right.
 type candidates struct {
 	order       []uint8
 	from, to    int
 	categorical bool
 }
 
-// identity is the order of codes for numeric features: ascending.
+// identity is the order of codes of numeric features, which is ascending.
 var identity = func() (order [256]uint8) {
 	for c := range order {
 		order[c] = uint8(c)
@@ -16,8 +16,9 @@ var identity = func() (order [256]uint8) {
 	return order
 }()
 
-// candidates returns the candidates of a slot. of has the sums of each code. key determines the random draws
-// for the node or level. memory is used for the order of categories.
+// candidates returns the candidates of a slot in a node or level. of has the sums over the documents with each code,
+// and missing reports whether values are missing. key is the random seed of the node or level. The result may use
+// memory.
 func (g *Grower) candidates(slot int, of *[256]sums, missing bool, key uint64, memory *[256]uint8) candidates {
 	f := g.matrix.slots[slot]
 	c := candidates{order: identity[:len(g.matrix.bins.cuts[f])+1], categorical: g.matrix.bins.categories[f] != nil}
@@ -31,9 +32,9 @@ func (g *Grower) candidates(slot int, of *[256]sums, missing bool, key uint64, m
 	return c
 }
 
-// draw reduces the candidates to a single one, drawn uniformly. It is drawn among those that have codes on
-// both sides. If there are missing values, the division of missing from present values is also among them.
-// If no candidate has codes on both sides, none is left.
+// draw reduces the candidates to a single one, drawn uniformly among the splits with codes of nonzero sums on both
+// sides. If there are missing values, these splits include the one of missing from present values. If there is no such
+// split, no candidate remains.
 func (c *candidates) draw(key uint64, of *[256]sums, missing bool) {
 	lowest, highest := -1, 0
 	for k, code := range c.order {
@@ -56,7 +57,8 @@ func (c *candidates) draw(key uint64, of *[256]sums, missing bool) {
 	c.to = c.from + 1
 }
 
-// mix is the finaliser of SplitMix64, a hash function: it maps adjacent numbers to seemingly random ones.
+// mix is a hash function, the finaliser of the random number generator SplitMix64. It maps adjacent numbers to
+// seemingly random numbers.
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -64,14 +66,13 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// special reports whether the plain search of a feature, [searcher.best], is not enough.
+// special reports whether a feature needs bestAmong instead of the faster [searcher.best].
 func (g *Grower) special(feature int) bool {
 	return g.RandomThresholds || g.bounded || g.matrix.bins.categories[feature] != nil
 }
 
-// bestAmong returns the best split of a slot among the candidates. sign is the feature's monotone
-// constraint. For numeric features, all candidates and no constraint, the result is that of
-// [searcher.best].
+// bestAmong returns the best split of a slot among the candidates. sign is the feature's monotone constraint. For a
+// numeric feature with all candidates and no constraint, bestAmong and [searcher.best] return the same split.
 func (s *searcher) bestAmong(slot int, of *[256]sums, c *candidates, sign int8) split {
 	chance := c.chance(s.noise)
 	found := split{slot: slot, gain: s.least + chance}
@@ -115,8 +116,8 @@ func (s *searcher) scanAmong(found *split, of *[256]sums, c *candidates, sign in
 	}
 }
 
-// withMissing returns the sums and the number of documents that are on the left before the first code of
-// the order: those with missing values if missingLeft, else 0.
+// withMissing returns the sums over the documents that all candidates send left, and the number of these documents.
+// They are the documents with missing values if missingLeft is set, and otherwise none.
 func (s *searcher) withMissing(of *[256]sums, c *candidates, missingLeft bool) (left sums, docs uint32) {
 	if !missingLeft {
 		return 0, 0
@@ -124,8 +125,8 @@ func (s *searcher) withMissing(of *[256]sums, c *candidates, missingLeft bool) (
 	return of[missingCode], s.count(missingCode) + s.others(c)
 }
 
-// others returns the number of documents of categories that are not in the order because their sums are 0.
-// They go to the side of missing values.
+// others returns the number of documents whose category is not in the order because the category's sums are 0. These
+// documents go to the side of missing values.
 func (s *searcher) others(c *candidates) uint32 {
 	if !c.categorical || s.counts == nil {
 		return 0
@@ -137,8 +138,9 @@ func (s *searcher) others(c *candidates) uint32 {
 	return others
 }
 
-// weigh returns the gain of a division and whether it is allowed. Both sides need enough documents and
-// curvature. The values of the sides must also be in the order of the monotone constraint sign.
+// weigh returns the gain of a split. left has the sums over the documents on the left side, and docs is their number.
+// ok is false if a side has too few documents or too little curvature, or if the values of the sides violate the
+// monotone constraint sign.
 func (s *searcher) weigh(left sums, docs uint32, sign int8) (gain float64, ok bool) {
 	right := s.total - left
 	if left == 0 || right == 0 || s.counts != nil && (docs < s.leastDoc || s.all-docs < s.leastDoc) {

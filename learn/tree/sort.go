@@ -2,8 +2,8 @@ package tree
 
 import "slices"
 
-// sortKeys sorts keys, by radix if there are many. It returns the keys and spare memory, which may have
-// changed places.
+// sortKeys sorts keys, by radix sort if there are many. It returns the sorted keys and the spare memory, which may
+// have changed places.
 func sortKeys(keys, spare []uint32) (sorted, other []uint32) {
 	const few = 4096
 	if len(keys) < few {
@@ -13,8 +13,8 @@ func sortKeys(keys, spare []uint32) (sorted, other []uint32) {
 	return sortByKey(keys, slices.Grow(spare[:0], len(keys))[:len(keys)], 0)
 }
 
-// sortByKey sorts by 32 bits from shift on, in three passes over eleven bits. Equal keys keep their order.
-// The results are the sorted values and the spare memory, which have changed places.
+// sortByKey sorts by the 32 bits of the keys from bit shift on, by radix sort in three passes of eleven bits. Keys that
+// agree in these bits keep their order. It returns the sorted keys and the spare memory, which have changed places.
 func sortByKey[K uint32 | uint64](keys, spare []K, shift int) (sorted, other []K) {
 	const bits, digits = 11, 1 << 11
 	for end := shift + 32; shift < end; shift += bits {

@@ -2,10 +2,10 @@ package tree
 
 import "math/bits"
 
-// levels grows a symmetric tree. Each level divides all leaves by one split, the one with the largest sum
-// of gains. A leaf stays whole if the split would leave a side without documents, or with too few or too
-// little curvature. It takes part in the next level again. There are as many levels as Leaves allows if no
-// leaf stays whole.
+// levels grows a symmetric tree. Each level applies the same split to all leaves: the split with the largest sum of
+// gains. A leaf is not split if a side would have no documents, too few documents or too little curvature. The next
+// level considers this leaf again. The number of levels is the largest for which a complete tree has at most Leaves
+// leaves.
 func (g *Grower) levels() {
 	most := bits.Len(uint(g.Leaves)) - 1
 	if g.Depth > 0 {
@@ -23,8 +23,9 @@ func (g *Grower) levels() {
 	}
 }
 
-// levelSplit returns the best split of all leaves. If leaves must have a least number of documents, it
-// also returns each leaf's documents by code. Documents are counted only for slots that would be chosen.
+// levelSplit returns the split of all leaves with the largest sum of gains. If leaves need a minimum number of
+// documents, it also returns each leaf's number of documents by code in the split's slot. It counts documents only for
+// a split that is the best one before counting.
 func (g *Grower) levelSplit() (split, [][256]uint32) {
 	g.blocks(len(g.index), func(_ *gatherer, from, to int) {
 		for slot := from * blockFeatures; slot < min(len(g.matrix.slots), to*blockFeatures); slot++ {
@@ -53,7 +54,7 @@ func (g *Grower) levelSplit() (split, [][256]uint32) {
 	}
 }
 
-// levelBars reports whether a feature must not divide some leaf.
+// levelBars reports whether some leaf must not be split by a feature, so that the level must not use the feature.
 func (g *Grower) levelBars(feature int) bool {
 	for i := range g.leaves {
 		if g.bars(&g.leaves[i], feature) {
@@ -63,8 +64,8 @@ func (g *Grower) levelBars(feature int) bool {
 	return false
 }
 
-// levelBest returns the split of a slot with the largest sum of gains over the leaves that it divides.
-// counts has each leaf's documents by code, or is nil if they do not matter.
+// levelBest returns the split of a slot with the largest sum of gains over the leaves that the split divides. counts
+// has each leaf's number of documents by code, or is nil if the number of documents does not matter.
 func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 	var all [256]sums
 	var memory [256]uint8
@@ -82,7 +83,7 @@ func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 		some = some || s.others(&c) > 0
 	}
 	sign := g.sign(g.matrix.slots[slot])
-	var gains [2][256]float64 // by where missing values go, right or left, and candidate
+	var gains [2][256]float64 // by side of missing values (right, left), then by candidate
 	for i := range g.leaves {
 		s := g.levelSearcher(i, counts)
 		s.addGains(&gains[0], g.histogramOf(i, slot), &c, sign, false)
@@ -123,7 +124,7 @@ func (g *Grower) histogramOf(leaf, slot int) *[256]sums {
 	return &g.leaves[leaf].sums[slot/blockFeatures][slot%blockFeatures]
 }
 
-// levelKey is the key of a level's random draws. The number of nodes above distinguishes levels.
+// levelKey returns the random seed of the next level. The number of nodes distinguishes levels.
 func (g *Grower) levelKey() uint64 { return mix(g.seed + uint64(len(g.tree.Nodes))) }
 
 func (g *Grower) levelSearcher(leaf int, counts [][256]uint32) searcher {
@@ -135,7 +136,8 @@ func (g *Grower) levelSearcher(leaf int, counts [][256]uint32) searcher {
 	return s
 }
 
-// addGains adds the gain of every candidate that divides a leaf, with missing values on one side.
+// addGains adds the gain of every candidate in the leaf of s to gains. of has the sums of the leaf. missingLeft selects
+// the side of missing values. A candidate that cannot split the leaf has the gain 0.
 func (s *searcher) addGains(gains *[256]float64, of *[256]sums, c *candidates, sign int8, missingLeft bool) {
 	left, docs := s.withMissing(of, c, missingLeft)
 	gain := 0.0
@@ -148,8 +150,8 @@ func (s *searcher) addGains(gains *[256]float64, of *[256]sums, c *candidates, s
 	}
 }
 
-// divideLevel divides every leaf that the split can divide. It makes the parts' histograms if another
-// level follows.
+// divideLevel applies a split to every leaf in which both sides meet the limits of the options. If another level
+// follows, it computes the histograms of the parts.
 func (g *Grower) divideLevel(by *split, counts [][256]uint32, another bool) {
 	for at := range len(g.leaves) {
 		s := g.levelSearcher(at, counts)

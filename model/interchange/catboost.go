@@ -81,7 +81,7 @@ type cbReader struct {
 	right   map[int]bool // whether missing values of a column go right
 	names   []string
 	width   int
-	unused  []*dataset.Categories // for columns that are not numeric, which no tree uses
+	unused  []*dataset.Categories // by column, categories of the columns that are not numeric, which no tree may use
 	notes   []string
 	nodes   []scorer.TreeNode // of the current tree
 	values  []float64
@@ -135,7 +135,7 @@ func (f *cbFile) scaleAndBias() (scale, bias float64, err error) {
 	return scale, bias, nil
 }
 
-// features reads each feature's column, name and direction of missing values.
+// features reads the column, the name and the direction of missing values of each numeric feature.
 func (r *cbReader) features(f *cbFile) (err error) {
 	defer catch(&err)
 	named := len(f.Features.Float) > 0
@@ -166,9 +166,10 @@ func (r *cbReader) features(f *cbFile) (err error) {
 	return nil
 }
 
-// takeNames sets the names of all columns. Columns of categories, texts and embeddings are listed
-// separately in the file, and no tree uses them. A column that CatBoost ignored is in no list, and
-// takeNames omits it.
+// takeNames sets the names of the columns, given the names of the numeric columns in of. The file
+// lists columns of categories, texts and embeddings separately. takeNames includes these columns;
+// files whose trees use them are rejected. A column that CatBoost ignored is in no list. takeNames
+// omits such columns and renumbers the other columns in r.columns and r.right without gaps.
 func (r *cbReader) takeNames(f *cbFile, of map[int]string) (err error) {
 	defer catch(&err)
 	other := make(map[int]bool)
@@ -273,8 +274,8 @@ func (r *cbReader) oblivious(t *cbOblivious) (_ tree, err error) {
 	return grow(nodes, t.Values)
 }
 
-// nested adds a node and the nodes below. It returns the node's number in the encoding of
-// TreeNode.Left.
+// nested adds a node and all nodes below it to r.nodes. It returns the node's number in the
+// encoding of TreeNode.Left: an index of r.nodes, or −1 − l for leaf l.
 func (r *cbReader) nested(v strictjson.Value) (_ int, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, "a node"))
@@ -312,7 +313,7 @@ func (r *cbReader) nested(v strictjson.Value) (_ int, err error) {
 	return own, err
 }
 
-// cbWriter writes a model as nested trees. CatBoost reads them like its own files.
+// cbWriter writes a model as nested trees, which CatBoost can read.
 type cbWriter struct {
 	borders [][]float32 // for each feature, ascending and different
 	first   []int       // index of each feature's first border among all borders
@@ -348,8 +349,10 @@ func writeCatBoost(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err
 	return nil, out.Flush()
 }
 
-// cbMissing returns the treatment of missing values for each feature. CatBoost has one direction per
-// feature, not per node. If matter is false, missing values do not occur and any direction is valid.
+// cbMissing returns the value of "nan_value_treatment" for each feature. CatBoost has one direction
+// of missing values per feature, not per node. If nodes of a feature have different directions,
+// cbMissing returns an error. If matter is false, missing values do not occur, and cbMissing uses
+// the direction of any node.
 func (e *ensemble) cbMissing(matter bool) ([]string, error) {
 	ways := slices.Repeat([]string{""}, e.features)
 	for k, t := range e.trees {

@@ -21,7 +21,7 @@ var elasticsearch = format{
 	is: isElastic, read: readElastic, write: writeElastic,
 }
 
-// opensearch is the format elasticsearch under its own name.
+// opensearch is the same format as elasticsearch, for users who look for the name of OpenSearch.
 var opensearch = format{name: "opensearch", title: "OpenSearch LTR", write: writeElastic}
 
 // elasticRankLib is a model/ranklib, for any model that RankLib's text format can express.
@@ -42,8 +42,9 @@ func isElastic(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"model/`))
 }
 
-// readElastic reads the body of the request that creates a model. It also reads the answer to a GET
-// request of a model, which contains the body under "_source", or of all models, under "hits".
+// readElastic reads the body of the request that creates a model. It also reads the responses to
+// GET requests. The response for one model contains the body under "_source". The response for all
+// models contains a list of models under "hits".
 func readElastic(data []byte, o ReadOptions) (_ *model.Model, _ []string, err error) {
 	defer catch(&err)
 	check(strictjson.Check(data))
@@ -74,8 +75,8 @@ func readElastic(data []byte, o ReadOptions) (_ *model.Model, _ []string, err er
 	return m, notes, nil
 }
 
-// elasticModel returns the object with the keys "type" and "definition". It may be inside the objects
-// "_source" and "model".
+// elasticModel returns the object with the keys "type" and "definition", which may be nested in the
+// objects "_source" and "model". name selects a model if v contains several.
 func elasticModel(v strictjson.Value, name string) (_ strictjson.Object, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, "the body"))
@@ -95,7 +96,7 @@ func elasticModel(v strictjson.Value, name string) (_ strictjson.Object, err err
 	return o, nil
 }
 
-// elasticHit returns the named model from the answer to a search.
+// elasticHit returns the model with the given name from a response with several models.
 func elasticHit(v strictjson.Value, name string) (_ strictjson.Object, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, `"hits"`))

@@ -9,8 +9,8 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// single returns v as a float32, in which many engines compute. If v is out of range, it returns an
-// error that names v by what.
+// single converts v to float32, the type with which many engines compute. If v is out of range, it
+// returns an error, in which what is the name of v.
 func single(what string, v float64) (float32, error) {
 	f := float32(v)
 	if math.IsInf(float64(f), 0) {
@@ -19,8 +19,8 @@ func single(what string, v float64) (float32, error) {
 	return f, nil
 }
 
-// needZeroForMissing returns an error unless missing values go to the same side as 0 in every node. It
-// is for engines that treat missing features as 0.
+// needZeroForMissing returns an error unless missing values go to the same side as 0 in every node.
+// Writers call it for engines that treat missing features as 0.
 func (e *ensemble) needZeroForMissing() error {
 	for k, t := range e.trees {
 		for i, n := range t.nodes {
@@ -45,8 +45,7 @@ func (e *ensemble) needThresholds() error {
 	return nil
 }
 
-// shiftSingle sets the constant so that the least possible score is not negative, even if an engine
-// adds in float32.
+// shiftSingle sets the constant so that no score is negative, even if an engine adds in float32.
 func (e *ensemble) shiftSingle() {
 	var size float64
 	for _, t := range e.trees {

@@ -12,7 +12,7 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// ensemble is a sum of regression trees, the form that formats for trees share:
+// ensemble is a sum of regression trees. Readers and writers of all formats for trees use it:
 //
 //	s(x) = constant + Σ_t value of the leaf of tree t that x falls into
 type ensemble struct {
@@ -23,13 +23,14 @@ type ensemble struct {
 	trees      []tree
 }
 
-// tree is a tree in the form of [scorer.NewTrees], with the values of the leaves.
+// tree has the nodes of a tree, as [scorer.NewTrees] takes them, and the values of its leaves.
 type tree struct {
 	nodes  []scorer.TreeNode
 	values []float64
 }
 
-// root returns the root in the encoding of children: node 0, or leaf 0 (−1) for a tree without nodes.
+// root returns the number of the root in the encoding of TreeNode.Left: 0 for node 0, or −1 for
+// leaf 0 if the tree has no nodes.
 func (t tree) root() int {
 	if len(t.nodes) == 0 {
 		return -1
@@ -69,8 +70,9 @@ func imported(method string, hyperparameters map[string]any, s scorer.Scorer, pa
 	}
 }
 
-// treesOf returns trees or stumps as a sum of trees. It folds the model's transforms and its rule for
-// missing values into the nodes. A stump becomes a tree with one split. Other models are an error.
+// treesOf returns a model of trees or stumps as an ensemble. The thresholds and directions of its
+// nodes include the model's transforms and its rule for missing values. A stump becomes a tree with
+// one split. treesOf returns an error for all other models.
 func treesOf(m *model.Model) (_ *ensemble, err error) {
 	defer catch(&err)
 	check(checkOneDocument(m))
@@ -112,9 +114,11 @@ func checkOneDocument(m *model.Model) error {
 	return nil
 }
 
-// foldFeatures folds a model's transforms and its rule for missing values into the nodes. All
-// transforms are nondecreasing, so a threshold on the output is a threshold on the feature. For a model
-// without a rule, foldFeatures treats missing values as 0, like features that the data lack.
+// foldFeatures changes the thresholds and directions of the nodes, such that the trees apply to
+// features before the transforms and the rule for missing values of m. All transforms are
+// nondecreasing, so a threshold on the output of a transform is equivalent to a threshold on its
+// input. If m rejects missing values, foldFeatures treats them as 0, like features that the data
+// lack.
 func (e *ensemble) foldFeatures(m *model.Model) error {
 	for k := range e.trees {
 		t := &e.trees[k]
@@ -131,8 +135,8 @@ func (e *ensemble) foldFeatures(m *model.Model) error {
 	return nil
 }
 
-// foldNode folds the transforms and the rule for missing values into a node. The result may be a node
-// that only grow accepts.
+// foldNode does for a single node what foldFeatures does. It may leave a threshold or a direction
+// that scorer.NewTrees does not accept but grow does.
 func foldNode(n *scorer.TreeNode, m *model.Model) error {
 	missing := float32(math.NaN())
 	if m.Missing != dataset.MissingKeep {
@@ -177,11 +181,12 @@ func (e *ensemble) least() (least float64) {
 	return least
 }
 
-// shift sets the constant so that the least possible score is 0.
+// shift sets the constant so that the sum of the constant and the least leaf of each tree is 0. So
+// no score is negative.
 func (e *ensemble) shift() { e.constant = -e.least() }
 
-// shiftLeaves subtracts from each tree the value of its least leaf. So no sum is negative, in any
-// precision and order.
+// shiftLeaves subtracts, from the leaf values of each tree, the least of them, and sets the
+// constant to 0. So no sum of leaf values is negative, in any precision and order.
 func (e *ensemble) shiftLeaves() {
 	e.constant = 0
 	for _, t := range e.trees {
@@ -204,8 +209,8 @@ func (e *ensemble) spreadConstant() {
 	e.constant = 0
 }
 
-// featureNames returns a name for every feature: the ensemble's names, or otherwise(number) with number
-// counted from 1.
+// featureNames returns the ensemble's names of the features. If it has none, featureNames returns
+// otherwise(j) for each feature j, counted from 1.
 func (e *ensemble) featureNames(otherwise func(number int) string) []string {
 	if e.names != nil {
 		return e.names
@@ -229,14 +234,15 @@ func below32(t float64) float32 {
 
 // grow returns a valid tree for nodes in any order, with node 0 as the root. It accepts more than
 // scorer.NewTrees: infinite thresholds, empty categories, and missing values that go left in a node
-// with categories. It omits nodes that cannot be reached. A child that does not exist, or that two
-// nodes share, is an error.
+// with categories. It omits nodes that cannot be reached. grow returns an error if a child does not
+// exist or two nodes share a child.
 func grow(nodes []scorer.TreeNode, values []float64) (tree, error) {
 	return growWith(nodes, values, nil)
 }
 
-// growWith is grow with special nodes. A node in zeros sends missing values and values within lgbmZero
-// of 0 left if the entry is true, otherwise right, regardless of its threshold.
+// growWith does what grow does, and also accepts nodes with a direction for zeros. zeros has an
+// entry for each such node, by its index. The node sends missing values, and values within lgbmZero
+// of 0, left if the entry is true and right if it is false, regardless of its threshold.
 func growWith(nodes []scorer.TreeNode, values []float64, zeros map[int]bool) (_ tree, err error) {
 	defer catch(&err)
 	if len(nodes) == 0 {
@@ -320,23 +326,23 @@ type grower struct {
 	pending []place
 }
 
-// place is a pending step of growWith: node, or leaf −1−node, becomes a child of the parent in the new
-// tree.
+// place is a pending step of growWith. The old node with the index node, or leaf −1−node if node is
+// negative, becomes a child of the node with the index parent in the new tree.
 type place struct {
 	node, parent int
 	right        bool
-	known        bool // the node's feature is known not to be missing
+	known        bool // documents that reach the place have a value of the node's feature
 	path         *sign
 }
 
-// sign is the sign of a feature that follows from the path to a place: −1, 0 for zero or missing, or 1.
-// before is the sign of a feature further up.
+// sign is the sign that documents have in a feature, as the path from the root to a place shows:
+// −1, 0 for zero or missing, or 1. before is the previous sign on the path.
 type sign struct {
 	feature, sign int
 	before        *sign
 }
 
-// of returns the sign of a feature. ok is false if it does not follow from the path.
+// of returns the sign of a feature. ok is false if the path does not determine the sign.
 func (s *sign) of(feature int) (sign int, ok bool) {
 	for ; s != nil; s = s.before {
 		if s.feature == feature {
@@ -346,7 +352,8 @@ func (s *sign) of(feature int) (sign int, ok bool) {
 	return 0, false
 }
 
-// put adds a node or a leaf to the tree.
+// put performs a pending step: it adds a node or a leaf to the new tree, and steps for the children
+// to g.pending.
 func (g *grower) put(p place) error {
 	p, unknown := g.decided(p)
 	own := len(g.tree.nodes)
@@ -396,8 +403,9 @@ func (g *grower) put(p place) error {
 	return nil
 }
 
-// decided walks down from nodes in zeros, as long as the path determines the sign of the node's
-// feature. unknown is true if it stopped at a node for which the path does not determine the sign.
+// decided replaces a node in zeros by one of its children, repeatedly, as long as the path
+// determines to which child documents go. unknown is true if it stopped at a node in zeros because
+// the path does not determine the sign of the node's feature.
 func (g *grower) decided(p place) (at place, unknown bool) {
 	for p.node >= 0 {
 		zeroLeft, ok := g.zeros[p.node]
@@ -420,8 +428,9 @@ func (g *grower) decided(p place) (at place, unknown bool) {
 	return p, false
 }
 
-// divideBySign replaces a node in zeros by two nodes. The first separates negative values, the second
-// positive values. The children are copies of the replaced node for each sign.
+// divideBySign replaces a node in zeros by two nodes, which divide documents by the sign of the
+// feature. The first sends negative values left, and the second sends positive values right. Below
+// them are three copies of the replaced node, one for each sign.
 func (g *grower) divideBySign(p place, own int) {
 	n := &g.nodes[p.node]
 	g.tree.nodes = append(g.tree.nodes,

@@ -12,12 +12,12 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// expression writes a model as a single expression of a language. Its function fields are the parts in
-// which languages differ.
+// expression writes a model as a single expression of a language, such as SQL. Its function fields
+// are the parts in which languages differ.
 type expression struct {
 	language string
 	value    func(feature int) string      // the feature without transforms
-	filled   func(value, by string) string // value, replaced by another one if it is missing
+	filled   func(value, by string) string // value or, if value is missing, by
 	step     func(value string, s transform.Step) string
 	logistic func(s string) string
 	unit     func(f scorer.Activation, z string) (string, error) // nil if networks are not supported
@@ -119,8 +119,8 @@ func (x *expression) tooLarge() error {
 	return fmt.Errorf("found a model of more than %d parts, expected fewer in one expression of %s", x.most, x.language)
 }
 
-// group is the largest number of terms that are added without brackets. A long sum nests as deep as it
-// has terms, and languages limit the nesting depth.
+// group is the largest number of terms that are added without brackets. Parsers nest a sum as
+// deeply as it has terms, and languages limit the depth.
 const group = 100
 
 // sum returns the sum of the terms, in brackets.
@@ -177,8 +177,8 @@ func (x *expression) node(t tree, at, depth int) (_ string, err error) {
 	return x.branch(n, left, right), nil
 }
 
-// doubleThreshold returns the largest float64 that rounds to a float32 of at most t. This module rounds
-// features to float32, so for a float64 x, x ≤ doubleThreshold(t) is the same as float32(x) ≤ t.
+// doubleThreshold returns the largest float64 whose nearest float32 is at most t. For every float64
+// x, x ≤ doubleThreshold(t) is equivalent to float32(x) ≤ t, which is the test of this module.
 func doubleThreshold(t float32) float64 {
 	next := float64(2*float64(t)) - float64(math.Nextafter32(t, float32(math.Inf(-1)))) // t plus the spacing below t
 	if up := math.Nextafter32(t, float32(math.Inf(1))); !math.IsInf(float64(up), 0) {

@@ -154,9 +154,10 @@ func spread(m *model.Model, at []int, n int) (_ *model.Model, err error) {
 	return &wide, err
 }
 
-// number decides whether column 0 or column 1 of a file is feature 1. It removes column 0 if column 1
-// is feature 1. The option FirstFeature decides first. Otherwise column 1 is feature 1 if columns have
-// no names and column 0 was never used in training. A note states the assumption.
+// number decides whether column 0 or column 1 of a file is feature 1, and removes column 0 in the
+// second case. If o.FirstFeature is set, it decides. Otherwise column 1 is feature 1 if the columns
+// have no names (unnamed) and column 0 was never used in training (unused). A note states the
+// assumption.
 func (e *ensemble) number(o ReadOptions, unnamed, unused bool) (notes []string, err error) {
 	fromOne := o.FirstFeature == ColumnsFromOne
 	if o.FirstFeature == AutoNumbering && unnamed {

@@ -8,8 +8,9 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// foreigners are formats that cannot be read. is recognises a format by the beginning of a file. what
-// describes the format and how to get a file that can be read.
+// foreigners lists formats that the package recognises but cannot read. The function is recognises
+// a format by the beginning of a file. The text what describes the format and says how to get a
+// file that can be read.
 var foreigners = []struct {
 	is   func(head []byte) bool
 	what string
@@ -58,14 +59,15 @@ func prefixed(texts ...string) func(head []byte) bool {
 	}
 }
 
-// isPickle recognises protocols 2 to 5, which begin with the protocol's number, and an object of
-// protocol 0.
+// isPickle reports whether a file is a Python pickle of protocols 2 to 5, which begins with the
+// protocol's number, or a pickled object of protocol 0.
 func isPickle(head []byte) bool {
 	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 || bytes.HasPrefix(head, []byte("ccopy_reg\n"))
 }
 
-// isLightGBMDump recognises an object that begins with "name" and has a list of trees, or text with the
-// keys of dump_model's trees.
+// isLightGBMDump reports whether a file is the JSON of LightGBM's dump_model. It recognises an
+// object that begins with "name" and has a list of trees, and any JSON with the keys of the dump's
+// trees.
 func isLightGBMDump(head []byte) bool {
 	return firstKey(head) == "name" && bytes.Contains(head, []byte(`"tree_info"`)) || bytes.Contains(head, []byte(`"tree_structure"`)) && bytes.Contains(head, []byte(`"split_feature"`))
 }
@@ -79,7 +81,8 @@ var (
 func graphDump(head []byte) bool { return dotGraph.Match(head) }
 func isPMML(head []byte) bool    { return pmmlBegin.Match(head) }
 
-// isONNX recognises the version of the format and the name of the producer, with which a file begins.
+// isONNX reports whether a file begins as ONNX does, with the version of the format and the name of
+// the producer.
 func isONNX(head []byte) bool {
 	return len(head) > 4 && head[0] == 8 && head[1] >= 3 && head[1] <= 32 && head[2] == 0x12 && int(head[3]) <= len(head)-4
 }

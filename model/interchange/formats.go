@@ -1,12 +1,12 @@
 // Package interchange reads models of other systems and writes models for them.
 //
-// Start reading at [Read], [Write] and the registry formats in formats.go. Each format has its own file
-// and a line in the registry. Formats for trees share ensemble.go, and formats for weighted sums of
-// features share linear.go. These files convert a model of this module, or return the reason why they
-// cannot. The package must not depend on how models are trained.
+// Start reading at [Read], [Write] and the variable formats in formats.go, which is the registry.
+// Each format has its own file and a line in the registry. Formats for trees share ensemble.go, and
+// formats for weighted sums of features share linear.go. Both convert to and from models of this
+// module. The package must not depend on how models are trained.
 //
-// An imported model ranks as in the program that wrote it. A property that a format cannot express is
-// an error; no property is silently omitted.
+// An imported model ranks documents as the program that wrote the file does. If a format cannot
+// express a property of a model, Write returns an error. It does not silently omit the property.
 //
 // Files are untrusted input. The package limits their size, and so the memory that they need.
 package interchange
@@ -66,7 +66,7 @@ type ReadOptions struct {
 	File string
 	// Name selects a model if a file contains several, such as an answer of Solr's model store.
 	Name string
-	// FirstFeature says which column is feature 1, in a format that counts columns from 0.
+	// FirstFeature selects the column that is feature 1, in a format that counts columns from 0.
 	FirstFeature Numbering
 	// Names are the feature names of the data that the model will score. There may be more names than
 	// the model has features. nil keeps the names in the file.
@@ -86,7 +86,7 @@ type WriteOptions struct {
 	FeatureSet string
 	// AllFeatures also lists features without influence, in formats that list features by name.
 	AllFeatures bool
-	// FirstFeature says which column is feature 1, in a format that counts columns from 0.
+	// FirstFeature selects the column that is feature 1, in a format that counts columns from 0.
 	FirstFeature Numbering
 	// Extractors compute the features, in a format for which NeedsExtractors is true.
 	Extractors []Extractor
@@ -94,7 +94,7 @@ type WriteOptions struct {
 	Scores Scores
 }
 
-// Numbering says which column is feature 1, in a file that counts columns from 0.
+// Numbering selects the column that is feature 1, in a file that counts columns from 0.
 type Numbering int
 
 const (

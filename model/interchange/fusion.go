@@ -11,9 +11,10 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// unfused returns a fusion by a weighted sum of raw scores as a single model: the trees of all members,
-// or a weighted sum of features. It also returns the notes on the members. It returns other models
-// unchanged, including fusions by rules that compare the documents of a query, which no format accepts.
+// unfused converts a fusion by a weighted sum of raw scores to a single model: the trees of all
+// members, or a weighted sum of features. It also returns the notes on the members. It returns all
+// other models unchanged. This includes fusions by rules that compare the documents of a query,
+// which no format accepts.
 func unfused(m *model.Model) (_ *model.Model, _ []string, err error) {
 	defer catch(&err)
 	f, ok := m.Scorer.(*model.Fusion)
@@ -30,8 +31,8 @@ func unfused(m *model.Model) (_ *model.Model, _ []string, err error) {
 	return one, sum.linear.notes, nil
 }
 
-// fusedSum is the weighted sum of the members of a fusion. Features are those of the fusion. Either
-// trees or linear.weights is set.
+// fusedSum is the weighted sum of the members of a fusion, as a function of the fusion's features.
+// Either trees or linear.weights is set.
 type fusedSum struct {
 	trees    []tree
 	linear   linear

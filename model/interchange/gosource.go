@@ -168,7 +168,8 @@ func standard(x float32, mean, deviation float64) float32 {
 }
 `
 
-// literal returns Go source text for exactly the float64 v. literal32 returns it for a float32.
+// literal returns Go source text whose value is exactly the float64 v. literal32 does the same for
+// a float32.
 func literal(v float64) string   { return strconv.FormatFloat(v, 'g', -1, 64) }
 func literal32(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
 
@@ -236,7 +237,8 @@ func (b *goWriter) tables(trees [][]scorer.TreeNode, leaves []float64) {
 	b.printf("}\n")
 }
 
-// stumps writes, for every feature, the steps of its staircase with cumulated heights.
+// stumps writes, for every feature, the sum of the feature's stumps, which is a step function: its
+// thresholds and its value above each threshold.
 func (b *goWriter) stumps(s *scorer.Stumps, weights []float64, scores Scores) {
 	var steps goWriter
 	list, height, constant := s.Stumps(), 0.0, 0.0
@@ -325,7 +327,7 @@ func (b *goWriter) unit(name string, f scorer.Activation) {
 }
 
 // goDot adds products in the same order as package kernel: eight at a time, then four, then the
-// remaining ones. Each product and its addition are rounded once.
+// remaining one to three. A product and its addition are rounded once, together.
 const goDot = `
 // dot returns the sum of x[j]*w[j], in an order that depends only on their number.
 func dot(x []float32, w []float64) float64 {

@@ -22,8 +22,8 @@ func shown(v strictjson.Value) string {
 	return fmt.Sprintf("%.40s", v.Text)
 }
 
-// member returns the value of a key in an object. If the key is missing, the value's Text is nil, and
-// its position is that of the object's first value.
+// member returns the value of a key in an object. If the key is missing, Text of the result is nil,
+// and the result has the position of the object's first value, for errors.
 func member(o strictjson.Object, key string) strictjson.Value {
 	for _, m := range o {
 		if m.Key == key {
@@ -71,8 +71,8 @@ func numberOf(v strictjson.Value, what string) (float64, error) {
 	return 0, wrong(v, "found %s as %s, expected a finite number", shown(v), what)
 }
 
-// javaNumberOf returns a finite number as a float32 in Java's way. A JSON number is read as a double
-// and converted. A string is read as by Float.parseFloat.
+// javaNumberOf returns a finite number as a float32, rounded as Solr's Java code does. It reads a
+// JSON number as a float64 and converts it. It reads a string as Float.parseFloat does.
 func javaNumberOf(v strictjson.Value, what string) (_ float32, err error) {
 	defer catch(&err)
 	if v.Text != nil && v.Text[0] == '"' {

@@ -149,8 +149,8 @@ func (b *keyed) lgbmCounts(leaves int) error {
 	return nil
 }
 
-// lgbmNodes reads n inner nodes. zeros[i] is the side of zeros and missing values in node i, if it
-// differs from the side where the threshold sends 0: true means left.
+// lgbmNodes reads n inner nodes. zeros has an entry for each node that sends zeros and missing
+// values to another side than its threshold sends 0: true means left.
 func (b *keyed) lgbmNodes(n, features int, m32 *merged) (nodes []scorer.TreeNode, zeros map[int]bool, err error) {
 	defer catch(&err)
 	if n == 0 {
@@ -186,14 +186,14 @@ func (b *keyed) lgbmNodes(n, features int, m32 *merged) (nodes []scorer.TreeNode
 	return nodes, zeros, nil
 }
 
-// lgbmThreshold returns the float32 threshold that divides float32 features as LightGBM divides
-// features by t.
+// lgbmThreshold returns a float32 threshold for float32 features that corresponds to LightGBM's
+// threshold t for float64 features.
 //
-// LightGBM's thresholds are midpoints of two feature values, or up to some units in the last place
-// above. A midpoint with at most 8 digits comes from short decimals, so another document may have the
-// value t. LightGBM sends that document left, so lgbmThreshold rounds t to the nearest float32, as this
-// module rounds the value. Any other midpoint comes from float32 values or long decimals. For these,
-// [below32] is exact or the closest choice.
+// LightGBM's thresholds are midpoints of two feature values, or some units in the last place above
+// a midpoint. If t has at most 8 digits, the feature values are short decimals, and another
+// document may have the value t. LightGBM sends this document left. So lgbmThreshold rounds t to
+// the nearest float32, as this module rounds feature values. Any other t comes from float32 values
+// or long decimals. For such t, [below32] is exact or the closest choice.
 func lgbmThreshold(t float64) float32 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(t, 'g', 8, 64), 64)
 	if size := math.Abs(t); err == nil && size >= 1e-12 && size <= math.MaxFloat32 && math.Abs(t-short) <= size*0x1p-50 {
@@ -202,9 +202,9 @@ func lgbmThreshold(t float64) float32 {
 	return below32(t)
 }
 
-// lgbmDivide sets the threshold of a node and the side of missing values. LightGBM treats a threshold
-// within lgbmZero of 0 as 0. ways is true if zeros and missing values go to the other side than the
-// threshold sends 0.
+// lgbmDivide sets the threshold of a node and the side of missing values. LightGBM treats a
+// threshold within lgbmZero of 0 as 0. ways is true if zeros and missing values go to the side to
+// which the threshold does not send 0.
 func (b *keyed) lgbmDivide(n *scorer.TreeNode, at int, threshold float64, decision int) (ways bool, err error) {
 	n.Threshold = lgbmThreshold(threshold)
 	if math.Abs(threshold) <= float64(lgbmZero) {
@@ -266,8 +266,8 @@ func (b *keyed) lgbmSets() (_ [][]float32, err error) {
 	return sets, nil
 }
 
-// lgbmTake returns the set of categories whose number is the threshold of node at. A set may belong to
-// one node only.
+// lgbmTake returns the set of categories of node at. number, the node's threshold, is the index of
+// the set. lgbmTake returns an error if two nodes have the same set.
 func (b *keyed) lgbmTake(sets [][]float32, number float64, at int) ([]float32, error) {
 	k := int(number)
 	if float64(k) != number || k < 0 || k >= len(sets) || sets[k] == nil {
@@ -278,8 +278,8 @@ func (b *keyed) lgbmTake(sets [][]float32, number float64, at int) ([]float32, e
 	return set, nil
 }
 
-// lgbmColumns sets the feature names and decides whether column 0 is feature 1. The notes also report
-// different numbers that are equal as float32.
+// lgbmColumns sets the feature names and decides whether column 0 is feature 1. The notes state
+// this decision, and report different numbers that become equal as float32.
 func (e *ensemble) lgbmColumns(header *keyed, o ReadOptions, m32 *merged) ([]string, error) {
 	names := strings.Fields(header.values["feature_names"].text)
 	if len(names) > 0 && len(names) != e.features {
@@ -491,10 +491,10 @@ func lgbmDeclared(data []byte) map[int]bool {
 	return declared
 }
 
-// placeLists returns the column of each list of categories, in ascending order. The feature_infos entry
-// of a column must allow its list. placeLists first requires a list for every declared column and for
-// every column with categories. If this does not have exactly one solution, placeLists drops the
-// requirement. ok is false unless there is exactly one solution.
+// placeLists returns the column of each list of categories, in ascending order. The feature_infos
+// entry of a column must allow its list. placeLists first requires that every declared column and
+// every column with categories gets a list. If there is not exactly one solution, placeLists tries
+// again without this requirement. ok is false unless one of the attempts has exactly one solution.
 func placeLists(sets []*dataset.Categories, infos []string, declared map[int]bool) (places []int, ok bool) {
 	needed := make([]bool, len(infos))
 	for c, info := range infos {
@@ -515,8 +515,9 @@ func placeLists(sets []*dataset.Categories, infos []string, declared map[int]boo
 // mostPlaces limits the memory of placeOnce.
 const mostPlaces = 1 << 26
 
-// placeOnce returns ascending columns for the lists if there is exactly one solution. Each list must
-// fit its column, and all needed columns must get a list.
+// placeOnce assigns a column to each list, in ascending order of columns, such that each list fits
+// its column and all needed columns get a list. ok is false unless there is exactly one such
+// assignment.
 func placeOnce(lists int, needed []bool, fits func(list, column int) bool) (places []int, ok bool) {
 	// ways[c][k] is the number of ways to assign the lists from k on to the columns from c on; 2 means
 	// two or more.
@@ -547,9 +548,9 @@ func placeOnce(lists int, needed []bool, fits func(list, column int) bool) (plac
 	return places, true
 }
 
-// infoAllows reports whether a column with the feature_infos entry info can have n categories. Its
-// codes must then be below n. The entry lists categories, as in 3:1:-1:2, or the range of an ordered
-// column, as in [0:3]. "none" allows any number.
+// infoAllows reports whether a column with the feature_infos entry info can have n categories,
+// which is so if all codes in the entry are below n. The entry lists codes of categories, as in
+// 3:1:-1:2, or the range of an ordered column, as in [0:3]. "none" allows any number of categories.
 func infoAllows(info string, n int) bool {
 	if info == "none" {
 		return true

@@ -64,8 +64,9 @@ func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err
 	return notes, out.Flush()
 }
 
-// lgbmFrameOf returns the model's categories as JSON lists, in LightGBM's form for a data frame. It
-// also returns the parameter that names their columns, and stores their codes in infos.
+// lgbmFrameOf returns the model's categories as the JSON lists that LightGBM writes for a data
+// frame. It also returns the training parameter that names the categorical columns, and sets the
+// elements of infos for these columns to the codes of their categories.
 func lgbmFrameOf(m *model.Model, infos []string, first int) (frame, parameter string, err error) {
 	defer catch(&err)
 	var lists, numbers []string
@@ -91,8 +92,8 @@ func lgbmFrameOf(m *model.Model, infos []string, first int) (frame, parameter st
 	return "[" + strings.Join(lists, ", ") + "]", "[categorical_feature: " + strings.Join(numbers, ",") + "]\n", nil
 }
 
-// lgbmNames returns the names of all columns. LightGBM does not accept white space or
-// punctuation of JSON in names.
+// lgbmNames returns the names of all columns. It replaces white space and the punctuation of JSON,
+// which LightGBM does not accept in names, and returns notes on changed names.
 func (e *ensemble) lgbmNames(first int) (names, notes []string, err error) {
 	column := func(number int) string { return "Column_" + strconv.Itoa(number-1+first) }
 	names, notes = renamed(e.featureNames(column), "LightGBM", func(r rune) bool { return r <= ' ' || strings.ContainsRune(`",:[]{}`, r) })

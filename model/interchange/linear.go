@@ -13,7 +13,8 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// linear is a weighted sum of features, the form that formats for linear models share:
+// linear is a weighted sum of features. Readers and writers of all formats for linear models use
+// it:
 //
 //	s(x) = constant + Σ_j weights[j]·x_j
 type linear struct {
@@ -23,8 +24,9 @@ type linear struct {
 	notes    []string // what a user of the exported sum must know
 }
 
-// linearOf returns a linear model as a weighted sum of features. It folds the transforms of features
-// into the weights and the constant. Missing values count as 0. Other models are an error.
+// linearOf converts a linear model to a weighted sum of the features before their transforms, whose
+// effect it includes in the weights and the constant. Missing values count as 0. linearOf returns
+// an error for all other models.
 func linearOf(m *model.Model) (_ *linear, err error) {
 	defer catch(&err)
 	check(checkOneDocument(m))
@@ -51,7 +53,8 @@ func errNotLinear(m *model.Model) error {
 	return fmt.Errorf("found the scorer %q, expected linear: the format holds weighted sums of features", m.Scorer.Kind())
 }
 
-// fold folds the transforms of a feature into its weight and the constant.
+// fold changes the weight of a feature and the constant such that the sum applies to the feature
+// before its transforms.
 func (l *linear) fold(feature int, chain transform.Chain) error {
 	if !affine(chain) {
 		step := 0 // the chain is affine up to this step
@@ -111,8 +114,8 @@ func (l *linear) model(method string, hyperparameters map[string]any) (_ *model.
 	return m, nil
 }
 
-// mostFeatures is the largest feature number that readers accept. It limits the memory that a short
-// line of text can ask for.
+// mostFeatures is the largest feature number that readers accept. It limits the memory that readers
+// allocate because of a short line of text.
 const mostFeatures = 1 << 22
 
 // numbered returns an error if a feature number, counted from 1, is out of range.
@@ -182,7 +185,8 @@ func standardOf(feature string, mean, deviation float32) (transform.Standard, er
 	return s, transform.Chain{s}.Check()
 }
 
-// foldInto folds the transforms of features into the first layer of a network.
+// foldInto changes the weights and biases of the first layer of a network such that the network
+// applies to features before their transforms.
 func foldInto(l *layer, m *model.Model) (notes []string, err error) {
 	for u, row := range l.weights {
 		sum := linear{names: m.FeatureNames, weights: append([]float64(nil), row...), constant: l.biases[u]}

@@ -10,16 +10,17 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// layer is a layer of a network, in the form that formats share: a row of weights for each unit, and
-// the biases.
+// layer is a layer of a network, which readers and writers of all formats use: a row of weights and
+// a bias for each unit.
 type layer struct {
 	weights    [][]float64
 	biases     []float64
 	activation scorer.Activation
 }
 
-// networkOf returns a model as a network. It folds the transforms of features into the first layer. A
-// linear model is a network with one layer. Other models are an error.
+// networkOf converts a model to the layers of a network on features before their transforms, whose
+// effect the first layer includes. A linear model is a network with one layer. networkOf returns an
+// error for all other models.
 func networkOf(m *model.Model) (layers []layer, notes []string, err error) {
 	if layers, err = bareNetworkOf(m); err != nil {
 		return nil, nil, err
@@ -29,7 +30,7 @@ func networkOf(m *model.Model) (layers []layer, notes []string, err error) {
 	return layers, notes, err
 }
 
-// bareNetworkOf returns a model as a network, without the transforms of features.
+// bareNetworkOf converts a model to the layers of a network on transformed features.
 func bareNetworkOf(m *model.Model) ([]layer, error) {
 	if err := checkOneDocument(m); err != nil {
 		return nil, err

@@ -65,15 +65,15 @@ func writeONNX(w io.Writer, m *model.Model, o WriteOptions) (_ []string, err err
 	return nil, err
 }
 
-// onnxGraph builds a graph, node by node. at is the name of the current value. It is the output of the
-// last node and the input of the next one.
+// onnxGraph builds a graph, node by node. at is the name of the current value, which is the input
+// of the next node. Usually it is the output of the last node.
 type onnxGraph struct {
 	nodes []onnxNode
 	init  []byte // encoded initializers (constants), with their field tags
 	at    string
 }
 
-// onnxNode is a node that is not yet encoded, so that its output can still be renamed.
+// onnxNode is a node before encoding, so that its output can still be renamed.
 type onnxNode struct {
 	kind, domain, output string
 	inputs               []string
@@ -107,8 +107,8 @@ func (g *onnxGraph) tensor(values []float64, dims ...int) (_ string, err error) 
 	return name, nil
 }
 
-// fill adds nodes that replace missing values. by has one replacement for all columns, or one for each
-// column.
+// fill adds nodes that replace missing values by the numbers in by. by has one number for all
+// columns, or one for each column.
 func (g *onnxGraph) fill(by []float64) (err error) {
 	defer catch(&err)
 	values := must(g.tensor(by, len(by)))
@@ -155,7 +155,8 @@ func (g *onnxGraph) layers(m *model.Model, scores Scores) (err error) {
 	return nil
 }
 
-// trees adds a TreeEnsembleRegressor. Its test is x ≤ threshold in float32, as in [scorer.Trees].
+// trees adds a TreeEnsembleRegressor. Like [scorer.Trees], it sends a document left if x ≤
+// threshold in float32.
 func (g *onnxGraph) trees(m *model.Model, scores Scores) (err error) {
 	defer catch(&err)
 	e := must(treesOf(m))
@@ -329,9 +330,10 @@ func stringsAttribute(name string, list []string) []byte {
 	return onnxAttribute(name, onnxStrings, value)
 }
 
-// transforms adds nodes for the model's transforms of features. It applies the first steps of all
-// features together, then the second steps, and so on. An operator has no effect on features whose step
-// is of another type.
+// transforms adds nodes for the model's transforms of features. A node processes all features at
+// once: the nodes for the first step of every feature come first, then the nodes for the second
+// steps, and so on. The constants of a node are chosen so that it does not change features whose
+// step is of another type.
 func (g *onnxGraph) transforms(m *model.Model) (err error) {
 	defer catch(&err)
 	most := 0

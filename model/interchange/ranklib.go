@@ -77,8 +77,8 @@ func readRankLib(data []byte, _ ReadOptions) (_ *model.Model, _ []string, err er
 // ## Feature 3 = "bm25". RankLib has no feature names.
 const featureComment = "## Feature "
 
-// countComment is the prefix of the comment with the number of features. RankLib's networks have this
-// comment, too.
+// countComment is the prefix of the comment with the number of features. This module writes the
+// comment, and RankLib writes it for networks.
 const countComment = "## No. of features = "
 
 // The prefixes of the comments with the number of trees per ensemble, and with the number of ensembles
@@ -131,7 +131,7 @@ func (t *rankLibText) takeName(text string) {
 	}
 }
 
-// origin returns hyperparameters that describe the origin of a model.
+// origin returns hyperparameters for an imported model: the name of RankLib's ranker.
 func (t *rankLibText) origin() map[string]any { return map[string]any{"ranker": t.ranker} }
 
 // one returns the single line of a model, and the line's number. More than one line is an error.
@@ -146,10 +146,9 @@ func (t *rankLibText) one() (string, int, error) {
 	return text, t.lines[0].number, nil
 }
 
-// readRankLibWeights reads pairs FEATURE:WEIGHT. Several weights of a feature add up. In Linear
-// Regression, feature 0 is the constant. RankLib's own writer stores the weight of the first feature
-// there instead of the trained constant. RankLib's reader uses this value, and so does
-// readRankLibWeights.
+// readRankLibWeights reads pairs FEATURE:WEIGHT. Several weights of a feature are added. In Linear
+// Regression, feature 0 is the constant. RankLib's writer wrongly stores the weight of the first
+// feature as the constant. RankLib's reader uses this value, and so does readRankLibWeights.
 func readRankLibWeights(t *rankLibText) (_ *model.Model, err error) {
 	defer catch(&err)
 	text, line := must2(t.one())

@@ -10,8 +10,8 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// readRankLibNetwork reads RankNet, LambdaRank and ListNet. They are networks with any number of
-// layers, and all units, including the output, are logistic.
+// readRankLibNetwork reads models of RankNet, LambdaRank and ListNet. They are networks with any
+// number of layers. All units, including the output unit, are logistic.
 func readRankLibNetwork(t *rankLibText) (_ *model.Model, err error) {
 	defer catch(&err)
 	n := rankLibNetwork{lines: t.lines}
@@ -192,12 +192,13 @@ func (n *rankLibNetwork) put(at, neuron int, fields []string) (err error) {
 	return nil
 }
 
-// steepest is the largest sum before the output's logistic function. For larger sums the function is so
-// flat that documents would tie.
+// steepest is the largest sum that network allows as argument of the output's logistic function.
+// For larger sums the function is so flat that documents would tie.
 const steepest = 4
 
-// network writes RankNet. Its output is logistic, so RankLib's scores are the logistic function of the
-// model's scores, which preserves the order. Large scores are first divided by a power of two.
+// network writes a network as RankNet. The output unit of RankNet is logistic, so RankLib's scores
+// are the logistic function of the model's scores, which preserves the order. Large scores are
+// first divided by a power of two, so that the logistic function distinguishes them.
 func (b *rankLibWriter) network(m *model.Model, scores Scores) (err error) {
 	defer catch(&err)
 	layers, notes := must2(networkOf(m))

@@ -54,9 +54,9 @@ type rankLibXML struct {
 	text   strings.Builder // text of the innermost element
 }
 
-// rankLibElement is an open element with the number of its parts read so far. A split becomes a node
-// when its feature is read, or a leaf when its output is read. place is then its number, in the
-// encoding of TreeNode.Left.
+// rankLibElement is an open XML element, with the number of its parts read so far. An element split
+// becomes a node when its feature is read, or a leaf when its output is read. place is then the
+// number of the node or leaf, in the encoding of TreeNode.Left.
 type rankLibElement struct {
 	name  string
 	parts int
@@ -126,7 +126,8 @@ func (r *rankLibXML) innermost() *rankLibElement {
 	return &r.open[len(r.open)-1]
 }
 
-// begin opens an element. It returns an error if the element is not allowed in the current position.
+// begin processes the start of an element. It returns an error if the element is not allowed in the
+// current position.
 func (r *rankLibXML) begin(e xml.StartElement) error {
 	parent, name := r.innermost(), e.Name.Local
 	switch {
@@ -170,7 +171,7 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// end closes the innermost element and adds it to the element around it.
+// end processes the end of the innermost element and stores its content in the element around it.
 func (r *rankLibXML) end() (err error) {
 	defer catch(&err)
 	own := *r.innermost()

@@ -11,7 +11,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// merged records different float64 thresholds and values that become equal as float32.
+// merged records different float64 thresholds and training values of a file that become equal as
+// float32, for notes.
 type merged struct {
 	first   map[place32]float64 // the first float64 threshold for each float32 threshold
 	pairs   map[int][2]float64  // by column, two float64 thresholds with the same float32
@@ -96,7 +97,7 @@ func (m *merged) notes(name func(column int) string) []string {
 	return notes
 }
 
-// inFull returns a number without an exponent, for thresholds that are times or ids.
+// inFull returns the text of a number without an exponent, for thresholds such as times or ids.
 func inFull(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // columnList returns the names of the first few columns and the number of the remaining ones.

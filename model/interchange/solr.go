@@ -57,8 +57,9 @@ func readSolr(data []byte, opts ReadOptions) (_ *model.Model, _ []string, err er
 	return m, []string{"missing values count as 0, as in Solr"}, nil
 }
 
-// solrOf returns the model object of a file. The file is the model, a list of models as for an upload,
-// or an answer of the model store, which has a list under "models".
+// solrOf returns the JSON object of a model in a file. The file is the model, a list of models as
+// in an upload, or a response of Solr's model store, which has a list under "models". name selects
+// a model of a list.
 func solrOf(v strictjson.Value, name string) (_ strictjson.Object, err error) {
 	defer catch(&err)
 	if v.Text[0] != '[' {
@@ -96,8 +97,8 @@ func (s *solrModel) read(class string, origin map[string]any, at strictjson.Valu
 	return nil, wrong(at, "found the class %q, expected %sLinearModel, MultipleAdditiveTreesModel or NeuralNetworkModel", class, solrModels)
 }
 
-// readFeatures reads the names of the features. It returns the norms of features whose norm is not the
-// identity.
+// readFeatures reads the names of the features into s. It returns the norms (Solr's word for
+// normalisers) by feature, without norms that are the identity.
 func (s *solrModel) readFeatures(v strictjson.Value) (_ map[int]transform.Standard, err error) {
 	defer catch(&err)
 	list := must(elementsOf(v, `"features"`))
@@ -243,8 +244,8 @@ func (s *solrModel) trees(origin map[string]any) (_ *model.Model, err error) {
 	return m, err
 }
 
-// solrTree is the state of reading a tree. branches reports whether any node states a direction for
-// missing values.
+// solrTree is the state of reading a tree. branches reports whether any node has the key "missing",
+// a direction for missing values.
 type solrTree struct {
 	s        *solrModel
 	tree     tree
@@ -252,9 +253,9 @@ type solrTree struct {
 	branches bool
 }
 
-// node reads a node and the nodes below, and returns its number in the encoding of TreeNode.Left. The
-// nesting depth of JSON limits the recursion. A node for an unknown feature becomes a leaf with the
-// value 0.
+// node reads a node and all nodes below it. It returns the node's number in the encoding of
+// TreeNode.Left. The reader of JSON limits the nesting depth, and so the recursion. A node for an
+// unknown feature becomes a leaf with the value 0.
 func (r *solrTree) node(v strictjson.Value) (_ int, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, "a node of a tree"))
@@ -358,7 +359,8 @@ func (b *solrWriter) features() []byte {
 	return append(text, ']')
 }
 
-// sums writes a LinearModel, or a NeuralNetworkModel if LinearModel cannot express the model.
+// sums returns the class and the params of a linear model or a network. It uses LinearModel if
+// possible, and otherwise NeuralNetworkModel.
 func (b *solrWriter) sums(m *model.Model) (_ string, _ []byte, err error) {
 	defer catch(&err)
 	if b.o.Scores == ShiftedScores {
@@ -466,7 +468,8 @@ func (b *solrWriter) trees(m *model.Model) (_ []byte, err error) {
 // deepest is the largest depth of a nested JSON tree that this module can read again.
 const deepest = strictjson.MaxDepth - 8
 
-// node appends a node and the nodes below. Numbers are strings, which all versions of Solr accept.
+// node appends a node and all nodes below it. It writes numbers as strings, which all versions of
+// Solr accept.
 func (b *solrWriter) node(text []byte, t tree, at int, missing bool, depth int) (_ []byte, err error) {
 	defer catch(&err)
 	if depth > deepest {
@@ -535,8 +538,8 @@ func solrDivisor(thresholds []float32) (divisor float64, ok bool) {
 	return 0, false
 }
 
-// solrThreshold returns the float32 that becomes t when Solr adds solrSlack, so that every value goes
-// to the same side as in the model. ok is false if no such float32 exists.
+// solrThreshold returns the float32 number to which Solr adds solrSlack to get t. So Solr sends
+// every value to the same side as the model. The second result is false if there is no such number.
 func solrThreshold(t float32) (float32, bool) {
 	down, up := float32(math.Inf(-1)), float32(math.Inf(1))
 	at := t - solrSlack

@@ -65,8 +65,9 @@ func sqlStep(v string, s transform.Step) string {
 	return fmt.Sprintf("(SIGN(%s) * LN(1.0 + ABS(%s)))", v, v)
 }
 
-// nulls returns a test for each feature that trees use, if the model has no rule for missing values. A
-// weighted sum needs no tests, since the sum is NULL if a term is NULL.
+// nulls returns a test for NULL for each feature that trees use, if the model has no rule for
+// missing values. A weighted sum needs no tests, since SQL returns NULL for the sum if a term is
+// NULL.
 func (x *expression) nulls(m *model.Model, column func(int) string) []string {
 	if m.Missing != dataset.MissingError {
 		return nil

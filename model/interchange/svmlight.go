@@ -74,7 +74,8 @@ func readSVMLight(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 	return m, nil, nil
 }
 
-// addVector adds a support vector to the weights. The line has the form ALPHA FEATURE:VALUE ….
+// addVector adds a support vector, times its factor, to the weights. text is the line of the
+// vector, ALPHA FEATURE:VALUE ….
 func (l *linear) addVector(text string) error {
 	fields := strings.Fields(text)
 	alpha, err := javaFloat(fields[0], 64)
@@ -107,8 +108,9 @@ var liblinear = format{
 	is: func(head []byte) bool { return bytes.HasPrefix(head, []byte("solver_type ")) }, read: readLIBLINEAR,
 }
 
-// readLIBLINEAR reads the keys of the head, then a weight per line. If the bias is 0 or more, the last
-// weight is the factor of the bias. For two classes, scores are for the larger label.
+// readLIBLINEAR reads the keys of the head, then a weight per line. If the bias is 0 or more, the
+// last weight is the factor of the bias. For two classes, a higher score means that the larger
+// label is more likely.
 func readLIBLINEAR(data []byte, _ ReadOptions) (_ *model.Model, _ []string, err error) {
 	defer catch(&err)
 	keys := map[string]textLine{}
@@ -171,7 +173,8 @@ func (h liblinearHead) number(key string) (float64, int, error) {
 	return v, line.number, nil
 }
 
-// settle checks the number of weights and moves the bias from the last weight to the constant.
+// settle checks the number of weights. It removes the last weight, which is the factor of the bias,
+// and sets the constant to the bias times this weight.
 func (h liblinearHead) settle(sum *linear) (err error) {
 	defer catch(&err)
 	if rho, ok := h.keys["rho"]; ok {
@@ -206,7 +209,7 @@ func (h liblinearHead) settle(sum *linear) (err error) {
 	return nil
 }
 
-// flipped reports whether decision values are for the smaller label.
+// flipped reports whether a higher decision value means that the smaller label is more likely.
 func (h liblinearHead) flipped() (bool, error) {
 	line, ok := h.keys["label"]
 	if !ok {

@@ -12,9 +12,9 @@ import (
 // maxUBJSONDepth is the largest nesting depth of objects and lists.
 const maxUBJSONDepth = 100
 
-// ubjson converts Universal Binary JSON (ubjson.org, draft 12) to JSON. Numbers keep all digits of
-// their type. A typed list of values without bytes, such as null, is an error. Thus the JSON text is at
-// most a few times as long as the file.
+// ubjson converts Universal Binary JSON (ubjson.org, draft 12) to JSON. Numbers are written with
+// all digits of their type. It returns an error for a typed list of values that take no bytes, such
+// as null. So the JSON text is at most a few times as long as the file.
 type ubjson struct {
 	data  []byte
 	at    int

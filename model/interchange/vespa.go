@@ -11,9 +11,10 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// vespa is a ranking expression, which Vespa computes in double. It may be the content of a "file:" in
-// a rank profile. A feature name such as ctr is the attribute ctr. A name with brackets, such as
-// bm25(title), is a rank feature. An attribute without a value is NaN.
+// vespa is a ranking expression, which Vespa computes in float64. It may be the content of a
+// "file:" in a rank profile. A feature name without brackets, such as ctr, stands for the attribute
+// with this name. A name with brackets, such as bm25(title), stands for a rank feature. An
+// attribute without a value is NaN.
 var vespa = format{name: "vespa", title: "Vespa ranking expression", write: writeVespa}
 
 // mostVespa is the largest number of weights and leaves in an expression.

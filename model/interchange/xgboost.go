@@ -27,7 +27,8 @@ var xgboost = format{
 	read: readXGBoost, write: writeXGBoost,
 }
 
-// isUBJSON reports whether a file is an object in UBJSON: the type of a length follows its brace.
+// isUBJSON reports whether a file is an object in UBJSON, in which the type of a length follows the
+// opening brace.
 func isUBJSON(head []byte) bool {
 	return len(head) > 2 && head[0] == '{' && strings.IndexByte("iUIlL", head[1]) >= 0
 }
@@ -85,9 +86,9 @@ type xgbModel struct {
 	Ends strictjson.Integers `json:"iteration_indptr"` // number of trees up to the end of each iteration
 }
 
-// xgbCats contains the categories of the data frame that a model learned from. Enc has an element for
-// each feature. Its Values are the bytes of all texts, one text after the other, or numbers. Versions
-// before 3.1 have none.
+// xgbCats contains the categories of the data frame from which a model learned. Enc has an element
+// for each feature. Values of an element are the bytes of the categories' texts, one text after the
+// other, or the categories if they are numbers. Files of versions before 3.1 do not have this part.
 type xgbCats struct {
 	Enc []struct {
 		Offsets strictjson.Integers `json:"offsets"` // of texts: where each begins, and the end
@@ -131,8 +132,8 @@ func readXGBoost(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	return m, notes, err
 }
 
-// finiteJSON replaces the words Infinity and NaN, which XGBoost writes although JSON does not have
-// them, by a number out of range and null.
+// finiteJSON makes valid JSON of text. XGBoost writes the words Infinity and NaN, which JSON does
+// not have. finiteJSON replaces Infinity by a number out of the range of float64, and NaN by null.
 func finiteJSON(text []byte) []byte {
 	if !bytes.Contains(text, []byte("Infinity")) && !bytes.Contains(text, []byte("NaN")) {
 		return text
@@ -205,7 +206,8 @@ func decodeJSON(text []byte, into any) (err error) {
 	return o.Decode(into)
 }
 
-// wholeOf returns a whole number, with or without quotes. It returns otherwise if v is missing.
+// wholeOf returns the whole number v, which may be in quotes. If v is missing, it returns
+// otherwise.
 func wholeOf(v strictjson.Value, name string, otherwise int) (int, error) {
 	if v.Text == nil {
 		return otherwise, nil
@@ -233,8 +235,8 @@ func (f *xgbFile) size() (_ int, err error) {
 	return features, err
 }
 
-// base returns the constant to add to the sum of the trees: base_score, mapped to the scale before the
-// objective's link.
+// base returns the constant to add to the sum of the trees: base_score, transformed to the scale of
+// the scores by the inverse of the objective's link.
 func (f *xgbFile) base() (float64, []string, error) {
 	v := f.Learner.Param.BaseScore
 	text := strings.Trim(string(v.Text), `"[] `)
@@ -483,8 +485,8 @@ func (x *xgbTree) tree(features int) (_ tree, err error) {
 	return grow(nodes, values)
 }
 
-// numberNodes numbers inner nodes and leaves separately. It returns the index of each inner node among
-// the inner nodes, and −1 − l for the l-th leaf. It also returns the number of inner nodes.
+// numberNodes numbers inner nodes and leaves separately. numbers[i] is the index of node i among
+// the inner nodes, or −1 − l if node i is leaf l. inner is the number of inner nodes.
 func numberNodes(left []int) (numbers []int, inner int) {
 	numbers = make([]int, len(left))
 	for i, c := range left {
@@ -511,8 +513,8 @@ func (x *xgbTree) node(i int, numbers []int, features int) (scorer.TreeNode, err
 	return scorer.TreeNode{Feature: x.Feature[i], Left: numbers[x.Left[i]], Right: numbers[x.Right[i]]}, nil
 }
 
-// divideXGBoost sets the test of a node. Values of the feature below the condition go left. If there is
-// a set of categories, values outside the set go left.
+// divideXGBoost sets the test of a node. Values of the feature below the condition go left. If set
+// is not nil, it is a set of categories, and values outside the set go left.
 func divideXGBoost(n *scorer.TreeNode, condition float32, missingLeft bool, set []float32) {
 	if set != nil {
 		n.Categories, n.MissingLeft = set, !missingLeft

@@ -16,9 +16,10 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// xgboostDump is the JSON of XGBoost's get_dump, a list of nested trees. It is also the definition of a
-// model/xgboost+json in the learning-to-rank plugins of Elasticsearch and OpenSearch. There the list
-// may also be "splits" in an object with an objective. Both forms lack base_score.
+// xgboostDump is the JSON of XGBoost's get_dump, a list of nested trees. It is also the definition
+// of a model/xgboost+json in the learning-to-rank plugins of Elasticsearch and OpenSearch. There
+// the list may also be "splits" in an object with an objective. In both cases, base_score is
+// missing.
 var xgboostDump = format{
 	name: "xgboost-dump", title: "XGBoost JSON dump, as in model/xgboost+json",
 	is: isXGBoostDump, read: readXGBoostDump, write: writeXGBoostDump,
@@ -88,7 +89,8 @@ type dumpNode struct {
 	Leaf      *float32         `json:"leaf"`
 }
 
-// node adds a node and the nodes below. It returns the node's number in the encoding of TreeNode.Left.
+// node adds a node and all nodes below it. It returns the node's number in the encoding of
+// TreeNode.Left: an index of nodes, or −1 − l for leaf l.
 func (r *dumpReader) node(v strictjson.Value) (_ int, err error) {
 	defer catch(&err)
 	o := must(objectOf(v, "a node"))
@@ -143,8 +145,9 @@ func nodeID(v strictjson.Value) (_ int, err error) {
 	return *d.ID, nil
 }
 
-// divide sets the test of a node. Values of the feature below the condition go to the child yes. If the
-// condition is a list of categories, documents with one of these categories go to yes.
+// divide sets the test of a node. Values of the feature below the condition go to the child "yes".
+// If the condition is a list of categories, documents with one of these categories go to the child
+// "yes".
 func (d *dumpNode) divide(n *scorer.TreeNode, v strictjson.Value) error {
 	if d.Missing != nil && *d.Missing != *d.Yes && *d.Missing != *d.No {
 		return wrong(v, `found %d as "missing", expected %d or %d, as "yes" and "no" say`, *d.Missing, *d.Yes, *d.No)
@@ -233,8 +236,8 @@ func (e *ensemble) renumber(numbers []int) {
 	}
 }
 
-// numbered returns the numbers in names of the form prefix and number. It returns false if a name has
-// another form.
+// numbered returns the numbers in the names of the features if every name is prefix followed by a
+// number. Otherwise it returns false.
 func (r *dumpReader) numbered(prefix string) ([]int, bool) {
 	numbers := make([]int, len(r.names))
 	for i, name := range r.names {
@@ -290,8 +293,8 @@ func (f *xgbForest) needThresholds() error {
 	return nil
 }
 
-// dumpWriter writes nested trees. Numbers are written as float64, so that a parser which reads a
-// float64 and converts it gets the same float32.
+// dumpWriter writes nested trees. It writes float32 numbers with the digits of float64. So a parser
+// that reads a float64 and converts it gets the same float32.
 type dumpWriter struct {
 	forest *xgbForest
 	names  [][]byte // in quotes

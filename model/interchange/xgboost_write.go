@@ -15,9 +15,10 @@ import (
 	"github.com/listwise/listwise/model/scorer"
 )
 
-// xgbForest is a sum of trees in XGBoost's form. Values and conditions are float32. A feature value
-// below the condition goes left, and so does a category outside the set. The leaves of the first tree
-// include the constant, since some programs that read XGBoost's files ignore base_score.
+// xgbForest is a sum of trees as XGBoost stores it. Values of leaves and conditions are float32. A
+// feature value below the condition goes left, and so does a category outside the set of a node.
+// The leaves of the first tree include the constant, since some programs that read XGBoost's files
+// ignore base_score.
 type xgbForest struct {
 	features   int
 	names      []string

@@ -38,7 +38,8 @@ func (n Network) Average(members [][]float64) (Scorer, []float64) {
 }
 
 // Average returns a pair network with the hidden units of all members, as [Network.Average] does.
-// This works because the outputs φ and ϕ are linear in their hidden units.
+// This works because the outputs φ (of a document) and ϕ (of a pair) are linear in their hidden
+// units.
 func (n PairNetwork) Average(members [][]float64) (Scorer, []float64) {
 	all := n
 	all.Hidden, all.PairHidden = n.Hidden*len(members), n.PairHidden*len(members)

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/listwise/listwise/app"
 	"github.com/listwise/listwise/dataset"
@@ -20,6 +21,15 @@ func calling(do func(context.Context, app.Settings, ...string) (*app.Outcome, er
 	return taking(func(_ *job, ctx context.Context, r callRequest, _ Arrays) (any, error) {
 		return do(ctx, r.Settings, r.Systems...)
 	})
+}
+
+// auto searches and tells its progress.
+func (j *job) auto(ctx context.Context, r callRequest, _ Arrays) (any, error) {
+	return app.Auto(ctx, r.Settings, func(p app.SearchProgress) {
+		if text, err := json.Marshal(p); err == nil { // else a number is not finite
+			j.tell(string(text))
+		}
+	}, r.Systems...)
 }
 
 // hyperparameters answers with the names of the hyperparameters of all methods.

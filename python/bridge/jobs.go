@@ -18,6 +18,7 @@ type operation func(*job, context.Context, []byte, Arrays) (any, error)
 
 // operations are the operations by their names in requests.
 var operations = map[string]operation{
+	"auto":            taking((*job).auto),
 	"compare":         calling(app.Compare),
 	"evaluate":        taking((*job).evaluate),
 	"evaluate files":  calling(app.Evaluate),

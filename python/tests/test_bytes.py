@@ -66,7 +66,7 @@ def test_queries_in_several_places_and_missing_values(command, tmp_path, data):
         flags = [f for k, v in settings.items() for f in ("--set", f"{k}={v}")]
         command("train", "--method", method, *flags, "--missing", missing, "--train", "train.txt", "--model", "m.json", "-q")
         before = X.copy()
-        with pytest.warns(listwise.DataWarning, match="stand in several places"):
+        with pytest.warns(listwise.DataWarning, match="were scattered"):
             ranker = listwise.Ranker(method, missing=missing, **settings).fit(X, y, qid=qid)
         assert ranker.model_.file == (tmp_path / "m.json").read_bytes()
         assert np.array_equal(before, X, equal_nan=True)

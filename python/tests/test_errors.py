@@ -98,7 +98,7 @@ WRONG = {
     "group wraps around": (lambda: fit(qid=None, group=np.array([2**63, 2**63, n], np.uint64)), "group: found a query of 9223372036854775808 documents"),
     "X infinite": (lambda: fit(X=changed(X, (3, 1), np.inf)), r"X:4: found the value inf of feature 2"),
     "X too large for float32": (lambda: fit(X=changed(X.astype(float), (3, 1), 1e300)), r"X:4: found the value inf of feature 2"),
-    "X missing": (lambda: fit(X=changed(X, (3, 1), np.nan)), r"X:4: found no value \(NaN\) of feature 2, expected a finite number \(or an option"),
+    "X missing": (lambda: fit(X=changed(X, (3, 1), np.nan)), r'X:4: found no value \(NaN\) of feature 2, expected a finite number \(or missing="zero", or another rule'),
     "X without documents": (lambda: fit(X=X[:0], y=y[:0], qid=qid[:0]), "X: found no documents"),
     "X without features": (lambda: fit(X=X[:, :0]), r"X: found 0 feature\(s\)"),
     "X a column of categories": (lambda: fit(X=frame().astype({"b": "category"})), "X: column 'b': found the type category"),

@@ -181,7 +181,7 @@ def test_progress(capsys):
 
 
 def test_warnings_are_pythons():
-    with pytest.warns(listwise.DataWarning, match="stand in several places"):
+    with pytest.warns(listwise.DataWarning, match="were scattered"):
         listwise.Ranker("mle").fit(X[[0, 12, 1, 13, 2, 14]], [1, 0, 0, 1, 1, 0], qid=[1, 2, 1, 2, 1, 2])
 
 

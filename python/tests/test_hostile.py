@@ -96,6 +96,10 @@ def calls(ranker):
         own = {k: arguments.pop(k) for k in ("X", "y", "qid", "group", "sample_weight", "query_weight", "eval_set", "callback")}
         return listwise.Ranker(**arguments).fit(own.pop("X"), own.pop("y"), **own)
 
+    def search(**arguments):
+        own = {k: arguments.pop(k) for k in ("X", "y", "qid", "group", "sample_weight", "query_weight", "eval_set", "callback")}
+        return listwise.AutoRanker(**arguments).fit(own.pop("X"), own.pop("y"), **own)
+
     def set_params(**arguments):
         repr(listwise.Ranker().set_params(**arguments))
 
@@ -122,6 +126,14 @@ def calls(ranker):
     }
     return {
         "fit": (fit, {**own, "C": 1, "X": X, "y": Y, **queries, "sample_weight": None, "query_weight": None, "eval_set": None, "callback": None}),
+        "search": (
+            search,
+            {
+                "budget": "1s", "measure": "map", "trials": 1, "target": None, "folds": 2, "members": 1, "without": None, "out": None, "convention": "trec", "threshold": "auto",
+                "normalize": "none", "transforms": (), "missing": "error", "seed": 1, "jobs": 1, "verbose": 0,
+                "X": X, "y": Y, **queries, "sample_weight": None, "query_weight": None, "eval_set": None, "callback": None,
+            },
+        ),
         "set_params": (set_params, {**own, "C": 1}),
         "predict": (ranker.predict, {"X": X, **queries}),
         "rank": (ranker.rank, {"X": X, **queries}),
@@ -217,5 +229,6 @@ def test_every_argument_is_tried(ranker):
             assert set(inspect.signature(value).parameters) == set(table[name][1]), name
     for name in ("predict", "rank", "queries_of", "score", "explain", "save"):
         assert set(inspect.signature(getattr(ranker, name)).parameters) == set(table[name][1]), name
-    arguments = {*inspect.signature(listwise.Ranker).parameters, *inspect.signature(ranker.fit).parameters} - {"hyperparameters"}
-    assert arguments <= set(table["fit"][1])
+    for kind, name in ((listwise.Ranker, "fit"), (listwise.AutoRanker, "search")):
+        arguments = {*inspect.signature(kind).parameters, *inspect.signature(kind().fit).parameters} - {"hyperparameters"}
+        assert arguments <= set(table[name][1])

@@ -178,7 +178,7 @@ def test_queries_in_any_order():
     order = np.random.default_rng(5).permutation(len(y))
     ranker = want(normalize="minmax")
     assert np.array_equal(ranker.predict(X[order], qid=qid[order]), ranker.predict(X, qid=qid)[order])
-    with pytest.warns(listwise.DataWarning, match="stand in several places and were put together"):
+    with pytest.warns(listwise.DataWarning, match="were scattered and have been put together"):
         listwise.Ranker("mle").fit(X[order], y[order], qid=qid[order])
 
 
@@ -229,7 +229,7 @@ def test_row_numbers_are_no_features(kind, name):
         numbered = table.append_column(name, [order])
     else:
         numbered = table.assign(**{name: order}) if kind == "pandas" else table.with_columns(**{name: order})
-    with pytest.warns(listwise.DataWarning, match=f"X: column '{name}' numbers the rows and is left out"):
+    with pytest.warns(listwise.DataWarning, match=f"X: column '{name}' contains row numbers and is not used"):
         ranker = listwise.Ranker("mle").fit(numbered, y, qid=qid, eval_set=(numbered, y, qid))
     assert ranker.model_.names == NAMES
     plain = listwise.Ranker("mle").fit(table, y, qid=qid, eval_set=(table, y, qid))
@@ -254,7 +254,7 @@ def test_whole_numbers_that_become_one_are_warned_of(kind, dtype):
     times = np.full((len(y), 2), 1700000001, dtype)
     times[::2] += 1
     given = times if kind == "array" else TABLES["pandas"].__class__(times, columns=["a", "b"])
-    with pytest.warns(listwise.DataWarning, match="different numbers become one, such as 1700000001.0 and 1700000002.0"):
+    with pytest.warns(listwise.DataWarning, match="different numbers become equal, such as 1700000001.0 and 1700000002.0"):
         listwise.Ranker("mle").fit(given, y, qid=qid)
     import warnings
 
@@ -271,7 +271,7 @@ def test_doubles_that_become_one_are_warned_of(kind):
     given, name = wide, "feature 2"
     if kind == "pandas":
         given, name = TABLES["pandas"].__class__(wide, columns=["a", "b", "c"]), "column 'b'"
-    with pytest.warns(listwise.DataWarning, match=f"X: {name}: different numbers become one, such as 2000000.01 and 2000000.02"):
+    with pytest.warns(listwise.DataWarning, match=f"X: {name}: different numbers become equal, such as 2000000.01 and 2000000.02"):
         listwise.Ranker("mle").fit(given, y, qid=qid)
     import warnings
 

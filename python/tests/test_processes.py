@@ -273,7 +273,7 @@ def opened():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("name", ["compare", "report", "tune", "evaluate_run", "read"])
+@pytest.mark.parametrize("name", ["compare", "report", "tune", "AutoRanker", "evaluate_run", "read"])
 def test_commands_close_what_they_open(name, tmp_path, monkeypatch):
     """LISTWISE_CALLS says how many calls of each; they have 256 descriptors."""
     calls = int(os.environ.get("LISTWISE_CALLS", "8"))
@@ -289,6 +289,7 @@ def test_commands_close_what_they_open(name, tmp_path, monkeypatch):
         "compare": lambda: listwise.compare(systems, y, X=X, qid=qid, permutations=99, resamples=99),
         "report": lambda: listwise.report(systems, y, X=X, qid=qid),
         "tune": lambda: listwise.tune("regression", X, y, qid=qid, grid={"C": [0.1, 1]}, folds=2, jobs=1),
+        "AutoRanker": lambda: listwise.AutoRanker(trials=1, folds=2).fit(X[:250], y[:250], qid=qid[:250]),
         "evaluate_run": lambda: listwise.evaluate_run(run, {q: {d: 1 for d in list(ds)[:3]} for q, ds in run.items()}),
         "read": lambda: listwise.read(tmp_path / "d.txt"),
     }[name]

@@ -1,9 +1,9 @@
 // Package experiment compares models online. It assigns users to models, interleaves the rankings
 // of two models, logs the rankings shown, and joins the log with clicks.
 //
-// Start reading at [Hash], which all chance comes from: the same user sees the same, as long
-// as the experiment lasts, on every server. Draft interleaves; [Log] is the log and [Credit]
-// reads it. The package knows no models and nothing of HTTP.
+// Start reading at [Hash], the only source of randomness. As long as an experiment lasts, a user
+// gets the same results on every server. [Drafter] interleaves rankings, [Log] writes the log, and
+// [Credits] reads it. The package must not know models or HTTP.
 package experiment
 
 import (
@@ -12,17 +12,18 @@ import (
 	"math/bits"
 )
 
-// Hash is the SHA-256 of a salt, which is an experiment's, a zero byte and an id, any program's to
-// compute. Salts make assignments of different experiments independent.
+// Hash returns the SHA-256 of salt, a zero byte and id. Any program can compute it. An experiment's
+// own salt makes its assignments independent of other experiments.
 func Hash(salt string, id []byte) [sha256.Size]byte {
 	var room [256]byte
 	b := append(append(append(room[:0], salt...), 0), id...)
 	return sha256.Sum256(b)
 }
 
-// Pick returns one of several arms by their shares, whole numbers that are not all 0. Let u be the
-// hash's first eight bytes as a fraction of 2⁶⁴, and S the sum of the shares. Pick returns the arm
-// whose share contains the place ⌊u·S⌋, with the shares laid end to end. S must be below 2³².
+// Pick chooses one of several arms in proportion to their shares. It returns the arm's index. The
+// shares are non-negative integers with a sum S from 1 to 2³² − 1. Let u be the hash's first eight
+// bytes as a fraction of 2⁶⁴. If the shares are laid end to end, Pick returns the arm whose share
+// contains ⌊u·S⌋.
 func Pick(salt string, id []byte, shares []int) int {
 	hash := Hash(salt, id)
 	total := 0
@@ -39,8 +40,8 @@ func Pick(salt string, id []byte, shares []int) int {
 	panic("experiment: no shares")
 }
 
-// coins are the coin flips of a draft: the bits of the hashes of an id followed by 0, 1, … as eight
-// bytes in big-endian order. The highest bit of the first byte comes first.
+// coins are the coin flips of a draft: the bits of the hashes of the id followed by 0, 1, … as
+// eight bytes in big-endian order. The highest bit of a byte comes first.
 type coins struct {
 	salt   string
 	id     []byte
@@ -49,7 +50,7 @@ type coins struct {
 	hash   [sha256.Size]byte
 }
 
-// next throws a coin.
+// next flips a coin.
 func (c *coins) next() bool {
 	at := c.thrown % (8 * sha256.Size)
 	if at == 0 {

@@ -15,62 +15,62 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// mostLine is the longest line of a log or of clicks that is read.
+// mostLine is the largest length of a line of a log or of clicks.
 const mostLine = 16 << 20
 
 // Click is a click on a document that was shown.
 type Click struct {
 	Time       time.Time `json:"time"`       // zero if unknown
-	Experiment string    `json:"experiment"` // empty: of any
+	Experiment string    `json:"experiment"` // empty means any
 	User       string    `json:"user"`
 	Query      string    `json:"query"`
 	ID         string    `json:"id"`
 }
 
-// Outcome is how often users preferred either team of an experiment.
+// Outcome counts the rankings of an experiment in which users preferred either team.
 type Outcome struct {
 	Experiment string
 	Models     [2]string // the teams
 	Shown      int       // rankings shown
-	Clicked    int       // of these, with clicks that belong to a team
-	Wins       [2]int    // of these, with more documents of this team clicked
-	Ties       int       // with as many for both
-	Clicks     [2]int    // documents clicked, each once a ranking
+	Clicked    int       // rankings with clicks on documents of a team
+	Wins       [2]int    // clicked rankings with more clicked documents of this team
+	Ties       int       // clicked rankings with equally many for both teams
+	Clicks     [2]int    // documents clicked, each counted once per ranking
 }
 
-// shownKey is what a click says of the ranking that it belongs to.
+// shownKey identifies the rankings to which a click may belong.
 type shownKey struct{ experiment, user, query string }
 
-// impression is a ranking that was shown.
+// impression is a ranking shown to a user.
 type impression struct {
 	time    time.Time
 	models  [2]string
-	single  bool           // one model ranked, so that clicks prefer none
-	teams   map[string]int // of the documents
+	single  bool           // one model ranked, so clicks express no preference
+	teams   map[string]int // team of each document
 	clicked map[string]bool
 }
 
-// Credits are the interleaved rankings of a log, to which clicks are credited.
+// Credits collects the rankings of a log and assigns clicks to them.
 type Credits struct {
-	shown       map[shownKey][]*impression // in the order of time once sorted
+	shown       map[shownKey][]*impression // in the order of time if sorted
 	sorted      bool
 	all         []*impression
-	names       []string // of the experiments of all
+	names       []string // the experiment of each element of all
 	experiments map[string]bool
-	seen        map[[sha256.Size]byte]bool // lines read
+	seen        map[[sha256.Size]byte]bool // hashes of the lines read
 
-	Damaged   int // lines of the log that are no JSON, such as half of one
-	Repeated  int // lines of logs and clicks left out, since an identical one was read before
-	Single    int // clicks on rankings of one model, as of a split
-	Unmatched int // clicks on what was not shown
+	Damaged   int // lines of the log that are not JSON, such as half a line
+	Repeated  int // lines that were skipped because an identical line was read before
+	Single    int // clicks on rankings of one model, such as a split's
+	Unmatched int // clicks on documents that were not shown
 }
 
-// NewCredits returns credits of no log.
+// NewCredits returns Credits without rankings.
 func NewCredits() *Credits {
 	return &Credits{shown: make(map[shownKey][]*impression), experiments: make(map[string]bool), seen: make(map[[sha256.Size]byte]bool)}
 }
 
-// repeated reports whether an identical line of this kind was read before, and counts it then.
+// repeated reports whether an identical line of this kind was read before, and counts it if so.
 func (c *Credits) repeated(kind string, line []byte) bool {
 	sum := sha256.Sum256(append([]byte(kind), line...))
 	if c.seen[sum] {
@@ -81,8 +81,8 @@ func (c *Credits) repeated(kind string, line []byte) bool {
 	return false
 }
 
-// ReadLog adds the rankings of a log that were shown. Of identical lines one counts: what delivers
-// logs may do so twice. Errors name the line.
+// ReadLog adds the rankings in a log. Identical lines count once, since log delivery may repeat
+// lines. Its errors name the line.
 func (c *Credits) ReadLog(r io.Reader) error {
 	c.sorted = false
 	return lines(r, func(line []byte) error {
@@ -122,7 +122,7 @@ func (c *Credits) ReadLog(r io.Reader) error {
 	})
 }
 
-// sort brings the rankings of every user and query into the order of time.
+// sort sorts the rankings of every user and query by time.
 func (c *Credits) sort() {
 	if c.sorted {
 		return
@@ -133,7 +133,7 @@ func (c *Credits) sort() {
 	c.sorted = true
 }
 
-// lines calls do with every line that is not blank.
+// lines calls do with every line that is not blank. Its errors name the line.
 func lines(r io.Reader, do func(line []byte) error) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, mostLine)
@@ -152,9 +152,10 @@ func lines(r io.Reader, do func(line []byte) error) error {
 	return s.Err()
 }
 
-// ReadClicks credits clicks, one object per line, to the rankings read from logs before. A click
-// belongs to the last ranking that its user was shown for its query. A click with a time belongs to
-// the last such ranking before that time. Repeated clicks on a document of a ranking count once.
+// ReadClicks reads clicks, one JSON object per line, and assigns them to rankings of earlier calls
+// of ReadLog. A click belongs to the last ranking that its user saw for its query. If the click has
+// a time, it belongs to the last such ranking that is not after that time. Repeated clicks on a
+// document of a ranking count once.
 func (c *Credits) ReadClicks(r io.Reader) error {
 	c.sort()
 	return lines(r, func(line []byte) error {
@@ -185,8 +186,8 @@ func decode(line []byte, into any) error {
 	return err
 }
 
-// credit credits a click and reports whether its document was shown in an interleaved ranking, or
-// in one of a single model.
+// credit assigns a click to rankings. credited is true if an interleaved ranking showed the
+// document, and single is true if a ranking of one model did.
 func (c *Credits) credit(click Click) (credited, single bool) {
 	names := map[string]bool{click.Experiment: true}
 	if click.Experiment == "" {
@@ -213,8 +214,8 @@ func (c *Credits) credit(click Click) (credited, single bool) {
 	return credited, single
 }
 
-// Outcomes returns the outcomes of every experiment and pair of models, in the order in which the
-// log has them first.
+// Outcomes returns an outcome for every experiment and pair of models, in the order of their first
+// ranking in the log.
 func (c *Credits) Outcomes() []Outcome {
 	var all []Outcome
 	at := make(map[string]int)
@@ -234,7 +235,7 @@ func (c *Credits) Outcomes() []Outcome {
 	return all
 }
 
-// add adds the clicks on a ranking.
+// add adds a ranking with the given clicks on documents of each team.
 func (o *Outcome) add(clicks [2]int) {
 	o.Shown++
 	o.Clicks[0] += clicks[0]

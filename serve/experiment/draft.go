@@ -3,22 +3,22 @@ package experiment
 // Place is a document of an interleaved ranking.
 type Place struct {
 	Doc  int
-	Team int // 0 or 1, whose ranking it was taken from
+	Team int // 0 or 1, the ranking that the document was taken from
 }
 
-// Drafter interleaves rankings. The zero value is ready; it is not safe for concurrent use.
+// Drafter interleaves rankings. The zero value is ready to use. A Drafter is not safe for
+// concurrent use.
 type Drafter struct{ placed []bool }
 
-// Draft appends to dst the first documents of the team-draft interleaving of two rankings
+// Draft appends the first documents of the team-draft interleaving of two rankings to dst
 // (Radlinski, Kurup, Joachims, How does clickthrough data reflect retrieval quality?, CIKM 2008,
-// Algorithm 2). Rankings list the same documents, counted from 0, best first. In each turn, the
-// team with fewer documents adds the first document of its ranking that is not there yet. A coin
-// decides if both have equally many. So a document that both rank alike belongs to either team with
-// probability 1/2. The team with more clicks has the better ranking.
+// Algorithm 2). a and b list the same documents, numbered from 0, best first. In each turn, the
+// team with fewer documents adds the first document of its ranking that was not added yet. If both
+// teams have equally many, a coin decides. So a document with the same rank in both rankings
+// belongs to either team with probability 1/2. The team with more clicks has the better ranking.
 //
-// The coins depend on a salt and an id alone, so the same salt and id give the same ranking. Both
-// rankings must have each document exactly once. most is the number of documents to return; 0 means
-// all.
+// The coins depend only on salt and id, so the same salt and id give the same ranking. a and b must
+// have each document exactly once. most is the number of documents to append; 0 means all.
 func (d *Drafter) Draft(dst []Place, a, b []int, salt string, id []byte, most int) []Place {
 	if len(a) != len(b) {
 		panic("experiment: rankings of different documents")

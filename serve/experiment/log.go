@@ -11,41 +11,41 @@ import (
 )
 
 const (
-	// mostLines and mostBytes bound what a log holds that is not written yet.
+	// mostLines and mostBytes limit the lines that wait to be written.
 	mostLines = 4096
 	mostBytes = 16 << 20
 )
 
-// Log appends lines to a file, each whole or not at all, in a goroutine of its own: to add a line
-// never waits for a disk. Its methods are safe for concurrent use.
+// Log appends lines to a file. A separate goroutine writes each line completely or not at all, so
+// adding a line never waits for a disk. The methods are safe for concurrent use.
 type Log struct {
 	path  string
 	lines chan []byte
 	done  chan struct{}
 
-	waiting atomic.Int64 // bytes
-	dropped atomic.Int64 // lines
+	waiting atomic.Int64 // bytes not yet written
+	dropped atomic.Int64 // number of lines lost
 
-	mu   sync.Mutex // of file, held while a line is written
+	mu   sync.Mutex // guards file; held while a line is written
 	file *os.File
 
 	closed sync.RWMutex
 	end    bool
 
-	state  sync.Mutex // of what follows
-	failed error      // why lines are lost, nil if they are not
-	lost   time.Time  // of the last line that was lost
+	state  sync.Mutex // guards the fields below
+	failed error      // why lines are being lost; nil if none are
+	lost   time.Time  // time of the last lost line
 	notify func(error)
 }
 
-// calm is how long no line may be lost until a fault is over: on a disk that is nearly full short
-// lines may still fit.
+// calm is the time without a lost line after which a fault ends. On a nearly full disk, short lines
+// may still fit, so one written line does not end a fault.
 const calm = 5 * time.Second
 
-// errBehind is the fault of a disk that is too slow.
+// errBehind is the error of a disk that is too slow.
 var errBehind = errors.New("the disk does not keep up with the lines")
 
-// OpenLog opens a log, whose file is made if there is none.
+// OpenLog opens a log. It creates the file if there is none.
 func OpenLog(path string) (*Log, error) {
 	l := &Log{path: path, lines: make(chan []byte, mostLines), done: make(chan struct{})}
 	if err := l.Reopen(); err != nil {
@@ -55,9 +55,9 @@ func OpenLog(path string) (*Log, error) {
 	return l, nil
 }
 
-// Add adds a line, which must end in a line feed and is the log's from then on. Where a disk does
-// not keep up and thousands of lines wait, the line is dropped and counted: Add reports whether it
-// was not.
+// Add queues a line, which must end in a line feed, and reports whether it did. The log owns the
+// slice afterwards. If the disk is too slow and thousands of lines wait, Add drops and counts the
+// line and returns false. A closed log drops every line.
 func (l *Log) Add(line []byte) bool {
 	l.closed.RLock()
 	defer l.closed.RUnlock()
@@ -77,7 +77,7 @@ func (l *Log) Add(line []byte) bool {
 	return false
 }
 
-// drop counts a line that is lost, and notes why.
+// drop counts a lost line and records the reason.
 func (l *Log) drop(why error) {
 	l.dropped.Add(1)
 	l.state.Lock()
@@ -105,24 +105,24 @@ func (l *Log) wrote() {
 	}
 }
 
-// Notify has f called when lines begin to be lost, with the reason, and with nil when lines are
-// written again.
+// Notify sets a function that the log calls with the reason when lines begin to be lost, and with
+// nil when lines are written again.
 func (l *Log) Notify(f func(error)) {
 	l.state.Lock()
 	defer l.state.Unlock()
 	l.notify = f
 }
 
-// Dropped returns how many lines were not written, and why lines are lost at present; nil if lines
-// were written for five seconds without a loss.
+// Dropped returns the number of lines that were not written, and why lines are being lost. The error
+// becomes nil when a line is written five seconds or more after the last loss.
 func (l *Log) Dropped() (lines int64, err error) {
 	l.state.Lock()
 	defer l.state.Unlock()
 	return l.dropped.Load(), l.failed
 }
 
-// Reopen opens the file of the log again, so that log rotation may rename it. If that fails, the
-// old file stays open. A closed log stays closed.
+// Reopen opens the log file again, so that log rotation may rename it. If that fails, the old file
+// stays open. A closed log stays closed.
 func (l *Log) Reopen() error {
 	l.closed.RLock()
 	defer l.closed.RUnlock()
@@ -148,8 +148,7 @@ func (l *Log) Reopen() error {
 	return nil
 }
 
-// endLine ends the last line of a file, of which a process that was killed may have
-// written a part.
+// endLine ends the last line of a file if a killed process left it incomplete.
 func endLine(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
@@ -163,7 +162,7 @@ func endLine(file *os.File) error {
 	return err
 }
 
-// write writes the lines that are added until the log is closed.
+// write writes the queued lines until the log is closed.
 func (l *Log) write() {
 	defer close(l.done)
 	for line := range l.lines {
@@ -179,7 +178,8 @@ func (l *Log) write() {
 	}
 }
 
-// appendWhole appends a line to a file. Of one that does not fit on the disk nothing stays.
+// appendWhole appends a line to a file. If the line does not fit on the disk, appendWhole removes
+// the written part.
 func appendWhole(file *os.File, line []byte) error {
 	n, err := file.Write(line)
 	if err == nil || n == 0 {
@@ -192,8 +192,8 @@ func appendWhole(file *os.File, line []byte) error {
 	return errors.Join(err, file.Truncate(size-int64(n)))
 }
 
-// Close writes what waits and closes the file. Lines added later are dropped. It returns an error
-// if lines were being lost.
+// Close writes the queued lines and closes the file. Lines added later are dropped. Close returns
+// an error if lines are being lost.
 func (l *Log) Close() error {
 	l.closed.Lock()
 	ended := l.end

@@ -10,30 +10,30 @@ import (
 // The kinds of records.
 const (
 	Split      = "split"      // one of several models ranked
-	Interleave = "interleave" // two models did
-	Shadow     = "shadow"     // a model scored whose ranking was not shown
+	Interleave = "interleave" // two models ranked
+	Shadow     = "shadow"     // a model scored, and its ranking was not shown
 )
 
-// Record is a line of the log: the ranking shown for a query, and its model.
+// Record is a line of the log: the ranking shown for a query, and its models.
 type Record struct {
 	Time       time.Time          `json:"time"`
 	Experiment string             `json:"experiment"`
 	Kind       string             `json:"kind"`
 	User       string             `json:"user,omitempty"`
 	Query      string             `json:"query,omitempty"`
-	Models     []rankjson.Version `json:"models"` // those that ranked; of an interleaving the first and the second team
+	Models     []rankjson.Version `json:"models"` // the models that ranked; of an interleaving, the first and the second team
 	Ranking    []Shown            `json:"ranking"`
 }
 
-// Shown is a document of a ranking.
+// Shown is a document of a shown ranking.
 type Shown struct {
 	ID    string  `json:"id"`
-	Score float64 `json:"score"` // by the model that placed it
-	Team  int     `json:"team"`  // the place of that model among the record's
+	Score float64 `json:"score"` // by the model that placed the document
+	Team  int     `json:"team"`  // the index of that model in Models
 }
 
-// AppendRecord appends the line for the ranking shown for the i-th query of a request. teams has
-// the team of each place; nil if one model ranked.
+// AppendRecord appends the log line for the ranking shown for query i of a request. places has the
+// team of each document of the ranking. places is nil if one model ranked.
 func AppendRecord(dst []byte, now time.Time, name, kind string, r *rankjson.Request, i int, models []rankjson.Version, ranking []rankjson.Ranked, places []Place) []byte {
 	q := &r.Queries[i]
 	dst = append(dst, `{"time":"`...)

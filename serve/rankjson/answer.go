@@ -8,12 +8,12 @@ import (
 
 // Ranked is a document of a ranking.
 type Ranked struct {
-	Doc      int // its place in its query, from 0
+	Doc      int // index of the document in its query, from 0
 	Score    float64
-	PlacedBy string // the model that placed it, of an interleaved ranking; else empty
+	PlacedBy string // the model that placed the document in an interleaved ranking; otherwise empty
 }
 
-// Version is a model by its name and the version of its file.
+// Version is the name of a model and the version of its file.
 type Version struct {
 	Model   string `json:"model"`
 	Version string `json:"version"`
@@ -21,14 +21,14 @@ type Version struct {
 
 // Answer is the answer to a request.
 type Answer struct {
-	Model      string // the model that ranked, or the experiment whose models did
-	Version    string // of the model; empty where several ranked
-	Experiment string // that chose the model; empty where the request did
+	Model      string // the model that ranked, or the experiment if several models did
+	Version    string // of the model; empty if several models ranked
+	Experiment string // the experiment that chose the model; empty if the request named the model
 	Models     []Version
-	Rankings   [][]Ranked // one a query, best first
+	Rankings   [][]Ranked // one ranking per query, best first
 }
 
-// AppendAnswer appends the JSON text of the answer to a request, which it has the ids of.
+// AppendAnswer appends the answer to request r as JSON text. The ids come from r.
 func AppendAnswer(dst []byte, a *Answer, r *Request) []byte {
 	dst = append(dst, `{"model":`...)
 	dst = AppendString(dst, a.Model)
@@ -65,7 +65,7 @@ func AppendAnswer(dst []byte, a *Answer, r *Request) []byte {
 	return append(dst, "]}\n"...)
 }
 
-// appendRanking appends the members of a query.
+// appendRanking appends the JSON members of a query.
 func appendRanking(dst []byte, q *Query, ranking []Ranked, r *Request) []byte {
 	if q.ID != nil {
 		dst = append(dst, `"query":`...)
@@ -91,7 +91,8 @@ func appendRanking(dst []byte, q *Query, ranking []Ranked, r *Request) []byte {
 	return append(dst, ']')
 }
 
-// AppendID appends the id of a document, or its number in its query, from 1, if it has none.
+// AppendID appends the id of a document. If id is nil, it appends the document's number in its
+// query, from 1.
 func AppendID(dst, id []byte, doc int) []byte {
 	if id == nil {
 		return append(strconv.AppendInt(append(dst, '"'), int64(doc)+1, 10), '"')
@@ -99,8 +100,8 @@ func AppendID(dst, id []byte, doc int) []byte {
 	return AppendString(dst, id)
 }
 
-// AppendNumber appends a finite number as encoding/json writes it: the shortest text that
-// reads as the same float64.
+// AppendNumber appends a finite number as encoding/json writes it: the shortest text that reads
+// back as the same float64.
 func AppendNumber(dst []byte, v float64) []byte {
 	if a := math.Abs(v); a == 0 || a >= 1e-6 && a < 1e21 {
 		return strconv.AppendFloat(dst, v, 'f', -1, 64)
@@ -113,8 +114,8 @@ func AppendNumber(dst []byte, v float64) []byte {
 	return dst
 }
 
-// AppendString appends a text as a string of JSON. Characters that mean something in HTML are
-// escaped, and bytes that are no UTF-8 become U+FFFD.
+// AppendString appends text as a JSON string. It escapes the special characters of HTML, and
+// replaces bytes that are not UTF-8 by U+FFFD.
 func AppendString[T string | []byte](dst []byte, text T) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -133,7 +134,7 @@ func AppendString[T string | []byte](dst []byte, text T) []byte {
 			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		default:
 			r, n := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
-			if r == '\u2028' || r == '\u2029' { // ends a line of JavaScript
+			if r == '\u2028' || r == '\u2029' { // a line end in JavaScript
 				dst = append(dst, '\\', 'u', '2', '0', '2', hex[r&15])
 			} else {
 				dst = utf8.AppendRune(dst, r)
@@ -146,7 +147,7 @@ func AppendString[T string | []byte](dst []byte, text T) []byte {
 	return append(append(dst, text[from:]...), '"')
 }
 
-// plain marks the bytes that need no escape in JSON, also within HTML.
+// plain marks the ASCII bytes that need no escape in JSON within HTML.
 var plain = func() (t [256]bool) {
 	for c := ' '; c < 0x7f; c++ {
 		t[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'

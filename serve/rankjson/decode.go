@@ -7,40 +7,40 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// MaxID is how long the ids of documents, queries and users may be, in UTF-8.
+// MaxID is the largest length of an id of a document, query or user, in bytes of UTF-8.
 const MaxID = 512
 
-// decoder is the memory of [Request.Decode], and where it is in the text.
+// decoder has the state of [Request.Decode] and memory that later requests reuse.
 type decoder struct {
 	strictjson.Scanner // of the body
 
-	b      []byte // the body, with zeros behind it
+	b      []byte // the body, followed by zeros
 	schema *Schema
 	limits Limits
 
-	idAt   []int // where the ids of the documents stand, 0 where there is none
-	nameAt []int // where the ids of the queries stand
+	idAt   []int // offsets of the ids of the documents; 0 if a document has none
+	nameAt []int // offsets of the ids of the queries
 	set    idSet
 
-	order []int    // the columns of a document's names, in their order; −1 where a name has escapes
-	seen  []uint32 // of a column the document that had it last
-	docs  uint32   // counts the documents
-	paid  int      // documents whose memory was taken
+	order []int    // the columns of the feature names in the order of the last document; −1 for a name with escapes
+	seen  []uint32 // for each column, the last document that had it
+	docs  uint32   // number of documents so far
+	paid  int      // number of documents for which memory was taken
 
-	query, doc int    // where the decoder is; −1 outside of one
-	feature    string // "" outside of one
-	lack       *Error // the first fault that a lenient request may have
+	query, doc int    // the current query and document; −1 outside
+	feature    string // the current feature; "" outside
+	lack       *Error // the first error that a lenient request would ignore
 }
 
-// Decode reads a request of a JSON text for a model. lenient is what holds where the request
-// does not say. The ids may be parts of body, which must stay as it is until they have been
-// used. The error is an [*Error]; what r holds then is undefined.
+// Decode reads a request for a model from JSON text. lenient is the default for requests without
+// the member "lenient". The ids in r may be slices of body, so the caller must not change body
+// while it uses them. The error is an [*Error]; after an error, the content of r is undefined.
 //
-// A query has documents, at least one, and may have an id. A document has features: a list with a
-// value for each of the model's features, in their order, or an object with all of them by name. It
-// has an id, unless no document of the query has one. A value is a number, or null if it is
-// missing. It is parsed as by strconv.ParseFloat(value, 32), and so "listwise score" gives the same
-// score.
+// A query has at least one document and may have an id. The features of a document are a list or an
+// object. A list has the values of the model's features in their order. An object has all features
+// by name. Either all documents of a query have ids or none. A value is a number, or null if it is
+// missing. Numbers are parsed as by strconv.ParseFloat(value, 32), so that "listwise score" gives
+// the same score.
 func (r *Request) Decode(body []byte, s *Schema, l Limits, lenient bool) error {
 	d := &r.decoder
 	d.begin(body, s, l)
@@ -60,7 +60,7 @@ func (r *Request) Decode(body []byte, s *Schema, l Limits, lenient bool) error {
 	return nil
 }
 
-// begin makes a decoder ready for a body.
+// begin prepares a decoder for a body.
 func (d *decoder) begin(body []byte, s *Schema, l Limits) {
 	if d.schema != s {
 		d.schema, d.order, d.docs = s, d.order[:0], 0
@@ -77,7 +77,7 @@ func (d *decoder) begin(body []byte, s *Schema, l Limits) {
 	d.query, d.doc, d.feature, d.lack, d.paid = -1, -1, "", nil, 0
 }
 
-// The members of objects, of each of which there may be one.
+// Bits for the members of objects. Each member may occur once.
 const (
 	hasDocuments = 1 << iota
 	hasQueries
@@ -90,7 +90,7 @@ const (
 	hasFeatures
 )
 
-// request reads the whole.
+// request reads the whole request.
 func (d *decoder) request(r *Request, p int) (next int, err error) {
 	had := 0
 	var id []byte
@@ -135,7 +135,7 @@ func (d *decoder) request(r *Request, p int) (next int, err error) {
 	return p, nil
 }
 
-// option reads a member of the request.
+// option reads the value of a member of the request.
 func (d *decoder) option(r *Request, member, p int, id *[]byte) (next int, err error) {
 	switch member {
 	case hasDocuments:
@@ -200,7 +200,7 @@ func (d *decoder) queries(r *Request, p int) (next int, err error) {
 	return p + 1, nil
 }
 
-// oneQuery reads a query of several.
+// oneQuery reads an element of the list of queries.
 func (d *decoder) oneQuery(r *Request, p int) (next int, err error) {
 	had, start := 0, p
 	var q Query
@@ -272,7 +272,7 @@ func (d *decoder) documents(r *Request, q *Query, p int) (next int, err error) {
 	return p + 1, nil
 }
 
-// room checks the number of documents against the limits.
+// room checks whether another document is within the limits, and takes memory for it.
 func (d *decoder) room(docs, p int) error {
 	switch l := d.limits; {
 	case l.Documents > 0 && docs > l.Documents:
@@ -287,7 +287,7 @@ func (d *decoder) room(docs, p int) error {
 	return nil
 }
 
-// pay takes memory for about twice the number of documents.
+// pay takes memory for about twice the given number of documents.
 func (d *decoder) pay(docs, p int) error {
 	l, most := d.limits, 2*docs
 	if l.Documents > 0 {
@@ -356,7 +356,7 @@ func (d *decoder) document(r *Request, p int) (next int, err error) {
 	return p + 1, nil
 }
 
-// row adds a row to X.
+// row appends a row to X and returns it.
 func (d *decoder) row(r *Request) []float32 {
 	start, width := len(r.X), d.schema.Features
 	if cap(r.X)-start < width {

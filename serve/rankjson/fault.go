@@ -9,8 +9,8 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// fault returns an error about the value at byte p of the request. Its pointer is that of the
-// current query or document.
+// fault returns an error about the value at byte p of the request. Its pointer selects the current
+// query or document.
 func (d *decoder) fault(p int, found, expected string) *Error {
 	return &Error{Pointer: d.place(), Offset: min(p, len(d.Text)), Kind: Malformed, Detail: "found " + found + ", expected " + expected}
 }

@@ -21,7 +21,7 @@ func (d *decoder) features(r *Request, p int) (next int, err error) {
 	return p, d.faultIn("features", p, d.Token(p), "a list of numbers, or an object of them by name")
 }
 
-// list reads the values of all features in their order.
+// list reads a list of the values of all features, in their order.
 func (d *decoder) list(row []float32, p int) (next int, err error) {
 	b, start := d.b, p
 	if p = d.Blanks(p + 1); b[p] == ']' {
@@ -57,7 +57,8 @@ func (d *decoder) list(row []float32, p int) (next int, err error) {
 	return p, e
 }
 
-// fewer fills up a row of which n values were given by the list at p.
+// fewer completes a row whose list at p had n values. It records an error unless n is the number of
+// features.
 func (d *decoder) fewer(row []float32, n, p int) {
 	if n == len(row) {
 		return
@@ -75,7 +76,7 @@ func counted(n int) string {
 	return fmt.Sprintf("%d features", n)
 }
 
-// lacks notes a fault that a lenient request may have.
+// lacks records an error that a lenient request ignores.
 func (d *decoder) lacks(member string, p int, found, expected string) {
 	if d.lack == nil {
 		d.lack = d.faultIn(member, p, found, expected)
@@ -83,7 +84,7 @@ func (d *decoder) lacks(member string, p int, found, expected string) {
 	}
 }
 
-// named reads features by their names.
+// named reads an object of features by name.
 func (d *decoder) named(row []float32, p int) (next int, err error) {
 	if d.schema.Unnamed != "" {
 		e := d.faultIn("features", p, "features by name", "a list of them: "+d.schema.Unnamed)
@@ -137,9 +138,9 @@ func (d *decoder) named(row []float32, p int) (next int, err error) {
 	return p + 1, nil
 }
 
-// name reads the k-th name of a document, at p, and returns its column, −1 if the model has
-// none. Most documents have the same names in the same order, so that a name is compared with
-// the one that stood there in the document before.
+// name reads the k-th feature name of a document, at p. It returns the column, or −1 if the model
+// has no such feature. Most documents have the same names in the same order. So name first compares
+// the text with the k-th name of the document before.
 func (d *decoder) name(k, p int) (column, next int, err error) {
 	if k < len(d.order) && d.order[k] >= 0 && d.schema.Names != nil {
 		name := d.schema.Names[d.order[k]]
@@ -162,13 +163,13 @@ func (d *decoder) name(k, p int) (column, next int, err error) {
 	for len(d.order) <= k {
 		d.order = append(d.order, -1)
 	}
-	if d.order[k] = column; !bytes.HasPrefix(d.b[p+1:], key) { // it has escapes
+	if d.order[k] = column; !bytes.HasPrefix(d.b[p+1:], key) { // the key has escapes
 		d.order[k] = -1
 	}
 	return column, next, nil
 }
 
-// stranger notes a name that the model does not have.
+// stranger records an error about a name that the model does not have.
 func (d *decoder) stranger(name []byte, p int) {
 	if d.lack != nil {
 		return
@@ -181,7 +182,8 @@ func (d *decoder) stranger(name []byte, p int) {
 	d.lack.Pointer += pointerTo(string(name))
 }
 
-// unnamed fills up a row of which n values were given by the object at p.
+// unnamed completes a row whose object at p had n values. It records an error unless n is the
+// number of features.
 func (d *decoder) unnamed(row []float32, n, p int) {
 	if n == len(row) {
 		return
@@ -201,8 +203,8 @@ func (d *decoder) unnamed(row []float32, n, p int) {
 	}
 }
 
-// value reads the value of a feature that [number] did not read: null, a number, or a text with a
-// value. The column is −1 if the model has no such feature.
+// value reads a feature's value that [number] could not read: null, a number, or a text that is a
+// category. column is −1 if the model has no such feature.
 func (d *decoder) value(p, column int) (v float32, next int, err error) {
 	b := d.b
 	if b[p] == '"' && d.schema.Text != nil && column >= 0 {

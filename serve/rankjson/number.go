@@ -5,9 +5,9 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// numbers reads the values of a list from p on while they are short numbers with a comma
-// behind, and at most one blank behind that. It returns how many it read and where the next
-// value begins.
+// numbers reads the values of a list from p on. It stops at the first value that is not a short
+// number followed by a comma. One blank may follow the comma. numbers returns how many values it
+// read and the offset of the next value.
 func (d *decoder) numbers(row []float32, p int) (n, next int) {
 	b := d.b
 	for i := range row {
@@ -30,8 +30,8 @@ func (d *decoder) numbers(row []float32, p int) (n, next int) {
 	return len(row), d.Blanks(p)
 }
 
-// number reads a number of at most seven digits before the point, without exponent: nearly
-// all there are. It returns p as next where there is another one or none.
+// number reads a number without exponent, of at most seven digits before the point. Nearly all
+// numbers in requests have this form. If there is another number or none at p, next is p.
 func number(b []byte, p int) (v float32, next int) {
 	if v, ok := decimal.Unit(decimal.Load8(b, p)); ok && strictjson.EndsValue(b[p+8]) {
 		return v, p + 8
@@ -39,7 +39,7 @@ func number(b []byte, p int) (v float32, next int) {
 	return strictjson.ShortNumber(b, p)
 }
 
-// longNumber reads any number of JSON. It returns p as next where there is none.
+// longNumber reads any JSON number. If there is none at p, next is p.
 func (d *decoder) longNumber(p int) (v float32, next int) {
 	end := strictjson.NumberEnd(d.Text, p)
 	if end < 0 || !strictjson.EndsValue(d.b[end]) {

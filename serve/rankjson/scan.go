@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// located puts a fault of the text at the query and the document at hand.
+// located converts a Fault to an error that names the current query and document.
 func (d *decoder) located(err error) error {
 	if err == nil {
 		return nil
@@ -23,25 +23,26 @@ func (d *decoder) locate(err error) error {
 	return err
 }
 
-// members reads the object at p. value reads the value at p of a key whose position is at.
+// members reads the object at p. It calls value with a key, the key's offset at and the value's
+// offset p.
 func (d *decoder) members(p int, what string, value func(key []byte, at, p int) (next int, err error)) (next int, err error) {
 	next, err = d.Object(p, what, value)
 	return next, d.located(err)
 }
 
-// key reads a key, its colon and the white space behind that.
+// key reads a key, its colon and the white space after the colon.
 func (d *decoder) key(p int) (key []byte, next int, err error) {
 	key, next, err = d.Key(p)
 	return key, next, d.located(err)
 }
 
-// string reads the string whose first quote is at p.
+// string reads the string whose opening quote is at p.
 func (d *decoder) string(p int) (text []byte, next int, err error) {
 	text, next, err = d.String(p)
 	return text, next, d.located(err)
 }
 
-// id reads the id that is the value of a key.
+// id reads the value of the member called key, which is an id.
 func (d *decoder) id(p int, key string) (id []byte, next int, err error) {
 	if d.b[p] != '"' {
 		return nil, p, d.faultIn(key, p, d.Token(p), "a string")
@@ -58,7 +59,7 @@ func (d *decoder) id(p int, key string) (id []byte, next int, err error) {
 	return id, next, nil
 }
 
-// word returns true or false if that is at p, else nothing.
+// word returns the word true or false at p, or "" if there is neither.
 func (d *decoder) word(p int) string {
 	for _, w := range [...]string{"true", "false"} {
 		if bytes.HasPrefix(d.Text[p:], []byte(w)) && strictjson.EndsValue(d.b[p+len(w)]) {
@@ -68,7 +69,7 @@ func (d *decoder) word(p int) string {
 	return ""
 }
 
-// count reads a whole number from 1 on that is the value of a key.
+// count reads the value of the member called key, which is a positive whole number.
 func (d *decoder) count(p int, key, expected string) (n, next int, err error) {
 	const mostDigits = 9
 	next = p

@@ -1,51 +1,51 @@
-// Package rankjson decodes requests to rank documents and encodes the answers: the one
-// JSON text of the service that must be fast.
+// Package rankjson decodes requests to rank documents and encodes the answers. It is the JSON code
+// of the service that must be fast.
 //
-// Start reading at [Request.Decode]: features.go reads the values of a document, number.go numbers;
-// answer.go has [AppendAnswer]. Decoding is strict. Malformed JSON, an unknown or repeated key, a
-// number out of the range of float32, text that is not UTF-8 and anything behind the request are
-// errors. They name the place. The package knows no models and nothing of HTTP.
+// Start reading at [Request.Decode]. features.go reads the features of a document, number.go reads
+// numbers, and answer.go has [AppendAnswer]. Decoding is strict. It rejects malformed JSON, an
+// unknown or repeated key, a number outside the range of float32, text that is not UTF-8, and text
+// after the request. Its errors state the place. The package must not know models or HTTP.
 package rankjson
 
 import "strconv"
 
-// Schema is what decoding needs to know of a model. It is immutable and may be shared.
+// Schema has the properties of a model that decoding needs. It is immutable and may be shared.
 type Schema struct {
-	Features int            // of a document: the columns of [Request].X
-	Columns  map[string]int // of the names, from 0; nil: names are "1", "2", …
-	Names    []string       // one a feature, or nil
-	Absent   float32        // what a feature becomes that is not there, where that is allowed: 0, or NaN for a missing value
+	Features int            // number of features of a document, the columns of [Request].X
+	Columns  map[string]int // columns by feature name, from 0; nil means the names "1", "2", …
+	Names    []string       // one per feature, or nil
+	Absent   float32        // the value of a feature that a lenient request omits: 0, or NaN for a missing value
 	Unnamed  string         // why features cannot be given by name; empty if they can
 
-	// Text returns the value of a text as feature j. If it has none, ok is false and expected names
-	// valid texts; expected is empty for a numeric feature. A nil Text means that all features are
-	// numeric.
+	// Text returns the value of feature column for a text. If the text has no value, ok is false
+	// and expected lists valid texts; expected is empty for a numeric feature. A nil Text means
+	// that all features are numeric.
 	Text func(column int, text []byte) (v float32, expected string, ok bool)
 }
 
 // Limits bound a request; 0 means no limit.
 type Limits struct {
-	Documents int // of all queries
-	Cells     int // documents × features of the model
+	Documents int // of all queries together
+	Cells     int // documents × features
 	Queries   int
 
-	Memory Memory // for the documents; nil: no limit
+	Memory Memory // source of memory for the documents; nil means no limit
 }
 
 // Memory is a limited amount of memory.
 type Memory interface {
-	Take(bytes int64) bool // false if there is less
+	Take(bytes int64) bool // returns false if fewer bytes are left
 }
 
-// documentBytes is the memory of a document without its features: its id, its scores, its place in the
-// rankings and its part of the answer.
+// documentBytes is the memory of a document without its features: its id, its scores, its position
+// in the rankings and its part of the answer.
 const documentBytes = 192
 
-// Memory returns about how many bytes a number of documents take until they are answered. A feature
-// takes four bytes, and as much again while the matrix grows.
+// Memory returns about how many bytes the given number of documents take until they are answered. A
+// feature takes four bytes, and four more while the matrix grows.
 func (s *Schema) Memory(docs int) int64 { return int64(docs) * int64(8*s.Features+documentBytes) }
 
-// Column returns the column of the feature of a name.
+// Column returns the column of the feature called name.
 func (s *Schema) Column(name []byte) (column int, known bool) {
 	if s.Columns != nil {
 		column, known = s.Columns[string(name)]
@@ -64,7 +64,8 @@ func (s *Schema) Column(name []byte) (column int, known bool) {
 	return column - 1, column <= s.Features
 }
 
-// Name returns the name of the feature of a column: its number from 1 if features have none.
+// Name returns the name of the feature in a column. If features have no names, it is the number
+// from 1.
 func (s *Schema) Name(column int) string {
 	if s.Names == nil {
 		return strconv.Itoa(column + 1)
@@ -72,25 +73,26 @@ func (s *Schema) Name(column int) string {
 	return s.Names[column]
 }
 
-// Query is a query of a request. Its documents are those from First on, counted over all queries.
+// Query is a query of a request. Its documents are First to First+Docs−1, numbered over all queries
+// of the request.
 type Query struct {
-	ID          []byte // nil if it has none
+	ID          []byte // nil if the query has no id
 	First, Docs int
 }
 
-// All as [Request].Contributions asks for the contributions of all features.
+// All is the value of [Request].Contributions for the contributions of all features.
 const All = -1
 
 // Request is a decoded request. The zero value is ready to use. A reused Request allocates only for
 // a larger request. It is not safe for concurrent use.
 type Request struct {
-	Several       bool // it has "queries", and so has the answer
+	Several       bool // the request has "queries", and the answer has "rankings"
 	Queries       []Query
-	IDs           [][]byte  // one a document; nil where the documents of a query have none
+	IDs           [][]byte  // one per document; nil if the documents of the query have none
 	X             []float32 // row-major, documents × Schema.Features; NaN is a missing value
-	Top           int       // documents of every ranking that are asked for; 0: all
-	Contributions int       // of largest magnitude that are asked for; 0: none; or All
-	Lenient       bool      // features that are not there are Schema.Absent, others are passed over
+	Top           int       // documents to return per ranking; 0 means all
+	Contributions int       // contributions to return per document, largest first; 0 means none; or All
+	Lenient       bool      // omitted features become Schema.Absent, and unknown features are ignored
 	User          []byte    // nil if there is none
 
 	decoder decoder
@@ -99,14 +101,14 @@ type Request struct {
 // Docs returns the number of documents of all queries.
 func (r *Request) Docs() int { return len(r.IDs) }
 
-// Size returns about how many bytes of memory a request holds.
+// Size returns about how many bytes of memory a request owns.
 func (r *Request) Size() int {
 	d := &r.decoder
 	return 4*cap(r.X) + 24*cap(r.IDs) + 40*cap(r.Queries) + d.Size() + 8*(cap(d.idAt)+cap(d.nameAt)) + 4*cap(d.set.table) + 12*cap(d.seen)
 }
 
-// Padding is the number of bytes of capacity behind a body that let it be decoded where it
-// lies; a body without them is copied.
+// Padding is the capacity that a body needs after its end so that Decode reads the body in place.
+// Decode copies a body with less capacity.
 const Padding = 16
 
 // Kind is the kind of an error in a request.
@@ -114,21 +116,21 @@ type Kind int
 
 // The kinds of errors.
 const (
-	Malformed     Kind = iota // it is no JSON, or not such a request
-	TooLarge                  // it is beyond the Limits
-	Unprocessable             // its features are not the model's
-	NoMemory                  // Limits.Memory has too little for it
+	Malformed     Kind = iota // not JSON, or not a request
+	TooLarge                  // exceeds the Limits
+	Unprocessable             // the features do not fit the model
+	NoMemory                  // Limits.Memory does not suffice
 )
 
-// Error is a request that cannot be decoded.
+// Error describes why a request cannot be decoded.
 type Error struct {
-	Pointer string // to the value, as in RFC 6901; empty for the whole
-	Offset  int    // bytes before what was found
+	Pointer string // JSON pointer (RFC 6901) to the value; empty for the whole request
+	Offset  int    // bytes before the error
 	Detail  string // what was found, and what was expected
 	Kind    Kind
 }
 
-// Error returns the place and the detail.
+// Error returns the pointer and the detail.
 func (e *Error) Error() string {
 	if e.Pointer == "" {
 		return e.Detail

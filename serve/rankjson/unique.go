@@ -5,18 +5,19 @@ import (
 	"hash/maphash"
 )
 
-// idSet finds repeated ids. Its hash has a secret seed, so that nobody can choose ids that collide.
+// idSet finds repeated ids. Its hash has a secret seed, so that clients cannot choose colliding
+// ids.
 type idSet struct {
-	table []int32 // places of ids, plus 1; 0 is free
+	table []int32 // indices of ids plus 1; 0 marks a free slot
 	seed  maphash.Seed
 	ready bool
 }
 
-// few is up to how many ids are compared each with each.
+// few is the largest number of ids that are compared pairwise.
 const few = 8
 
-// twice returns the first place, from first on, of an id that stood before, −1 if there is
-// none. Ids that are nil are passed over.
+// twice returns the first index i < n whose id occurred before, or −1 if there is none. It ignores
+// nil ids.
 func (s *idSet) twice(n int, id func(i int) []byte) int {
 	if n <= few {
 		for i := range n {
@@ -56,7 +57,7 @@ func (s *idSet) twice(n int, id func(i int) []byte) int {
 	return -1
 }
 
-// uniqueDocs checks that all documents of a query have ids, each its own.
+// uniqueDocs checks that all documents of a query have ids and that the ids differ.
 func (d *decoder) uniqueDocs(r *Request, q *Query, named int) error {
 	ids := r.IDs[q.First : q.First+q.Docs]
 	if named < len(ids) {
@@ -74,7 +75,7 @@ func (d *decoder) uniqueDocs(r *Request, q *Query, named int) error {
 	return nil
 }
 
-// uniqueQueries checks that queries that have ids have each their own.
+// uniqueQueries checks that the ids of queries differ.
 func (d *decoder) uniqueQueries(r *Request) error {
 	if i := d.set.twice(len(r.Queries), func(i int) []byte { return r.Queries[i].ID }); i >= 0 {
 		d.query = i

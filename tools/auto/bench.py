@@ -1,4 +1,4 @@
-"""What defaults.py and beside.py share: data, other programs' trainings, and the measure of all."""
+"""Code that defaults.py and beside.py share: reading data, training by other programs, and evaluation."""
 
 import csv
 import json

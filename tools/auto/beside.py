@@ -5,17 +5,17 @@
     V/bin/python tools/auto/defaults.py --sets SETS --listwise ./listwise --out D
     V/bin/python tools/auto/beside.py --sets SETS --listwise ./listwise --defaults D --out R
 
-For each set and seed, auto runs with --trials and with --budget, as two systems. Then each other program searches
-at random for the CPU time of each of the two runs. Its first trial is its defaults. A trial trains a model on four
-of five parts of the queries and stops early by NDCG@10 on the fifth, for each part. The trial with the best mean
-NDCG@10 on these parts gives the system: a committee of its five models, by the mean of scores standardized
-within queries. No test data are used before. A fold of a set with folds is a set of its own, which trains on all queries
-but the test queries.
+For each set and seed, auto runs with --trials and with --budget, as two systems. For each of the two runs, every
+other program searches at random for the same CPU time. Its first trial uses its defaults. The
+queries are divided into five parts. For each part, a trial trains a model on the other four and stops early by
+NDCG@10 on the part. The trial with the best mean NDCG@10 on the parts gives the system: a committee of its five models, by the
+mean of scores standardized within queries. The test data are not used before the end. Each fold of a set with
+folds is a separate set, which trains on all queries except the test queries.
 
-Tables have the test NDCG@10 with exponential gains and the difference of auto to each system, with a 95 % interval over test
-queries of values averaged over seeds. The last table is over all test queries, with Holm's correction. --defaults
-adds the methods at their defaults. R/CASE/SYSTEM/SEED.json has each run, which is not repeated, with the values by query, CPU and
-wall time, what was chosen, and results.json of auto.
+Tables have the test NDCG@10 with exponential gains, and the difference between auto and each system. The 95 %
+intervals are over test queries, with values averaged over seeds. The last table is over all test queries, with
+Holm's correction. --defaults adds the methods at their defaults. R/CASE/SYSTEM/SEED.json has a run: the values by
+query, CPU and wall time, the choices, and results.json of auto. Existing runs are not repeated.
 """
 
 import argparse

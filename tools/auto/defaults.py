@@ -4,14 +4,15 @@
     V/bin/python tools/auto/sets.py --out SETS
     V/bin/python tools/auto/defaults.py --sets SETS --listwise ./listwise --out R
 
-For each seed, a fifth of the training queries is drawn as validation data, the same for all programs. Each program stops early
-by NDCG@10 on these, with a patience of 100 trees; its number of trees and all other settings are its own
-defaults. With --parts 0 nothing is held out and nothing stops early. Categorical features are declared to
-trees, and one-hot encoded for linear functions and networks. These get the means of features for missing values.
+For each seed, a fifth of the training queries is drawn as validation data, the same for all programs. Each
+program stops early by NDCG@10 on the validation data, with a patience of 100 trees. The number of trees and all
+other settings are the program's defaults. With --parts 0 there are no validation data and no early stopping.
+Trees get categorical features as such. Linear functions and networks get them one-hot encoded, and the means of
+features for missing values.
 
-Values are NDCG@10 with exponential gains of the test queries, averaged over seeds. Intervals (95 %) are of paired differences
-over test queries to the first system. R/CASE/SYSTEM/SEED.json has each run, which is not repeated.
---variant NAME=METHOD,WORDS… adds a system of listwise, such as rate.1=lambdamart,--set,rate=0.1.
+Values are NDCG@10 with exponential gains on the test queries, averaged over seeds. The 95 % intervals are for
+paired differences to the first system over test queries. R/CASE/SYSTEM/SEED.json has a run. Existing runs are not
+repeated. --variant NAME=METHOD,WORDS… adds a system of listwise, such as rate.1=lambdamart,--set,rate=0.1.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Measures "listwise auto" on five folds over several seeds, beside the best trial alone.
+"""Measures "listwise auto" on five folds over several seeds, and the best single trial for comparison.
 
     python tools/auto/seeds.py --listwise ./listwise --data MQ2008 --out R/mq2008 --trials 60 --seeds 1-3
 
-R/mq2008-SEED gets what auto writes; a folder that is there goes on where it was. The first table has the mean over folds
-for every seed, and the mean and the standard deviation over seeds; the second is "listwise compare", query by query, of the
-values averaged over seeds. Needs Python's standard library alone.
+auto writes to R/mq2008-SEED. If the folder exists, the run resumes. The first table has the mean over folds for
+every seed, and the mean and standard deviation over seeds. The second table is the output of "listwise compare",
+query by query, for values averaged over seeds. Needs only Python's standard library.
 """
 
 import argparse

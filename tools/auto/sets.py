@@ -1,17 +1,17 @@
-"""Makes the data sets on which "listwise auto" and the defaults of methods are judged.
+"""Makes data sets for comparing "listwise auto" and the defaults of methods with other programs.
 
     python tools/auto/sets.py --out DIR [--data SHARED] [--draw 1] [NAME…]
 
 Each set is a folder with train.txt, test.txt and set.json. LETOR's sets have Fold1 … Fold5 instead of
-the two files. The test data are other queries of the same kind. All files are LETOR text.
+the two files. The test data have other queries of the same kind. All files are LETOR text.
 
-Collections, from the folder --data; left out if it is not there:
+Collections, from the folder --data; missing collections are skipped:
 
     ohsumed    106 queries × 152 documents, 45 features, grades 0–2, official folds
     mq2008     784 queries × 19, 46 features, grades 0–2, official folds
     lightgbm   201 and 50 queries × 15, 300 sparse features, grades 0–4: LightGBM's example
 
-Made sets. A document has a latent relevance, and its grade is a noisy judgement of it:
+Synthetic sets. A document has a latent relevance, and its grade is a noisy judgement of the relevance:
 
     shares     600 and 2,500 queries × 20, 50 features. Grades are shares of clicks in [0, 1] of 2 to 200
                impressions. Match features have the scale of their query.
@@ -23,13 +23,13 @@ Made sets. A document has a latent relevance, and its grade is a noisy judgement
     web        1,000 and 1,000 queries × 100, 136 features, grades 0–4 with the shares of MSLR-WEB10K.
                Features are statistics of five fields. Relevance has thresholds and interactions.
     categories 800 and 2,000 queries × 25, 6 categorical features of 5 to 200 levels and 12 numeric ones, grades 0–4.
-               Levels have effects of their own, by kind of query, and change slopes of numeric features.
+               Levels have separate effects for each kind of query, and change slopes of numeric features.
     missing    700 and 2,000 queries × 25, 30 features, grades 0–3. Values are missing at random, with
                the relevance, or for whole queries; a missing value is written as nan.
 
-set.json has the categorical features, whether values are missing, and for made sets the NDCG@10 of the
-latent relevance on the test data: no ranker can reach more, since judgements are noisy. --draw 2 makes other
-queries of the same tasks, for experiments that must not see the test data of draw 1. Needs numpy.
+set.json has the categorical features and whether values are missing. For synthetic sets it also has the NDCG@10 of
+the latent relevance on the test data. No ranker can exceed this value, since judgements are noisy. --draw 2 makes
+other queries of the same tasks, for experiments that must not use the test data of draw 1. Needs numpy.
 """
 
 import argparse

@@ -3,9 +3,10 @@
 usage: check.py LISTWISE FOLDER
 
 Path-dependent values are compared with LightGBM's pred_contrib, XGBoost's pred_contribs and
-shap's TreeExplainer, values against a background with shap's interventional ones: of models that
-these packages train, and of listwise's own that were exported to them. Importance is compared
-with scikit-learn's permutation_importance, whose permutations are others, in the mean of many.
+shap's TreeExplainer. Values against a background are compared with shap's interventional values.
+The models are trained by these packages, or trained by listwise and exported to them. Importance
+is compared with the mean of many runs of scikit-learn's permutation_importance, since its
+permutations are others.
 """
 
 import json

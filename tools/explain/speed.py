@@ -1,10 +1,10 @@
-"""Measures TreeSHAP against LightGBM's pred_contrib, in CPU-seconds on the same model: 1,000 trees
+"""Measures TreeSHAP against LightGBM's pred_contrib, in CPU seconds on the same model: 1,000 trees
 of 31 leaves on 136 features.
 
 usage: speed.py LISTWISE FOLDER
 
-What listwise takes to explain the documents is the time of `explain` for all of them less that
-for one query, which reads, counts and permutes as much.
+listwise's time for explaining the documents is the time of `explain` for all of them minus the
+time for one query. The second run reads, counts and permutes as much.
 """
 
 import resource

@@ -1,7 +1,8 @@
-// Command fused finds where the compiler fuses a product and a sum into one operation that rounds
-// once, as it may on arm64 and does not on amd64: there the same training would learn other numbers.
-// It builds the program for arm64 and lists the lines of this project with such an operation, but for
-// those that ask for it by math.FMA and those whose product is exact (what math/rand makes of bits).
+// Command fused finds products that the compiler fuses with a sum into one operation with a single
+// rounding. The compiler may fuse on arm64 and does not on amd64, so the same training would give
+// other numbers. The command builds the program for arm64 and lists the lines of this project with
+// a fused operation. It omits lines that ask for it by math.FMA, and lines whose product is exact,
+// such as those of math/rand.
 //
 //	cd tools && go run ./fused ..
 //
@@ -49,7 +50,7 @@ func main() {
 	}
 }
 
-// find returns the lines, as FILE:LINE: TEXT.
+// find returns the lines with a fused operation, as FILE:LINE.
 func find(root string) ([]string, error) {
 	folder, err := os.MkdirTemp("", "fused")
 	if err != nil {
@@ -89,14 +90,14 @@ func find(root string) ([]string, error) {
 	return found, lines.Err()
 }
 
-// packageOf returns the folder of a function's package below the module's.
+// packageOf returns the folder of a function's package, relative to the module's root.
 func packageOf(name string) string {
 	folder, last := filepath.Split(strings.TrimPrefix(strings.TrimPrefix(name, module), "/"))
 	last, _, _ = strings.Cut(last, ".")
 	return folder + last
 }
 
-// filesByName returns the files of Go below root by their names.
+// filesByName returns the Go files below root, by their base names.
 func filesByName(root string) (map[string][]string, error) {
 	list := exec.Command("git", "ls-files", "*.go")
 	list.Dir = root
@@ -111,8 +112,9 @@ func filesByName(root string) (map[string][]string, error) {
 	return files, nil
 }
 
-// place returns a line with its place, or "" if every file that it may be in (the one of the
-// function's package, or, of a function that was inlined, any of the name) says that it is exact.
+// place returns FILE:LINE for a line, or "" if the line's product is exact. files are the files
+// with the line's base name. The line is in the file of package pkg or, if the function was
+// inlined, in one of the others.
 func place(files []string, pkg string, line int) string {
 	if k := slices.IndexFunc(files, func(f string) bool { return strings.HasSuffix(filepath.Dir(f), pkg) }); k >= 0 {
 		files = files[k : k+1]
@@ -128,7 +130,7 @@ func place(files []string, pkg string, line int) string {
 		}
 	}
 	if len(files) == 0 {
-		return "" // a function of the standard library that was inlined
+		return "" // an inlined function of the standard library
 	}
 	return fmt.Sprintf("%s:%d", files[0], line)
 }

@@ -1,10 +1,10 @@
-"""Makes the files of docs/guide/data: judged products of a shop that does not exist, and a
-LightGBM model of them.
+"""Makes the files of docs/guide/data: judged products of a fictional shop, and a LightGBM model for
+them.
 
     pip install -r tools/guide/requirements.txt && python tools/guide/make.py docs/guide/data
 
-What makes a product relevant is a sum of its features, none of which says it all, and of noise;
-the click-through rate of new products, and of some others, is missing.
+The relevance of a product is a sum of its features and noise, and no single feature suffices.
+The click-through rate is missing for new products and for some others.
 """
 
 import csv

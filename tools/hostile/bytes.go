@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// readers are the commands that read each file of the fixture.
+// readers are commands that read files of the fixture.
 var readers = []struct {
 	file  string
-	files []string // what the command needs beside it
+	files []string // other files that the command needs
 	args  string
 	runs  int
 }{
@@ -75,12 +75,12 @@ var readers = []struct {
 	{"tuned/results.json", []string{"data.txt", "linear.json"}, "compare --data data.txt --permutations 200 --resamples 100 linear.json tuned/results.json", 20},
 }
 
-// byteCases flip bits of files and cut them off.
+// byteCases flip bits of files and truncate them.
 func byteCases(f *fixture) []Case {
 	var cases []Case
 	for _, rd := range readers {
 		files := rd.files
-		if !slices.Contains(files, filepath.Dir(rd.file)) { // else it comes with its folder
+		if !slices.Contains(files, filepath.Dir(rd.file)) { // otherwise the folder contains the file
 			files = append([]string{rd.file}, files...)
 		}
 		args := words(rd.args)
@@ -100,7 +100,7 @@ func byteCases(f *fixture) []Case {
 	return append(append(cases, checkpointCases(f)...), jobCases(f)...)
 }
 
-// damage flips some bits, cuts a file off, cuts a piece out or writes over one.
+// damage truncates a file, cuts out or overwrites a piece of it, or flips some bits.
 func damage(rng *rand.Rand, text []byte) []byte {
 	if len(text) == 0 {
 		return []byte{0}
@@ -127,7 +127,7 @@ func damage(rng *rand.Rand, text []byte) []byte {
 	return text
 }
 
-// sameFile judges a run by one of its outputs.
+// sameFile returns a judge of one of a run's outputs.
 func sameFile(name string, want []byte) func(*box, *Result) (Verdict, string) {
 	return func(b *box, _ *Result) (Verdict, string) {
 		got, err := os.ReadFile(filepath.Join(b.dir, name))
@@ -141,7 +141,7 @@ func sameFile(name string, want []byte) func(*box, *Result) (Verdict, string) {
 	}
 }
 
-// checkpointCases damage a checkpoint from which a training goes on.
+// checkpointCases damage a checkpoint from which a training resumes.
 func checkpointCases(f *fixture) []Case {
 	want := f.made([]string{"data.txt"}, "from.json", words(checkpointed)...)
 	var cases []Case
@@ -156,7 +156,7 @@ func checkpointCases(f *fixture) []Case {
 	return cases
 }
 
-// jobCases damage what tune keeps of trainings that are done.
+// jobCases damage the records of trainings that tune has finished.
 func jobCases(f *fixture) []Case {
 	args := words("tune --method mle --grid C=0.1,1 --data folds --out tuned --no-record")
 	want := f.made([]string{"folds"}, "tuned/results.json", args...)

@@ -10,38 +10,38 @@ import (
 	"sync"
 )
 
-// Case is one thing that is done to the program: a folder is filled with copies of
-// files of the fixture, something is done to them, and a command line runs there.
+// Case is one attack on the program. A folder gets copies of files of the fixture, Harm damages
+// them, and a command line runs in the folder.
 type Case struct {
 	Kind string // set by hunt
-	Name string // names the case among all; its randomness depends on it
+	Name string // unique name; the case's randomness depends on it
 
-	Files []string                                  // of the fixture, copied to the folder before Harm
-	Harm  func(dir string) error                    // nil: nothing
-	Run   func(b *box) (Verdict, string, *Result)   // nil: runs Args once and judges that
+	Files []string                                  // files of the fixture to copy to the folder before Harm
+	Harm  func(dir string) error                    // nil means no damage
+	Run   func(b *box) (Verdict, string, *Result)   // nil means to run Args once and judge the result
 	Args  []string                                  // the command line
-	Outs  []string                                  // files that the command may write; every other must stay as it was
-	Judge func(b *box, r *Result) (Verdict, string) // of a run that exits with 0; nil: that is right
+	Outs  []string                                  // files that the command may write; all others must stay unchanged
+	Judge func(b *box, r *Result) (Verdict, string) // judges a run that exits with 0; nil means that such a run is right
 }
 
-// random returns the stream of random numbers of a name.
+// random returns the random stream of a name.
 func random(name string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name)) // a hash takes everything
 	return rand.New(rand.NewPCG(h.Sum64(), 1))
 }
 
-// finding is a case that was run.
+// finding is the result of a case.
 type finding struct {
 	c       Case
 	dir     string
 	verdict Verdict
-	why     string // of a failure
+	why     string // reason of a failure
 	last    *Result
 }
 
-// runAll runs the cases, as many at a time as there are workers, and returns the findings
-// in their order.
+// runAll runs the cases with the given number of workers and returns the findings in the order of
+// the cases.
 func (f *fixture) runAll(cases []Case, root string, workers int, keep bool) []finding {
 	found := make([]finding, len(cases))
 	next := make(chan int)
@@ -66,7 +66,7 @@ func (f *fixture) runAll(cases []Case, root string, workers int, keep bool) []fi
 	return found
 }
 
-// runCase prepares the folder of a case, runs it and judges it.
+// runCase prepares the folder of a case, runs the case and judges it.
 func (f *fixture) runCase(c Case, dir string) finding {
 	x := finding{c: c, dir: dir}
 	if err := f.prepare(c, dir); err != nil {
@@ -103,7 +103,7 @@ func (f *fixture) prepare(c Case, dir string) error {
 	return c.Harm(dir)
 }
 
-// copyTree copies a file, or a folder with all in it.
+// copyTree copies a file, or a folder with its content.
 func copyTree(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {

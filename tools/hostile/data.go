@@ -13,13 +13,13 @@ import (
 	"unicode/utf16"
 )
 
-// plainWeights are those of a linear model without normalization, with which scores
-// are worked out here, too.
+// plainWeights are the weights of plainModel, a linear model without normalization. scoresOf
+// computes its scores independently.
 var plainWeights = []float64{1, -2, 0.5, 3, -1}
 
 const plainModel = `{"format":"listwise-model","version":1,"features":{"count":5},"normalization":"none","scorer":{"type":"linear","weights":[1,-2,0.5,3,-1]}}`
 
-// create returns a Harm that writes a file.
+// create returns a Harm that writes text to a file.
 func create(name, text string) func(dir string) error {
 	return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600) }
 }
@@ -33,7 +33,7 @@ type document struct {
 
 var decimal = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`)
 
-// readPlainly reads LETOR text the slow and obvious way.
+// readPlainly reads LETOR text by the simplest code possible, as a reference.
 func readPlainly(text []byte) ([]document, error) {
 	var docs []document
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
@@ -92,8 +92,8 @@ func readNumber(text string, bits int) (float64, error) {
 	return v, nil
 }
 
-// scoresOf judges what score prints with the plain model by an independent reading
-// of the data.
+// scoresOf returns a judge of the scores that the command score prints with the plain model. The
+// judge reads the data independently.
 func scoresOf(file string) func(*box, *Result) (Verdict, string) {
 	return func(b *box, r *Result) (Verdict, string) {
 		text, err := os.ReadFile(filepath.Join(b.dir, file))
@@ -125,7 +125,8 @@ func scoresOf(file string) func(*box, *Result) (Verdict, string) {
 	}
 }
 
-// sameData judges the LETOR text that a command prints by reading it and its input.
+// sameData returns a judge of LETOR text that a command prints. The judge compares the text with
+// the command's input.
 func sameData(file string) func(*box, *Result) (Verdict, string) {
 	return func(b *box, r *Result) (Verdict, string) {
 		text, err := os.ReadFile(filepath.Join(b.dir, file))
@@ -139,7 +140,7 @@ func sameData(file string) func(*box, *Result) (Verdict, string) {
 			}
 			return silent, "it was read, although " + err.Error()
 		}
-		if warned(r) { // of a query that stands in several places
+		if warned(r) { // about a query whose documents are not adjacent
 			want = grouped(want)
 		}
 		got, err := readPlainly([]byte(r.stdout))
@@ -161,7 +162,7 @@ func sameData(file string) func(*box, *Result) (Verdict, string) {
 	}
 }
 
-// grouped returns the documents with those of a query together, where its first was.
+// grouped returns the documents grouped by query, in the order of the queries' first documents.
 func grouped(docs []document) []document {
 	groups := map[string][]document{}
 	var order []string
@@ -178,13 +179,13 @@ func grouped(docs []document) []document {
 	return all
 }
 
-// tokens are put in the place of a grade, a query, an index or a value.
+// tokens replace a grade, a query, an index or a value.
 var tokens = []string{"", "-1", "-0", "0", "+1", "1.5", "1e3", "1e308", "1e400", "1e39", "-1e39", "1e30", "1e-30", "1e-50", "nan", "NaN", "NULL", "null", "inf", "-Inf", "Infinity",
 	"0x10", "1_000", "1,5", "1.", ".5", ".", "e5", "1e", "1e+", "--1", "٣", "１", "a", "é", "\x00", "\x1b[31m", "\xff", "\u00a0", "\u2028", "99999999999999999999", "2147483648", "100000", "100001", "4294967297",
 	strings.Repeat("9", 400), "0." + strings.Repeat("0", 400) + "1", strings.Repeat("x", 100000), ":", "1:1", "qid:1", "#", "\r", "\v", "\f", "\t"}
 
-// replaceField puts a token in the place of a part of a random line: the grade, the
-// query, or the index or value of a feature.
+// replaceField replaces a part of a random line by a token. part selects the grade, the query, or
+// the index or value of a feature.
 func replaceField(rng *rand.Rand, text []byte, part int, token string) []byte {
 	lines := strings.Split(string(text), "\n")
 	i := rng.IntN(len(lines) - 1)
@@ -207,7 +208,7 @@ func replaceField(rng *rand.Rand, text []byte, part int, token string) []byte {
 
 var parts = []string{"grade", "query", "index", "value"}
 
-// everyValue rewrites every value of a file.
+// everyValue returns a function that replaces every feature value of a file by the result of fn.
 func everyValue(fn func(line, feature int, v float64) string) func(text []byte) []byte {
 	return func(text []byte) []byte {
 		lines := strings.Split(string(text), "\n")
@@ -247,7 +248,7 @@ func utf16Text(text []byte) []byte {
 	return out
 }
 
-// wholes are changes to all of a file.
+// wholes are changes to a whole file.
 var wholes = []struct {
 	name  string
 	apply func(text []byte) []byte
@@ -309,7 +310,7 @@ var wholes = []struct {
 	{"a header", func(text []byte) []byte { return append([]byte("grade qid f1 f2\n"), text...) }},
 }
 
-// dataUsers are the commands that data meet.
+// dataUsers are the commands that read the changed data.
 var dataUsers = []struct {
 	args  string
 	judge func(file string) func(*box, *Result) (Verdict, string)
@@ -333,7 +334,7 @@ var dataUsers = []struct {
 	{"explain --model plain.json --data data.txt --resamples 100 --permutations 100 --repeats 1", nil},
 }
 
-// dataCases change data in ways that its writers do.
+// dataCases change data as other programs or their users might.
 func dataCases(*fixture) []Case {
 	var cases []Case
 	add := func(what string, harm func(rng *rand.Rand, text []byte) []byte, users []int) {

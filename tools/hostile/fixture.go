@@ -10,14 +10,13 @@ import (
 	"time"
 )
 
-// fixture are the unharmed files, made by the program itself, and what commands say
-// to them.
+// fixture has the undamaged files, which the program itself writes.
 type fixture struct {
 	binary, dir string
 	cpuLimit    time.Duration // of a run, in whole seconds
 }
 
-// recipe makes the fixture: the files and the commands that write them.
+// recipe lists the commands that write the files of the fixture.
 var recipe = []string{
 	"data synth --queries 12 --docs 8 --relevant 3 --features 5 --out data.txt",
 	"data synth --queries 6 --docs 8 --relevant 3 --features 5 --seed 2 --out vali.txt",
@@ -59,13 +58,13 @@ var recipe = []string{
 	"tune --method mle,rankboost --grid C=0.1,1 --grid rounds=3 --data folds --out tuned",
 }
 
-// models are the model files of the fixture, one a kind of scorer.
+// models are the model files of the fixture, one for each kind of scorer.
 var models = []string{"linear.json", "net.json", "pairnet.json", "stumps.json", "trees.json", "random.json", "fusion.json"}
 
-// foreign are the model files of other systems, as far as their names are those of model files.
+// foreign are the model files of other systems whose names end as model files do.
 var foreign = []string{"xgboost.json", "dump.json", "catboost.json", "solr.json", "layers.json", "elastic.json"}
 
-// randomModel is written by hand: no command makes a scorer of that kind.
+// randomModel is a model file that no command writes.
 const randomModel = `{
   "format": "listwise-model",
   "version": 1,
@@ -81,7 +80,7 @@ const randomModel = `{
 }
 `
 
-// weighted is a table with weights, which no command makes.
+// weighted is a table with weights, which no command writes.
 const weighted = `query,grade,query_weight,document_weight,a,b
 q1,1,2,1,0.5,1
 q1,0,2,0.5,0.25,2
@@ -92,10 +91,10 @@ q3,1,1,1e-3,2,0.5
 q3,0,1,4,0.125,0.25
 `
 
-// kindsOfQueries are values of queries.
+// kindsOfQueries assigns a group to each query.
 const kindsOfQueries = "1\told\n2\tnew\n3\told\n4\t\n5\tnew\n"
 
-// interleaved is a log of rankings of two models, and clicked are clicks on them.
+// interleaved is a log of rankings of two models. clicked has clicks on them.
 const (
 	interleaved = `{"time":"2026-01-02T03:04:05Z","experiment":"mixed","kind":"interleave","user":"u1","query":"q","models":[{"model":"a","version":"1"},{"model":"b","version":"2"}],"ranking":[{"id":"d1","score":1.5,"team":0},{"id":"d2","score":2.5,"team":1}]}
 {"time":"2026-01-02T03:04:06Z","experiment":"mixed","kind":"interleave","user":"u2","query":"q","models":[{"model":"a","version":"1"},{"model":"b","version":"2"}],"ranking":[{"id":"d1","score":1.5,"team":1},{"id":"d2","score":2.5,"team":0}]}
@@ -115,7 +114,7 @@ const extractors = `[
 ]
 `
 
-// checkpointed is a training that is stopped to leave a checkpoint.
+// checkpointed is the command line of a training that is interrupted to get a checkpoint.
 const checkpointed = "train --method expgain --set restarts=1000 --train data.txt --model from.json --checkpoint run.ckpt --no-record"
 
 func newFixture(binary, dir string) (*fixture, error) {
@@ -149,8 +148,8 @@ func newFixture(binary, dir string) (*fixture, error) {
 	return f, f.interruptTraining()
 }
 
-// judge leaves the grades of data.txt as TREC's judgements, which no command writes: a.qrels,
-// and compressed as a.qrels.gz.
+// judge writes the grades of data.txt as TREC judgements, which no command writes. The files are
+// a.qrels and, compressed, a.qrels.gz.
 func (f *fixture) judge() error {
 	text, err := os.ReadFile(filepath.Join(f.dir, "data.txt"))
 	if err != nil {
@@ -175,7 +174,7 @@ func (f *fixture) judge() error {
 	return os.WriteFile(filepath.Join(f.dir, "a.qrels.gz"), zipped.Bytes(), 0o600)
 }
 
-// interruptTraining leaves a checkpoint, run.ckpt.
+// interruptTraining interrupts trainings until one leaves a checkpoint, run.ckpt.
 func (f *fixture) interruptTraining() error {
 	path := filepath.Join(f.dir, "run.ckpt")
 	for attempt := range 50 {
@@ -190,8 +189,8 @@ func (f *fixture) interruptTraining() error {
 	return fmt.Errorf("making the unharmed files: %s leaves no checkpoint when it is interrupted", checkpointed)
 }
 
-// expect runs a command on the unharmed files, in a folder of its own, and returns
-// what it prints.
+// expect runs a command on the undamaged files, in a separate folder, and returns its standard
+// output.
 func (f *fixture) expect(files []string, args ...string) (stdout string) {
 	f.undisturbed(files, args, func(_ string, r *Result) {
 		if r.code != 0 {
@@ -202,7 +201,7 @@ func (f *fixture) expect(files []string, args ...string) (stdout string) {
 	return stdout
 }
 
-// made returns the file that a command writes undisturbed.
+// made returns the content of a file that a command writes when nothing disturbs it.
 func (f *fixture) made(files []string, name string, args ...string) (text []byte) {
 	f.undisturbed(files, args, func(dir string, r *Result) {
 		var err error
@@ -213,7 +212,8 @@ func (f *fixture) made(files []string, name string, args ...string) (text []byte
 	return text
 }
 
-// undisturbed runs a command in a copy of files, and look sees what came of it.
+// undisturbed runs a command in a folder with copies of files, and calls look with the folder and
+// the result.
 func (f *fixture) undisturbed(files, args []string, look func(dir string, r *Result)) {
 	dir, err := os.MkdirTemp(filepath.Dir(f.dir), "undisturbed")
 	if err != nil {

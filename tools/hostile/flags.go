@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// bases are command lines that work, to which flags are added.
+// bases are valid command lines, to which flags are added.
 var bases = []struct{ args, files string }{
 	{"train --method mle --train data.txt --model out.json --no-record", "data.txt vali.txt"},
 	{"train --method ranknet --scorer net --set hidden=2 --set epochs=2 --train data.txt --model out.json --no-record", "data.txt vali.txt"},
@@ -52,14 +52,13 @@ var bases = []struct{ args, files string }{
 	{"bench --documents 200 --features 2 --methods mle --dir .", ""},
 }
 
-// values are given to every flag.
+// values are the values that every flag gets.
 var values = []string{"", "-1", "0", "1", "NaN", "inf", "1e999", "1e300", "99999999999999999999", "-9223372036854775809", "0x10", "1e-400", "é漢", "\x1b[31mred", "a\nb", "a\tb", "\xff\xfe", "%s%d%!", ",", "a,,b", "=", "a=b", "-", "--", "../none/none", "none",
 	"map,map", "ndcg@0", "ndcg@-1", "ndcg@99999999999999999999", "ndcg@1.5", "p@", "@10", strings.Repeat("x", 100000), strings.Repeat("1", 5000), strings.Repeat("map,", 5000)}
 
 var flagLine = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)( \S+)? {2,}`)
 
-// flagCases give every flag of every command values that it does not expect, and
-// names that are not known in the place of names.
+// flagCases set every flag of every command to unexpected values, and use unknown names.
 func flagCases(f *fixture) []Case {
 	var cases []Case
 	for n, base := range bases {
@@ -78,7 +77,7 @@ func flagCases(f *fixture) []Case {
 	return append(append(cases, settingCases(f)...), nameCases()...)
 }
 
-// commandWords is the number of words that name the command.
+// commandWords returns the number of words that name the command.
 func commandWords(args []string) int {
 	if args[0] == "data" || args[0] == "runs" {
 		return 2
@@ -99,7 +98,7 @@ func flagCase(name string, files, args []string, value string) Case {
 	}}
 }
 
-// settingCases give every hyperparameter of every method such values.
+// settingCases set every hyperparameter of every method to unexpected values.
 func settingCases(f *fixture) []Case {
 	var cases []Case
 	name := regexp.MustCompile(`"name": "([^"]+)"`)
@@ -120,7 +119,7 @@ func settingCases(f *fixture) []Case {
 	return cases
 }
 
-// nameCases are names that nothing bears.
+// nameCases use unknown names of commands, flags, methods and measures.
 func nameCases() []Case {
 	lines := [][]string{{"trian"}, {"train", "mle"}, {""}, {"\x1b[31m"}, {"é"}, {strings.Repeat("x", 100000)}, {"--"}, {"-"}, {"-x"}, {"--nonsense"}, {"--format", "xml"}, {"--format"}, {"help", "nonsense"}, {"data"}, {"data", "nonsense"}, {"data", "info"},
 		{"runs", "nonsense"}, {"runs", "show"}, {"runs", "show", "x"}, {"runs", "show", "99999999999999999999"}, {"runs", "show", "-1"}, {"runs", "delete"}, {"runs", "delete", "999"}, {"methods", "nonsense"}, {"methods", "mle", "l2"}, {"reproduce", "nonsense"},

@@ -12,21 +12,21 @@ import (
 	"unicode/utf8"
 )
 
-// Verdict is the judgement on a run.
+// Verdict is the judgement of a run.
 type Verdict string
 
-// The good verdicts, then the bad ones.
+// Verdicts of a correct program, then of a faulty one.
 const (
-	right        Verdict = "right"        // exit 0, and the result is the one of unharmed files, or checked
-	refused      Verdict = "refused"      // exit 1 or 2 with a message that helps
-	undetectable Verdict = "undetectable" // the harm made another good file: plain text has no checksum
+	right        Verdict = "right"        // exit 0, and the result equals that of undamaged files or was checked
+	refused      Verdict = "refused"      // exit 1 or 2 with a helpful message
+	undetectable Verdict = "undetectable" // the damaged file is another valid file: plain text has no checksum
 
-	silent   Verdict = "silently wrong" // exit 0, another result and no warning
-	unclear  Verdict = "unclear error"  // a message that does not say where, or speaks of Go
+	silent   Verdict = "silently wrong" // exit 0 with another result and no warning
+	unclear  Verdict = "unclear error"  // a message that does not state the place, or mentions Go
 	panicked Verdict = "panic"
 	hung     Verdict = "hang"
-	lost     Verdict = "lost file" // an input changed, an output is half-written, a temporary file stays
-	broken   Verdict = "not run"   // the case itself did not work
+	lost     Verdict = "lost file" // an input changed, an output is incomplete, or a temporary file remains
+	broken   Verdict = "not run"   // the case itself failed
 )
 
 var verdicts = []Verdict{right, refused, undetectable, silent, unclear, panicked, hung, lost, broken}
@@ -35,11 +35,12 @@ func (v Verdict) failed() bool { return v != right && v != refused && v != undet
 
 var (
 	panics = regexp.MustCompile(`(?m)^panic:|^fatal error:|goroutine \d+ |^runtime:|SIGSEGV|unexpected fault address`)
-	// What only a Go programmer understands, or names a file that the user has not.
+	// goisms matches words that only a Go programmer understands, and names of files that the user
+	// does not have.
 	goisms = regexp.MustCompile(`panic|goroutine|strconv\.|runtime error|time: (missing|unknown|invalid)|\.tmp\b|%!|(^|[^.\w])(json|sql): |reflect\.|unmarshal|<nil>|\bnil\b|interface \{|\*[a-z]+\.[A-Z]|SIGSEGV|parsing "|invalid syntax`)
 )
 
-// judge decides about a run of a case.
+// judge judges a run of a case.
 func (b *box) judge(r *Result) (Verdict, string) {
 	if r.timedOut || r.cpu > b.f.cpuLimit {
 		return hung, fmt.Sprintf("took %v of processor time, ended by the clock: %v", r.cpu, r.timedOut)
@@ -65,7 +66,8 @@ func (b *box) judge(r *Result) (Verdict, string) {
 	return panicked, fmt.Sprintf("ended with %d: %s", r.code, first(r.stderr))
 }
 
-// lost names the file that is not as it should be after a run.
+// lost returns a description of a file that a run changed, lost or left behind without permission,
+// or "".
 func (b *box) lost() string {
 	after, err := snapshot(b.dir)
 	if err != nil {
@@ -87,14 +89,14 @@ func (b *box) lost() string {
 	return ""
 }
 
-// mayWrite reports whether a file is an output of the case, or in a folder that is.
+// mayWrite reports whether a file is an output of the case, or in a folder that is one.
 func (b *box) mayWrite(name string) bool {
 	return slices.ContainsFunc(b.c.Outs, func(out string) bool {
 		return name == out || strings.HasPrefix(name, out+"/") || strings.HasPrefix(name, ".listwise/")
 	})
 }
 
-// unclear says what is wrong with the message of a run that failed.
+// unclear returns a description of the fault of a failed run's message, or "".
 func (b *box) unclear(r *Result) string {
 	text := r.stderr
 	switch {
@@ -116,7 +118,7 @@ func (b *box) unclear(r *Result) string {
 	for _, a := range append(r.args, "standard input", "flag") {
 		flag, value, _ := strings.Cut(a, "=")
 		for _, name := range []string{a, value, filepath.Base(a), strings.Trim(strconv.QuoteToASCII(value), `"`), strings.TrimLeft(flag, "-")} {
-			name = name[:min(len(name), 500)] // long ones are cut in messages
+			name = name[:min(len(name), 500)] // messages cut long names
 			if len(name) > 1 && strings.Contains(text, name) || name != "" && strings.HasPrefix(text, "listwise: "+name) {
 				return ""
 			}
@@ -134,11 +136,11 @@ func first(text string) string {
 	return line
 }
 
-// warned reports whether a run said that something was odd.
+// warned reports whether a run printed a warning.
 func warned(r *Result) bool { return strings.Contains(r.stderr, "warning: ") }
 
-// asUnharmed judges a run by the output of the same command on unharmed files. The
-// harm was to a file; where that is plain text, another result is no fault.
+// asUnharmed returns a judge that compares the output with want, the output for undamaged files.
+// file was damaged. If file is plain text, another result is not a fault.
 func asUnharmed(want, file string) func(*box, *Result) (Verdict, string) {
 	return func(_ *box, r *Result) (Verdict, string) {
 		switch {
@@ -151,9 +153,9 @@ func asUnharmed(want, file string) func(*box, *Result) (Verdict, string) {
 	}
 }
 
-// plain reports whether a file is of a kind that cannot notice its own damage: text of
-// numbers, and SQLite's database, which keeps no checksums. Compressed files, caches,
-// model files, checkpoints have theirs; those of other systems have none.
+// plain reports whether a file is of a kind without checksums, which cannot detect damage: text of
+// numbers, an SQLite database, or a model file of another system. Compressed files, caches, model
+// files and checkpoints have checksums.
 func plain(file string) bool {
 	if slices.Contains(foreign, file) {
 		return true
@@ -165,7 +167,7 @@ func plain(file string) bool {
 	return false
 }
 
-// printTable prints the counts of every kind of case.
+// printTable prints the number of runs by kind of case and verdict.
 func printTable(out io.Writer, found []finding) {
 	counts := map[string]map[Verdict]int{}
 	for _, x := range found {

@@ -1,17 +1,17 @@
-// Command hostile runs the real program on what goes wrong: damaged files, command
-// lines that make no sense, signals at any moment, outputs that are inputs. It
-// decides of every run whether the program behaved, prints a table of counts and
-// the cases that failed, and exits with 1 if there are any.
+// Command hostile runs the real program under hostile conditions: damaged files, meaningless
+// command lines, signals at random moments, and outputs that are inputs. It judges whether the
+// program behaved in every run. It prints a table of counts and the failed cases, and exits with 1
+// if there are any.
 //
-//	go run ./tools/hostile                  everything: some thousands of runs
-//	go run ./tools/hostile -share 0.01      every hundredth case
-//	go run ./tools/hostile -match shard     the cases whose name has that in it
-//	go run ./tools/hostile -case NAME       one case again, whose folder is kept
+//	cd tools
+//	go run ./hostile                 everything: some thousands of runs
+//	go run ./hostile -share 0.01      about every hundredth case
+//	go run ./hostile -match shard     the cases whose names contain "shard"
+//	go run ./hostile -case NAME       one case, whose folder is kept
 //
-// The cases are the same each time: what is random about one depends on its name.
-// Start reading at [Case]; judge.go decides, and every other file has the cases of
-// one kind. It knows the program by its command line alone and imports nothing of
-// the module.
+// The cases are the same each time, because a case's randomness depends on its name. Start reading
+// at [Case]. judge.go judges the runs, and each other file has the cases of one kind. The command
+// knows the program only by its command line and imports nothing from the module.
 package main
 
 import (
@@ -48,7 +48,7 @@ type options struct {
 	binary     string
 	share      float64
 	only, kind string
-	match      string // in the name of a case
+	match      string // part of the name of a case
 	workers    int
 }
 
@@ -66,7 +66,7 @@ var kinds = []struct {
 	{"serve", serveCases},
 }
 
-// hunt runs the cases that the options ask for and returns how many failed.
+// hunt runs the cases that the options select and returns the number of failures.
 func hunt(o options, out io.Writer) (failed int, err error) {
 	root, err := os.MkdirTemp("", "hostile")
 	if err != nil {
@@ -77,8 +77,10 @@ func hunt(o options, out io.Writer) (failed int, err error) {
 	}
 	if o.binary == "" {
 		o.binary = filepath.Join(root, "listwise")
-		if text, err := exec.Command("go", "build", "-o", o.binary, "github.com/listwise/listwise/cmd/listwise").CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("building the program: %w\n%s", err, text)
+		build := exec.Command("go", "build", "-o", o.binary, "./cmd/listwise")
+		build.Dir = ".."
+		if text, err := build.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("building the program (in the folder tools): %w\n%s", err, text)
 		}
 	}
 	f, err := newFixture(o.binary, filepath.Join(root, "fixture"))

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// node is a value in a JSON text whose members keep their order.
+// node is a value in a JSON text. The members of an object keep their order.
 type node struct {
-	key  string // of a member
+	key  string // of a member of an object
 	text string // of a scalar
 	open byte   // '{' or '[', 0 for a scalar
 	kids []*node
@@ -66,8 +66,8 @@ func (n *node) write(b *strings.Builder) {
 	b.WriteByte(n.open + 2) // the closing bracket
 }
 
-// all returns the objects and lists below n that have at least the given number of parts
-// and that fit.
+// all returns n and the objects and lists below it that have at least the given number of parts and
+// for which fits is true.
 func (n *node) all(parts int, fits func(n *node) bool) []*node {
 	var found []*node
 	if n.open != 0 && len(n.kids) >= parts && fits(n) {
@@ -83,18 +83,18 @@ func isObject(n *node) bool { return n.open == '{' }
 func isList(n *node) bool   { return n.open == '[' }
 func isAny(*node) bool      { return true }
 
-// mutation is a change to a model file, and whether the file may then be another
-// good model.
+// mutation is a change to a model file. other means that the changed file may be another valid
+// model.
 type mutation struct {
 	name  string
 	other bool
-	must  bool // the file is wrong for certain, also where the model does not need the part
+	must  bool // the file is invalid even if the model does not need the changed part
 	apply func(rng *rand.Rand, root *node)
 }
 
 func pick[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] }
 
-// within makes a change to a random part of a random object or list.
+// within returns a function that changes a random part of a random object or list.
 func within(fits func(n *node) bool, change func(rng *rand.Rand, n *node, i int)) func(*rand.Rand, *node) {
 	return func(rng *rand.Rand, root *node) {
 		if found := root.all(1, fits); found != nil {
@@ -104,7 +104,7 @@ func within(fits func(n *node) bool, change func(rng *rand.Rand, n *node, i int)
 	}
 }
 
-// as replaces a part by one of some texts.
+// as returns a change that replaces a part by one of the texts.
 func as(texts ...string) func(rng *rand.Rand, n *node, i int) {
 	return func(rng *rand.Rand, n *node, i int) { n.kids[i] = &node{key: n.kids[i].key, text: pick(rng, texts)} }
 }
@@ -152,8 +152,8 @@ var mutations = []mutation{
 	})},
 }
 
-// modelCases change the structure of model files, half of them with the checksum
-// left out as in a file that somebody edited.
+// modelCases change the structure of model files. Two thirds of the cases also remove the checksum,
+// as a user who edits the file would.
 func modelCases(f *fixture) []Case {
 	const each = 12
 	var cases []Case
@@ -203,7 +203,7 @@ func judgeModel(want string, m mutation, summed bool) func(*box, *Result) (Verdi
 	}
 }
 
-// specialModelCases are files that are no models at all.
+// specialModelCases are cases with files that are not models.
 func specialModelCases() []Case {
 	var cases []Case
 	add := func(name, text string) {

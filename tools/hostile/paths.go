@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// writers are command lines with places for paths: {in:FILE} is a file that is
-// read, {out:NAME} one that is written.
+// writers are command lines with placeholders for paths. {in:FILE} is a file that the command
+// reads, and {out:NAME} is a file that it writes.
 var writers = []string{
 	"train --method mle --train {in:data.txt} --valid {in:vali.txt} --model {out:m.json} --curve {out:c.jsonl} --checkpoint {out:k.ckpt} --no-record",
 	"train --method ranknet --scorer net --set hidden=2 --set epochs=2 --train {in:data.txt} --valid {in:vali.txt} --model {out:m.json} --curve {out:c.jsonl} --checkpoint {out:k.ckpt}",
@@ -43,7 +43,7 @@ var writers = []string{
 	"data fold --parts {in:data.txt} {in:vali.txt} {in:data.txt.gz} --out {out:folded}",
 }
 
-// aliases are ways to name the same file.
+// aliases are different ways to name a file.
 var aliases = []struct {
 	name string
 	make func(dir, target string) (string, error)
@@ -61,7 +61,7 @@ var aliases = []struct {
 	{"hard", func(dir, target string) (string, error) {
 		path := "alias" + filepath.Ext(target)
 		err := os.Link(filepath.Join(dir, target), filepath.Join(dir, path))
-		if err != nil { // what is not there yet, and folders, have no second name
+		if err != nil { // folders, and files that do not exist yet, cannot have a second name
 			return "", errSkip
 		}
 		return path, nil
@@ -70,14 +70,14 @@ var aliases = []struct {
 
 var errSkip = errors.New("there is no such name")
 
-// place is one {…} of a command line.
+// place is a placeholder of a command line.
 type place struct {
 	at    int // the argument
 	value string
 	out   bool
 }
 
-// places returns the arguments with every place filled, and the places.
+// places returns the arguments with the names in place of the placeholders, and the placeholders.
 func places(line string) ([]string, []place) {
 	args := words(line)
 	var list []place
@@ -93,8 +93,8 @@ func places(line string) ([]string, []place) {
 	return args, list
 }
 
-// pathCases let an output be an input, or two outputs be one file, by every name
-// that a file can have.
+// pathCases make an output name an input, or two outputs name one file. They use every way to name
+// a file.
 func pathCases(*fixture) []Case {
 	var cases []Case
 	for _, line := range writers {
@@ -126,7 +126,7 @@ func pathCases(*fixture) []Case {
 	return cases
 }
 
-// collision is the case in which the output p is given a name of q.
+// collision returns a case in which the output p gets a name of q.
 func collision(name string, files, args []string, list []place, p, q place, alias func(dir, target string) (string, error)) Case {
 	outs := []string{".listwise"}
 	for _, o := range list {
@@ -147,7 +147,7 @@ func collision(name string, files, args []string, list []place, p, q place, alia
 			return broken, err.Error(), nil
 		}
 		if _, err := os.Lstat(filepath.Join(b.dir, q.value)); err != nil {
-			b.c.Outs = append(b.c.Outs, path) // a name of what is to be written
+			b.c.Outs = append(b.c.Outs, path) // a name of an output that does not exist yet
 		}
 		own := slices.Clone(args)
 		own[p.at] = strings.TrimSuffix(own[p.at], p.value) + path

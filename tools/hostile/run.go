@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// Limits of a run, besides that of processor time: honest work on files of the
-// fixture's size takes less than a second. Addresses include what the Go runtime
+// Limits of a run, in addition to the limit of processor time. Correct work on files of the
+// fixture's size takes less than a second. The address limit includes addresses that the Go runtime
 // reserves and never touches.
 const (
-	wallLimit   = 60 * time.Second // only to end what sleeps: the machine may be busy
-	memoryLimit = 4 << 20          // KiB of addresses
+	wallLimit   = 60 * time.Second // only ends runs that sleep, since the machine may be busy
+	memoryLimit = 4 << 20          // KiB of address space
 )
 
 // box is the folder of a case while it runs.
@@ -33,17 +33,16 @@ type box struct {
 // Result is one run of the program.
 type Result struct {
 	args           []string
-	code           int // -1 if a signal ended it
+	code           int // -1 if a signal ended the run
 	stdout, stderr string
 	cpu            time.Duration
 	timedOut       bool
 }
 
-// run runs the program in the folder.
+// run runs the program in the case's folder.
 func (b *box) run(args ...string) *Result { return b.f.run(b.dir, nil, args...) }
 
-// run runs the program in a folder; meanwhile, if there is such a function, is
-// called once it is under way.
+// run runs the program in a folder. If meanwhile is not nil, run calls it after the start.
 func (f *fixture) run(dir string, meanwhile func(p *os.Process), args ...string) *Result {
 	ctx, cancel := context.WithTimeout(context.Background(), wallLimit)
 	defer cancel()
@@ -73,8 +72,8 @@ func (f *fixture) run(dir string, meanwhile func(p *os.Process), args ...string)
 	return r
 }
 
-// snapshot returns what the files below a folder hold: a hash by name, for links
-// and folders what they are.
+// snapshot returns the files below a folder, by name: the hash of a file's content, a link's
+// target, or the type of anything else.
 func snapshot(dir string) (map[string]string, error) {
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -103,7 +102,7 @@ func snapshot(dir string) (map[string]string, error) {
 	return files, err
 }
 
-// shown is a command line as a shell would take it.
+// shown returns a command line in shell syntax.
 func shown(args []string) string {
 	var b strings.Builder
 	b.WriteString("listwise")

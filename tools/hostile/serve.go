@@ -19,9 +19,9 @@ import (
 	"time"
 )
 
-// serveCases have the service start with damaged models and odd flags, get damaged
-// requests, and find its model's file damaged while it runs. A server that runs is
-// to answer, and to end well at SIGTERM.
+// serveCases test the service in four ways: damaged models and unexpected flags at its start,
+// damaged requests, and a model file that is damaged while the service runs. A running server must
+// answer, and must end cleanly at SIGTERM.
 func serveCases(f *fixture) []Case {
 	var cases []Case
 	for _, file := range slices.Concat(models, foreign, []string{"lightgbm.txt", "ranklib.txt"}) {
@@ -49,7 +49,7 @@ func serveCases(f *fixture) []Case {
 	return append(cases, serveFlagCases(f)...)
 }
 
-// serveFlagCases give every flag of the service values that it does not expect.
+// serveFlagCases set every flag of the service to unexpected values.
 func serveFlagCases(f *fixture) []Case {
 	var cases []Case
 	help := f.expect(nil, "serve", "--help")
@@ -70,7 +70,7 @@ func serveFlagCases(f *fixture) []Case {
 	return cases
 }
 
-// spoil changes a byte, leaves out a piece or cuts off the end.
+// spoil changes a byte, cuts out a piece or truncates the text.
 func spoil(rng *rand.Rand, text []byte) []byte {
 	at := rng.IntN(len(text))
 	switch rng.IntN(3) {
@@ -84,13 +84,13 @@ func spoil(rng *rand.Rand, text []byte) []byte {
 	return text[:at]
 }
 
-// server is a service that runs.
+// server is a running service.
 type server struct {
 	url   string
-	ended chan struct{} // closed at its end
+	ended chan struct{} // closed when the process has ended
 }
 
-// lines is what a process writes, for two goroutines.
+// lines is the output of a process, for concurrent use.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -110,8 +110,8 @@ func (l *lines) String() string {
 
 var listens = regexp.MustCompile(`msg"?[=:]"?listening.*(http://[^"\s]+)`)
 
-// serves starts the service, unless that fails has something done to it, and ends it. What is wrong
-// with its answers is returned by meanwhile.
+// serves starts the service, calls meanwhile once the service listens, and ends the service.
+// meanwhile returns what is wrong with the answers, or "". serves judges the run.
 func (b *box) serves(meanwhile func(s *server) string, args ...string) (Verdict, string, *Result) {
 	var out, errs lines
 	cmd := exec.Command("/bin/sh", append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memoryLimit), b.f.binary}, args...)...)
@@ -120,7 +120,7 @@ func (b *box) serves(meanwhile func(s *server) string, args ...string) (Verdict,
 		return broken, err.Error(), nil
 	}
 	s := &server{ended: make(chan struct{})}
-	go func() { _ = cmd.Wait(); close(s.ended) }() // the state tells how it ended
+	go func() { _ = cmd.Wait(); close(s.ended) }() // ProcessState has the exit status
 	why := ""
 	if s.listens(&errs) && meanwhile != nil {
 		why = meanwhile(s)
@@ -143,7 +143,7 @@ func (b *box) serves(meanwhile func(s *server) string, args ...string) (Verdict,
 	return v, verdict, r
 }
 
-// within waits for the end of a server.
+// within reports whether the server ends within the limit. It waits at most that long.
 func (s *server) within(limit time.Duration) bool {
 	select {
 	case <-s.ended:
@@ -153,7 +153,7 @@ func (s *server) within(limit time.Duration) bool {
 	}
 }
 
-// listens waits until a server listens or has ended.
+// listens waits until the server listens or has ended. It reports whether the server listens.
 func (s *server) listens(errs *lines) bool {
 	for range int(wallLimit / (5 * time.Millisecond)) {
 		if m := listens.FindStringSubmatch(errs.String()); m != nil {
@@ -169,13 +169,13 @@ func (s *server) listens(errs *lines) bool {
 
 const goodRequest = `{"user":"u","query":"q","documents":[{"id":"a","features":[0.1,2,-3e-1,4,5]},{"id":"b","features":{"1":0,"2":1,"3":0.5,"4":2,"5":1e1}}],"top":2,"contributions":3,"lenient":true}`
 
-// ask sends a request and returns the status and the answer.
+// ask sends a request and returns the status and the body of the answer.
 func (s *server) ask(name, body string) (int, string) {
 	r, err := http.Post(s.url+"/v1/models/"+name+":rank", "application/json", strings.NewReader(body))
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer func() { _ = r.Body.Close() }() // which was only read
+	defer func() { _ = r.Body.Close() }() // closing after reading cannot lose data
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return 0, err.Error()
@@ -183,8 +183,8 @@ func (s *server) ask(name, body string) (int, string) {
 	return r.StatusCode, string(text)
 }
 
-// damaged sends damaged requests: each is answered, or its connection closed, and a
-// good one is answered as before.
+// damaged sends damaged requests. Each must be answered or its connection closed, and a good
+// request must be answered as before.
 func (s *server) damaged(rng *rand.Rand) string {
 	status, want := s.ask("ab", goodRequest)
 	if status != http.StatusOK {
@@ -206,7 +206,7 @@ func (s *server) damaged(rng *rand.Rand) string {
 	return ""
 }
 
-// raw sends bytes, and nothing behind them.
+// raw sends bytes and closes the sending half of the connection.
 func (s *server) raw(text []byte) string {
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
@@ -230,8 +230,8 @@ func (s *server) raw(text []byte) string {
 	return ""
 }
 
-// reloads damages the model's file again and again: requests are answered by one model or
-// another, and by the first once its file is back.
+// reloads damages the model file several times. Meanwhile, requests must be answered. After the
+// file is restored, they must be answered by the first model.
 func (s *server) reloads(b *box, file string, rng *rand.Rand) string {
 	path := filepath.Join(b.dir, file)
 	text, err := os.ReadFile(path)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// disturbed are the commands that are stopped at random moments: what they need and
-// what they write.
+// disturbed are the commands that are stopped at random moments, with the files that they need and
+// write.
 var disturbed = []struct{ args, files, outs string }{
 	{"train --method mle --train data.txt --model out.json --no-record", "data.txt", "out.json"},
 	{"train --method expgain --set restarts=1000 --train data.txt --model out.json --checkpoint c.ckpt --curve c.jsonl --no-record", "data.txt", "out.json"},
@@ -40,8 +40,8 @@ var disturbed = []struct{ args, files, outs string }{
 
 var signals = []os.Signal{os.Interrupt, syscall.SIGTERM, os.Kill}
 
-// signalCases stop commands at random moments and run them again: the files must be
-// those of a run that was not stopped.
+// signalCases stop commands at random moments and run them again. The files must then equal those
+// of an undisturbed run.
 func signalCases(f *fixture) []Case {
 	const each = 40
 	var cases []Case
@@ -84,7 +84,7 @@ func signalCases(f *fixture) []Case {
 	return cases
 }
 
-// spoilt is the verdict of a second run that does not end well: a refusal is none.
+// spoilt returns the verdict for a second run that fails. The second run must not be refused.
 func spoilt(v Verdict) Verdict {
 	if v == refused {
 		return silent
@@ -92,8 +92,8 @@ func spoilt(v Verdict) Verdict {
 	return v
 }
 
-// stop runs a command and stops it at a moment; what is wrong with the files
-// afterwards is returned.
+// stop runs a command and stops it at a moment. It returns what is wrong with the files afterwards,
+// or "".
 func (b *box) stop(signal os.Signal, moment time.Duration, args []string, want map[string][]byte) string {
 	r := b.f.run(b.dir, func(p *os.Process) { time.Sleep(moment); _ = p.Signal(signal) }, args...)
 	if r.timedOut {
@@ -113,7 +113,7 @@ func (b *box) stop(signal os.Signal, moment time.Duration, args []string, want m
 		return err.Error()
 	}
 	if signal == os.Kill {
-		return "" // what it leaves, the next run must take away
+		return "" // the next run must remove what the killed run left
 	}
 	for name := range after {
 		if strings.HasSuffix(name, ".tmp") {
@@ -121,7 +121,7 @@ func (b *box) stop(signal os.Signal, moment time.Duration, args []string, want m
 		}
 	}
 	if r.code == -1 && r.stderr == "" {
-		return "" // the signal came before the program was there to take it
+		return "" // the signal came before the program handled signals
 	}
 	if !slices.Contains([]int{0, 1, 2}, r.code) {
 		return fmt.Sprintf("exit code %d, %s", r.code, first(r.stderr))

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// bombs are texts that take many times the room of their compressed files.
+// bombs are texts that are many times larger than their compressed files.
 var bombs = []struct {
 	name, text string
-	times      int // of 16 MiB
+	times      int // size in units of 16 MiB
 }{
 	{"newlines", "\n", 4},
 	{"one-line", "x", 4},
@@ -25,7 +25,8 @@ var bombs = []struct {
 	{"queries", "1 qid:%d 1:1\n", 1},
 }
 
-// bomb returns the compressed text: gzip's files may be put one behind another.
+// bomb returns the compressed text. It repeats one gzip stream, since gzip streams may be
+// concatenated.
 func bomb(text string, times int) []byte {
 	const size = 16 << 20
 	var b bytes.Buffer
@@ -46,14 +47,14 @@ func bomb(text string, times int) []byte {
 	return bytes.Repeat(b.Bytes(), times)
 }
 
-// specialDataCases are data that are no files of data: devices, folders and bombs.
+// specialDataCases pass inputs that are not data files: devices, folders and bombs.
 func specialDataCases() []Case {
 	var cases []Case
 	for _, path := range []string{"/dev/zero", "/dev/null", "/dev/stdin", ".", "/", "/proc/self/mem", "linear.json", "vali.lwd"} {
 		for _, line := range []string{"data info PATH", "score --model linear.json --data PATH", "train --method mle --train PATH --model out.json --no-record", "eval --data data.txt --scores PATH --no-record", "data fold PATH --folds 3 --out out",
 			"compare --data data.txt linear.json PATH", "fuse --data data.txt --out out.scores linear.json PATH", "report --data data.txt --out out.html --curve l=PATH l=linear.json"} {
 			if path == "linear.json" && (strings.HasPrefix(line, "compare") || strings.HasPrefix(line, "fuse")) {
-				continue // that is what they take
+				continue // these commands accept model files
 			}
 			args := words(strings.ReplaceAll(line, "PATH", path))
 			cases = append(cases, Case{Name: "data/special/" + strings.Join(args, "_"), Files: []string{"linear.json", "data.txt"}, Args: args, Outs: []string{"out", "out.json", "out.html", "out.scores", ".listwise"},
@@ -71,8 +72,8 @@ func specialDataCases() []Case {
 	return cases
 }
 
-// parquetBombs are what the headers of a Parquet file claim: bytes that are written over the file's, from
-// the end on if the place is negative.
+// parquetBombs are false claims in a Parquet file's headers: bytes that overwrite the file at a
+// position. A negative position counts from the end.
 var parquetBombs = []struct {
 	name  string
 	place int
@@ -86,8 +87,7 @@ var parquetBombs = []struct {
 	{"head", 0, "PARE"},
 }
 
-// parquetCases write such claims, and the length of every list of the description, which no page
-// backs.
+// parquetCases write these claims, and false lengths of every list of the description.
 func parquetCases() []Case {
 	var cases []Case
 	add := func(name string, harm func(text []byte) []byte) {
@@ -111,8 +111,8 @@ func parquetCases() []Case {
 	return cases
 }
 
-// claimList makes the header of a list in a description, the k-th byte that could be one, claim 2^31 - 1
-// elements.
+// claimList makes a list of the description claim 2^31 - 1 elements. k selects the list among the
+// bytes that may be the header of one.
 func claimList(text []byte, k int) []byte {
 	size := int(binary.LittleEndian.Uint32(text[len(text)-8:]))
 	from := len(text) - 8 - size
@@ -128,7 +128,7 @@ func claimList(text []byte, k int) []byte {
 	return text[:len(text)-1]
 }
 
-// scoreFileCases put tokens in the place of a score, and change the number of scores.
+// scoreFileCases replace a score by a token, and change the number of scores.
 func scoreFileCases() []Case {
 	var cases []Case
 	add := func(name, args string, harm func(lines []string) []string, fine bool) {

@@ -5,10 +5,11 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// adam is bound by the root and the division of a vector, some fifteen cycles.
+// adam writes the loop of kernel.Adam. The bottleneck is one square root and one division per
+// vector, about fifteen cycles.
 func adam() {
 	TEXT("adamAVX2", attrLeaf, "func(x, grad, m, v []float64, beta1, beta2, rate, epsilon float64)")
-	Doc("adamAVX2 is adamGo; all slices are as long as x.")
+	Doc("adamAVX2 implements adamGo. All slices must have the length of x.")
 	Pragma("noescape")
 	beta1, beta2, rate, epsilon := broadcast("beta1"), broadcast("beta2"), broadcast("rate"), broadcast("epsilon")
 	rest1, rest2 := YMM(), YMM()

@@ -6,11 +6,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// codesOfMany searches the cuts, 16 numbers at a time: every sixteenth of them is in a register,
-// where four steps find the sixteen among which the number is; these are in memory.
+// codesOfMany writes a binary search among the cuts, for 16 numbers at a time. A register contains
+// every sixteenth cut. Four steps of the search read the register and find a block of sixteen cuts.
+// Four more steps search the block in memory.
 func codesOfMany() {
 	TEXT("codesOfManyAVX512", attrLeaf, "func(dst *uint8, x *float32, cuts *[256]float32, n int)")
-	Doc("codesOfManyAVX512 is codesGo for n numbers, at least one, and cuts with infinity behind them.")
+	Doc("codesOfManyAVX512 implements codesGo for n numbers, at least one. Infinities must follow the last cut.")
 	Pragma("noescape")
 	dst, x := Mem{Base: Load(Param("dst"), GP64())}, Mem{Base: Load(Param("x"), GP64())}
 	cuts, n := Mem{Base: Load(Param("cuts"), GP64())}, Load(Param("n"), GP64())
@@ -66,7 +67,7 @@ func codesOfMany() {
 	RET()
 }
 
-// repeated returns sixteen copies of a word.
+// repeated returns a register with sixteen copies of a word.
 func repeated(word uint32) VecVirtual {
 	one, v := GP32(), ZMM()
 	MOVL(U32(word), one)
@@ -74,7 +75,7 @@ func repeated(word uint32) VecVirtual {
 	return v
 }
 
-// sixteenths are the places of every sixteenth of 256 elements.
+// sixteenths returns the indices 15, 31, …, 255 as a vector operand.
 func sixteenths() Mem {
 	var words []uint64
 	for k := range uint64(8) {

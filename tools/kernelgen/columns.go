@@ -5,15 +5,15 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// rowsAhead is how many rows before it is copied a row is asked for, so that memory answers
-// while these are copied.
+// rowsAhead is the prefetch distance in rows. While the loop copies row i, memory delivers row i +
+// rowsAhead.
 const rowsAhead = 16
 
-// copyColumns copies words of rows to columns. The rows stand anywhere in memory, which no processor
-// can guess: those to come are asked for.
+// copyColumns copies words of rows to columns. The rows are anywhere in memory, which the processor
+// cannot predict, so the loop prefetches them.
 func copyColumns() {
 	TEXT("columnsAVX2", attrLeaf, "func(dst *uint64, apart int, matrix *uint64, stride, width int, rows *uint32, n int)")
-	Doc("columnsAVX2 is columnsGo for n rows and columns of width words; there is one of each at least.")
+	Doc("columnsAVX2 implements columnsGo for n rows and width columns, at least one of each.")
 	Pragma("noescape")
 	dst, matrix, rows := Mem{Base: Load(Param("dst"), GP64())}, Mem{Base: Load(Param("matrix"), GP64())}, Mem{Base: Load(Param("rows"), GP64())}
 	apart, stride := Load(Param("apart"), GP64()), Load(Param("stride"), GP64())

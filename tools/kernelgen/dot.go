@@ -6,10 +6,10 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// dot is the plain case: sixteen lanes in four accumulators.
+// dot writes the simplest kernel: a sum over sixteen lanes, in four accumulators of four lanes.
 func dot() {
 	TEXT("dotAVX2", attrLeaf, "func(x, y []float64) float64")
-	Doc("dotAVX2 is dotGo; y is at least as long as x.")
+	Doc("dotAVX2 implements dotGo. y must be at least as long as x.")
 	Pragma("noescape")
 	x, y, acc := slice("x"), slice("y"), zeros(4)
 	reduction{
@@ -30,9 +30,10 @@ func dot() {
 	result(reduceSum(acc))
 }
 
-// columns is how the columns of a float32 matrix split into steps.
+// columns describes how a loop over the columns of a float32 matrix is divided into steps. There
+// are steps of eight columns, at most one step of four, and a last step of fewer than four.
 type columns struct {
-	n, blocked, tail Register // all; those in blocks of 8; the last, fewer than 4
+	n, blocked, tail Register // number of columns, in blocks of 8, and in the last step of fewer than 4
 	mask, mask32     VecVirtual
 }
 
@@ -46,9 +47,10 @@ func newColumns(n Register) columns {
 	return c
 }
 
-// multiply returns four partial sums of the dot product of each row with w. Eight
-// elements at a time go to two accumulators; of the rest four to the first and
-// what is left to the second.
+// multiply returns four partial sums of the dot product of each row with w. Eight elements at a
+// time go to two accumulators of four lanes. If four or more elements remain, four go to the first
+// accumulator. The last one to three elements go to the second accumulator. The partial sums are
+// the sums of the two accumulators.
 func (c columns) multiply(rows []Mem, w Mem, label string) []VecVirtual {
 	low, high := zeros(len(rows)), zeros(len(rows))
 	j := GP64()
@@ -97,13 +99,14 @@ func (c columns) multiply(rows []Mem, w Mem, label string) []VecVirtual {
 	return low
 }
 
-// one reduces the partial sums of one row.
+// one adds the four partial sums of one row.
 func one(s VecVirtual) VecVirtual {
 	return horizontal(s, func(a, b VecVirtual) { VADDPD(b, a, a) })
 }
 
-// four reduces the partial sums of four rows together, in the order of horizontal:
-// the halves of rows 0 and 2, and of 1 and 3, side by side, then their lanes.
+// four adds the partial sums of four rows, each in the order of horizontal, and returns the four
+// results in one register. To add several rows by one instruction, it puts the halves of rows 0 and
+// 2, and of rows 1 and 3, side by side, and then their lanes.
 func four(s []VecVirtual) VecVirtual {
 	fold := func(a, b VecVirtual) VecVirtual {
 		lower, upper := YMM(), YMM()
@@ -122,7 +125,7 @@ func four(s []VecVirtual) VecVirtual {
 
 func dot32() {
 	TEXT("dot32AVX2", attrLeaf, "func(x []float32, w []float64) float64")
-	Doc("dot32AVX2 is dot32Go; w is at least as long as x.")
+	Doc("dot32AVX2 implements dot32Go. w must be at least as long as x.")
 	Pragma("noescape")
 	x, w := slice("x"), slice("w")
 	s := newColumns(length("x")).multiply([]Mem{x}, w, "dot")

@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// update is a loop over dst, and x where it is there, that rewrites dst element by
-// element: sixteen at a time, then four, then one.
+// update is a loop that replaces each element of dst by a function of the element and, if x is set,
+// of the same element of x. It processes sixteen elements at a time, then four, then one.
 type update struct {
 	dst, x Mem
 	n      Register
@@ -45,7 +45,8 @@ func (u update) emit() {
 	RET()
 }
 
-// advance leaves the flags of what is left.
+// advance increments the pointers. Its last instruction sets the flags according to the number of
+// remaining elements.
 func (u update) advance(elements int) {
 	ADDQ(U8(8*elements), u.dst.Base)
 	if u.x.Base != nil {
@@ -56,7 +57,7 @@ func (u update) advance(elements int) {
 
 func elementwise() {
 	TEXT("axpyAVX2", attrLeaf, "func(a float64, x, y []float64)")
-	Doc("axpyAVX2 is axpyGo; y is at least as long as x.")
+	Doc("axpyAVX2 implements axpyGo. y must be at least as long as x.")
 	Pragma("noescape")
 	a := broadcast("a")
 	update{
@@ -66,7 +67,7 @@ func elementwise() {
 	}.emit()
 
 	TEXT("addAVX2", attrLeaf, "func(dst, x []float64)")
-	Doc("addAVX2 is addGo; x is at least as long as dst.")
+	Doc("addAVX2 implements addGo. x must be at least as long as dst.")
 	Pragma("noescape")
 	update{
 		dst: slice("dst"), x: slice("x"), n: length("dst"),
@@ -75,7 +76,7 @@ func elementwise() {
 	}.emit()
 
 	TEXT("scaleAVX2", attrLeaf, "func(a float64, x []float64)")
-	Doc("scaleAVX2 is scaleGo.")
+	Doc("scaleAVX2 implements scaleGo.")
 	Pragma("noescape")
 	s := broadcast("a")
 	update{

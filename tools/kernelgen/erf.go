@@ -4,9 +4,9 @@ import (
 	"math/big"
 )
 
-// The complementary error function in two parts (internal/elementary/erf.go).
+// The polynomials of the complementary error function in internal/elementary/erf.go.
 var (
-	// erfPolynomial is erf(x)/x in x², 0 ≤ x ≤ ½.
+	// erfPolynomial approximates erf(x)/x as a polynomial in x², for 0 ≤ x ≤ ½.
 	erfPolynomial = interpolate(chebyshev(10, 0, 0.25), func(k int) *big.Float {
 		c := new(big.Float).Mul(twoOverRootPi(precision), inverse(factorial(k)))
 		c.Mul(c, inverse(number(float64(2*k+1))))
@@ -15,19 +15,21 @@ var (
 		}
 		return c
 	})
-	// erfcPolynomial is (1 + 2x)·exp(x²)·erfc(x) in t = (x − c)/(x + c), c = erfcCentre, for
-	// ½ ≤ x ≤ 28, beyond which erfc underflows (M. M. Shepherd and J. G. Laframboise, Chebyshev
-	// approximation of (1 + 2x)exp(x²)erfc x in 0 ≤ x < ∞, Mathematics of Computation 36, 1981).
+	// erfcPolynomial approximates (1 + 2x)·exp(x²)·erfc(x) as a polynomial in t = (x − c)/(x + c),
+	// c = erfcCentre, for ½ ≤ x ≤ 28. Beyond 28, erfc underflows (M. M. Shepherd and J. G.
+	// Laframboise, Chebyshev approximation of (1 + 2x)exp(x²)erfc x in 0 ≤ x < ∞, Mathematics of
+	// Computation 36, 1981).
 	erfcPolynomial = through(chebyshev(26, (0.5-erfcCentre)/(0.5+erfcCentre), (28-erfcCentre)/(28+erfcCentre)), scaledErfc)
 )
 
 const erfcCentre = 3.75
 
-// widePrecision is enough for a difference of numbers of e⁷⁸⁴ to be exact to 256 bits.
+// widePrecision is the precision of scaledErfc in bits. The difference in scaledErfc cancels up to
+// 784/ln 2 ≈ 1131 bits, and 256 correct bits must remain.
 const widePrecision = 1600
 
-// scaledErfc returns (1 + 2x)·(exp(x²) − 2/√π·Σ 2ⁿx²ⁿ⁺¹/(2n+1)!!), the function above, with
-// precision to spare.
+// scaledErfc returns the function of erfcPolynomial at t, computed as (1 + 2x)·(exp(x²) − 2/√π·Σ
+// 2ⁿx²ⁿ⁺¹/(2n+1)!!) with more precision than needed.
 func scaledErfc(t *big.Float) *big.Float {
 	wide := func(x float64) *big.Float { return new(big.Float).SetPrec(widePrecision).SetFloat64(x) }
 	up, down := wide(1), wide(1)

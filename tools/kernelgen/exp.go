@@ -9,11 +9,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// exponential returns eˣ of every vector, which it spends: expGo in exp.go, step
-// by step. VMINPD and VMAXPD return their last operand, here x, if either is NaN.
-// Four vectors at a time keep the multipliers busy; they need every register but
-// those for t, which waits in spill. Constants that several vectors use are loaded
-// once where a register is free, for loads are what bounds it next.
+// exponential returns eˣ of every vector and overwrites x. It follows elementary.Exp step by step.
+// If an operand is NaN, VMINPD and VMAXPD return the operand that Intel's manual calls the second
+// source. x is that operand, so NaN stays NaN. Four vectors at a time keep the multipliers busy.
+// With four vectors, the polynomial needs all 16 registers, so t is stored in the memory spill
+// until the polynomial is computed. Loads are the next bottleneck, so a constant for several
+// vectors is loaded once if a register is free.
 func exponential(x []VecVirtual, spill Mem) []VecVirtual {
 	t, r2 := registers(len(x)), registers(len(x))
 	high, low := held("expHigh", expHigh), held("expLow", expLow)
@@ -54,18 +55,19 @@ func held(name string, x float64) VecVirtual {
 	return v
 }
 
-// wide is the number of vectors that exponential takes at most.
+// wide is the largest number of vectors that exponential processes together.
 const wide = 4
 
-// group is the vectors that a mapping takes at a time.
+// group is the group of vectors that a mapping processes together.
 type group struct {
 	x     []VecVirtual
 	spill Mem
-	again func(i int, v VecVirtual) // loads vector i once more
+	again func(i int, v VecVirtual) // loads vector i, before f changed it, into v
 }
 
-// mapping sets dst[i] = f(x[i]) with the given number of vectors at a time, then with half
-// of them and so on, then the rest.
+// mapping writes a function that sets dst[i] = f(x[i]). Its loop processes the given number of
+// vectors at a time. After the loop, it processes half as many vectors, and so on down to one, and
+// then the remaining elements.
 func mapping(name, doc string, vectors int, f func(g group) []VecVirtual) {
 	TEXT(name, attrLeaf, "func(dst, x []float64)")
 	Doc(doc)
@@ -73,11 +75,13 @@ func mapping(name, doc string, vectors int, f func(g group) []VecVirtual) {
 	emitMapping(vectors, AllocLocal(32*wide), f, func(int, VecVirtual, loader) {}, func(int) {})
 }
 
-// loader loads a vector, or the part of one that is left.
+// loader loads a vector from m into v. After the last whole vector, it loads only the remaining
+// elements.
 type loader func(m Mem, v VecVirtual)
 
-// emitMapping is the body of mapping, where change changes element vector i after it was
-// loaded and advance gets the number of elements done.
+// emitMapping writes the body of a mapping. change modifies vector i after the vector was loaded
+// and before f is applied. advance is called after each step with the number of elements that the
+// step processed, for incrementing pointers other than x and dst.
 func emitMapping(vectors int, spill Mem, f func(g group) []VecVirtual, change func(i int, v VecVirtual, load loader), advance func(elements int)) {
 	dst, x, n := slice("dst"), slice("x"), length("x")
 	whole := func(m Mem, v VecVirtual) { VMOVUPD(m, v) }
@@ -117,10 +121,10 @@ func emitMapping(vectors int, spill Mem, f func(g group) []VecVirtual, change fu
 	RET()
 }
 
-// expPlus is the mapping x + a·y → exp(x + a·y).
+// expPlus writes the mapping exp(x + a·y).
 func expPlus() {
 	TEXT("expPlusAVX2", attrLeaf, "func(dst, x []float64, a float64, y []float64)")
-	Doc("expPlusAVX2 is expPlusGo; dst and y are at least as long as x.")
+	Doc("expPlusAVX2 implements expPlusGo. dst and y must be at least as long as x.")
 	Pragma("noescape")
 	a, spill := AllocLocal(32), AllocLocal(32*wide)
 	VMOVUPD(broadcast("a"), a)
@@ -135,7 +139,8 @@ func expPlus() {
 		func(elements int) { ADDQ(U32(8*elements), y.Base) })
 }
 
-// exponentialSum adds up exp(x[i] − shift), and stores the terms if asked.
+// exponentialSum writes a function that sums exp(x[i] − shift). If store is set, the function also
+// stores the terms.
 func exponentialSum(name, signature, doc string, store bool) {
 	TEXT(name, attrLeaf, signature)
 	Doc(doc)
@@ -190,15 +195,15 @@ func exponentialSum(name, signature, doc string, store bool) {
 }
 
 func exponentials() {
-	mapping("expAVX2", "expAVX2 is expGo; dst is at least as long as x.", wide,
+	mapping("expAVX2", "expAVX2 implements expGo. dst must be at least as long as x.", wide,
 		func(g group) []VecVirtual { return exponential(g.x, g.spill) })
 	exponentialSum("expSumAVX2", "func(dst, x []float64, shift float64) float64",
-		"expSumAVX2 is expSumGo; dst is at least as long as x.", true)
+		"expSumAVX2 implements expSumGo. dst must be at least as long as x.", true)
 	exponentialSum("sumExpAVX2", "func(x []float64, shift float64) float64",
-		"sumExpAVX2 is sumExpGo.", false)
+		"sumExpAVX2 implements sumExpGo.", false)
 	expPlus()
-	mapping("softplusAVX2", "softplusAVX2 is softplusGo; dst is at least as long as x.", wide, softplus)
-	mapping("logisticAVX2", "logisticAVX2 is logisticGo; dst is at least as long as x.", wide, logistic)
+	mapping("softplusAVX2", "softplusAVX2 implements softplusGo. dst must be at least as long as x.", wide, softplus)
+	mapping("logisticAVX2", "logisticAVX2 implements logisticGo. dst must be at least as long as x.", wide, logistic)
 }
 
 // negativeMagnitude sets x to −|x|.
@@ -207,7 +212,7 @@ func negativeMagnitude(x []VecVirtual) []VecVirtual {
 	return x
 }
 
-// softplus is max(x, 0) + log(1 + e^−|x|), the logarithms in twos.
+// softplus is max(x, 0) + log(1 + e^−|x|). It computes two logarithms at a time.
 func softplus(g group) []VecVirtual {
 	u := exponential(negativeMagnitude(g.x), g.spill)
 	for i := 0; i < len(u); i += 2 {

@@ -8,20 +8,24 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// constants512 returns a register with eight copies of a constant: held512, which loads it where it is needed, or one
-// whose constants stay in registers.
+// constants512 returns a register with eight copies of a constant. The implementation held512 loads
+// the constant on each call. The result of keptConstants512 returns registers that were loaded
+// before.
 type constants512 func(name string, x float64) VecVirtual
 
-// steps512 are what a computation writes, a step after the other, for a writer that puts others between them.
+// steps512 writes a computation as a sequence of steps. It passes each step to write, which runs
+// the step at once or stores it, so that the caller can alternate the steps of several
+// computations.
 type steps512 struct {
 	constant constants512
 	write    func(step func())
 }
 
-// atOnce writes each step as it comes.
+// atOnce writes each step immediately.
 var atOnce = steps512{held512, func(step func()) { step() }}
 
-// evenOdd is evenOdd; each coefficient is asked for once for all vectors.
+// evenOdd computes a polynomial as the function evenOdd does, for vectors of 512 bits. It loads
+// each coefficient once for all vectors.
 func (s steps512) evenOdd(name string, c []float64, z, z2 []VecVirtual) []VecVirtual {
 	at := func(j int) VecVirtual { return s.constant(fmt.Sprintf("%s%d", name, j), c[j]) }
 	n := len(c)
@@ -38,13 +42,14 @@ func (s steps512) evenOdd(name string, c []float64, z, z2 []VecVirtual) []VecVir
 	return odd
 }
 
-// exponential512 is exponential; it spends x.
+// exponential512 is exponential for vectors of 512 bits. It overwrites x.
 func exponential512(x []VecVirtual) []VecVirtual { return atOnce.power(atOnce.reduce(x)) }
 
-// reduced512 are x = k·log 2 + r and r².
+// reduced512 has the terms of x = k·ln 2 + r, and r².
 type reduced512 struct{ r, k, r2 []VecVirtual }
 
-// reduce is the first part of exponential; it spends x.
+// reduce writes the first steps of an exponential: it computes k and r with x = k·ln 2 + r, and r².
+// It overwrites x.
 func (s steps512) reduce(x []VecVirtual) reduced512 {
 	e := reduced512{x, registers512(len(x)), registers512(len(x))}
 	t := registers512(len(x))
@@ -65,7 +70,7 @@ func (s steps512) reduce(x []VecVirtual) reduced512 {
 	return e
 }
 
-// power is the second part.
+// power writes the remaining steps of an exponential, which compute eˣ from the result of reduce.
 func (s steps512) power(e reduced512) []VecVirtual {
 	p := s.evenOdd("exp", expPolynomial, e.r, e.r2)
 	s.write(func() { each(p, func(i int) { VFMADD213PD(e.r[i], e.r2[i], p[i]) }) })

@@ -6,8 +6,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// forests are the loops of scoring with trees: 64 documents' leaves, a byte each, in a register
-// of 512 bits, or 32 in one of 256.
+// forests writes the loops for scoring with trees (see kernel.Forest). A register of 512 bits
+// contains the leaf numbers of 64 documents, one byte each. A register of 256 bits contains the
+// leaf numbers of 32 documents.
 func forests() {
 	codes()
 	addForest()
@@ -15,12 +16,13 @@ func forests() {
 	addForestAVX2()
 }
 
-// addForest keeps the leaves of 128 documents in two registers while the splits of a tree pass,
-// then fetches their values, eight documents at a time: by a permutation of two registers
-// that hold all values of a tree of up to 16 leaves, otherwise by gathering.
+// addForest keeps the leaf numbers of 128 documents in two registers during all splits of a tree.
+// Then it loads the values of these leaves, eight documents at a time. For a tree of up to 16
+// leaves, two registers contain all leaf values, and a permutation selects from the registers. For
+// larger trees, gather instructions load the values.
 func addForest() {
 	TEXT("addForestAVX512", attrLeaf, "func(dst, values *float64, codes *uint8, splits, trees *uint32, count, groups int)")
-	Doc("addForestAVX512 is addForestGo for count trees and groups times 8 documents; there is one of each at least.")
+	Doc("addForestAVX512 implements addForestGo for count trees and 8·groups documents. count and groups are at least 1.")
 	Pragma("noescape")
 	AllocLocal(128)
 	dst, values := Mem{Base: Load(Param("dst"), GP64())}, Mem{Base: Load(Param("values"), GP64())}
@@ -44,7 +46,7 @@ func addForest() {
 	VPBROADCASTD(split.Offset(8), at)
 	VPBROADCASTD(split.Offset(12), step)
 	for i, l := range leaves {
-		// The mask of those above first: it does not wait for the split before.
+		// Compare the codes first, since this comparison does not depend on the previous split.
 		goes := K()
 		VPCMPUB(U8(1), codes.Idx(column, 1).Offset(64*i), above, goes)
 		VPCMPEQB(at, l, goes, goes)
@@ -76,7 +78,9 @@ func addForest() {
 	RET()
 }
 
-// eights goes over the documents eight at a time; leaf addresses the leaves of eight.
+// eights writes a loop that adds the leaf values of one tree to dst, eight documents at a time.
+// bytes is the address of the documents' leaf numbers. value writes the instructions that load the
+// values for the eight leaf numbers at leaf, and returns the register with the values.
 func eights(dst, bytes Mem, groups Register, label string, value func(leaf Mem) VecVirtual) {
 	i := GP64()
 	XORQ(i, i)
@@ -93,7 +97,7 @@ func eights(dst, bytes Mem, groups Register, label string, value func(leaf Mem) 
 	JL(LabelRef(label))
 }
 
-// few fetches values of trees with n ≤ 16 leaves.
+// few adds the leaf values of a tree with n ≤ 16 leaves to dst.
 func few(dst, values, bytes Mem, groups, n Register) {
 	ones, low, high := GP64(), K(), K()
 	MOVQ(I32(-1), ones)
@@ -122,11 +126,12 @@ func gathered(dst, values, bytes Mem, groups Register) {
 	})
 }
 
-// codes counts, 64 numbers at a time, the cuts below each: one comparison and one addition a
-// cut and 16 numbers. What is left at the end is read and written under masks.
+// codes counts the cuts below each number, 64 numbers at a time. Each cut takes one comparison and
+// one addition per 16 numbers. The last, incomplete group of numbers is read and written under
+// masks.
 func codes() {
 	TEXT("codesAVX512", attrLeaf, "func(dst *uint8, x, cuts *float32, n, count int)")
-	Doc("codesAVX512 is codesGo for n numbers and count cuts; there is one of each at least.")
+	Doc("codesAVX512 implements codesGo for n numbers and count cuts, at least one of each.")
 	Pragma("noescape")
 	dst, x := Mem{Base: Load(Param("dst"), GP64())}, Mem{Base: Load(Param("x"), GP64())}
 	cuts, n := Mem{Base: Load(Param("cuts"), GP64())}, Load(Param("n"), GP64())

@@ -6,11 +6,11 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// addForestAVX2 is addForest with the leaves of 128 documents in four registers. Values are
-// fetched by plain loads, as the loops over pairs do it.
+// addForestAVX2 is addForest with the leaf numbers of 128 documents in four registers of 256 bits.
+// It loads leaf values one by one, because gather instructions take longer on AMD's Zen processors.
 func addForestAVX2() {
 	TEXT("addForestAVX2", attrLeaf, "func(dst, values *float64, codes *uint8, splits, trees *uint32, count, groups int)")
-	Doc("addForestAVX2 is addForestGo for count trees and groups times 8 documents; there is one of each at least.")
+	Doc("addForestAVX2 implements addForestGo for count trees and 8·groups documents. count and groups are at least 1.")
 	Pragma("noescape")
 	AllocLocal(128)
 	dst, values := Mem{Base: Load(Param("dst"), GP64())}, Mem{Base: Load(Param("values"), GP64())}
@@ -65,7 +65,8 @@ func addForestAVX2() {
 	RET()
 }
 
-// addEight adds the values that eight bytes number to eight sums.
+// addEight adds the values of eight leaves to the eight sums at sums. bytes is the address of the
+// eight leaf numbers.
 func addEight(sums, values, bytes Mem) {
 	all := GP64()
 	MOVQ(bytes, all)
@@ -90,10 +91,10 @@ func addEight(sums, values, bytes Mem) {
 	}
 }
 
-// codesAVX2 counts, 32 numbers at a time, the cuts below each.
+// codesAVX2 counts the cuts below each number, 32 numbers at a time.
 func codesAVX2() {
 	TEXT("codesAVX2", attrLeaf, "func(dst *uint8, x, cuts *float32, blocks, count int)")
-	Doc("codesAVX2 is codesGo for blocks times 32 numbers and count cuts; there is one of each at least.")
+	Doc("codesAVX2 implements codesGo for 32·blocks numbers and count cuts. blocks and count are at least 1.")
 	Pragma("noescape")
 	dst, x := Mem{Base: Load(Param("dst"), GP64())}, Mem{Base: Load(Param("x"), GP64())}
 	cuts, blocks := Mem{Base: Load(Param("cuts"), GP64())}, Load(Param("blocks"), GP64())
@@ -116,7 +117,7 @@ func codesAVX2() {
 	VPACKSSDW(sums[1], sums[0], sums[0])
 	VPACKSSDW(sums[3], sums[2], sums[2])
 	VPACKUSWB(sums[2], sums[0], sums[0])
-	VPERMD(sums[0], order, sums[0]) // fours of the low halves stand before those of the high ones
+	VPERMD(sums[0], order, sums[0]) // groups of four of the low halves come before those of the high halves
 	VMOVDQU(sums[0], dst)
 	ADDQ(U32(128), x.Base)
 	ADDQ(U8(32), dst.Base)

@@ -8,16 +8,18 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tile is some rows of the matrix against some vectors: it computes enough dot products at
-// once that every widened row and every vector serves several. Their accumulators leave few
-// registers, so that masks come from memory.
+// tile computes the dot products of some rows of a float32 matrix with some float64 vectors, the
+// units. It computes all of them in one loop. So each element of a row is converted to float64 once
+// for all units, and each element of a unit is loaded once for all rows. The accumulators leave few
+// registers free, so masks are loaded from memory.
 type tile struct {
 	rows, units []Mem
-	n, blocked  Register // columns; those in blocks of 8
+	n, blocked  Register // number of columns, and number of columns in blocks of 8
 }
 
-// multiply returns the partial sums of all products, a unit's after another's, in the order
-// of columns.multiply. fetch is called once for eight columns.
+// multiply returns four partial sums of each dot product, ordered by unit and then by row. The
+// elements are distributed over the partial sums as in columns.multiply. fetch writes the prefetch
+// instructions of a step of eight columns; j is the register with the column.
 func (p tile) multiply(label string, fetch func(j Register)) []VecVirtual {
 	low, high := zeros(len(p.rows)*len(p.units)), zeros(len(p.rows)*len(p.units))
 	j := GP64()
@@ -67,8 +69,8 @@ func (p tile) multiply(label string, fetch func(j Register)) []VecVirtual {
 	return low
 }
 
-// multiplyAdd adds the products of a vector of a unit with the rows'; for a single
-// row it comes straight from memory.
+// multiplyAdd multiplies four elements of a unit, at w, by the same elements of the rows, in x, and
+// adds the products to acc. For a single row, the instruction reads w from memory.
 func (p tile) multiplyAdd(w Mem, x, acc []VecVirtual) {
 	if len(x) == 1 {
 		VFMADD231PD(w, x[0], acc[0])
@@ -87,8 +89,8 @@ func newTile(n Register) tile {
 	return p
 }
 
-// consecutive returns the addresses of count vectors, each stride bytes after the
-// one before.
+// consecutive returns the addresses of count rows or units, stride bytes apart, of which the first
+// is at first.
 func consecutive(first Mem, stride Register, count int) []Mem {
 	m := []Mem{first}
 	for len(m) < count {
@@ -99,21 +101,21 @@ func consecutive(first Mem, stride Register, count int) []Mem {
 	return m
 }
 
-// gemmUnits multiplies all rows, two at a time, with two or three vectors.
+// gemmUnits writes a function that multiplies all rows, two at a time, by two or three units.
 func gemmUnits(units int) {
 	name := fmt.Sprintf("gemm%dAVX2", units)
 	TEXT(name, attrLeaf, "func(dst []float64, x []float32, w []float64, rows, columns int)")
-	Doc(fmt.Sprintf("%s is gemmGo for %d vectors of columns elements each.", name, units))
+	Doc(fmt.Sprintf("%s implements gemmGo for %d vectors of columns elements each.", name, units))
 	Pragma("noescape")
 	dst, x := slice("dst"), slice("x")
 	p := newTile(Load(Param("columns"), GP64()))
-	stride, wide := GP64(), GP64() // bytes from row to row, from vector to vector
+	stride, wide := GP64(), GP64() // bytes between rows, and between vectors
 	MOVQ(p.n, stride)
 	SHLQ(U8(2), stride)
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 1}, wide)
 	p.units = consecutive(slice("w"), wide, units)
 	rows := Load(Param("rows"), GP64())
-	down := GP64() // bytes from a vector's results to the next one's
+	down := GP64() // bytes between the results of consecutive vectors
 	MOVQ(rows, down)
 	SHLQ(U8(3), down)
 
@@ -151,12 +153,13 @@ func gemmUnits(units int) {
 	RET()
 }
 
-// ahead is how many bytes before they are multiplied rows are fetched from memory:
-// about what it delivers in the time of its answer. Beyond the end of one query's
-// rows those of the next stand, as a rule.
+// ahead is the prefetch distance in bytes, about the number of bytes that memory delivers within
+// its latency. The prefetch may extend beyond the end of the matrix, where the rows of the next
+// query usually are.
 const ahead = 8 << 10
 
-// two reduces the partial sums of two rows together, in the order of horizontal.
+// two adds the partial sums of two dot products, each in the order of horizontal, and returns both
+// results in one register.
 func two(a, b VecVirtual) VecVirtual {
 	lower, upper := YMM(), YMM()
 	VPERM2F128(U8(0x20), b, a, lower)
@@ -170,11 +173,11 @@ func two(a, b VecVirtual) VecVirtual {
 	return first
 }
 
-// gemmRow multiplies a single row with six or four vectors.
+// gemmRow writes a function that multiplies a single row by six or four units.
 func gemmRow(units int) {
 	name := fmt.Sprintf("gemmRow%dAVX2", units)
 	TEXT(name, attrLeaf, "func(dst []float64, x []float32, w []float64)")
-	Doc(fmt.Sprintf("%s is gemmGo for a single row and %d vectors.", name, units))
+	Doc(fmt.Sprintf("%s implements gemmGo for a single row and %d vectors.", name, units))
 	Pragma("noescape")
 	dst := slice("dst")
 	p := newTile(length("x"))
@@ -192,13 +195,14 @@ func gemmRow(units int) {
 	RET()
 }
 
-// gemmT adds the products of the transposed matrix with several vectors to as many rows of
-// grad. A block of columns of all of them stays in registers on the way down the rows, so
-// that each widened part of the matrix serves them all.
+// gemmT writes a function that multiplies the transposed matrix by several vectors and adds each
+// product to a row of grad. It keeps a block of columns of all rows of grad in registers while it
+// passes the rows of the matrix. So each element of the matrix is converted to float64 once for all
+// vectors.
 func gemmT(units, vectors int) {
 	name := fmt.Sprintf("gemmT%dAVX2", units)
 	TEXT(name, attrLeaf, "func(grad []float64, x []float32, delta []float64, rows, columns int)")
-	Doc(fmt.Sprintf("%s is gemmTGo for %d vectors of rows elements each. rows > 0.", name, units))
+	Doc(fmt.Sprintf("%s implements gemmTGo for %d vectors of rows elements each. rows must be positive.", name, units))
 	Pragma("noescape")
 	grad, x, delta := slice("grad"), slice("x"), slice("delta")
 	rows, columns := Load(Param("rows"), GP64()), Load(Param("columns"), GP64())
@@ -262,8 +266,9 @@ func gemmT(units, vectors int) {
 	RET()
 }
 
-// comb addresses the same place in up to five vectors that lie one after the other.
-type comb struct{ one, three Register } // bytes to the next and the third next
+// comb computes the addresses of the same element in up to five vectors that are stored one after
+// the other.
+type comb struct{ one, three Register } // bytes to the next vector, and to the third next
 
 func newComb(n Register, units int) comb {
 	c := comb{one: GP64()}

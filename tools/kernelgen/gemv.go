@@ -8,11 +8,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// gemv takes four rows at a time, so that a load of w serves them all and they
-// share the last additions; what bounds it is the widening of the matrix.
+// gemv processes four rows at a time, so that each element of w is loaded once for four rows. The
+// four rows also share the instructions that add their partial sums. The conversion of the matrix
+// to float64 is the bottleneck.
 func gemv() {
 	TEXT("gemvAVX2", attrLeaf, "func(dst []float64, x []float32, w []float64)")
-	Doc("gemvAVX2 is gemvGo; x has len(dst) rows of len(w).")
+	Doc("gemvAVX2 implements gemvGo. x has len(dst) rows of len(w) columns.")
 	Pragma("noescape")
 	dst, rows := slice("dst"), length("dst")
 	x, w := slice("x"), slice("w")
@@ -49,14 +50,14 @@ func gemv() {
 	RET()
 }
 
-// gemvT keeps a block of columns of grad in registers and walks down all rows, so that grad
-// is read and written once. Each column is summed in the order of the rows, for any
-// partition into blocks: 32 columns while at least 48 are left, then one block for all of
-// the rest.
+// gemvT keeps a block of columns of grad in registers and passes all rows, so that grad is read and
+// written once. Each column is summed in the order of the rows, so the division into blocks does
+// not change the result. A block has 32 columns while at least 48 columns, or exactly 32, remain.
+// The last block has all remaining columns.
 func gemvT() {
 	TEXT("gemvTAVX2", attrLeaf, "func(grad []float64, x []float32, lambda []float64, next *float32)")
-	Doc("gemvTAVX2 is gemvTGo; x has len(lambda) rows of len(grad). From next on it fetches",
-		"as many bytes as x has, about; any address will do.")
+	Doc("gemvTAVX2 implements gemvTGo. x has len(lambda) rows of len(grad) columns. It prefetches about as",
+		"many bytes as x has, from next on. next may be any address.")
 	Pragma("noescape")
 	g := transposed{
 		grad: slice("grad"), x: slice("x"), lambda: slice("lambda"),
@@ -100,7 +101,7 @@ type transposed struct {
 	rows, columns, stride Register
 }
 
-// block does the next vectors·4 columns.
+// block processes the next vectors·4 columns.
 func (g transposed) block(vectors int) {
 	acc := registers(vectors)
 	each(acc, func(i int) { VMOVUPD(g.grad.Offset(32*i), acc[i]) })
@@ -113,10 +114,11 @@ func (g transposed) block(vectors int) {
 	SUBQ(U8(4*vectors), g.columns)
 }
 
-// rest does the remaining columns, full·4 and one to partial·4 more, in full+partial
-// vectors, partial being at most 4. In every row but the last the vectors may run on
-// into the next row: what gathers in the lanes beyond the columns is never stored. A
-// next row shorter than partial·4 columns would not be enough for that.
+// rest processes the remaining columns: 4·full columns in full vectors, and 1 to 4·partial more
+// columns in partial vectors, where partial is at most 4. In every row except the last, the partial
+// vectors may read beyond the end of the row, into the next row. The surplus lanes are never
+// stored. In the last row, masks prevent reads beyond the matrix. If a row has fewer than 4·partial
+// columns, the vectors would extend beyond the next row, so all rows are read under masks.
 func (g transposed) rest(full, partial int, label string) {
 	ones := ^uint64(0)
 	m64, m32 := Mem{Base: GP64()}, Mem{Base: GP64()}
@@ -168,13 +170,13 @@ func (g transposed) rest(full, partial int, label string) {
 	})
 }
 
-// walk is a way down the rows.
+// walk is the state of a pass over the rows of the matrix.
 type walk struct {
 	g         transposed
 	x, lambda Mem
 }
 
-// walk starts at the first row.
+// walk returns the state of a pass that begins at the first row.
 func (g transposed) walk() walk {
 	w := walk{g, Mem{Base: GP64()}, Mem{Base: GP64()}}
 	MOVQ(g.x.Base, w.x.Base)
@@ -182,11 +184,11 @@ func (g transposed) walk() walk {
 	return w
 }
 
-// down adds the given number of rows, λ times four columns to each accumulator; load widens
-// the columns of accumulator i. It overwrites the count.
+// down processes the next count rows. It adds λ of a row times four columns of the row to each
+// accumulator. load converts the four columns of accumulator i to float64. down overwrites count.
 func (w walk) down(label string, count Register, acc []VecVirtual, load func(m Mem, i int, v VecVirtual)) {
 	Label(label + "_row")
-	PREFETCHT1(w.g.next) // two lines for 128 bytes of a row, or less
+	PREFETCHT1(w.g.next) // two cache lines per row, for at most 128 bytes of a row
 	PREFETCHT1(w.g.next.Offset(64))
 	SUBQ(I8(-128), w.g.next.Base)
 	l := YMM()

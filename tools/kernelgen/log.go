@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// atanhParts returns, for log(1+f) = f − (h − s·(h+r)), the vectors s = f/(2+f),
-// h = f²/2 and h+r, where r = 2·atanh(s)/s − 2 comes from the polynomial.
+// atanhParts returns three terms of log(1+f) = f − (h − s·(h+r)): s = f/(2+f), h = f²/2 and h+r.
+// The polynomial computes r = 2·atanh(s)/s − 2.
 func atanhParts(f []VecVirtual) (s, h, hr []VecVirtual) {
 	n := len(f)
 	s = registers(n)
@@ -27,7 +27,7 @@ func atanhParts(f []VecVirtual) (s, h, hr []VecVirtual) {
 	return s, h, hr
 }
 
-// log1p is log(1+u) for 0 ≤ u ≤ 1: elementary.Log1pUnit. It spends u.
+// log1p returns log(1+u) for 0 ≤ u ≤ 1, with the steps of elementary.Log1pUnit. It overwrites u.
 func log1p(u []VecVirtual) []VecVirtual {
 	s, h, hr := atanhParts(u)
 	each(u, func(i int) { VFNMADD231PD(hr[i], s[i], h[i]) })
@@ -35,7 +35,7 @@ func log1p(u []VecVirtual) []VecVirtual {
 	return u
 }
 
-// logarithm is elementary.Log.
+// logarithm returns log x, with the steps of elementary.Log.
 func logarithm(x []VecVirtual) []VecVirtual {
 	n := len(x)
 	f, k, small := registers(n), registers(n), registers(n)
@@ -76,6 +76,6 @@ func logarithm(x []VecVirtual) []VecVirtual {
 }
 
 func logarithms() {
-	mapping("logAVX2", "logAVX2 is logGo; dst is at least as long as x.", 2,
+	mapping("logAVX2", "logAVX2 implements logGo. dst must be at least as long as x.", 2,
 		func(g group) []VecVirtual { return logarithm(g.x) })
 }

@@ -6,16 +6,16 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// odds is the state of logisticRow's loop, in two accumulators of four lanes: the
-// product of 1 + r so far is 2^k·(1 + u).
+// odds is the state of logisticRow's loop. It has two accumulators of four lanes. In each lane, the
+// product of the factors 1 + r so far is 2^k·(1 + u).
 type odds struct {
 	a         VecVirtual
 	e, grad   Mem
 	u, k, sum []VecVirtual
 }
 
-// pass takes one vector of pairs for each given accumulator, and stores the
-// gradient with put.
+// pass processes a vector of four pairs for each accumulator in into, and adds the pairs to it.
+// load loads a vector, and put stores a vector of the gradient.
 func (o odds) pass(into []int, load func(m Mem, v VecVirtual), put func(v VecVirtual, m Mem)) {
 	r, p, g := registers(len(into)), registers(len(into)), registers(len(into))
 	each(r, func(i int) { load(o.e.Offset(32*i), r[i]) })
@@ -33,7 +33,7 @@ func (o odds) pass(into []int, load func(m Mem, v VecVirtual), put func(v VecVir
 	}
 }
 
-// normalise moves the exponent of 1 + u ≥ 2 to k.
+// normalise moves the exponent of 1 + u ≥ 2 to k, for accumulator j.
 func (o odds) normalise(j int) {
 	t, big, m := YMM(), YMM(), YMM()
 	one := YMM()
@@ -50,18 +50,18 @@ func (o odds) normalise(j int) {
 	VBLENDVPD(big, m, o.u[j], o.u[j])
 }
 
-// combine sets a to the u of the product of the two: a + b + a·b.
+// combine sets a to the u of the product of two factors: a + b + a·b.
 func combine(a, b, scratch VecVirtual) {
 	VADDPD(b, a, scratch)
 	VFMADD213PD(scratch, b, a)
 }
 
-// logisticRow keeps Π (1 + r) less one, so that a row of tiny odds loses nothing,
-// and takes the exponent out every eight factors: with r ≤ 2^100 nothing
-// overflows. One division a vector bounds it.
+// logisticRow accumulates Π (1 + r) − 1 instead of the product, so that a row of tiny odds r loses
+// no precision. It moves the exponent of the product to k after every eight factors, so that the
+// product does not overflow for r ≤ 2^100. The bottleneck is one division per vector.
 func logisticRow() {
 	TEXT("logisticRowAVX2", attrLeaf, "func(a float64, e, grad []float64) (u float64, k int64, probSum float64)")
-	Doc("logisticRowAVX2 is logisticRowGo; grad is at least as long as e.")
+	Doc("logisticRowAVX2 implements logisticRowGo. grad must be at least as long as e.")
 	Pragma("noescape")
 	o := odds{a: broadcast("a"), e: slice("e"), grad: slice("grad"), u: zeros(2), k: zeros(2), sum: zeros(2)}
 	n, factors := length("e"), GP64()
@@ -120,10 +120,10 @@ func logisticRow() {
 	RET()
 }
 
-// slopeRow is bounded by one division a vector, too.
+// slopeRow writes the loop of kernel.SlopeRow. The bottleneck is one division per vector.
 func slopeRow() {
 	TEXT("slopeRowAVX2", attrLeaf, "func(a, c float64, e, grad []float64) float64")
-	Doc("slopeRowAVX2 is slopeRowGo; grad is at least as long as e.")
+	Doc("slopeRowAVX2 implements slopeRowGo. grad must be at least as long as e.")
 	Pragma("noescape")
 	e, grad, n := slice("e"), slice("grad"), length("e")
 	a, c, sum := YMM(), YMM(), zeros(2)
@@ -175,12 +175,12 @@ func slopeRow() {
 	result(horizontal(sum[0], func(a, b VecVirtual) { VADDPD(b, a, a) }))
 }
 
-// logisticRows is logisticRow for many rows, with padding in place of masks: what
-// one row stored the next one loads in the same pieces. The products go on from
-// row to row.
+// logisticRows writes the loop of logisticRow for many rows. The products continue from row to row.
+// Rows end in padding instead of a masked vector. So a row loads grad in the same vectors in which
+// the row before stored it, and the processor forwards the stored data without a stall.
 func logisticRows() {
 	TEXT("logisticRowsAVX2", attrLeaf, "func(a, e, grad []float64, from []int32) (u float64, k int64)")
-	Doc("logisticRowsAVX2 is logisticRowsGo; there is a row.")
+	Doc("logisticRowsAVX2 implements logisticRowsGo for at least one row.")
 	Pragma("noescape")
 	a, e, grad, from := slice("a"), slice("e"), slice("grad"), slice("from")
 	rows, end := length("a"), length("e")
@@ -250,5 +250,5 @@ func logisticRows() {
 	RET()
 }
 
-// rowPadding is RowPadding of the package.
+// rowPadding must equal kernel.RowPadding.
 const rowPadding = 7

@@ -1,13 +1,17 @@
-// Command kernelgen writes the vector kernels of internal/kernel: the AVX2 (for trees,
-// exponentials and logarithms, AVX-512 too) and NEON assembly, its Go declarations, and the polynomial coefficients that the
-// assembly and the portable Go reference share.
+// Command kernelgen writes the vector kernels of internal/kernel: AVX2 and NEON assembly, AVX-512
+// assembly for trees, exponentials and logarithms, and the Go declarations. It also writes the
+// polynomial coefficients that the assembly and the portable Go reference share.
 //
-// Every routine here has a reference of the same arithmetic in internal/kernel:
-// the same accumulators, the same order of operations, the same fused
-// multiply-adds. Whoever changes one changes the other; the package's tests
-// compare their bits, and `go generate ./internal/kernel` runs this. Start reading
-// at dot.go, the simplest; vector.go holds what the routines share; neon.go and
-// its neighbours are for arm64.
+// Every generated routine has a reference in internal/kernel, a Go function with the same
+// arithmetic: the same accumulators, order of operations and fused multiply-adds. A change of a
+// routine needs the same change of its reference. The tests of internal/kernel compare the bits of
+// both. `go generate ./internal/kernel` runs this command.
+//
+// Start reading at dot.go, the simplest routine. vector.go has the shared parts. The files neon*.go
+// are for arm64, and the other files use package avo for amd64. The functions of this package run
+// at generation time, and each call of an instruction such as VADDPD writes one instruction. A
+// comment such as "adds x to y" describes the code that the function writes. A vector is the
+// content of one register: four float64 with AVX2, eight with AVX-512.
 package main
 
 import (

@@ -8,22 +8,22 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// maps512 are the exponentials and logarithms in vectors of 512 bits. There are registers for
-// four of them with all constants, masks in place of blends and of parts of loops, and an
-// instruction that multiplies by a power of two. What is left of fewer than 32 elements is
-// taken a vector at a time.
+// maps512 generates the exponentials and logarithms with vectors of 512 bits. AVX-512 has enough
+// registers for four vectors and all constants. It has masks, which replace blends and partial
+// vectors, and an instruction that multiplies by a power of two. The last elements, fewer than 32,
+// are processed one vector at a time.
 func maps512() {
-	mapping512("expAVX512", "expAVX512 is expGo; dst is at least as long as x.", 4,
+	mapping512("expAVX512", "expAVX512 implements expGo. dst must be at least as long as x.", 4,
 		func(g group512) []VecVirtual { return exponential512(g.x) })
-	mapping512("softplusAVX512", "softplusAVX512 is softplusGo; dst is at least as long as x.", 4, softplus512)
-	mapping512("logisticAVX512", "logisticAVX512 is logisticGo; dst is at least as long as x.", 4, logistic512)
-	mapping512("logAVX512", "logAVX512 is logGo; dst is at least as long as x.", 2,
+	mapping512("softplusAVX512", "softplusAVX512 implements softplusGo. dst must be at least as long as x.", 4, softplus512)
+	mapping512("logisticAVX512", "logisticAVX512 implements logisticGo. dst must be at least as long as x.", 4, logistic512)
+	mapping512("logAVX512", "logAVX512 implements logGo. dst must be at least as long as x.", 2,
 		func(g group512) []VecVirtual { return logarithm512(g.x) })
 	expPlus512()
 	exponentialSum512("expSumAVX512", "func(dst, x []float64, shift float64) float64",
-		"expSumAVX512 is expSumGo; dst is at least as long as x.", true)
+		"expSumAVX512 implements expSumGo. dst must be at least as long as x.", true)
 	exponentialSum512("sumExpAVX512", "func(x []float64, shift float64) float64",
-		"sumExpAVX512 is sumExpGo.", false)
+		"sumExpAVX512 implements sumExpGo.", false)
 	expWalks512()
 }
 
@@ -52,7 +52,7 @@ func negativeMagnitude512(x []VecVirtual) []VecVirtual {
 	return x
 }
 
-// softplus512 is softplus.
+// softplus512 is softplus for vectors of 512 bits.
 func softplus512(g group512) []VecVirtual {
 	u := exponential512(negativeMagnitude512(g.x))
 	for i := 0; i < len(u); i += 2 {
@@ -68,7 +68,7 @@ func softplus512(g group512) []VecVirtual {
 	return u
 }
 
-// logistic512 is logistic.
+// logistic512 is logistic for vectors of 512 bits.
 func logistic512(g group512) []VecVirtual {
 	e := exponential512(negativeMagnitude512(g.x))
 	one, x := held512("one", 1), g.again()
@@ -82,7 +82,7 @@ func logistic512(g group512) []VecVirtual {
 	return e
 }
 
-// atanhParts512 is atanhParts.
+// atanhParts512 is atanhParts for vectors of 512 bits.
 func atanhParts512(f []VecVirtual) (s, h, hr []VecVirtual) {
 	n := len(f)
 	s, h = registers512(n), registers512(n)
@@ -100,7 +100,7 @@ func atanhParts512(f []VecVirtual) (s, h, hr []VecVirtual) {
 	return s, h, hr
 }
 
-// logarithm512 is logarithm.
+// logarithm512 is logarithm for vectors of 512 bits.
 func logarithm512(x []VecVirtual) []VecVirtual {
 	n := len(x)
 	f, k := registers512(n), registers512(n)
@@ -143,13 +143,14 @@ func logarithm512(x []VecVirtual) []VecVirtual {
 	return k
 }
 
-// group512 is the vectors that a mapping takes at a time.
+// group512 is a group of vectors that a mapping processes together.
 type group512 struct {
 	x     []VecVirtual
-	again func() []VecVirtual // loads them once more
+	again func() []VecVirtual // loads the vectors, before f changed them, into new registers
 }
 
-// mapping512 sets dst[i] = f(x[i]) with the given number of vectors at a time.
+// mapping512 writes a function that sets dst[i] = f(x[i]) with the given number of vectors at a
+// time.
 func mapping512(name, doc string, vectors int, f func(g group512) []VecVirtual) {
 	TEXT(name, attrLeaf, "func(dst, x []float64)")
 	Doc(doc)
@@ -167,10 +168,10 @@ func mapping512(name, doc string, vectors int, f func(g group512) []VecVirtual) 
 	RET()
 }
 
-// expPlus512 is expPlus.
+// expPlus512 is expPlus for vectors of 512 bits.
 func expPlus512() {
 	TEXT("expPlusAVX512", attrLeaf, "func(dst, x []float64, a float64, y []float64)")
-	Doc("expPlusAVX512 is expPlusGo; dst and y are at least as long as x.")
+	Doc("expPlusAVX512 implements expPlusGo. dst and y must be at least as long as x.")
 	Pragma("noescape")
 	low, a := Load(Param("a"), XMM()), ZMM()
 	VBROADCASTSD(low, a)
@@ -188,11 +189,13 @@ func expPlus512() {
 	RET()
 }
 
-// loop512 takes some vectors at a time, then one, then the elements that are left.
+// loop512 is a loop over n elements. It processes the given number of vectors at a time, then
+// single vectors, then the remaining elements.
 type loop512 struct {
 	n       Register
 	vectors int
-	// pass takes count vectors, or the part of one that is masked.
+	// pass processes count vectors. If part is not nil, it is the mask of a partial vector, and
+	// count is 1.
 	pass    func(count int, part Register)
 	advance []Mem
 }
@@ -218,7 +221,7 @@ func (l loop512) emit() {
 	Label("done")
 }
 
-// firstLanes returns the mask of the first n lanes, n ≤ 8.
+// firstLanes returns a mask of the first n lanes, n ≤ 8.
 func firstLanes(n Register) Register {
 	ones, mask := GP64(), K()
 	MOVQ(I32(-1), ones)
@@ -227,7 +230,8 @@ func firstLanes(n Register) Register {
 	return mask
 }
 
-// load512 loads vectors, or the part of one, with zeros for the rest.
+// load512 loads count vectors. If part is not nil, it loads the lanes of one vector that the mask
+// part selects, and sets the other lanes to zero.
 func load512(x Mem, count int, part Register) []VecVirtual {
 	v := registers512(count)
 	each(v, func(i int) {
@@ -250,8 +254,10 @@ func store512(v []VecVirtual, dst Mem, part Register) {
 	})
 }
 
-// exponentialSum512 is exponentialSum, whose sixteen lanes are two registers: eight of what is left go to the
-// first, and of the rest four to the first half of the second and fewer to its other half.
+// exponentialSum512 is exponentialSum for vectors of 512 bits. The sixteen lanes of the sum are two
+// registers, acc[0] and acc[1]. If eight or more elements remain after the loop, eight go to
+// acc[0]. If four or more remain then, four go to the lower half of acc[1]. The last one to three
+// elements go to the upper half of acc[1].
 func exponentialSum512(name, signature, doc string, store bool) {
 	TEXT(name, attrLeaf, signature)
 	Doc(doc)
@@ -318,11 +324,12 @@ func exponentialSum512(name, signature, doc string, store bool) {
 	result(horizontal(sums[0], func(a, b VecVirtual) { VADDPD(b, a, a) }))
 }
 
-// rest512 is how a rest of fewer than eight elements joins eight lanes: four go to the first
-// four, what is left to the last four, filled up with zeros.
+// rest512 describes how the last elements, fewer than eight, are added to the eight lanes of a
+// register. If there are four or more, the first four elements go to the lower four lanes. The
+// other elements, one to three, go to the upper four lanes and are padded with zeros.
 type rest512 struct {
-	back  Register // elements that loads begin before it: 0, or −4 to have fewer than four in the last lanes
-	there Register // mask of the lanes that have an element
+	back  Register // offset of the load in elements: 0, or −4 if fewer than four elements go to the last lanes
+	there Register // mask of the lanes with an element
 	lanes Register // mask of the lanes that are added to
 }
 

@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// NEON's registers have two float64 lanes, so that a vector of the AVX2 loops is two of them.
-// Go's assembler has few of the instructions on them; the others are written as words, with
-// their names in comments. Registers V0 to V31 are placed by hand: the loops are short.
+// A NEON register has two float64 lanes, so four lanes of the AVX2 loops take two registers. Go's
+// assembler supports few NEON instructions. The other instructions are written as words, with their
+// names in comments. Registers V0 to V31 are assigned by hand.
 
 // neon writes assembly for arm64 and its declarations in Go.
 type neon struct {
 	text, stubs bytes.Buffer
-	constants   []uint64        // of the table, each twice in it
-	held        map[uint64]vreg // constants in registers
-	scratch     []vreg          // for those that are not, in turn
+	constants   []uint64        // contents of the table; each constant is stored twice
+	held        map[uint64]vreg // constants that hold loaded, and their registers
+	scratch     []vreg          // registers for all other constants, used in turn
 	turn        int
 	labels      int
 }
 
 type vreg uint32
 
-// Integer registers: pointers and counts of the loops.
+// Integer registers contain pointers and counts.
 const tableReg = 9 // the address of the table of constants
 
 func (n *neon) line(format string, args ...any) {
@@ -34,7 +34,7 @@ func (n *neon) line(format string, args ...any) {
 
 func (n *neon) label(name string) { fmt.Fprintf(&n.text, "%s:\n", name) }
 
-// unique returns a label that no other has.
+// unique returns a label that is not used elsewhere.
 func (n *neon) unique(name string) string {
 	n.labels++
 	return fmt.Sprintf("%s%d", name, n.labels)
@@ -44,14 +44,14 @@ func (n *neon) word(w uint32, format string, args ...any) {
 	n.line("WORD $0x%08x // %s", w, fmt.Sprintf(format, args...))
 }
 
-// function begins a function; size is that of its arguments and results.
+// function begins a function. size is the size of its arguments and results in bytes.
 func (n *neon) function(name, signature string, size int, doc string) {
 	fmt.Fprintf(&n.stubs, "\n// %s %s\n//\n//go:noescape\nfunc %s%s\n", name, doc, name, signature)
 	fmt.Fprintf(&n.text, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $0-%d\n", name, signature, name, size)
 	n.held, n.scratch = map[uint64]vreg{}, nil
 }
 
-// three is an instruction on two vectors with a result.
+// three writes an instruction with the result d and two vector operands.
 func (n *neon) three(name string, code uint32, d, a, b vreg) {
 	n.word(code|uint32(b)<<16|uint32(a)<<5|uint32(d), "%s v%d, v%d, v%d", name, d, a, b)
 }
@@ -94,12 +94,13 @@ func (n *neon) shl(d, a vreg, by uint32) {
 }
 func (n *neon) zero(d vreg) { n.eor(d, d, d) }
 
-// size is how much of a vector register a load or store takes: what is not loaded is 0.
+// size is the part of a vector register that a load or store uses. A load sets the remaining bytes
+// of the register to 0.
 type size struct {
 	name                   string
 	bytes                  int
-	load, store            uint32 // at an offset
-	loadAfter, storeBehind uint32 // and moves the pointer on
+	load, store            uint32 // with an offset
+	loadAfter, storeBehind uint32 // with an increment of the pointer afterwards
 }
 
 var (
@@ -116,45 +117,47 @@ func (n *neon) store(s size, d vreg, to, offset int) {
 	n.word(s.store|uint32(offset/s.bytes)<<10|uint32(to)<<5|uint32(d), "str %s%d, [x%d, #%d]", s.name, d, to, offset)
 }
 
-// next loads and moves the pointer on.
+// next loads d from the address in register from, and then increments the register by the size.
 func (n *neon) next(s size, d vreg, from int) {
 	n.word(s.loadAfter|uint32(s.bytes)<<12|uint32(from)<<5|uint32(d), "ldr %s%d, [x%d], #%d", s.name, d, from, s.bytes)
 }
 
-// put stores and moves the pointer on.
+// put stores d at the address in register to, and then increments the register by the size.
 func (n *neon) put(s size, d vreg, to int) {
 	n.word(s.storeBehind|uint32(s.bytes)<<12|uint32(to)<<5|uint32(d), "str %s%d, [x%d], #%d", s.name, d, to, s.bytes)
 }
 
-// copies loads a float64 to both lanes.
+// copies loads a float64 from the address in register from into both lanes.
 func (n *neon) copies(d vreg, from int) {
 	n.word(0x4d40cc00|uint32(from)<<5|uint32(d), "ld1r.2d v%d, [x%d]", d, from)
 }
 
-// nextCopies moves the pointer on, too.
+// nextCopies loads a float64 into both lanes as copies does, and then increments register from by
+// 8.
 func (n *neon) nextCopies(d vreg, from int) {
 	n.word(0x4ddfcc00|uint32(from)<<5|uint32(d), "ld1r.2d v%d, [x%d], #8", d, from)
 }
 
-// parameter loads a float64 argument to both lanes.
+// parameter loads a float64 argument into both lanes.
 func (n *neon) parameter(name string, offset int, d vreg) {
 	n.line("FMOVD %s+%d(FP), F%d", name, offset, d)
 	n.word(0x4e080400|uint32(d)<<5|uint32(d), "dup.2d v%d, v%d[0]", d, d)
 }
 
-// pointer loads an argument of the frame to an integer register.
+// pointer loads an argument into an integer register.
 func (n *neon) pointer(name string, offset, to int) {
 	n.line("MOVD %s+%d(FP), R%d", name, offset, to)
 }
 
-// useTable makes constants available: those in registers as they are given, others by scratch
+// useTable loads the address of the table of constants and makes constant, float and hold usable.
+// hold assigns a register to a constant. constant loads all other constants into the scratch
 // registers in turn.
 func (n *neon) useTable(scratch ...vreg) {
 	n.line("MOVD $neonConstants<>(SB), R%d", tableReg)
 	n.scratch = scratch
 }
 
-// hold keeps a constant in a register.
+// hold loads a constant into register d. constant returns d for it until the function ends.
 func (n *neon) hold(bits uint64, d vreg) {
 	n.load(whole, d, tableReg, 16*n.place(bits))
 	n.held[bits] = d
@@ -170,8 +173,9 @@ func (n *neon) place(bits uint64) int {
 	return len(n.constants) - 1
 }
 
-// constant returns a register with two copies of a word. It is not to be written to, and holds it
-// until as many other constants were asked for as there are scratch registers.
+// constant returns a register that contains two copies of bits. The caller must not write to the
+// register. The register stays valid until constant was called for as many other values as there
+// are scratch registers.
 func (n *neon) constant(bits uint64) vreg {
 	if d, ok := n.held[bits]; ok {
 		return d

@@ -2,10 +2,11 @@ package main
 
 import "math"
 
-// Of the pairwise logistic loss: V0 to V3 are the lanes' products, V4 to V7 the sums of
-// probabilities, V8 to V11 the exponents; V12 is a and V13 to V15 are constants.
+// logisticRows writes the loops of the pairwise logistic loss. Their state is kernel's odds: u is
+// in V0 to V3, sum in V4 to V7, and k in V8 to V11. V12 contains two copies of a, and V13 to V15
+// contain constants.
 func (n *neon) logisticRows() {
-	n.function("logisticRowNEON", "(o *odds, a float64, e, grad []float64)", 64, "adds a row to o in the manner of logisticRowGo, up to the products' last normalisation.")
+	n.function("logisticRowNEON", "(o *odds, a float64, e, grad []float64)", 64, "adds a row to o as logisticRowGo does, including the last normalisation of the products.")
 	n.odds()
 	n.pointer("e_base", 16, 1)
 	n.pointer("e_len", 24, 2)
@@ -33,7 +34,7 @@ func (n *neon) logisticRows() {
 	n.line("RET")
 
 	n.function("logisticPaddedNEON", "(o *odds, a float64, e, grad *float64, columns, left int) (then int)", 56,
-		"adds a row that padding follows to o in the manner of logisticRowsGo; left factors are until the products are normalised, then afterwards.")
+		"adds a row of pairs, which must end in padding, to o as logisticRowsGo does. left is the number of factors until\n// the next normalisation of the products. The result is this number after the row.")
 	n.odds()
 	n.pointer("e", 16, 1)
 	n.pointer("grad", 24, 0)
@@ -86,7 +87,8 @@ func (n *neon) storeOdds() {
 	}
 }
 
-// factors takes the next elements to so many registers of lanes from the given one on.
+// factors processes the next pairs: it multiplies the lanes' products by 1 + r, and adds the
+// probabilities to the sums and to grad. It uses count registers of lanes, from register from on.
 func (n *neon) factors(from vreg, count int, s size) {
 	for i := range vreg(count) {
 		n.next(s, 16+i, 1)
@@ -112,7 +114,7 @@ func (n *neon) factors(from vreg, count int, s size) {
 	}
 }
 
-// normalise moves the exponents of the products to V8 to V11.
+// normalise moves the exponents of the products, in V0 to V3, to V8 to V11.
 func (n *neon) normalise() {
 	for u := range vreg(4) {
 		n.fcmge(24, u, 13)
@@ -128,10 +130,10 @@ func (n *neon) normalise() {
 	}
 }
 
-// adam is the rule of that name, two elements at a time.
+// adam writes a step of the optimizer Adam, two elements at a time.
 func (n *neon) adam() {
 	n.function("adamNEON", "(x, grad, m, v []float64, beta1, rest1, beta2, rest2, rate, epsilon float64)", 144,
-		"is adamGo with rest1 = 1 − beta1 and rest2 = 1 − beta2; all slices are as long as x.")
+		"implements adamGo with rest1 = 1 − beta1 and rest2 = 1 − beta2. All slices must have the length of x.")
 	n.pointer("x_base", 0, 0)
 	n.pointer("x_len", 8, 2)
 	n.pointer("grad_base", 24, 1)

@@ -2,16 +2,18 @@ package main
 
 import "math"
 
-// neonMap is a mapping of elements: the body gets the registers with the elements, which it may
-// write to, and returns those with the results.
+// neonMap describes a loop that maps every element of a slice to a result. body gets registers with
+// elements, which it may overwrite, and returns registers with the results. input returns the
+// register for the elements of stream i.
 type neonMap struct {
-	streams int // registers at a time
+	streams int // number of registers processed together
 	input   func(i int) vreg
-	before  func(s size, x []vreg) // after the elements are loaded; moves other pointers on
+	before  func(s size, x []vreg) // called after the elements are loaded; advances other pointers
 	body    func(x []vreg, again func(i int, d vreg)) []vreg
 }
 
-// mapped is the loop over dst, x and the count in R0, R1 and R2.
+// mapped writes the loop of a mapping. R0 contains the address of dst, R1 the address of x, and R2
+// the number of elements.
 func (n *neon) mapped(m neonMap) {
 	pass := func(streams int, s size) {
 		x := make([]vreg, streams)
@@ -54,8 +56,9 @@ func (n *neon) slices() {
 	n.pointer("x_len", 32, 2)
 }
 
-// Registers of the exponential: stream i has V(6i) to V(6i+5), scratch is V30 and V31 and the
-// constants stand in V12 to V28.
+// holdExponential loads the constants of the exponential into V12 to V28. V30 and V31 are scratch
+// registers for other constants. Stream i, one of two vectors that are processed together, uses
+// V(6i) to V(6i+5).
 func (n *neon) holdExponential() {
 	n.useTable(30, 31)
 	for i, c := range []float64{expHigh, expLow, math.Log2E, expMagic, ln2Hi, ln2Lo, 1} {
@@ -72,7 +75,8 @@ func (n *neon) eachStream(x []vreg, do func(r vreg)) {
 	}
 }
 
-// exponential is elementary.Exp of x = V(6i), which it returns, with V(6i+1) to V(6i+5) to work in.
+// exponential computes elementary.Exp of the registers x, which are V0 and V6. It replaces x by the
+// results and overwrites the next five registers after each.
 func (n *neon) exponential(x []vreg) []vreg {
 	high, low := n.float(expHigh), n.float(expLow)
 	n.eachStream(x, func(r vreg) { n.fmin(r, r, high) })
@@ -95,8 +99,9 @@ func (n *neon) exponential(x []vreg) []vreg {
 	return x
 }
 
-// polynomial leaves elementary's evenOdd of every stream at the offset, by two more registers
-// behind it.
+// polynomial computes the polynomial c of z as elementary's evenOdd does, for every stream. z and
+// z2 return the registers of z and z² for the stream whose first register is r. The result is in
+// register r+at, and polynomial overwrites r+at+1 and r+at+2.
 func (n *neon) polynomial(c []float64, x []vreg, z, z2 func(r vreg) vreg, at vreg) {
 	even, odd, free := at, at+1, at+2
 	n.eachStream(x, func(r vreg) { n.move(r+even, n.float(c[8])) })
@@ -123,11 +128,11 @@ func (n *neon) maps() {
 		n.holdExponential()
 		n.mapped(neonMap{streams: 2, input: stream, body: body})
 	}
-	exponential("expNEON", "is expGo; dst is at least as long as x.", func(x []vreg, _ func(int, vreg)) []vreg { return n.exponential(x) })
-	exponential("softplusNEON", "is softplusGo; dst is at least as long as x.", n.softplus)
-	exponential("logisticNEON", "is logisticGo; dst is at least as long as x.", n.logistic)
+	exponential("expNEON", "implements expGo. dst must be at least as long as x.", func(x []vreg, _ func(int, vreg)) []vreg { return n.exponential(x) })
+	exponential("softplusNEON", "implements softplusGo. dst must be at least as long as x.", n.softplus)
+	exponential("logisticNEON", "implements logisticGo. dst must be at least as long as x.", n.logistic)
 
-	n.function("expShiftNEON", "(dst, x []float64, shift float64)", 56, "sets dst to exp(x − shift); dst is at least as long as x.")
+	n.function("expShiftNEON", "(dst, x []float64, shift float64)", 56, "sets dst to exp(x − shift). dst must be at least as long as x.")
 	n.slices()
 	n.holdExponential()
 	n.parameter("shift", 48, 29)
@@ -135,7 +140,7 @@ func (n *neon) maps() {
 		before: func(_ size, x []vreg) { n.eachStream(x, func(r vreg) { n.fsub(r, r, 29) }) },
 		body:   func(x []vreg, _ func(int, vreg)) []vreg { return n.exponential(x) }})
 
-	n.function("expPlusNEON", "(dst, x []float64, a float64, y []float64)", 80, "is expPlusGo; dst and y are at least as long as x.")
+	n.function("expPlusNEON", "(dst, x []float64, a float64, y []float64)", 80, "implements expPlusGo. dst and y must be at least as long as x.")
 	n.slices()
 	n.pointer("y_base", 56, 4)
 	n.holdExponential()
@@ -147,7 +152,7 @@ func (n *neon) maps() {
 		},
 		body: func(x []vreg, _ func(int, vreg)) []vreg { return n.exponential(x) }})
 
-	n.function("logNEON", "(dst, x []float64)", 48, "is logGo; dst is at least as long as x.")
+	n.function("logNEON", "(dst, x []float64)", 48, "implements logGo. dst must be at least as long as x.")
 	n.slices()
 	n.useTable(22, 23, 30, 31)
 	for i, c := range atanhPolynomial {
@@ -162,7 +167,7 @@ const signBit = 1 << 63
 func (n *neon) softplus(x []vreg, again func(int, vreg)) []vreg {
 	n.eachStream(x, func(r vreg) { n.orr(r, r, n.constant(signBit)) })
 	u := n.exponential(x)
-	for _, r := range u { // one after the other, in the five registers behind it
+	for _, r := range u { // one stream after the other, in the five registers after u
 		s, hr, h := n.atanhParts(r, r+1)
 		n.fmls(h, s, hr)
 		n.fsub(r, r, h)
@@ -189,8 +194,8 @@ func (n *neon) logistic(x []vreg, again func(int, vreg)) []vreg {
 	return e
 }
 
-// atanhParts is elementary's of f, which stays, in six registers from at on, of which the last may
-// be one beyond a stream's: it is not used.
+// atanhParts computes elementary's atanhParts of f. It keeps f and overwrites the five registers
+// from at on.
 func (n *neon) atanhParts(f, at vreg) (s, hr, h vreg) {
 	s, z, poly := at, at+1, at+2
 	n.fadd(s, f, n.float(2))
@@ -205,8 +210,9 @@ func (n *neon) atanhParts(f, at vreg) (s, hr, h vreg) {
 	return s, hr, h
 }
 
-// narrowPolynomial is polynomial for one stream, with z² computed where it is needed: V29 is free
-// for it in all loops that need it.
+// narrowPolynomial computes a polynomial of z for one stream, in the three registers from at on,
+// and returns the register of the result. It computes z² itself, in V29, which is free in all loops
+// that call narrowPolynomial.
 func (n *neon) narrowPolynomial(c []float64, z, at vreg) vreg {
 	const z2 = 29
 	n.fmul(z2, z, z)
@@ -225,7 +231,8 @@ func (n *neon) narrowPolynomial(c []float64, z, at vreg) vreg {
 	return even
 }
 
-// logarithm is elementary.Log of V0, in V0 to V11.
+// logarithm computes elementary.Log of V0. It uses V0 to V11 and returns the register of the
+// result.
 func (n *neon) logarithm(x []vreg, _ func(int, vreg)) []vreg {
 	const v, f, k, small, mask, u = 0, 1, 2, 3, 4, 5
 	n.fcmgt(small, n.float(0x1p-1022), v)
@@ -251,7 +258,7 @@ func (n *neon) logarithm(x []vreg, _ func(int, vreg)) []vreg {
 	n.fmla(u, k, n.float(ln2Hi))
 
 	n.zero(mask)
-	n.fcmge(small, v, mask) // not for negative ones and NaN
+	n.fcmge(small, v, mask) // false for negative numbers and NaN
 	n.orn(u, u, small)
 	n.fcmeq(small, v, mask)
 	n.bit(u, n.float(math.Inf(-1)), small)
@@ -260,24 +267,24 @@ func (n *neon) logarithm(x []vreg, _ func(int, vreg)) []vreg {
 	return []vreg{u}
 }
 
-// elementwise are the mappings without constants.
+// elementwise writes the mappings that need no constants.
 func (n *neon) elementwise() {
 	quarter := func(i int) vreg { return vreg(i) }
 	same := func(x []vreg, _ func(int, vreg)) []vreg { return x }
-	n.function("axpyNEON", "(a float64, x, y []float64)", 56, "is axpyGo; y is at least as long as x.")
+	n.function("axpyNEON", "(a float64, x, y []float64)", 56, "implements axpyGo. y must be at least as long as x.")
 	n.parameter("a", 0, 20)
 	n.pointer("x_base", 8, 1)
 	n.pointer("x_len", 16, 2)
 	n.pointer("y_base", 32, 0)
 	n.mapped(neonMap{streams: 2, input: quarter, body: func(x []vreg, _ func(int, vreg)) []vreg { return x },
 		before: func(s size, x []vreg) {
-			for i, r := range x { // y is R0, where the results go
+			for i, r := range x { // y is R0, which also receives the results
 				n.load(s, r+4, 0, s.bytes*i)
 				n.fmla(r+4, r, 20)
 				n.move(r, r+4)
 			}
 		}})
-	n.function("addNEON", "(dst, x []float64)", 48, "is addGo; x is at least as long as dst.")
+	n.function("addNEON", "(dst, x []float64)", 48, "implements addGo. x must be at least as long as dst.")
 	n.pointer("dst_base", 0, 0)
 	n.pointer("dst_len", 8, 2)
 	n.pointer("x_base", 24, 1)
@@ -287,7 +294,7 @@ func (n *neon) elementwise() {
 			n.fadd(r, r+4, r)
 		}
 	}})
-	n.function("scaleNEON", "(a float64, x []float64)", 32, "is scaleGo.")
+	n.function("scaleNEON", "(a float64, x []float64)", 32, "implements scaleGo.")
 	n.parameter("a", 0, 20)
 	n.pointer("x_base", 8, 1)
 	n.pointer("x_len", 16, 2)

@@ -1,23 +1,23 @@
 package main
 
-// neonReductions are the sums over lanes, sixteen of float64 and eight of float32 elements, in the
-// order of lanes.go and dot.go.
+// reductions writes the sums of float64 over sixteen lanes, which kernel/lanes.go defines, and the
+// maximum.
 func (n *neon) reductions() {
-	n.function("dotNEON", "(s *[16]float64, x, y []float64)", 56, "adds the products to the lanes as multiplyAdd does; y is at least as long as x.")
+	n.function("dotNEON", "(s *[16]float64, x, y []float64)", 56, "adds the products x[i]·y[i] to the lanes as lanes.multiplyAdd does. y must be at least as long as x.")
 	n.pointer("y_base", 32, 4)
 	n.lanes(func(acc vreg, s size) {
 		n.next(s, 16, 1)
 		n.next(s, 17, 4)
 		n.fmla(acc, 16, 17)
 	})
-	n.function("sumNEON", "(s *[16]float64, x []float64)", 32, "adds the elements to the lanes as add does.")
+	n.function("sumNEON", "(s *[16]float64, x []float64)", 32, "adds the elements to the lanes as lanes.add does.")
 	n.lanes(func(acc vreg, s size) {
 		n.next(s, 16, 1)
 		n.fadd(acc, acc, 16)
 	})
-	n.function("maxNEON", "(s *[16]float64, x []float64)", 32, "makes the lanes the largest of themselves and the elements, NaN if one is.")
+	n.function("maxNEON", "(s *[16]float64, x []float64)", 32, "sets each lane to the maximum of the lane and its elements, or to NaN if the lane or an element is NaN.")
 	n.lanes(func(acc vreg, s size) {
-		if s == double { // both lanes, for a 0 in one could be the largest
+		if s == double { // both lanes, since a 0 in the other could be the maximum
 			n.nextCopies(16, 1)
 		} else {
 			n.next(s, 16, 1)
@@ -26,7 +26,8 @@ func (n *neon) reductions() {
 	})
 }
 
-// lanes is a loop over x with the lanes in V0 to V7.
+// lanes writes a loop over x that keeps the sixteen lanes in V0 to V7. step adds the next element
+// of x, or the next two, to acc.
 func (n *neon) lanes(step func(acc vreg, s size)) {
 	n.pointer("s", 0, 3)
 	n.pointer("x_base", 8, 1)
@@ -60,8 +61,9 @@ func (n *neon) lanes(step func(acc vreg, s size)) {
 	n.line("RET")
 }
 
-// lastThree takes up to three elements, by the count in R2: two to the first accumulator, and one
-// to the one after them.
+// lastThree processes the last elements, fewer than four. The two lowest bits of R2 are their
+// number. Two elements go to accumulator 0. A single element goes to accumulator 1 after two
+// elements, and otherwise to accumulator 0.
 func (n *neon) lastThree(step func(acc vreg, s size)) {
 	one, done := n.unique("one"), n.unique("done")
 	n.line("TBZ $1, R2, %s", one)
@@ -75,9 +77,9 @@ func (n *neon) lastThree(step func(acc vreg, s size)) {
 	n.label(done)
 }
 
-// matrices are the products of a float32 matrix with a vector, and of its transpose.
+// matrices writes the products of a float32 matrix and of its transpose with a vector.
 func (n *neon) matrices() {
-	n.function("gemvNEON", "(dst []float64, x []float32, w []float64)", 72, "is gemvGo; x has len(dst) rows of len(w).")
+	n.function("gemvNEON", "(dst []float64, x []float32, w []float64)", 72, "implements gemvGo. x has len(dst) rows of len(w) columns.")
 	n.pointer("dst_base", 0, 0)
 	n.pointer("dst_len", 8, 5)
 	n.pointer("x_base", 24, 13)
@@ -99,7 +101,7 @@ func (n *neon) matrices() {
 	n.label("end")
 	n.line("RET")
 
-	n.function("gemvTNEON", "(grad []float64, x []float32, lambda []float64)", 72, "is gemvTGo.")
+	n.function("gemvTNEON", "(grad []float64, x []float32, lambda []float64)", 72, "implements gemvTGo.")
 	n.pointer("grad_base", 0, 0)
 	n.pointer("grad_len", 8, 4)
 	n.pointer("x_base", 24, 13)
@@ -122,8 +124,9 @@ func (n *neon) matrices() {
 	n.line("RET")
 }
 
-// starts sets R10 and the following to the starts of rows from R13 on, of R4 columns, so that the
-// last one's end is where the next rows begin, in R13 again.
+// starts sets registers to the addresses of consecutive rows of R4 columns and returns the
+// registers' numbers. R13 contains the address of the first row on entry and of the last row on
+// return. A loop that increments R13 to the end of the last row leaves it at the next row.
 func (n *neon) starts(rows int) (at []int) {
 	for r := range rows {
 		at = append(at, 14-rows+r)
@@ -137,7 +140,8 @@ func (n *neon) starts(rows int) (at []int) {
 	return at
 }
 
-// rows computes the scores of rows: row r has its eight lanes in V(4r) to V(4r+3).
+// rows computes the dot products of one or four rows with w. The eight lanes of row r are in V(4r)
+// to V(4r+3).
 func (n *neon) rows(rows int) {
 	at := n.starts(rows)
 	for i := range 4 * rows {
@@ -197,7 +201,7 @@ func (n *neon) rows(rows int) {
 	}
 }
 
-// half is the size of as many float32 elements.
+// half returns the size of the same number of elements in float32 as s has in float64.
 func half(s size) size {
 	if s == whole {
 		return double
@@ -205,7 +209,8 @@ func half(s size) size {
 	return single
 }
 
-// transposed adds rows times their λ to the sums, a few columns at a time.
+// transposed multiplies one or four rows by their elements of lambda and adds the products to grad,
+// a few columns at a time.
 func (n *neon) transposed(rows int) {
 	at := n.starts(rows)
 	for r := range at {
@@ -236,7 +241,8 @@ func (n *neon) transposed(rows int) {
 	})
 }
 
-// columns is transposed for four or eight columns, whose sums are in V0 to V3.
+// columns writes the code by which transposed processes the next four or eight columns. It keeps
+// the sums of the columns in V0 to V3 (four columns use V0 and V1), and stores the sums at the end.
 func (n *neon) columns(at []int, columns int) {
 	for i := range columns / 2 {
 		n.load(whole, vreg(i), 6, 16*i)

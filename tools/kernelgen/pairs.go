@@ -6,17 +6,17 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// pairs are the loops over pairs of documents. They trust the indices, which were
-// checked when the pairs were made. The gather instructions take longer on Zen than
-// the loads they stand for, so the loads are plain ones.
+// pairs writes the loops over pairs of documents. The loops do not check indices, because
+// kernel.NewPairs has checked them. The loops load elements one by one, because gather instructions
+// take longer on AMD's Zen processors than the loads that they replace.
 func pairs() {
 	gatherDiff()
 	prefixDiff()
 	addLists()
 }
 
-// fourIndices returns the four indices from m on. One load and shifts, because what
-// bounds these loops is the number of loads, two a cycle.
+// fourIndices returns registers with the four indices from m on. It uses one load and shifts
+// instead of four loads, because the processor's two loads per cycle bound these loops.
 func fourIndices(m Mem) [4]Register {
 	var index [4]Register
 	all := GP64()
@@ -31,8 +31,7 @@ func fourIndices(m Mem) [4]Register {
 	return index
 }
 
-// fourNumbers returns the elements of s that the four indices from m on number, two
-// in each register.
+// fourNumbers returns the elements of s at the four indices from m on, two in each register.
 func fourNumbers(s, m Mem) [2]VecVirtual {
 	i := fourIndices(m)
 	v := [2]VecVirtual{XMM(), XMM()}
@@ -43,8 +42,7 @@ func fourNumbers(s, m Mem) [2]VecVirtual {
 	return v
 }
 
-// differences is what gatherDiff and prefixDiff share: differences of two elements
-// of s.
+// differences computes the differences s[plus[i]] − s[minus[i]] for gatherDiff and prefixDiff.
 type differences struct {
 	s, plus, minus Mem
 	at             Register // number of the next pair
@@ -56,7 +54,8 @@ func newDifferences() differences {
 	return d
 }
 
-// four returns the four from the given number after the next in one register.
+// four returns the differences of four consecutive pairs in one register. The first pair is
+// at+after.
 func (d differences) four(after int) VecVirtual {
 	p := fourNumbers(d.s, d.plus.Idx(d.at, 2).Offset(2*after))
 	m := fourNumbers(d.s, d.minus.Idx(d.at, 2).Offset(2*after))
@@ -68,7 +67,7 @@ func (d differences) four(after int) VecVirtual {
 	return v
 }
 
-// one returns the next.
+// one returns the difference of the next pair.
 func (d differences) one() VecVirtual {
 	p, m, v := GP64(), GP64(), XMM()
 	MOVWLZX(d.plus.Idx(d.at, 2), p.As32())
@@ -78,8 +77,9 @@ func (d differences) one() VecVirtual {
 	return v
 }
 
-// upTo makes all differences up to the given number, eight, four and one at a time,
-// and hands them over with the number of elements they start after the next.
+// upTo writes a loop that computes the differences of the pairs from at to end, eight, four and one
+// at a time. vector writes the code that uses four differences, whose first pair is at+after.
+// scalar writes the code that uses the difference of pair at.
 func (d differences) upTo(end Register, vector func(v VecVirtual, after int), scalar func(v VecVirtual)) {
 	next := GP64()
 	pass := func(elements int, label string, emit func()) {
@@ -101,7 +101,7 @@ func (d differences) upTo(end Register, vector func(v VecVirtual, after int), sc
 
 func gatherDiff() {
 	TEXT("gatherDiffAVX2", attrLeaf, "func(dst []float64, a float64, s []float64, plus, minus []uint16)")
-	Doc("gatherDiffAVX2 is gatherDiffGo; the indices are in range.")
+	Doc("gatherDiffAVX2 implements gatherDiffGo. The indices must be in range.")
 	Pragma("noescape")
 	dst, n := slice("dst"), length("dst")
 	a := broadcast("a")
@@ -114,14 +114,15 @@ func gatherDiff() {
 	RET()
 }
 
-// prefixDiff goes row by row, adding the element that stands width before. A vector
-// never spans two rows unless width is a multiple of four and so all rows are given
-// as one: then each load of the row before meets one earlier store, and gets its
-// data from it without waiting.
+// prefixDiff writes the loop of kernel's Pairs.PrefixDiff. It processes e row by row and adds, to
+// each element, the element width positions before. Each load from the row before must read exactly
+// the vector that an earlier instruction stored, so that the processor forwards the stored data
+// without a stall. So a vector does not extend beyond the end of a row. Only if width is a multiple
+// of four may the caller pass all rows as one row.
 func prefixDiff() {
 	TEXT("prefixDiffAVX2", attrLeaf, "func(e []float64, a float64, s []float64, plus, minus []uint16, width, row int)")
-	Doc("prefixDiffAVX2 is prefixDiffGo, taking row elements at a time, width or a multiple of it;",
-		"the indices are in range. If width is less than four, so is row. There is a pair.")
+	Doc("prefixDiffAVX2 implements prefixDiffGo for at least one pair. The indices must be in range. It processes",
+		"row elements at a time. row is a multiple of width, and equal to width unless width is a multiple of four.")
 	Pragma("noescape")
 	a := broadcast("a")
 	d := newDifferences()
@@ -149,10 +150,10 @@ func prefixDiff() {
 	RET()
 }
 
-// addLists keeps the eight sums of a group in registers.
+// addLists writes the loop of kernel's addListsGo. It keeps the eight sums of a group in registers.
 func addLists() {
 	TEXT("addListsAVX2", attrLeaf, "func(dst, c []float64, at []uint16, steps []int32)")
-	Doc("addListsAVX2 is addListsGo; the indices are in range and no group is empty.")
+	Doc("addListsAVX2 implements addListsGo. The indices must be in range, and no group may be empty.")
 	Pragma("noescape")
 	dst, c, at := slice("dst"), slice("c"), slice("at")
 	steps, groups := slice("steps"), length("steps")

@@ -8,16 +8,17 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// reduction is a loop over x that folds elements into four accumulators, in the
-// order of the reference's lanes: sixteen elements go to all four, of the rest
-// eight to the first two, four to the third and what is left to the fourth.
+// reduction is a loop over x that combines the elements in four accumulators, as kernel's type
+// lanes does. Sixteen elements at a time go to all four accumulators. If eight or more elements
+// remain, eight go to the first two accumulators. If four or more remain then, four go to the third
+// accumulator. The last one to three elements go to the fourth accumulator.
 type reduction struct {
 	x Mem
 	n Register
-	// vectors folds the elements at x into the accumulators from the given one
-	// on, count of them.
+	// vectors combines the next elements, at x, with count accumulators, beginning with accumulator
+	// from.
 	vectors func(x Mem, from, count int)
-	// tail folds the last r elements, fewer than four, into the last accumulator.
+	// tail combines the last r elements, fewer than four, with the last accumulator.
 	tail func(x Mem, r Register)
 }
 
@@ -53,7 +54,7 @@ func (d reduction) emit(done string) {
 
 func sum() {
 	TEXT("sumAVX2", attrLeaf, "func(x []float64) float64")
-	Doc("sumAVX2 is sumGo.")
+	Doc("sumAVX2 implements sumGo.")
 	Pragma("noescape")
 	acc := zeros(4)
 	reduction{
@@ -72,11 +73,11 @@ func sum() {
 	result(reduceSum(acc))
 }
 
-// maximum keeps the largest number in acc and, because VMAXPD forgets a NaN,
-// every NaN's mark in nan.
+// maximum writes the loop of kernel.Max. acc has the largest numbers. VMAXPD loses a NaN, so nan
+// marks the lanes in which a NaN occurred.
 func maximum() {
 	TEXT("maxAVX2", attrLeaf, "func(x []float64) float64")
-	Doc("maxAVX2 is maxGo.")
+	Doc("maxAVX2 implements maxGo.")
 	Pragma("noescape")
 	acc, nan := registers(4), zeros(2)
 	lowest := const4("negInf", math.Inf(-1))
@@ -110,7 +111,7 @@ func maximum() {
 	m := horizontal(acc[0], func(a, b VecVirtual) { VMAXPD(b, a, a) })
 	zero := XMM()
 	VXORPD(zero, zero, zero)
-	VADDSD(zero, m, m) // a zero is +0 whichever sign came first
+	VADDSD(zero, m, m) // either zero becomes +0
 	VORPD(nan[1], nan[0], nan[0])
 	marks := GP32()
 	VMOVMSKPD(nan[0], marks)

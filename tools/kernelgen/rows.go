@@ -7,13 +7,14 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// scanRows makes running sums down columns, a block of columns at a time with
-// their sums in registers: one load, one addition and one store an element. A
-// negative stride walks upwards.
+// scanRows writes a function that computes running sums down the columns of a matrix. It keeps the
+// sums of a block of columns in registers, so an element takes one load, one addition and one
+// store. With a negative stride, the function starts at the last row and computes running sums up
+// the columns.
 func scanRows() {
 	TEXT("scanRowsAVX2", attrLeaf, "func(first *float64, stride, rows, width int)")
-	Doc("scanRowsAVX2 adds to each of rows rows, the first at first and each stride bytes",
-		"from the one before, the row before it; all have width columns. rows > 0.")
+	Doc("scanRowsAVX2 adds to each row the row before it. The first row is at first, and each row begins stride",
+		"bytes after the row before. There are rows rows, at least one, of width columns.")
 	Pragma("noescape")
 	first := Mem{Base: Load(Param("first"), GP64())}
 	stride, rows, width := Load(Param("stride"), GP64()), Load(Param("rows"), GP64()), Load(Param("width"), GP64())

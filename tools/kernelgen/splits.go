@@ -8,17 +8,17 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// single8 is eight copies of a float32, as a vector operand.
+// single8 returns eight copies of a float32 as a vector operand.
 func single8(name string, x float32) Mem {
 	w := uint64(math.Float32bits(x))
 	return bits4(name, w<<32|w)
 }
 
-// divisionBound looks at eight divisions at a time. Eight sums of zero leave the one before as
-// it is.
+// divisionBound processes eight divisions at a time. It skips eight divisions whose sums are all 0,
+// since they are equal to the division before.
 func divisionBound() {
 	TEXT("divisionBoundAVX2", attrLeaf, "func(sums []uint64, left, total uint64, l2, least float32) float32")
-	Doc("divisionBoundAVX2 is divisionBoundGo; the length of sums is a multiple of 8, at least that.")
+	Doc("divisionBoundAVX2 implements divisionBoundGo. len(sums) must be a positive multiple of 8.")
 	Pragma("noescape")
 	l2, least, before, total := YMM(), YMM(), YMM(), YMM()
 	singles := []Register{Load(Param("l2"), XMM()), Load(Param("least"), XMM())}
@@ -34,7 +34,7 @@ func divisionBound() {
 
 	Label("eight")
 	end, last := YMM(), YMM()
-	for _, v := range []VecVirtual{a, b} { // sums up to each of the four
+	for _, v := range []VecVirtual{a, b} { // running sums within each four
 		t := YMM()
 		VPSLLDQ(U8(8), v, t)
 		VPADDQ(t, v, v)
@@ -96,8 +96,8 @@ func divisionBound() {
 	result(low.(VecVirtual))
 }
 
-// halves returns the upper halves of eight words, which have a sign, and the lower ones, which
-// have none, as numbers, in the same order.
+// halves converts the signed upper halves and the unsigned lower halves of eight words to float32.
+// Both results have the words in the same order, which is not the order in a and b.
 func halves(a, b VecVirtual) (upper, lower VecVirtual) {
 	upper, lower = YMM(), YMM()
 	VSHUFPS(U8(0xdd), b, a, upper)
@@ -111,10 +111,10 @@ func halves(a, b VecVirtual) (upper, lower VecVirtual) {
 	return upper, lower
 }
 
-// subtract takes 64-bit words from others, eight at a time.
+// subtract subtracts 64-bit words, eight at a time.
 func subtract() {
 	TEXT("subtractAVX2", attrLeaf, "func(dst, x []uint64)")
-	Doc("subtractAVX2 is subtractGo; the length of both is a multiple of 8, at least that.")
+	Doc("subtractAVX2 implements subtractGo. The length of both slices must be a positive multiple of 8.")
 	Pragma("noescape")
 	dst, x, n := slice("dst"), slice("x"), length("dst")
 	Label("eight")

@@ -6,11 +6,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// addSwaps computes four pairs at a time. The sums of one document take them one after the other,
-// as their order is part of the result, beside the divisions of the next four.
+// addSwaps computes four pairs at a time. Rounding makes the sums depend on the order of the
+// additions, so the pairs are added to the sums one after the other, as in the reference. The
+// processor overlaps these additions with the divisions of the next four pairs.
 func addSwaps() {
 	TEXT("addSwapsAVX2", attrLeaf, "func(sums, lambda, second, losses, e *float64, n int, sigma, ease, upper float64)")
-	Doc("addSwapsAVX2 is addSwapsGo of n pairs, a multiple of 4, at least that. sums are the three of SwapSums.")
+	Doc("addSwapsAVX2 implements addSwapsGo for n pairs. n must be a positive multiple of 4. sums points to the fields of SwapSums.")
 	Pragma("noescape")
 	lambda, second := Mem{Base: Load(Param("lambda"), GP64())}, Mem{Base: Load(Param("second"), GP64())}
 	losses, e := Mem{Base: Load(Param("losses"), GP64())}, Mem{Base: Load(Param("e"), GP64())}
@@ -68,7 +69,7 @@ func addSwaps() {
 // divideByGaps divides four numbers at a time.
 func divideByGaps() {
 	TEXT("divideByGapsAVX2", attrLeaf, "func(x, scores *float64, n int, top, least float64)")
-	Doc("divideByGapsAVX2 is divideByGapsGo of n numbers, a multiple of 4, at least that.")
+	Doc("divideByGapsAVX2 implements divideByGapsGo for n numbers. n must be a positive multiple of 4.")
 	Pragma("noescape")
 	x, scores := Mem{Base: Load(Param("x"), GP64())}, Mem{Base: Load(Param("scores"), GP64())}
 	n, at := Load(Param("n"), GP64()), GP64()
@@ -96,7 +97,7 @@ func divideByGaps() {
 	RET()
 }
 
-// inOrder adds the four lanes of v to a sum, the first one first.
+// inOrder adds the four lanes of v to sum, the first lane first.
 func inOrder(sum, v VecVirtual) {
 	low, high, odd := v.AsX(), XMM(), XMM()
 	VEXTRACTF128(U8(1), v, high)

@@ -10,7 +10,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// Every routine is a leaf on a small frame.
+// Every routine is a leaf function with a small frame.
 const (
 	attrLeaf     = attr.NOSPLIT
 	attrReadOnly = attr.RODATA | attr.NOPTR
@@ -22,7 +22,7 @@ func slice(name string) Mem { return Mem{Base: Load(Param(name).Base(), GP64())}
 // length returns the length of a slice parameter.
 func length(name string) Register { return Load(Param(name).Len(), GP64()) }
 
-// broadcast returns a float64 parameter in all lanes.
+// broadcast returns a register with copies of a float64 parameter in all lanes.
 func broadcast(name string) VecVirtual {
 	x := Load(Param(name), XMM())
 	y := YMM()
@@ -48,16 +48,17 @@ func zeros(n int) []VecVirtual {
 	return v
 }
 
-// each runs emit for every vector, so that one step of independent chains stands
-// side by side.
+// each calls emit for the index of every vector. So the instructions of the same step, which do not
+// depend on each other, are adjacent.
 func each(v []VecVirtual, emit func(i int)) {
 	for i := range v {
 		emit(i)
 	}
 }
 
-// result returns v. The moves to and from the frame are not VEX-coded, so they
-// stand before the first 256-bit register is written and after VZEROUPPER.
+// result writes the end of a function that returns v. Moves to and from the stack frame are not
+// VEX-coded. They must come before the first write of a 256-bit register or after VZEROUPPER, or
+// the processor stalls.
 func result(v VecVirtual) {
 	VZEROUPPER()
 	Store(v, ReturnIndex(0))
@@ -66,8 +67,8 @@ func result(v VecVirtual) {
 
 var tables = map[string]Mem{}
 
-// table returns a read-only table of 64-bit words, written once. The words go
-// through U64: avo's DATA directive for a float64 loses bits.
+// table returns a read-only table of 64-bit words. A second call with the same name returns the first table. The words
+// are written as U64 because avo's DATA directive loses bits of a float64.
 func table(name string, words ...uint64) Mem {
 	m, ok := tables[name]
 	if !ok {
@@ -80,13 +81,14 @@ func table(name string, words ...uint64) Mem {
 	return m
 }
 
-// bits4 is four copies of a word, as a vector operand.
+// bits4 returns the address of four copies of a word, which an instruction can use as a vector
+// operand.
 func bits4(name string, w uint64) Mem { return table(name, w, w, w, w) }
 
-// const4 is four copies of a float64, as a vector operand.
+// const4 returns four copies of a float64 as a vector operand.
 func const4(name string, x float64) Mem { return bits4(name, math.Float64bits(x)) }
 
-// polynomial4 is a polynomial's coefficients, each as a vector operand.
+// polynomial4 returns each coefficient of a polynomial as a vector operand.
 func polynomial4(name string, c []float64) []Mem {
 	m := make([]Mem, len(c))
 	for i, x := range c {
@@ -95,8 +97,9 @@ func polynomial4(name string, c []float64) []Mem {
 	return m
 }
 
-// evenOdd returns the polynomial c, of even length, at z, given z2 = z²: the even
-// and the odd coefficients in a Horner chain each.
+// evenOdd returns the values at z of the polynomial with the coefficients c, given z2 = z². The
+// number of coefficients is even. The even and the odd coefficients are evaluated by Horner's rule
+// in z², as two independent chains.
 func evenOdd(c []Mem, z, z2 []VecVirtual) []VecVirtual {
 	n := len(c)
 	even, odd := registers(len(z)), registers(len(z))
@@ -109,7 +112,7 @@ func evenOdd(c []Mem, z, z2 []VecVirtual) []VecVirtual {
 	return odd
 }
 
-// tailMask returns the mask of the first r lanes of four 64-bit ones, 0 < r < 4.
+// tailMask returns the mask of the first r of four 64-bit lanes, 0 < r < 4.
 func tailMask(r Register) VecVirtual {
 	ones := ^uint64(0)
 	t := Mem{Base: GP64()}
@@ -122,7 +125,7 @@ func tailMask(r Register) VecVirtual {
 	return mask
 }
 
-// tailMask32 is tailMask for four 32-bit lanes.
+// tailMask32 returns the mask of the first r of four 32-bit lanes, 0 < r < 4.
 func tailMask32(r Register) VecVirtual {
 	ones := ^uint64(0)
 	t := Mem{Base: GP64()}
@@ -135,8 +138,8 @@ func tailMask32(r Register) VecVirtual {
 	return mask
 }
 
-// storeTail stores the first r lanes of v, 0 < r < 4. A masked store would do,
-// but Zen takes a dozen cycles for one.
+// storeTail stores the first r lanes of v, 0 < r < 4. It avoids a masked store, which takes a dozen
+// cycles on AMD's Zen processors.
 func storeTail(v VecVirtual, dst Mem, r Register, label string) {
 	CMPQ(r, U8(2))
 	JL(LabelRef(label + "_store1"))
@@ -151,8 +154,9 @@ func storeTail(v VecVirtual, dst Mem, r Register, label string) {
 	Label(label + "_stored")
 }
 
-// horizontal folds the four lanes of v into one: (0 with 2) with (1 with 3).
-// What is left of the register is spent.
+// horizontal combines the four lanes of v by the operation fold: lane 0 with lane 2, lane 1 with
+// lane 3, and then the two results. It overwrites v and returns the register whose lane 0 is the
+// result.
 func horizontal(v VecVirtual, fold func(a, b VecVirtual)) VecVirtual {
 	high, low := XMM(), v.AsX().(VecVirtual)
 	VEXTRACTF128(U8(1), v, high)
@@ -163,8 +167,8 @@ func horizontal(v VecVirtual, fold func(a, b VecVirtual)) VecVirtual {
 	return low
 }
 
-// reduceSum adds four accumulators and their lanes, in the order of the
-// reference's lanes.sum.
+// reduceSum adds four accumulators and then the four lanes of their sum, in the order of lanes.sum
+// in package kernel.
 func reduceSum(acc []VecVirtual) VecVirtual {
 	VADDPD(acc[1], acc[0], acc[0])
 	VADDPD(acc[3], acc[2], acc[2])

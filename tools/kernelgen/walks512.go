@@ -11,21 +11,23 @@ import (
 	"github.com/mmcloughlin/avo/x86"
 )
 
-// expWalks512 goes down eight columns at a time. Loads of scores and their indices, which bound prefixDiff, go on while
-// the arithmetic of exponentials does, which bounds expPlus: a turn of the loop ends the exponentials of a row, begins
-// those of the next and makes the running sums of the one after it. None of the three waits for another, and their
-// instructions alternate, so that the processor need not look far ahead to find one that can begin.
+// expWalks512 writes the loop of kernel's Pairs.ExpWalks, down the rows for eight columns at a
+// time. Running sums are bound by loads of scores and indices, and exponentials are bound by
+// arithmetic. The loop overlaps the two. An iteration ends the exponentials of row t, begins the
+// exponentials of row t+1, and computes the running sums of row t+2. These three computations do
+// not depend on each other. Their instructions alternate, so that the processor finds independent
+// instructions nearby.
 func expWalks512() {
 	TEXT("expWalksAVX512", attrLeaf, "func(e []float64, a float64, s []float64, plus, minus []uint16, b float64, y []float64, kept []uint8, width int)")
-	Doc("expWalksAVX512 sets e to what Pairs.ExpWalks does, of two rows at least; the indices are in range, and there is room for",
-		"eight more of them, in range too, after the last.")
+	Doc("expWalksAVX512 sets e as Pairs.ExpWalks does, for at least two rows. The indices must be in range. plus and minus",
+		"must have eight more valid indices after their ends.")
 	Pragma("noescape")
 	w := walks512{
 		constant: keptConstants512(), a: parameter("a"), b: parameter("b"),
 		e: slice("e"), s: slice("s"), y: slice("y"), plus: slice("plus"), minus: slice("minus"),
 		kept: Mem{Base: GP64()}, at: GP64(), first: AllocLocal(8), last: AllocLocal(8), stride: AllocLocal(8),
 	}
-	left := AllocLocal(8) // columns
+	left := AllocLocal(8) // remaining columns
 	n := GP64()
 	Load(Param("plus").Len(), n)
 	MOVQ(n, w.last)
@@ -64,13 +66,14 @@ type walks512 struct {
 	a, b              Mem
 	e, s, y           Mem
 	plus, minus, kept Mem
-	at                Register // the first of the elements
-	first             Mem      // that of them which is in the first row
-	last              Mem      // where the last row begins
-	stride            Mem      // bytes of kept that are a row's
+	at                Register // index of the first of the eight elements
+	first             Mem      // index of the first of the eight columns' elements in the first row
+	last              Mem      // index of the last row's first element
+	stride            Mem      // bytes of kept per row
 }
 
-// down goes down eight columns, or the part of them that is masked.
+// down processes eight columns from the first row to the last. If part is not nil, it is a mask,
+// and down processes only the masked columns.
 func (w walks512) down(label string, part Register) {
 	sum := ZMM()
 	VMOVAPD(load512(w.e.Idx(w.at, 8), 1, part)[0], sum)
@@ -111,7 +114,7 @@ func (w walks512) down(label string, part Register) {
 	turn(false, false)
 }
 
-// store stores the exponentials of what counts.
+// store stores the exponentials of the elements that count, and 0 for the others.
 func (w walks512) store(p []VecVirtual, part Register) {
 	bits, kept := GP32(), K()
 	MOVBLZX(w.kept, bits)
@@ -120,14 +123,15 @@ func (w walks512) store(p []VecVirtual, part Register) {
 	store512(p, w.e.Idx(w.at, 8), part)
 }
 
-// exponent returns sum + b·y.
+// exponent returns sum + b·y for the elements from at on.
 func (w walks512) exponent(sum VecVirtual, at Register, part Register) []VecVirtual {
 	x := load512(w.y.Idx(at, 8), 1, part)
 	VFMADD132PD_BCST(w.b, sum, x[0])
 	return x
 }
 
-// writeInTurn writes the steps of all lists, each in its order and spread evenly.
+// writeInTurn writes the steps of all lists. It alternates between the lists, such that all of them
+// begin and end at about the same time, and keeps the order within each list.
 func writeInTurn(lists ...[]func()) {
 	longest := 0
 	for _, l := range lists {
@@ -142,7 +146,8 @@ func writeInTurn(lists ...[]func()) {
 	}
 }
 
-// differencesTo returns the steps that add differences, times a, to sums.
+// differencesTo returns the steps that add a times the differences of eight pairs to sum. at is the
+// number of the first pair.
 func (w walks512) differencesTo(sum VecVirtual, at Register) (steps []func()) {
 	then := func(emit func()) { steps = append(steps, emit) }
 	numbers := func(of Mem, after int, v *[2]VecVirtual) {
@@ -177,9 +182,10 @@ func (w walks512) differencesTo(sum VecVirtual, at Register) (steps []func()) {
 	return steps
 }
 
-// reads writes an instruction whose only inputs are the given registers. The instruction inserts into the lower half of
-// a wide register, which was written under the name of its half: avo, which allocates registers, would take the wide
-// name for one that is read before it is written, and keep it for all of the loop.
+// reads writes an instruction and declares the given registers as its only inputs. The instruction
+// inserts a vector into a wide register whose lower half was written under the half's name. Without
+// the declaration, avo's register allocation assumes that the wide register is read before it is
+// written. avo would then reserve the register for the whole loop.
 func reads(registers []VecVirtual, i *ir.Instruction) {
 	i.Inputs = nil
 	for _, r := range registers {
@@ -195,7 +201,7 @@ func must(i *ir.Instruction, err error) *ir.Instruction {
 	return i
 }
 
-// parameter returns the place of a float64 parameter.
+// parameter returns the memory operand of a float64 parameter.
 func parameter(name string) Mem {
 	p, err := Param(name).Resolve()
 	if err != nil {
@@ -204,8 +210,9 @@ func parameter(name string) Mem {
 	return p.Addr
 }
 
-// keptConstants512 loads constants of exponentials into registers, but those that each of them needs only at its
-// beginning.
+// keptConstants512 loads the constants of the exponentials into registers, except expHigh and
+// expLow, and returns a function that finds them. An exponential uses these two only in its first
+// steps.
 func keptConstants512() constants512 {
 	registers := make(map[string]VecVirtual)
 	hold := func(name string, x float64) { registers[name] = held512(name, x) }

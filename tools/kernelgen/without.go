@@ -6,11 +6,11 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// without looks at eight words at a time. What is written behind those that are kept is written
-// again, or never read.
+// without processes eight words at a time. It moves the remaining words to the front of a vector
+// and stores the whole vector. The surplus lanes are overwritten later or never read.
 func without() {
 	TEXT("withoutAVX512", attrLeaf, "func(words, kept, values *uint64, n int, word uint64) (left int, dropped uint64)")
-	Doc("withoutAVX512 is withoutGo for n words, a multiple of 8.")
+	Doc("withoutAVX512 implements withoutGo for n words. n must be a positive multiple of 8.")
 	Pragma("noescape")
 	from, kept, values := Mem{Base: Load(Param("words"), GP64())}, Mem{Base: Load(Param("kept"), GP64())}, Mem{Base: Load(Param("values"), GP64())}
 	n, left := Load(Param("n"), GP64()), GP64()

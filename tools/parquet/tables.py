@@ -1,10 +1,10 @@
-"""Tables of all that Parquet files of judged documents hold, with what they hold: by pyarrow, and
-by the other programs of writers.py.
+"""Tables in every variant of Parquet that a file of judged documents may use, with their content as
+text. They are written by pyarrow and by the programs of writers.py.
 
     python tools/parquet/tables.py DIR              writes NAME.parquet and NAME.csv
     python tools/parquet/tables.py --check LISTWISE DIR
-        writes them and larger ones, has listwise convert each, and compares with the text and, of
-        those by pyarrow, with what pyarrow reads of listwise's Parquet
+        also writes larger tables, converts each by listwise and compares it with the text; for
+        tables by pyarrow, also compares the text with pyarrow's reading of listwise's Parquet
 """
 
 import csv

@@ -1,7 +1,7 @@
-"""The same table as Parquet files of fastparquet, polars, DuckDB and Spark.
+"""Writes the same table as Parquet by fastparquet, polars, DuckDB and Spark.
 
-write(folder, rows) writes NAME.parquet, which Spark makes a folder of parts, and NAME.csv, of every
-type and codec that each of them writes, and returns the paths without their endings.
+write(folder, rows) writes NAME.parquet and NAME.csv for every type and codec of each program, and
+returns the paths without their endings. Spark's NAME.parquet is a folder of parts.
 """
 
 import csv

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// file is one of an archive: where it is, its name in the archive, and its mode there.
+// file is a file of an archive: its path on disk, its name and its mode in the archive.
 type file struct {
 	path, name string
 	mode       fs.FileMode
 }
 
-// below returns the files below a folder, in the order of their names.
+// below returns the files below a folder, ordered by name.
 func below(dir string) (files []file, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -30,7 +30,7 @@ func below(dir string) (files []file, err error) {
 	return files, err
 }
 
-// writeTar writes files into a compressed archive, below a folder and all of one time.
+// writeTar writes files into a compressed archive, below a folder and all with the same time.
 func writeTar(path, folder string, files []file, at time.Time) (err error) {
 	out, err := os.Create(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func writeTar(path, folder string, files []file, at time.Time) (err error) {
 	return errors.Join(t.Close(), z.Close())
 }
 
-// writeZip is writeTar for systems that open zip files.
+// writeZip is writeTar for the zip format.
 func writeZip(path, folder string, files []file, at time.Time) (err error) {
 	out, err := os.Create(path)
 	if err != nil {

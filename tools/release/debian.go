@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// debian makes a Debian package of the program, unless there is no dpkg-deb.
+// debian makes a Debian package of the program. Without dpkg-deb, it does nothing.
 func (r *release) debian(arch, program string) error {
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		fmt.Println("no dpkg-deb: no Debian package")
@@ -46,7 +46,7 @@ Description: learning to rank from judged queries
 	return r.command(nil, "dpkg-deb", "--root-owner-group", "-Zxz", "--build", tree, filepath.Join(r.out, name))
 }
 
-// debianShare puts the manual, the completions and the licence where Debian has them.
+// debianShare puts the manual, the completions and the licence where Debian expects them.
 func (r *release) debianShare(tree string) error {
 	shared, err := below(filepath.Join(r.work, "share"))
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *release) debianShare(tree string) error {
 			place, content = "usr/share/man/man1/"+page+".gz", compressed(content)
 		}
 		if place == "" {
-			continue // of another system
+			continue // for another system
 		}
 		if err := put(filepath.Join(tree, place), content, 0o644); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (r *release) debianShare(tree string) error {
 	return put(filepath.Join(tree, "usr/share/doc/listwise/copyright"), licence, 0o644)
 }
 
-// compressed returns content as gzip has it, without a name and a time.
+// compressed returns content in gzip's format, without a name and a time.
 func compressed(content []byte) []byte {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -92,10 +92,11 @@ func compressed(content []byte) []byte {
 	return b.Bytes()
 }
 
-// debianVersion returns a version as dpkg orders them: what comes before a release has ~.
+// debianVersion returns a version in dpkg's form: a pre-release has ~, so that it sorts before the
+// release.
 func debianVersion(v string) string { return strings.Replace(v, "-", "~", 1) }
 
-// put writes a file and the folders above it.
+// put writes a file and creates the folders above it.
 func put(path string, content []byte, mode os.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

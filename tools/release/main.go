@@ -1,11 +1,12 @@
-// Command release makes the files of a release of the checkout it is run in:
+// Command release makes the files of a release from a checkout:
 //
 //	go run . -out DIR [-targets linux/amd64,…]
 //
-// For every system there is an archive with the program, the manual's pages and the completions of
-// shells, and beside it what the program is made of (a CycloneDX document); for Linux also a Debian
-// package, if dpkg-deb is there. SHA256SUMS has the checksums of all. The version is the tag of the
-// commit, or one that names it. The same commit gives the same bytes, whenever and wherever.
+// For every system it makes an archive with the program, the manual pages and the shell
+// completions. A CycloneDX document beside the archive lists the program's components. For Linux it
+// also makes a Debian package, if dpkg-deb is installed. SHA256SUMS has the checksums of all files.
+// The version is the tag of the commit, or a version that names the commit. The same commit always
+// gives the same bytes.
 //
 // Start reading at [release.make].
 package main
@@ -57,10 +58,10 @@ func run(root, out string, targets []string) error {
 	return r.make(targets)
 }
 
-// release is one under way.
+// release is a release in progress.
 type release struct {
-	root, out, work string // the checkout, the folder of the files, and one that is deleted at the end
-	version         string // without the v in front
+	root, out, work string // the checkout, the folder for the files, and a temporary folder
+	version         string // without the leading v
 	time            time.Time
 }
 
@@ -87,8 +88,9 @@ func (r *release) make(targets []string) error {
 	return r.checksums()
 }
 
-// readCommit learns the version from a program built of the checkout, which knows its tag, and the
-// time of the commit. A checkout with changes is refused, because nothing names what it would make.
+// readCommit sets the version and the time of the commit. It builds a program from the checkout,
+// which reports both. It returns an error for a checkout with changes, because no version would
+// name the result.
 func (r *release) readCommit() error {
 	path := filepath.Join(r.work, "listwise")
 	if err := r.build(path, nil); err != nil {
@@ -155,7 +157,7 @@ func (r *release) target(system, arch string) error {
 	return nil
 }
 
-// command runs a program in the checkout, with further variables.
+// command runs a program in the checkout, with additional environment variables.
 func (r *release) command(env []string, name string, args ...string) error {
 	c := exec.Command(name, args...)
 	c.Dir, c.Stderr = r.root, os.Stderr
@@ -169,7 +171,7 @@ func (r *release) command(env []string, name string, args ...string) error {
 	return nil
 }
 
-// checksums writes SHA256SUMS, as sha256sum does.
+// checksums writes SHA256SUMS in the format of sha256sum.
 func (r *release) checksums() error {
 	files, err := below(r.out)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeSBOM writes which modules, and which Go, a program was built from, as the program itself says.
+// writeSBOM writes the modules and the Go version that a program was built from, as the program's
+// build information lists them.
 func writeSBOM(path, program, version string, at time.Time) (err error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compares the blocks of the documentation with what `listwise reproduce` wrote.
+"""Compares the blocks of the documentation with the output of `listwise reproduce`.
 
     blocks.py [--write] [--complete] [--docs DIR] RESULTS...
 
 RESULTS are output folders of `listwise reproduce`. A block is a fenced block whose first line is
-the title of a NAME.txt there, and whose command has the same seed and scale. The runs with and
-without --data need a folder each. Folders in the command are not compared. A block without a
-command, below the line "    listwise reproduce NAME", has some of the head, tables and notes of
-NAME.txt; a last line "…" stands for the rest of a table. Plots below a block are compared, too.
+the title of a NAME.txt in RESULTS, and whose command has the same seed and scale. The runs with
+and without --data need a folder each. Folders in the command are not compared. A block without a
+command follows the line "    listwise reproduce NAME" and has some of the head, tables and notes of
+NAME.txt. A last line "…" represents the rest of a table. Plots below a block are compared, too.
 
 --write renews the blocks that differ. --complete also fails for blocks without a result.
 """

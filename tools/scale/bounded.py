@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""What the program does with data that are larger than its memory.
+"""Measures the program on data that are larger than its memory.
 
-Makes a cache with the program itself, runs every way into the program in a memory control group,
-and prints for each command its time, its processor time, the most memory that it had of its own (anon),
-the bytes that it read from the disk, how many times the input's size that is, the bytes that it wrote, and the ratios of its
-time to that of reading as many bytes as it read, and as it read and wrote, at the speed that this disk has just before and just after. The models are compared,
-byte for byte, with those of the same commands in memory, outside of the group, with the files in the system's cache;
-the last ratio is that of the times of the two. What takes all features at once is to be refused: at once, without a note.
+The script makes a cache by the program and runs the program's commands in a memory control group. For each
+command it prints the time, the processor time, the peak of anonymous memory, and the bytes read from and
+written to the disk. It also prints how many times the input was read, and two ratios of the command's time. They
+compare with the time that this disk, measured just before and after, takes to read as many bytes, and to read and
+write as many. The script compares the models, byte for byte, with models of the same commands in memory, outside
+of the group and with the files in the system's cache. The last ratio is between the times of these two runs.
+A command that needs all features at once must be refused immediately, without a note.
 
     tools/scale/bounded.py --listwise ./listwise --dir /var/tmp/bounded [--small | --medium]
 
-The data have 6 GB and the group 1.5 GB; with --small 600 MB and 640 MiB, with --medium 1.6 GB and
-768 MiB. Ends with 1 if a command fails, a model
-differs or more memory is taken. Needs root and control groups of version 1 or 2 that can be made; without them it
-says so and ends with 0. Python 3.9 or later, no packages.
+The data have 6 GB and the group 1.5 GB. With --small they have 600 MB and 640 MiB, and with --medium 1.6 GB and
+768 MiB. The exit code is 1 if a command fails, a model differs or more memory is used. The script needs root and
+control groups of version 1 or 2. Without them it says so and its exit code is 0. Python 3.9 or later, no packages.
 """
 import argparse
 import hashlib

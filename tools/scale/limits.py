@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Whether --max-memory is kept.
+"""Checks that the program keeps --max-memory.
 
-Makes three caches with the program itself, of many queries, of very many short ones and of a single query of 200,000
-documents, runs
-trainings and commands on them with limits from 256 MiB on, among them those at which what a learner holds just fits, and
-compares the most memory that each process had of its own (anon, in a control group of its own without a limit) with its limit. A command
-that says that it needs more, with the status of bad usage, keeps its limit.
+The script makes three caches by the program: many queries, very many short queries, and a single query of 200,000
+documents. It runs trainings and other commands on them with limits from 256 MiB on, including limits at which a
+learner's memory just fits. Each process runs in a control group without a limit. The script compares the process's
+peak of anonymous memory with --max-memory. A command that reports that it needs more, with the status for bad
+usage, keeps its limit.
 
     tools/scale/limits.py --listwise ./listwise --dir /var/tmp/limits [--all]
 
-Prints every run that took more; --all prints all. Ends with 1 if there was one, or a command failed otherwise. Needs root
-and control groups that can be made; without them it says so and ends with 0. Python 3.9 or later, no packages.
+The script prints every run that used more memory, or with --all every run. The exit code is 1 if there was one, or
+a command failed otherwise. The script needs root and control groups. Without them it says so and its exit code is
+0. Python 3.9 or later, no packages.
 """
 import argparse
 import os

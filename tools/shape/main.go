@@ -1,10 +1,10 @@
-// Command shape prints how a tree of Go code is cut: packages, rooms (the folders at its root) and
-// the imports between them, files, functions, exported names, comments, and duplicated lines. Run it
-// on two commits to compare them:
+// Command shape prints statistics of the structure of a tree of Go code: packages, rooms (the
+// folders at its root) and the imports between rooms, files, functions, exported names, comments,
+// and duplicated lines. Run it on two commits to compare them:
 //
 //	cd tools && go run ./shape [-long] [folder]
 //
-// Tools and testdata are left out, and of tests and generated files all but the lines of tests.
+// Tools, testdata, tests and generated files are not counted, except the number of lines of tests.
 package main
 
 import (
@@ -27,24 +27,24 @@ import (
 const (
 	longFunction = 60  // lines
 	longFile     = 400 // lines
-	window       = 6   // lines of code that stand twice
+	window       = 6   // length of a duplicated run, in lines of code
 )
 
-// tree is what was counted.
+// tree has the counts.
 type tree struct {
 	root                   string
 	packages               map[string]bool
-	rooms                  map[string]map[string]bool // the rooms that each imports
-	floors                 map[string]int             // of the rooms, from the top, by layers_test.go
+	rooms                  map[string]map[string]bool // by room, the rooms that it imports
+	floors                 map[string]int             // by room, its floor from the top according to layers_test.go
 	files, functions       []sized
 	lines, blank, comments int
 	testLines              int
 	exported, undocumented []string
-	windows                map[string]int // the runs of window lines, by how often they stand
-	runs                   [][]string     // lines of code, a file
+	windows                map[string]int // number of occurrences of every run of window lines
+	runs                   [][]string     // lines of code of each file
 }
 
-// sized is a file or function with its lines.
+// sized is a file or function and its number of lines.
 type sized struct {
 	name  string
 	lines int
@@ -114,16 +114,16 @@ func (t *tree) visit(path string, e fs.DirEntry, err error) error {
 	return nil
 }
 
-// module is the path of the module at the root. Those of Python and Beam lie beneath it.
+// module is the path of the module at the root. The modules for Python and Beam are in subfolders.
 const module = "github.com/listwise/listwise"
 
-// roomOf returns the first element of a path, "." for none.
+// roomOf returns the first element of a path, or "." for an empty path.
 func roomOf(path string) string {
 	room, _, _ := strings.Cut(path, "/")
 	return cmp.Or(room, ".")
 }
 
-// imports notes the rooms that a file imports.
+// imports records the rooms that a file imports.
 func (t *tree) imports(path string, file *ast.File) error {
 	folder, err := filepath.Rel(t.root, filepath.Dir(path))
 	if err != nil {
@@ -145,8 +145,8 @@ func (t *tree) imports(path string, file *ast.File) error {
 	return nil
 }
 
-// readFloors reads the variable floors, lists of rooms from the top. Rooms that it does not name
-// are above them.
+// readFloors reads the variable floors, which lists rooms from the top. Rooms that floors does not
+// name are above all others.
 func (t *tree) readFloors(file *ast.File) {
 	for _, d := range file.Decls {
 		d, ok := d.(*ast.GenDecl)
@@ -172,8 +172,8 @@ func (t *tree) readFloors(file *ast.File) {
 	}
 }
 
-// arrows returns the pairs of rooms of which one imports the other, and how many of them do not
-// point to a lower floor.
+// arrows returns the number of pairs of rooms in which one imports the other, and the number of
+// imports that do not point to a lower floor.
 func (t *tree) arrows() (all, upwards int) {
 	for room, imported := range t.rooms {
 		for other := range imported {
@@ -186,7 +186,7 @@ func (t *tree) arrows() (all, upwards int) {
 	return all, upwards
 }
 
-// countLines counts by kind, and keeps the lines of code.
+// countLines counts lines by kind and stores the lines of code.
 func (t *tree) countLines(path, src string) {
 	var code []string
 	all := strings.Split(strings.TrimSuffix(src, "\n"), "\n")
@@ -250,12 +250,11 @@ func (t *tree) name(path string, id *ast.Ident, documented bool) {
 	}
 }
 
-// twice returns the lines of code that lie in a run of window lines that stands elsewhere
-// too.
+// twice returns the number of lines of code in runs of window lines that occur more than once.
 func (t *tree) twice() int {
 	n := 0
 	for _, code := range t.runs {
-		end := 0 // of the lines already counted
+		end := 0 // end of the lines already counted
 		for i := 0; i+window <= len(code); i++ {
 			if t.windows[strings.Join(code[i:i+window], "\n")] > 1 {
 				n += i + window - max(end, i)

@@ -3,15 +3,15 @@
     python -m venv V && V/bin/pip install -r tools/trec/requirements.txt
     V/bin/python tools/trec/check.py --listwise ./listwise
 
-Judgements and runs are random: graded documents, some of them never retrieved, unjudged documents,
-equal scores and scores that differ beyond 32 bits only, queries without documents or without
-judgements, negative grades, and ranks that contradict the scores. Every value of every query is
-compared with trec_eval (by pytrec_eval), ir_measures and ranx, by the names of the other program,
-under listwise's defaults for judgements, and may differ by 1e-12. ir_measures and ranx get runs
-without equal scores.
+Judgements and runs are random. They have graded documents, of which some are never retrieved, unjudged
+documents, equal scores, scores that differ only beyond 32 bits, queries without documents or
+without judgements, negative grades, and ranks that contradict the scores. Every value of every
+query is compared with trec_eval (by pytrec_eval), ir_measures and ranx, by the names of the other
+program, under listwise's defaults for judgements. Values may differ by 1e-12. ir_measures and ranx
+get runs without equal scores.
 
 Lists of grades and scores, with equal scores and queries without a relevant document, are compared
-with scikit-learn, LightGBM and XGBoost, under the conventions and ties that docs/trec.md names.
+with scikit-learn, LightGBM and XGBoost, under the conventions and tie policies that docs/trec.md names.
 """
 
 import argparse

@@ -1,22 +1,23 @@
 """Compares the boosted trees of listwise with LightGBM, XGBoost and CatBoost on five folds.
 
-Every program tries the same number of settings on each fold and grows the same number of trees
-at most; the setting and the number of trees are those best on the fold's validation part, by
-the measure that is reported, its expectation where scores are equal. A setting is left 100
-trees after its best one, as listwise does by default. The test part is scored once, by what
-was chosen; listwise measures all score files and tests the differences query by query.
+Every program tries the same number of settings on each fold and grows at most the same number of
+trees. The setting and the number of trees are chosen on the fold's validation part, by the
+reported measure or, for equal scores, its expectation. A setting ends 100 trees after its best
+tree, as listwise does by default. The chosen model scores the test part once. listwise evaluates
+all score files and tests the differences query by query.
 
     python -m venv V && V/bin/pip install -r tools/trees/requirements.txt
     V/bin/python tools/trees/accuracy.py --data OHSUMED --listwise ./listwise --out R
 
-With bag=B trees are grown B side by side, so that such a system has B times as many.
+With bag=B, B sequences of trees are grown in parallel, so such a system has B times as many trees.
 
-R gets MEASURE/SYSTEM/FoldK.scores, .vali.scores and .queries.csv, the choices in MEASURE/choices.csv and
-the table in accuracy.csv. What is there already is not made again. With --variant bag=5 every method
-of listwise is tuned a second time with that setting in all its grid; the system is then METHOD-bag5.
-With --average N (or all) every system of every program stands there a second time as SYSTEM-meanN, whose
-scores are the means of those of its N settings that are best on validation data, by "listwise tune --average"
-or by the same rule here. The best of listwise's systems on the test parts is tested against every other program's.
+R gets MEASURE/SYSTEM/FoldK.scores, .vali.scores and .queries.csv, the choices in
+MEASURE/choices.csv, and the table in accuracy.csv. Existing results are not made again. With
+--variant bag=5 every method of listwise is tuned a second time with that setting in its whole
+grid, as the system METHOD-bag5. With --average N (or all) every system occurs a second time, as
+SYSTEM-meanN. Its scores are the means of its N settings that are best on validation data, by
+"listwise tune --average" or by the same rule in this script. The system of listwise that is best
+on the test parts is tested against every system of the other programs.
 """
 
 import argparse

@@ -1,14 +1,14 @@
-"""Writes LightGBM's and XGBoost's gradients of lambdarank, which learn/loss/lambda_peers_test.go is
-held against.
+"""Writes LightGBM's and XGBoost's gradients of lambdarank, with which learn/loss/lambda_peers_test.go
+compares listwise's.
 
     python -m venv V && V/bin/pip install -r tools/trees/requirements.txt
     V/bin/python tools/trees/gradients.py > learn/loss/testdata/lambdas.json
 
-Neither program prints them. A tree of one split that parts some documents from the others has a
-leaf of the value -G/(H + l2), G and H being their sums of gradients and of second derivatives,
-and tells H as the leaf's weight. LightGBM reads the logistic function from a table of 2^20 steps
-between -25/sigma and 25/sigma: differences of scores lie a hair above multiples of a step, for
-which the table is exact. Both programs hold gradients as float32.
+Neither program prints its gradients. A tree with one split separates some documents from the
+others. Its leaf has the value -G/(H + l2), where G and H are the documents' sums of gradients and
+of second derivatives, and the weight H. LightGBM reads the logistic function from a table of 2^20
+steps between -25/sigma and 25/sigma. The differences of scores are slightly above multiples of a
+step, for which the table is exact. Both programs store gradients as float32.
 """
 
 import json

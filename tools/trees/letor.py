@@ -1,4 +1,4 @@
-"""LETOR files, and the two measures that settings are chosen by, in the convention letor3."""
+"""LETOR files, and the two measures that choose settings, in the convention letor3."""
 
 from dataclasses import dataclass
 from pathlib import Path

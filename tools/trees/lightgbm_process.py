@@ -1,5 +1,7 @@
-"""Trains LightGBM's lambdarank through its C interface, for measuring a process that does
-nothing else: lightgbm_process.py LIBRARY DATA MODEL TREES PARAMETERS, with DATA a text or binary file."""
+"""Trains LightGBM's lambdarank through its C interface. A process that does nothing else is easy to
+measure. Usage: lightgbm_process.py LIBRARY DATA MODEL TREES PARAMETERS, where DATA is a text or
+binary file.
+"""
 
 import ctypes
 import sys

@@ -1,5 +1,6 @@
-"""Runs a command and prints its CPU seconds, seconds and peak MB. It is a process of its own
-because a child's peak counts its parent's memory at the fork, which is small here."""
+"""Runs a command and prints its CPU seconds, seconds and peak MB. A child's peak includes its
+parent's memory at the fork, so this script is a small process of its own.
+"""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""LightGBM, XGBoost and CatBoost: the settings that are tried, and the scores after each tree."""
+"""LightGBM, XGBoost and CatBoost: the settings to try, and the scores after each tree."""
 
 import itertools
 from dataclasses import dataclass

@@ -1,16 +1,16 @@
-"""Measures CPU seconds, seconds by the clock and peak memory of training boosted trees, beside
-LightGBM with as many trees, leaves, bins and threads and the same rate.
+"""Measures CPU time, wall time and peak memory of training boosted trees, compared with LightGBM with
+the same number of trees, leaves, bins and threads and the same rate.
 
     V/bin/python tools/trees/speed.py --listwise ./listwise --out R folds OHSUMED/Fold1 MQ2008/Fold1
     V/bin/python tools/trees/speed.py --listwise ./listwise --out R web --documents 10000,100000,1000000 --threads 1,2
     V/bin/python tools/trees/speed.py --listwise ./listwise --out R synth --queries 5000 --threads 1,2
 
-Each measurement is of a whole process, reading included; the programs take turns, and a line
-shows medians over the turns. `folds` reads text; `web` makes data (web.py) and reads
+Each measurement is of a whole process, including reading. The programs take turns, and a line
+shows medians over the turns. `folds` reads text. `web` makes data (web.py) and reads
 listwise's .lwd cache and LightGBM's binary file. `synth` does the same for data of `listwise data
-synth`, with the same pairs: those with a document in the first 30 ranks, with and without both
-normalisations. It stops if the two models were not trained with equal settings. LightGBM's process is Python's without any
-package but its library (lightgbm_process.py).
+synth`. It uses the same pairs for both programs: pairs with a document in the first 30 ranks, with
+and without both normalisations. The script stops if the two models were not trained with equal
+settings. LightGBM's process is Python with LightGBM's library only (lightgbm_process.py).
 """
 
 import argparse

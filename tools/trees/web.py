@@ -1,8 +1,8 @@
 """Judged queries with the features of a web search engine: many zeros, counts with heavy tails,
-scores that agree with each other, about 120 documents a query, grades 0 to 4, mostly 0.
+correlated scores, about 120 documents per query, and grades 0 to 4, mostly 0.
 
-136 features of each document: for each of 25 properties five text streams; eight of the page
-alone, whatever the query; three that say nothing. Properties of a stream share its emptiness
+A document has 136 features: 25 properties of each of five text streams, eight features that depend
+on the page alone, and three that carry no information. Properties of a stream share its emptiness
 and how well it matches the query.
 """
 

@@ -1,4 +1,4 @@
-// Package auto makes one ranker from judged queries. Only validation data decide:
+// Package auto trains one ranker from judged queries. It makes all choices by validation data, in three stages:
 //
 //  1. Division: the queries are divided into parts; every trial is trained once for each part, on the others, and
 //     validated on the part (parts.go).
@@ -6,10 +6,12 @@
 //     method with a kind of scorer and a form of the features (families.go, search.go).
 //  3. Choice: the best trial, or a fusion of several, by nested validation (fusion.go).
 //
-// The model is the fusion of the chosen trials' models, one of each part.
+// A trial is one setting of a method, trained once for each validation part. A kind of scorer is, for example, linear
+// or trees. A form is a representation of the features by views and transforms. The portfolio is a fixed list of first
+// trials. The resulting model is the fusion of the models of all chosen trials, one for each part.
 //
-// Start reading at [Run]. Package tune has the trainings, their records and their validation; package model has the
-// fusions. The package must not depend on how any method learns.
+// Start reading at [Run]. Package tune performs the trainings and validates them, and package model contains fusions.
+// The package must not depend on how any method learns.
 package auto
 
 import (
@@ -29,88 +31,91 @@ import (
 // DefaultMembers is the default of Config.Members.
 const DefaultMembers = 12
 
-// Config is the configuration of a run. Tune has the measure, the seed, and the folder of the records. Its folds and
-// entries must be nil.
+// Config is the configuration of a run. Tune contains the validation measure, the seed, and the folder of the records.
+// Tune.Folds and Tune.Entries must be nil.
 type Config struct {
 	Tune tune.Config
 	Data *dataset.Dataset
 
-	// Valid is validation data of the caller. With Parts of 1 it alone validates, otherwise its queries are added to
-	// Data. It may be nil.
+	// Valid, if not nil, contains validation data. If one part validates, only Valid is used for validation. Otherwise
+	// the queries of Valid are added to Data.
 	Valid *dataset.Dataset
-	Parts int // that validate; 0: by the number of queries, see [PartsFor]
+	Parts int // number of parts that are used for validation; 0 means the result of [PartsFor]
 
-	// Trials is the number of trials; 0 means as many as time allows. Without has numbers of trials, from 0, that are
-	// left out. Budget, if positive, ends the trials early enough for the whole run to end about that long after Begun.
-	// The trials done then depend on the machine. A run with Trials and Without of the Result reproduces it anywhere.
-	// If both are given, the first limit ends the trials.
+	// Trials is the number of trials; 0 means that only Budget limits them. Without lists trials to omit, by number
+	// from 0. Budget, if positive, ends the trials early enough for the whole run to end about this time after Begun.
+	// The number of trials then depends on the machine. To reproduce a result on any machine, set Trials and Without
+	// from the Result, and no Budget. If Trials and Budget are both set, the limit that is reached first ends the
+	// trials.
 	Trials  int
 	Without []int
 	Budget  time.Duration
-	Begun   time.Time // zero: when Run is called
+	Begun   time.Time // start of Budget; the zero time means the call of Run
 
-	// SampleFrom is the number of values, documents times features, above which data are searched on a sample first; 0:
-	// DefaultSampleFrom.
+	// SampleFrom is the number of values (documents times features) above which the trials first use a sample of the
+	// queries. 0 means DefaultSampleFrom.
 	SampleFrom float64
 
-	Members int    // trials that are fused, at most; 0: DefaultMembers
-	Target  Target // what the model must run in; nil: listwise itself
+	Members int    // largest number of trials in the fusion; 0 means DefaultMembers
+	Target  Target // system that must be able to run the model; nil means listwise itself
 
 	// Observe, if not nil, is called as trainings end, from several goroutines.
 	Observe func(p Progress)
 }
 
-// Target is another system that is to run the model. It sees one document at a time: models have the features as they
-// are, and fusions add scores.
+// Target is another system that is to run the model. It scores one document at a time. So with a target, models use
+// features without views of the query, and fusions add scores.
 type Target interface {
 	Name() string
-	Scorers() []string          // kinds of scorers that may be expressed
-	Check(m *model.Model) error // says why a model cannot be expressed
+	Scorers() []string          // kinds of scorers that the system may be able to run
+	Check(m *model.Model) error // returns an error that states why the system cannot run a model, or nil
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	Stage       string // "trials", "trials on all data" after those on a sample, or "final models"
-	Done, Total int    // trainings of the stage; Total is 0 if it is unknown
+	Done, Total int    // number of trainings of the stage; Total is 0 if it is unknown
 	Best        float64
-	Name        string // of the family that is best
+	Name        string // name of the family with the best trial so far, whose mean is Best
 }
 
-// Member is a trial of the fusion.
+// Member is a trial in a fusion, and its weight.
 type Member struct {
 	*Trial
-	Weight float64 // the sum of all is 1
+	Weight float64 // the weights of all members add up to 1
 }
 
 // Result is the result of a run.
 type Result struct {
 	Tune   tune.Config // with the parts as folds
-	Of     int         // parts that the queries were divided into; 0 if Config.Valid validates
+	Of     int         // number of parts into which the queries were divided; 0 if only Config.Valid validates
 	Data   *dataset.Dataset
 	Trials []*Trial
 
-	// Sampled is the number of queries of the sample that the first trials had, 0 if all had all data. The last trials
-	// repeat the best on all data.
+	// Sampled is the number of queries in the sample on which the first trials were trained. The last trials then
+	// repeat the best of them on all data. Sampled is 0 if all trials were trained on all data.
 	Sampled int
 
-	// Ranked are the trials that fusions are chosen from, best first: the weights of Candidates are theirs. They are
-	// copies of Trials, whose models are trained for as long as was best on the other parts.
+	// Ranked are the trials from which fusions are chosen, best first. The weights of a Candidate are in this order.
+	// The elements are copies of elements of Trials. If several parts validate, the models of the copies were trained
+	// again, each for as long as was best on average on the other parts.
 	Ranked     []*Trial
 	Candidates []Candidate // the simplest first; the first is the best trial alone
 	Chosen     *Candidate
-	Nested     *Candidate // the choice as a whole, which has no weights: what is to be expected on other queries
+	Nested     *Candidate // nested validation of the whole choice, which estimates the result on other queries; it has no weights
 	Members    []Member   // the largest weight first
 	Model      *model.Model
 	Rule       fuse.Rule
 
-	// Exportable is the best trial that other systems can run: a sum of trees or a linear function of the features as
-	// they are. Its gain is over Nested. It is nil with a target, and if no trial is of that kind.
+	// Exportable is the best trial that most other systems can run: a sum of trees or a linear function of the features
+	// without views or transforms. Its Gain is relative to Nested. Exportable is nil if Config.Target is set or no
+	// trial is of this kind.
 	Exportable *Candidate
 
 	target bool
 }
 
-// Without returns the trials that were left out or did not end in time, by number.
+// Without returns the numbers of the trials that were omitted or did not end in time.
 func (r *Result) Without() (without []int) {
 	for _, t := range r.Trials {
 		if t.LeftOut {
@@ -120,8 +125,8 @@ func (r *Result) Without() (without []int) {
 	return without
 }
 
-// Run searches, chooses and fuses. Unless the time is limited, the result depends only on the configuration, even if a
-// run with the same folder was interrupted before.
+// Run divides the data, performs the trials, chooses a fusion and returns its model. Unless Budget is set, the result
+// depends only on the configuration, even if a run with the same folder was interrupted before.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r, err := newRun(c)
 	if err != nil {
@@ -145,6 +150,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if len(result.Ranked) == 0 {
 		return nil, errors.New("found no trial that learns without validation data, expected more queries with relevant documents")
 	}
+	for _, t := range result.Ranked {
+		if t.Interval, err = s.interval(t.values); err != nil {
+			return nil, err
+		}
+	}
 	if result.Candidates, result.Nested, err = s.candidates(result.Ranked); err != nil {
 		return nil, err
 	}
@@ -156,7 +166,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return result, err
 }
 
-// exportable returns Result.Exportable.
+// exportable returns the candidate for Result.Exportable.
 func (s *search) exportable(result *Result) (*Candidate, error) {
 	var trials []*Trial
 	for _, t := range result.Ranked {
@@ -175,14 +185,14 @@ func (s *search) exportable(result *Result) (*Candidate, error) {
 	return &c, err
 }
 
-// run is a run under way.
+// run is the state of Run.
 type run struct {
 	Config
 	families []*family
 	entries  []tune.Entry
-	of       int      // parts that the data are divided into
-	trials   []*Trial // of all searches
-	sampled  int      // queries of the sample, 0 without one
+	of       int      // number of parts into which the data are divided
+	trials   []*Trial // trials of all searches
+	sampled  int      // number of queries of the sample, or 0
 }
 
 func newRun(c Config) (r *run, err error) {
@@ -209,8 +219,8 @@ func newRun(c Config) (r *run, err error) {
 	return r, err
 }
 
-// search returns the search whose trials the model is chosen from. Large data are searched on a sample first; the best
-// trials are then repeated on all data.
+// search performs the trials and returns the search from whose trials the model is chosen. For large data, the trials
+// use a sample of the queries, and the best trials are then repeated on all data.
 func (r *run) search(ctx context.Context) (*search, error) {
 	whole, err := r.divide()
 	if err != nil {
@@ -252,7 +262,7 @@ func (r *run) search(ctx context.Context) (*search, error) {
 	return s, nil
 }
 
-// open returns a search on folds.
+// open returns a search whose trials are trained and validated on folds.
 func (r *run) open(folds []tune.Fold) (*search, error) {
 	c := r.Tune
 	c.Folds, c.Entries = folds, r.entries
@@ -270,15 +280,16 @@ func (r *run) open(folds []tune.Fold) (*search, error) {
 	return s, nil
 }
 
-// searchShare is the part of the time for all trainings; then a fusion is chosen. sampleShare is the part for those on a
-// sample.
+// searchShare is the fraction of the time for all trainings. The choice of a fusion takes the remaining time.
+// sampleShare is the fraction for trials on a sample.
 const (
 	searchShare = 0.95
 	sampleShare = 0.3
 )
 
-// share is the part of the time for a number of trials, so that enough is left to train the final models. Such a
-// training takes about seven tenths of a trial's, since it ends without patience.
+// share returns the fraction of the time that a number of trials may take, so that enough time remains to train the
+// final models. Training a final model takes about seven tenths of the time of the trial, since it does not go on after
+// the best round until the patience ends.
 func (s *search) share(trials int) float64 {
 	if len(s.config.Folds) == 1 {
 		return searchShare
@@ -287,7 +298,7 @@ func (s *search) share(trials int) float64 {
 	return searchShare / (1 + float64(again*float64(min(trials, mostFused))/float64(trials)))
 }
 
-// until returns when a part of the time is over, the zero time without a limit.
+// until returns the time at which a fraction of the budget is over, or the zero time without a budget.
 func (r *run) until(part float64) time.Time {
 	if r.Budget <= 0 {
 		return time.Time{}
@@ -295,7 +306,7 @@ func (r *run) until(part float64) time.Time {
 	return r.Begun.Add(time.Duration(part * float64(r.Budget)))
 }
 
-// refusal is the error if no trial has a result.
+// refusal returns the error for a run in which no trial has a result.
 func (r *run) refusal() error {
 	for _, t := range r.trials {
 		if t.Refused != "" {
@@ -315,7 +326,8 @@ func (r *run) rule() fuse.Rule {
 	return Rule()
 }
 
-// Fused returns the members of a candidate, the largest weight first, and their fusion.
+// Fused returns the trials with a positive weight in a candidate, in descending order of weight, and the fusion of
+// their models.
 func (r *Result) Fused(c *Candidate) (members []Member, fused *model.Model, err error) {
 	for i, w := range c.Weights {
 		if w > 0 {
@@ -331,8 +343,9 @@ func (r *Result) Fused(c *Candidate) (members []Member, fused *model.Model, err 
 	return members, fused, err
 }
 
-// Shares returns the models of members and their weights in the fusion. A member's weight is divided among the models
-// of its parts. For a target, it is also divided by the deviation of its scores.
+// Shares returns the models of members and the weight of each model in the fusion. The weight of a member is divided
+// equally among its models, one for each part. If the run has a target, the weight is also divided by the standard
+// deviation of the member's scores.
 func (r *Result) Shares(members []Member) (models []*model.Model, weights []float64) {
 	for _, m := range members {
 		w := m.Weight / float64(len(m.Models))

@@ -15,7 +15,7 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// form is the form in which a scorer sees the features.
+// form is a representation of the features: the views and the transforms that a scorer gets.
 type form struct {
 	name       string
 	views      dataset.Views
@@ -28,7 +28,8 @@ var (
 	scaled   = form{name: "log1p-standard", transforms: []string{"log1p", "standard"}}
 )
 
-// formsOf returns the forms that families of a kind of scorer have. Trees do not depend on the scales of features.
+// formsOf returns the forms for families with a kind of scorer. Trees do not depend on the scales of features, so they
+// have no form with other scales.
 func formsOf(kind string) []form {
 	if kind == "trees" || kind == "stumps" {
 		return []form{raw, relative}
@@ -36,8 +37,8 @@ func formsOf(kind string) []form {
 	return []form{raw, relative, scaled}
 }
 
-// others are the methods of further families, the most promising first. Left out are baselines, and methods that take
-// minutes on a few hundred queries and have led on no data.
+// others are the methods of families that are not in the portfolio, the most promising first. The list omits baselines,
+// and methods that take minutes on a few hundred queries and were best on no data set.
 var others = []string{
 	"lambdamart", "mart", "yetirank", "xendcg", "listnet", "boltzrank1", "lambdarank", "approxndcg", "ranknet", "listmle", "lambdaloss",
 	"yetiloss", "stochasticrank", "rankcosine", "convexloss", "regression", "ranksvm", "rankboost", "coordascent", "mcrank", "boltzrank2",
@@ -47,21 +48,22 @@ var others = []string{
 type planned struct {
 	method, kind string
 	form         form
-	set          map[string]string // other values than the defaults
+	set          map[string]string // hyperparameters that differ from the defaults
 }
 
-// family returns the name of its family.
+// family returns the name of the trial's family.
 func (p *planned) family() string { return p.method + "." + p.kind + "." + p.form.name }
 
-// Settings of trees that differ from the defaults: samples of the queries and the features for each tree, and symmetric trees,
-// which overfit less.
+// sampled and symmetric are settings of trees that differ from the defaults. sampled draws a sample of the queries and
+// the features for each tree. symmetric grows symmetric trees, which overfit less.
 var (
 	sampled   = map[string]string{"query_fraction": "0.75", "feature_fraction": "0.3"}
 	symmetric = map[string]string{"growth": "symmetric", "leaves": "64", "feature_fraction": "0.5"}
 )
 
-// portfolio are the first trials. They differ as much as possible, and every prefix has a good ranker: least squares
-// take one pass over the data, and LambdaMART does not depend on the scales of features.
+// portfolio lists the first trials. They differ as much as possible. The fastest trials come first, so that a good
+// ranker exists early: least squares takes one pass over the data, and LambdaMART does not depend on the scales of
+// features.
 var portfolio = []planned{
 	{"regression", "linear", raw, nil},
 	{"lambdamart", "trees", raw, nil},
@@ -77,7 +79,8 @@ var portfolio = []planned{
 	{"boltzrank1", "trees", raw, sampled},
 }
 
-// choices are the values that trials of a kind of scorer draw from, in place of the grids of the methods.
+// choices has the values of hyperparameters from which settings are drawn, by kind of scorer. They replace the grids of
+// the methods.
 var choices = map[string]map[string][]string{
 	"trees": {
 		"trees":            {"500"},
@@ -99,7 +102,7 @@ var choices = map[string]map[string][]string{
 
 // family is a method with a kind of scorer and a form of the features.
 type family struct {
-	entry      int // of the session
+	entry      int // index of the family's entry in the configuration of package tune
 	name       string
 	method     *method.Method
 	kind, form string
@@ -107,8 +110,8 @@ type family struct {
 	drawn      []method.Values     // the settings of its trials, in order
 }
 
-// catalogue returns the families, those of the portfolio first, and their entries. Families that the target cannot
-// express are left out.
+// catalogue returns all families, beginning with the families of the portfolio, and their entries. It omits families
+// whose models the target cannot run.
 func (c *Config) catalogue() (all []*family, entries []tune.Entry, err error) {
 	add := func(m *method.Method, kind string, f form) error {
 		name := m.Name + "." + kind + "." + f.name
@@ -150,7 +153,7 @@ func (c *Config) catalogue() (all []*family, entries []tune.Entry, err error) {
 	return all, entries, nil
 }
 
-// entry returns the entry of a family and the values that its settings are drawn from.
+// entry returns the entry of a family, and the values of hyperparameters from which its settings are drawn.
 func (c *Config) entry(m *method.Method, kind string, f form) (e tune.Entry, grid map[string][]string, err error) {
 	of, err := m.For(kind)
 	if err != nil {
@@ -197,16 +200,16 @@ func (c *Config) entry(m *method.Method, kind string, f form) (e tune.Entry, gri
 	return e, grid, nil
 }
 
-// keepsMissing reports whether missing values stay missing. Trees learn a direction for them. Other scorers see the mean of
-// the feature.
+// keepsMissing reports whether the configuration leaves missing values missing. Trees then learn a direction for
+// missing values. For other scorers, entry replaces missing values by the mean of the feature.
 func (c *Config) keepsMissing() bool {
 	fills := func(s transform.Spec) bool { return strings.HasPrefix(s.String(), transform.Fill{}.Name()) }
 	return c.Tune.Missing == dataset.MissingKeep && !slices.ContainsFunc(c.Tune.Transforms, fills)
 }
 
-// draw returns the setting of the family's next trial, or false if all have been tried. The first is the default.
-// Each hyperparameter of the others is drawn, or with the same probability taken from like, the best setting of the
-// same kind of scorer so far.
+// draw returns a setting for the family's next trial. ok is false if it finds no setting that was not tried. The first
+// setting has the default values. In every other setting, each hyperparameter is drawn from the grid or, with
+// probability 1/2, copied from like. like has hyperparameters of the best trial so far with the same kind of scorer.
 func (f *family) draw(seed uint64, like map[string]string) (v method.Values, ok bool, err error) {
 	const tries = 50
 	for try := range tries {

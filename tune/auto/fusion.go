@@ -15,28 +15,31 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// mostFused is the number of trials, the best ones, that fusions choose from; mostOfFamily limits those of a family.
+// mostFused is the largest number of trials from which fusions are chosen. mostOfFamily is the largest number of them
+// that are of the same family.
 const (
 	mostFused    = 16
 	mostOfFamily = 4
 )
 
-// pool has the validation queries of all parts. Each part's scores come from models that have not learned from it.
+// pool has the validation queries of all parts. The scores of a trial for the queries of a part come from the trial's
+// model for this part, which was trained on the other parts.
 type pool struct {
 	measure measure.Measure
 	queries []pooled
 	docs    int
-	fixed   bool  // scores are divided by one number, not standardised within each query
-	outer   []int // of each query: the part in which it is held out from the choice of a fusion
+	fixed   bool  // votes are scores divided by one number for all queries, instead of scores standardised within each query
+	outer   []int // for each query, its outer part: the part of the nested validation in which it is held out from the choice of a fusion
 }
 
 type pooled struct {
 	grades []float64
 	weight float64
-	start  int // of its documents among the scores
+	start  int // index of the first document's score among the scores of all documents
 }
 
-// outerParts is the number of parts of the nested validation.
+// outerParts is the number of outer parts. Nested validation chooses weights without the queries of one outer part and
+// measures the fusion on these queries, for each outer part in turn.
 const outerParts = 5
 
 func newPool(c *tune.Config, fixed bool) *pool {
@@ -64,7 +67,8 @@ func (p *pool) all() []int {
 	return all
 }
 
-// inner returns the queries that are not in an outer part, or those that are.
+// inner returns the queries in an outer part if in is set, and otherwise all other queries. With a single outer part,
+// it returns all queries.
 func (p *pool) inner(part int, in bool) (list []int) {
 	if p.parts() == 1 {
 		return p.all()
@@ -82,7 +86,9 @@ func (q *pooled) of(scores []float64) []float64 { return scores[q.start : q.star
 // Rule is the rule of fusions: the mean of the members' scores, each standardised over the query's documents.
 func Rule() fuse.Rule { return fuse.Rule{Kind: fuse.CombSUM, Scale: fuse.ZScore} }
 
-// votes returns what fusions add up for scores.
+// votes returns the vote of each document, given its score. A fusion is the weighted sum of the votes of its trials.
+// The vote is the score standardised within the query or, if p.fixed is set, divided by the standard deviation of all
+// scores.
 func (p *pool) votes(scores []float64) []float64 {
 	votes := slices.Clone(scores)
 	if p.fixed {
@@ -98,7 +104,7 @@ func (p *pool) votes(scores []float64) []float64 {
 	return votes
 }
 
-// deviationOf returns the standard deviation, 1 if it is 0.
+// deviationOf returns the standard deviation of scores, or 1 if it is 0.
 func deviationOf(scores []float64) float64 {
 	mean, square := 0.0, 0.0
 	for _, s := range scores {
@@ -113,10 +119,11 @@ func deviationOf(scores []float64) float64 {
 	return 1
 }
 
-// values returns the tie-neutral value of each query; NaN where the measure is not defined or the query has no weight.
+// values returns the measure of each query, where tied documents contribute their expected value. The value is NaN if
+// the measure is not defined for the query or the query has the weight 0.
 func (p *pool) values(scores []float64) []float64 { return p.valuesOf(scores, p.all()) }
 
-// valuesOf returns the values of some queries. Those of the others are NaN.
+// valuesOf returns the result of values for the given queries, and NaN for all other queries.
 func (p *pool) valuesOf(scores []float64, queries []int) []float64 {
 	values := make([]float64, len(p.queries))
 	for i := range values {
@@ -139,7 +146,7 @@ func (p *pool) valuesOf(scores []float64, queries []int) []float64 {
 	return values
 }
 
-// mean returns the weighted mean of the values of some queries.
+// mean returns the weighted mean of the values of the given queries, ignoring NaN.
 func (p *pool) mean(values []float64, queries []int) float64 {
 	sum, weight := 0.0, 0.0
 	for _, i := range queries {
@@ -151,7 +158,8 @@ func (p *pool) mean(values []float64, queries []int) float64 {
 	return sum / max(weight, math.SmallestNonzeroFloat64)
 }
 
-// counted returns the values of the queries that have some, and their weights, nil if all are equal.
+// counted returns, for each of lists, the values of the given queries, without queries whose value in the first list is
+// NaN. It also returns the weights of these queries, or nil if they are equal.
 func (p *pool) counted(queries []int, lists ...[]float64) (counted [][]float64, weights []float64) {
 	counted = make([][]float64, len(lists))
 	equal := true
@@ -171,8 +179,8 @@ func (p *pool) counted(queries []int, lists ...[]float64) (counted [][]float64, 
 	return counted, weights
 }
 
-// standardError returns the standard error of the mean difference between two systems on some queries, 0 for fewer than
-// two queries.
+// standardError returns the standard error of the mean difference between a and b, which have a value per query, over
+// the given queries. It returns 0 for fewer than two queries.
 func (p *pool) standardError(a, b []float64, queries []int) float64 {
 	values, weights := p.counted(queries, a, b)
 	if len(values[0]) < 2 {
@@ -185,14 +193,14 @@ func (p *pool) standardError(a, b []float64, queries []int) float64 {
 	return d.Error
 }
 
-// recipe is a way to fuse trials, the simplest first.
+// recipe is a way to choose the weights of a fusion.
 type recipe struct {
 	name string
-	// weights returns the weight of each trial by some queries; at most members are not 0.
+	// weights returns the weight of each trial, chosen by the given queries. At most members weights are not 0.
 	weights func(p *pool, trials []*Trial, queries []int, members int) []float64
 }
 
-// recipes returns those that take at most a number of members.
+// recipes returns the recipes for at most c.Members members, the simplest first.
 func (c *Config) recipes() []recipe {
 	list := []recipe{{"best single", equal(1)}}
 	for _, n := range []int{2, 3, 5, 8, 12, 20} {
@@ -206,7 +214,7 @@ func (c *Config) recipes() []recipe {
 	return list
 }
 
-// equal returns the recipe of equal weights over the best trials of the n best families.
+// equal returns the function weights of a recipe: equal weights for the best trial of each of the n best families.
 func equal(n int) func(p *pool, trials []*Trial, queries []int, members int) []float64 {
 	return func(p *pool, trials []*Trial, queries []int, _ int) []float64 {
 		weights := make([]float64, len(trials))
@@ -222,7 +230,7 @@ func equal(n int) func(p *pool, trials []*Trial, queries []int, members int) []f
 	}
 }
 
-// order returns the numbers of the trials, best first on some queries.
+// order returns the indices of the trials in descending order of their mean over the given queries.
 func (p *pool) order(trials []*Trial, queries []int) []int {
 	means := make([]float64, len(trials))
 	order := make([]int, len(trials))
@@ -245,8 +253,8 @@ func normalised(weights []float64) []float64 {
 }
 
 // greedy returns the weights of forward selection with replacement (Caruana et al., Ensemble Selection from Libraries
-// of Models, ICML 2004). It starts with the best trial and adds the one that raises the mean of the measure most, until
-// none does. It selects from the trials with the numbers in from; nil means all.
+// of Models, ICML 2004). It starts with the best trial. In each step it adds the trial that raises the mean of the
+// measure most, until no trial raises it. It selects from the trials with the indices in from; nil means all trials.
 func (p *pool) greedy(trials []*Trial, queries, from []int, members int) []float64 {
 	if from == nil {
 		for i := range trials {
@@ -281,7 +289,7 @@ func (p *pool) greedy(trials []*Trial, queries, from []int, members int) []float
 	return normalised(counts)
 }
 
-// meanOf returns the mean of the measure over some queries if the votes of one more trial are added to a sum.
+// meanOf returns the mean of the measure over the given queries, for scores that are the sum of sum and votes.
 func (p *pool) meanOf(sum, votes []float64, queries []int) float64 {
 	scores := make([]float64, p.docs)
 	for _, i := range queries {
@@ -294,7 +302,8 @@ func (p *pool) meanOf(sum, votes []float64, queries []int) float64 {
 	return p.mean(p.valuesOf(scores, queries), queries)
 }
 
-// bagged averages the greedy selections from samples of half of the trials, and keeps the largest weights.
+// bagged returns the mean of the weights that greedy selects from several random halves of the trials. It keeps only
+// the largest weights, at most members.
 func (p *pool) bagged(trials []*Trial, queries []int, members int) []float64 {
 	const bags = 8
 	weights := make([]float64, len(trials))
@@ -308,7 +317,7 @@ func (p *pool) bagged(trials []*Trial, queries []int, members int) []float64 {
 	return largest(weights, members)
 }
 
-// largest keeps the n largest weights.
+// largest sets all weights except the n largest to 0 and normalises the sum of the weights to 1.
 func largest(weights []float64, n int) []float64 {
 	order := make([]int, len(weights))
 	for i := range order {
@@ -321,8 +330,8 @@ func largest(weights []float64, n int) []float64 {
 	return normalised(weights)
 }
 
-// stacked returns the non-negative weights of least squares: the sum of votes is to be the standardised grade. A query
-// counts by its weight, whatever its number of documents.
+// stacked returns weights by non-negative least squares, in which the weighted sum of the votes predicts the grades,
+// standardised within each query. Each query counts by its weight, independent of its number of documents.
 func (p *pool) stacked(trials []*Trial, queries []int, members int) []float64 {
 	n := len(trials)
 	gram, to := make([][]float64, n), make([]float64, n)
@@ -391,24 +400,26 @@ func nonNegative(gram [][]float64, to []float64) []float64 {
 	return w
 }
 
-// Candidate is a recipe with its nested validation: weights are chosen without an outer part of the queries, and
-// measured on it, for one part after the other. So its values are those of fusions that have not seen the queries.
+// Candidate is a recipe with its nested validation: for each outer part, weights are chosen without the queries of the
+// part, and the fusion is measured on these queries. So every value comes from a fusion whose choice did not use the
+// query.
 type Candidate struct {
 	Name     string
-	Mean     float64          // nested, of the measure
-	Interval stats.Interval   // of the mean for other queries, 95 %
-	Members  int              // of the fusion chosen on all validation queries
-	Weights  []float64        // of Result.Ranked, by all validation queries
-	Scores   [][]float64      // nested, of each part's validation data
-	Gain     stats.Difference // of the mean over that of the first candidate
+	Mean     float64          // mean of the measure by nested validation
+	Interval stats.Interval   // 95 % confidence interval of Mean, for other queries
+	Members  int              // number of members of the fusion chosen on all validation queries
+	Weights  []float64        // weights of Result.Ranked, chosen on all validation queries
+	Scores   [][]float64      // for each part, scores of its validation data by nested validation
+	Gain     stats.Difference // Mean minus the mean of the first candidate
 	Chosen   bool
 
-	scores []float64 // nested, of all documents of the pool
-	values []float64 // of each query
+	scores []float64 // scores of all documents of the pool by nested validation
+	values []float64 // measure of each query of the pool for scores
 }
 
-// candidates returns the candidates of all recipes, the simplest first, with the chosen one. whole is the nested
-// validation of the choice as a whole: for each outer part, the candidate is chosen by the others.
+// candidates returns a candidate for each recipe, the simplest first, and sets Chosen of one candidate. It omits a
+// candidate with the same weights as the candidate before it. whole is the nested validation of the choice between
+// candidates: on each outer part, it has the scores of the candidate that [pool.simplest] chooses on the other parts.
 func (s *search) candidates(trials []*Trial) (all []Candidate, whole *Candidate, err error) {
 	p := s.pool
 	for _, rc := range s.recipes() {
@@ -440,7 +451,8 @@ func (s *search) candidates(trials []*Trial) (all []Candidate, whole *Candidate,
 	return all, whole, p.gain(whole, &all[0])
 }
 
-// simplest returns the first candidate whose nested mean is within one standard error of the best, by some queries.
+// simplest returns the index of the first candidate whose mean over the given queries is within one standard error of
+// the largest mean.
 func (p *pool) simplest(all []Candidate, queries []int) int {
 	best := 0
 	means := make([]float64, len(all))
@@ -457,10 +469,10 @@ func (p *pool) simplest(all []Candidate, queries []int) int {
 	return best
 }
 
-// parts returns the number of outer parts.
+// parts returns the number of outer parts, which is smaller than outerParts if there are fewer queries.
 func (p *pool) parts() int { return min(outerParts, len(p.queries)) }
 
-// gain sets the gain of c over another candidate.
+// gain sets the Gain of c relative to the candidate over.
 func (p *pool) gain(c, over *Candidate) (err error) {
 	if values, weights := p.counted(p.all(), c.values, over.values); len(values[0]) > 1 {
 		c.Gain, err = stats.Paired(values[0], values[1], weights)
@@ -485,17 +497,23 @@ func (s *search) candidate(trials []*Trial, rc recipe) (c Candidate, err error) 
 	return c, s.measure(&c)
 }
 
-// measure sets what follows of the nested scores.
-func (s *search) measure(c *Candidate) error {
+// interval returns the interval of the mean of values for other queries, NaN for fewer than two queries.
+func (s *search) interval(values []float64) (stats.Interval, error) {
+	counted, weights := s.pool.counted(s.pool.all(), values)
+	if len(counted[0]) < 2 {
+		return stats.Interval{Low: math.NaN(), High: math.NaN()}, nil
+	}
+	mean, err := stats.MeanOf(counted[0], stats.Config{Weights: weights, Resamples: 2000, Seed: s.config.Seed})
+	return mean.Interval, err
+}
+
+// measure sets the fields of c that follow from c.scores: values, Mean, Interval and Scores.
+func (s *search) measure(c *Candidate) (err error) {
 	p := s.pool
 	c.values = p.values(c.scores)
 	c.Mean = p.mean(c.values, p.all())
-	if values, weights := p.counted(p.all(), c.values); len(values[0]) > 1 {
-		mean, err := stats.MeanOf(values[0], stats.Config{Weights: weights, Resamples: 2000, Seed: s.config.Seed})
-		if err != nil {
-			return err
-		}
-		c.Interval = mean.Interval
+	if c.Interval, err = s.interval(c.values); err != nil {
+		return err
 	}
 	rest := c.scores
 	for k := range s.config.Folds {
@@ -505,7 +523,7 @@ func (s *search) measure(c *Candidate) error {
 	return nil
 }
 
-// sum returns the weighted sum of the trials' votes.
+// sum returns the sum of the trials' votes, multiplied by the weights.
 func (p *pool) sum(trials []*Trial, weights []float64) []float64 {
 	sum := make([]float64, p.docs)
 	for i, w := range weights {

@@ -14,8 +14,9 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// decisionName is the file, in the folder of a run, with the trials that count once its time is over. The records of
-// package tune have the trainings.
+// decisionName is the name of a file in the folder of a run. When the time of the trials is over,
+// the run writes the numbers of the trials that count to this file. So an interrupted run can be
+// resumed with the same trials. The records of package tune contain the trainings.
 const decisionName = "trials.json"
 
 type decision struct {
@@ -24,7 +25,8 @@ type decision struct {
 	Without []int  `json:"without,omitempty"`
 }
 
-// key identifies a run by everything that its trials depend on, such as data, seed and time.
+// key returns a hash of everything on which the trials of a run depend, such as data, seed and
+// time.
 func (s *search) key() string {
 	r, c := s.run, &s.config
 	parts := []any{r.Budget, r.Trials, r.Without, r.Members, c.Seed, c.Select.Name(), c.Convention.Name(), c.Convention.Threshold(), c.Normalization.String(), c.Missing.String(), transform.Texts(c.Transforms)}
@@ -45,7 +47,8 @@ func (s *search) key() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// restore takes the decision of a run that was interrupted after its time was over.
+// restore sets Trials and Without from the decision of an earlier run with the same key, which was
+// interrupted after the time of its trials was over.
 func (s *search) restore() error {
 	if s.Tune.Dir == "" || s.Budget <= 0 {
 		return nil
@@ -67,7 +70,7 @@ func (s *search) restore() error {
 	return nil
 }
 
-// decide records which trials count.
+// decide writes the decision: which trials count.
 func (s *search) decide() error {
 	if s.Tune.Dir == "" || s.Budget <= 0 || len(s.trials) == 0 {
 		return nil

@@ -18,16 +18,17 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// PartsFor returns how many of the five parts of the data validate trials. A query's difference in NDCG between two good
-// rankers deviates by about .1. So the standard error of their mean difference is about .002 on 2,500 queries, and more
-// queries would cost trainings and decide nothing. All five parts validate up to 2,500 queries, and one part from 12,500
-// on.
+// PartsFor returns how many of the five parts of the data are used for validation. The difference in NDCG between two
+// good rankers on a query has a standard deviation of about .1. So the standard error of the mean difference is about
+// .002 on 2,500 queries. More validation queries would take more trainings without deciding more comparisons. All five
+// parts validate for up to 2,500 queries, and one part from 12,500 queries on.
 func PartsFor(queries int) int {
 	const enough = 2500
 	return min(max(int(math.Ceil(enough*tune.HeldOut/float64(queries))), 1), tune.HeldOut)
 }
 
-// divide returns the folds. It adds the caller's validation data to the data, unless they alone validate.
+// divide returns a fold for each part that validates. It adds the validation data of the configuration to the data,
+// unless only these validate.
 func (r *run) divide() (folds []tune.Fold, err error) {
 	queries := len(r.Data.Queries)
 	if r.Valid != nil {
@@ -56,8 +57,9 @@ func (r *run) divide() (folds []tune.Fold, err error) {
 	return folds, err
 }
 
-// fewer returns folds of a number of parts, or of fewer if a part has no query on which the measure depends on the
-// order.
+// fewer returns the folds for the first parts of d, divided into of parts. It divides d into fewer parts if the measure
+// does not depend on the order of documents in the training or validation data of some fold. The second result is the
+// number of parts.
 func (r *run) fewer(d *dataset.Dataset, parts, of int) (folds []tune.Fold, _ int, err error) {
 	for ; of >= 2; of-- {
 		if folds, err = foldsOf(d, min(parts, of), of, r.Tune.Seed); err != nil {
@@ -67,10 +69,10 @@ func (r *run) fewer(d *dataset.Dataset, parts, of int) (folds []tune.Fold, _ int
 			return folds, of, nil
 		}
 	}
-	return folds, 2, nil // of which the error names the part
+	return folds, 2, nil // checking these folds returns an error that names the part
 }
 
-// indifferent reports whether the measure has the same value for every order of each query's documents.
+// indifferent reports whether the measure of every query of d is the same for every order of the query's documents.
 func (r *run) indifferent(d *dataset.Dataset) bool {
 	by := r.Tune.Select
 	if by == nil {
@@ -79,7 +81,8 @@ func (r *run) indifferent(d *dataset.Dataset) bool {
 	return measure.CheckVaries(measure.For(by, r.Data), d) != nil
 }
 
-// foldsOf returns the divisions that validate by the first parts of the data.
+// foldsOf divides d into of parts and returns a fold for each of the first parts: this part is the validation data, and
+// all other parts are the training data.
 func foldsOf(d *dataset.Dataset, parts, of int, seed uint64) (folds []tune.Fold, err error) {
 	for part := 1; part <= parts; part++ {
 		f := tune.Fold{Name: fmt.Sprintf("part%d", part)}
@@ -95,8 +98,8 @@ func foldsOf(d *dataset.Dataset, parts, of int, seed uint64) (folds []tune.Fold,
 // DefaultSampleFrom is the default of Config.SampleFrom.
 const DefaultSampleFrom = 20e6
 
-// sample returns the folds of a sample of the queries, nil if the data are not large. A sample has two fifths of
-// SampleFrom values.
+// sample returns the folds of a random sample of the queries, or nil if the data have at most SampleFrom values. A
+// sample has about two fifths of SampleFrom values.
 func (r *run) sample() ([]tune.Fold, error) {
 	d := r.Data
 	values := float64(d.Docs()) * float64(d.Features)
@@ -111,13 +114,14 @@ func (r *run) sample() ([]tune.Fold, error) {
 	return folds, err
 }
 
-// finalists is the number of trials on a sample that are repeated on all data.
+// finalists is the largest number of trials on all data after trials on a sample.
 const finalists = 4
 
-// promote repeats the best trials of a search on a sample on all data, one of each of the best families. The best trees come
-// first, since trees gain most from more data, and are also repeated with four times as many leaves. Trees grow as long as
-// validation data improve. With a limit of time, the first trial gets half of the remaining time, and the others share the
-// rest. A training of trees whose time is over keeps the trees so far.
+// promote repeats, on all data, the best trials of on, which is a search on a sample. It repeats one trial of each of
+// the best families. The best trial with trees comes first, since trees gain most from more data. It is also repeated
+// with four times as many leaves. Trees are added as long as the value on validation data improves. If the time is
+// limited, the first trial gets about half of the remaining time, and the other trials get equal parts of the other
+// half. A training of trees whose time is over keeps the trees so far.
 func (r *run) promote(ctx context.Context, on *search, whole []tune.Fold) (*search, error) {
 	s, err := r.open(whole[:1])
 	if err != nil {
@@ -144,7 +148,7 @@ func (r *run) promote(ctx context.Context, on *search, whole []tune.Fold) (*sear
 	return s, nil
 }
 
-// promoted returns the trials to repeat.
+// promoted returns the trials that promote performs.
 func (s *search) promoted(on *search) (trials []*Trial, err error) {
 	add := func(of *Trial, set map[string]string) error {
 		v := of.Setting.Map()
@@ -184,7 +188,7 @@ func (s *search) promoted(on *search) (trials []*Trial, err error) {
 	return trials, nil
 }
 
-// bestOfFamilies returns the first trial of each family.
+// bestOfFamilies returns the first trial of each family in ranked.
 func bestOfFamilies(ranked []*Trial) (best []*Trial) {
 	seen := make(map[*family]bool)
 	for _, t := range ranked {
@@ -196,7 +200,7 @@ func bestOfFamilies(ranked []*Trial) (best []*Trial) {
 	return best
 }
 
-// repeat does a trial on all data, with all cores.
+// repeat performs a trial on all data, with all cores, until the given time.
 func (s *search) repeat(ctx context.Context, t *Trial, until time.Time) error {
 	trained, err := s.session.TrainUntil(ctx, t.family.entry, 0, t.Setting, until)
 	if problem, refused := errors.AsType[*train.ProblemError](err); refused && ctx.Err() == nil {

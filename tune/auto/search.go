@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/learn/method"
@@ -19,51 +20,54 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// round is the number of trials that are chosen at a time, by the results of the rounds before. So the choice does not
-// depend on the number of cores.
+// round is the number of trials that are chosen at a time, by the results of earlier rounds. A fixed number makes the
+// choice independent of the number of cores.
 const round = 4
 
-// Trial is one setting of a family, trained on every part.
+// Trial is one setting of a family, trained once for each part that validates.
 type Trial struct {
 	Number  int // from 0
 	Entry   *tune.Entry
 	Setting method.Values
 
-	// Mean is the tie-neutral mean of the measure over the validation queries. Models has the model of each part.
-	// Models is nil for a trial without a result.
-	Mean   float64
-	Models []*model.Model
-	Curves [][]byte // learning curves, one a part
+	// Mean is the mean of the measure over the validation queries of all parts, where tied documents contribute their
+	// expected value. Models has one model for each part, which was validated on this part. Models is nil for a trial
+	// without a result.
+	Mean     float64
+	Interval stats.Interval // of the mean for other queries, 95 %; only in Result.Ranked
+	Models   []*model.Model
+	Curves   [][]byte // learning curves, one for each part
 
-	// Parts has the setting of each part's model if these were trained without their validation data, see
-	// Result.Ranked; nil if validation data ended their trainings.
+	// Parts has the setting of each model if the models were trained without validation data, see Result.Ranked. Parts
+	// is nil if validation data ended the trainings.
 	Parts []method.Values
 
 	Refused string // why the method cannot learn from the data, or why the target cannot express its models
-	LeftOut bool   // it is one of Config.Without, or did not end in time
+	LeftOut bool   // the trial is listed in Config.Without, or did not end in time
 
 	family    *family
-	deviation float64   // of the scores on the validation data
-	votes     []float64 // of the models on the validation data, in the order of the pool
-	values    []float64 // by query; NaN where the measure is not defined
+	deviation float64   // standard deviation of the scores on the validation data
+	votes     []float64 // votes of the models for the documents of the pool, see [pool.votes]
+	values    []float64 // measure of each query of the pool; NaN if it is not defined
 }
 
-// search chooses trials and does them.
+// search chooses trials and performs them.
 type search struct {
 	*run
 	session *tune.Session
 	config  tune.Config // the session's
 	planned []planned   // the first trials
 	pool    *pool
-	trials  []*Trial // that were done
-	offset  int      // of their numbers
+	trials  []*Trial // performed trials
+	offset  int      // number of the first trial
 
 	mu       sync.Mutex
 	progress Progress
 }
 
-// next returns the trials of the next round. The portfolio comes first. Then the families with the highest index get a
-// trial each. It returns none if every setting has been tried.
+// next returns the trials of the next round, at most most. The trials of the portfolio come first. After them, each
+// trial of a round is of the family with the highest index (see indices), so usually of another family than the other
+// trials of the round. next returns no trials if every setting has been tried.
 func (s *search) next(most int) (trials []*Trial, err error) {
 	begun := make(map[*family]int) // in this round
 	for len(trials) < min(round, most) {
@@ -95,8 +99,8 @@ func (s *search) trial(f *family, v method.Values) *Trial {
 	return &Trial{Entry: &s.config.Entries[f.entry], Setting: v, family: f}
 }
 
-// pick returns a trial of the family with the highest index. If another kind of scorer than the leader's adds to a
-// fusion, an other trial is of that kind. begun has the numbers of trials of the round so far.
+// pick returns a trial of the family with the highest index. If other is set, families with the kind of scorer that
+// complement returns come first. begun has the number of trials of each family in this round so far.
 func (s *search) pick(begun map[*family]int, other bool) (*Trial, error) {
 	index := s.indices(begun)
 	kind := ""
@@ -129,11 +133,12 @@ func (s *search) pick(begun map[*family]int, other bool) (*Trial, error) {
 }
 
 // indices returns an index of each family, an upper confidence bound (Auer, Cesa-Bianchi and Fischer, Finite-time
-// Analysis of the Multiarmed Bandit Problem, Machine Learning 47, 2002). It is the mean of the better half of the
-// family's trials, plus a bonus that falls with their number. A family without trials has the mean of families with the
-// same kind of scorer and the same form. The bonus is proportional to the noise of the validation data. So a kind of
-// scorer that is behind by more than the noise is left alone. Nor is a family tried again and again for differences
-// below the noise. A family that was refused has the index −∞.
+// Analysis of the Multiarmed Bandit Problem, Machine Learning 47, 2002). The index is the mean of the better half of
+// the family's trials, plus a bonus that falls with the number of trials. For a family without trials, the mean is that
+// of families with the same kind of scorer and the same form of the features. The bonus is proportional to the result
+// of noise. So the search ignores kinds of scorers that are worse by more than the noise, and does not try a family
+// repeatedly for differences below the noise. A family without any result, of which a trial failed or is in this round,
+// has the index −∞.
 func (s *search) indices(begun map[*family]int) map[*family]float64 {
 	values := make(map[*family][]float64) // best first
 	refused := make(map[*family]bool)
@@ -178,7 +183,7 @@ func (s *search) indices(begun map[*family]int) map[*family]float64 {
 	return index
 }
 
-// noise is the standard error of the difference between the two best trials of different families.
+// noise returns the standard error of the difference between the best trial and the best trial of another family.
 func (s *search) noise() float64 {
 	ranked := s.ranked()
 	for _, t := range ranked[min(1, len(ranked)):] {
@@ -189,7 +194,8 @@ func (s *search) noise() float64 {
 	return 0
 }
 
-// like returns what other trials of a kind of scorer may take from the best one.
+// like returns the hyperparameters of the best trial with a kind of scorer, from which other trials with this kind may
+// copy values.
 func (s *search) like(kind string) map[string]string {
 	for _, t := range s.ranked() {
 		if t.family.kind != kind {
@@ -206,7 +212,7 @@ func (s *search) like(kind string) map[string]string {
 	return nil
 }
 
-// ranked returns the trials with a result, best first, the first of equals.
+// ranked returns the trials with a result in descending order of Mean.
 func (s *search) ranked() []*Trial { return ranked(s.trials) }
 
 func ranked(trials []*Trial) []*Trial {
@@ -220,7 +226,8 @@ func ranked(trials []*Trial) []*Trial {
 	return list
 }
 
-// fusible returns the trials that fusions choose from: at most mostOfFamily of each family, and mostFused of all.
+// fusible returns the trials from which fusions are chosen: the best mostFused of all trials, but at most mostOfFamily
+// of each family. ranked must be sorted, best first.
 func fusible(ranked []*Trial) (list []*Trial) {
 	number := make(map[*family]int)
 	for _, t := range ranked {
@@ -231,8 +238,8 @@ func fusible(ranked []*Trial) (list []*Trial) {
 	return list
 }
 
-// complement returns the kind of scorer, other than the leader's, with the largest weight in a fusion of the trials so
-// far. It is empty if none has any.
+// complement returns the kind of scorer with the largest weight in a fusion of the trials so far, except the kind of
+// the best trial. It returns "" if no other kind has a positive weight.
 func (s *search) complement() string {
 	list := s.ranked()
 	if len(list) == 0 {
@@ -252,8 +259,8 @@ func (s *search) complement() string {
 	return best
 }
 
-// try does trials until their number is reached, the time is over, or nothing is left to try. share is the part of the
-// time that a number of trials may take.
+// try performs trials until their number is reached, the time is over, or every setting has been tried. share returns
+// the fraction of the time that a number of trials may take.
 func (s *search) try(ctx context.Context, share func(trials int) float64) error {
 	most := cmp.Or(s.Trials, math.MaxInt)
 	s.begin("trials", s.Trials*len(s.config.Folds))
@@ -281,10 +288,10 @@ func (s *search) try(ctx context.Context, share func(trials int) float64) error 
 	return nil
 }
 
-// errTimeOver ends trainings.
+// errTimeOver is the cause with which the context of trainings is cancelled when the time is over.
 var errTimeOver = errors.New("the time is over")
 
-// do does trials side by side, and reports whether the time was over before all had ended.
+// do performs trials in parallel. over reports whether the time was over before all trials ended.
 func (s *search) do(ctx context.Context, trials []*Trial, until time.Time) (over bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -330,7 +337,7 @@ func (s *search) do(ctx context.Context, trials []*Trial, until time.Time) (over
 	return over, nil
 }
 
-// conclude sets the results of a trial.
+// conclude sets the results of a trial, given the trained model of each part.
 func (s *search) conclude(t *Trial, trained []*tune.Trained) error {
 	var scores []float64
 	for k, m := range trained {
@@ -357,7 +364,7 @@ func (s *search) conclude(t *Trial, trained []*tune.Trained) error {
 	return nil
 }
 
-// refusalOf says why the target cannot express a model, or nothing.
+// refusalOf returns the reason why the target cannot run a model, or "".
 func (s *search) refusalOf(m *model.Model) string {
 	if s.Target == nil {
 		return ""
@@ -368,9 +375,10 @@ func (s *search) refusalOf(m *model.Model) string {
 	return ""
 }
 
-// finish returns the trials that fusions choose from with values that no training has chosen. In a trial, the validation
-// data of a part end its training, so its value is too good. Here each part's model is trained again for as long as was
-// best on average on the other parts. If only one part validates, the trials stay as they are.
+// finish returns copies of trials with unbiased values. In a trial, the validation data of a part determine when the
+// training of the part's model ends, so the model's value on these data is too optimistic. finish trains each part's
+// model again, without validation data, for as long as was best on average on the other parts. If only one part
+// validates, finish returns trials unchanged.
 func (s *search) finish(ctx context.Context, trials []*Trial) (list []*Trial, err error) {
 	folds := len(s.config.Folds)
 	if folds == 1 {
@@ -418,7 +426,7 @@ func (s *search) finish(ctx context.Context, trials []*Trial) (list []*Trial, er
 	return ranked(list), nil
 }
 
-// again trains the model of a part without the part's validation data.
+// again trains the model of a part without validation data, and returns the model and its setting.
 func (s *search) again(ctx context.Context, t *Trial, part int) (*model.Model, method.Values, error) {
 	v, err := tune.Refitted(t.family.method, t.Setting, slices.Delete(slices.Clone(t.Models), part, part+1))
 	if err != nil {
@@ -429,12 +437,12 @@ func (s *search) again(ctx context.Context, t *Trial, part int) (*model.Model, m
 	return m, v, err
 }
 
-// begin begins a stage of a number of trainings, 0 if it is unknown.
+// begin starts a stage of the progress. total is the number of trainings of the stage, or 0 if it is unknown.
 func (s *search) begin(stage string, total int) {
 	s.progress.Stage, s.progress.Done, s.progress.Total = stage, 0, total
 }
 
-// tell calls Observe after a training.
+// tell counts a finished training and calls Observe.
 func (s *search) tell() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

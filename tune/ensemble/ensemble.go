@@ -1,8 +1,9 @@
-// Package ensemble fuses the scores of several models, or score files of any origin, on the same data: on
-// one test set, or fold by fold. Rules and weights are chosen on validation data.
+// Package ensemble fuses the scores of several systems for the same data: for one test set, or fold
+// by fold. A system is a model, or the score files of any program. Fusion rules and weights are
+// chosen on validation data.
 //
-// Start reading at [Config.Run]; systems.go reads systems from files. The package must not depend on how
-// any model was trained.
+// Start reading at [Config.Run]. A division is a test set with its validation data, such as a fold.
+// systems.go reads systems from files. The package must not depend on how any model was trained.
 package ensemble
 
 import (
@@ -23,29 +24,29 @@ import (
 type System struct {
 	Name  string
 	Model *model.Model // nil if there are only scores
-	Test  []float64    // one a row of the division's test data; dataset.NotRetrieved where a run has none
-	Valid []float64    // likewise of its validation data; nil without
+	Test  []float64    // scores of the division's test data, one per document; dataset.NotRetrieved if a run lacks the document
+	Valid []float64    // scores of the division's validation data; nil if there are none
 
-	// Places are the places of the test documents in the run, for [measure.TiesInput]; nil means the order
-	// of the data.
+	// Places has the position of each test document in the system's run, for [measure.TiesInput].
+	// nil means the order of the data.
 	Places []uint32
 
-	Unjudged []float64 // as Test, of the division's unjudged queries
+	Unjudged []float64 // scores of the division's unjudged queries
 
 	Notes []string // assumptions about a model file of another system
 
-	Warnings []string // about documents left out when its runs were joined with the data
+	Warnings []string // about documents that were omitted when the runs were joined with the data
 }
 
-// Division has data to measure on and to choose on, with the scores of all systems for them.
+// Division has test and validation data, with the scores of all systems.
 type Division struct {
 	Name    string
 	Valid   *dataset.Dataset // nil if nothing is chosen
 	Test    *dataset.Dataset
 	Systems []System
 
-	// Unjudged has the queries of the runs that the judgements lack. It is nil if there are none, or if
-	// Options.Unjudged is false.
+	// Unjudged has the documents of runs for queries without judgements. It is nil if there are
+	// none, or if Options.Unjudged is false.
 	Unjudged *dataset.Dataset
 }
 
@@ -55,9 +56,10 @@ func (d *Division) Evaluate(system int, measures []measure.Measure, ties measure
 	return measure.EvaluateRun(d.Test, s.Test, s.Places, measures, ties)
 }
 
-// places returns the places of the test documents for a fusion under TiesInput. The documents
-// of the first run come first, in its order, then the others of the second run, and so on. It
-// returns nil for other policies, and if the systems have no places.
+// places returns the position of each test document in a fusion, which orders documents of equal
+// score under TiesInput. The documents of the first run come first, in their order. The remaining
+// documents of the second run follow, and so on. places returns nil for other policies, and if the
+// systems have no positions.
 func (d *Division) places(ties measure.TiePolicy) []uint32 {
 	if ties != measure.TiesInput || len(d.Systems) == 0 || d.Systems[0].Places == nil {
 		return nil
@@ -85,45 +87,47 @@ func (d *Division) places(ties measure.TiePolicy) []uint32 {
 	return places
 }
 
-// Config is the configuration of fusions and their evaluation. The zero value fuses by reciprocal ranks,
-// with equal weights, and measures MAP.
+// Config is the configuration of fusions and their evaluation. The zero value fuses by reciprocal
+// ranks with equal weights and evaluates MAP.
 type Config struct {
-	Rules    []fuse.Rule       // none: the zero Rule
-	Weights  []float64         // one a system; nil: equal ones or, where there are validation data and Tuned is set, tuned ones
-	Tuned    bool              // choose weights on validation data
-	Tuning   Tuning            // how; its Measure also chooses the rule
-	Measures []measure.Measure // of the test data; none: Tuning.Measure
+	Rules    []fuse.Rule       // none means the zero Rule
+	Weights  []float64         // one per system; nil means equal weights, or tuned weights if Tuned is set and there are validation data
+	Tuned    bool              // chooses weights on validation data
+	Tuning   Tuning            // options for Tuned; its Measure also chooses the rule
+	Measures []measure.Measure // of the test data; none means Tuning.Measure
 	Ties     measure.TiePolicy
 
-	// Observe, if not nil, is called with the number of steps done and the total. A rule on a division
-	// takes one step for each sample that weights are tuned on, and one more.
+	// Observe, if not nil, is called with the number of finished steps and the total. Each rule
+	// takes the same number of steps on each division: one for the evaluation and, if weights are
+	// tuned, one for each bootstrap sample (at least one).
 	Observe func(done, total int)
 }
 
-// Fusion is one rule on one division.
+// Fusion is the result of one rule on one division.
 type Fusion struct {
 	Rule    fuse.Rule
 	Weights []float64
-	Value   float64 // tie-neutral on validation data; 0 without
+	Value   float64 // tie-neutral mean of the measure on validation data; 0 without validation data
 	Scores  []float64
 	Test    *measure.Result
 }
 
-// Row is a system alone, a rule, or the chosen rule, on every division.
+// Row is the result, on every division, of a system, of a rule, or of the rules chosen by
+// validation data.
 type Row struct {
 	Name    string
 	Tests   []*measure.Result
 	Fusions []*Fusion // nil for a system alone
 }
 
-// Result has the systems' rows and the rules' rows. Chosen is the row of the rule chosen on each
-// division's validation data.
+// Result has a row for each system and for each rule. In Chosen, the fusion on each division is
+// that of the rule with the best value on the division's validation data.
 type Result struct {
 	Systems, Rules []Row
-	Chosen         *Row // the only rule's row; nil if there are several rules and no validation data
+	Chosen         *Row // the only rule's row if there is one rule; nil if there are several rules and no validation data
 }
 
-// Run fuses every division.
+// Run evaluates every system and every rule on every division.
 func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error) {
 	c, err := c.settled(divisions)
 	if err != nil {
@@ -141,13 +145,16 @@ func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error)
 		}
 		r.Systems = append(r.Systems, row)
 	}
+	steps := c.steps(divisions)
 	for i, rule := range c.Rules {
 		r.Rules[i].Name = rule.Kind.String()
 		for k := range divisions {
-			f, err := c.fuse(ctx, rule, &divisions[k], i*len(divisions)+k, len(c.Rules)*len(divisions))
+			before, total := (i*len(divisions)+k)*steps, len(c.Rules)*len(divisions)*steps
+			f, err := c.fuse(ctx, rule, &divisions[k], func(done int) { tell(c.Observe, before+done, total) })
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", rule.Kind, err)
 			}
+			tell(c.Observe, before+steps, total)
 			r.Rules[i].add(f)
 		}
 	}
@@ -155,8 +162,10 @@ func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error)
 	return r, nil
 }
 
-// settled returns the configuration with its defaults and, unless one is chosen, the relevance threshold
-// for the data of all divisions. It returns an error if the configuration does not fit them.
+// settled returns the configuration with its defaults. If the caller did not choose a relevance
+// threshold for a measure, the measure gets the threshold that [measure.For] derives from the
+// grades of all divisions together. settled returns an error if the configuration does not fit the
+// divisions.
 func (c *Config) settled(divisions []Division) (*Config, error) {
 	s := *c
 	if len(s.Rules) == 0 {
@@ -218,7 +227,8 @@ func (r *Row) add(f *Fusion) {
 	r.Fusions, r.Tests = append(r.Fusions, f), append(r.Tests, f.Test)
 }
 
-// choose returns the row of each division's best rule on its validation data, the first of equals.
+// choose returns a row with, for each division, the fusion of the rule with the best value on the
+// division's validation data. If several rules have the best value, it chooses the first.
 func choose(rules []Row, divisions []Division) *Row {
 	if len(rules) == 1 {
 		return &rules[0]
@@ -239,14 +249,19 @@ func choose(rules []Row, divisions []Division) *Row {
 	return chosen
 }
 
-// fuse applies one rule to one division. For Observe it is the given number, from 0, of all fusions.
-func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division, number, of int) (*Fusion, error) {
-	steps := 1
-	if c.Weights == nil && c.Tuned && d.Valid != nil {
-		steps += max(1, c.Tuning.Draws)
+// steps returns the largest number of steps that a rule takes on one of the divisions, for Observe.
+func (c *Config) steps(divisions []Division) int {
+	if c.Weights == nil && c.Tuned && slices.ContainsFunc(divisions, func(d Division) bool { return d.Valid != nil }) {
+		return max(1, c.Tuning.Draws) + 1
 	}
+	return 1
+}
+
+// fuse applies one rule to one division. While it tunes weights, it calls observe before each bootstrap
+// sample with the number of finished samples.
+func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division, observe func(done int)) (*Fusion, error) {
 	tuning := c.Tuning
-	tuning.Observe = func(done, _ int) { tell(c.Observe, number*steps+done, of*steps) }
+	tuning.Observe = func(done, _ int) { observe(done) }
 	test, valid := make([][]float64, len(d.Systems)), make([][]float64, len(d.Systems))
 	for i, s := range d.Systems {
 		test[i], valid[i] = s.Test, s.Valid
@@ -267,12 +282,11 @@ func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division, number, 
 	}
 	f.Scores = rule.Scores(d.Test, test, f.Weights)
 	f.Test, err = measure.EvaluateRun(d.Test, f.Scores, d.places(c.Ties), c.Measures, c.Ties)
-	tell(c.Observe, (number+1)*steps, of*steps)
 	return f, err
 }
 
-// Retrieved returns the test data and the unjudged queries as one data set, and the fusion's
-// scores of its documents.
+// Retrieved returns the test data and the unjudged queries as one data set, and the scores of the
+// fusion for the documents of this data set.
 func (d *Division) Retrieved(f *Fusion) (*dataset.Dataset, []float64, error) {
 	if d.Unjudged == nil {
 		return d.Test, f.Scores, nil
@@ -289,7 +303,7 @@ func (d *Division) Retrieved(f *Fusion) (*dataset.Dataset, []float64, error) {
 	return all, slices.Concat(f.Scores, unjudged), err
 }
 
-// Model returns the fusion as one model. Systems that are not models are an error.
+// Model returns the fusion as one model. It returns an error if a system is not a model.
 func (d *Division) Model(f *Fusion) (*model.Model, error) {
 	members := make([]*model.Model, len(d.Systems))
 	for i, s := range d.Systems {

@@ -284,3 +284,34 @@ func TestMemoryOfRuns(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The total of the steps is fixed and their number never falls, even if only some divisions have
+// validation data.
+func TestObserveOfMixedDivisions(t *testing.T) {
+	valid, test := part(t, 1), part(t, 2)
+	var divisions []Division
+	for _, v := range []*dataset.Dataset{valid, nil, valid} {
+		d := Division{Valid: v, Test: test, Systems: make([]System, 2)}
+		for i, m := range []*model.Model{linear(1, 0), linear(0, 1)} {
+			d.Systems[i].Model = m
+			d.Systems[i].Test, _ = m.Score(test)
+			d.Systems[i].Valid, _ = m.Score(valid)
+		}
+		divisions = append(divisions, d)
+	}
+	c := config(t, fuse.RRF, fuse.CombSUM)
+	c.Tuning.Draws = 3
+	last, rules := 0, len(c.Rules)
+	c.Observe = func(done, total int) {
+		if want := rules * len(divisions) * (c.Tuning.Draws + 1); total != want || done < last || done > total {
+			t.Errorf("%d of %d steps after %d, want a total of %d", done, total, last, want)
+		}
+		last = done
+	}
+	if _, err := c.Run(context.Background(), divisions); err != nil {
+		t.Fatal(err)
+	}
+	if want := rules * len(divisions) * (c.Tuning.Draws + 1); last != want {
+		t.Errorf("ended at %d steps, want %d", last, want)
+	}
+}

@@ -20,19 +20,21 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// systemFiles are the files of one system: a model, or the scores of test and validation data.
+// systemFiles are the files of one system: a model, or the scores for test and validation data.
 type systemFiles struct{ name, model, test, valid string }
 
-// Read returns the division of test and validation data, either of which may be nil, with the systems of
-// args. An argument is a model file, or a file of test scores, optionally with a colon and a file of
-// validation scores. A file of scores may be a TREC run, which is joined by query and document. observe,
-// unless nil, is called with the number of systems read and the total.
+// Read reads the systems in args for test and validation data, either of which may be nil. An
+// argument is a model file, or a file of test scores, optionally followed by a colon and a file of
+// validation scores. A file of scores may be a TREC run, whose documents are matched with the data
+// by query and document. If observe is not nil, it is called with the number of systems read so far
+// and the total.
 //
-// Data without features, such as TREC's judgements, need runs. The division's data are then the pool of
-// both ([trec.Pool]): all documents that were judged or retrieved.
+// If the data have no features, such as TREC's judgements, the files of scores must be runs. The
+// division then contains the pool of judgements and runs ([trec.Pool]): all documents that were
+// judged or retrieved.
 //
-// The memory of the files and the pool counts in addition to the data. If the total exceeds MaxBytes, the
-// error's cause is [dataset.ErrTooLarge].
+// Read limits the total memory of the data, the files and the pool. If the total exceeds MaxBytes,
+// the error's cause is [dataset.ErrTooLarge].
 func Read(args []string, valid, test *dataset.Dataset, o Options, observe func(done, total int)) (*Division, error) {
 	d := &Division{Valid: valid, Test: test}
 	all := make([]systemFiles, len(args))
@@ -53,19 +55,19 @@ func Read(args []string, valid, test *dataset.Dataset, o Options, observe func(d
 	return d, d.read(all, o.reading(test, valid), func(i int) { tell(observe, i, len(args)) })
 }
 
-// ReadScores is [Read] for one file of test scores, which may be - for the standard input.
+// ReadScores reads one file of test scores, as [Read] does. The path - means standard input.
 func ReadScores(path string, test *dataset.Dataset, o Options) (*Division, error) {
 	d := &Division{Test: test}
 	return d, d.read([]systemFiles{{name: path, test: path}}, o.reading(test), func(int) {})
 }
 
-// Options say how to read the files of systems.
+// Options control how the files of systems are read.
 type Options struct {
-	Context   context.Context // ends the reading; may be nil
-	MaxBytes  int64           // of memory that the data and all files may take; see [dataset.Options]
-	DropSelf  bool            // leave documents that have the id of their query out of runs
-	Ascending []string        // systems, by path, whose lower scores are better ones
-	Unjudged  bool            // keep the queries of runs that the judgements lack
+	Context   context.Context // cancels the reading; may be nil
+	MaxBytes  int64           // largest memory for the data and all files together; see [dataset.Options]
+	DropSelf  bool            // removes documents whose id equals the id of their query from runs
+	Ascending []string        // paths of systems for which a lower score is better
+	Unjudged  bool            // keeps the queries of runs that have no judgements
 }
 
 // ascending reports whether lower scores of a system are better.
@@ -84,7 +86,7 @@ func (o Options) check(all []systemFiles) error {
 	return nil
 }
 
-// ReadRuns returns the division of runs without judgements: it has unjudged queries alone.
+// ReadRuns reads runs without judgements. All queries of the division are unjudged.
 func ReadRuns(paths []string, o Options, observe func(done, total int)) (*Division, error) {
 	all := make([]systemFiles, len(paths))
 	for i, path := range paths {
@@ -105,7 +107,8 @@ func ReadRuns(paths []string, o Options, observe func(done, total int)) (*Divisi
 	return d, d.keepUnjudged(nil, runs, r)
 }
 
-// keepUnjudged sets the queries that the judgements, which may be nil, lack, with their scores.
+// keepUnjudged sets d.Unjudged to the documents of runs for queries without judgements in judged,
+// which may be nil. It also sets the systems' scores for these documents.
 func (d *Division) keepUnjudged(judged *dataset.Dataset, r rankings, state *reading) error {
 	runs := r.runs()
 	most, left := trec.PoolBytes(nil, runs...)
@@ -127,29 +130,31 @@ func (d *Division) keepUnjudged(judged *dataset.Dataset, r rankings, state *read
 	return nil
 }
 
-// reading is the state of reading the systems of divisions.
+// reading is the state of reading the systems of one or more divisions.
 type reading struct {
 	Options
 	mem *memory.Account
 }
 
-// reading returns the state in which the data sets are in memory; some may be nil.
+// reading returns a state whose memory account includes the given data sets. They may be nil.
 func (o Options) reading(sets ...*dataset.Dataset) *reading {
 	r := &reading{o, memory.New("the systems", dataset.Options{MaxBytes: o.MaxBytes})}
 	for _, d := range sets {
 		if d != nil {
-			_ = r.mem.Take(d.FeatureBytes()+int64(d.Docs())*memory.DocumentBytes+int64(len(d.Queries))*memory.QueryBytes, "data") // the next to take gets the error
+			_ = r.mem.Take(d.FeatureBytes()+int64(d.Docs())*memory.DocumentBytes+int64(len(d.Queries))*memory.QueryBytes, "data") // a later Take returns the error
 		}
 	}
 	return r
 }
 
-// rest returns the number of bytes that are left.
+// rest returns the number of bytes that may still be used, at least 1.
 func (r *reading) rest() int64 { return max(1, r.mem.Limit()-r.mem.Taken()) }
 
-// ReadFolds returns the divisions of folds. Each folder holds, for every fold,
-// FoldK.model.json (as tune leaves them) or FoldK.scores and, to choose by,
-// FoldK.valid.scores; either may be a run. observe is as for Read, for every system and fold.
+// ReadFolds reads a division for every fold. Each folder of dirs is a system. For a fold named
+// Fold1, the folder contains Fold1.model.json, which package tune writes, or Fold1.scores. If
+// choose is set, a folder with Fold1.scores must also contain Fold1.valid.scores. Files of scores
+// may be runs. If observe is not nil, it is called before each file or model is read, with the
+// number read so far and the total.
 func ReadFolds(dirs []string, folds []tune.Fold, choose bool, o Options, observe func(done, total int)) ([]Division, error) {
 	divisions := make([]Division, len(folds))
 	var sets []*dataset.Dataset
@@ -183,7 +188,7 @@ func tell(observe func(done, total int), done, total int) {
 	}
 }
 
-// filesOfFold returns the files of a system in a folder.
+// filesOfFold returns the files of the system in folder dir for a fold.
 func filesOfFold(dir, fold string) (systemFiles, error) {
 	base := filepath.Join(dir, fold)
 	f := systemFiles{name: filepath.Clean(dir), test: base + ".scores", valid: base + ".valid.scores"}
@@ -201,7 +206,7 @@ func filesOfFold(dir, fold string) (systemFiles, error) {
 	return f, nil
 }
 
-// looksLikeModel reports whether a file begins as JSON, with a brace, or as a model of another
+// looksLikeModel reports whether a file begins with a brace, as JSON does, or as a model of another
 // system.
 func looksLikeModel(path string) (bool, error) {
 	f, err := os.Open(path)
@@ -214,18 +219,20 @@ func looksLikeModel(path string) (bool, error) {
 	return bytes.HasPrefix(bytes.TrimSpace(start[:n]), []byte("{")) || interchange.Recognise(start[:n]) != "", nil
 }
 
-// rankings are the rankings of one data set by the systems without a model.
+// rankings are the score files of the systems for one data set. An element is empty if its system
+// is a model.
 type rankings []datafile.Ranking
 
-// scoreBytes are the bytes of a system's score of a document, with its place.
+// scoreBytes is the memory in bytes of a system's score for a document and of the document's
+// position in the run.
 const scoreBytes = 8 + 4
 
-// workBytes are the further bytes that measuring and fusing take for a document: grades and scores in the
-// order of the measures, or a fusion.
+// workBytes is the additional memory in bytes per document for measuring and fusing: grades and
+// scores in rank order, or the scores of a fusion.
 const workBytes = 24
 
-// read adds the systems to the division. observe is called with the index of each before it
-// is read.
+// read reads the systems of all and adds them to the division. It calls observe with the index of a
+// system before it reads the system.
 func (d *Division) read(all []systemFiles, r *reading, observe func(i int)) error {
 	if err := r.check(all); err != nil {
 		return err
@@ -288,19 +295,19 @@ func (d *Division) read(all []systemFiles, r *reading, observe func(i int)) erro
 	return nil
 }
 
-// takeScores counts the scores that systems give to documents, but for the first 2 MiB.
+// takeScores takes memory for the scores of all systems. The first 2 MiB do not count.
 func (r *reading) takeScores(docs, systems int) error {
 	const few = 2 << 20
 	return r.mem.Take(max(0, int64(docs)*int64(scoreBytes*systems+workBytes)-few), fmt.Sprintf("the scores of %d documents", docs))
 }
 
-// release gives up what a file says, once it is joined.
+// release frees the content of a score file after it is joined with the data.
 func (r *reading) release(f *datafile.Ranking) {
 	r.mem.Give(f.MemoryBytes())
 	*f = datafile.Ranking{}
 }
 
-// read reads a system's scores or run.
+// read reads the scores or the run of system i.
 func (r rankings) read(i int, path string, d *dataset.Dataset, state *reading, f systemFiles) error {
 	if d.Features == 0 {
 		return r.readRun(i, path, state, f, "as the data are judgements of documents without features")
@@ -308,7 +315,8 @@ func (r rankings) read(i int, path string, d *dataset.Dataset, state *reading, f
 	return r.readFile(i, path, d.Docs(), state, f)
 }
 
-// readRun reads a system's run. The error about another file ends in why.
+// readRun reads the run of system i. If the file is not a run, it returns an error whose text ends
+// in why, the reason that a run is needed.
 func (r rankings) readRun(i int, path string, state *reading, f systemFiles, why string) error {
 	if err := r.readFile(i, path, -1, state, f); err != nil || r[i].Run != nil {
 		return err
@@ -320,7 +328,8 @@ func (r rankings) readRun(i int, path string, state *reading, f systemFiles, why
 	return &dataset.SyntaxError{File: path, Found: found, Expected: "a run, lines of QUERY Q0 DOCUMENT RANK SCORE TAG, " + why}
 }
 
-// readFile reads a system's run, or as many scores as are wanted.
+// readFile reads the file of system i: a run, or scores. If want is not negative, there must be
+// want scores.
 func (r rankings) readFile(i int, path string, want int, state *reading, f systemFiles) (err error) {
 	r[i], err = datafile.ReadRanking(path, want, dataset.Options{
 		Context: state.Context, MaxBytes: state.rest(), DropSelf: state.DropSelf, Ascending: state.ascending(f),
@@ -331,7 +340,7 @@ func (r rankings) readFile(i int, path string, want int, state *reading, f syste
 	return state.mem.Take(r[i].MemoryBytes(), path)
 }
 
-// runs returns the runs, nil for systems without.
+// runs returns the runs of the systems, nil for a system without a run.
 func (r rankings) runs() []*trec.Run {
 	runs := make([]*trec.Run, len(r))
 	for i := range r {
@@ -340,7 +349,7 @@ func (r rankings) runs() []*trec.Run {
 	return runs
 }
 
-// pool returns the data, or the pool of judgements and runs if they have no features.
+// pool returns d or, if d has no features, the pool of d's judgements and the runs.
 func (r rankings) pool(d *dataset.Dataset, state *reading) (*dataset.Dataset, error) {
 	if d.Features > 0 {
 		return d, nil
@@ -354,15 +363,15 @@ func (r rankings) pool(d *dataset.Dataset, state *reading) (*dataset.Dataset, er
 	return trec.Pool(d, runs...)
 }
 
-// warn adds warnings about a file.
+// warn adds warnings about the file at path.
 func (s *System) warn(path string, warnings []string) {
 	for _, w := range warnings {
 		s.Warnings = append(s.Warnings, path+": "+w)
 	}
 }
 
-// join returns a system's scores of d's documents and, if d is a pool, their places in the run. It warns
-// of documents without a place.
+// join returns the system's scores for the documents of d and, if d is a pool, the documents'
+// positions in the run. It adds warnings about documents and queries that d lacks or the run lacks.
 func (s *System) join(path string, r datafile.Ranking, d *dataset.Dataset) (scores []float64, places []uint32, err error) {
 	joined, err := r.Of(d)
 	if err != nil {
@@ -389,7 +398,7 @@ func (s *System) join(path string, r datafile.Ranking, d *dataset.Dataset) (scor
 	return joined.Scores, places, nil
 }
 
-// apply scores the division's data with the model of a file.
+// apply scores the division's data by the model in a file.
 func (s *System) apply(path string, d *Division) error {
 	var err error
 	if s.Model, s.Notes, err = interchange.Load(path, interchange.ReadOptions{}); err != nil {

@@ -12,17 +12,18 @@ import (
 	"github.com/listwise/listwise/model/fuse"
 )
 
-// Tuning is the way weights are chosen. The zero value chooses them once, by MAP.
+// Tuning controls how weights are chosen. The zero value chooses them once, by MAP.
 type Tuning struct {
-	Measure measure.Measure // an Averager; nil: map
-	Draws   int             // samples of the queries whose best weights are averaged; 0: the queries themselves, once
+	Measure measure.Measure // an Averager; nil means map
+	Draws   int             // number of bootstrap samples of the queries; 0 means that the queries themselves are used once
 	Seed    uint64
 
-	// Observe, if not nil, is called after every sample with the number done and the total.
+	// Observe, if not nil, is called before every sample with the number of finished samples and
+	// the total.
 	Observe func(done, total int)
 }
 
-// measure returns Measure, or its default.
+// measure returns Measure or, if it is nil, MAP.
 func (t Tuning) measure() measure.Measure {
 	if t.Measure == nil {
 		return measure.MustParse("map", measure.Convention{})
@@ -30,14 +31,16 @@ func (t Tuning) measure() measure.Measure {
 	return t.Measure
 }
 
-// tolerance is the gain of the measure below which a climb ends.
+// tolerance is the gain of the measure below which coordinate ascent stops.
 const tolerance = 1e-4
 
-// Weights chooses non-negative weights of sum 1 on validation data, given the systems' scores. It returns
-// them with the tie-neutral mean of the measure. The weights are the mean of the results of coordinate
-// ascent, from equal weights, on bootstrap samples of the queries (bagging; Breiman, Machine Learning 24,
-// 1996). So similar systems get similar weights, while one ascent on few queries picks some of them by
-// chance. Means use the queries' weights. It is an error if no order matters on the data.
+// Weights chooses non-negative weights with sum 1 on validation data. systems has the scores of
+// each system. Weights also returns the mean of the measure on the validation data with these
+// weights, where tied documents contribute their expected value. It runs coordinate ascent from
+// equal weights on each bootstrap sample of the queries, and returns the mean of the resulting
+// weights (bagging; Breiman, Machine Learning 24, 1996). So similar systems get similar weights,
+// whereas a single ascent on few queries would choose some of these systems by chance. Means use
+// the queries' weights. Weights returns an error if all rankings of the data have the same value.
 func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset, systems [][]float64) (weights []float64, value float64, err error) {
 	t.Measure = measure.For(t.measure(), valid)
 	if _, ok := t.Measure.(measure.Averager); !ok {
@@ -82,7 +85,8 @@ func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset
 	return weights, value, nil
 }
 
-// voted is a query with a column of votes for every system.
+// voted is a query with the votes of all systems. A vote is the score that the fusion rule makes of
+// a system's score, before weighting. x has one row per document and one column per system.
 type voted struct {
 	grades []float64
 	weight float64

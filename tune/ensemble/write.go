@@ -17,9 +17,9 @@ func (d *Division) WriteScores(path string, f *Fusion) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return datafile.WriteScores(w, input) })
 }
 
-// WriteFolds writes the chosen fusion of every division to dir as tune does a
-// method's: Foldk.scores, Foldk.queries.csv and, where all systems are models,
-// Foldk.model.json.
+// WriteFolds writes the chosen fusion of every division to dir, as package tune writes the results
+// of a method. For the division with the name Fold1, the files are Fold1.scores, Fold1.queries.csv
+// and, if all systems are models, Fold1.model.json.
 func (r *Result) WriteFolds(dir string, divisions []Division) error {
 	if r.Chosen == nil {
 		return errors.New("found several rules and no validation data to choose one by")

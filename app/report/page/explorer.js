@@ -152,7 +152,7 @@ function explorer() {
         html('span', { class: 'move ' + (move > 0 ? 'rise' : move < 0 ? 'fall' : '') }, move === 0 ? '=' : (move > 0 ? '▲' : '▼') + far, html('span', { class: 'out' }, ' ranks against the other side'))));
   }
 
-  // pick shows why a document stands where it does, and keeps the focus on it.
+  // pick shows why a document has its rank, and keeps the focus on it.
   function pick(d, s) {
     state.picked = d;
     update();
@@ -187,7 +187,7 @@ function explorer() {
       const parts = d.parts.get(s), name = report.systems[s];
       if (!parts) {
         return html('div', {}, html('h3', {}, name), html('p', { class: 'small' },
-          report.weights.some(w => w.system === s) ? 'The page has no contributions to this score.' : 'Its scores cannot be taken apart: there is no model, or a score depends on the query’s other documents.'));
+          report.weights.some(w => w.system === s) ? 'The page has no contributions to this score.' : 'Its scores have no contributions: there is no model, or a score depends on the query’s other documents.'));
       }
       // What is printed adds up: the rest is worked out from rounded numbers.
       const most = Math.max(...parts.map(p => Math.abs(p.value)), Math.abs(d.score[s]) / 1e3, 1e-12);
@@ -206,7 +206,7 @@ function explorer() {
         later.length ? html('details', {}, html('summary', {}, `${later.length} more`), rows(later)) : null,
         html('div', { class: 'bars sum' }, rest ? total(Math.abs(rest) > (parts.length + 2) / 2 ? 'all others' : 'rounding', rest, true) : [], total('the query’s mean score', mean, true), html('b', {}, 'score'), html('span', {}), html('span', {}), html('b', {}, number(score))));
     };
-    return html('div', { class: 'why', id: 'why' }, html('h3', {}, `Why document ${isolated(d.id)} (grade ${report.grades[d.grade]}) stands where it does`),
+    return html('div', { class: 'why', id: 'why' }, html('h3', {}, `Why document ${isolated(d.id)} (grade ${report.grades[d.grade]}) has its rank`),
       html('p', { class: 'small' }, 'What the features add to the query’s mean score; with it they add up to the document’s.'),
       html('div', { class: 'columns' }, [...new Set([state.left, state.right])].map(side)));
   }
@@ -216,7 +216,7 @@ function explorer() {
     if (state.left === state.right) { box.replaceChildren(); return; }
     const names = [report.systems[state.left], report.systems[state.right]];
     if (swaps === undefined) {
-      box.replaceChildren(html('p', { class: 'small' }, `Which exchanges move ${m.name} is not worked out; it is for NDCG, DCG, MAP, MRR, precision and recall.`));
+      box.replaceChildren(html('p', { class: 'small' }, `The page computes the effect of exchanges for NDCG, DCG, MAP, MRR, precision and recall, not for ${m.name}.`));
       return;
     }
     if (!swaps.length) {
@@ -226,7 +226,7 @@ function explorer() {
     const cell = d => [grade(d.grade), d.id];
     box.replaceChildren(html('h3', {}, `Which swap moved ${m.name}`), html('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of swaps' },
       html('table', { class: 'swaps' },
-        html('caption', {}, `Pairs that ${names[1]} has the other way round than ${names[0]}: what exchanging the two in the left ranking, and nothing else, does.`),
+        html('caption', {}, `Pairs that ${names[1]} ranks in the opposite order of ${names[0]}, and the effect of exchanging only these two documents in the left ranking.`),
         html('thead', {}, html('tr', {}, ['above on the left', 'ranks', 'below on the left', 'ranks', 'change'].map((h, i) => html('th', { scope: 'col', class: i % 2 || i === 4 ? 'n' : false }, h)))),
         html('tbody', {}, swaps.map(({ u, v, change }) => html('tr', {},
           html('td', {}, cell(u)), html('td', { class: 'n' }, `${rankText(u.rank[state.left])} → ${rankText(u.rank[state.right])}`),

@@ -54,7 +54,7 @@ function samplerPlot() {
     const step = 1 / current.drawn.length;
     const outline = list => list.map((v, i) => `${i ? 'V' : `M${f.px(0)} ${f.bottom}V`}${f.py(v).toFixed(1)}H${f.px((i + 1) * step).toFixed(1)}`).join('') + `V${f.bottom}z`;
     f.root.append(svg('path', { class: 'bar0', d: outline(current.drawn) }), svg('path', { class: 'bar1', d: outline(current.law) }));
-    return [html('ul', { class: 'legend' }, [['bar0', 'rankings drawn'], ['bar1', 'weighed by the model']].map(([c, t]) =>
+    return [html('ul', { class: 'legend' }, [['bar0', 'rankings drawn'], ['bar1', 'weighted by the model']].map(([c, t]) =>
       html('li', {}, svg('svg', { viewBox: '0 0 28 12', width: 28, height: 12, 'aria-hidden': 'true' }, svg('path', { class: c, d: 'M2 1H26V11H2z' })), ' ' + t))), f.root];
   }
 

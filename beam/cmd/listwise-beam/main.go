@@ -29,8 +29,8 @@ const usage = `listwise-beam [BEAM FLAGS] COMMAND --data FOLDER --out FOLDER [FL
                                                       below 10^8 to 10^9 documents
 
 SHARDS is a folder that "listwise data shard" made. Files are local, the same on all workers, or
-gs:// or s3://. What is complete has a manifest, results-manifest.json or, of convert, shards.json. A rerun does
-again only what is missing.
+gs:// or s3://. A complete result has a manifest: results-manifest.json or, for convert, shards.json.
+A rerun does only the missing parts.
 
 Without flags of Beam the pipeline runs in this process, on prism.
 `
@@ -41,14 +41,14 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	beam.Init() // which, of a worker, does not return
+	beam.Init() // does not return in a worker
 	if err := run(context.Background(), flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "listwise-beam:", err)
 		os.Exit(1)
 	}
 }
 
-// run parses what is behind Beam's flags and runs the job.
+// run parses the arguments after Beam's flags and runs the job.
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("found no command, expected one of %s (--help says more)", strings.Join(job.Commands(), ", "))
@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string) error {
 		return fmt.Errorf("%s: %w", j.Command, err)
 	}
 	j.Args = own.Args()
-	if *jobopts.WorkerBinary == "" { // else Beam builds one, which takes Go and the sources
+	if *jobopts.WorkerBinary == "" { // otherwise Beam would build a program, which requires Go and the sources
 		program, err := os.Executable()
 		if err != nil {
 			return err

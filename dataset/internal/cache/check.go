@@ -17,16 +17,16 @@ import (
 // pieces returns the number of pieces of a matrix of n bytes.
 func pieces(n int) int { return (n + matrixPiece - 1) / matrixPiece }
 
-// piecesAhead is the number of pieces for which the system is asked at once, while
-// those before them are checked: a disk is idle otherwise whenever a page is.
+// piecesAhead is the number of pieces that the system is asked to read while earlier pieces are checked.
+// Otherwise the disk would be idle during each check.
 const piecesAhead = 8
 
-// checkMatrix checks all pieces of the matrix, and returns the number of missing values. The first
-// damage is reported.
+// checkMatrix checks all pieces of the matrix. It returns the number of missing values, or the error about the
+// first damaged piece.
 func (c *file) checkMatrix(ctx context.Context, workers int) (missing int, err error) {
 	n := pieces(len(c.matrix))
 	wrong, counts := make([]error, n), make([]int, n)
-	var first atomic.Int64 // piece with an error
+	var first atomic.Int64 // first piece with an error so far
 	first.Store(math.MaxInt64)
 	parallel.For(n, workers, func(_, i int) {
 		if int64(i) > first.Load() || ctx.Err() != nil {
@@ -36,7 +36,7 @@ func (c *file) checkMatrix(ctx context.Context, workers int) (missing int, err e
 			block.AdviseSoon(c.matrix[min((i+piecesAhead)*matrixPiece, len(c.matrix)):min((i+2*piecesAhead)*matrixPiece, len(c.matrix))])
 		}
 		if counts[i], wrong[i] = c.checkPiece(i); wrong[i] != nil {
-			first.Store(min(first.Load(), int64(i))) // a lost race costs time only
+			first.Store(min(first.Load(), int64(i))) // a lost race only costs time
 		}
 	})
 	for i, err := range wrong {
@@ -56,8 +56,8 @@ func (c *file) piece(i int) []byte {
 	return c.matrix[i*matrixPiece : min((i+1)*matrixPiece, len(c.matrix))]
 }
 
-// checkPiece checks a piece of the matrix: its checksum, and that its values
-// are finite or, in a cache with missing values, NaN, of which it returns the number.
+// checkPiece checks the checksum and the values of a piece of the matrix, and returns the number of missing
+// values. It is an error if a value is infinite, or if it is NaN in a cache without missing values.
 func (c *file) checkPiece(i int) (missing int, err error) {
 	piece, from := c.piece(i), i*matrixPiece
 	sum, bad, missing := sumPiece(piece, c.incomplete())
@@ -71,14 +71,14 @@ func (c *file) checkPiece(i int) (missing int, err error) {
 	return missing, nil
 }
 
-// incomplete reports whether the cache is one with missing values.
+// incomplete reports whether the cache has missing values.
 func (c *file) incomplete() bool {
 	return binary.LittleEndian.Uint32(c.data[offVersion:]) == incomplete
 }
 
-// sumPiece returns the checksum of a piece of a matrix, the place of its first value that is not valid, or -1,
-// and the number of missing values. Infinities are not valid. NaN is valid if values may be missing. All read a
-// part while it is in the processor's nearest cache.
+// sumPiece returns the checksum of a piece of a matrix, the index of its first invalid value, or −1, and the
+// number of missing values. Infinities are invalid. NaN is valid if mayMiss is set. The piece is processed in
+// parts that stay in the processor's first cache.
 func sumPiece(piece []byte, mayMiss bool) (sum uint32, bad, missing int) {
 	const part = 1 << 14
 	bad = -1
@@ -99,8 +99,7 @@ func sumPiece(piece []byte, mayMiss bool) (sum uint32, bad, missing int) {
 	return sum, bad, missing
 }
 
-// firstInfinite returns the place of the first float32 in b that is infinite, or -1, and the
-// number of NaN.
+// firstInfinite returns the index of the first infinite float32 in b, or −1, and the number of NaN.
 func firstInfinite(b []byte) (at, missing int) {
 	at = -1
 	for i := 0; i+4 <= len(b); i += 4 {
@@ -114,8 +113,7 @@ func firstInfinite(b []byte) (at, missing int) {
 	return at, missing
 }
 
-// notFinite describes value i of the matrix, v, which is not finite, as a
-// [dataset.SyntaxError] does.
+// notFinite describes v, value i of the matrix, for a [dataset.SyntaxError]. The value is not finite.
 func notFinite(d *dataset.Dataset, i int, v float32) (found, expected string) {
 	row := i / d.Features
 	q := &d.Queries[sort.Search(len(d.Queries), func(k int) bool { return d.Queries[k].Start > row })-1]

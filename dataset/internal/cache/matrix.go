@@ -10,15 +10,15 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// matrix is the matrix of a cache that is read query by query, as [dataset.Matrix] says. A piece is
-// checked when a query in it is first read, so that the file is not read once more to be checked.
+// matrix is the matrix of a cache that is read query by query. It implements [dataset.Matrix]. A piece is
+// checked when a query in it is first read, so the check needs no separate pass over the file.
 type matrix struct {
 	c       *file
-	starts  []int // in bytes, of each query, and the end of the last
+	starts  []int // position of each query in bytes, and the end of the last
 	checked []atomic.Bool
 }
 
-// newMatrix returns the matrix of queries with the given numbers of documents.
+// newMatrix returns the matrix for queries with the given numbers of documents.
 func (c *file) newMatrix(counts []int, features int) *matrix {
 	m := &matrix{c: c, starts: make([]int, len(counts)+1), checked: make([]atomic.Bool, pieces(len(c.matrix)))}
 	for i, n := range counts {
@@ -53,8 +53,8 @@ func (m *matrix) Done(from, to int) {
 	block.Forget(m.c.matrix[m.starts[from]:m.starts[to]])
 }
 
-// checkLongest returns an error if the longest query, as it is read and as it is used, takes more than the limit, or than
-// readers have in any case.
+// checkLongest returns an error if two copies of the longest query exceed the memory limit, or 1 MiB if the
+// limit is smaller.
 func (c *file) checkLongest(parts *dataset.Blocks, opts dataset.Options) error {
 	const least, copies = 1 << 20, 2
 	if len(parts.Counts) == 0 || opts.GradesOnly {

@@ -18,29 +18,28 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// file is a cache while it is read.
+// file is a cache that is being read.
 type file struct {
 	name   string
 	mem    *memory.Account
 	bytes  *block.File
-	data   []byte // its bytes
-	matrix []byte // the end of data
-	sums   []byte // checksums of the matrix's pieces
-	views  bool   // identifiers of documents are views of the bytes, too
+	data   []byte // content of the file
+	matrix []byte // matrix of features, the end of data
+	sums   []byte // checksums of the pieces of the matrix
+	views  bool   // document identifiers are views of data
 
-	d *dataset.Dataset // that is made of it
+	d *dataset.Dataset // data set made from the cache
 }
 
-// Read opens a cache: mapped into memory if it is a file, where the system
-// can, otherwise read. A file that is mapped is taken from the input. The Dataset is a
-// view of the bytes and must be closed. Errors in the content are of type
-// [*dataset.SyntaxError].
+// Read opens a cache. It maps a regular file into memory if the system allows this, and reads other inputs. A
+// mapped file no longer belongs to the input. The data set is a view of the bytes, and the caller must close
+// it. Errors in the content are of type [*dataset.SyntaxError].
 func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return read(in, opts, false)
 }
 
-// read is Read; views says that identifiers of documents shall be views of the bytes, and
-// not outlive them.
+// read does the work of Read. With views, document identifiers are views of the bytes, too. They must not be
+// used after the data set is closed.
 func read(in *input.Input, opts dataset.Options, views bool) (d *dataset.Dataset, err error) {
 	c := &file{name: in.Name, mem: in.Mem, bytes: in.Map(), views: views}
 	if c.bytes == nil {
@@ -57,7 +56,7 @@ func read(in *input.Input, opts dataset.Options, views bool) (d *dataset.Dataset
 	c.tell(opts)
 	defer func() {
 		if err != nil {
-			_ = c.bytes.Close() // the error at hand is the one to report
+			_ = c.bytes.Close() // err is reported instead
 		}
 	}()
 	d, parts, err := c.checked(opts)
@@ -71,19 +70,19 @@ func read(in *input.Input, opts dataset.Options, views bool) (d *dataset.Dataset
 	return d, nil
 }
 
-// tell passes on the file if it is mapped.
+// tell passes a mapped file to opts.Opened.
 func (c *file) tell(opts dataset.Options) {
 	if opts.Opened != nil && c.bytes.Mapped() {
 		opts.Opened(c.bytes)
 	}
 }
 
-// checked returns the cache as a data set, and the parts of it. All of it is checked but for the matrix of
-// one that is streamed.
+// checked returns the cache as a data set, and the parts of the data set. It checks the whole cache, except
+// for the matrix of a streamed data set.
 func (c *file) checked(opts dataset.Options) (d *dataset.Dataset, parts *dataset.Blocks, err error) {
 	defer block.Guard(&err)()
 	streamed := c.bytes.Mapped() && (opts.GradesOnly || opts.Stream && (opts.Unheld || c.mem.Exceeds(float64(len(c.data)))))
-	c.views = c.views || streamed // identifiers of so many documents would take much
+	c.views = c.views || streamed // copies of so many identifiers would take much memory
 	parts, err = c.dataset()
 	if err != nil {
 		return nil, nil, err
@@ -92,8 +91,9 @@ func (c *file) checked(opts dataset.Options) (d *dataset.Dataset, parts *dataset
 	return d, parts, err
 }
 
-// withMatrix gives the parts of a cache its matrix, and returns the data set. The matrix is checked, as it is read if
-// it is streamed and no values are missing: the number of these must be known.
+// withMatrix returns the data set of the parts and the matrix of the cache. It checks the matrix. A streamed
+// matrix is checked while it is read; but if values are missing, it is checked now, because their number must
+// be known.
 func (c *file) withMatrix(parts *dataset.Blocks, streamed bool, opts dataset.Options) (*dataset.Dataset, error) {
 	if streamed {
 		if err := c.checkLongest(parts, opts); err != nil {
@@ -118,7 +118,7 @@ func (c *file) withMatrix(parts *dataset.Blocks, streamed bool, opts dataset.Opt
 	return c.d, c.d.Changed()
 }
 
-// firstMissing is the error about the first missing value.
+// firstMissing returns the error about the first missing value.
 func (c *file) firstMissing() error {
 	values := block.Float32s(c.matrix)
 	i := slices.IndexFunc(values, func(v float32) bool { return v != v })
@@ -130,15 +130,14 @@ func (c *file) bad(expected, format string, args ...any) error {
 	return &dataset.SyntaxError{File: c.name, Found: fmt.Sprintf(format, args...), Expected: expected}
 }
 
-// header is the checked beginning of a cache.
+// header is the decoded beginning of a cache.
 type header struct {
 	docs, features, queries int
 	fingerprint             string
 	blocks                  [numBlocks][]byte
 }
 
-// header checks all that it takes to know where everything is, and the checksum
-// of the metadata.
+// header checks the header, the lengths of all blocks and the checksum of the metadata.
 func (c *file) header() (*header, error) {
 	if !bytes.HasPrefix(c.data, []byte(Magic)) {
 		return nil, c.bad("a cache", "a file that begins as none")
@@ -180,8 +179,7 @@ func (c *file) header() (*header, error) {
 	return h, c.sizes(h)
 }
 
-// sizes checks that the blocks have the sizes that the numbers of documents,
-// features and queries ask for.
+// sizes checks that the lengths of blocks fit the numbers of documents, features and queries.
 func (c *file) sizes(h *header) error {
 	want := [numBlocks]int{
 		blockNameEnds:  4 * h.features,
@@ -207,15 +205,14 @@ func (c *file) sizes(h *header) error {
 	return nil
 }
 
-// dataset checks all of the cache but the matrix and returns the parts of a Dataset that
-// views its grades. Identifiers are copied, so that they outlive the mapping, unless they
-// are to be views.
+// dataset checks the cache except for its matrix, and returns the parts of a data set. Grades are views of the
+// file. Identifiers are copies that may be used after the file is closed, unless c.views is set.
 func (c *file) dataset() (d *dataset.Blocks, err error) {
 	h, err := c.header()
 	if err != nil {
 		return nil, err
 	}
-	// Identifiers are copied, once as a whole and names once more each.
+	// The memory for copies of identifiers and names.
 	copied := 2*len(h.blocks[blockQueries]) + 2*len(h.blocks[blockNames]) + memory.QueryBytes*h.queries + 16*h.features
 	if !c.views {
 		copied += len(h.blocks[blockDocs]) + 4*h.docs
@@ -264,7 +261,7 @@ func (c *file) dataset() (d *dataset.Blocks, err error) {
 	return d, nil
 }
 
-// arena checks the ends of strings and copies them and their text, unless they are to be views.
+// arena checks the ends of strings. It returns the strings as views of text, or as a copy.
 func (c *file) arena(ends, text []byte, views bool) (dataset.DocIDs, error) {
 	if len(ends) == 0 {
 		return dataset.DocIDs{}, nil
@@ -297,7 +294,7 @@ func (c *file) strings(ends, text []byte) ([]string, error) {
 	return s, nil
 }
 
-// counts returns the queries' numbers of documents.
+// counts returns the number of documents of each query. It is an error if two queries have the same id.
 func (c *file) counts(h *header, ids []string) ([]int, error) {
 	counts, left := make([]int, h.queries), uint64(h.docs)
 	known := make(map[string]bool, h.queries)
@@ -342,7 +339,7 @@ func (c *file) weights(h *header, d *dataset.Blocks) error {
 	return nil
 }
 
-// inputRows returns the places of the rows, which must be a permutation.
+// inputRows returns the input position of each row. The positions must be a permutation.
 func (c *file) inputRows(block []byte) ([]int, error) {
 	if len(block) == 0 {
 		return nil, nil
@@ -360,8 +357,8 @@ func (c *file) inputRows(block []byte) ([]int, error) {
 	return rows, nil
 }
 
-// widen returns d, which has these parts, with the columns that the options ask for. If
-// that means to add some, it is copied from the cache, which is closed.
+// widen adds columns of zeros to d if the options request more. parts are the parts of d. Unless d is
+// streamed, the result is then a copy, and widen closes the cache.
 func (c *file) widen(d *dataset.Dataset, parts *dataset.Blocks, opts dataset.Options) (*dataset.Dataset, error) {
 	if opts.Features > 0 && d.Features > opts.Features {
 		return nil, c.bad(fmt.Sprintf("at most %d", opts.Features), "%d features", d.Features)
@@ -398,7 +395,7 @@ func (c *file) widen(d *dataset.Dataset, parts *dataset.Blocks, opts dataset.Opt
 		wide.FeatureNames = append(wide.FeatureNames, strconv.Itoa(j+1))
 	}
 	wide.Features, wide.Grades, wide.Weights = f, slices.Clone(parts.Grades), slices.Clone(parts.Weights)
-	wide.Fingerprint = "" // the number of features is part of it
+	wide.Fingerprint = "" // it depends on the number of features
 	wide.File = nil
 	if c.views {
 		wide.Docs = dataset.DocIDs{Text: strings.Clone(wide.Docs.Text), End: slices.Clone(wide.Docs.End)}

@@ -19,9 +19,10 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Stream returns a cache as a source. It stays mapped until the source is closed, with the identifiers of its
-// documents, so it takes little memory of the process. A matrix larger than Options.MaxBytes is read query by
-// query. Missing values are visited as they are, unless the policy is that there be none.
+// Stream returns a cache as a source of documents. Until the source is closed, the cache and its document
+// identifiers stay mapped, which takes little memory of the process. A matrix larger than opts.MaxBytes is
+// read query by query. Missing values are an error with dataset.MissingError; with other policies they are
+// visited as NaN.
 func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	if opts.Missing != dataset.MissingError {
 		opts.Missing = dataset.MissingKeep
@@ -34,14 +35,15 @@ func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	return stream.Of(d), nil
 }
 
-// WriteStream writes the documents of a plan in the bytes that [Write] would write, without holding them. Each
-// document is written to its place in the file. Then the file is read once for its checksums. observe, unless
-// nil, is called with the number of queries written and the total.
+// WriteStream writes the documents of a plan to a cache. The file has the same bytes as with [Write], but the
+// documents need not fit in memory. Each document is written to its position in the file. Then the file is
+// read once to compute checksums. If observe is not nil, it is called with the number of queries written and
+// the total.
 func WriteStream(path string, p *stream.Plan, observe func(done, total int)) error {
 	return atomicfile.WriteFile(path, func(f *os.File) error { return BuildStream(f, p, observe) })
 }
 
-// BuildStream is WriteStream for a new file that is open.
+// BuildStream does the work of WriteStream for a new file that is open.
 func BuildStream(f *os.File, p *stream.Plan, observe func(done, total int)) error {
 	b, err := newBuilder(p)
 	if err != nil {
@@ -53,7 +55,7 @@ func BuildStream(f *os.File, p *stream.Plan, observe func(done, total int)) erro
 	return b.build(f, observe)
 }
 
-// build writes the file, which has its size.
+// build writes the file, which already has its final size.
 func (b *builder) build(f *os.File, observe func(done, total int)) error {
 	p := b.plan
 	b.f = f
@@ -73,23 +75,23 @@ func (b *builder) build(f *os.File, observe func(done, total int)) error {
 	return err
 }
 
-// builder writes a cache whose documents come in any order.
+// builder writes a cache from documents in any order.
 type builder struct {
 	f      *os.File
 	plan   *stream.Plan
-	head   *writer          // the file's header
-	at     [numBlocks]int64 // where the blocks begin
-	matrix int64            // where the matrix begins
-	holes  map[int]bool     // the queries with missing values that must be filled
+	head   *writer          // header of the file
+	at     [numBlocks]int64 // position of each block
+	matrix int64            // position of the matrix
+	holes  map[int]bool     // queries with missing values that must be filled
 
-	err   error  // of the first write that failed
-	bytes []byte // for what is to be written
+	err   error  // error of the first failed write
+	bytes []byte // buffer for writes
 }
 
-// size returns the bytes of the file.
+// size returns the size of the file in bytes.
 func (b *builder) size() int64 { return b.matrix + 4*int64(b.plan.Docs)*int64(b.plan.Features) }
 
-// newBuilder lays out the file.
+// newBuilder computes the positions of all parts of the file.
 func newBuilder(p *stream.Plan) (*builder, error) {
 	c := &writer{buf: make([]byte, headerSize)}
 	b := &builder{plan: p, head: c, holes: make(map[int]bool)}
@@ -128,7 +130,7 @@ func totalLength(list []string) (n int) {
 	return n
 }
 
-// index writes the names of features, and the ids and lengths of queries.
+// index writes the names of features, and the ids and numbers of documents of queries.
 func (b *builder) index() {
 	p, le := b.plan, binary.LittleEndian
 	for _, list := range []struct {
@@ -145,7 +147,7 @@ func (b *builder) index() {
 	b.list(b.at[blockCounts], len(p.Counts), func(to []byte, i int) []byte { return le.AppendUint64(to, uint64(p.Counts[i])) })
 }
 
-// list writes n things from a place of the file on, of each what add appends.
+// list writes n elements from position at on. add appends an element to a buffer.
 func (b *builder) list(at int64, n int, add func(to []byte, i int) []byte) {
 	const some = 1 << 16
 	b.bytes = b.bytes[:0]
@@ -157,7 +159,7 @@ func (b *builder) list(at int64, n int, add func(to []byte, i int) []byte) {
 	}
 }
 
-// put writes some documents.
+// put writes the documents of a part.
 func (b *builder) put(part *stream.Part) error {
 	row, le := int64(part.Row), binary.LittleEndian
 	b.write(b.matrix+4*row*int64(b.plan.Features), block.LittleEndian(part.X))
@@ -200,14 +202,14 @@ func (b *builder) put(part *stream.Part) error {
 	return b.err
 }
 
-// write writes bytes at a place, unless a write failed before.
+// write writes bytes at a position, unless an earlier write failed.
 func (b *builder) write(at int64, bytes []byte) {
 	if b.err == nil && len(bytes) > 0 {
 		_, b.err = b.f.WriteAt(bytes, at)
 	}
 }
 
-// note notes the queries with missing values.
+// note records the queries of a part that have missing values.
 func (b *builder) note(part *stream.Part) {
 	x := part.X
 	for i := range part.Runs {
@@ -219,7 +221,7 @@ func (b *builder) note(part *stream.Part) {
 	}
 }
 
-// finish writes what depends on all documents.
+// finish fills missing values, and writes weights of queries, checksums and the header.
 func (b *builder) finish() error {
 	if err := b.fill(); err != nil {
 		return err
@@ -275,7 +277,8 @@ func (b *builder) numbers(f *dataset.Fingerprinter) error {
 	return b.each(at+size, at+2*size, tell)
 }
 
-// each reads a part of the file, in pieces whose lengths are multiples of 8 but for the last.
+// each calls visit with consecutive pieces of the file between two positions. The length of each piece except
+// the last is a multiple of 8.
 func (b *builder) each(from, to int64, visit func(bytes []byte)) error {
 	buf := make([]byte, matrixPiece)
 	for from < to {
@@ -289,8 +292,8 @@ func (b *builder) each(from, to int64, visit func(bytes []byte)) error {
 	return nil
 }
 
-// sums returns the checksums of the pieces of the matrix, both of the cache and of the
-// fingerprint, and whether values are missing.
+// sums returns two checksums of each piece of the matrix: crc for the cache and sha for the fingerprint.
+// missing reports whether values are missing.
 func (b *builder) sums() (crc []byte, sha [][sha256.Size]byte, missing bool, err error) {
 	size := 4 * b.plan.Docs * b.plan.Features
 	n := pieces(size)
@@ -316,10 +319,10 @@ func (b *builder) sums() (crc []byte, sha [][sha256.Size]byte, missing bool, err
 	return crc, sha, missing, errors.Join(errs...)
 }
 
-// The checksums of a cache and of a fingerprint are of the same pieces.
+// The pieces of a cache must be the blocks of a fingerprint.
 var _ = [1]struct{}{}[matrixPiece-4*dataset.FingerprintBlock]
 
-// fill replaces missing values by the least value within the query.
+// fill replaces missing values by the smallest value of the feature within the query.
 func (b *builder) fill() error {
 	if len(b.holes) == 0 {
 		return nil
@@ -336,7 +339,7 @@ func (b *builder) fill() error {
 	return nil
 }
 
-// fillQuery fills the query of n documents from a row on, some documents at a time.
+// fillQuery fills the missing values of a query, some documents at a time. row is the first row of the query.
 func (b *builder) fillQuery(row, docs int) error {
 	f := b.plan.Features
 	least := slices.Repeat([]float32{float32(math.Inf(1))}, f)
@@ -358,7 +361,7 @@ func (b *builder) fillQuery(row, docs int) error {
 	err := pass(func(x []float32) bool {
 		for k, v := range x {
 			if v == v {
-				least[k%f] = min(least[k%f], v) // of 0 and -0, the latter
+				least[k%f] = min(least[k%f], v) // min(0, −0) is −0
 			}
 		}
 		return false
@@ -381,7 +384,7 @@ func (b *builder) fillQuery(row, docs int) error {
 	})
 }
 
-// readValues reads values of the matrix.
+// readValues reads values of the matrix from position at.
 func (b *builder) readValues(x []float32, at int64) error {
 	b.bytes = slices.Grow(b.bytes[:0], 4*len(x))[:4*len(x)]
 	if _, err := io.ReadFull(io.NewSectionReader(b.f, at, int64(len(b.bytes))), b.bytes); err != nil {
@@ -391,7 +394,7 @@ func (b *builder) readValues(x []float32, at int64) error {
 	return nil
 }
 
-// tooLong is the error about identifiers.
+// tooLong returns the error about identifiers with n bytes.
 func tooLong(n int) error {
 	return fmt.Errorf("identifiers take %d bytes, a cache holds at most 4 GiB", n)
 }

@@ -1,6 +1,5 @@
-// Package cache keeps a data set in a binary file, as it lies in memory, so that opening
-// it is mapping the file. Start reading at the description of the format below, [Write]
-// and [Read].
+// Package cache stores a data set in a binary file. The file has the layout of the data set in memory, so it
+// is opened by mapping it. Start reading at the description of the format below, then read [Write] and [Read].
 package cache
 
 import (
@@ -20,56 +19,57 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// The binary cache holds a Dataset as it lies in memory, so that opening it is
-// mapping a file. All numbers are little-endian:
+// A cache has the layout of a Dataset in memory, so it is opened by mapping it. All numbers are little-endian:
 //
-//	offset  size  what
+//	offset  size  content
 //	0       8     Magic
 //	8       4     format version: 2, or 3 if values are missing
 //	12      4     CRC32C of all bytes from 16 up to the matrix
-//	16      8     documents
-//	24      8     features
-//	32      8     queries
+//	16      8     number of documents
+//	24      8     number of features
+//	32      8     number of queries
 //	40      8     size of the file
-//	48      16    what Fingerprint returns, as bytes
+//	48      16    fingerprint of the data set, as bytes
 //	64      8·10  lengths in bytes of the ten blocks
 //
-// The blocks follow, each at the next multiple of 64, the gaps filled with zeros:
+// The blocks follow, each at the next multiple of 64. Zeros fill the gaps:
 //
-//	0  ends of the feature names within block 1, uint32 a feature; or empty
+//	0  ends of the feature names within block 1, a uint32 per feature; or empty
 //	1  feature names, UTF-8
-//	2  ends of the query ids within block 3, uint32 a query
+//	2  ends of the query ids within block 3, a uint32 per query
 //	3  query ids, UTF-8
-//	4  numbers of documents, uint64 a query
-//	5  ends of the document ids within block 6, uint32 a document; or empty
+//	4  numbers of documents, a uint64 per query
+//	5  ends of the document ids within block 6, a uint32 per document; or empty
 //	6  document ids, UTF-8
-//	7  grades, float64 a document; then, if queries or documents have weights, these,
-//	   float64 a document and float64 a query
-//	8  places of the rows among the input's documents, uint64 a document; or empty
-//	9  CRC32C of every piece of the matrix, uint32 a piece of matrixPiece bytes, of
-//	   which the last may be shorter
+//	7  grades, a float64 per document; then, if some weight is not 1, the weights:
+//	   a float64 per document and a float64 per query
+//	8  input positions of the rows, a uint64 per document; or empty
+//	9  CRC32C of the pieces of the matrix, a uint32 per piece of matrixPiece bytes;
+//	   the last piece may be shorter
 //
-// and then, again at a multiple of 64, up to the end of the file the matrix,
-// float32, documents × features, row-major. Warnings are not kept.
+// The matrix begins at the next multiple of 64 and ends with the file. It has documents × features values of
+// type float32, in row-major order. Warnings are not stored.
 //
-// So a checksum covers every byte but the first twelve, where any other value makes the file invalid. A CRC
-// detects every changed bit. Opening a file checks all of it, the matrix in parallel, piece by piece. All values
-// must be finite. In version 3 some are NaN, which is a missing value. Files of version 1, whose matrix had one
-// checksum that took one core and was not looked at on opening, are refused.
+// The checksums cover all bytes from 16 on, and any change of the bytes before makes the file invalid. A CRC
+// detects every changed bit. Read checks the whole file, and the pieces of the matrix in parallel. A streamed
+// matrix is checked piece by piece when it is read. In version 2 all values are finite. In version 3 some are
+// NaN, which is a missing value. Files of version 1 are refused: the matrix had a single checksum, which was
+// not verified on opening.
 
-// Magic is what a cache begins with.
+// Magic is the beginning of every cache.
 const Magic = "\x89LWDATA\n"
 
 const (
 	version    = 2
-	incomplete = 3 // the version of files with missing values
+	incomplete = 3 // version of files with missing values
 	numBlocks  = 10
 	headerSize = 64 + 8*numBlocks
 	alignment  = 64
 )
 
 // matrixPiece is the number of bytes of the matrix under one checksum. It is large enough for the checksum to
-// run at full speed, and small enough to keep several cores equally busy. Fingerprint's blocks are as large.
+// run at full speed, and small enough to keep several cores equally busy. The blocks of a fingerprint have the
+// same size.
 const matrixPiece = 1 << 20
 
 // Offsets in the header.
@@ -82,7 +82,7 @@ const (
 	offLengths     = 64
 )
 
-// The blocks by number.
+// Numbers of the blocks.
 const (
 	blockNameEnds = iota
 	blockNames
@@ -101,14 +101,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // aligned returns the next multiple of alignment.
 func aligned(n int) int { return (n + alignment - 1) &^ (alignment - 1) }
 
-// Write writes the data set to a file that Read maps into memory without
-// parsing. A file that is there is replaced, but only once all is written; data
-// sets opened from it stay valid. Warnings are not kept. A value that is neither finite
-// nor a missing one of d is an error, for Read would refuse the file.
+// Write writes the data set to a file that Read maps into memory without parsing. It replaces an existing file
+// after all data are written; data sets opened from the old file stay valid. Warnings are not stored. It is an
+// error if a value is infinite, or if it is NaN and d.Missing returns 0.
 func Write(path string, d *dataset.Dataset) error { return WriteObserved(path, d, nil) }
 
-// WriteObserved is Write; observe, unless nil, is called with the number of queries
-// written and the total.
+// WriteObserved does the work of Write. If observe is not nil, it is called with the number of queries written
+// and the total.
 func WriteObserved(path string, d *dataset.Dataset, observe func(done, total int)) error {
 	head, err := metadata(d)
 	if err != nil {
@@ -117,7 +116,7 @@ func WriteObserved(path string, d *dataset.Dataset, observe func(done, total int
 	return atomicfile.Write(path, func(w io.Writer) error { return write(w, head, d, observe) })
 }
 
-// Encode writes the data set to a stream as Write does to a file.
+// Encode writes the data set to a stream in the format of Write.
 func Encode(w io.Writer, d *dataset.Dataset) error {
 	head, err := metadata(d)
 	if err != nil {
@@ -126,7 +125,7 @@ func Encode(w io.Writer, d *dataset.Dataset) error {
 	return write(w, head, d, nil)
 }
 
-// write writes what metadata returned and the matrix.
+// write writes head, which metadata returned, and the matrix.
 func write(w io.Writer, head []byte, d *dataset.Dataset, observe func(done, total int)) error {
 	if _, err := w.Write(head); err != nil {
 		return err
@@ -155,7 +154,7 @@ func (c *writer) align() {
 	c.buf = append(c.buf, make([]byte, aligned(len(c.buf))-len(c.buf))...)
 }
 
-// block appends a block that fill appends to its argument.
+// block appends a block. fill appends the content of the block to its argument.
 func (c *writer) block(number int, fill func(b []byte) []byte) {
 	c.align()
 	start := len(c.buf)
@@ -163,7 +162,7 @@ func (c *writer) block(number int, fill func(b []byte) []byte) {
 	binary.LittleEndian.PutUint64(c.buf[offLengths+8*number:], uint64(len(c.buf)-start))
 }
 
-// strings appends two blocks, the ends and the text of strings.
+// strings appends two blocks: the ends of strings, and their text.
 func (c *writer) strings(ends, text int, each iter.Seq[string]) {
 	c.block(ends, func(b []byte) []byte {
 		n := 0
@@ -194,7 +193,7 @@ func (c *writer) words(number, n int, word func(i int) uint64) {
 	})
 }
 
-// metadata returns all of the file before the matrix.
+// metadata returns the bytes of the file before the matrix.
 func metadata(d *dataset.Dataset) ([]byte, error) {
 	if n := len(d.FeatureNames); n != 0 && n != d.Features {
 		return nil, fmt.Errorf("%d feature names for %d features", n, d.Features)
@@ -223,8 +222,7 @@ func metadata(d *dataset.Dataset) ([]byte, error) {
 	return c.buf, errors.Join(err, c.err)
 }
 
-// header fills in the beginning of the file but for the checksum, when the lengths of the
-// blocks are known.
+// header sets the header except for its checksum. The lengths of the blocks must be set before.
 func (c *writer) header(h header, missing bool) error {
 	b, le := c.buf, binary.LittleEndian
 	copy(b, Magic)
@@ -245,8 +243,8 @@ func (c *writer) header(h header, missing bool) error {
 	return err
 }
 
-// matrixSums returns the checksum of every piece of the matrix, whose values must
-// be finite or missing.
+// matrixSums returns the checksum of every piece of the matrix. It is an error if a value is neither finite
+// nor missing.
 func matrixSums(d *dataset.Dataset) ([]uint32, error) {
 	sums := make([]uint32, pieces(4*len(d.X())))
 	bad := make([]int, len(sums))
@@ -263,7 +261,7 @@ func matrixSums(d *dataset.Dataset) ([]uint32, error) {
 	return sums, nil
 }
 
-// appendWeights appends the weights of documents and of queries, if there are any of either.
+// appendWeights appends the weights of documents and queries, if some weight is not 1.
 func appendWeights(b []byte, d *dataset.Dataset) []byte {
 	if !d.Weighted() {
 		return b

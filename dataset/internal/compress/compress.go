@@ -1,5 +1,5 @@
-// Package compress reads and writes text that may be compressed, by gzip or
-// zstandard. Start reading at [Detect].
+// Package compress reads and writes text that is plain or compressed by gzip or zstandard. Start reading at
+// [Detect].
 package compress
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Encoding is how a file's bytes hold its text.
+// Encoding is the compression of a file.
 type Encoding int
 
 // The encodings.
 const (
-	Plain Encoding = iota // as it is
+	Plain Encoding = iota // not compressed
 	Gzip
 	Zstandard
 
@@ -32,7 +32,7 @@ const (
 	Zip
 )
 
-// unread names the encodings that are not read, and what makes text of them.
+// unread names the encodings that are not supported, and commands that decompress them.
 var unread = map[Encoding][2]string{
 	XZ: {"xz", "xz -dc"}, Bzip2: {"bzip2", "bzip2 -dc"}, LZ4: {"LZ4", "lz4 -dc"}, Zip: {"zip", "unzip -p"},
 }
@@ -50,9 +50,8 @@ var magics = []struct {
 	{"PK\x03\x04", Zip, ".zip"},
 }
 
-// Detect returns the encoding by a file's first bytes. The name decides only
-// when the file is too short for that: a .gz file of one byte is a truncated one,
-// whereas text may have any name.
+// Detect returns the encoding of a file by its first bytes. The name matters only if the file is too short for
+// this. A .gz file of one byte is a truncated one, whereas text may have any name.
 func Detect(head []byte, name string) Encoding {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
@@ -66,33 +65,32 @@ func Detect(head []byte, name string) Encoding {
 	return Plain
 }
 
-// decompressor reads the text of a compressed file and puts its errors in terms
-// of the file.
+// decompressor reads the text of a compressed file. Its errors describe the file.
 type decompressor struct {
 	text   io.Reader
 	file   *countingReader
-	window uint64 // the largest of zstandard that is read
-	memory int64  // as Reader has it
+	window uint64 // largest accepted window of zstandard
+	memory int64  // memory limit in bytes
 	close  func()
 	err    error
 }
 
-// leastWindow is read with any amount of memory, as RFC 8878 expects of every decoder. mostWindow is the largest
-// window that the zstd command writes and reads by default.
+// leastWindow is accepted with any memory limit, as RFC 8878 expects of every decoder. mostWindow is the
+// largest window that the zstd command writes and reads by default.
 const (
 	leastWindow = 8 << 20
 	mostWindow  = 128 << 20
 )
 
-// windowIn returns the largest window that is read within a memory limit in bytes. Reading holds one and a half;
-// they are a quarter of the memory at most, since what else is read is not counted with them.
+// windowIn returns the largest window that is accepted within a memory limit in bytes. The decoder needs one
+// and a half windows. They may take a quarter of the limit, because their memory is not counted otherwise.
 func windowIn(memory int64) uint64 {
 	return uint64(max(leastWindow, min(mostWindow, memory/6)))
 }
 
-// Reader returns the text of a file of the encoding. memory is the limit in bytes, of which a window may take a
-// part. Errors about damaged data and too large a window are of type [*dataset.SyntaxError], without the file's
-// name.
+// Reader returns the text of a file with the encoding. memory is the memory limit in bytes, which bounds the
+// window of zstandard. Errors about damaged data and too large a window are of type [*dataset.SyntaxError],
+// without the file's name.
 func Reader(r io.Reader, e Encoding, memory int64) (io.ReadCloser, error) {
 	if e == Plain {
 		return io.NopCloser(r), nil
@@ -117,7 +115,7 @@ func Reader(r io.Reader, e Encoding, memory int64) (io.ReadCloser, error) {
 	return d, nil
 }
 
-// Read repeats an error for ever and returns it alone.
+// Read implements io.Reader. It returns an error without bytes, and repeats it in later calls.
 func (d *decompressor) Read(p []byte) (int, error) {
 	if d.err != nil {
 		return 0, d.err
@@ -138,8 +136,8 @@ func (d *decompressor) Close() error {
 	return nil
 }
 
-// explain turns what a decompressor says of damaged data into a SyntaxError, of
-// which the reader of lines fills in the place. Errors of the disk stay.
+// explain turns a decompressor's error about damaged data into a SyntaxError, in which the reader of lines
+// sets the line. It returns errors of the disk unchanged.
 func (d *decompressor) explain(err error) error {
 	if d.file.err != nil && !errors.Is(d.file.err, io.EOF) {
 		return d.file.err
@@ -159,7 +157,7 @@ func (d *decompressor) explain(err error) error {
 	return e
 }
 
-// tooWide is the error about a window of zstandard.
+// tooWide returns the error about a window of zstandard that is too large.
 func (d *decompressor) tooWide() error {
 	size := func(n float64) string { return fmt.Sprintf("%.3g MiB", n/(1<<20)) }
 	e := &dataset.SyntaxError{Found: "zstandard data with a window of more than " + size(float64(d.window)), Expected: "at most that (only zstd --long=28 and more make larger ones)"}
@@ -170,7 +168,7 @@ func (d *decompressor) tooWide() error {
 	return e
 }
 
-// countingReader counts the bytes read and keeps the reader's error.
+// countingReader counts the bytes read and stores the last error.
 type countingReader struct {
 	r   io.Reader
 	n   int64
@@ -187,7 +185,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 // HeadSize is the number of bytes by which [Detect] distinguishes all encodings.
 const HeadSize = 4
 
-// ByName returns the encoding that the end of a file's name asks for.
+// ByName returns the encoding that the suffix of a file's name means.
 func ByName(path string) Encoding {
 	for _, m := range magics {
 		if strings.HasSuffix(path, m.suffix) {
@@ -197,8 +195,8 @@ func ByName(path string) Encoding {
 	return Plain
 }
 
-// Writer returns a writer of text to a compressed file; closing it leaves w open. The
-// bytes written are the same on any machine.
+// Writer returns a writer that compresses text. Closing it does not close w. The bytes written are the same on
+// any machine.
 func Writer(w io.Writer, e Encoding) (io.WriteCloser, error) {
 	if e == Gzip {
 		return gzip.NewWriter(w), nil

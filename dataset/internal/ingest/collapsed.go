@@ -59,7 +59,8 @@ func hashOf(v float32) uint32 {
 	return h ^ h>>16
 }
 
-// WatchText is Watch for the number with the text b[from:to], which has at least LongNumber bytes.
+// WatchText does the work of Watch for the number with the text b[from:to], which has at least LongNumber
+// bytes.
 func (c *Collector) WatchText(feature int, v float32, b []byte, from, to int) {
 	var text shortText
 	if to-from <= 16 {
@@ -145,8 +146,8 @@ func CollapsedWarning(file string, names []string, collectors ...*Collector) str
 	return dataset.CollapsedWarning(file, featureNames(features, names), example.least, example.largest)
 }
 
-// collapsed reports whether at least a tenth of the float32 values of a sketch stand for several decimals,
-// and the feature has fewer than manyValues distinct values. first is the first such value.
+// collapsed reports whether at least a tenth of the float32 values of a sketch represent several decimals
+// each, and the feature has fewer than manyValues distinct values. first is the first such value.
 func collapsed(list []sketched) (first sketched, ok bool) {
 	several := 0
 	for _, s := range list {

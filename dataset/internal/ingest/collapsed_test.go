@@ -90,7 +90,7 @@ func TestCollapsedMany(t *testing.T) {
 			decimals[i] = test.next()
 		}
 		got := watchAll(decimals, 2, func(i int) int { return i % 2 })
-		if (got != "") != test.want || test.want && !strings.HasPrefix(got, "f: feature x: different numbers become one, such as ") {
+		if (got != "") != test.want || test.want && !strings.HasPrefix(got, "f: feature x: different numbers become equal, such as ") {
 			t.Errorf("%s: %q", test.name, got)
 		}
 	}

@@ -74,7 +74,7 @@ func NewCollector(b *Blocks, opts dataset.Options, mem *memory.Account) *Collect
 	return &Collector{Blocks: b, limits: limits, sketches: make([][]sketched, len(limits)), negative: opts.Negative, standIns: opts.MissingValues, mem: mem, ids: make(map[string]uint32)}
 }
 
-// Begin begins a chunk. Its documents are written to the rows from row on.
+// Begin begins a chunk. Its first document is written to the given row, and the others to the rows after it.
 func (c *Collector) Begin(row int) {
 	c.runs, c.docText, c.missing, c.negatives, c.last = c.runs[:0], c.docText[:0], 0, 0, ""
 	c.row, c.drop, c.weights, c.texts, c.absent = row, false, c.weights[:0], c.texts[:0], 0
@@ -162,7 +162,7 @@ func (c *Collector) Doc(id []byte) {
 	}
 }
 
-// Absent adds to the number of features that the text omits for the next document. They are 0.
+// Absent records that the text omits the given number of features of the next document. These features are 0.
 func (c *Collector) Absent(features int) {
 	if !c.drop {
 		c.absent += features

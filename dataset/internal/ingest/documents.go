@@ -26,7 +26,7 @@ type documents struct {
 	format Format
 	src    Text
 	mem    *memory.Account
-	held   bool // all documents are held in memory
+	held   bool // all documents will be in memory at once
 
 	collectors []*Collector // of the workers of the last visit
 
@@ -67,7 +67,7 @@ func (s *documents) Each(columns int, visit func(b *stream.Batch) error) error {
 	})
 }
 
-// leastChunk is the smallest size of a chunk in bytes. leastQuoted is that of a table, whose header should
+// leastChunk is the smallest size of a chunk in bytes. leastQuoted is the smallest size for a table, whose header should
 // be in the first chunk.
 const (
 	leastChunk  = 1 << 10
@@ -106,8 +106,8 @@ func (s *documents) recut(columns int) error {
 	return err
 }
 
-// visit parses all chunks concurrently by workers, which begin returns. It calls do for each chunk, in
-// order, with the worker that parsed the chunk and the number of lines before it.
+// visit parses all chunks concurrently, with workers that begin makes. It calls do for each chunk, in order,
+// with the worker that parsed the chunk and the number of lines before it.
 func (s *documents) visit(begin func() *worker, do func(k *worker, c Chunk, before int) error) error {
 	workers := make([]*worker, s.src.Workers())
 	line := 0
@@ -180,7 +180,8 @@ func (k *worker) parse(c Chunk) {
 	}
 }
 
-// room clears the blocks and makes room for docs documents.
+// room prepares the blocks for the given number of documents. It clears them, and allocates larger ones if
+// necessary.
 func (k *worker) room(docs int) error {
 	b, used := k.col.Blocks, k.col.row
 	clear(b.X[:used*b.Width])

@@ -47,8 +47,8 @@ func noWeight(name, of string) error {
 // Weights collects the weights of queries and documents during a survey.
 type Weights struct {
 	queries   queryWeights
-	documents bool // some are not 1
-	positive  bool // some are not 0
+	documents bool // some weight of a document is not 1
+	positive  bool // some weight of a document is not 0
 }
 
 // Query adds the weight of a query, read on the given line. It is an error if the query had another weight

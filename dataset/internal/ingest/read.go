@@ -74,9 +74,9 @@ func weighsDocuments(f Format) bool {
 
 // Parser parses chunks, one after the other.
 type Parser interface {
-	// Chunk parses the documents of a chunk, at most most of them. before is the number of lines before the
-	// chunk. It returns the number of documents and the last line that it read. With an error, line is the
-	// line of the error.
+	// Chunk parses the documents of a chunk. before is the number of lines before the chunk. It returns the
+	// number of documents and the last line that it read. With an error, line is the line of the error. It is
+	// an error if the chunk has more than most documents.
 	Chunk(c Chunk, before, most int) (docs, line int, err error)
 }
 

@@ -86,7 +86,7 @@ func CheckLines(f Format, opts dataset.Options, mem *memory.Account, c Chunk) (l
 }
 
 // firstMistake returns the first syntax error of the text. err is the first error that the survey found, or
-// nil. Since the survey skips features, these may have an earlier error.
+// nil. The survey skips features, so an earlier error may be in a feature.
 func (s *documents) firstMistake(err error) error {
 	width, e := s.settle()
 	if e != nil {
@@ -119,7 +119,7 @@ func lineOf(err error) int {
 	return 0
 }
 
-// mistake returns the first error of a text that is known to have one, from the results of counting.
+// mistake returns the first error of a text. The results of counting have shown that there is one.
 func (s *documents) mistake(width int) error {
 	err := s.visit(s.checker, func(*worker, Chunk, int) error { return nil })
 	switch {
@@ -199,7 +199,7 @@ func NegativeWarning(name string, n int, policy dataset.Negative) string {
 	case policy == dataset.NegativeDrop:
 		return fmt.Sprintf("%s: %d documents with negative grades were left out", name, n)
 	}
-	return fmt.Sprintf("%s: %d negative grades taken as 0", name, n)
+	return fmt.Sprintf("%s: %d negative grades were replaced by 0", name, n)
 }
 
 // allNegative returns the error for data whose documents are all dropped for their negative grades.

@@ -44,7 +44,7 @@ type Cutting struct {
 	Context context.Context
 	Mem     *memory.Account
 	Chunk   int64 // bytes in a chunk
-	Line    int   // number of bytes by which the last record of a chunk may exceed it
+	Line    int   // number of bytes by which the last record may extend beyond the chunk
 	Crew    int   // number of workers; 0 means GOMAXPROCS
 	Quotes  bool  // line feeds between quotes do not end a record
 }
@@ -210,8 +210,8 @@ func (e *recordEnd) find(text []byte, from int) int {
 	return -1
 }
 
-// extend appends text to buf, up to the position end of the text. buf has the text from the position base
-// on. The result has room for a line feed and the padding.
+// extend appends text to buf, up to the position end. buf begins at the position base of the text. The result
+// has capacity for a line feed and the padding.
 func (s *randomText) extend(buf []byte, base, end int64) ([]byte, error) {
 	have, want := len(buf), int(min(end, s.size)-base)
 	buf, err := s.withRoom(buf, want)

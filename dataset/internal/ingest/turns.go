@@ -56,7 +56,8 @@ type turns struct {
 	err   error
 }
 
-// mine waits for the turn. It returns false if an error or the context ended the turns before.
+// mine waits until the chunk with the given turn may be finished. It returns false if an error or the context
+// ends the turns before.
 func (t *turns) mine(turn int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package input opens the inputs of the readers of all formats. An input can be read at any place, counts
-// memory, and ends with its context. It must not know any format. Start reading at [Input].
+// Package input opens the inputs of the readers of all formats. An input has random access, counts its memory,
+// and stops when its context is cancelled. The package must not know any format. Start reading at [Input].
 package input
 
 import (
@@ -16,31 +16,32 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// Input is bytes that can be read at any place, of a regular file or of a stream that was read into memory.
+// Input is a sequence of bytes with random access. It is a regular file, or a stream that was copied to memory
+// or to a temporary file.
 type Input struct {
 	R    io.ReaderAt
 	Size int64
 	Name string // for errors
 	Mem  *memory.Account
 
-	// How text is cut; tests make both small.
-	Line  int   // bytes in the longest line, 0 for the usual number
-	Chunk int64 // bytes that are parsed at a time, 0 for the usual number
+	// Sizes for dividing text into chunks. Tests reduce them.
+	Line  int   // largest number of bytes in a line, 0 for the default
+	Chunk int64 // number of bytes in a chunk, 0 for the default
 
-	// Of a regular file, nil for others:
+	// Set for a regular file:
 	file *os.File
 	info os.FileInfo // when it was opened
 
-	Parts []*Input // of a folder that is one table; nil for others, which R reads
+	Parts []*Input // parts of a table in a folder; nil for other inputs, which use R
 
-	temporary *block.Temporary // that the bytes are in, nil for none
+	temporary *block.Temporary // temporary file with the bytes, or nil
 }
 
-// Look checks the first bytes of a stream, before the rest is read. Its error ends the reading.
+// Look checks the first bytes of a stream before the remaining bytes are read. Its error stops the reading.
 type Look func(first []byte, name string) error
 
-// With opens a file for use; other inputs are read as by Stream. "-" is the standard input. A file that changes
-// meanwhile is an error.
+// With opens a file and calls use. "-" is the standard input. Inputs other than regular files are read as by
+// Stream. It is an error if the file changes before use returns.
 func With(path string, opts dataset.Options, look Look, use func(in *Input) error) error {
 	if path == "-" {
 		return Stream(os.Stdin, "standard input", opts, look, use)
@@ -63,18 +64,20 @@ func With(path string, opts dataset.Options, look Look, use func(in *Input) erro
 	in.Size = in.info.Size()
 	err = use(in)
 	if changed := in.changed(); changed != nil {
-		return changed // which explains any other error
+		return changed // the change explains any other error
 	}
 	return err
 }
 
-// Hold reads a stream to its end. look, which may be nil, checks its beginning before the rest is read.
+// Hold copies a stream to memory. look, which may be nil, checks the first bytes before the remaining bytes
+// are read.
 func Hold(r io.Reader, name string, opts dataset.Options, look Look) (*Input, error) {
 	in, _, err := hold(r, name, opts, look, math.MaxInt64, memory.New(name, opts))
 	return in, err
 }
 
-// hold is Hold with a limit of most bytes; more reports whether bytes are left.
+// hold does the work of Hold, but stops once it has most bytes or more. The result more reports whether it
+// stopped before the end.
 func hold(r io.Reader, name string, opts dataset.Options, look Look, most int64, mem *memory.Account) (in *Input, more bool, err error) {
 	see := func(first []byte) error {
 		if look == nil {
@@ -92,8 +95,8 @@ func hold(r io.Reader, name string, opts dataset.Options, look Look, most int64,
 	return &Input{R: m, Size: m.size, Name: name, Mem: mem}, more, nil
 }
 
-// Afresh restarts the count of memory, for another way to read the input. Only bytes that the input holds stay
-// counted.
+// Afresh resets the count of memory, so that the input can be read in another way. Only the bytes of the input
+// itself stay counted.
 func (in *Input) Afresh(opts dataset.Options) {
 	in.Mem = memory.New(in.Name, opts)
 	for _, part := range in.Parts {
@@ -112,7 +115,7 @@ func Named(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// close closes the file, unless it was taken from the input.
+// close closes the file, unless Map has taken it.
 func (in *Input) close() {
 	if in.file != nil {
 		_ = in.file.Close() // it was only read
@@ -122,7 +125,7 @@ func (in *Input) close() {
 	}
 }
 
-// changed returns an error if the file is another one than when it was opened.
+// changed returns an error if the file was changed or replaced since it was opened.
 func (in *Input) changed() error {
 	if in.file == nil {
 		return nil
@@ -145,8 +148,8 @@ func (in *Input) Head(n int) ([]byte, error) {
 	return head, nil
 }
 
-// Map returns the input mapped into memory, or nil if it is no regular file or the
-// system refuses. The file is then taken from the input.
+// Map returns the input mapped into memory. It returns nil if the input is not a file or the system refuses.
+// The mapping then owns the file.
 func (in *Input) Map() *block.File {
 	if in.temporary != nil {
 		f := in.temporary.Map(in.Name)
@@ -173,8 +176,8 @@ func Context(o dataset.Options) context.Context {
 	return o.Context
 }
 
-// Await returns the result of do, or ctx's error as soon as that is cancelled. do then continues by itself, as a
-// read from a silent pipe must.
+// Await returns the result of do, or ctx's error as soon as ctx is cancelled. In the latter case do keeps
+// running, because a read from a silent pipe cannot be interrupted.
 func Await[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	if ctx.Done() == nil {
 		return do()
@@ -197,7 +200,7 @@ func Await[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	}
 }
 
-// WithParts is With for a file, or for a folder of parts that form one input.
+// WithParts does the work of With. path may also be a folder with the parts of a table.
 func WithParts(path string, opts dataset.Options, look Look, use func(in *Input) error) (err error) {
 	parts, err := shards.Parts(path)
 	if err != nil {
@@ -210,7 +213,7 @@ func WithParts(path string, opts dataset.Options, look Look, use func(in *Input)
 	defer func() {
 		for _, part := range in.Parts {
 			if changed := part.changed(); changed != nil {
-				err = changed // which explains any other error
+				err = changed // the change explains any other error
 			}
 			part.close()
 		}
@@ -234,7 +237,8 @@ func WithParts(path string, opts dataset.Options, look Look, use func(in *Input)
 	return use(in)
 }
 
-// Whole returns an error if the input is a folder of parts of a format that has none.
+// Whole returns an error if the input is a folder of parts. Formats other than Parquet call it. format is the
+// name of the format.
 func (in *Input) Whole(format string) error {
 	if in.Parts == nil {
 		return nil

@@ -11,12 +11,12 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// heldShare is the inverse share of the memory that the bytes of a stream may take if they can be put in a file.
-// Text usually takes at least twice the memory of its features.
+// A stream may take 1/heldShare of the memory limit if it can be copied to a file instead. Text usually takes
+// at least twice the memory of its features.
 const heldShare = 4
 
-// Stream reads a stream to its end for use, and holds it in memory. With Options.Stream a long one is put in a
-// temporary file instead. look is as for Hold.
+// Stream copies a stream to memory and calls use. With opts.Stream, it copies a long stream to a temporary
+// file instead. look is the same as for Hold.
 func Stream(r io.Reader, name string, opts dataset.Options, look Look, use func(in *Input) error) error {
 	if opts.Stream {
 		return Spool(r, name, opts, look, dataset.MemoryLimit(opts.MaxBytes)/heldShare, "", use)
@@ -28,10 +28,10 @@ func Stream(r io.Reader, name string, opts dataset.Options, look Look, use func(
 	return use(in)
 }
 
-// Spool reads a stream to its end for use. A stream of more than most bytes is put in a temporary file in
-// folder, or in the system's folder if that is "". look is as for Hold.
+// Spool copies a stream to memory and calls use. It copies a stream of more than most bytes to a temporary
+// file in folder instead. If folder is "", it uses the system's folder. look is the same as for Hold.
 func Spool(r io.Reader, name string, opts dataset.Options, look Look, most int64, folder string, use func(in *Input) error) error {
-	in, more, err := hold(r, name, opts, look, most, memory.Unlimited()) // most is the limit
+	in, more, err := hold(r, name, opts, look, most, memory.Unlimited()) // most already limits the memory
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func Spool(r io.Reader, name string, opts dataset.Options, look Look, most int64
 	return use(in)
 }
 
-// spooled copies the beginning of a stream and the rest to a temporary file.
+// spooled copies first, the beginning of a stream, and rest, its other bytes, to a temporary file.
 func spooled(first *Input, rest io.Reader, opts dataset.Options, folder string) (*Input, error) {
 	t, err := block.NewTemporary(folder, first.Size)
 	if err != nil {
@@ -56,13 +56,14 @@ func spooled(first *Input, rest io.Reader, opts dataset.Options, folder string) 
 		return io.Copy(t.File(), io.MultiReader(begun, rest))
 	})
 	if err != nil {
-		_ = t.Close() // the error is told
+		_ = t.Close() // err is reported instead
 		return nil, err
 	}
 	return &Input{R: t.File(), Size: n, Name: first.Name, Mem: memory.New(first.Name, opts), temporary: t}, nil
 }
 
-// held is bytes in memory, in blocks of heldBlock bytes; the last may be shorter. It grows without copying.
+// held is a sequence of bytes in memory, in blocks of heldBlock bytes. The last block may be shorter.
+// Appending copies no block.
 type held struct {
 	blocks [][]byte
 	size   int64
@@ -70,8 +71,8 @@ type held struct {
 
 const heldBlock = 1 << 18
 
-// readAll reads r to its end, or until it has at least most bytes; more reports whether bytes are left. look, if
-// not nil, checks the first block, and its error ends the reading.
+// readAll reads r to its end, or until it has most bytes or more. The result more reports whether it stopped
+// before the end. look, if not nil, checks the first block, and its error stops the reading.
 func readAll(ctx context.Context, r io.Reader, mem *memory.Account, most int64, look func(first []byte) error) (m *held, more bool, err error) {
 	m = new(held)
 	for {
@@ -102,8 +103,8 @@ func readAll(ctx context.Context, r io.Reader, mem *memory.Account, most int64, 
 	}
 }
 
-// readBlock reads heldBlock bytes, or less with an error. A first block grows
-// as needed, since it is often the only one.
+// readBlock reads heldBlock bytes, or fewer with an error. The first block grows as needed, since it is often
+// the only one.
 func readBlock(r io.Reader, first bool) (block []byte, err error) {
 	size := heldBlock
 	if first {

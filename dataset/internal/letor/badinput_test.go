@@ -219,8 +219,8 @@ func TestMissingValues(t *testing.T) {
 		want    []float32
 		warning string
 	}{
-		{dataset.MissingZero, []float32{0, 3, 0, -2, 0, 0, 4, 0, 0, -9, -9, -9}, "f: 5 missing values (nan or NULL) taken as 0"},
-		{dataset.MissingMin, []float32{-2, 3, 0, -2, 0, 0, 4, 0, 0, -9, -9, -9}, "f: 5 missing values (nan or NULL) taken as the feature's smallest value within the query"},
+		{dataset.MissingZero, []float32{0, 3, 0, -2, 0, 0, 4, 0, 0, -9, -9, -9}, "f: 5 missing values (nan or NULL) were replaced by 0"},
+		{dataset.MissingMin, []float32{-2, 3, 0, -2, 0, 0, 4, 0, 0, -9, -9, -9}, "f: 5 missing values (nan or NULL) were replaced by the feature's smallest value within the query"},
 	} {
 		d, err := readFrom(strings.NewReader(text), "f", dataset.Options{Missing: test.policy})
 		if err != nil {
@@ -239,8 +239,8 @@ func TestMissingValues(t *testing.T) {
 
 func TestSplitQueriesWarning(t *testing.T) {
 	for text, want := range map[string]string{
-		"0 qid:b 1:1\n0 qid:a 1:2\n0 qid:b 1:3\n":                           `f: the documents of query "b" stand in several places and were put together`,
-		"0 qid:b 1:1\n0 qid:a 1:2\n0 qid:b 1:3\n0 qid:a 1:3\n0 qid:b 1:3\n": `f: the documents of 2 queries ("b" is the first) stand in several places and were put together`,
+		"0 qid:b 1:1\n0 qid:a 1:2\n0 qid:b 1:3\n":                           `f: the documents of query "b" were scattered and have been put together`,
+		"0 qid:b 1:1\n0 qid:a 1:2\n0 qid:b 1:3\n0 qid:a 1:3\n0 qid:b 1:3\n": `f: the documents of 2 queries (the first is "b") were scattered and have been put together`,
 	} {
 		d, err := readFrom(strings.NewReader(text), "f", dataset.Options{})
 		if err != nil || len(d.Warnings) != 1 || d.Warnings[0] != want {

@@ -6,12 +6,12 @@ import (
 	"github.com/listwise/listwise/dataset/internal/ingest"
 )
 
-// count returns the number of documents and of lines in a chunk and the largest number of a feature of its
-// documents, from 1. As indices ascend, it is the last index of a line, the digits before the last colon. The
-// number found in an invalid line means nothing, but parsing refuses the line.
+// count returns the numbers of documents and lines in a chunk, and the largest number of a feature, from 1.
+// Indices ascend, so the largest index of a line is the number before the last colon. For an invalid line this
+// number is meaningless, but the parser returns an error.
 func (f *format) count(c ingest.Chunk) (size ingest.Size) {
 	n := c.Lines()
-	comment := -1 // the next # from p, or n; sought only when passed
+	comment := -1 // position of the next #, or n; updated when p has passed it
 	for p := 0; p < n; size.Lines++ {
 		end := p + bytes.IndexByte(c.Text[p:n], '\n')
 		start := skipBlanks(c.Text, p)
@@ -51,7 +51,7 @@ func find(b []byte, p int, x byte) int {
 	return len(b)
 }
 
-// lastIndex returns the number before the last colon, -1 if there is none.
+// lastIndex returns the number before the last colon, or −1 if there is none.
 func lastIndex(line []byte) int {
 	p := bytes.LastIndexByte(line, ':') - 1
 	index, unit, huge := 0, 1, false
@@ -62,7 +62,7 @@ func lastIndex(line []byte) int {
 		unit = min(unit*10, 1e8)
 	}
 	if p < 0 || line[p] != ' ' && line[p] != '\t' {
-		return -1 // no index: of "qid:7:" for instance
+		return -1 // not an index, as in "qid:7:"
 	}
 	if huge {
 		return hugeFeature

@@ -11,13 +11,13 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// features parses the pairs from p, where the query id ended, to the comment or
-// the line's end.
+// features parses the pairs INDEX:VALUE from p on, after the query id. It returns the position of the comment
+// or the line feed.
 //
-// In files of dense rows a blank and the next column's index follow, which takes one comparison. Then comes one
-// of three shapes of value. Everything else is left to pair.
+// In dense rows, a blank and the index of the next column follow, which one comparison recognises. A value in
+// one of three common forms is then parsed at once. pair parses everything else.
 func (z *parser) features(b []byte, p int, row []float32) (next int, err error) {
-	column := 0 // the columns before have been passed
+	column := 0 // index of the next column
 	for {
 		if column < len(z.expect) && column < len(row) {
 			if e := &z.expect[column]; decimal.Load8(b, p)&e.mask == e.text {
@@ -60,14 +60,14 @@ func (z *parser) features(b []byte, p int, row []float32) (next int, err error) 
 	switch {
 	case z.checkOnly:
 	case column > len(row):
-		return p, dataset.ErrChanged // since the features were counted
+		return p, dataset.ErrChanged // the file changed after its features were counted
 	case column < len(row):
 		err = z.absent(row, column, len(row))
 	}
 	return p, err
 }
 
-// unsorted is features for lines whose indices may have any order.
+// unsorted does the work of features for lines whose indices may have any order.
 func (z *parser) unsorted(b []byte, p int, row []float32) (next int, err error) {
 	z.row++
 	given := 0
@@ -85,7 +85,7 @@ func (z *parser) unsorted(b []byte, p int, row []float32) (next int, err error) 
 		p, z.seen[column-1] = end, z.row
 		given++
 		if column > len(row) && !z.checkOnly {
-			return p, dataset.ErrChanged // since the features were counted
+			return p, dataset.ErrChanged // the file changed after its features were counted
 		}
 	}
 	switch {
@@ -104,8 +104,8 @@ func (z *parser) unsorted(b []byte, p int, row []float32) (next int, err error) 
 	return p, nil
 }
 
-// absent makes of the features of columns that a line leaves out what the options say: they
-// stay 0, or are missing.
+// absent handles columns that a line omits, from one index up to another. They stay 0 or, by the options, are
+// missing.
 func (z *parser) absent(row []float32, from, to int) error {
 	switch {
 	case !z.absentMissing:
@@ -115,14 +115,14 @@ func (z *parser) absent(row []float32, from, to int) error {
 		return &dataset.SyntaxError{Found: fmt.Sprintf("no feature %d", from+z.first), Expected: "all features, as those left out are missing (or an option that says what missing ones become)"}
 	}
 	for k := from; k < to; k++ {
-		row[k] = float32(math.NaN()) // until FillMissing
+		row[k] = float32(math.NaN()) // FillMissing replaces it later
 	}
 	z.nMissing += to - from
 	return nil
 }
 
-// pair parses one INDEX:VALUE, which must belong to a column after those passed,
-// and returns the new number of columns passed.
+// pair parses the pair INDEX:VALUE at p. column is the number of columns passed, and the index must be larger.
+// pair returns the new number of columns passed and the position after the pair.
 func (z *parser) pair(b []byte, p, column int, row []float32) (passed, next int, err error) {
 	index, i := 0, p
 	for ; b[i]-'0' <= 9; i++ {
@@ -145,13 +145,13 @@ func (z *parser) pair(b []byte, p, column int, row []float32) (passed, next int,
 	if next-i > ingest.LongNumber && z.Watches(index-1, v) && v == v {
 		z.WatchText(index-1, v, b, i+1, next)
 	}
-	if index <= len(row) { // else an error must follow on this line
+	if index <= len(row) { // otherwise the line has an error, which is found later
 		row[index-1] = v
 	}
 	return index, next, nil
 }
 
-// badIndex returns the error about the index from p to end of the pair at p.
+// badIndex returns the error about the index b[p:end] of a pair.
 func (z *parser) badIndex(b []byte, p, end, index, column int) error {
 	e := &dataset.SyntaxError{Found: quoteToken(b, p)}
 	switch {
@@ -174,7 +174,7 @@ func (z *parser) badIndex(b []byte, p, end, index, column int) error {
 // standsIn ends an error about a number that may represent a missing value.
 const standsIn = " (or --missing-value for one that stands for a missing value)"
 
-// value parses a value of any form, from p, in the pair that begins at pair.
+// value parses a value of any form at p. Errors quote the pair, which begins at pair.
 func (z *parser) value(b []byte, pair, p int) (v float32, next int, err error) {
 	d, next := decimal.Scan(b, p)
 	end := tokenEnd(b, p)
@@ -202,17 +202,17 @@ func (z *parser) value(b []byte, pair, p int) (v float32, next int, err error) {
 	return 0, p, &dataset.SyntaxError{Found: quoteToken(b, pair), Expected: expected}
 }
 
-// noValue is what value returns for a missing value that ends there, in the pair that begins at pair.
+// noValue returns the results of value for a missing value, which ends at end. The pair begins at pair.
 func (z *parser) noValue(b []byte, pair, end int) (v float32, next int, err error) {
 	if z.missing == dataset.MissingError {
 		return 0, pair, &dataset.SyntaxError{Found: quoteToken(b, pair), Expected: "a finite value (or an option that says what missing ones become)"}
 	}
 	z.nMissing++
-	return float32(math.NaN()), end, nil // until FillMissing
+	return float32(math.NaN()), end, nil // FillMissing replaces it later
 }
 
-// comment parses what follows the features, from the # at p, and returns the
-// position of the line's end. A comment "docid = X …" names the document.
+// comment parses the comment that begins at p, and returns the position of the line feed. A comment "docid = X
+// …" has the identifier of the document.
 func (z *parser) comment(b []byte, p int) (next int, err error) {
 	next = find(b, p, '\n')
 	p = skipBlanks(b, p+1)

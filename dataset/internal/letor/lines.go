@@ -11,10 +11,9 @@ import (
 	"github.com/listwise/listwise/dataset/internal/input"
 )
 
-// EachText calls visit with all of an input's text in order, some whole lines at a
-// time, each with its line feed.
+// EachText calls visit with the text of an input in order, some whole lines at a time.
 func EachText(in *input.Input, opts dataset.Options, visit func(text []byte) error) error {
-	opts.Workers = 1 // so that they come in order
+	opts.Workers = 1 // visits the chunks in order
 	src, err := ingest.TextOf(in, opts, false)
 	if err != nil {
 		return err
@@ -35,8 +34,7 @@ func EachText(in *input.Input, opts dataset.Options, visit func(text []byte) err
 	return errors.Join(err, input.Context(opts).Err())
 }
 
-// QueryOf returns the query id of a line, which must be right, or false if it
-// holds no document.
+// QueryOf returns the query id of a valid line. ok is false if the line has no document.
 func QueryOf(line []byte) (id []byte, ok bool) {
 	p := skipBlanks(line, 0)
 	if line[p] == '\n' || line[p] == '#' {

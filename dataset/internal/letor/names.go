@@ -13,17 +13,16 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// LETOR text has no place for the names of features. This program writes and reads them as a
-// comment before the first document:
+// LETOR text has no standard form for names of features. This program writes and reads them as a comment
+// before the first document:
 //
 //	# features: ["bm25","title length"]
 
-// namesMark is what such a line begins with.
+// namesMark is the beginning of such a comment.
 var namesMark = []byte("# features: [")
 
-// parseNames returns the names of a line that begins with namesMark, nil if it is some other
-// comment: unless what follows is an array of different names in JSON. Names that are not UTF-8 are an
-// error.
+// parseNames returns the names in a line that begins with namesMark. It returns nil if the line is some other
+// comment, because it has no JSON array of different names. Names that are not UTF-8 are an error.
 func parseNames(line []byte) (names []string, err error) {
 	if json.Unmarshal(bytes.TrimSpace(line[len(namesMark)-1:]), &names) != nil || len(names) == 0 {
 		return nil, nil //nolint:nilerr // some other comment
@@ -41,8 +40,8 @@ func parseNames(line []byte) (names []string, err error) {
 	return names, nil
 }
 
-// wholeText reports whether names are exactly the text of a line. encoding/json puts U+FFFD in place of invalid
-// UTF-8 and of half a surrogate pair.
+// wholeText reports whether names are exactly the text of a line. encoding/json replaces invalid UTF-8 and
+// unpaired surrogates by U+FFFD.
 func wholeText(line []byte, names []string) bool {
 	if !utf8.Valid(line) {
 		return false
@@ -51,14 +50,14 @@ func wholeText(line []byte, names []string) bool {
 	return !slices.ContainsFunc(names, replaced) || bytes.Contains(bytes.ToLower(line), []byte(`\ufffd`)) || bytes.ContainsRune(line, utf8.RuneError)
 }
 
-// named returns the number of names that are known so far, 0 if there are none.
+// named returns the number of feature names found so far.
 func (f *format) named() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.names)
 }
 
-// found notes the names in a chunk. The first chunk with names wins.
+// found stores the names in a chunk, unless an earlier chunk has names.
 func (f *format) found(chunk int, names []string) {
 	if names == nil {
 		return
@@ -70,8 +69,8 @@ func (f *format) found(chunk int, names []string) {
 	}
 }
 
-// checkNames checks a comment line. Names may occur several times, as in concatenated files, but must be the
-// same.
+// checkNames returns an error if a comment line has other names than the text's first such line. Repeated
+// names are valid, since they occur in concatenated files.
 func (f *format) checkNames(line []byte) error {
 	if !bytes.HasPrefix(line, namesMark) {
 		return nil
@@ -89,7 +88,8 @@ func (f *format) checkNames(line []byte) error {
 	return &dataset.SyntaxError{Found: fmt.Sprintf("other names of features, %s", suggest.Quote(line)), Expected: "the same names as in the line before them"}
 }
 
-// checkBase checks a comment line: scikit-learn writes from which index features are counted.
+// checkBase returns an error if a comment line by scikit-learn contradicts first, the index of the first
+// feature.
 func checkBase(line []byte, first int) error {
 	for base, mark := range []string{"# Column indices are zero-based", "# Column indices are one-based"} {
 		if base != first && bytes.HasPrefix(line, []byte(mark)) {
@@ -99,8 +99,8 @@ func checkBase(line []byte, first int) error {
 	return nil
 }
 
-// namesLine returns the comment with the names of features that [Read] reads, with its line
-// feed; nothing for none.
+// namesLine returns the comment with the names of features, with its line feed. [Read] reads this comment.
+// Without names, namesLine returns nil.
 func namesLine(names []string) ([]byte, error) {
 	if names == nil {
 		return nil, nil

@@ -17,32 +17,32 @@ type parser struct {
 
 	format  *format
 	limit   int
-	exact   bool // limit is the number of columns, not a precaution
+	exact   bool // limit is the number of features, not a precaution
 	missing dataset.Missing
 
-	first         int  // the index of the first feature
+	first         int  // index of the first feature
 	anyOrder      bool // indices need not ascend
-	absentMissing bool // features left out are missing
-	checkOnly     bool // look for errors; there are no columns, and rows of one chunk
-	gradesOnly    bool // pass over features
-	surveying     bool // pass over the names of features, which are not all counted
+	absentMissing bool // omitted features are missing
+	checkOnly     bool // only look for errors; there are no columns, and rows for one chunk
+	gradesOnly    bool // skip features
+	surveying     bool // ignore names of features, which are not all counted yet
 
-	expect   []expected // what stands before a column's value in dense rows
-	nMissing int        // missing values of the document
+	expect   []expected // text before the value of each column in dense rows
+	nMissing int        // number of missing values of the document
 
-	// Where indices need not ascend:
-	row  int   // counts the rows
-	seen []int // of each feature the last row that has it
+	// For indices in any order:
+	row  int   // number of rows so far
+	seen []int // for each feature, the last row that has it
 }
 
-// expected is the text " INDEX:" in at most eight bytes, to be compared at once.
+// expected is the text " INDEX:" in at most eight bytes, for a comparison of words.
 type expected struct {
 	text, mask uint64
 	length     int
 }
 
-// maxExpected bounds the table of expected texts, and keeps indices below the
-// six digits that fit.
+// maxExpected limits the table of expected texts. It also keeps indices so short that a text has at most eight
+// bytes.
 const maxExpected = 4096
 
 func newParser(c *ingest.Collector, f *format, checkOnly bool) *parser {
@@ -62,7 +62,7 @@ func newParser(c *ingest.Collector, f *format, checkOnly bool) *parser {
 
 		expect: make([]expected, min(c.Width, maxExpected)),
 	}
-	if z.StandIns() { // every value is looked at
+	if z.StandIns() { // the fast path does not check for such numbers
 		z.expect = nil
 	}
 	for k := range z.expect {
@@ -111,8 +111,7 @@ func (z *parser) Chunk(c ingest.Chunk, before, most int) (docs, line int, err er
 	return docs, line, nil
 }
 
-// document parses the line that begins at p and returns the beginning of the
-// next.
+// document parses the line that begins at p and returns the position of the next line.
 func (z *parser) document(b []byte, p int) (next int, err error) {
 	z.nMissing = 0
 	if p, err = z.grade(b, p); err != nil {
@@ -139,7 +138,7 @@ func (z *parser) document(b []byte, p int) (next int, err error) {
 	return p + 1, nil
 }
 
-// pastFeatures returns the position of the comment or the line's end.
+// pastFeatures returns the position of the comment or the line feed after p.
 func pastFeatures(b []byte, p int) int {
 	end := find(b, p, '\n')
 	if comment := bytes.IndexByte(b[p:end], '#'); comment >= 0 {
@@ -173,13 +172,14 @@ func (z *parser) query(b []byte, p int) (next int, err error) {
 	start := p + len("qid:")
 	end := tokenEnd(b, start)
 	id := b[start:end]
-	if b[end] == '#' { // is it part of the id, or do all features belong to a comment?
+	if b[end] == '#' { // ambiguous: a part of the id, or a comment with all features
 		return p, &dataset.SyntaxError{Found: suggest.Quote(b[p : end+1]), Expected: "a query id without #, and a blank before a comment"}
 	}
 	return end, z.Query(id, checkQuery)
 }
 
-// groupsHint says where queries may stand if a feature is where one belongs, as in LightGBM's text.
+// groupsHint returns a hint about query files if a feature is at the position of the query, as in LightGBM's
+// text.
 func groupsHint(b []byte, p int) string {
 	end := p
 	for b[end]-'0' <= 9 {

@@ -1,9 +1,9 @@
-// Package letor reads and writes LETOR text, the format of the collections of that name
-// and of svmlight: one judged document a line, a query's id, features by number. It
-// reads and writes files of scores too, one a line.
+// Package letor reads and writes LETOR text, the format of the LETOR collections and of svmlight. A line is a
+// judged document with the id of its query and numbered features. The package also reads and writes files of
+// scores, one per line.
 //
-// Start reading at [Read], and [Write]; features.go is where the time goes. Package dataset/internal/ingest has
-// the parts that text formats share. Files of any format are opened by dataset/datafile.
+// Start reading at [Read] and [Write]. Most of the time is spent in features.go. Package dataset/internal/ingest has
+// the parts that text formats share. Package dataset/datafile opens files of any format.
 package letor
 
 import (
@@ -21,29 +21,28 @@ import (
 	"github.com/listwise/listwise/internal/decimal"
 )
 
-// hugeFeature replaces an index of too many digits.
+// hugeFeature replaces an index that has too many digits.
 const hugeFeature = math.MaxInt32
 
-// Read reads LETOR text, plain or compressed, whose form dataset/datafile.Open describes.
-// Errors in the content are of type [*dataset.SyntaxError]; the first in the file is
-// reported.
+// Read reads LETOR text, plain or compressed. dataset/datafile.Open describes the form. Errors in the content
+// are of type [*dataset.SyntaxError]. The error is the first one in the file.
 func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return ingest.Read(in, opts, newFormat(opts))
 }
 
-// Stream returns LETOR text as a source of documents, which [Read] would read.
+// Stream returns a source of the documents that [Read] would read.
 func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	return ingest.Documents(in, opts, newFormat(opts))
 }
 
-// format is LETOR text, read with options.
+// format is the ingest.Format of LETOR text with options.
 type format struct {
 	opts dataset.Options
 
 	mu    sync.Mutex
-	names []string // of the features, nil if no line names them
-	at    int      // the chunk in which the names stand
-	huge  int      // the first chunk with an index that no text may have, math.MaxInt without
+	names []string // names of the features, nil if no line has names
+	at    int      // chunk that has the names
+	huge  int      // first chunk with an index above the limit, or math.MaxInt
 }
 
 func newFormat(opts dataset.Options) *format { return &format{opts: opts, huge: math.MaxInt} }
@@ -63,8 +62,8 @@ var (
 
 func (f *format) Count(c ingest.Chunk) ingest.Size { return f.count(c) }
 
-// Counted implements ingest.Format. Counting ends soon behind an index that must be a mistake, and
-// how soon depends on the workers: names that come behind it are none.
+// Counted implements ingest.Format. It ignores names after an index above the limit: counting stops soon after
+// such an index, but how soon depends on the workers.
 func (f *format) Counted() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +100,7 @@ func (f *format) Limit() int {
 	return f.unnamedLimit()
 }
 
-// unnamedLimit returns the largest feature index of a text that does not name its features.
+// unnamedLimit returns the largest feature index accepted in a text that does not name its features.
 func (f *format) unnamedLimit() int {
 	if f.opts.Features > 0 {
 		return f.opts.Features
@@ -127,8 +126,8 @@ func (f *format) Empty(docs int) error {
 	return &dataset.SyntaxError{Found: fmt.Sprintf("no features in %d documents", docs), Expected: "INDEX:VALUE after qid:ID"}
 }
 
-// FirstError returns the first error in the lines at the beginning of a text, of
-// which more is to come; nil if the text is compressed.
+// FirstError returns the first error in text, the beginning of a longer text. It ignores an incomplete last
+// line. It returns nil if the text is compressed.
 func FirstError(text []byte, name string, opts dataset.Options) error {
 	if compress.Detect(text, name) != compress.Plain {
 		return nil

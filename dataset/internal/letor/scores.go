@@ -18,13 +18,12 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// ReadScores reads scores, one a line, from a stream of the encoding: finite decimal numbers, or -inf for a
-// document that was not retrieved. want is the expected number of scores, or negative for any number. Blank
-// lines may stand only at the end. Errors have the name of the file; errors in the content are of type
-// [*dataset.SyntaxError].
+// ReadScores reads scores, one per line, from a stream with the encoding. A score is a finite decimal number,
+// or -inf for a document that was not retrieved. want is the expected number of scores, or negative for any
+// number. Blank lines are allowed only at the end. Errors contain the name of the file. Errors in the content
+// are of type [*dataset.SyntaxError].
 //
-// It reads no further than the first score too many. Of the options, Context and
-// MaxBytes count.
+// It stops reading at the first excess score. Of the options, it uses Context and MaxBytes.
 func ReadScores(r io.Reader, kind compress.Encoding, name string, want int, opts dataset.Options) ([]float64, error) {
 	s := scoreReader{want: want, mem: memory.New(name, opts)}
 	src := ingest.StreamText(
@@ -54,19 +53,18 @@ func ReadScores(r io.Reader, kind compress.Encoding, name string, want int, opts
 	return s.scores, nil
 }
 
-// scoresChunk is less than that of data, as a chunk is read before its first line is
-// looked at.
+// scoresChunk is smaller than a chunk of data, because a whole chunk is read before its first line is parsed.
 const scoresChunk = 1 << 16
 
-// longestScore is the longest line of scores, whose lines hold one number.
+// longestScore is the largest accepted length of a line of scores. A line has one number.
 const longestScore = 1 << 20
 
 type scoreReader struct {
 	want   int // negative: any number
 	mem    *memory.Account
 	scores []float64
-	line   int // the current one
-	blank  int // the first that is blank, or 0
+	line   int // current line
+	blank  int // first blank line, or 0
 }
 
 func (s *scoreReader) chunk(c ingest.Chunk) error {
@@ -113,7 +111,7 @@ func (s *scoreReader) chunk(c ingest.Chunk) error {
 	return c.Err
 }
 
-// grow makes room for n more scores.
+// grow allocates memory for n more scores.
 func (s *scoreReader) grow(n int) error {
 	if n += len(s.scores); n <= cap(s.scores) {
 		return nil
@@ -122,14 +120,14 @@ func (s *scoreReader) grow(n int) error {
 	if err := s.mem.Take(8*int64(n), "scores"); err != nil {
 		return err
 	}
-	s.mem.Give(8 * int64(cap(s.scores))) // when it has been copied
+	s.mem.Give(8 * int64(cap(s.scores))) // the old array
 	s.scores = append(make([]float64, 0, n), s.scores...)
 	return nil
 }
 
-// WriteScores writes one number a line: the shortest decimal from which [ReadScores] gets the same bits. The
-// scores are in the order of the input's documents, see [dataset.Dataset.ToInputOrder]. If one is not finite,
-// that is an error and nothing is written. The decimals are found on all cores.
+// WriteScores writes scores, one per line, as the shortest decimals from which [ReadScores] returns the same
+// bits. The scores are in the order of the input's documents, see [dataset.Dataset.ToInputOrder]. If a score
+// is not finite, WriteScores returns an error and writes nothing. It formats scores on all cores.
 func WriteScores(w io.Writer, scores []float64) error {
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 0) {
@@ -137,8 +135,8 @@ func WriteScores(w io.Writer, scores []float64) error {
 		}
 	}
 	const (
-		part  = 1 << 10 // scores, some 20 kB of text
-		turns = 8       // parts of a core between two writes
+		part  = 1 << 10 // scores in a part, about 20 kB of text
+		turns = 8       // parts per core between two writes
 	)
 	parts := (len(scores) + part - 1) / part
 	workers := parallel.Workers(0, parts)

@@ -7,8 +7,8 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// quoteToken returns the text from p to the end of its token quoted, or a
-// description if there is none. b must hold a line's end behind p.
+// quoteToken quotes the token that begins at p, or describes the end of the line. b must have a line feed at
+// or after p.
 func quoteToken(b []byte, p int) string {
 	end := tokenEnd(b, p)
 	if end > p {
@@ -25,8 +25,8 @@ func tokenEnd(b []byte, p int) int {
 	return p
 }
 
-// skipBlanks returns the position of the first byte from p that is no blank. A
-// carriage return counts as one, so lines may end in CR LF.
+// skipBlanks returns the position of the first byte from p that is not a blank, a tab or a carriage return. So
+// lines may end in CR LF.
 func skipBlanks(b []byte, p int) int {
 	for b[p] == ' ' || b[p] == '\t' || b[p] == '\r' {
 		p++
@@ -34,8 +34,8 @@ func skipBlanks(b []byte, p int) int {
 	return p
 }
 
-// goodLines returns the length of the whole lines before the first line that has a carriage return anywhere but
-// at its end. A file whose lines end in carriage returns alone would otherwise look like one long comment.
+// goodLines returns the length of the lines before the first line that has a carriage return anywhere but at
+// its end. Otherwise a file whose lines end in carriage returns alone would look like one long comment.
 func goodLines(text []byte) int {
 	for p := 0; ; {
 		i := bytes.IndexByte(text[p:], '\r')
@@ -48,13 +48,13 @@ func goodLines(text []byte) int {
 	}
 }
 
-// loneReturn is the error about the line behind the good ones.
+// loneReturn returns the error about a carriage return within a line.
 func loneReturn() error {
 	return &dataset.SyntaxError{Found: "a carriage return in the midst of a line", Expected: "lines that end in a line feed, or in a carriage return and a line feed"}
 }
 
-// likeness says in brackets what a file with this word in place of a number looks like;
-// "" if like nothing known.
+// likeness returns, in parentheses, the kind of file that probably has this word instead of a number. It
+// returns "" for an unknown kind.
 func likeness(word []byte) string {
 	switch {
 	case bytes.HasPrefix(word, []byte("\xff\xfe")), bytes.HasPrefix(word, []byte("\xfe\xff")):

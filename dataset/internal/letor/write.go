@@ -15,26 +15,24 @@ import (
 
 // WriteOptions are the options of Write.
 type WriteOptions struct {
-	// Sparse leaves out features that are 0, except the last of the first
-	// document, by which a reader knows the number of features.
+	// Sparse omits features that are 0. The last feature of the first document is always written, because it
+	// tells a reader the number of features.
 	Sparse bool
 
-	// Observe, if not nil, is called after every query with the number of those
-	// written and the total.
+	// Observe, if not nil, is called after every query with the number of queries written and the total.
 	Observe func(done, total int)
 
-	// MaxBytes is the memory limit of a writer of another format, 0 for none. The writer holds a part of it and
-	// puts the rest of its pending output in a temporary file.
+	// MaxBytes is the memory limit of a writer of another format, or 0 for none. The writer uses a part of it
+	// for pending output, and a temporary file for further output.
 	MaxBytes int64
 }
 
-// Write writes the data set as LETOR text, one document a line, query after query: documents that stood in
-// several places of the input stand together. Numbers are the shortest decimals from which [Read] gets the same
-// bits. Names of features precede the documents, in a comment.
+// Write writes the data set as LETOR text, one document per line, query by query. The documents of a query are
+// adjacent, even if they were not in the input. Numbers are the shortest decimals from which [Read] returns
+// the same bits. A comment before the documents has the names of features.
 //
-// Warnings have no place in the format. Weights have none either, so that
-// data with weights are an error, as is an identifier that holds blanks or control
-// characters or is not UTF-8.
+// The format has no warnings and no weights. Warnings are omitted, and weights are an error. An identifier is
+// an error if it contains blanks or control characters or is not UTF-8.
 func Write(w io.Writer, d *dataset.Dataset, opts WriteOptions) error {
 	l, err := NewWriter(w, stream.ContentsOf(d), opts)
 	if err != nil {
@@ -43,7 +41,7 @@ func Write(w io.Writer, d *dataset.Dataset, opts WriteOptions) error {
 	return stream.Write(l, d, opts.Observe)
 }
 
-// NewWriter returns what writes documents as [Write] does.
+// NewWriter returns a writer of documents in the format of [Write].
 func NewWriter(w io.Writer, c stream.Contents, opts WriteOptions) (stream.Writer, error) {
 	if c.Weighted {
 		return nil, &dataset.FormatError{Found: "weights of queries or documents", Expected: "none: LETOR text has no place for them; a cache (.lwd) and tables (.csv, .tsv, .jsonl) keep them"}
@@ -56,10 +54,10 @@ func NewWriter(w io.Writer, c stream.Contents, opts WriteOptions) (stream.Writer
 	return &lineWriter{lines: stream.NewLines(w, func(text []byte, d *stream.Doc) []byte { return appendLine(text, d, opts.Sparse) })}, err
 }
 
-// lineWriter writes documents, one a line.
+// lineWriter writes documents, one per line.
 type lineWriter struct {
 	lines *stream.Lines
-	query string // of the document before
+	query string // query id of the document before
 }
 
 // Close implements stream.Writer.

@@ -11,15 +11,15 @@ import (
 	"github.com/listwise/listwise/dataset/internal/table"
 )
 
-// attribute is a column of attributes of queries; it may have another use, too.
+// attribute is a column of attributes of queries. The table may also use the column in another way.
 type attribute struct {
 	*cursor
 
-	last []byte // what the row before says
+	last []byte // text of the row before
 	text string
 }
 
-// attribute returns the attribute of a column, which gets a cursor of its own.
+// attribute returns the attribute of a column, with a cursor of its own.
 func (r *reader) attribute(field int) attribute {
 	own := *r.fields[field]
 	own.precise = own.rational() || own.kind == format.Boolean
@@ -29,14 +29,14 @@ func (r *reader) attribute(field int) attribute {
 	return attribute{cursor: c}
 }
 
-// attributesOf reads the attributes of n rows; keep, if not nil, says which are not dropped.
+// attributesOf reads the attributes of n rows. keep is nil, or tells which rows are not dropped.
 func (r *reader) attributesOf(n int, keep []bool) error {
 	if len(r.attributes) == 0 {
 		return nil
 	}
 	names, values := r.opts.Table.Attributes, make([]string, len(r.attributes))
-	run, docs := 0, 0 // those of it that were read
-	changed := false  // since the last row that was compared
+	run, docs := 0, 0 // current run, and number of its documents that were read
+	changed := false  // values differ from those of the last row that was compared
 	for i := range n {
 		for k := range r.attributes {
 			text, err := r.attributes[k].value(&r.own)
@@ -70,7 +70,7 @@ func (r *reader) attributesOf(n int, keep []bool) error {
 	return nil
 }
 
-// value returns what the next row says, "" if nothing.
+// value returns the attribute of the next row, or "".
 func (a *attribute) value(d *decompressor) (string, error) {
 	c := a.column
 	if c.precise {

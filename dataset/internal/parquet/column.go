@@ -13,29 +13,30 @@ import (
 // column is a column of a table whose values can be read.
 type column struct {
 	name     string
-	index    int  // among the columns of values
-	nullable bool // levels tell rows that have no value
+	index    int  // index among the leaves of the schema
+	nullable bool // definition levels mark rows without a value
 	kind     format.Type
 	size     int // bytes of a value of fixed length
 	unsigned bool
 	half     bool // float16
 	uuid     bool
-	decimal  bool // whole numbers that stand for decimal numbers
-	scale    int  // digits of these behind the point
+	decimal  bool // whole numbers represent decimal numbers
+	scale    int  // number of digits after the decimal point
 
-	watch   *ingest.Collector // notes the doubles of a feature, unless nil
-	feature int               // its number
+	watch   *ingest.Collector // finds merged values of a feature; may be nil
+	feature int               // index of the feature
 
-	missing *[]float64 // numbers of a feature that stand for missing values, unless nil
+	missing *[]float64 // numbers that represent missing values; may be nil
 
-	textual bool // its numbers are wanted as text
-	precise bool // its numbers are wanted as float64
+	textual bool // values are decoded as text
+	precise bool // values are decoded as float64
 }
 
 var errSchema = errors.New("found a schema whose columns do not fit")
 
-// columnsOf returns the columns of the table that a schema describes, or for each column the reason why it
-// cannot be read. It also returns the number of columns of values, nested ones included.
+// columnsOf returns the columns of the table that a schema describes. For each column, found has the reason
+// why it cannot be read, or "". leaves is the number of leaves of the schema, including those of nested
+// columns.
 func columnsOf(schema []format.SchemaElement) (columns []*column, found []string, leaves int, err error) {
 	for i := 1; i < len(schema); {
 		e := &schema[i]
@@ -53,7 +54,8 @@ func columnsOf(schema []format.SchemaElement) (columns []*column, found []string
 	return columns, found, leaves, nil
 }
 
-// subtree returns where a column of a schema ends, and how many columns of values are in it.
+// subtree returns the index after the column that begins at element i of the schema, and the number of its
+// leaves.
 func subtree(schema []format.SchemaElement, i int) (next, leaves int, err error) {
 	for left := 1; left > 0; i++ {
 		if i == len(schema) || schema[i].NumChildren.V < 0 {
@@ -67,7 +69,7 @@ func subtree(schema []format.SchemaElement, i int) (next, leaves int, err error)
 	return i, leaves, nil
 }
 
-// describe takes in what a schema says of a column; found says what cannot be read.
+// describe sets the type of the column from its schema. found describes a type that cannot be read, or is "".
 func (c *column) describe(e *format.SchemaElement) (found string) {
 	if e.NumChildren.V > 0 || !e.Type.Valid || e.RepetitionType.V == format.Repeated {
 		return "nested values"
@@ -102,7 +104,7 @@ func (c *column) describe(e *format.SchemaElement) (found string) {
 	return found
 }
 
-// maxDecimal is the number of bytes of the largest decimal numbers, of 76 digits.
+// maxDecimal is the largest accepted size of a decimal number in bytes. It suffices for 76 digits.
 const maxDecimal = 32
 
 // annotate sets the type that a column's numbers or bytes represent; found describes an unsupported type.
@@ -123,7 +125,7 @@ func (c *column) annotate(t format.LogicalTypeValue) (found string) {
 	return ""
 }
 
-// annotateOld is annotate for files of old writers, and for intervals.
+// annotateOld does the work of annotate for the converted types of old writers, which also describe intervals.
 func (c *column) annotateOld(e *format.SchemaElement) (found string) {
 	switch t := e.ConvertedType.V; t {
 	case deprecated.UTF8, deprecated.Enum, deprecated.Json, deprecated.Int8, deprecated.Int16, deprecated.Int32, deprecated.Int64:
@@ -140,7 +142,7 @@ func (c *column) annotateOld(e *format.SchemaElement) (found string) {
 	return ""
 }
 
-// oldTypes names the types of old writers that are not read.
+// oldTypes names the converted types that cannot be read.
 var oldTypes = map[deprecated.ConvertedType]string{
 	deprecated.Map: "MAP", deprecated.MapKeyValue: "MAP_KEY_VALUE", deprecated.List: "LIST", deprecated.Date: "DATE",
 	deprecated.TimeMillis: "TIME_MILLIS", deprecated.TimeMicros: "TIME_MICROS",
@@ -166,13 +168,13 @@ func (c *column) String() string {
 // text reports whether the file stores the values as text.
 func (c *column) text() bool { return c.kind == format.ByteArray }
 
-// words reports whether the values are no numbers.
+// words reports whether the values are not numbers.
 func (c *column) words() bool { return c.text() || c.uuid }
 
-// rational reports whether the values are numbers of floating point.
+// rational reports whether the values are floating-point numbers.
 func (c *column) rational() bool { return c.kind == format.Float || c.kind == format.Double || c.half }
 
-// width returns the bytes of a value, 0 for text and for true and false, which take a bit.
+// width returns the size of a plain value in bytes. It is 0 for text, and for booleans, which take a bit.
 func (c *column) width() int {
 	switch c.kind {
 	case format.Int32, format.Float:

@@ -12,42 +12,42 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// cursor goes through the values of one column of a row group, page by page. Features are decoded
-// some rows at a time, out of the page's bytes; identifiers, grades and weights page by page.
+// cursor reads the values of one column of a row group, page by page. Features are decoded some rows at a time
+// from the bytes of the page. Identifiers, grades and weights are decoded a page at a time.
 type cursor struct {
 	column *column
 	pages  pages
-	buffer buffer // for a page
+	buffer buffer // bytes of the current page
 
 	page      *page
-	row, rows int    // of the page
-	at        int    // the next of its values
-	levels    runs   // of features
-	coded     bool   // values are places in the dictionary
-	places    runs   // of features
-	plain     []byte // the values otherwise
+	row, rows int    // next row of the page, and number of rows
+	at        int    // index of the page's next value
+	levels    runs   // definition levels, not yet decoded
+	coded     bool   // the page has indices of values in the dictionary
+	places    runs   // these indices, not yet decoded
+	plain     []byte // plain values otherwise
 
-	present []byte   // of all rows of the page: 1 if there is a value; nil if there is one in each
-	index   []uint32 // all of the page's places in the dictionary, if it is coded
-	values  values   // else its values
-	known   values   // the dictionary's
-	counted int64    // what it takes
+	present []byte   // for each row of the page, 1 if it has a value; nil if all have; of whole pages
+	index   []uint32 // indices of a whole page in the dictionary, if coded
+	values  values   // values of a whole page otherwise
+	known   values   // values of the dictionary
+	counted int64    // memory of the dictionary
 
-	holes bool // a page so far had missing values
+	holes bool // some page so far had missing values
 
 	levelRoom [windowRows]byte
 	placeRoom [windowRows]uint32
 }
 
-// windowRows is the most rows that are decoded at a time.
+// windowRows is the largest number of rows that are decoded at a time.
 const windowRows = 512
 
 var nan = float32(math.NaN())
 
-// whole reports whether pages are decoded whole.
+// whole reports whether the column is decoded a page at a time.
 func (c *cursor) whole() bool { return c.column.text() || c.column.textual || c.column.precise }
 
-// open begins a row group.
+// open begins a row group. m has the metadata of the column in it.
 func (c *cursor) open(in *input.Input, m *format.ColumnMetaData, rows int64) error {
 	c.pages = pages{r: in.R, nullable: c.column.nullable}
 	c.buffer.mem = in.Mem
@@ -59,7 +59,7 @@ func (c *cursor) open(in *input.Input, m *format.ColumnMetaData, rows int64) err
 	return c.pages.open(m, rows, in.Size)
 }
 
-// close releases what the cursor holds.
+// close releases the memory of the cursor.
 func (c *cursor) close() {
 	if c.buffer.mem != nil {
 		c.forget()
@@ -67,7 +67,7 @@ func (c *cursor) close() {
 	}
 }
 
-// fill makes sure that the page has a row left.
+// fill reads pages until the current page has a row left.
 func (c *cursor) fill(d *decompressor) error {
 	for c.row == c.rows {
 		g, err := c.pages.next(d, &c.buffer)
@@ -86,10 +86,10 @@ func (c *cursor) fill(d *decompressor) error {
 	return nil
 }
 
-// plainDictionary is what files of version 1 call dictionaries, and places in them.
+// plainDictionary is the encoding of dictionaries and of indices in files of version 1.
 const plainDictionary format.Encoding = 2
 
-// learn takes in a dictionary.
+// learn decodes a dictionary page.
 func (c *cursor) learn(g *page) (err error) {
 	if g.encoding != format.Plain && g.encoding != plainDictionary {
 		return &refusal{"an unsupported dictionary encoded as " + g.encoding.String(), "PLAIN"}
@@ -103,7 +103,7 @@ func (c *cursor) learn(g *page) (err error) {
 		return err
 	}
 	text := g.text
-	if c.column.text() { // which stays where it is
+	if c.column.text() { // texts become views of their bytes, and the buffer is reused
 		text = append([]byte(nil), g.text...)
 	}
 	c.known, err = c.column.decode(text, g.rows)
@@ -111,20 +111,20 @@ func (c *cursor) learn(g *page) (err error) {
 	return err
 }
 
-// forget gives the dictionary's memory back.
+// forget releases the memory of the dictionary.
 func (c *cursor) forget() {
 	c.buffer.mem.Give(c.counted)
 	c.known, c.counted = values{}, 0
 }
 
-// need returns an error if n more bytes are too many.
+// need returns an error if n more bytes exceed the memory limit.
 func (p *pages) need(n int64, mem *memory.Account) error {
 	err := mem.Take(n, "a page's values")
 	mem.Give(n)
 	return err
 }
 
-// take makes a page the current one.
+// take makes g the current page.
 func (c *cursor) take(g *page) (err error) {
 	c.page, c.row, c.rows, c.at = g, 0, g.rows, 0
 	c.present, c.plain, c.coded = nil, nil, false
@@ -152,7 +152,7 @@ func (c *cursor) take(g *page) (err error) {
 	return nil
 }
 
-// other decodes a page that is neither plain nor has places in a dictionary.
+// other decodes a page whose encoding is neither plain nor a dictionary.
 func (c *cursor) other(g *page) (err error) {
 	if err := c.pages.need(24*int64(g.rows), c.buffer.mem); err != nil {
 		return err
@@ -178,13 +178,13 @@ func (c *cursor) other(g *page) (err error) {
 	return err
 }
 
-// outside is the error about a place that a dictionary lacks.
+// outside returns the error about an index beyond the dictionary.
 func outside(place uint32, n int) error {
 	return fmt.Errorf("found the place %d in a dictionary of %d values", place, n)
 }
 
-// floats returns the numbers of the next rows, NaN where one is null: in buf, or where the page has
-// them, until the next call.
+// floats returns the numbers of the next len(buf) rows, NaN for null. The result is buf or a view of the page.
+// It is valid until the next call.
 func (c *cursor) floats(buf []float32, d *decompressor) ([]float32, error) {
 	for rest := buf; len(rest) > 0; {
 		if err := c.fill(d); err != nil {
@@ -207,8 +207,8 @@ func (c *cursor) floats(buf []float32, d *decompressor) ([]float32, error) {
 	return buf, nil
 }
 
-// view returns the numbers of the next rows where the page has them, nil unless they are there as they
-// are wanted.
+// view returns the numbers of the next n rows as a view of the page. It returns nil if the page does not store
+// them as float32 without nulls.
 func (c *cursor) view(n int) ([]float32, error) {
 	if c.column.kind != format.Float || c.column.missing != nil || c.coded || c.row+n > c.rows || c.page.levels != nil && !c.levels.skipOnes(n) {
 		return nil, nil
@@ -226,7 +226,7 @@ func (c *cursor) view(n int) ([]float32, error) {
 	return x, c.pass(n)
 }
 
-// pass advances by n rows.
+// pass advances by n rows. It returns an error if too many values follow the last row of a page.
 func (c *cursor) pass(n int) error {
 	if c.row += n; c.row == c.rows && !c.coded {
 		return c.column.exact(c.plain, c.at)
@@ -234,7 +234,7 @@ func (c *cursor) pass(n int) error {
 	return nil
 }
 
-// window is floats for rows of the page.
+// window does the work of floats for rows of the current page.
 func (c *cursor) window(buf []float32) error {
 	n := len(buf)
 	if c.page.levels == nil {
@@ -261,8 +261,8 @@ func (c *cursor) window(buf []float32) error {
 	return nil
 }
 
-// spread moves the numbers that stand first to the places whose level is 1, and writes NaN to the
-// others. It has no branches, which could not be predicted.
+// spread moves the first numbers of buf to the indices whose level is 1, and writes NaN to the others. numbers
+// is the number of levels that are 1. The loop has no branches, because they would be unpredictable.
 func spread(buf []float32, levels []byte, numbers int) {
 	null := math.Float32bits(nan)
 	k := numbers
@@ -274,7 +274,7 @@ func spread(buf []float32, levels []byte, numbers int) {
 	}
 }
 
-// numbers writes the next values of the page.
+// numbers writes the next values of the page to buf.
 func (c *cursor) numbers(buf []float32) error {
 	n := len(buf)
 	if c.coded {
@@ -296,7 +296,7 @@ func (c *cursor) numbers(buf []float32) error {
 	return err
 }
 
-// bytesOf is a view of numbers as bytes.
+// bytesOf returns a view of numbers as bytes.
 func bytesOf(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }

@@ -8,10 +8,10 @@ import (
 
 var errDifferences = errors.New("found differences that end too soon")
 
-// differences returns at most n numbers that are encoded as differences (DELTA_BINARY_PACKED), and the bytes
-// after them.
+// differences decodes numbers in the encoding DELTA_BINARY_PACKED. It returns them and the bytes after them.
+// It is an error if there are more than most numbers.
 func differences(text []byte, most int) (numbers []int64, rest []byte, err error) {
-	var head [4]uint64 // numbers of a block, its parts, all numbers, the first of them
+	var head [4]uint64 // numbers in a block, parts of a block, total of numbers, first number
 	for i := range head {
 		v, n := binary.Uvarint(text)
 		if n <= 0 {
@@ -50,23 +50,23 @@ func differences(text []byte, most int) (numbers []int64, rest []byte, err error
 	return d.numbers, text, nil
 }
 
-// decoder adds differences up.
+// decoder sums differences.
 type decoder struct {
 	numbers []int64
 	last    int64
 	left    int
 }
 
-// part decodes a part of a block, of n differences above the least.
+// part decodes a part of a block: n differences, each reduced by least.
 func (d *decoder) part(text []byte, width uint, n int, least int64) {
 	for i := range uint(min(n, d.left)) {
-		d.last += least + int64(bitsAt(text, i*width, width)) // which may overflow, as it may when written
+		d.last += least + int64(bitsAt(text, i*width, width)) // may overflow, as in the encoder
 		d.numbers = append(d.numbers, d.last)
 	}
 	d.left -= min(n, d.left)
 }
 
-// bitsAt returns a number of up to 64 bits.
+// bitsAt returns the integer in the bits from index at to index at+width. width is at most 64.
 func bitsAt(text []byte, at, width uint) (v uint64) {
 	if width <= 56 && at>>3+8 <= uint(len(text)) {
 		return binary.LittleEndian.Uint64(text[at>>3:]) >> (at & 7) & (1<<width - 1)
@@ -84,9 +84,9 @@ func bitsAt(text []byte, at, width uint) (v uint64) {
 
 func zigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// differenceTexts returns texts whose lengths are differences (DELTA_LENGTH_BYTE_ARRAY). With shared it returns
-// the suffixes of texts that share a prefix with the text before (DELTA_BYTE_ARRAY). room counts the memory of
-// all.
+// differenceTexts decodes texts in the encoding DELTA_LENGTH_BYTE_ARRAY or, with shared, DELTA_BYTE_ARRAY. In
+// the latter, a text may share its beginning with the text before. room counts the memory of the texts. It is
+// an error if there are more than most texts.
 func differenceTexts(text []byte, most int, shared bool, room func(n int64) error) (v values, err error) {
 	var begin []int64
 	if shared {
@@ -135,5 +135,5 @@ func differenceTexts(text []byte, most int, shared bool, room func(n int64) erro
 	return v, nil
 }
 
-// maxText is the most bytes of text in a page.
+// maxText is the largest length of the text in a page in bytes.
 const maxText = 1<<32 - 1

@@ -4,11 +4,12 @@ import (
 	"encoding/binary"
 )
 
-// Values in encodings that are seldom are turned into plain ones.
+// Values in rare encodings are converted to plain values.
 
-// plainBits returns at most n booleans that are encoded in runs, as bits.
+// plainBits decodes booleans in runs, and returns them as bits. most is the largest number of booleans to
+// return.
 func plainBits(text []byte, most int) ([]byte, error) {
-	_, _, err := splitLevels(text) // their length stands before them, as before levels
+	_, _, err := splitLevels(text) // their length precedes them, as it precedes levels
 	if err != nil {
 		return nil, errRuns
 	}
@@ -32,7 +33,8 @@ func plainBits(text []byte, most int) ([]byte, error) {
 	return plain[:(n+7)/8], nil
 }
 
-// plainDifferences returns at most n integers of the given width that are encoded as differences.
+// plainDifferences decodes integers that are encoded as differences. width is their size in bytes, 4 or 8. It
+// is an error if there are more than most integers.
 func plainDifferences(text []byte, most, width int) ([]byte, error) {
 	numbers, _, err := differences(text, most)
 	if err != nil {
@@ -49,8 +51,8 @@ func plainDifferences(text []byte, most, width int) ([]byte, error) {
 	return plain, nil
 }
 
-// joinStreams returns values of a number of bytes that are stored as a stream of all first bytes, one of all
-// second bytes, and so on.
+// joinStreams decodes values of width bytes in the encoding BYTE_STREAM_SPLIT: a stream of all first bytes, a
+// stream of all second bytes, and so on.
 func joinStreams(text []byte, width int) []byte {
 	n := len(text) / width
 	plain := make([]byte, n*width)

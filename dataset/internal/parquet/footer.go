@@ -14,10 +14,10 @@ import (
 	"github.com/listwise/listwise/dataset/internal/input"
 )
 
-// Magic is what a Parquet file begins with, and ends.
+// Magic is the text at the beginning and at the end of a Parquet file.
 const Magic = "PAR1"
 
-// describe reads the description at the end of a file. What it takes is counted.
+// describe reads the metadata at the end of a file. Their memory is counted.
 func describe(in *input.Input) (*format.FileMetaData, error) {
 	end := make([]byte, 8)
 	if in.Size < 12 {
@@ -59,8 +59,8 @@ func describe(in *input.Input) (*format.FileMetaData, error) {
 	return m, nil
 }
 
-// writerName names this package as the writer of its files. schemaKey is the key of the schema's checksum. The
-// description itself has none, so damage could rename features.
+// writerName identifies files of this package. schemaKey is the key of the schema's checksum in the metadata.
+// The metadata as a whole have no checksum, so damage could change the names of features unnoticed.
 const (
 	writerName = "listwise"
 	schemaKey  = "listwise.schema"
@@ -76,8 +76,8 @@ func schemaSum(schema []format.SchemaElement) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// checkSchema checks the checksum of the schema of a file that has one. Other writers copy it to files that they
-// derive from such a file.
+// checkSchema returns an error if the schema has a checksum that does not match. It ignores checksums in files
+// of other writers, which may have copied them from a file of this package.
 func checkSchema(m *format.FileMetaData) error {
 	for _, kv := range m.KeyValueMetadata {
 		if kv.Key == schemaKey && m.CreatedBy == writerName && kv.Value != schemaSum(m.Schema) {
@@ -89,11 +89,11 @@ func checkSchema(m *format.FileMetaData) error {
 
 var errEncrypted = &dataset.SyntaxError{Found: "an encrypted Parquet file", Expected: "one that is not encrypted"}
 
-// A walker goes over a structure of Thrift's compact protocol before the library decodes it,
-// which allocates as many elements as the header of a list claims.
+// A walker checks a structure in Thrift's compact protocol before the library decodes the structure. The
+// library would allocate as many elements as the header of a list claims.
 type walker struct {
 	text []byte
-	size int64 // of the elements in memory
+	size int64 // memory of the decoded elements
 }
 
 // The types of the protocol.
@@ -114,10 +114,10 @@ const (
 
 var errThrift = errors.New("it ends too soon, or nests too deep")
 
-// maxDepth is more than the structures of a description nest.
+// maxDepth is the largest accepted depth of nested structures. Valid metadata are less deep.
 const maxDepth = 32
 
-// structure goes over the fields of a structure.
+// structure checks the fields of a structure.
 func (w *walker) structure(depth int) error {
 	if depth > maxDepth {
 		return errThrift
@@ -128,12 +128,12 @@ func (w *walker) structure(depth int) error {
 			return err
 		}
 		if head>>4 == 0 {
-			if _, err := w.number(); err != nil { // the field's
+			if _, err := w.number(); err != nil { // number of the field
 				return err
 			}
 		}
 		if kind := head & 15; kind == thriftTrue || kind == thriftFalse {
-			continue // which is the value
+			continue // the type is the value
 		}
 		if err := w.value(head&15, depth); err != nil {
 			return err
@@ -141,7 +141,7 @@ func (w *walker) structure(depth int) error {
 	}
 }
 
-// value goes over a value.
+// value checks a value.
 func (w *walker) value(kind byte, depth int) error {
 	switch kind {
 	case thriftTrue, thriftFalse, thriftByte:
@@ -162,10 +162,10 @@ func (w *walker) value(kind byte, depth int) error {
 	case thriftStruct:
 		return w.structure(depth + 1)
 	}
-	return fmt.Errorf("it has a value of type %d", kind) // no maps are in it
+	return fmt.Errorf("it has a value of type %d", kind) // metadata contain no maps
 }
 
-// list goes over the elements of a list, each of a byte at least.
+// list checks the elements of a list. An element has at least one byte.
 func (w *walker) list(depth int) error {
 	head, err := w.byte()
 	if err != nil {
@@ -189,8 +189,8 @@ func (w *walker) list(depth int) error {
 	return nil
 }
 
-// elementSize returns the largest size of an element of a list. The large structures occur in the description
-// itself and in row groups.
+// elementSize returns an upper bound of the memory of a list element. The large structures occur only at the
+// top level and in row groups.
 func elementSize(kind byte, depth int) int64 {
 	if kind == thriftStruct && depth <= 2 {
 		return int64(unsafe.Sizeof(format.ColumnChunk{}))

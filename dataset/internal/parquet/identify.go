@@ -6,7 +6,7 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// identify reads the identifiers of n rows.
+// identify reads the identifiers of n rows. keep is nil, or tells which rows are not dropped.
 func (r *reader) identify(n int, keep []bool) error {
 	for from := 0; from < n; {
 		id, rows, err := r.query.texts(n-from, &r.own)
@@ -29,7 +29,7 @@ func (r *reader) identify(n int, keep []bool) error {
 	return nil
 }
 
-// run takes in successive rows of one query.
+// run adds successive rows of one query to the batch.
 func (r *reader) run(id []byte, from, rows int) error {
 	b := &r.batch
 	k := len(b.Runs) - 1
@@ -53,7 +53,7 @@ func (r *reader) run(id []byte, from, rows int) error {
 	return nil
 }
 
-// docs reads the identifiers of documents of successive rows.
+// docs reads the document identifiers of successive rows.
 func (r *reader) docs(from, rows int) error {
 	b := &r.batch
 	for rows > 0 {
@@ -61,7 +61,7 @@ func (r *reader) docs(from, rows int) error {
 		if err != nil {
 			return r.at(r.doc, from, err)
 		}
-		if ends != nil && r.columns == 0 { // a survey, which counts bytes alone
+		if ends != nil && r.columns == 0 { // a survey needs only the length
 			r.docBytes += len(text)
 			from, rows = from+len(ends)-1, rows-len(ends)+1
 			continue
@@ -89,7 +89,7 @@ func (r *reader) docs(from, rows int) error {
 	return nil
 }
 
-// runOf is run for rows of which some are dropped.
+// runOf adds rows of one query as run does, but skips the rows that keep drops.
 func (r *reader) runOf(id []byte, from, rows int, keep []bool) error {
 	for i := from; i < from+rows; i++ {
 		if keep[i] {

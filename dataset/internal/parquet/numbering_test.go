@@ -42,7 +42,7 @@ func TestRowNumbers(t *testing.T) {
 	var notes []string
 	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
 	d, err := readBytes(b.Bytes(), o)
-	if err != nil || strings.Join(d.FeatureNames, " ") != "level_0 x" || len(notes) != 2 || notes[0] != "f.parquet: columns __index_level_0__, index, row number the rows and are left out (a list of --features keeps them)" {
+	if err != nil || strings.Join(d.FeatureNames, " ") != "level_0 x" || len(notes) != 2 || notes[0] != "f.parquet: columns __index_level_0__, index, row contain row numbers and are not used (name them in --features to keep them)" {
 		t.Errorf("%v, features %q, notes %q", err, d.FeatureNames, notes)
 	}
 	o.Table.Features = []string{"index", "__index_level_0__"}

@@ -20,23 +20,23 @@ type file struct {
 	in     *input.Input
 	opts   dataset.Options
 	groups []group
-	fields []*column         // one a column of the table, in its order
-	found  []string          // why a column cannot be read, "" if it can
-	choice *table.Columns    // what becomes of each
-	watch  *ingest.Collector // of the last visit
+	fields []*column         // columns of the table, in its order
+	found  []string          // for each column, the reason why it cannot be read, or ""
+	choice *table.Columns    // uses of the columns
+	watch  *ingest.Collector // finds merged values of features; of the last call of Each
 
-	docWeights bool // some documents have weights other than 1, as a survey found
+	docWeights bool // some document has a weight other than 1; set by Survey
 }
 
 // group is a row group.
 type group struct {
 	*format.RowGroup
 
-	in  *input.Input // the file, or its part
-	row int64        // of that, the first
+	in  *input.Input // the file, or the part of it that has the row group
+	row int64        // index of its first row in that file or part
 }
 
-// open opens a file and chooses the columns. Nothing of their values is read.
+// open opens a file and chooses the columns. It reads no values.
 func open(in *input.Input, opts dataset.Options) (f *file, err error) {
 	f = &file{in: in, opts: opts}
 	parts := in.Parts
@@ -61,7 +61,7 @@ func open(in *input.Input, opts dataset.Options) (f *file, err error) {
 	return f, f.check()
 }
 
-// add takes in the description of the file or of a part of it.
+// add adds the columns and row groups of the file, or of a part of it.
 func (f *file) add(in *input.Input) (err error) {
 	defer guard(in.Name, &err)
 	m, err := describe(in)
@@ -97,7 +97,7 @@ func (f *file) add(in *input.Input) (err error) {
 	return f.sameColumns(in, fields, found)
 }
 
-// sameColumns checks that a part has the columns of the first.
+// sameColumns returns an error if the columns of a part differ from those of the first part.
 func (f *file) sameColumns(in *input.Input, fields []*column, found []string) error {
 	first := f.in.Parts[0].Name
 	if len(fields) != len(f.fields) {
@@ -111,14 +111,14 @@ func (f *file) sameColumns(in *input.Input, fields []*column, found []string) er
 	return nil
 }
 
-// empty reports whether a row group has no rows and no values. Writers give columns of such groups,
-// which have no pages, no place.
+// empty reports whether a row group has no rows and no values. The columns of such a group have no pages, so
+// their positions in the file mean nothing.
 func empty(g *format.RowGroup) bool {
 	return g.NumRows == 0 && !slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.MetaData.NumValues != 0 })
 }
 
-// apart reports whether no column of a row group begins within another. Otherwise a place in the description,
-// which has no checksum, is damaged; at is the place of such a column.
+// apart reports whether no column of a row group begins within another column. Otherwise the position of a
+// column in the metadata, which have no checksum, is damaged. The result at is this position.
 func apart(g *format.RowGroup) (at int64, ok bool) {
 	type place struct{ from, to int64 }
 	places := make([]place, 0, len(g.Columns))
@@ -135,7 +135,8 @@ func apart(g *format.RowGroup) (at int64, ok bool) {
 	return 0, true
 }
 
-// check checks that the columns chosen can be read as what they are chosen for.
+// check returns an error if a chosen column cannot be read. It sets the role of features that are text to
+// Coded or OneHot.
 func (f *file) check() error {
 	for i := range f.choice.List {
 		c, col := &f.choice.List[i], f.fields[i]
@@ -160,7 +161,8 @@ func (f *file) check() error {
 	return nil
 }
 
-// fit checks that a column can be what it is chosen for.
+// fit returns an error if the type of col does not suit the use of c. It sets how the values of col are
+// decoded.
 func (f *file) fit(c *table.Column, col *column) error {
 	switch c.Role {
 	case table.Query, table.Doc:
@@ -213,21 +215,22 @@ func (f *file) rows() int64 {
 	return rows
 }
 
-// guard turns a panic of the library, at whose border it is deferred, into an error about the
-// file: it panics about some damage.
+// guard turns a panic of parquet-go into an error about the file, since parquet-go panics on some damage.
+// Functions that call parquet-go defer guard.
 func guard(name string, err *error) {
 	if r := recover(); r != nil {
 		*err = damaged(name, fmt.Errorf("found content that cannot be decoded: %v", r))
 	}
 }
 
-// refusal is the error about content that is whole, but cannot be read or is not wanted.
+// refusal is the error about content that is intact, but unsupported or unsuitable.
 type refusal struct{ found, expected string }
 
-// Error describes it.
+// Error implements error.
 func (r *refusal) Error() string { return "found " + r.found + ", expected " + r.expected }
 
-// damaged is the error about a file that is no Parquet file, or not whole.
+// damaged returns the error about a file that is not an intact Parquet file. It keeps the meaning of syntax
+// errors, refusals and dataset.ErrChanged.
 func damaged(name string, err error) error {
 	if _, ok := errors.AsType[*dataset.SyntaxError](err); ok {
 		return named(name, err)

@@ -8,25 +8,25 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// pagesOfGroup holds the pages of all columns of a row group until they are written column by column. Pages
-// beyond the memory limit are in a temporary file. Several goroutines may keep pages.
+// pagesOfGroup stores the pages of a row group until they are written column by column. Pages beyond the
+// memory limit are in a temporary file. Several goroutines may add pages concurrently.
 type pagesOfGroup struct {
-	most int64 // bytes in memory; 0: any number
+	most int64 // limit of bytes in memory; 0 for none
 
 	mu     sync.Mutex
-	held   int64            // in memory
+	held   int64            // bytes in memory
 	file   *block.Temporary // nil until it is needed
-	filled int64            // of the file
-	room   []byte           // for a page of it
+	filled int64            // bytes in the file
+	room   []byte           // buffer for a page of the file
 }
 
-// keptPage is a page in memory or, if that is nil, in the file.
+// keptPage is a page in memory or, if bytes is nil, in the file.
 type keptPage struct {
 	bytes    []byte
 	at, size int64
 }
 
-// keep adds a page to the pages of a column.
+// keep stores a page and appends it to the pages of a column.
 func (p *pagesOfGroup) keep(pages []keptPage, b []byte) ([]keptPage, error) {
 	file, at, err := p.place(int64(len(b)))
 	switch {
@@ -41,8 +41,7 @@ func (p *pagesOfGroup) keep(pages []keptPage, b []byte) ([]keptPage, error) {
 	return append(pages, keptPage{at: at, size: int64(len(b))}), nil
 }
 
-// place returns where to store n bytes: in the file, from a place on, or in memory, in which case the file is
-// nil.
+// place chooses where to store a page. It returns the file and a position in it, or a nil file for memory.
 func (p *pagesOfGroup) place(size int64) (file *os.File, at int64, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +74,7 @@ func (p *pagesOfGroup) read(page keptPage) ([]byte, error) {
 	return b, nil
 }
 
-// forget forgets the pages, all of which are written.
+// forget discards all pages after they were written.
 func (p *pagesOfGroup) forget() { p.held, p.filled = 0, 0 }
 
 // close removes the file, if there is one.

@@ -344,7 +344,7 @@ func (d *decompressor) decompress(codec format.CompressionCodec, data, text []by
 	return nil
 }
 
-// unzip is decompress for gzip.
+// unzip does the work of decompress for gzip.
 func (d *decompressor) unzip(data, text []byte) (err error) {
 	r := bytes.NewReader(data)
 	if d.gzip == nil {
@@ -370,9 +370,9 @@ func exactly(r io.Reader, text []byte) error {
 	return nil
 }
 
-// unframe decompresses LZ4 data with Hadoop's framing to text. The data are a sequence of blocks. A
-// block begins with its uncompressed size. One or more chunks follow, each as its compressed size and
-// that many bytes of LZ4. Sizes are big-endian, 4 bytes.
+// unframe decompresses LZ4 data with Hadoop's framing to text. The data are a sequence of blocks. A block
+// consists of its uncompressed size and one or more chunks. A chunk consists of its compressed size and LZ4
+// data of this size. Sizes are big-endian, 4 bytes.
 func unframe(data, text []byte) error {
 	part := func() (n int64, err error) {
 		if len(data) < 4 {

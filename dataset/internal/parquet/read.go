@@ -1,13 +1,13 @@
-// Package parquet reads and writes judged queries as flat Parquet tables. A row is a document. Columns have the
-// query's identifier, the grade, the document's identifier and the features. Which is which, package
-// dataset/internal/table says.
+// Package parquet reads and writes judged queries as flat Parquet tables. A row is a document. Columns contain
+// the identifiers of queries and documents, grades, weights and features. Package dataset/internal/table
+// assigns these uses to the columns.
 //
-// Headers are decoded by parquet-go's packages for them, which are small. Pages are decoded here, some
-// rows at a time and straight to float32: parquet-go allocates what a page claims, and does not read
-// every file of other writers. What a file says of sizes is checked before anything is allocated.
+// Small packages of parquet-go decode the headers. This package decodes the pages, some rows at a time and
+// directly to float32. The page reader of parquet-go allocates as much memory as a page header claims, and it
+// cannot read the files of some writers. All sizes that a file states are checked before memory is allocated.
 //
-// Start reading at [Stream]; pages.go reads the pages of a column, cursor.go decodes them, rows.go
-// puts the columns together. write.go writes.
+// Start reading at [Stream]. pages.go reads the pages of a column, cursor.go decodes them, and rows.go
+// combines the columns. write.go writes files.
 package parquet
 
 import (
@@ -24,11 +24,11 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// Read reads a file, or the parts of one. Columns have whole numbers of any size, decimals, float16, float,
-// double, boolean, text or UUID. Pages are of either version, with a dictionary or without, uncompressed
-// or compressed by snappy, gzip, zstandard, brotli or LZ4. A null or NaN is a missing value. Encrypted
-// files are refused, and so are nested columns, dates and times if they are chosen. Errors in the content
-// are of type [*dataset.SyntaxError].
+// Read reads a file, or all parts of one. Columns may have whole numbers of any size, decimals, float16,
+// float, double, boolean, text or UUID. Pages may have version 1 or 2, and a dictionary or none. They may be
+// uncompressed, or compressed by snappy, gzip, zstandard, brotli or LZ4. NULL and NaN are missing values.
+// Encrypted files are errors, and so are chosen columns with nested values, dates or times. Errors in the
+// content are of type [*dataset.SyntaxError].
 func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	src, err := Stream(in, opts)
 	if err != nil {
@@ -37,8 +37,8 @@ func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return stream.Collect(input.Context(opts), stream.File{Source: src, Name: in.Name, Mem: in.Mem}, opts.Missing)
 }
 
-// Stream returns a file as a source of documents, of whose pages one of each column is in
-// memory at a time.
+// Stream returns a source of the documents of a file. The source has one page of each column in memory at a
+// time.
 func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	f, err := open(in, opts)
 	if err != nil {
@@ -109,14 +109,14 @@ func (f *file) Each(columns int, visit func(b *stream.Batch) error) error {
 		if c.Role == table.Feature {
 			f.fields[i].watch, f.fields[i].feature = f.watch, c.Feature
 			if v, ok := f.rounded(i); ok {
-				f.watch.Rounded(c.Feature, v) // which has a warning already
+				f.watch.Rounded(c.Feature, v) // Survey has warned about the feature; CollapsedWarning omits it
 			}
 		}
 	}
 	return f.reader(columns).each(visit)
 }
 
-// checkChunks checks what the description says of the columns that are read, in every row group.
+// checkChunks checks the metadata of all columns that are read, in every row group.
 func (f *file) checkChunks() error {
 	for _, g := range f.groups {
 		for i := range f.choice.List {
@@ -132,7 +132,7 @@ func (f *file) checkChunks() error {
 	return nil
 }
 
-// open has a cursor begin a row group.
+// open lets c read its column of the row group.
 func (g *group) open(c *cursor) error {
 	chunk := &g.Columns[c.column.index]
 	switch {
@@ -144,7 +144,7 @@ func (g *group) open(c *cursor) error {
 	return c.open(g.in, &chunk.MetaData, g.NumRows)
 }
 
-// inColumn returns an error about a column.
+// inColumn adds the names of the file and the column to an error.
 func (g *group) inColumn(c *cursor, err error) error {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return &dataset.SyntaxError{File: g.in.Name, Found: r.found + " in column " + c.column.name, Expected: r.expected}
@@ -152,8 +152,8 @@ func (g *group) inColumn(c *cursor, err error) error {
 	return damaged(g.in.Name, fmt.Errorf("column %s: %w", c.column.name, err))
 }
 
-// settle numbers the features. It first collects the values of text columns and of columns that may number the
-// rows.
+// settle numbers the features. It first collects the values of text columns and of columns that may contain
+// row numbers.
 func (f *file) settle() (err error) {
 	defer guard(f.in.Name, &err)
 	if !f.choice.NeedsSurvey() {
@@ -164,7 +164,7 @@ func (f *file) settle() (err error) {
 	defer d.release()
 	for i := range f.choice.List {
 		own := *f.fields[i]
-		own.precise = own.rational() // as text, large ones are refused
+		own.precise = own.rational() // as text, large numbers would be errors
 		own.textual = !own.precise
 		numbering := f.choice.List[i].Numbering && (own.rational() || own.kind == format.Int32 || own.kind == format.Int64)
 		if f.choice.List[i].Role != table.OneHot && !numbering {
@@ -180,7 +180,7 @@ func (f *file) settle() (err error) {
 	return named(f.in.Name, f.choice.Settle(s))
 }
 
-// collect adds the values of a column to a survey.
+// collect adds the values of a column to part.
 func (f *file) collect(part *table.SurveyPart, field int, c *cursor, d *decompressor) error {
 	defer c.close()
 	var room [32]byte

@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/dataset/internal/table"
 )
 
-// roundedWarning says which columns of features float32 rounds whole numbers of, "" if none. It uses the least
-// and the largest values that the file states for each row group, so it reads no pages. A file may state none.
+// roundedWarning returns a warning about features with whole numbers that float32 rounds, or "". It reads no
+// pages. It uses only the smallest and the largest values that the file may state for each row group.
 func (f *file) roundedWarning() string {
 	var names []string
 	var example float64
@@ -32,7 +32,7 @@ func (f *file) roundedWarning() string {
 	return dataset.RoundedWarning(f.in.Name, names, example)
 }
 
-// rounded returns a value of a column that float32 rounds, the largest stated.
+// rounded returns the largest stated value of a column that float32 rounds. ok is false if there is none.
 func (f *file) rounded(field int) (example float64, ok bool) {
 	c := f.fields[field]
 	for _, g := range f.groups {
@@ -46,11 +46,12 @@ func (f *file) rounded(field int) (example float64, ok bool) {
 	return example, ok
 }
 
-// bound returns a number as a file states bounds, 0 if it is none that features could round.
+// bound returns a stated smallest or largest value. It returns 0 if the file states none, or the type is one
+// that float32 represents exactly.
 func (c *column) bound(plain []byte) float64 {
 	switch {
 	case c.decimal && len(plain) == c.width():
-		v, _ := strconv.ParseFloat(string(c.appendDecimal(nil, plain, 0)), 64) // which is its nearest value
+		v, _ := strconv.ParseFloat(string(c.appendDecimal(nil, plain, 0)), 64) // the nearest float64
 		return v
 	case c.kind == format.Int32 && len(plain) == 4 && c.unsigned:
 		return float64(binary.LittleEndian.Uint32(plain))

@@ -34,7 +34,7 @@ func TestRoundedWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := readBytes(b.Bytes(), dataset.Options{})
-	if err != nil || len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], "f.parquet: features time, least, big, real: numbers are rounded, such as 1617181723 to 1617181696: ") {
+	if err != nil || len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], "f.parquet: features time, least, big, real: numbers are rounded, such as 1617181723 to 1617181696, because ") {
 		t.Errorf("%v, warnings %q", err, d.Warnings)
 	}
 }
@@ -61,7 +61,7 @@ func TestCollapsedWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := readBytes(b.Bytes(), dataset.Options{Missing: dataset.MissingKeep})
-	const want = "f.parquet: features plain, coded: different numbers become one, such as 2000000.01 and 2000000.02: features are float32, which has some seven digits; subtract an offset"
+	const want = "f.parquet: features plain, coded: different numbers become equal, such as 2000000.01 and 2000000.02, because float32 has about seven digits; subtract an offset"
 	if err != nil || len(d.Warnings) != 1 || d.Warnings[0] != want {
 		t.Errorf("%v, warnings %q", err, d.Warnings)
 	}
@@ -79,13 +79,13 @@ func TestCollapsedWholeNumbers(t *testing.T) {
 		Price int64   `parquet:"price,decimal(2:18)"`
 		Small int64   `parquet:"small"`
 	}
-	const one = "different numbers become one, such as 2000000.01 and 2000000.02: features are float32, which has some seven digits; subtract an offset"
+	const one = "different numbers become equal, such as 2000000.01 and 2000000.02, because float32 has about seven digits; subtract an offset"
 	for _, test := range []struct {
 		options []parquet.WriterOption
 		want    []string
 	}{
-		{nil, []string{"f.parquet: features real, long, short: numbers are rounded, such as 1617181698 to 1617181696: ", "f.parquet: feature price: " + one}},
-		{[]parquet.WriterOption{parquet.SkipPageBounds("real"), parquet.SkipPageBounds("long"), parquet.SkipPageBounds("short")}, []string{"f.parquet: features real, long, short, price: different numbers become one, such as 1617181697 and 1617181698: "}},
+		{nil, []string{"f.parquet: features real, long, short: numbers are rounded, such as 1617181698 to 1617181696, because ", "f.parquet: feature price: " + one}},
+		{[]parquet.WriterOption{parquet.SkipPageBounds("real"), parquet.SkipPageBounds("long"), parquet.SkipPageBounds("short")}, []string{"f.parquet: features real, long, short, price: different numbers become equal, such as 1617181697 and 1617181698, because "}},
 	} {
 		var b bytes.Buffer
 		w := parquet.NewGenericWriter[row](&b, test.options...)

@@ -16,60 +16,61 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// The decoded numbers and the rows of a batch should stay in the processor's cache. So a batch has at most this
-// many bytes of each, unless that gives too few rows.
+// The decoded numbers and the rows of a batch should stay in the processor's cache. So a batch has at most
+// batchBytes of each, but at least batchRows rows.
 const (
 	batchBytes = 1 << 19
 	batchRows  = 256
 )
 
-// reader puts the columns of a file together, some rows at a time.
+// reader combines the columns of a file to batches of rows.
 type reader struct {
 	*file
 
-	in                  *input.Input // what the row group is in
-	columns             int          // of features; 0: they are not read
+	in                  *input.Input // file or part that has the current row group
+	columns             int          // number of features; 0 in a survey, which does not read features
 	query, grade, doc   *cursor
 	weight, queryWeight *cursor
 	attributes          []attribute
 	numbers             []number
 	oneHot              []oneHot
-	cursors             []*cursor // all of them
+	cursors             []*cursor // all cursors
 	own                 decompressor
 
-	spans [][]number // of numbers, for a worker each
+	spans [][]number // parts of numbers, one for each worker
 	tools []decompressor
-	fault []error // of each span
+	fault []error // error of each span
 
-	row      int64 // of the file or its part, the next to be read
-	done     int64 // rows that were read
-	left     int64 // rows of the row group
-	*place         // of the batch that is made
-	most     int   // documents in a batch
+	row      int64 // index of the next row, in the file or the part
+	done     int64 // number of rows read, in all parts
+	left     int64 // number of rows left in the row group
+	*place         // of the current batch
+	most     int   // largest number of documents in a batch
 	kept     int
 	negative int
-	docBytes int            // of identifiers that a survey counted
-	weights  ingest.Weights // of a survey
+	docBytes int            // in a survey, the length of the current run's document identifiers
+	weights  ingest.Weights // collected by a survey
 	texts    ingest.Attributes
 }
 
-// number is a column of numbers.
+// number is a column of a numeric feature.
 type number struct {
 	*cursor
 
 	feature int
-	room    []float32 // for the values of a batch
-	values  []float32 // of the batch
+	room    []float32 // memory for the values of a batch
+	values  []float32 // values of the batch, in room or in the page
 }
 
-// oneHot is a column of text whose values are features, or the categories of one.
+// oneHot is a text column. Its values are features, or the categories of one feature.
 type oneHot struct {
 	*cursor
 
 	column *table.Column
 }
 
-// reader returns a reader of the given number of columns of features.
+// reader returns a reader of all columns, for the given number of features. With 0 it returns a reader for a
+// survey.
 func (f *file) reader(columns int) *reader {
 	r := &reader{file: f, in: f.in, columns: columns, own: decompressor{buffer: buffer{mem: f.in.Mem}}}
 	for i := range f.choice.List {
@@ -114,7 +115,7 @@ func (f *file) reader(columns int) *reader {
 	return r
 }
 
-// divide divides the columns of numbers among workers.
+// divide divides the columns of numeric features among workers.
 func (r *reader) divide() {
 	slices.SortFunc(r.numbers, func(a, b number) int { return cmp.Compare(a.feature, b.feature) })
 	for k := range r.numbers {
@@ -128,7 +129,7 @@ func (r *reader) divide() {
 	r.fault = make([]error, workers)
 }
 
-// columnsEach is the least number of columns that are worth a worker.
+// columnsEach is the smallest number of columns for which another worker is started.
 const columnsEach = 8
 
 // cursor returns a new cursor of a column.
@@ -150,7 +151,7 @@ func (r *reader) open(g *group) (err error) {
 	return nil
 }
 
-// fill makes a batch of the next rows in a place.
+// fill stores a batch of the next rows in p.
 func (r *reader) fill(p *place) (err error) {
 	defer guard(r.in.Name, &err)
 	n := int(min(int64(r.most), r.left))
@@ -186,7 +187,7 @@ func (r *reader) fill(p *place) (err error) {
 	return nil
 }
 
-// compact moves the rows to keep to the beginning, and returns the number of their values.
+// compact moves the rows for which keep is true to the beginning of x. It returns the number of their values.
 func compact(x []float32, width int, keep []bool) int {
 	n := 0
 	for i, k := range keep {
@@ -197,11 +198,11 @@ func compact(x []float32, width int, keep []bool) int {
 	return n
 }
 
-// grades reads the grades of n rows; keep, if not nil, says which rows are not to be dropped.
+// grades reads the grades of n rows. keep is nil, or tells which rows are not dropped.
 func (r *reader) grades(n int) (keep []bool, err error) {
 	if r.columns == 0 && r.opts.Negative == dataset.NegativeError {
 		r.batch.Grades = append(r.batch.Grades, make([]float64, n)...)
-		return nil, nil // a survey, of which they change nothing
+		return nil, nil // a survey needs no grades
 	}
 	i, err := r.plainGrades(n)
 	if err != nil {
@@ -240,7 +241,7 @@ func (r *reader) grades(n int) (keep []bool, err error) {
 	return keep, nil
 }
 
-// plainGrades reads grades up to the first that is unusual, and returns how many.
+// plainGrades reads grades as long as they are valid and need no conversion. It returns their number.
 func (r *reader) plainGrades(n int) (done int, err error) {
 	for r.grade != nil && done < n {
 		grades, err := r.grade.doubles(n-done, &r.own)
@@ -264,7 +265,7 @@ func (r *reader) plainGrades(n int) (done int, err error) {
 
 // features reads the features of n rows.
 func (r *reader) features(n int) error {
-	if len(r.numbers) < r.columns { // others are texts', or of other files
+	if len(r.numbers) < r.columns { // the remaining features are one-hot, or belong to other files
 		clear(r.x[:n*r.columns])
 	}
 	workers := len(r.spans)
@@ -302,7 +303,7 @@ func (r *reader) features(n int) error {
 	return nil
 }
 
-// code returns the code of a category, or NaN where there is none; ok is false for NULL.
+// code returns the code or number of a category, or NaN for a missing value. ok is false for NULL.
 func (r *reader) code(c oneHot, text []byte, ok bool, row int) (float32, error) {
 	if ok {
 		if code, known := c.column.Categories.TextValue(text); known {
@@ -321,7 +322,7 @@ func (r *reader) code(c oneHot, text []byte, ok bool, row int) (float32, error) 
 	return float32(math.NaN()), nil
 }
 
-// span reads columns of numbers of n rows.
+// span reads n rows of some columns of numeric features to r.x.
 func (r *reader) span(columns []number, n int, d *decompressor) error {
 	for k := range columns {
 		c := &columns[k]
@@ -342,7 +343,7 @@ func (r *reader) span(columns []number, n int, d *decompressor) error {
 	return nil
 }
 
-// at returns an error about the values of a column, at about a row of the batch.
+// at returns an error about a column. row is the approximate row of the batch.
 func (r *reader) at(c *cursor, row int, err error) error {
 	place := fmt.Sprintf("column %s, about row %d", c.column.name, r.row+int64(row)+1)
 	if f, ok := errors.AsType[*refusal](err); ok {
@@ -351,7 +352,7 @@ func (r *reader) at(c *cursor, row int, err error) error {
 	return damaged(r.in.Name, fmt.Errorf("%s: %w", place, err))
 }
 
-// badRow returns an error about a value of a row of the batch.
+// badRow returns an error about the value of a column in a row of the batch.
 func (r *reader) badRow(c *cursor, row int, found, expected string) error {
 	return &dataset.SyntaxError{File: r.in.Name, Found: fmt.Sprintf("%s in column %s of row %d", found, c.column.name, r.row+int64(row)+1), Expected: expected}
 }

@@ -6,26 +6,27 @@ import (
 	"math/bits"
 )
 
-// Places in a dictionary, levels and true and false are numbers of a few bits, encoded as runs of one number and
-// groups of eight packed ones. A few bytes can encode any number of values, so they are decoded some at a time.
+// Dictionary indices, levels and booleans are numbers of a few bits. They are encoded as runs of equal numbers
+// and as packed groups of eight numbers. A few bytes can encode any number of values, so the values are
+// decoded some at a time.
 
-// runs are such numbers.
+// runs decodes such numbers.
 type runs struct {
 	text []byte
 	bits uint
 
-	left   int    // numbers of the run at hand
-	value  uint32 // what they are, if they are one
-	packed []byte // else where they are, and what follows
-	from   int    // the next one's place there
+	left   int    // numbers left in the current run
+	value  uint32 // number that the run repeats
+	packed []byte // packed numbers and the text after them; nil if the run repeats value
+	from   int    // index of the next packed number
 }
 
 var errRuns = errors.New("found runs of numbers that end too soon")
 
-// begin makes r the numbers that a text has.
+// begin lets r decode the numbers in text.
 func (r *runs) begin(text []byte, bits uint) { *r = runs{text: text, bits: bits} }
 
-// next makes sure that a run is at hand.
+// next makes sure that the current run has numbers left.
 func (r *runs) next() error {
 	for r.left == 0 {
 		head, n := binary.Uvarint(r.text)
@@ -78,7 +79,7 @@ func (r *runs) take(dst []uint32) error {
 	return nil
 }
 
-// skipOnes takes the next n numbers if they are a run of ones, and reports whether they are.
+// skipOnes skips n numbers if the current run repeats 1 so often. It reports whether it skipped them.
 func (r *runs) skipOnes(n int) bool {
 	if err := r.next(); err != nil || r.packed != nil || r.value != 1 || r.left < n {
 		return false
@@ -87,8 +88,8 @@ func (r *runs) skipOnes(n int) bool {
 	return true
 }
 
-// levels takes the next numbers, of one bit, and returns the sum of them. Where it is neither 0
-// nor their number, they are in buf.
+// levels decodes the next numbers, of one bit, and returns their sum. It may leave buf unset if the sum is 0
+// or len(buf).
 func (r *runs) levels(buf []byte) (ones int, err error) {
 	if err := r.next(); err != nil {
 		return 0, err
@@ -117,11 +118,11 @@ func (r *runs) levels(buf []byte) (ones int, err error) {
 	return ones, nil
 }
 
-// unpack returns packed numbers, from one on.
+// unpack writes packed numbers to dst, beginning with the number at index from. Each number has width bits.
 func unpack(dst []uint32, text []byte, from int, width uint) {
 	mask := uint64(1)<<width - 1
 	at, i := uint(from)*width, 0
-	if 4*width+7 <= 64 { // four of one word
+	if 4*width+7 <= 64 { // a word contains four numbers
 		for ; i+4 <= len(dst) && at>>3+8 <= uint(len(text)); i += 4 {
 			word := binary.LittleEndian.Uint64(text[at>>3:]) >> (at & 7)
 			d := (*[4]uint32)(dst[i:])
@@ -143,14 +144,16 @@ func unpack(dst []uint32, text []byte, from int, width uint) {
 	}
 }
 
-// spreadBits writes a byte for each bit, from one on, and returns how many are 1.
+// spreadBits writes each bit of text, beginning with the bit at index from, to a byte of dst. It returns the
+// number of ones.
 func spreadBits(dst, text []byte, from int) (ones int) {
 	i := 0
 	if from&7 == 0 {
 		for ; i+8 <= len(dst); i += 8 {
 			b := text[(from+i)>>3]
 			ones += bits.OnesCount8(b)
-			// Byte k keeps bit k, which is then moved to its place 0.
+			// Byte k of word keeps bit k of b. The sum carries that bit to bit 7, and the shift moves it to
+			// bit 0.
 			word := uint64(b) * 0x0101010101010101 & 0x8040201008040201
 			binary.LittleEndian.PutUint64(dst[i:], (word+0x7f7f7f7f7f7f7f7f)>>7&0x0101010101010101)
 		}
@@ -162,7 +165,7 @@ func spreadBits(dst, text []byte, from int) (ones int) {
 	return ones
 }
 
-// appendRuns appends the encoding of numbers.
+// appendRuns appends the encoding of numbers. Each number has width bits.
 func appendRuns(b []byte, numbers []uint32, width uint) []byte {
 	for i := 0; i < len(numbers); {
 		n := 1
@@ -186,7 +189,7 @@ func appendRuns(b []byte, numbers []uint32, width uint) []byte {
 	return b
 }
 
-// allSame reports whether there are eight numbers that are one.
+// allSame reports whether numbers are eight equal numbers.
 func allSame(numbers []uint32) bool {
 	for _, v := range numbers {
 		if v != numbers[0] {
@@ -196,7 +199,7 @@ func allSame(numbers []uint32) bool {
 	return len(numbers) == 8
 }
 
-// appendPacked appends groups of eight numbers, the last filled with zeros.
+// appendPacked appends packed groups of eight numbers. Zeros fill the last group.
 func appendPacked(b []byte, numbers []uint32, width uint) []byte {
 	groups := (len(numbers) + 7) / 8
 	b = binary.AppendUvarint(b, uint64(groups)<<1|1)

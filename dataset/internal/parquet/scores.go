@@ -10,25 +10,26 @@ import (
 	"github.com/listwise/listwise/dataset/internal/table"
 )
 
-// Scores writes a table of documents with their scores: the columns query and document (string), rank
-// (a whole number of 32 bits) and score (double), compressed by zstandard.
+// Scores writes a table of scored documents. It has the columns query and document (text), rank (32-bit
+// integer) and score (double), compressed by zstandard.
 type Scores struct {
 	sheet     *sheet
-	queries   []uint32 // places in the dictionary
+	queries   []uint32 // indices in the dictionary
 	documents []byte   // plain texts
 	ranks     []byte
 	scores    []float64
-	rows      int // of the row group, without those at hand
+	rows      int // rows of the row group that are in pages
 }
 
-// scorePage and scoreGroup are how many documents a page and a row group have, unless identifiers are long.
+// scorePage and scoreGroup are the numbers of documents in a page and in a row group. Both have fewer if
+// identifiers are long.
 const (
 	scorePage       = 1 << 14
 	scoreGroup      = 1 << 20
-	scoreGroupBytes = 8 << 20 // of pages, which are in memory until they are written
+	scoreGroupBytes = 8 << 20 // of pages in memory
 )
 
-// NewScores returns a writer.
+// NewScores returns a writer of a table to w.
 func NewScores(w io.Writer) *Scores {
 	return &Scores{sheet: newSheet(w, format.Zstd, []*sheetColumn{
 		{name: "query", kind: format.ByteArray, dictionary: true},
@@ -38,7 +39,7 @@ func NewScores(w io.Writer) *Scores {
 	})}
 }
 
-// Document writes a document. It is an error if an identifier is no text.
+// Document writes a document. It returns an error if an identifier is invalid.
 func (s *Scores) Document(query, document string, rank int, score float64) error {
 	if err := table.CheckIDs(query, document); err != nil {
 		return err
@@ -53,7 +54,7 @@ func (s *Scores) Document(query, document string, rank int, score float64) error
 	return s.flush()
 }
 
-// flush makes pages of the documents at hand, and ends a row group that is large enough.
+// flush writes the collected documents to pages. It ends the row group if this is complete.
 func (s *Scores) flush() error {
 	if len(s.scores) == 0 {
 		return nil
@@ -83,5 +84,5 @@ func (s *Scores) flush() error {
 	return s.sheet.endGroup()
 }
 
-// Close ends the file, and leaves open what it is written to.
+// Close completes the file. It does not close the underlying writer.
 func (s *Scores) Close() error { return errors.Join(s.flush(), s.sheet.close()) }

@@ -16,14 +16,14 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// sheet writes a flat table: pages are given to its columns, and end in the file a row group at a
-// time.
+// sheet writes a flat table. Callers add pages to its columns. endGroup writes these pages to the file as a
+// row group.
 type sheet struct {
 	w       io.Writer
 	at      int64 // bytes written
 	columns []*sheetColumn
-	packers []packer     // of workers
-	rooms   []pageValues // likewise
+	packers []packer     // one for each worker
+	rooms   []pageValues // one for each worker
 	meta    format.FileMetaData
 	pagesOfGroup
 }
@@ -33,33 +33,33 @@ type sheetColumn struct {
 	name       string
 	kind       format.Type
 	nullable   bool
-	dictionary bool // of texts
+	dictionary bool // values are texts, stored as indices in a dictionary
 
 	codec  format.CompressionCodec
-	values int64      // of the row group, with nulls
-	nulls  int64      // of it
-	pages  []keptPage // of the row group
-	size   int64      // of its pages without compression
+	values int64      // number of values in the row group, nulls included
+	nulls  int64      // number of nulls in the row group
+	pages  []keptPage // pages of the row group
+	size   int64      // length of these pages without compression
 
-	places map[string]uint32 // of texts in the dictionary
-	texts  []byte            // the dictionary
+	places map[string]uint32 // index of each text in the dictionary
+	texts  []byte            // plain texts of the dictionary
 }
 
-// packer makes pages, one at a time.
+// packer encodes pages, one at a time.
 type packer struct {
 	zstd *zstd.Encoder
-	body []byte // room for a page
+	body []byte // reused memory for a page
 }
 
 // pageValues are the values of a page.
 type pageValues struct {
 	rows    int
-	present []uint32 // of the rows, 1 or 0 for null; nil if none is null
-	plain   []byte   // as they are written
-	places  []uint32 // in the dictionary, if the column has one
+	present []uint32 // for each row, 1, or 0 for null; nil if no row is null
+	plain   []byte   // plain values
+	places  []uint32 // indices in the dictionary instead, if the column has one
 }
 
-// newSheet returns a writer of a table with these columns.
+// newSheet returns a sheet with these columns, which it writes to w.
 func newSheet(w io.Writer, codec format.CompressionCodec, columns []*sheetColumn) *sheet {
 	s := &sheet{w: w, columns: columns}
 	workers := parallel.Workers(0, len(columns))
@@ -82,14 +82,14 @@ func newSheet(w io.Writer, codec format.CompressionCodec, columns []*sheetColumn
 	return s
 }
 
-// write writes to the file.
+// write writes to the file and advances s.at.
 func (s *sheet) write(b []byte) error {
 	n, err := s.w.Write(b)
 	s.at += int64(n)
 	return err
 }
 
-// place returns a text's place in the dictionary.
+// place returns the index of a text in the dictionary. It adds the text if it is new.
 func (c *sheetColumn) place(text string) uint32 {
 	if c.places == nil {
 		c.places = make(map[string]uint32)
@@ -103,12 +103,12 @@ func (c *sheetColumn) place(text string) uint32 {
 	return k
 }
 
-// appendText appends a plain text.
+// appendText appends a plain text: its length, 4 bytes, and its bytes.
 func appendText(b []byte, text string) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(text))), text...)
 }
 
-// page makes a page of the row group.
+// page returns the bytes of a page with the values v.
 func (c *sheetColumn) page(v *pageValues, p *packer) ([]byte, error) {
 	h := format.PageHeader{Type: format.DataPage}
 	data := format.DataPageHeader{NumValues: int32(v.rows), DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}
@@ -139,7 +139,7 @@ func (c *sheetColumn) page(v *pageValues, p *packer) ([]byte, error) {
 	return p.pack(c, &h, body)
 }
 
-// pack returns a page with its header.
+// pack compresses body and returns it with its header.
 func (p *packer) pack(c *sheetColumn, h *format.PageHeader, body []byte) ([]byte, error) {
 	packed := body
 	switch c.codec {
@@ -165,7 +165,7 @@ func (p *packer) pack(c *sheetColumn, h *format.PageHeader, body []byte) ([]byte
 	return append(head, packed...), nil
 }
 
-// endGroup writes a row group of the pages so far.
+// endGroup writes a row group with the pages so far.
 func (s *sheet) endGroup() error {
 	g := format.RowGroup{NumRows: s.columns[0].values, FileOffset: s.at, Ordinal: int16(len(s.meta.RowGroups))}
 	if g.NumRows == 0 {
@@ -192,7 +192,7 @@ func (s *sheet) endGroup() error {
 	return nil
 }
 
-// endColumn writes a column of a row group.
+// endColumn writes a column of a row group and removes its pages.
 func (s *sheet) endColumn(c *sheetColumn) (*format.ColumnMetaData, error) {
 	m := &format.ColumnMetaData{Type: c.kind, PathInSchema: []string{c.name}, Codec: c.codec, NumValues: c.values}
 	m.Encoding = []format.Encoding{format.Plain, format.RLE}
@@ -228,7 +228,7 @@ func (s *sheet) endColumn(c *sheetColumn) (*format.ColumnMetaData, error) {
 	return m, nil
 }
 
-// close writes the last row group and the description.
+// close writes the last row group and the metadata.
 func (s *sheet) close() (err error) {
 	defer func() { err = errors.Join(err, s.pagesOfGroup.close()) }()
 	if err := s.endGroup(); err != nil {
@@ -247,7 +247,7 @@ func (s *sheet) close() (err error) {
 	return s.write(append(b, Magic...))
 }
 
-// each has workers add the pages of columns, which fill tells.
+// each adds a page to every column, concurrently. fill sets the values of the page of a column.
 func (s *sheet) each(fill func(column int, v *pageValues)) error {
 	faults := make([]error, len(s.columns))
 	parallel.For(len(s.columns), len(s.packers), func(worker, k int) {

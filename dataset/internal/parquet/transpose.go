@@ -1,11 +1,11 @@
 package parquet
 
-// tileRows is how many rows are written at a time: so few that they stay in the processor's
-// first cache while all columns are written to them.
+// tileRows is the number of rows that are written at a time. They stay in the processor's first cache while
+// all columns are written to them.
 const tileRows = 64
 
-// transpose writes columns as rows of the given width. Several columns at a time, so that what
-// is written lies together.
+// transpose writes columns as rows of the given width. It writes eight columns at a time if their features are
+// adjacent in a row.
 func transpose(x []float32, width int, columns []number, rows int) {
 	for from := 0; from < rows; from += tileRows {
 		to := min(from+tileRows, rows)
@@ -26,7 +26,7 @@ func transpose(x []float32, width int, columns []number, rows int) {
 	}
 }
 
-// transpose8 is transpose for columns of successive features.
+// transpose8 does the work of transpose for eight columns of adjacent features.
 func transpose8(x []float32, width int, columns []number, from, to int) {
 	n := to - from
 	a, b, c, d := columns[0].values[from:to], columns[1].values[from:][:n], columns[2].values[from:][:n], columns[3].values[from:][:n]

@@ -16,21 +16,21 @@ import (
 
 const inRange = "one within the range of float32, ±3.4e38 (or --missing-value for one that stands for a missing value)"
 
-// values are the values of a page or a dictionary, without nulls.
+// values are the values of a page or a dictionary, without nulls. They are floats, doubles or texts.
 type values struct {
 	n       int
 	nan     bool // some floats are NaN
-	ascii   bool // data are ASCII without control characters
+	ascii   bool // the texts are ASCII without control characters
 	floats  []float32
 	doubles []float64
-	data    []byte   // of text
-	offsets []uint32 // where each text begins, and the last ends
+	data    []byte   // concatenated texts
+	offsets []uint32 // beginning of each text in data, and the end of the last
 }
 
-// text returns a value as text.
+// text returns value i as text.
 func (v *values) text(i int) []byte { return v.data[v.offsets[i]:v.offsets[i+1]:v.offsets[i+1]] }
 
-// fixed returns texts that all have the given length, one behind the other.
+// fixed returns the concatenated texts. It is an error if a text does not have the given length.
 func (v *values) fixed(size int) ([]byte, error) {
 	for i, end := range v.offsets {
 		if int(end) != i*size {
@@ -40,14 +40,14 @@ func (v *values) fixed(size int) ([]byte, error) {
 	return v.data, nil
 }
 
-// errFew is what a page ends with that has fewer values than rows with one.
+// errFew is the error for a page that has fewer values than rows that are not null.
 var errFew = errors.New("found a page of fewer values than its header says")
 
-// errMany is what a page is refused with that has more values than rows with one.
+// errMany is the error for a page that has more values than rows that are not null.
 var errMany = errors.New("found a page of more values than its header says")
 
-// exact returns an error if something other than zeros is behind n plain values, as where a page of
-// another column is read. Some writers fill their pages up with zeros.
+// exact returns an error if bytes other than zeros follow n plain values. Such a page may belong to another
+// column. Some writers pad their pages with zeros.
 func (c *column) exact(plain []byte, n int) error {
 	if w := c.width(); w > 0 && !zeros(plain[n*w:]) {
 		return errMany
@@ -60,7 +60,8 @@ func zeros(text []byte) bool {
 	return !slices.ContainsFunc(text, func(b byte) bool { return b != 0 })
 }
 
-// decode returns n plain values, which may lie where they were, as what the column is wanted as.
+// decode returns n plain values as the column needs them: as text, float64 or float32. It may overwrite plain,
+// and the result may be a view of it.
 func (c *column) decode(plain []byte, n int) (v values, err error) {
 	v.n = n
 	switch {
@@ -77,7 +78,7 @@ func (c *column) decode(plain []byte, n int) (v values, err error) {
 	return v, err
 }
 
-// holds reports whether at least n plain values are present.
+// holds reports whether plain has at least n values.
 func (c *column) holds(plain []byte, n int) bool {
 	if w := c.width(); w > 0 {
 		return n <= len(plain)/w
@@ -85,7 +86,8 @@ func (c *column) holds(plain []byte, n int) bool {
 	return n <= 8*len(plain)
 }
 
-// floats writes plain values, from one on, as float32, and reports whether one is missing.
+// floats writes plain values to dst as float32, beginning with the value at index from. It reports whether a
+// value is missing.
 func (c *column) floats(dst []float32, plain []byte, from int) (missing bool, err error) {
 	if !c.holds(plain, from+len(dst)) {
 		return false, errFew
@@ -147,8 +149,8 @@ func (c *column) floats(dst []float32, plain []byte, from int) (missing bool, er
 	return none || stood, err
 }
 
-// standIns writes NaN for numbers that represent missing values, and reports whether there are any. It looks at
-// the values as they are stored, for as float32 others may be equal.
+// standIns writes NaN for numbers that represent missing values, and reports whether there are any. It
+// compares the values as the file stores them, because different values may become equal as float32.
 func (c *column) standIns(dst []float32, plain []byte, from int) (found bool, err error) {
 	if c.missing == nil {
 		return false, nil
@@ -165,7 +167,8 @@ func (c *column) standIns(dst []float32, plain []byte, from int) (found bool, er
 	return found, nil
 }
 
-// check checks that numbers are finite or missing.
+// check returns an error if a number is infinite. Otherwise it reports whether a number is NaN. plain has the
+// values as the file stores them.
 func (c *column) check(x []float32, plain []byte) (nan bool, err error) {
 	if block.AllFinite(bytesOf(x)) {
 		return false, nil
@@ -182,14 +185,14 @@ func (c *column) check(x []float32, plain []byte) (nan bool, err error) {
 	return true, nil
 }
 
-// doubles is floats for numbers as float64, of any size.
+// doubles writes plain values to dst as float64.
 func (c *column) doubles(dst []float64, plain []byte) error {
 	if !c.holds(plain, len(dst)) {
 		return errFew
 	}
 	for i := range dst {
 		if c.decimal {
-			dst[i], _ = strconv.ParseFloat(string(c.appendDecimal(nil, plain, i)), 64) // of at most 76 digits
+			dst[i], _ = strconv.ParseFloat(string(c.appendDecimal(nil, plain, i)), 64) // cannot fail: at most 76 digits
 			continue
 		}
 		switch c.kind {
@@ -211,7 +214,7 @@ func (c *column) doubles(dst []float64, plain []byte) error {
 	return nil
 }
 
-// whole returns a whole number.
+// whole returns the bits of whole number i, and whether it is signed.
 func (c *column) whole(plain []byte, i int) (v uint64, signed bool) {
 	if c.kind == format.Int64 {
 		return binary.LittleEndian.Uint64(plain[8*i:]), !c.unsigned
@@ -223,7 +226,7 @@ func (c *column) whole(plain []byte, i int) (v uint64, signed bool) {
 	return uint64(int64(int32(w))), true
 }
 
-// decimals is floats for decimal numbers, as text has them.
+// decimals does the work of floats for decimal numbers. It rounds their text, as for a table of text.
 func (c *column) decimals(dst []float32, plain []byte, from int) error {
 	var room [4 * maxDecimal]byte
 	for i := range dst {
@@ -234,26 +237,26 @@ func (c *column) decimals(dst []float32, plain []byte, from int) error {
 		}
 		dst[i] = float32(v)
 		if c.watch != nil {
-			exact, _ := strconv.ParseFloat(text, 64) // what is a float32 is a float64
+			exact, _ := strconv.ParseFloat(text, 64) // cannot fail within the range of float32
 			c.watched(dst[i], exact)
 		}
 	}
 	return nil
 }
 
-// watched notes a number of a feature, which was read as v, if the feature is watched.
+// watched passes a number of a feature to c.watch, which finds merged values. v is the number as float32.
 func (c *column) watched(v float32, exact float64) {
 	if c.watch != nil && c.watch.Watches(c.feature, v) {
 		c.watch.Watch(c.feature, v, exact)
 	}
 }
 
-// appendDecimal appends a decimal number as text.
+// appendDecimal appends decimal number i as text.
 func (c *column) appendDecimal(b, plain []byte, i int) []byte {
 	var digits []byte
 	if c.kind == format.FixedLenByteArray {
 		v := new(big.Int).SetBytes(plain[i*c.size:][:c.size])
-		if plain[i*c.size]>>7 != 0 { // in two's complement
+		if plain[i*c.size]>>7 != 0 { // negative, in two's complement
 			v.Sub(v, new(big.Int).Lsh(big.NewInt(1), uint(8*c.size)))
 		}
 		digits = v.Append(nil, 10)
@@ -274,7 +277,8 @@ func (c *column) appendDecimal(b, plain []byte, i int) []byte {
 	return append(append(append(b, digits[:point]...), '.'), digits[point:]...)
 }
 
-// texts returns values as text: numbers as a table of text has them, nothing for NaN.
+// texts returns n plain values as text. Numbers have the form that they have in a table of text. NaN becomes
+// "".
 func (c *column) texts(plain []byte, n int) (v values, err error) {
 	if !c.holds(plain, n) {
 		return v, errFew
@@ -292,7 +296,7 @@ func (c *column) texts(plain []byte, n int) (v values, err error) {
 	return v, nil
 }
 
-// appendText appends a value as text.
+// appendText appends value i as text.
 func (c *column) appendText(b, plain []byte, i int) ([]byte, error) {
 	switch {
 	case c.decimal:
@@ -310,7 +314,8 @@ func (c *column) appendText(b, plain []byte, i int) ([]byte, error) {
 	return strconv.AppendUint(b, w, 10), nil
 }
 
-// appendRational appends a number of floating point as the shortest text of that value.
+// appendRational appends floating-point number i as the shortest text of its value. It is an error if the type
+// cannot represent all whole numbers of this magnitude.
 func (c *column) appendRational(b, plain []byte, i int) ([]byte, error) {
 	var v [1]float64
 	if err := c.doubles(v[:], plain[i*c.width():]); err != nil || v[0] != v[0] {
@@ -329,8 +334,8 @@ func (c *column) appendRational(b, plain []byte, i int) ([]byte, error) {
 	return strconv.AppendFloat(b, v[0]+0, 'f', -1, bits), nil
 }
 
-// splitTexts returns texts, at most n, that stand behind their lengths, of 4 bytes each, which
-// are overwritten.
+// splitTexts returns at most n texts of plain, in which each text follows its length, 4 bytes. It overwrites
+// plain, and the result is a view of it.
 func splitTexts(plain []byte, n int) (v values, err error) {
 	v.offsets = make([]uint32, 1, min(n, len(plain)/4)+1)
 	at := 0
@@ -348,7 +353,7 @@ func splitTexts(plain []byte, n int) (v values, err error) {
 	return v, nil
 }
 
-// settle says whether texts are plain ASCII.
+// settle sets v.ascii.
 func (v *values) settle() {
 	v.ascii = v.n > 0 && plainASCII(v.data)
 }
@@ -358,8 +363,9 @@ func plainASCII(text []byte) bool {
 	const high, ones = 0x8080808080808080, 0x0101010101010101
 	bad := uint64(0)
 	for ; len(text) >= 8; text = text[8:] {
-		// The high bit of a byte of low is 0 if the byte is below the space, and that of del if it is 0x7f. A
-		// byte that is not ASCII could borrow or carry, and is bad itself.
+		// In each byte, the high bit of low is 0 if the character is below a space, and the high bit of del
+		// is 1 if the character is 0x7f. The high bit of w marks bytes beyond ASCII. No byte carries into
+		// the next one.
 		w := binary.LittleEndian.Uint64(text)
 		low, del := (w|high)-' '*ones, (w&^high)+ones
 		bad |= w | ^low | del
@@ -375,7 +381,7 @@ func plainASCII(text []byte) bool {
 	return true
 }
 
-// half returns the number whose float16 has these bits.
+// half returns the number with these float16 bits.
 func half(bits uint16) float32 {
 	sign, exponent, fraction := float64(1), int(bits>>10&31), float64(bits&1023)
 	if bits>>15 != 0 {

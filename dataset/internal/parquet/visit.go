@@ -8,7 +8,8 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// each visits all documents. While a batch is visited the next one is made.
+// each calls visit with batches of all documents, in order. While visit runs, a goroutine makes the next
+// batch.
 func (r *reader) each(visit func(b *stream.Batch) error) error {
 	held := r.held()
 	if err := r.in.Mem.Take(held, "columns"); err != nil {
@@ -19,20 +20,20 @@ func (r *reader) each(visit func(b *stream.Batch) error) error {
 	for range cap(free) {
 		free <- &place{x: make([]float32, r.most*r.columns)}
 	}
-	var fault error // of what is made, once full is closed
+	var fault error // error of make; set when full is closed
 	go func() {
 		defer close(full)
 		fault = r.make(free, full, stop)
 	}()
 	defer func() {
 		close(stop)
-		for range full { // until no more is made
+		for range full { // wait until make returns
 		}
 		r.release()
 	}()
 	for p := range full {
 		r.observe(p.end)
-		if len(p.batch.Grades) > 0 { // else all were dropped
+		if len(p.batch.Grades) > 0 { // otherwise all documents were dropped
 			r.kept += len(p.batch.Grades)
 			if err := visit(&p.batch); err != nil {
 				return err
@@ -43,21 +44,22 @@ func (r *reader) each(visit func(b *stream.Batch) error) error {
 	return fault
 }
 
-// held returns the memory for columns of any content. A few MB are not counted.
+// held returns the memory of the reader that does not depend on the content of columns. A few MB are not
+// counted.
 func (r *reader) held() int64 {
 	const few = 4 << 20
-	bytes := int64(unsafe.Sizeof(cursor{}))*int64(len(r.cursors)) + 3*4*int64(r.most)*int64(r.columns) // of two batches, and of one column by column
+	bytes := int64(unsafe.Sizeof(cursor{}))*int64(len(r.cursors)) + 3*4*int64(r.most)*int64(r.columns) // two batches, and one stored by column
 	return max(0, bytes-few)
 }
 
-// place is room for a batch.
+// place is reused memory for a batch.
 type place struct {
 	batch stream.Batch
 	x     []float32
-	end   int64 // the row of the file behind it
+	end   int64 // number of rows read up to the end of the batch
 }
 
-// make makes batches until stop is closed.
+// make makes batches until all rows are read or stop is closed.
 func (r *reader) make(free <-chan *place, full chan<- *place, stop <-chan struct{}) error {
 	for i := range r.groups {
 		if err := r.open(&r.groups[i]); err != nil {
@@ -70,7 +72,7 @@ func (r *reader) make(free <-chan *place, full chan<- *place, stop <-chan struct
 			var p *place
 			select {
 			case p = <-free:
-			case <-stop: // and the place that was visited last is not free
+			case <-stop: // visit returned an error
 				return nil
 			}
 			if err := r.fill(p); err != nil {
@@ -86,7 +88,7 @@ func (r *reader) make(free <-chan *place, full chan<- *place, stop <-chan struct
 	return nil
 }
 
-// release gives back what the columns hold.
+// release releases the memory of the columns.
 func (r *reader) release() {
 	for _, c := range r.cursors {
 		c.close()
@@ -97,7 +99,7 @@ func (r *reader) release() {
 	r.own.release()
 }
 
-// observe reports progress in rows; a survey is half of the total.
+// observe reports progress. Rows are converted to bytes of the file, and a survey is the first half.
 func (r *reader) observe(rows int64) {
 	if r.opts.Observe == nil {
 		return

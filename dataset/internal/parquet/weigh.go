@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/dataset/memory"
 )
 
-// weigh reads the weights of n rows; keep, if not nil, says which are not dropped.
+// weigh reads the weights of n rows. keep is nil, or tells which rows are not dropped.
 func (r *reader) weigh(n int, keep []bool) error {
 	b := &r.batch
 	if r.weight != nil {
@@ -28,7 +28,7 @@ func (r *reader) weigh(n int, keep []bool) error {
 	if r.queryWeight == nil {
 		return nil
 	}
-	run, docs := 0, 0 // those of it that were weighed
+	run, docs := 0, 0 // current run, and number of its documents so far
 	for i := range n {
 		w, err := r.weightOf(r.queryWeight, i)
 		if err != nil {
@@ -55,7 +55,7 @@ func (r *reader) weigh(n int, keep []bool) error {
 	return nil
 }
 
-// weightOf returns the weight of the next row, of the given number in the batch.
+// weightOf returns the weight in the next row of c. row is the row of the batch.
 func (r *reader) weightOf(c *cursor, row int) (float64, error) {
 	w, err := c.number(&r.own)
 	switch {

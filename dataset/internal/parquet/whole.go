@@ -6,10 +6,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Identifiers, grades and weights are decoded page by page, and taken row by row or some rows at a
-// time.
+// Identifiers, grades and weights are decoded a page at a time. The methods below return them by rows.
 
-// takeWhole decodes a page.
+// takeWhole decodes all values of page g.
 func (c *cursor) takeWhole(g *page) (err error) {
 	if err := c.pages.need(13*int64(g.rows), c.buffer.mem); err != nil {
 		return err
@@ -51,8 +50,8 @@ func (c *cursor) takeWhole(g *page) (err error) {
 	return err
 }
 
-// number returns the number of the next row, NaN if it has none, of a column whose numbers are
-// wanted as float64.
+// number returns the number of the next row, or NaN if the row has none. The column must be decoded as
+// float64.
 func (c *cursor) number(d *decompressor) (float64, error) {
 	i, from, err := c.next(d)
 	if err != nil || from == nil {
@@ -61,8 +60,8 @@ func (c *cursor) number(d *decompressor) (float64, error) {
 	return from.doubles[i], nil
 }
 
-// doubles returns the numbers of at most n of the next rows, of a column that is decoded as float64. It returns
-// nil if they must be taken one by one.
+// doubles returns the numbers of one or more of the next rows. most is the largest number of rows. It returns
+// nil if the caller must use number instead. The column must be decoded as float64.
 func (c *cursor) doubles(most int, d *decompressor) ([]float64, error) {
 	if err := c.fill(d); err != nil || c.present != nil || c.coded {
 		return nil, err
@@ -72,11 +71,10 @@ func (c *cursor) doubles(most int, d *decompressor) ([]float64, error) {
 	return c.values.doubles[c.at-n : c.at], nil
 }
 
-// back returns by rows that were taken together.
+// back goes back by the given number of rows, which doubles has returned.
 func (c *cursor) back(rows int) { c.row, c.at = c.row-rows, c.at-rows }
 
-// text returns the text of the next row, which is valid until the next call, and whether it
-// has one.
+// text returns the text of the next row. It is valid until the next call. ok is false if the row has none.
 func (c *cursor) text(d *decompressor) (text []byte, ok bool, err error) {
 	i, from, err := c.next(d)
 	if err != nil || from == nil {
@@ -85,8 +83,8 @@ func (c *cursor) text(d *decompressor) (text []byte, ok bool, err error) {
 	return from.text(i), true, nil
 }
 
-// texts returns the text of the next row, nil if it has none, and how many of the next rows share it. The number
-// is at least one and at most most; more rows may share the text.
+// texts returns the text of the next row, or nil if the row has none. rows is the number of next rows with
+// this text, between 1 and most. Further rows may have the same text.
 func (c *cursor) texts(most int, d *decompressor) (text []byte, rows int, err error) {
 	text, _, err = c.text(d)
 	rows = 1
@@ -107,8 +105,9 @@ func (c *cursor) texts(most int, d *decompressor) (text []byte, rows int, err er
 	return text, rows, nil
 }
 
-// ascii returns the texts of at most n of the next rows, concatenated, and the end of each relative to the start
-// of the first. It returns nil if they must be taken one by one. The text is ASCII without control characters.
+// ascii returns the concatenated texts of one or more of the next rows. most is the largest number of rows.
+// Text i ends at ends[i+1]-ends[0]. ascii returns nil if the caller must use text instead. The texts are ASCII
+// without control characters.
 func (c *cursor) ascii(most int, d *decompressor) (ends []uint32, text []byte, err error) {
 	if err := c.fill(d); err != nil || c.present != nil || c.coded || !c.values.ascii {
 		return nil, nil, err
@@ -119,7 +118,8 @@ func (c *cursor) ascii(most int, d *decompressor) (ends []uint32, text []byte, e
 	return ends, c.values.data[ends[0]:ends[n]], nil
 }
 
-// next returns the place of the next row's value and where that is; nil if it has none.
+// next returns the next row's value: its index, and the values that contain it. from is nil if the row has no
+// value.
 func (c *cursor) next(d *decompressor) (i int, from *values, err error) {
 	if err := c.fill(d); err != nil {
 		return 0, nil, err

@@ -15,33 +15,35 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// A file has the columns query (text), grade (double) and one for each feature (float, null where missing),
-// compressed by zstandard. It has the column doc (text) if documents have identifiers. It has query_weight and
-// document_weight (double) if there are weights.
+// A written file has the columns query (text), grade (double) and one for each feature (float, null for
+// missing values). It has the column doc (text) if documents have identifiers. It has the columns query_weight
+// and document_weight (double) if there are weights. Pages are compressed by zstandard.
 
-// groupBytes is about the memory of the features of a row group; pageBytes is that of a page of every column.
+// groupBytes is the approximate memory of the features of a row group. pageBytes is that of a page of every
+// column.
 const (
 	groupBytes = 64 << 20
 	pageBytes  = 4 << 20
 )
 
-// dictionaryBytes of identifiers of queries end a row group, too, and idBytes of identifiers a page.
+// A row group also ends when its query identifiers take dictionaryBytes. A page also ends when its identifiers
+// take idBytes.
 const (
 	dictionaryBytes = 4 << 20
 	idBytes         = 2 << 20
 )
 
-// columnBytes is the memory for the places of the pages of a column; chunkBytes is the memory for its part of
-// each row group, until the file's end.
+// columnBytes is the memory that the writer keeps for a column. chunkBytes is the memory that it keeps for
+// each column of each row group until the end of the file.
 const (
 	columnBytes = 1500
 	chunkBytes  = 640
 )
 
-// pagesShare is the share of the memory that the pages of a row group may take. The others are in a temporary file.
+// The pages of a row group may take 1/pagesShare of the memory limit. Further pages are in a temporary file.
 const pagesShare = 8
 
-// NewWriter returns a writer of a file that [Read] reads.
+// NewWriter returns a writer of a Parquet file. [Read] reads these files.
 func NewWriter(w io.Writer, c stream.Contents) (stream.Writer, error) {
 	return newWriter(w, c, format.Zstd)
 }
@@ -78,13 +80,13 @@ func newWriter(w io.Writer, c stream.Contents, codec format.CompressionCodec) (*
 	return z, nil
 }
 
-// checkColumns returns an error if the columns take more than the memory.
+// checkColumns returns an error if the metadata of the columns exceed the memory limit.
 func (z *writer) checkColumns(c stream.Contents, columns []*sheetColumn) error {
 	held, names := columnBytes+chunkBytes*int64((c.Docs+z.group-1)/z.group), 0
 	for _, column := range columns {
 		names += len(column.name)
 	}
-	const written = 4 // times that a name is held, and is written for each row group
+	const written = 4 // number of times that the writer stores a column's name
 	need := held*int64(len(columns)) + int64(names)*written
 	if c.MaxBytes == 0 || need <= max(c.MaxBytes, 1<<20) {
 		return nil
@@ -95,22 +97,22 @@ func (z *writer) checkColumns(c stream.Contents, columns []*sheetColumn) error {
 	}
 }
 
-// writer writes documents, a page at a time.
+// writer collects documents and writes them a page at a time.
 type writer struct {
 	sheet    *sheet
-	fills    []func(v *pageValues) // of the columns before the features
+	fills    []func(v *pageValues) // set the values of the columns before the features
 	features int
 
-	queries                  []uint32 // places in the dictionary
+	queries                  []uint32 // indices in the dictionary
 	grades                   []float64
 	ids                      []string
 	queryWeights, docWeights []float64
 	x                        []float32
-	idBytes                  int // of ids, and of those of queries that are new in the dictionary
+	idBytes                  int // length of ids and of the query identifiers that are new in the dictionary
 
-	query, document float64 // weights of the next document
-	page            int     // rows
-	rows, group     int     // of the row group: those written, and as many as there should be
+	query, document float64 // weights of the next document's query and of the document
+	page            int     // number of rows in a page
+	rows, group     int     // number of rows in the current row group, and in a complete one
 }
 
 // Weigh implements stream.WeightWriter.
@@ -134,7 +136,7 @@ func (z *writer) Document(query, id string, grade float64, row []float32) error 
 	return z.flush()
 }
 
-// flush makes pages of the documents at hand, and ends a row group that is large enough.
+// flush writes the collected documents to pages. It ends the row group if this is complete.
 func (z *writer) flush() error {
 	if len(z.grades) == 0 {
 		return nil
@@ -161,7 +163,7 @@ func (z *writer) flush() error {
 	return z.sheet.endGroup()
 }
 
-// fillDocs tells the identifiers.
+// fillDocs sets v to the document identifiers.
 func (z *writer) fillDocs(v *pageValues) {
 	v.present = make([]uint32, len(z.ids))
 	for i, id := range z.ids {
@@ -172,7 +174,7 @@ func (z *writer) fillDocs(v *pageValues) {
 	}
 }
 
-// fillFeature tells the values of a feature.
+// fillFeature sets v to the values of feature j.
 func (z *writer) fillFeature(j int, v *pageValues) {
 	at := j
 	for i := range v.rows {

@@ -11,19 +11,19 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Kind is what the text of a cell is.
+// Kind is the kind of a cell's text.
 type Kind int
 
 // The kinds.
 const (
-	Number   Kind = iota // a finite decimal number; true and false are 1 and 0
-	Missing              // nothing, or a word for it: NA, nan, null, none
-	Infinite             // a number beyond the range, or infinity
+	Number   Kind = iota // a decimal number that float64 can represent, or true (1) or false (0)
+	Missing              // empty text, or a word for a missing value: NA, nan, null, none
+	Infinite             // infinity, or a number beyond the range of float64
 	Text                 // anything else
 )
 
-// Parse reads the text of a cell, blanks around it aside. A number that float32 cannot hold
-// is Infinite only where its use says so: see [Float32].
+// Parse reads the text of a cell. It ignores blanks around the text. A number beyond the range of float32 is
+// still a Number.
 func Parse(text []byte) (v float64, kind Kind) {
 	text = bytes.Trim(text, " \t")
 	if len(text) == 0 {
@@ -42,7 +42,7 @@ func Parse(text []byte) (v float64, kind Kind) {
 	return word(text)
 }
 
-// word reads a cell that begins with a letter or a sign.
+// word parses a text that is not a decimal number.
 func word(text []byte) (v float64, kind Kind) {
 	if len(text) > len("-infinity") {
 		return 0, Text
@@ -70,8 +70,8 @@ func word(text []byte) (v float64, kind Kind) {
 	return 0, Text
 }
 
-// float32Of is the value of a feature, whose text is that of a decimal number, correctly
-// rounded; ok is false if it is out of range.
+// float32Of returns the float32 nearest to the number in text. ok is false if the number is beyond the range
+// of float32.
 func float32Of(text []byte) (v float32, ok bool) {
 	text = bytes.Trim(text, " \t")
 	var room [64]byte
@@ -85,38 +85,37 @@ func float32Of(text []byte) (v float32, ok bool) {
 	return v, math.Abs(float64(v)) <= math.MaxFloat32
 }
 
-// row is what the parsers of all kinds of tables do with the cells of a document.
+// row stores the cells of a document. The parsers of all kinds of tables share it.
 type row struct {
 	*ingest.Collector
 
 	columns   *Columns
-	wanted    []string // the names of attributes
+	wanted    []string // names of attributes
 	missingOK bool
 	ungraded  bool // a grade may be missing
 	checkOnly bool
 
 	// Of the current document:
 	features   []float32
-	at         int // its line, set by the parser
+	at         int // line of the document, set by the parser
 	grade      float64
 	weight     float64
-	ofQuery    float64 // the weight of its query
+	ofQuery    float64 // weight of the document's query
 	query, doc []byte
 	attributes [][]byte
 	nMissing   int
 }
 
-// newRow returns a row for a collector.
+// newRow returns a row that writes documents to c. With checkOnly, it discards features.
 func newRow(c *ingest.Collector, columns *Columns, opts dataset.Options, checkOnly bool) *row {
 	r := &row{Collector: c, columns: columns, missingOK: opts.Missing != dataset.MissingError, ungraded: opts.Table.Ungraded, checkOnly: checkOnly}
 	r.wanted, r.attributes = opts.Table.Attributes, make([][]byte, len(opts.Table.Attributes))
-	if checkOnly { // a row for what goes nowhere
+	if checkOnly { // the features of all documents are written here and ignored
 		r.features = make([]float32, len(columns.Names))
 	}
 	return r
 }
 
-// begin begins a document.
 func (r *row) begin() {
 	r.grade, r.nMissing, r.query, r.doc = 0, 0, nil, nil
 	clear(r.attributes)
@@ -125,7 +124,7 @@ func (r *row) begin() {
 	}
 }
 
-// end ends a document whose cells are all set.
+// end completes the document. The parser has set its cells before.
 func (r *row) end() error {
 	if !r.Grade(r.grade) {
 		name := r.columns.List[r.columns.grade].Name
@@ -178,8 +177,7 @@ func bad(found, expected string) error {
 	return &dataset.SyntaxError{Found: found, Expected: expected}
 }
 
-// set sets a cell of a column that is read. The text stays valid until the end of
-// the document.
+// set stores a cell of a column that is read. The text must stay valid until end returns.
 func (r *row) set(column int, text []byte) error {
 	f := &r.columns.List[column]
 	if f.Attribute > 0 {
@@ -212,7 +210,7 @@ func (r *row) set(column int, text []byte) error {
 	return nil
 }
 
-// AttributeOf returns the value that a cell of a column of attributes says, nil if nothing.
+// AttributeOf returns the attribute in a cell of a column. It returns nil if the cell means a missing value.
 func AttributeOf(column string, text []byte) ([]byte, error) {
 	text = bytes.TrimSpace(text)
 	if _, kind := Parse(text); kind == Missing {
@@ -224,17 +222,17 @@ func AttributeOf(column string, text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// weightOf reads a weight.
+// weightOf parses a weight and stores it in w.
 func weightOf(f *Column, text []byte, w *float64) error {
 	v, kind := Parse(text)
 	if kind != Number || dataset.CheckWeight(v) != nil {
 		return bad(found(text)+" in column "+f.Name, "a weight, a finite non-negative number")
 	}
-	*w = v + 0 // without the sign of -0
+	*w = v + 0 // −0 becomes 0
 	return nil
 }
 
-// feature sets the feature of a column.
+// feature parses a cell and stores it as the feature of column f.
 func (r *row) feature(f *Column, text []byte) error {
 	if f.Categories != nil {
 		if code, ok := f.Categories.TextValue(text); ok {
@@ -273,7 +271,7 @@ func (r *row) feature(f *Column, text []byte) error {
 	return nil
 }
 
-// CheckNumber returns an error if a number of a column of categories is none of them, nor a code.
+// CheckNumber returns an error if the column has categories and v is neither a category nor a code.
 func (f *Column) CheckNumber(v float32, text []byte) error {
 	if f.Categories != nil {
 		if _, ok := f.Categories.Code(v); !ok {
@@ -283,7 +281,7 @@ func (f *Column) CheckNumber(v float32, text []byte) error {
 	return nil
 }
 
-// oneHot sets the feature of a value of text.
+// oneHot sets the feature that belongs to a text to 1.
 func (r *row) oneHot(f *Column, text []byte) {
 	if k, known := f.Values[string(text)]; known {
 		r.features[k] = 1
@@ -294,7 +292,7 @@ func (r *row) oneHot(f *Column, text []byte) {
 	}
 }
 
-// found quotes a cell.
+// found returns the text of a cell for an error message.
 func found(text []byte) string {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return "nothing"
@@ -302,7 +300,7 @@ func found(text []byte) string {
 	return suggest.Quote(text)
 }
 
-// quoteName quotes a name for a shell if it needs that.
+// quoteName quotes a name for a shell if necessary.
 func quoteName(name string) string {
 	if bytes.ContainsAny([]byte(name), " '\"$&;|<>()*?") {
 		return "'" + name + "'"

@@ -1,9 +1,8 @@
-// Package table reads and writes judged queries as tables: CSV and TSV, whose first line
-// names the columns. One row is one document; one column has the query's identifier, others
-// the grade, the document's identifier and the features.
+// Package table reads and writes judged queries as tables: CSV, TSV and JSON lines. A row is a document.
+// Columns contain the identifiers of queries and documents, grades, weights and features.
 //
-// Start reading at [Choose], which says what becomes of columns and is for tables of all
-// kinds, then [ReadCSV]. Files of any format are opened by dataset/datafile.
+// Start reading at [Choose], which assigns a use to every column for tables of all kinds, including Parquet.
+// Then read [ReadCSV]. Package dataset/datafile opens files of any format.
 package table
 
 import (
@@ -19,55 +18,55 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Role is what a column is for.
+// Role is the use of a column.
 type Role int
 
 // The roles.
 const (
-	Skip        Role = iota // the column is not read
-	Query                   // the query's identifier
-	Grade                   // the document's grade
-	Doc                     // the document's identifier
-	Weight                  // the document's weight
-	QueryWeight             // the query's weight
-	Feature                 // a number
-	OneHot                  // text whose values are features
-	Coded                   // text whose values are categories, a feature of Parquet
+	Skip        Role = iota // no use
+	Query                   // identifier of the query
+	Grade                   // grade of the document
+	Doc                     // identifier of the document
+	Weight                  // weight of the document
+	QueryWeight             // weight of the document's query
+	Feature                 // a feature: a number or, in CSV and JSON, one of Categories
+	OneHot                  // text; every value is a feature that is 0 or 1
+	Coded                   // text; the feature is its category (Parquet only)
 )
 
-// Field is a column as the table names it.
+// Field is a column in the header of a table.
 type Field struct {
 	Name string
 
-	// Aside says that the column is no feature unless options name it.
+	// Aside reports that the column is a feature only if options name it.
 	Aside bool
 }
 
-// Column is what becomes of a column of a table.
+// Column is a column of a table with its use.
 type Column struct {
 	Name string
 	Role Role
 
-	// Feature is the number of the feature, from 0.
+	// Feature is the index of the feature.
 	Feature int
 
-	// Attribute is the place among the options' attributes, from 1; 0: it is none of them.
+	// Attribute is the position in TableOptions.Attributes, counted from 1. It is 0 for other columns.
 	Attribute int
 
-	// Numbering says that the column may number the rows by its name, so that its values decide
-	// whether it is a feature. Settle clears it.
+	// Numbering reports that the column may contain row numbers, judging by its name. Its values decide
+	// whether it is a feature. Settle clears the field.
 	Numbering bool
 
-	// Categories are the categories of a feature, nil if it is a number.
+	// Categories are the categories of a feature, or nil if it is numeric.
 	Categories *dataset.Categories
 
-	// Values are the features of the values of a OneHot column; others are unknown. Before
-	// Settle it is nil where the values of the data are wanted.
+	// Values maps the values of a OneHot column to feature indices. A value without an entry is unknown.
+	// Before Settle, Values is nil if the features are yet to be made from the data.
 	Values map[string]int
 }
 
-// Columns is what becomes of the columns of a table. [Choose] makes it. After Settle several goroutines may use
-// it.
+// Columns is the list of a table's columns with their uses. [Choose] makes it. After Settle, several
+// goroutines may use it concurrently.
 type Columns struct {
 	// List has an entry for every field, in the order of the table.
 	List []Column
@@ -78,57 +77,57 @@ type Columns struct {
 	// Auto turns text columns into OneHot columns; [Columns.Survey] finds them.
 	Auto bool
 
-	// Attributes are the places in List of the columns of queries' attributes. Such a column may have a role,
-	// too.
+	// Attributes are the indices in List of the columns with attributes of queries. Such a column may also
+	// have a role.
 	Attributes []int
 
-	rowNumbers []Column // left out, as they number the rows
+	rowNumbers []Column // columns left out because they contain row numbers
 
-	query, grade, doc   int // places in List, -1 if there is none
-	weight, queryWeight int // likewise
+	query, grade, doc   int // indices in List, or -1
+	weight, queryWeight int // indices in List, or -1
 
-	order   []int  // places of the features' columns in the order wanted; nil if features are settled
-	tell    func() // notes what was guessed, once features are settled
+	order   []int  // indices of the feature columns, in the order of the features; nil once features are numbered
+	tell    func() // notes the guesses; nil if there is nothing to note
 	unknown atomic.Int64
 
 	mu    sync.Mutex
-	words map[string]bool // ids of queries that elsewhere mean missing values
+	words map[string]bool // query ids that other programs read as missing values
 }
 
-// usual are the names by which columns are found, as plainName returns them.
+// usual are the names by which columns are found, in the form that plainName returns.
 var usual = map[Role][]string{
 	Query:       {"query", "queryid", "qid", "searchid"},
 	Grade:       {"grade", "label", "relevance", "rel", "relevancelabel", "judgment", "judgement"},
-	Weight:      {"documentweight"}, // not just weight, which goods have, too
+	Weight:      {"documentweight"}, // not "weight", which may be a feature of goods
 	QueryWeight: {"queryweight"},
 	Doc:         {"doc", "docid", "document", "documentid", "docno", "itemid", "productid", "id"},
 }
 
-// doubtful are names that columns of that role have, and features as well, such as the stars that
-// buyers gave. They are not guessed: the options decide.
+// doubtful are names that a column of the role may have, but a feature as well. An example is rating, which
+// may be the stars that buyers gave. Such columns are not guessed: the options must decide.
 var doubtful = map[Role][]string{
 	Query:  {"group", "groupid", "topic", "topicid"},
 	Grade:  {"rating"},
 	Weight: {"docweight"},
 }
 
-// named reports whether a column of that name may have the role, by a usual name or a doubtful one.
+// named reports whether name is a usual or a doubtful name for the role.
 func (r Role) named(name string) bool {
 	name = plainName(name)
 	return slices.Contains(usual[r], name) || slices.Contains(doubtful[r], name)
 }
 
-// plainName is a name in lower case and without blanks, hyphens and low lines.
+// plainName returns a name in lower case, without blanks, hyphens and underscores.
 func plainName(name string) string { return withoutMarks.Replace(strings.ToLower(name)) }
 
 var withoutMarks = strings.NewReplacer(" ", "", "_", "", "-", "")
 
-// UsualQuery reports whether a column of that name may be the queries'.
+// UsualQuery reports whether a column of this name may contain query identifiers.
 func UsualQuery(name string) bool { return Query.named(name) }
 
-// Choose says what becomes of the columns of a table by the options: their Table and
-// FeatureNames. Errors are of type [*dataset.SyntaxError] without a place. [Columns.Settle]
-// notes what was guessed, under the name of the table.
+// Choose assigns a use to every column of a table, by opts.Table and opts.FeatureNames. name is the name of
+// the table in notes. Errors are of type [*dataset.SyntaxError], without a file and line. [Columns.Settle]
+// notes the guesses.
 func Choose(name string, fields []Field, opts dataset.Options) (*Columns, error) {
 	c := &Columns{List: make([]Column, len(fields)), query: -1, grade: -1, doc: -1, weight: -1, queryWeight: -1}
 	for i, f := range fields {
@@ -162,7 +161,7 @@ func Choose(name string, fields []Field, opts dataset.Options) (*Columns, error)
 	return c, nil
 }
 
-// check checks the names.
+// check returns an error if a name is invalid or occurs twice.
 func (c *Columns) check(fields []Field) error {
 	seen := make(map[Field]int)
 	for i, f := range fields {
@@ -177,11 +176,11 @@ func (c *Columns) check(fields []Field) error {
 	return nil
 }
 
-// other is a column that is no feature.
+// other describes a column that is not a feature.
 type other struct {
 	role  Role
-	place *int   // in List
-	name  string // that the options ask for
+	place *int   // its index in List, to be set
+	name  string // name that the options give, or ""
 	what  string
 	flag  string
 	need  bool
@@ -198,8 +197,8 @@ func (c *Columns) others(o dataset.TableOptions) []other {
 }
 
 // identify finds the columns of queries, grades, documents and weights. It prefers names that options use for
-// nothing else, then columns excluded from the features. A required column may even be a requested feature,
-// which is then an error.
+// nothing else, then columns excluded from the features. If nothing else is left, it chooses a requested
+// feature as a required column. The later choice of features then returns an error.
 func (c *Columns) identify(fields []Field, o dataset.TableOptions, features []string) error {
 	for _, w := range c.others(o) {
 		names := usual[w.role]
@@ -235,7 +234,7 @@ func (c *Columns) identify(fields []Field, o dataset.TableOptions, features []st
 	return nil
 }
 
-// doubt is the error about a column that may have a role or be a feature.
+// doubt returns the error about column i, which may have the role of w or be a feature.
 func (c *Columns) doubt(i int, w other, o dataset.TableOptions) error {
 	name := c.List[i].Name
 	expected := fmt.Sprintf("a choice: %s %s; or ", w.flag, quoteName(name))
@@ -247,7 +246,8 @@ func (c *Columns) doubt(i int, w other, o dataset.TableOptions) error {
 	return bad(fmt.Sprintf("column %q, which may hold the %s or be a feature", name, w.what), expected)
 }
 
-// first returns the first place that find accepts, of those aside if there is one, else -1.
+// first returns the index of the first field that find accepts. It prefers a field that is Aside. It returns
+// -1 if find accepts none.
 func first(fields []Field, find func(i int) bool) int {
 	place := -1
 	for i, f := range fields {
@@ -258,7 +258,7 @@ func first(fields []Field, find func(i int) bool) int {
 	return place
 }
 
-// unknownColumn is the error about a column that an option names and the table lacks.
+// unknownColumn returns the error about a column that an option names and the table lacks.
 func (c *Columns) unknownColumn(name, flag string) error {
 	var known []string
 	for _, f := range c.List {
@@ -286,7 +286,7 @@ func (c *Columns) names() string {
 	return strings.Join(list, ", ")
 }
 
-// chooseByOptions chooses the features that the options ask for.
+// chooseByOptions chooses the features that the options request.
 func (c *Columns) chooseByOptions(fields []Field, opts dataset.Options) error {
 	o := opts.Table
 	for _, list := range []struct {
@@ -336,7 +336,8 @@ func (c *Columns) chooseByOptions(fields []Field, opts dataset.Options) error {
 	return c.checkReserved(fields, o)
 }
 
-// find returns the place of the column of a feature, -1 if there is none.
+// find returns the index of the column with the given name, or -1. If two columns have the name, it returns
+// the one that is not Aside.
 func (c *Columns) find(fields []Field, name string) int {
 	i := slices.Index(fields, Field{Name: name})
 	if i < 0 {
@@ -345,7 +346,8 @@ func (c *Columns) find(fields []Field, name string) int {
 	return i
 }
 
-// chooseByModel chooses the features that are wanted by name.
+// chooseByModel chooses the features in opts.FeatureNames. The name COLUMN=VALUE means a one-hot feature
+// unless a column has exactly this name.
 func (c *Columns) chooseByModel(fields []Field, opts dataset.Options) error {
 	left := opts.Table.Except
 	var missing []string
@@ -380,17 +382,17 @@ func (c *Columns) chooseByModel(fields []Field, opts dataset.Options) error {
 	return nil
 }
 
-// NeedsSurvey reports whether values of columns must be collected before Settle.
+// NeedsSurvey reports whether Settle needs a survey of the values of some columns.
 func (c *Columns) NeedsSurvey() bool {
 	return c.order != nil && (c.Auto || slices.ContainsFunc(c.List, func(f Column) bool { return f.Role == OneHot || f.Numbering }))
 }
 
-// Read reports whether a column is read at all.
+// Read reports whether the values of a column are used.
 func (c *Columns) Read(column int) bool {
 	return c.List[column].Role != Skip || c.List[column].Attribute > 0
 }
 
-// Survey adds a value of a column to a part of a survey, if one is wanted.
+// Survey adds a value of a column to part if Settle needs the values of the column.
 func (c *Columns) Survey(part *SurveyPart, column int, value []byte) {
 	f := &c.List[column]
 	if f.Role == OneHot || f.Role == Feature && c.Auto {
@@ -401,8 +403,8 @@ func (c *Columns) Survey(part *SurveyPart, column int, value []byte) {
 	}
 }
 
-// Settle numbers and names the features. The survey has the values of columns, nil if none were
-// needed.
+// Settle numbers and names the features, and notes guesses. s has the values of columns. It may be nil if
+// NeedsSurvey returns false.
 func (c *Columns) Settle(s *Survey) error {
 	if err := c.settle(s); err != nil {
 		return err
@@ -415,7 +417,7 @@ func (c *Columns) Settle(s *Survey) error {
 }
 
 func (c *Columns) settle(s *Survey) error {
-	if c.order == nil { // the model's, or none
+	if c.order == nil { // features are already numbered, or there are none
 		return nil
 	}
 	for _, i := range c.order {
@@ -452,13 +454,13 @@ func (c *Columns) settle(s *Survey) error {
 	return nil
 }
 
-// WeighsDocuments reports whether there is a column of documents' weights.
+// WeighsDocuments reports whether there is a column with weights of documents.
 func (c *Columns) WeighsDocuments() bool { return c.weight >= 0 }
 
-// Unknown counts a value of a OneHot column that is no feature.
+// Unknown counts a value of a OneHot column for which there is no feature.
 func (c *Columns) Unknown() { c.unknown.Add(1) }
 
-// word notes an id of a query that elsewhere means a missing value.
+// word records a query id that other programs read as a missing value.
 func (c *Columns) word(id []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -468,7 +470,7 @@ func (c *Columns) word(id []byte) {
 	c.words[string(id)] = true
 }
 
-// noteWords notes which ids of queries mean missing values elsewhere, once a table is read.
+// noteWords notes the ids that word recorded. It must be called after the table was read.
 func (c *Columns) noteWords(name string, opts dataset.Options) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -479,15 +481,15 @@ func (c *Columns) noteWords(name string, opts dataset.Options) {
 	c.words = nil
 }
 
-// Warnings returns sentences about values of the columns of a table of that name.
+// Warnings returns warnings about the values of columns. name is the name of the table.
 func (c *Columns) Warnings(name string) []string {
 	if n := c.unknown.Load(); n > 0 {
-		return []string{fmt.Sprintf("%s: %d values of text columns are not among those that the features were made of; their features are all 0", name, n)}
+		return []string{fmt.Sprintf("%s: %d values of text columns have no one-hot feature, so the features of their columns are 0", name, n)}
 	}
 	return nil
 }
 
-// ordinal is "1st", "2nd", ….
+// ordinal returns "1st", "2nd", and so on.
 func ordinal(n int) string {
 	suffix := "th"
 	if n/10%10 != 1 {

@@ -20,10 +20,10 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// ReadCSV reads a table whose first line names the columns, in the form of RFC 4180. Cells with delimiters,
-// quotes or line feeds are in quotes, and quotes in them are doubled. Lines end in LF or CR LF; empty ones are
-// skipped. Blanks around cells without quotes do not count. The delimiter is that of the options, else the one
-// given.
+// ReadCSV reads a table in the form of RFC 4180. The first line has the names of the columns. Cells with
+// delimiters, quotes or line feeds must be quoted, with quotes inside them doubled. Lines end in LF or CR LF.
+// Empty lines are skipped, and blanks around unquoted cells are ignored. opts.Table.Delimiter, if set,
+// replaces delimiter.
 func ReadCSV(in *input.Input, opts dataset.Options, delimiter byte) (*dataset.Dataset, error) {
 	f, err := openCSV(in, opts, delimiter)
 	if err != nil {
@@ -38,7 +38,7 @@ func ReadCSV(in *input.Input, opts dataset.Options, delimiter byte) (*dataset.Da
 	return d, nil
 }
 
-// StreamCSV returns a table as a source of documents, which [ReadCSV] would read.
+// StreamCSV returns a source of the documents that [ReadCSV] would read.
 func StreamCSV(in *input.Input, opts dataset.Options, delimiter byte) (stream.Source, error) {
 	f, err := openCSV(in, opts, delimiter)
 	if err != nil {
@@ -48,13 +48,13 @@ func StreamCSV(in *input.Input, opts dataset.Options, delimiter byte) (stream.So
 	return &warned{s, in.Name, opts, func() *Columns { return f.columns }}, err
 }
 
-// warned is a source with the warnings about columns.
+// warned is a source whose Survey also returns warnings about columns.
 type warned struct {
 	stream.Source
 
 	name    string
 	opts    dataset.Options
-	columns func() *Columns // once it is surveyed
+	columns func() *Columns // called after the survey of the source
 }
 
 // Survey implements stream.Source.
@@ -68,17 +68,17 @@ func (w *warned) Survey(visit func(runs []stream.Run) error) (stream.Shape, erro
 	return shape, nil
 }
 
-// csvFormat is CSV with a known header.
+// csvFormat is the ingest.Format of a CSV table whose header was read.
 type csvFormat struct {
 	opts      dataset.Options
 	delimiter byte
 	columns   *Columns
 	mem       *memory.Account
 
-	headBytes int // of the header and what stands before it, without a byte order mark
-	headLines int // up to the header's last
+	headBytes int // length of the header and the empty lines before it, without a byte order mark
+	headLines int // number of these lines
 
-	survey *Survey // nil if none is needed
+	survey *Survey // nil if Columns.NeedsSurvey is false
 }
 
 var _ ingest.Quoted = (*csvFormat)(nil)
@@ -92,7 +92,7 @@ func (f *csvFormat) Recount() {
 func (f *csvFormat) Counted() error { return f.columns.Settle(f.survey) }
 
 func (f *csvFormat) Width(int) int {
-	if f.columns.order != nil { // not settled yet; an estimate
+	if f.columns.order != nil { // an estimate, before Settle
 		return len(f.columns.order)
 	}
 	return len(f.columns.Names)
@@ -100,7 +100,7 @@ func (f *csvFormat) Width(int) int {
 
 func (f *csvFormat) Limit() int { return ingest.FeatureLimit(f.opts) }
 
-// WeighsDocuments says whether the blocks need room for weights.
+// WeighsDocuments reports whether documents have weights.
 func (f *csvFormat) WeighsDocuments() bool { return f.columns.WeighsDocuments() }
 
 func (f *csvFormat) Names() []string { return Numbered(f.columns.Names) }
@@ -148,12 +148,12 @@ func (f *csvFormat) Count(c ingest.Chunk) (size ingest.Size) {
 	return size
 }
 
-// blank reports whether a line holds nothing.
+// blank reports whether a line has no text before its LF or CR LF.
 func blank(line []byte) bool {
 	return len(line) > 0 && (line[0] == '\n' || line[0] == '\r' && len(line) == 2)
 }
 
-// collect adds the values of a chunk's cells to the survey, from p on.
+// collect adds the cells of a chunk, from position p on, to the survey.
 func (f *csvFormat) collect(c ingest.Chunk, p int) {
 	s := splitter{delimiter: f.delimiter}
 	part := f.survey.Part()
@@ -166,7 +166,7 @@ func (f *csvFormat) collect(c ingest.Chunk, p int) {
 		for column := 0; ; column++ {
 			cell, next, err := s.cell(c.Text[:n], p)
 			if err != nil {
-				return // parsing will say so
+				return // parsing will say so // the parser will report the error
 			}
 			if column < len(f.columns.List) {
 				f.columns.Survey(part, column, cell)
@@ -183,13 +183,13 @@ func (f *csvFormat) Parser(c *ingest.Collector, checkOnly bool) ingest.Parser {
 	return &csvParser{format: f, row: newRow(c, f.columns, f.opts, checkOnly), splitter: splitter{delimiter: f.delimiter}}
 }
 
-// csvParser parses rows.
+// csvParser parses the rows of a table.
 type csvParser struct {
 	*row
 
 	format   *csvFormat
 	splitter splitter
-	lines    int // line feeds within the cells of the row so far
+	lines    int // number of line feeds within the row's cells so far
 }
 
 // Chunk implements ingest.Parser.
@@ -220,7 +220,7 @@ func (z *csvParser) Chunk(c ingest.Chunk, before, most int) (docs, line int, err
 	return docs, line, nil
 }
 
-// document parses the row at p and returns where the next begins.
+// document parses the row at p and returns the position of the next row.
 func (z *csvParser) document(b []byte, p, n int) (next int, err error) {
 	z.begin()
 	z.splitter.reset()
@@ -243,13 +243,14 @@ func (z *csvParser) document(b []byte, p, n int) (next int, err error) {
 		}
 	}
 	if err := z.end(); err != nil {
-		z.lines = 0 // it is about the row
+		z.lines = 0 // the error is about the row as a whole: report its first line
 		return p, err
 	}
 	return p, nil
 }
 
-// other parses a cell that is no short number, and what ends it.
+// other parses the cell of column k at p if it is not a short number. It returns the position after the cell's
+// delimiter or line feed. last is the index of the last column.
 func (z *csvParser) other(b []byte, p, k, last int) (next int, err error) {
 	cell, end, err := z.splitter.cell(b, p)
 	if err != nil {
@@ -266,7 +267,7 @@ func (z *csvParser) other(b []byte, p, k, last int) (next int, err error) {
 	return end + 1, z.set(k, cell)
 }
 
-// lineEnd returns the place of the line feed from p on.
+// lineEnd returns the index of the first line feed at or after p, or len(b).
 func lineEnd(b []byte, p int) int {
 	if n := bytes.IndexByte(b[p:], '\n'); n >= 0 {
 		return p + n
@@ -274,15 +275,15 @@ func lineEnd(b []byte, p int) int {
 	return len(b)
 }
 
-// longestHeader is the longest row of names that is read. columnBytes is the memory of a column without
-// its name, with its place in maps while names are compared.
+// longestHeader is the largest accepted length of a header in bytes. columnBytes is the memory that a column
+// takes besides its name, including the maps that compare names.
 const (
 	longestHeader = 16 << 20
 	columnBytes   = 320
 )
 
-// openCSV reads the header of a table and chooses its columns. With an error, headLines is
-// that of the error.
+// openCSV reads the header of a table and chooses its columns. With an error, headLines of the returned format
+// is the line of the error.
 func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat, error) {
 	if opts.Table.Delimiter != 0 {
 		delimiter = opts.Table.Delimiter
@@ -321,7 +322,8 @@ func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat,
 	return f, f.columns.Settle(nil)
 }
 
-// checkHeader says what a first line that names no columns looks like.
+// checkHeader returns an error if the first line does not look like names of columns. Such a line has one cell
+// but contains another delimiter, or at least half of its cells are numbers.
 func checkHeader(fields []Field, line []byte, delimiter byte, query string) error {
 	if len(fields) == 1 {
 		for _, other := range []struct {
@@ -355,8 +357,7 @@ func delimiterName(c byte) string {
 	return strconv.Quote(string(c))
 }
 
-// headLine returns the first record that is not blank, with its line feed, and notes how
-// much of the text it and what stands before it take.
+// headLine returns the first record that is not empty, with its line feed. It sets headBytes and headLines.
 func (f *csvFormat) headLine(in *input.Input) ([]byte, error) {
 	head, err := in.Head(compress.HeadSize)
 	if err != nil {
@@ -369,7 +370,7 @@ func (f *csvFormat) headLine(in *input.Input) ([]byte, error) {
 	defer z.Close() //nolint:errcheck // only read
 	r := bufio.NewReaderSize(z, 1<<12)
 	if mark, err := r.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
-		_, _ = r.Discard(3) // it was peeked at
+		_, _ = r.Discard(3) // cannot fail: Peek has read these bytes
 	}
 	for {
 		record, err := readRecord(r, in.Mem)
@@ -391,7 +392,7 @@ func (f *csvFormat) headLine(in *input.Input) ([]byte, error) {
 	}
 }
 
-// readRecord reads up to the line feed that ends a row.
+// readRecord reads a record, up to the first line feed that is not within quotes.
 func readRecord(r *bufio.Reader, mem *memory.Account) (record []byte, err error) {
 	room := 0
 	for odd := false; ; {
@@ -401,7 +402,7 @@ func readRecord(r *bufio.Reader, mem *memory.Account) (record []byte, err error)
 		}
 		record = append(record, piece...)
 		if more := cap(record) - room; more > 0 {
-			if err := mem.Take(2*int64(more), "names of columns"); err != nil { // with what it was moved from
+			if err := mem.Take(2*int64(more), "names of columns"); err != nil { // twice: growing copies the record
 				return record, err
 			}
 			room = cap(record)
@@ -414,8 +415,8 @@ func readRecord(r *bufio.Reader, mem *memory.Account) (record []byte, err error)
 	}
 }
 
-// sortNumbers sorts columns of features named 1, 2, … by number. So the order of the columns of a table does not
-// matter.
+// sortNumbers sorts the columns of features by number if they are named 1, 2, …. Then the order of the columns
+// in the table does not matter.
 func (c *Columns) sortNumbers() {
 	place := make([]int, len(c.order))
 	for _, i := range c.order {
@@ -425,10 +426,11 @@ func (c *Columns) sortNumbers() {
 		}
 		place[n-1] = i
 	}
-	copy(c.order, place) // names differ
+	copy(c.order, place) // names differ, so place is a permutation of c.order
 }
 
-// Numbered returns nil for the names 1, 2, …, which are none.
+// Numbered returns nil if names are 1, 2, …, since features without names are numbered in this way. It returns
+// names otherwise.
 func Numbered(names []string) []string {
 	for i, name := range names {
 		if name != strconv.Itoa(i+1) {
@@ -438,8 +440,9 @@ func Numbered(names []string) []string {
 	return nil
 }
 
-// LooksLike returns a function that recognises a table with that delimiter by the beginning of a file. Its first
-// line has the name of the query column, from the options or a usual one.
+// LooksLike returns a function that recognises a table with the delimiter by the beginning of a file. The
+// first line must have several cells. One of them must be the name of the query column, from the options or a
+// usual one.
 func LooksLike(delimiter byte) func(head []byte, opts dataset.Options) bool {
 	return func(head []byte, opts dataset.Options) bool {
 		separator := string(delimiter)
@@ -458,15 +461,15 @@ func LooksLike(delimiter byte) func(head []byte, opts dataset.Options) bool {
 // splitter finds the cells of rows.
 type splitter struct {
 	delimiter byte
-	lines     int    // line feeds in the cell found last
-	text      []byte // cells whose quotes were resolved
+	lines     int    // number of line feeds in the cell found last
+	text      []byte // texts of the row's cells in which quotes were doubled
 }
 
-// reset makes room for the cells of another row.
+// reset reuses the memory of the cells of the row before.
 func (s *splitter) reset() { s.text = s.text[:0] }
 
-// cell returns the text of the cell that begins at p, without blanks around it and quotes. end is the place of
-// the delimiter or line feed after it. b ends with a line feed.
+// cell returns the text of the cell that begins at p, without its quotes or the blanks around it. end is the
+// index of the delimiter or line feed after the cell. b must end with a line feed.
 func (s *splitter) cell(b []byte, p int) (cell []byte, end int, err error) {
 	s.lines = 0
 	if b[p] == '"' {
@@ -491,7 +494,7 @@ func (s *splitter) cell(b []byte, p int) (cell []byte, end int, err error) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// quoted is cell for one that begins with a quote.
+// quoted does the work of cell for a cell that begins with a quote.
 func (s *splitter) quoted(b []byte, p int) (cell []byte, end int, err error) {
 	from, twice := p+1, false
 	for end = from; ; end += 2 {
@@ -520,7 +523,7 @@ func (s *splitter) quoted(b []byte, p int) (cell []byte, end int, err error) {
 	return s.text[at:], end, nil
 }
 
-// inColumn adds the column to what was found.
+// inColumn adds the name of the column to a syntax error. It returns other errors unchanged.
 func inColumn(err error, name string) error {
 	if syntax, ok := errors.AsType[*dataset.SyntaxError](err); ok {
 		syntax.Found += " in column " + name

@@ -153,7 +153,7 @@ func TestColumns(t *testing.T) {
 	if diff := cmp.Diff(want, notes); diff != "" {
 		t.Error(diff)
 	}
-	wantWarnings := []string{"f: 1 negative grades taken as 0", `f: the documents of query "q1" stand in several places and were put together`}
+	wantWarnings := []string{"f: 1 negative grades were replaced by 0", `f: the documents of query "q1" were scattered and have been put together`}
 	if diff := cmp.Diff(wantWarnings, d.Warnings); diff != "" {
 		t.Error(diff)
 	}
@@ -173,7 +173,7 @@ func TestWantedNames(t *testing.T) {
 	if diff := cmp.Diff(opts.FeatureNames, d.FeatureNames); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"f: 1 values of text columns are not among those that the features were made of; their features are all 0"}, d.Warnings); diff != "" {
+	if diff := cmp.Diff([]string{"f: 1 values of text columns have no one-hot feature, so the features of their columns are 0"}, d.Warnings); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -19,13 +19,12 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// featuresKey is the name of the member that may hold all features.
+// featuresKey is the name of the member that may contain all features.
 const featuresKey = "features"
 
-// ReadJSON reads JSON lines: one object a document, whose members are the columns. If there is
-// a member "features", it holds the features, as an object or as an array of numbers, which
-// have no names then. A member that a line lacks is missing there, like null; blank lines are
-// skipped.
+// ReadJSON reads JSON lines: one object per document, whose members are the columns. The member "features", if
+// there is one, contains the features. It is an object or an array of numbers; the features of an array have
+// no names. A member that a line lacks is a missing value, like null. Blank lines are skipped.
 func ReadJSON(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	f := newJSONFormat(in, opts)
 	d, err := ingest.Read(in, opts, f)
@@ -37,7 +36,7 @@ func ReadJSON(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return d, nil
 }
 
-// StreamJSON returns JSON lines as a source of documents, which [ReadJSON] would read.
+// StreamJSON returns a source of the documents that [ReadJSON] would read.
 func StreamJSON(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	f := newJSONFormat(in, opts)
 	s, err := ingest.Documents(in, opts, f)
@@ -48,8 +47,7 @@ func newJSONFormat(in *input.Input, opts dataset.Options) *jsonFormat {
 	return &jsonFormat{name: in.Name, opts: opts, mem: in.Mem, chunks: make(map[int]*jsonChunk), survey: NewSurvey(in.Mem)}
 }
 
-// LooksLikeJSON recognises JSON lines by the beginning of a file: a first line that is a whole
-// object.
+// LooksLikeJSON recognises JSON lines by the beginning of a file. The first line must be a whole object.
 func LooksLikeJSON(head []byte, _ dataset.Options) bool {
 	line, _, whole := bytes.Cut(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))), []byte("\n"))
 	line = bytes.TrimSpace(line)
@@ -61,7 +59,7 @@ func LooksLikeJSON(head []byte, _ dataset.Options) bool {
 	return err == nil
 }
 
-// jsonFormat is JSON lines.
+// jsonFormat is the ingest.Format of JSON lines.
 type jsonFormat struct {
 	name string
 	opts dataset.Options
@@ -71,24 +69,25 @@ type jsonFormat struct {
 
 	mu     sync.Mutex
 	chunks map[int]*jsonChunk
-	full   error       // the memory is used up
-	fields []jsonField // of some chunk; of all once all is counted
+	full   error       // error about the memory limit, or nil
+	fields []jsonField // fields of the last chunk counted; after Counted, of all chunks
 
-	// Once all is counted:
+	// Set by Counted:
 	columns *Columns
-	array   int // features of an array
+	array   int // length of the longest array of features
 }
 
-// jsonChunk is what the first pass finds in a chunk.
+// jsonChunk is the result of counting a chunk.
 type jsonChunk struct {
 	fields []jsonField // in the order in which they first appear
-	array  int         // features of the longest array
+	array  int         // length of the longest array of features
 	lines  int
-	err    error // the first error of syntax
+	err    error // the first syntax error
 	at     int   // its line within the chunk
 }
 
-// jsonField is a member of a line's object or, inside, of the object or array of features.
+// jsonField is the name of a member. inside is true for members of the object or array of features, and false
+// for members of the line's object.
 type jsonField struct {
 	name   string
 	inside bool
@@ -105,7 +104,7 @@ func (f *jsonFormat) Width(feature int) int {
 
 func (f *jsonFormat) Limit() int { return ingest.FeatureLimit(f.opts) }
 
-// WeighsDocuments says whether the blocks need room for weights.
+// WeighsDocuments reports whether documents have weights.
 func (f *jsonFormat) WeighsDocuments() bool { return f.columns.WeighsDocuments() }
 
 func (f *jsonFormat) Names() []string { return Numbered(f.columns.Names) }
@@ -120,7 +119,7 @@ func (f *jsonFormat) Empty(docs int) error {
 // Count implements ingest.Format.
 func (f *jsonFormat) Count(c ingest.Chunk) (size ingest.Size) {
 	info, part := new(jsonChunk), f.survey.Part()
-	type interest struct{ text, number bool } // what the survey asks of a column
+	type interest struct{ text, number bool } // what the survey must collect of a column
 	var asked []interest
 	var z *jsonLine
 	z = newJSONLine(nil, func(p, column int) (next int, err error) {
@@ -166,7 +165,7 @@ func (f *jsonFormat) Count(c ingest.Chunk) (size ingest.Size) {
 	return size
 }
 
-// keep notes what a chunk has. Most have the same fields, which are kept once.
+// keep stores the result of a chunk. Most chunks have the same fields, which are stored once.
 func (f *jsonFormat) keep(index int, info *jsonChunk) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -185,7 +184,7 @@ func (f *jsonFormat) keep(index int, info *jsonChunk) {
 	f.chunks[index] = info
 }
 
-// Counted implements ingest.Format: it puts the fields of all chunks together.
+// Counted implements ingest.Format. It merges the fields of all chunks and chooses the columns.
 func (f *jsonFormat) Counted() error {
 	if f.full != nil {
 		return f.full
@@ -245,9 +244,9 @@ type jsonParser struct {
 	*row
 	*jsonLine
 
-	length int // of all arrays of features
-	wanted int // columns that are read
-	got    int // of these in the current line
+	length int // required length of arrays of features
+	wanted int // number of columns that are read
+	got    int // number of these columns in the current line
 }
 
 // Chunk implements ingest.Parser.
@@ -297,7 +296,7 @@ func (z *jsonParser) document(b []byte, p, end int) error {
 	return z.end()
 }
 
-// value reads the value of a column.
+// value reads the value of a column at p and returns the position after it.
 func (z *jsonParser) value(p, column int) (next int, err error) {
 	b := z.chunk
 	f := &z.columns.List[column]
@@ -328,39 +327,39 @@ func (z *jsonParser) value(p, column int) (next int, err error) {
 	return next, z.set(column, text)
 }
 
-// jsonLine walks over the members of lines. Most lines of a file have the same names in the
-// same order, so that a name is compared with the one expected before it is looked up.
+// jsonLine reads the members of lines. Most lines of a file have the same names in the same order. So jsonLine
+// first compares a name with the expected one, and looks it up only if they differ.
 type jsonLine struct {
 	strictjson.Scanner // of the line
 
-	chunk []byte // the text that the line is in, for [strictjson.ShortNumber]
+	chunk []byte // text that contains the line, and padding for [strictjson.ShortNumber]
 
-	// value reads the value of a column at p.
+	// value reads the value of a column at p and returns the position after it.
 	value func(p, column int) (next int, err error)
 
-	grows  bool        // names that are not known become columns; else they are errors
+	grows  bool        // unknown names become columns; otherwise they are errors
 	fields []jsonField // the columns
 	outer  map[string]int
 	inner  map[string]int
-	places []int // the columns of an array's features, -1 where not known
+	places []int // columns of the features of an array
 
 	expect []expectedName
-	after  []int // of every column the place in expect behind its name
-	next   int   // the place in expect of the next name
+	after  []int // for each column, the index in expect after its name, or -1
+	next   int   // index in expect of the next name
 
-	seen    []int // the line in which a column was seen last
-	lines   int   // counts the lines
-	longest int   // the longest array of features
+	seen    []int // for each column, the last line that has it
+	lines   int   // number of lines so far
+	longest int   // length of the longest array of features
 }
 
-// expectedName is the text of a name, its quotes, the colon and blanks behind that.
+// expectedName is an expected name. text has its quotes, the colon and the white space after it.
 type expectedName struct {
 	text   []byte
 	column int
 	inside bool
 }
 
-// allFeatures is the column number of the member that has all features.
+// allFeatures is the column that name returns for the member with all features.
 const allFeatures = -1
 
 func newJSONLine(fields []jsonField, value func(p, column int) (next int, err error)) *jsonLine {
@@ -371,7 +370,7 @@ func newJSONLine(fields []jsonField, value func(p, column int) (next int, err er
 	return z
 }
 
-// add adds a column.
+// add adds a column and returns its index.
 func (z *jsonLine) add(f jsonField) int {
 	column := len(z.fields)
 	z.fields = append(z.fields, f)
@@ -387,7 +386,7 @@ func (z *jsonLine) names(inside bool) map[string]int {
 	return z.outer
 }
 
-// line reads the line b[p:end], of which b[end] is the line feed.
+// line reads the line b[p:end]. b[end] is its line feed.
 func (z *jsonLine) line(b []byte, p, end int) error {
 	z.Reset(b[:end])
 	z.chunk, z.next = b, 0
@@ -405,7 +404,7 @@ func (z *jsonLine) line(b []byte, p, end int) error {
 	return nil
 }
 
-// blanks returns the place of the first byte from p that is no blank within a line.
+// blanks returns the index of the first byte at or after p that is not a blank, a tab or a carriage return.
 func blanks(b []byte, p int) int {
 	for b[p] == ' ' || b[p] == '\t' || b[p] == '\r' {
 		p++
@@ -413,7 +412,7 @@ func blanks(b []byte, p int) int {
 	return p
 }
 
-// skip reads a value of any kind at p.
+// skip skips a value of any kind at p and returns the position after it.
 func (z *jsonLine) skip(p int) (next int, err error) {
 	if _, next = strictjson.ShortNumber(z.chunk, p); next > p {
 		return next, nil
@@ -421,7 +420,7 @@ func (z *jsonLine) skip(p int) (next int, err error) {
 	return z.Skip(p)
 }
 
-// syntax returns a fault of JSON as the error of a table.
+// syntax turns a fault of JSON into a syntax error of the table.
 func syntax(err error) error {
 	if f, ok := errors.AsType[*strictjson.Fault](err); ok {
 		return bad(f.Found, f.Expected)
@@ -429,7 +428,7 @@ func syntax(err error) error {
 	return err
 }
 
-// members reads the object that begins at p.
+// members reads the object that begins at p. inside reports whether it is the object of features.
 func (z *jsonLine) members(p int, inside bool) (next int, err error) {
 	b := z.Text
 	if p = z.Blanks(p + 1); p < len(b) && b[p] == '}' {
@@ -455,7 +454,7 @@ func (z *jsonLine) members(p int, inside bool) (next int, err error) {
 	}
 }
 
-// member reads the value of a column, which may stand only once in a line.
+// member reads the value of a column. It returns an error if the line has the column twice.
 func (z *jsonLine) member(p, column int) (next int, err error) {
 	if z.seen[column] == z.lines {
 		return p, bad(fmt.Sprintf("%q twice", z.fields[column].name), "every name once in a line")
@@ -464,7 +463,7 @@ func (z *jsonLine) member(p, column int) (next int, err error) {
 	return z.value(p, column)
 }
 
-// name reads a name and its colon and returns the column.
+// name reads a name and its colon. It returns the column and the position of the value.
 func (z *jsonLine) name(p int, inside bool) (column, next int, err error) {
 	if z.next < len(z.expect) {
 		if e := &z.expect[z.next]; e.inside == inside && bytes.HasPrefix(z.Text[p:], e.text) {
@@ -494,7 +493,7 @@ func (z *jsonLine) name(p int, inside bool) (column, next int, err error) {
 	return column, at, nil
 }
 
-// all reads the value of the member that holds all features.
+// all reads the value of the member with all features.
 func (z *jsonLine) all(p int) (next int, err error) {
 	switch z.chunk[p] {
 	case '{':
@@ -516,7 +515,7 @@ func (z *jsonLine) all(p int) (next int, err error) {
 	return next, err
 }
 
-// place returns the column of a feature of an array.
+// place returns the column of feature i of an array.
 func (z *jsonLine) place(i int) (column int, err error) {
 	for len(z.places) <= i {
 		name := strconv.Itoa(len(z.places) + 1)

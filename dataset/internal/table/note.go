@@ -8,13 +8,13 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// note notes what was guessed.
+// note calls opts.Note with the uses of columns that the options do not fix.
 func (c *Columns) note(name string, opts dataset.Options) {
 	o := opts.Table
 	if left := (&Columns{List: c.rowNumbers}).names(); len(c.rowNumbers) == 1 {
-		opts.Note(fmt.Sprintf("%s: column %s numbers the rows and is left out (a list of --features keeps it)", name, left))
+		opts.Note(fmt.Sprintf("%s: column %s contains row numbers and is not used (name it in --features to keep it)", name, left))
 	} else if left != "" {
-		opts.Note(fmt.Sprintf("%s: columns %s number the rows and are left out (a list of --features keeps them)", name, left))
+		opts.Note(fmt.Sprintf("%s: columns %s contain row numbers and are not used (name them in --features to keep them)", name, left))
 	}
 	c.settled(name, opts)
 	if o.Query != "" && (o.Grade != "" || c.grade < 0) && (o.Doc != "" || c.doc < 0) && (o.Features != nil || o.Except != nil || opts.FeatureNames != nil) {
@@ -84,9 +84,9 @@ func (c *Columns) leftOut() string {
 	return fmt.Sprintf("%s%d columns without names", text, unnamed)
 }
 
-// checkReserved refuses a feature that the options do not name if its name is usual for a role whose
-// column was guessed. A second column of grades would teach a model what it is to predict. The
-// features in a JSON object of features are named by it.
+// checkReserved returns an error if a feature has a usual or doubtful name of a role, and the column of this
+// role was guessed. From a second column of grades, for example, a model would learn what it must predict.
+// Features that the options name are accepted, and so are those in a JSON object "features".
 func (c *Columns) checkReserved(fields []Field, o dataset.TableOptions) error {
 	if o.Features != nil {
 		return nil
@@ -111,8 +111,8 @@ func (c *Columns) checkReserved(fields []Field, o dataset.TableOptions) error {
 	return nil
 }
 
-// settled notes features that nobody named and that have a usual name of a role for which an option names a
-// column.
+// settled notes each feature whose name is usual or doubtful for a role that an option gives to another
+// column. It notes nothing if the options name the features.
 func (c *Columns) settled(name string, opts dataset.Options) {
 	if opts.Table.Features != nil || opts.FeatureNames != nil {
 		return
@@ -123,14 +123,14 @@ func (c *Columns) settled(name string, opts dataset.Options) {
 		}
 		for _, f := range c.ofRoles(Feature).List {
 			if r.role.named(f.Name) {
-				opts.Note(fmt.Sprintf("%s: column %s is a feature, as %s %s names the %s (--features %s leaves it out)",
+				opts.Note(fmt.Sprintf("%s: column %s is used as a feature, because %s %s names the %s (--features %s excludes it)",
 					name, f.Name, r.flag, quoteName(r.name), r.what, quoteName(allBut(opts.Table.Except, f.Name))))
 			}
 		}
 	}
 }
 
-// allBut is the value of --features that leaves out one more column.
+// allBut returns the value of --features that excludes name in addition to except.
 func allBut(except []string, name string) string {
 	return "all but " + strings.Join(append(slices.Clone(except), name), ",")
 }

@@ -62,7 +62,7 @@ func TestRowNumbers(t *testing.T) {
 			var notes []string
 			o := dataset.Options{Table: dataset.TableOptions{Features: []string{test.name, "x"}}, Note: func(s string) { notes = append(notes, s) }}
 			d, err = checkCuts(t, of.text, of.read, o)
-			if err != nil || strings.Join(d.FeatureNames, " ") != test.name+" x" || strings.Contains(strings.Join(notes, ""), "number the rows") {
+			if err != nil || strings.Join(d.FeatureNames, " ") != test.name+" x" || strings.Contains(strings.Join(notes, ""), "row numbers") {
 				t.Errorf("%s named by the options: %v, features %q, notes %q", test.name, err, d.FeatureNames, notes)
 			}
 			d, err = checkCuts(t, of.text, of.read, dataset.Options{FeatureNames: []string{test.name}})
@@ -80,7 +80,7 @@ func TestRowNumbersNote(t *testing.T) {
 	if _, err := readCut(strings.NewReader("qid,Unnamed: 0,index,grade,x\nq,0,3,1,2\nq,1,2,0,3\n"), csvReader, o, 0); err != nil {
 		t.Fatal(err)
 	}
-	if len(notes) != 2 || notes[0] != "f: columns Unnamed: 0, index number the rows and are left out (a list of --features keeps them)" {
+	if len(notes) != 2 || notes[0] != "f: columns Unnamed: 0, index contain row numbers and are not used (name them in --features to keep them)" {
 		t.Errorf("notes %q", notes)
 	}
 	notes = nil

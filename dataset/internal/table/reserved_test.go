@@ -96,7 +96,7 @@ func TestSettledNote(t *testing.T) {
 	if _, err := readCut(strings.NewReader("qid,label,price,clicks\nq,5,1.5,0\n"), csvReader, o, 0); err != nil {
 		t.Fatal(err)
 	}
-	const want = "f: column label is a feature, as --grade clicks names the grades (--features 'all but label' leaves it out)"
+	const want = "f: column label is used as a feature, because --grade clicks names the grades (--features 'all but label' excludes it)"
 	if len(notes) != 2 || notes[0] != want {
 		t.Errorf("notes %q", notes)
 	}

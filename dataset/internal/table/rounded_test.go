@@ -24,7 +24,7 @@ func TestRoundedWarning(t *testing.T) {
 		}
 		return b.String()
 	}
-	const want = "f: feature time: numbers are rounded, such as 1617181725 to 1617181696: features are float32, which has whole numbers up to 16777216 alone; subtract an offset, take an age instead of a time, or leave ids out"
+	const want = "f: feature time: numbers are rounded, such as 1617181725 to 1617181696, because float32 is exact for whole numbers up to 16777216 only; subtract an offset, use an age instead of a time, or exclude ids"
 	for _, test := range []struct {
 		read reader
 		text string
@@ -39,7 +39,7 @@ func TestRoundedWarning(t *testing.T) {
 		}
 	}
 	d, err := checkCuts(t, header+"q,1,16777217,1,33554433.5\n", csvReader, dataset.Options{})
-	if err != nil || len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], "f: features bm25, number: numbers are rounded, such as 16777217 to 16777216: ") {
+	if err != nil || len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], "f: features bm25, number: numbers are rounded, such as 16777217 to 16777216, because ") {
 		t.Errorf("%v, warnings %q", err, d.Warnings)
 	}
 }
@@ -47,7 +47,7 @@ func TestRoundedWarning(t *testing.T) {
 // Claim: decimals that float32 does not tell apart are warned of, in every form of a cell; 2000000.01
 // and 2000000.02 are both 2000000, as the float32s there are 0.125 apart.
 func TestCollapsedWarning(t *testing.T) {
-	const want = "f: feature x: different numbers become one, such as 2000000.01 and 2000000.02: features are float32, which has some seven digits; subtract an offset"
+	const want = "f: feature x: different numbers become equal, such as 2000000.01 and 2000000.02, because float32 has about seven digits; subtract an offset"
 	for _, test := range []struct {
 		read reader
 		text string

@@ -11,35 +11,35 @@ import (
 	"github.com/listwise/listwise/dataset/memory"
 )
 
-// Survey collects the values of columns of text, and row numbers, before a table is parsed. Each
-// goroutine adds a part of its own.
+// Survey collects the values of text columns, and row numbers, before a table is parsed. Each goroutine adds
+// values through a SurveyPart of its own.
 type Survey struct {
 	mem *memory.Account
 
 	mu   sync.Mutex
-	seen map[string]map[string]bool // of every column; beyond MaxOneHot values not all of them
-	text map[string]bool            // columns in which text stands
-	rows map[string]*rowNumbers     // columns that may number the rows
-	full error                      // the memory is used up
+	seen map[string]map[string]bool // values of each column; incomplete beyond MaxOneHot values
+	text map[string]bool            // columns that contain text
+	rows map[string]*rowNumbers     // columns that may contain row numbers
+	full error                      // error about the memory limit, or nil
 }
 
-// NewSurvey returns a survey of a table whose memory is counted.
+// NewSurvey returns an empty survey, which counts its memory with mem.
 func NewSurvey(mem *memory.Account) *Survey {
 	return &Survey{mem: mem, seen: make(map[string]map[string]bool), text: make(map[string]bool), rows: make(map[string]*rowNumbers)}
 }
 
-// A SurveyPart collects the values of a part of the table. It is used by one goroutine.
+// A SurveyPart collects the values of a part of the table. Only one goroutine may use it.
 type SurveyPart struct {
 	survey *Survey
-	seen   []map[string]bool // by the part's numbers of columns
+	seen   []map[string]bool // values of each column
 	text   []bool
 	rows   map[int]*rowsPart
 }
 
-// Part begins a part.
+// Part returns an empty part of the survey.
 func (s *Survey) Part() *SurveyPart { return &SurveyPart{survey: s} }
 
-// Add notes a value of a column, which the part counts as it likes, from 0.
+// Add records a value of a column. The caller numbers the columns from 0. Done maps these numbers to names.
 func (p *SurveyPart) Add(column int, value []byte) {
 	for len(p.seen) <= column {
 		p.seen, p.text = append(p.seen, nil), append(p.text, false)
@@ -60,7 +60,7 @@ func (p *SurveyPart) Add(column int, value []byte) {
 	seen[string(value)] = true
 }
 
-// Done adds what the part has found to the survey; name returns the names of its columns.
+// Done adds the values of the part to the survey. name returns the name of a column, given its number.
 func (p *SurveyPart) Done(name func(column int) string) {
 	s := p.survey
 	s.mu.Lock()
@@ -93,7 +93,7 @@ func (p *SurveyPart) Done(name func(column int) string) {
 	}
 }
 
-// values returns the values of a column in sorted order.
+// values returns the sorted values of a column. It is an error if there are more than MaxOneHot.
 func (s *Survey) values(name string) ([]string, error) {
 	if s.full != nil {
 		return nil, s.full
@@ -107,12 +107,12 @@ func (s *Survey) values(name string) ([]string, error) {
 	return slices.Sorted(maps.Keys(s.seen[name])), nil
 }
 
-// Programs write the numbers of rows as a column. pandas and R give it no name, and a name when the
-// table is read and written again. Such a column is no feature. It tells the grades if the rows were
-// once sorted by them.
+// Some programs write row numbers as a column. pandas and R leave its name empty, and make up a name when they
+// read the table and write it again. Such a column must not be a feature: if the rows were once sorted by
+// grade, it reveals the grades.
 
-// numbersRows reports whether the name alone says that a column numbers the rows. pandas gives such
-// names to an index in Parquet, pandas and R's readr to columns without a name.
+// numbersRows reports whether the name alone shows that a column contains row numbers. pandas writes such
+// names for an index in Parquet. pandas and R's readr make them up for columns without a name.
 func numbersRows(name string) bool {
 	if rest, ok := strings.CutPrefix(name, "__index_level_"); ok {
 		digits, ok := strings.CutSuffix(rest, "__")
@@ -125,8 +125,8 @@ func numbersRows(name string) bool {
 	return ok && allDigits(rest)
 }
 
-// mayNumberRows reports whether a column may number the rows by its name. pandas' reset_index writes such names.
-// Features have such names, too.
+// mayNumberRows reports whether a column may contain row numbers, judging by its name. pandas' reset_index
+// writes such names. A feature may have such a name, too.
 func mayNumberRows(name string) bool {
 	name = plainName(name)
 	if level, ok := strings.CutPrefix(name, "level"); ok {
@@ -139,16 +139,16 @@ func allDigits(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// maxRowNumber bounds the numbers that are looked at, and so the memory for them, to 32 MiB.
+// maxRowNumber is the limit of row numbers. It bounds the memory of rowNumbers to 32 MiB.
 const maxRowNumber = 1 << 28
 
-// rowsPart are the values of a column in a part of a table.
+// rowsPart has the values of a column in a part of a table.
 type rowsPart struct {
 	numbers []uint32
-	other   bool // some value is no row number
+	other   bool // some value is not a row number
 }
 
-// Number notes a value of a column that may number the rows.
+// Number records a value of a column that may contain row numbers.
 func (p *SurveyPart) Number(column int, value []byte) {
 	if p.rows == nil {
 		p.rows = make(map[int]*rowsPart)
@@ -167,15 +167,15 @@ func (p *SurveyPart) Number(column int, value []byte) {
 	}
 }
 
-// rowNumbers is what a survey knows of the values of a column: whole numbers, none of them twice, or
-// other is set. Rows that were left out of a table, and any order of them, do not matter.
+// rowNumbers is the set of the values of a column. If other is set, the column does not contain row numbers: a
+// value is not a whole number, or it occurs twice. Rows may be in any order, and some may be absent.
 type rowNumbers struct {
-	seen  []uint64 // bits
+	seen  []uint64 // bit set
 	count int
 	other bool
 }
 
-// add adds a part's values.
+// add adds the values of a part.
 func (n *rowNumbers) add(part *rowsPart, mem *memory.Account) error {
 	if n.other || part.other {
 		n.end(mem)
@@ -201,13 +201,13 @@ func (n *rowNumbers) add(part *rowsPart, mem *memory.Account) error {
 	return nil
 }
 
-// end notes that the column does not number the rows.
+// end records that the column does not contain row numbers.
 func (n *rowNumbers) end(mem *memory.Account) {
 	mem.Give(8 * int64(len(n.seen)))
 	n.seen, n.other = nil, true
 }
 
-// numbersRows reports whether the values of a column are row numbers.
+// numbersRows reports whether the values of a column are row numbers. It frees their memory.
 func (s *Survey) numbersRows(name string) (bool, error) {
 	if s.full != nil {
 		return false, s.full

@@ -15,15 +15,15 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// Tables begin with the columns query, grade and doc. If there are weights, query_weight and document_weight
-// follow. The other columns are the features. Features without names are numbered from 1 on. Numbers are the
-// shortest decimals that give the same bits; a missing value is an empty cell, in JSON null.
+// Written tables begin with the columns query, grade and doc. If there are weights, query_weight and
+// document_weight follow. The other columns are the features. Features without names are numbered from 1.
+// Numbers are the shortest decimals that give the same bits. A missing value is an empty cell, or null in
+// JSON.
 
-// written are the names of the columns that are no features, the last two only where there are
-// weights.
+// written are the names of the columns before the features. The last two are used only if there are weights.
 var written = []string{"query", "grade", "doc", "query_weight", "document_weight"}
 
-// notFeatures returns the names of the columns that precede the features.
+// notFeatures returns the names of the columns before the features.
 func notFeatures(c stream.Contents) []string {
 	if c.Weighted {
 		return written
@@ -31,7 +31,8 @@ func notFeatures(c stream.Contents) []string {
 	return written[:3]
 }
 
-// ColumnNames returns the names of the columns of features.
+// ColumnNames returns the names of the columns of features. It returns an error if a name is invalid, occurs
+// twice or belongs to another column.
 func ColumnNames(c stream.Contents) ([]string, error) {
 	if c.FeatureNames == nil {
 		names := make([]string, c.Features)
@@ -50,7 +51,7 @@ func ColumnNames(c stream.Contents) ([]string, error) {
 	return c.FeatureNames, nil
 }
 
-// CheckIDs returns an error if an identifier of a document is not valid.
+// CheckIDs returns an error if the identifier of a query or of a document is invalid.
 func CheckIDs(query, id string) error {
 	if fault := ingest.Identifier([]byte(query)); fault != "" || query == "" {
 		return &dataset.FormatError{Found: fmt.Sprintf("the query id %q", query), Expected: "UTF-8 without control characters, to be written"}
@@ -61,7 +62,8 @@ func CheckIDs(query, id string) error {
 	return nil
 }
 
-// NewCSVWriter returns what makes writers of tables with a delimiter, which [ReadCSV] reads.
+// NewCSVWriter returns a function that makes writers of tables with the delimiter. [ReadCSV] reads these
+// tables.
 func NewCSVWriter(delimiter byte) func(w io.Writer, c stream.Contents) (stream.Writer, error) {
 	return func(w io.Writer, c stream.Contents) (stream.Writer, error) {
 		names, err := ColumnNames(c)
@@ -80,10 +82,10 @@ func NewCSVWriter(delimiter byte) func(w io.Writer, c stream.Contents) (stream.W
 	}
 }
 
-// lineWriter writes documents, one a line.
+// lineWriter writes documents, one per line.
 type lineWriter struct {
 	lines           *stream.Lines
-	query, document float64 // weights of the next document
+	query, document float64 // weights of the next document's query and of the document
 }
 
 // Weigh implements stream.WeightWriter.
@@ -100,13 +102,13 @@ func (z *lineWriter) Document(query, id string, grade float64, row []float32) er
 // Close implements stream.Writer.
 func (z *lineWriter) Close() error { return z.lines.End() }
 
-// cells make rows of a table.
+// cells formats the rows of a CSV table.
 type cells struct {
 	delimiter byte
 	weighted  bool
 }
 
-// append appends the row of a document.
+// append appends the row of a document to line.
 func (z cells) append(line []byte, d *stream.Doc) []byte {
 	line = z.text(line, d.Query)
 	line = append(strconv.AppendFloat(line, d.Grade, 'g', -1, 64), z.delimiter)
@@ -124,7 +126,7 @@ func (z cells) append(line []byte, d *stream.Doc) []byte {
 	return z.end(line)
 }
 
-// text appends a cell of text, in quotes if it needs them.
+// text appends a cell of text and a delimiter to line. It quotes the text if necessary.
 func (z cells) text(line []byte, s string) []byte {
 	if strings.IndexByte(s, z.delimiter) < 0 && !strings.Contains(s, `"`) && strings.Trim(s, " \t") == s {
 		return append(append(line, s...), z.delimiter)
@@ -134,14 +136,14 @@ func (z cells) text(line []byte, s string) []byte {
 	return append(line, '"', z.delimiter)
 }
 
-// end ends the line, whose last cell is followed by a delimiter.
+// end replaces the delimiter after the last cell by a line feed.
 func (z cells) end(line []byte) []byte {
 	line[len(line)-1] = '\n'
 	return line
 }
 
-// NewJSONWriter returns a writer of JSON lines, which [ReadJSON] reads: objects with a member
-// for each feature or, without names, an array of them.
+// NewJSONWriter returns a writer of JSON lines, which [ReadJSON] reads. The objects have a member for each
+// feature or, if features have no names, an array of all features.
 func NewJSONWriter(w io.Writer, c stream.Contents) (stream.Writer, error) {
 	names, err := ColumnNames(c)
 	if err != nil {
@@ -158,15 +160,15 @@ func NewJSONWriter(w io.Writer, c stream.Contents) (stream.Writer, error) {
 	return &lineWriter{lines: stream.NewLines(w, z.append)}, nil
 }
 
-// members make objects.
+// members formats documents as JSON objects.
 type members struct {
 	array    bool
 	weighted bool
-	names    [][]byte // the text before the values of the members
-	before   int      // the members before the features
+	names    [][]byte // text before the value of each member
+	before   int      // number of members before the features
 }
 
-// append appends the object of a document.
+// append appends the object of a document to line.
 func (z *members) append(line []byte, d *stream.Doc) []byte {
 	line = marshal(append(line, z.names[0]...), d.Query)
 	line = strconv.AppendFloat(append(line, z.names[1]...), d.Grade, 'g', -1, 64)
@@ -196,11 +198,11 @@ func (z *members) append(line []byte, d *stream.Doc) []byte {
 	return append(line, "}\n"...)
 }
 
-// marshal appends a text as JSON, with <, > and & as they are.
+// marshal appends text as a JSON string. It does not escape <, > and &.
 func marshal(line []byte, text string) []byte {
 	b := bytes.NewBuffer(line)
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // of text there is no error
+	_ = e.Encode(text) // cannot fail for a string
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -1,8 +1,8 @@
-// Package browsertest opens pages in a headless Chromium, for tests of pages. Open returns a tab, which
-// records console messages and network requests. Tests are skipped without Chromium. A package that uses
-// it ends the browser in its TestMain, by Stop.
+// Package browsertest opens pages in a headless Chromium, for tests of pages. [Open] returns a tab,
+// which records console messages and network requests. Tests are skipped if Chromium is not
+// installed. A package that uses browsertest calls [Stop] in its TestMain.
 //
-// Start reading at [Open]. It must not know any page.
+// Start reading at [Open]. The package must not know any page.
 package browsertest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromium is the browser, "" if there is none.
+// chromium returns the path of the browser, or "" if there is none.
 func chromium() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -38,8 +38,8 @@ var stop = func() {}
 // Stop ends the browser, if one was started.
 func Stop() { stop() }
 
-// browser is a headless browser, of which every test gets a tab. It is started for
-// the first that asks. Chromium refuses to run as root with its sandbox.
+// browser starts a headless browser when the first test asks for one. Every test gets a tab of the
+// browser. Chromium refuses to run as root with its sandbox.
 var browser = sync.OnceValues(func() (context.Context, error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium()), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(90*time.Second))
@@ -55,13 +55,13 @@ var browser = sync.OnceValues(func() (context.Context, error) {
 // Tab is a page open in the browser.
 type Tab struct {
 	*testing.T
-	Context context.Context // of what the browser is told
+	Context context.Context // for chromedp
 
 	mu       sync.Mutex
-	problems []string // what the console and the network had to say
+	problems []string // messages of the console and requests to other hosts
 }
 
-// Needed skips a test where there is no Chromium.
+// Needed skips the test if Chromium is not installed.
 func Needed(t *testing.T) {
 	t.Helper()
 	if chromium() == "" {
@@ -69,8 +69,8 @@ func Needed(t *testing.T) {
 	}
 }
 
-// Open shows the page of a URL in a window of the given width, and waits for an element, given by a
-// selector. Requests that do not begin with own are problems.
+// Open loads a URL in a window of the given width and waits for the element that the selector
+// element matches. It records requests as problems if their URLs do not begin with own.
 func Open(t *testing.T, url, own, element string, width int64, features ...*emulation.MediaFeature) *Tab {
 	t.Helper()
 	Needed(t)
@@ -110,14 +110,14 @@ func (b *Tab) listen(event any, own string) {
 	}
 }
 
-// Problems returns what went wrong, was logged or was asked of others so far.
+// Problems returns the exceptions, log messages and requests to other hosts so far.
 func (b *Tab) Problems() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.problems)
 }
 
-// Quiet checks that there are no problems.
+// Quiet fails the test if there are problems.
 func (b *Tab) Quiet() {
 	b.Helper()
 	for _, p := range b.Problems() {
@@ -125,7 +125,7 @@ func (b *Tab) Quiet() {
 	}
 }
 
-// Run does actions in the tab.
+// Run runs actions in the tab.
 func (b *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context, time.Minute)
@@ -135,7 +135,7 @@ func (b *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Resize sets the window's width in pixels; a narrow one emulates a phone.
+// Resize sets the window's width in pixels. A width below 600 emulates a phone.
 func (b *Tab) Resize(width int64) {
 	b.Helper()
 	_, err := chromedp.Call(b.Context, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 800, DeviceScaleFactor: 1, Mobile: width < 600})

@@ -1,6 +1,6 @@
-// Package childtest runs a test's own binary as another process, for tests that need
-// several processes, or need to kill one. Start reading at [Main]. The package must not
-// depend on what the processes do.
+// Package childtest runs a test's own binary as another process, for tests that need several
+// processes or kill a process. Start reading at [Main]. The package must not depend on what the
+// processes do.
 package childtest
 
 import (
@@ -13,11 +13,11 @@ import (
 	"testing"
 )
 
-// variable of the environment holds a child's arguments, a line each.
+// variable is the environment variable with a child's arguments, one per line.
 const variable = "LISTWISE_TEST_CHILD"
 
-// Main must be called by the TestMain of a package with children. In a process that [Start] began, it runs
-// child with the arguments and ends the process; in any other it runs the tests.
+// Main must be called by the TestMain of a package with children. In a process that [Start] began,
+// Main calls child with the arguments and ends the process. In any other process it runs the tests.
 func Main(m *testing.M, child func(args []string) error) {
 	args, ok := os.LookupEnv(variable)
 	if !ok {
@@ -32,15 +32,15 @@ func Main(m *testing.M, child func(args []string) error) {
 
 var answers = bufio.NewReader(os.Stdin)
 
-// Say is for children: it prints a line and waits for [Process.GoOn]. An error means that
-// nobody will answer.
+// Say is for children. It prints a line and waits for [Process.GoOn]. It returns an error if the
+// parent has ended.
 func Say(what ...any) error {
 	fmt.Println(what...)
 	_, err := answers.ReadString('\n')
 	return err
 }
 
-// Process is a child.
+// Process is a running child.
 type Process struct {
 	*exec.Cmd
 
@@ -49,8 +49,8 @@ type Process struct {
 	lines *bufio.Scanner
 }
 
-// Start begins a child with arguments that hold no line ends. Its standard error is the
-// test's.
+// Start begins a child with arguments that contain no line ends. The child shares the test's
+// standard error.
 func Start(t testing.TB, args ...string) *Process {
 	t.Helper()
 	p := &Process{Cmd: exec.Command(os.Args[0]), t: t}
@@ -71,18 +71,18 @@ func Start(t testing.TB, args ...string) *Process {
 	return p
 }
 
-// Line returns the next line that the child says; ok is false if it ended without one.
+// Line returns the next line that the child prints. ok is false if the child ended instead.
 func (p *Process) Line() (line string, ok bool) {
 	ok = p.lines.Scan()
 	return p.lines.Text(), ok
 }
 
-// GoOn answers a line.
-func (p *Process) GoOn() { _, _ = io.WriteString(p.in, "\n") } // who has ended needs none
+// GoOn lets a child continue that waits in [Say].
+func (p *Process) GoOn() { _, _ = io.WriteString(p.in, "\n") } // an ended child needs no answer
 
-// KillAt answers every line but the one of the given number, from 1, at which it kills the
-// child (SIGKILL). It returns the first line and how many there were. A child that ends with
-// an error of its own fails the test.
+// KillAt answers every line of the child before line number, counted from 1, and kills the child at
+// that line by SIGKILL. It returns the first line and the number of lines. If the child ends by
+// itself with an error, the test fails.
 func (p *Process) KillAt(number int) (first string, seen int) {
 	p.t.Helper()
 	killed := false

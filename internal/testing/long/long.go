@@ -1,5 +1,5 @@
-// Package long says whether the tests that take long run. They do if the environment variable
-// LISTWISE_LONG is set, as make checks sets it.
+// Package long decides whether slow tests run. They run if the environment variable LISTWISE_LONG
+// is set, as make checks does.
 package long
 
 import (
@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// Enabled reports whether the long tests run.
+// Enabled reports whether slow tests run.
 func Enabled() bool { return os.Getenv("LISTWISE_LONG") != "" }
 
-// Test skips a test that takes long, unless the long tests run.
+// Test skips the calling test unless slow tests run.
 func Test(t testing.TB) {
 	t.Helper()
 	if !Enabled() {

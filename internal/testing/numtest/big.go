@@ -5,12 +5,12 @@ import (
 	"math/big"
 )
 
-// The functions here are the slow second opinion on elementary functions: Taylor series in
-// 256 bits.
+// The functions in this file are slow independent versions of elementary functions: Taylor series
+// in 256 bits.
 
 const bigPrecision = 256
 
-// Big returns x in 256 bits.
+// Big returns x with a precision of 256 bits.
 func Big(x float64) *big.Float { return new(big.Float).SetPrec(bigPrecision).SetFloat64(x) }
 
 // BigQuo returns a/b.
@@ -29,7 +29,7 @@ var BigLn2 = func() *big.Float {
 	return sum
 }()
 
-// BigExp returns eˣ by its series about the nearest multiple of ln 2.
+// BigExp returns eˣ by the Taylor series about the nearest multiple of ln 2.
 func BigExp(x *big.Float) *big.Float {
 	approx, _ := x.Float64()
 	k := math.Round(approx / math.Ln2)
@@ -44,7 +44,7 @@ func BigExp(x *big.Float) *big.Float {
 	return sum.SetMantExp(sum, int(k))
 }
 
-// BigLog returns log x: it improves the nearest float64 by Halley's iteration on eʸ = x.
+// BigLog returns log x. It starts at the nearest float64 and applies Halley's iteration to eʸ = x.
 func BigLog(x *big.Float) *big.Float {
 	var mantissa big.Float
 	exponent := x.MantExp(&mantissa)

@@ -1,6 +1,6 @@
-// Package numtest holds what the tests of numerical code share: comparisons up to rounding,
-// a log-sum-exp from its definition, and times of functions for benchmarks that report
-// ratios. Start reading at [Near]. The package must not know what the numbers are.
+// Package numtest contains shared helpers for tests of numerical code: comparisons up to rounding,
+// a direct log-sum-exp, and timing of functions. Start reading at [Near]. The package must not know
+// what the numbers are.
 package numtest
 
 import (
@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// Near reports whether a and b agree to the tolerance, relative for large numbers.
+// Near reports whether a and b agree to the tolerance. The tolerance is relative if a or b is above
+// 1 in magnitude.
 func Near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
 }
 
-// CheckVector ends the test unless the elements of got and want are [Near] each other.
+// CheckVector fails the test at once unless every element of got is [Near] that of want.
 func CheckVector(t testing.TB, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	for i := range want {
@@ -26,7 +27,7 @@ func CheckVector(t testing.TB, what string, got, want []float64, tolerance float
 	}
 }
 
-// LogSumExp returns log Σ exp(x[i]), −Inf for no elements.
+// LogSumExp returns log Σ exp(x[i]), or −Inf for an empty slice.
 func LogSumExp(x []float64) float64 {
 	top := math.Inf(-1)
 	for _, v := range x {
@@ -39,7 +40,7 @@ func LogSumExp(x []float64) float64 {
 	return top + math.Log(sum)
 }
 
-// Timed returns f's time in nanoseconds, as the mean of several runs.
+// Timed returns the time of f in nanoseconds, the mean of eight runs.
 func Timed(f func()) float64 {
 	const times = 8
 	start := time.Now()
@@ -49,13 +50,14 @@ func Timed(f func()) float64 {
 	return float64(time.Since(start).Nanoseconds()) / times
 }
 
-// Median returns the median of x, the upper one of an even number, and sorts x.
+// Median sorts x and returns its median. If len(x) is even, that is the upper of the two middle
+// elements.
 func Median(x []float64) float64 {
 	slices.Sort(x)
 	return x[len(x)/2]
 }
 
-// Spread returns n numbers between low and high, evenly but for a random part.
+// Spread returns n random numbers, one from each of n equal intervals between low and high.
 func Spread(n int, low, high float64) []float64 {
 	r := rand.New(rand.NewPCG(7, 7))
 	x := make([]float64, n)

@@ -1,8 +1,9 @@
 // Package sessions runs the commands in a document and compares their output with the document. It is for
 // tests.
 //
-// A session is a block of code marked console. It has commands after "$ ", and below each the standard
-// output or, if the command fails, its last message, which begins with "listwise: ".
+// A session is a block of code marked console. Its commands follow "$ ". Below each command is its
+// standard output. If the command fails, its last message, which begins with "listwise: ", takes
+// the place of the output.
 package sessions
 
 import (
@@ -14,14 +15,14 @@ import (
 	"testing"
 )
 
-// Program runs listwise with arguments and returns what it prints on standard output and standard
-// error, and whether it succeeds.
+// Program runs listwise with arguments. It returns the text on standard output and standard error,
+// and whether the command succeeds.
 type Program func(args []string) (out, errs string, ok bool)
 
 var session = regexp.MustCompile("(?s)```console\n(.*?)```")
 
-// Check runs the sessions of the document at path in the working folder. With UPDATE_SESSIONS=1
-// in the environment it makes the document say what the commands print.
+// Check runs the sessions of the document at path in the working folder and compares the output. If
+// the environment has UPDATE_SESSIONS=1, Check updates the document instead.
 func Check(t *testing.T, path string, listwise Program) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -41,7 +42,7 @@ func Check(t *testing.T, path string, listwise Program) {
 
 func updates() bool { return os.Getenv("UPDATE_SESSIONS") != "" }
 
-// session runs the commands of a block and returns it with what they print.
+// session runs the commands of a block and returns the block with their output.
 func (p Program) session(t *testing.T, block string) string {
 	t.Helper()
 	body := strings.TrimSuffix(strings.TrimPrefix(block, "```console"), "```")
@@ -62,7 +63,8 @@ func (p Program) session(t *testing.T, block string) string {
 	return strings.TrimRight(ran.String(), "\n") + "\n```"
 }
 
-// command runs listwise or head -N FILE and returns what is to be shown. Output may go to a file.
+// command runs listwise or head -N FILE and returns the text for the document. Output of listwise
+// may go to a file.
 func (p Program) command(t *testing.T, command string) string {
 	t.Helper()
 	command, file, _ := strings.Cut(command, " > ")
@@ -86,10 +88,10 @@ func (p Program) command(t *testing.T, command string) string {
 	return trimmed(out)
 }
 
-// lastMessage is what a command that fails says, after notes and warnings.
+// lastMessage matches the error message of a command, which follows notes and warnings.
 var lastMessage = regexp.MustCompile(`(?m)^listwise: .*$`)
 
-// fields divides a command line at blanks that are not within quotation marks.
+// fields splits a command line at blanks outside quotation marks.
 func fields(line string) []string {
 	var words []string
 	for i, part := range strings.Split(line, `"`) {
@@ -102,7 +104,7 @@ func fields(line string) []string {
 	return words
 }
 
-// head returns the first lines of a file, as head -N FILE prints them.
+// head returns the first lines of a file as head -N FILE prints them.
 func head(t *testing.T, number, path string) string {
 	t.Helper()
 	n, err := strconv.Atoi(strings.TrimPrefix(number, "-"))
@@ -117,10 +119,11 @@ func head(t *testing.T, number, path string) string {
 	return trimmed(strings.Join(lines[:min(n, len(lines))], ""))
 }
 
-// pageSize is how large an HTML file is, which changes with the page's scripts and style.
+// pageSize matches the size of an HTML file. The size changes with the page's scripts and style.
 var pageSize = regexp.MustCompile(`(?m)^( \S+\.html +)\d+`)
 
-// trimmed is text without sizes of pages, blanks at the ends of lines and blank lines at its ends.
+// trimmed removes page sizes, blanks at the ends of lines, and blank lines at both ends of the
+// text.
 func trimmed(text string) string {
 	lines := strings.Split(pageSize.ReplaceAllString(text, "${1}SIZE"), "\n")
 	for i, line := range lines {

@@ -15,15 +15,16 @@ import (
 //
 //	Combined(s) = Σ_k c_k loss_k(s) / Σ_k c_k,
 //
-// as the last sentence of LogRank proposes: "to guide the ConvexLoss optimizer with some combination of
-// all the loss functions". The terms are [ConvexLoss], [ExpGain], [L2] and [MLE]. In the sampled form,
-// all terms share one sample of each query.
+// as the last sentence of LogRank proposes: "to guide the ConvexLoss optimizer with some
+// combination of all the loss functions". A term is a [ConvexLoss], [ExpGain] or [L2] with its own
+// measure, or [MLE]. In the sampled form, all terms share one sample of rankings of each query.
 //
-// If all terms are ConvexLoss or MLE, Combined is convex, and a [loss.Diagonal] in the sampled form. It
-// is then at least the [ConvexLoss] for the mean of the losses Δ_k. With other terms, it is not convex.
+// If all terms are ConvexLoss or MLE, Combined is convex, and in the sampled form its bound loss is
+// a [loss.Diagonal]. Combined is then at least the [ConvexLoss] for the weighted mean of the losses
+// Δ_k. With other terms, Combined is not convex.
 //
-// No term uses Options.Gain. In the sampled form it determines the start of walks if Sampler.Levels is
-// set.
+// No term uses Options.Gain. In the sampled form, Options.Gain determines the start of walks if
+// Sampler.Levels is set.
 type Combined struct {
 	Options
 	Terms []Term
@@ -183,7 +184,7 @@ func (l Combined) Cost(grades []float64) loss.Cost {
 // boundCombined contains the terms, bound to a query.
 type boundCombined []boundTerm
 
-// boundTerm is a term bound to a query. MLE is ConvexLoss with β = 0.
+// boundTerm is a term bound to a query. MLE is stored as ConvexLoss with β = 0.
 type boundTerm struct {
 	objective Objective
 	law       law

@@ -8,11 +8,11 @@ import (
 
 // ConvexLoss is LogRank's convex upper bound of the expected loss (section 3),
 //
-//	ConvexLoss(s) = log Σ_y ω_y exp(−w·δφ(y) + β Δ(y)) = A(β),
+//	ConvexLoss(s) = log Σ_y ω_y exp(−w·δφ(y) + β Δ(y)) = A(β).
 //
-// which is the log-sum-exp of the terms whose maximum is the structured hinge loss. ConvexLoss is at
-// least [L3]. With ω = 1, it is also at least the structured hinge loss max_y (βΔ(y) − w·δφ(y)). It is
-// convex in every form. In the sampled form, it is a [loss.Diagonal].
+// ConvexLoss is at least [L3]. If all ω are 1, it is also at least the structured hinge loss max_y
+// (βΔ(y) − w·δφ(y)), which has the maximum in place of the log-sum-exp. ConvexLoss is convex in
+// every form. In the sampled form, its bound loss is a [loss.Diagonal].
 //
 // In the factored form under AUC it is Σ_gb log(1 + exp(−2κ(s_g − s_b) + β/(n⁺n⁻))). Under other
 // measures, the factored form exists only for queries with a single good or a single bad document. Bind

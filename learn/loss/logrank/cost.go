@@ -62,7 +62,8 @@ func (l Combined) Held(grades []float64) (bytes float64) {
 	return bytes
 }
 
-// held returns the memory of a query's law in bytes: a sample of rankings, or the terms of the gain.
+// held returns the memory in bytes that a query's law occupies during training: a sample of
+// rankings, or the terms of the gain.
 func (c Options) held(grades []float64, need quantities) float64 {
 	split := bipartite.Split(grades, c.threshold())
 	bytes := float64(12 * float64(len(grades)))
@@ -78,7 +79,8 @@ func (c Options) held(grades []float64, need quantities) float64 {
 	return float64(3*bytes) + 1024 + float64(2*terms)
 }
 
-// cost estimates the cost of the quantities of a law that an objective needs.
+// cost estimates the cost of a query with the given grades, for an objective that needs the given
+// quantities.
 func (c Options) cost(grades []float64, need quantities) loss.Cost {
 	split := bipartite.Split(grades, c.threshold())
 	good, bad := len(split.Good), len(split.Bad)

@@ -10,13 +10,14 @@ import (
 //
 //	ExpGain(s) = −log E[G] = −log Σ_y p(y) G(y),   λ = Cov(G, φ-scores)/E[G],
 //
-// which is minimised, while LogRank's equation (6) is maximised. The paper has two errors: the remark
-// that the gradient is essentially −E[Δφ], and the closed form with h_gb(−1), which is the expected
-// loss. For a pair of documents whose scores differ by .00306, this closed form gives .6962, but −log
-// E[G] = .6901.
+// which training minimises, while LogRank's equation (6) is maximised. Cov is the covariance of the
+// gain and of the features φ(y), as coefficients of the scores. The paper has two errors. It says
+// that the gradient is essentially −E[Δφ]. Its closed form with h_gb(−1) is the expected loss, not
+// the expected gain: for a pair of documents whose scores differ by .00306, the closed form gives
+// .6962, but −log E[G] = .6901.
 //
-// ExpGain is not convex, so training should use several starts. If all sampled rankings of a query have
-// gain 0, ExpGain is infinite at all scores. Bind then returns [loss.Nothing].
+// ExpGain is not convex, so training should use several starting points. If all sampled rankings of
+// a query have gain 0, ExpGain is infinite at all scores. Bind then returns [loss.Nothing].
 type ExpGain struct{ Options }
 
 var _ loss.Loss = ExpGain{}

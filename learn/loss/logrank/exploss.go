@@ -42,6 +42,7 @@ func (b boundExpLoss) Eval(scores, lambda []float64, scratch *loss.Scratch) floa
 	for i, v := range grad {
 		lambda[i] = v - lambda[i]
 	}
-	// At very large scores, rounding errors exceed the difference. The bounds keep the result in range.
+	// At very large scores, rounding errors exceed the difference of the two terms. The bounds keep
+	// the result in its range, [0, β].
 	return min(max(tilted-plain, 0), b.beta)
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// newFactoredLaw returns the law over all ±1 labelings of the pairs, under which the pairs are
-// independent with P(y_gb = +1) = σ(z_gb). The gain determines which quantities have a closed form. They
-// take this time:
+// newFactoredLaw returns the law of the form [Factored], over all ±1 labelings of the pairs. Under
+// this law, the pairs are independent with P(y_gb = +1) = σ(z_gb). The gain determines which
+// quantities have a closed form and the time to compute them:
 //
 //	                          A(0)         A(β)            log E[G]
 //	AUC: Δ counts pairs       n⁺n⁻         n⁺n⁻            n⁺n⁻           [pairwiseLaw]
 //	n⁺ = 1 or n⁻ = 1          n            n·T             n·T            [countLaw]
 //	otherwise                 n⁺n⁻         none known      n⁺n⁻T          [orderLaw]
 //
-// T ≤ n⁻ is a number of bad documents above a good one. From T on, the gain of the good document is
+// T ≤ n⁻ is the number of bads above a good from which on the term of the good in the gain is
 // constant: T = k for NDCG@k, and T = n⁻ for average precision and MRR.
 func newFactoredLaw(docs bipartite.Scaled, gains *bipartite.GainTable, need quantities) (law, error) {
 	pairs := newPairs(docs)
@@ -46,9 +46,9 @@ func newFactoredLaw(docs bipartite.Scaled, gains *bipartite.GainTable, need quan
 	return newCountLaw(order, gains), nil
 }
 
-// pairwiseLaw is the factored law with a gain that loses the same amount h for every inverted pair,
-// G = G0 − h·#{inverted pairs}. An example is AUC, where h = 1/(n⁺n⁻). Let p_gb = σ(−z_gb) be the
-// probability of an inversion. Then
+// pairwiseLaw is the factored law with a gain that every inverted pair reduces by the same amount
+// h, G = G0 − h·#{inverted pairs}. An example is AUC, where h = 1/(n⁺n⁻). Let p_gb = σ(−z_gb) be
+// the probability of an inversion. Then
 //
 //	A(β)     = β(1 − G0) + Σ_gb log(1 + exp(−z_gb + βh))
 //	log E[G] = log(G0 − h Σ_gb p_gb),   ∂ log E[G]/∂z_gb = h p_gb (1−p_gb)/E[G].
@@ -77,7 +77,8 @@ func (l *pairwiseLaw) logPartition(beta float64, s, grad []float64, scratch *los
 	return sum + float64(beta*(1-l.best))
 }
 
-// inversionCertain is a value of −z_gb at which exp(−z_gb) + 1 = exp(−z_gb) to machine precision.
+// inversionCertain is a value of −z_gb from which on exp(−z_gb) + 1 equals exp(−z_gb) in float64,
+// so that an inversion is practically certain.
 const inversionCertain = 40
 
 func (l *pairwiseLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
@@ -97,12 +98,15 @@ func (l *pairwiseLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 
 	return elementary.Log(gain)
 }
 
-// logRareGain is logGain for scores at which the probability of any gain leaves the range of float64. At
-// most one good document then ranks high enough to gain anything, so
+// logRareGain is logGain for scores at which the probability of a gain other than 0 is too small
+// for float64. With practical certainty, at most one good document then ranks high enough to
+// contribute to the gain, so
 //
 //	log E[G] = LSE_g LSE_{a<T} (log P(a_g = a) + log γ_0(a)),
 //
-// It computes the distributions in logarithms, which is slow but valid for scores of any size.
+// where γ_0(a) is the term of a good document that ranks first among the goods, with a bads above
+// it. logRareGain computes distributions in logarithms, which is slow but valid for scores of any
+// size.
 func (l *orderLaw) logRareGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	n, width := len(l.Bad), len(l.steps)
 	w := rareWork{
@@ -134,12 +138,12 @@ func (l *orderLaw) logRareGain(s, grad []float64, scratch *loss.Scratch) float64
 // rareWork is the working memory of logRareGain for one good document.
 type rareWork struct {
 	p, q   []float64 // log p_gb, log(1 − p_gb)
-	before []float64 // row b: log distribution of the number of inversions with the first b bads
-	after  []float64 // log expectation of the gain's steps over the remaining bads
+	before []float64 // row b, column t: log probability that t of the first b bads are above the good document
+	after  []float64 // log expectation of the steps of the gain, γ_0(t) − γ_0(t+1), over the remaining bads
 	terms  []float64
 }
 
-// logRareRow returns log E[γ_0(a_g)] and computes p, q and before in w.
+// logRareRow returns log E[γ_0(a_g)] for good document g, and sets p, q and before of w.
 func (l *orderLaw) logRareRow(g int, s []float64, w *rareWork) float64 {
 	width := len(l.steps)
 	for b, doc := range l.Bad {
@@ -164,8 +168,8 @@ func (l *orderLaw) logRareRow(g int, s []float64, w *rareWork) float64 {
 	return kernel.LogSumExp(w.terms)
 }
 
-// logRareBackward replaces w.p by ∂ log E[γ_0(a_g)]/∂z_gb. The caller must first call logRareRow, which
-// sets w and returns value.
+// logRareBackward replaces w.p[b] by ∂ log E[γ_0(a_g)]/∂z_gb. The caller must first call logRareRow
+// for good document g, which sets w and returns value.
 func (l *orderLaw) logRareBackward(value float64, w *rareWork) {
 	width := len(l.steps)
 	for t, steps := range l.steps {
@@ -181,9 +185,11 @@ func (l *orderLaw) logRareBackward(value float64, w *rareWork) {
 	}
 }
 
-// orderLaw is the factored law with any additive gain. A labeling of the pairs need not be a ranking.
-// Its gain is a function of the numbers a_g of bads above each good, sorted in ascending order. For a
-// ranking, this is the ranking's gain.
+// orderLaw is the factored law with any additive gain, which is a sum of terms γ_i(a): good i from
+// the top, counted from 0, with a bads above it, contributes γ_i(a). A labeling of the pairs need
+// not be a ranking. Its gain is defined from the number a_g of bads above each good: the sum of γ_i
+// of the i-th smallest of these numbers. For a ranking, the definition agrees with the ranking's
+// gain.
 //
 // The a_g are independent Poisson-binomial variables with p_gb = σ(−z_gb). Let c_g(t) = P(a_g ≤ t). Then
 // N_t = #{g : a_g ≤ t} is also Poisson-binomial, with probabilities c_g(t). The i-th smallest a, counted
@@ -192,9 +198,10 @@ func (l *orderLaw) logRareBackward(value float64, w *rareWork) {
 //	E[G] = Σ_i γ_i(n⁻) + Σ_{t<T} E[h_t(N_t)],   h_t(m) = Σ_{i<m} δ_i(t),
 //	δ_i(t) = γ_i(t) − γ_i(t+1) ≥ 0,
 //
-// where δ_i(t) = 0 for all t ≥ T: T = k for NDCG@k. The gradient needs the rule of
-// [poissonbinomial.LeaveOneOut] twice: for the N_t with respect to c_g(t), and for the a_g with respect
-// to p_gb. The rule needs no subtraction.
+// where δ_i(t) = 0 for all t ≥ T, with T = k for NDCG@k. The gradient takes two steps: the
+// derivatives of E[h_t(N_t)] with respect to c_g(t), and the derivatives of c_g(t) with respect to
+// p_gb. Both are computed as in [poissonbinomial.LeaveOneOut], without subtractions that would lose
+// precision.
 //
 // Time is O(n⁺n⁻T + n⁺ Σ_t K_t), where K_t is the number of nonzero δ_i(t) (k − t for NDCG@k). Memory is
 // O(n⁺(n⁻+T) + n⁻T). For average precision and MRR, time is cubic in n and memory is quadratic.
@@ -202,7 +209,7 @@ type orderLaw struct {
 	bipartite.Scaled
 	gains *bipartite.GainTable
 	base  float64     // Σ_i γ_i(n⁻)
-	steps [][]float64 // steps[t][i] = δ_i(t) for t < T; rows omit trailing zeros, except i = 0
+	steps [][]float64 // steps[t][i] = δ_i(t) for t < T; rows omit trailing zeros, but contain at least i = 0
 	wide  int         // max K_t
 }
 
@@ -243,22 +250,25 @@ func (l *orderLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 	return p.softplusSum(0, s, grad, scratch)
 }
 
-// Distributions of the a_g are multiplied by lift so that they do not underflow. Far from a good
-// ranking, their first T values are as small as 2^−n⁻ (for example at scores of 0 with NDCG@10 and a
-// thousand documents).
+// The probabilities of the values of a_g are multiplied by lift so that they do not underflow. For
+// bad rankings, the probabilities of the first T values are as small as 2^−n⁻, for example if all
+// scores are 0, with NDCG@10 and a thousand documents.
 const (
 	liftBits = 900
 	lift     = 0x1p900
 
-	// maxFlipOdds bounds log odds so that both probabilities are normal numbers.
+	// maxFlipOdds bounds the absolute value of log odds, so that p_gb and 1 − p_gb are not
+	// subnormal.
 	maxFlipOdds = 708
 
-	// rareTotal is a bound of Σ_g c_g(T−1). Below it, at most one good document ranks high enough to
-	// gain anything, to machine precision, and E[G] = Σ_g E[γ_0(a_g)].
+	// rareTotal is a bound on Σ_g c_g(T−1). If the sum is smaller, the probability that several
+	// good documents rank high enough to contribute to the gain is below machine precision. Then
+	// E[G] = Σ_g E[γ_0(a_g)].
 	rareTotal = 0x1p-60 * lift
 
-	// tinyGain and tinySteep are lower bounds of E[G]·lift. For a smaller gain, products leave the range
-	// of float64, so logarithms are used instead. tinySteep applies if any log odds exceed moderateOdds.
+	// tinyGain is the smallest E[G]·lift for which logGain does not need logRareGain. For a smaller
+	// gain, products would leave the range of float64. tinySteep replaces tinyGain if any log odds
+	// exceed moderateOdds.
 	tinyGain     = 0x1p-1700 * lift
 	tinySteep    = 0x1p-900 * lift
 	moderateOdds = 600
@@ -288,14 +298,15 @@ func (l *orderLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	return elementary.Log(gain) - liftBits*math.Ln2
 }
 
-// row returns the row of good document g in a matrix with a column for each bad document.
+// row returns the row of good document g in x, a matrix with a row for each good and a column for
+// each bad document.
 func (l *orderLaw) row(x []float64, g int) []float64 {
 	n := len(l.Bad)
 	return x[g*n : (g+1)*n]
 }
 
-// flipProbabilities returns the matrices of p_gb and 1 − p_gb, and the largest log odds of p_gb. The
-// matrices are computed from log odds bounded by maxFlipOdds; steepest is not bounded.
+// flipProbabilities returns the matrices p of p_gb and q of 1 − p_gb, and steepest, the largest log
+// odds of p_gb. It limits log odds to maxFlipOdds for the matrices, but not for steepest.
 func (l *orderLaw) flipProbabilities(s []float64, scratch *loss.Scratch) (p, q []float64, steepest float64) {
 	pairs := len(l.Good) * len(l.Bad)
 	p, q = scratch.Floats(pairs), scratch.Floats(pairs)
@@ -318,7 +329,7 @@ func (l *orderLaw) flipProbabilities(s []float64, scratch *loss.Scratch) (p, q [
 	return p, q, steepest
 }
 
-// cumulate replaces x by its prefix sums and returns the last one.
+// cumulate replaces x by its prefix sums and returns the sum of x.
 func cumulate(x []float64) float64 {
 	var sum float64
 	for i, v := range x {
@@ -328,8 +339,9 @@ func cumulate(x []float64) float64 {
 	return sum
 }
 
-// commonGain returns Σ_t E[h_t(N_t)] for the probabilities c_g(t) = c[g·T+t]. If derivatives is set, it
-// replaces c by the derivatives with respect to c.
+// commonGain returns Σ_t E[h_t(N_t)] for the probabilities c_g(t) = c[g·T+t]. If derivatives is
+// set, commonGain replaces each element of c by the derivative of the sum with respect to the
+// element.
 func (l *orderLaw) commonGain(c []float64, derivatives bool, scratch *loss.Scratch) float64 {
 	goods, width := len(l.Good), len(l.steps)
 	rest := scratch.Floats((goods + 1) * (l.wide + 1))
@@ -364,8 +376,8 @@ func restOfGoods(rest, c []float64, width, goods int, steps []float64) (gain flo
 	return gain
 }
 
-// goodDerivatives replaces c[g·width] by the derivative of E[h(N)] with respect to it. rest must come
-// from restOfGoods, and dist must have K elements.
+// goodDerivatives replaces each c[g·width] by the derivative of E[h(N)] with respect to c[g·width].
+// rest must come from restOfGoods. dist is working memory of K elements.
 func goodDerivatives(c, dist, rest []float64, width, goods int) {
 	stride := len(dist) + 1
 	clear(dist)
@@ -382,8 +394,8 @@ func goodDerivatives(c, dist, rest []float64, width, goods int) {
 	}
 }
 
-// rareGain returns Σ_g E[γ_0(a_g)], multiplied by lift like the probabilities c. It replaces c by the
-// derivatives with respect to c.
+// rareGain returns Σ_g E[γ_0(a_g)], multiplied by lift like the probabilities c. It replaces each
+// element of c by the derivative of the sum with respect to the element.
 func (l *orderLaw) rareGain(c []float64) float64 {
 	width := len(l.steps)
 	var gain float64
@@ -396,8 +408,9 @@ func (l *orderLaw) rareGain(c []float64) float64 {
 	return gain
 }
 
-// backward sets grad to the gradient of log E[G], unless grad is nil. w contains the derivatives of E[G]
-// with respect to the c_g(t). gain is E[G], multiplied by unit.
+// backward sets grad to the gradient of log E[G], or returns if grad is nil. w contains the
+// derivatives of E[G] with respect to the c_g(t), and p and q are the results of flipProbabilities.
+// gain is E[G] multiplied by unit. backward overwrites w.
 func (l *orderLaw) backward(grad, w, p, q []float64, unit, gain float64, scratch *loss.Scratch) {
 	if grad == nil {
 		return

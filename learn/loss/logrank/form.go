@@ -7,23 +7,25 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Form determines the rankings to which LogRank's law gives a probability, and the computation of sums
-// over them.
+// Form determines which rankings have a probability under the law of [Options], and how sums over
+// them are computed.
 type Form int
 
 const (
-	// Factored sums over all 2^(n⁺n⁻) labelings y ∈ {−1, +1}^(n⁺n⁻) of the pairs, including cyclic ones,
-	// so the pairs are independent (section 2.3). ConvexLoss exists for AUC, and for other measures on
-	// queries with a single good or a single bad document.
+	// Factored sums over all 2^(n⁺n⁻) labelings y ∈ {−1, +1}^(n⁺n⁻) of the pairs of a good and a
+	// bad document. It includes labelings that no ranking has, so the pairs are independent
+	// (section 2.3). In this form, ConvexLoss and ExpLoss support AUC on all queries. They support
+	// other measures only on queries with a single good or a single bad document.
 	Factored Form = iota
-	// Sampled sums over a sample of rankings, which random walks draw once (section 4).
+	// Sampled sums over a sample of rankings, which random walks draw before training (section 4).
 	Sampled
-	// Lattice sums over the C(n, n⁺) interleavings of the goods and the bads, each class in descending
-	// order of scores. Structured SVMs maximise over the same rankings. The paper does not have this
-	// form.
+	// Lattice sums over the C(n, n⁺) rankings in which the good documents are in descending order
+	// of scores, and so are the bad documents. Structured SVMs maximise over the same rankings. The
+	// paper does not have this form.
 	Lattice
-	// Shell sums over the ideal ranking and the n⁺n⁻ rankings that invert one of its pairs. Walks of one
-	// step from the ideal ranking reach the same rankings.
+	// Shell sums over the ideal ranking and the n⁺n⁻ rankings that differ from it in one pair of a
+	// good and a bad document. The random walks of Sampled, starting at the ideal ranking, reach
+	// the same rankings in one step.
 	Shell
 )
 

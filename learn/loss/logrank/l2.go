@@ -11,9 +11,9 @@ import (
 //
 //	L2(s) = β E[Δ] = β (1 − E[G]),   λ = β E[G] ∇ log E[G].
 //
-// It is LogRank's second objective (section 3). Under AUC in the factored form, it is β times the mean
-// of 1/(1 + exp(2κ(s_g − s_b))) over the pairs. L2 is bounded and not convex. Far from a good ranking
-// its gradient vanishes, while the gradient of [ExpGain] does not.
+// It is LogRank's second objective (section 3). Under AUC in the factored form, it is β times the
+// mean of 1/(1 + exp(2κ(s_g − s_b))) over the pairs. L2 is bounded and not convex. Its gradient
+// vanishes at scores that rank a query very badly, where the gradient of [ExpGain] does not vanish.
 type L2 struct{ Options }
 
 var _ loss.Loss = L2{}
@@ -36,7 +36,8 @@ func (b boundL2) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
 	return expectedLoss(b.law, b.beta, scores, lambda, scratch)
 }
 
-// expectedLoss returns β(1 − E[G]). If lambda is not nil, it is overwritten with the negative gradient.
+// expectedLoss returns β(1 − E[G]). If lambda is not nil, expectedLoss overwrites it with the
+// negative gradient.
 func expectedLoss(law law, beta float64, scores, lambda []float64, scratch *loss.Scratch) float64 {
 	logGain := law.logGain(scores, lambda, scratch)
 	scale := beta * elementary.Exp(logGain)

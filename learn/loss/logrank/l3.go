@@ -10,8 +10,8 @@ import (
 //
 //	L3(s) = L1 + L2 = −log p(y*) + β E[Δ] = A(0) + β (1 − E[G]).
 //
-// It is a lower bound of [ConvexLoss] by Jensen's inequality. Over a fixed set of rankings, L3 is convex
-// for β ≤ 1, contrary to the paper, but not in general for larger β.
+// L3 is a lower bound of [ConvexLoss] by Jensen's inequality. Contrary to the paper, L3 over a
+// fixed set of rankings is convex for β ≤ 1. For larger β it is not convex in general.
 type L3 struct{ Options }
 
 var _ loss.Loss = L3{}

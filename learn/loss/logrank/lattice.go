@@ -10,26 +10,30 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// latticeLaw is the law over the C(n, n⁺) rankings in which both the goods and the bads are in
-// descending order of scores. These rankings are the paths 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤ n⁻ of a lattice, where
-// j_i is the number of bads above the i-th good. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, the energy
-// and the gain of a path are sums over its steps,
+// latticeLaw is the law of the form [Lattice], over the C(n, n⁺) rankings in which both the goods
+// and the bads are in descending order of scores. These rankings are the paths 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤
+// n⁻ of a lattice, where j_i is the number of bads above the i-th good. With s_g1 ≥ s_g2 ≥ … and
+// s_b1 ≥ s_b2 ≥ …, the energy and the gain of a path are sums over the goods,
 //
 //	−w·δφ(y) = Σ_i c_i(j_i),  c_i(j) = 2κ Σ_{l≤j} (s_bl − s_gi),  G(y) = Σ_i γ_i(j_i),
 //
-// so sums over all paths take n⁺(n⁻+1) cells:
+// where γ_i(j) is the term of the i-th good in the gain if j bads are above it. So dynamic
+// programming computes sums over all paths. It has a cell for each good i and each number j of bads
+// above the good:
 //
 //	F_i(j) = exp(c_i(j) + u_i(j)) Σ_{j'≤j} F_{i−1}(j'),  log Σ_y exp(…) = log Σ_j F_n⁺(j)
 //
-// with u = −βγ for A(β). Together with the same sums from the last row backwards, these sums give
-// P(j_i = j) and the gradient ∂A/∂s_gi = −2κ E[j_i], ∂A/∂s_bl = 2κ Σ_i P(j_i ≥ l). For log E[G] and its
-// gradient, each sum is computed together with its derivative with respect to u in the direction γ.
+// with u = −βγ for A(β). Together with the same sums in the opposite direction, from the last good
+// to the first, these sums give P(j_i = j). The gradient is ∂A/∂s_gi = −2κ E[j_i], ∂A/∂s_bl = 2κ
+// Σ_i P(j_i ≥ l). For log E[G], each sum is computed together with the sum of the same terms
+// multiplied by the gain.
 //
-// A(β) is convex in the scores in spite of the sorting. By the rearrangement inequality, a path's weight
-// is largest when both classes are in order. So A(β) is the maximum, over all orders of both classes, of
-// log-sum-exps of linear functions. A(β) has kinks where two documents of a class tie. There the result
-// is the mean gradient over all orders of the tied documents. This mean is a subgradient and does not
-// depend on the order of documents in a file.
+// A(β) is convex in the scores in spite of the sorting. By the rearrangement inequality, the weight
+// of a path is largest if both classes are in descending order of scores. So A(β) is the maximum,
+// over all orders of both classes, of log-sum-exps of linear functions. A(β) has kinks where two
+// documents of a class tie. There the gradient is the mean of the gradients for all orders of the
+// tied documents. This mean is a subgradient, and does not depend on the order of the documents in
+// the data.
 //
 // Time is O(n⁺n⁻ + n log n). Memory is O(n) for a value, and two or three numbers for each cell for a
 // gradient.
@@ -56,12 +60,13 @@ func logChoose(n, k int) float64 {
 	return all - in - out
 }
 
-// smallPath is a threshold for the logarithm of a sum over paths divided by the number of paths. Below
-// it, the sum is computed in logarithms, because its terms underflow. Cells are computed relative to the
-// best path: c_i(j) minus its maximum over j. The best steps of all goods form a path, so the factor of
-// a cell is at most 1, and a partial sum is at most the number of paths. Underflow loses at most
-// exp(−700) for each path, so sums above the threshold are precise. Sums below it occur for long lists
-// with as many goods as bads, and for E[G] if the gain of a ranking is almost surely 0.
+// smallPath is a threshold for the logarithm of the mean of the terms of a sum over paths. If the
+// logarithm is smaller, the sum is computed in logarithms, because its terms underflow. Cells are
+// relative to the best path: they use c_i(j) minus the maximum of c_i over j. The maxima of all
+// goods form a path, so the factor of a cell is at most 1, and a sum is at most the number of
+// paths. Underflow loses at most exp(−700) for each path, so sums above the threshold are precise.
+// Sums below the threshold occur for long lists with as many goods as bads, and for E[G] if the
+// gain of a ranking is almost surely 0.
 const smallPath = -660
 
 func (l *latticeLaw) logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64 {
@@ -95,7 +100,7 @@ func (l *latticeLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	return min(elementary.Log(gain/total), l.logBest)
 }
 
-// finish sets grad from expected and columns of w, which it also modifies.
+// finish sets grad from the fields expected and columns of w, which it overwrites.
 func (l *latticeLaw) finish(w *latticeWork, grad []float64) {
 	var above float64
 	bad := w.columns[1:]
@@ -113,8 +118,8 @@ func (l *latticeLaw) finish(w *latticeWork, grad []float64) {
 	}
 }
 
-// prepare sorts both classes and allocates memory: all rows of cells if gradient is set, one row
-// otherwise.
+// prepare sorts both classes and allocates the cells. It allocates a row of cells for each good if
+// gradient is set, and otherwise a single row.
 func (l *latticeLaw) prepare(s []float64, gradient bool, scratch *loss.Scratch) latticeWork {
 	w := latticeWork{gains: l.gains, width: len(l.Bad) + 1}
 	w.good, w.goodAt = l.Sorted(l.Good, s, scratch)
@@ -148,20 +153,20 @@ func (l *latticeLaw) prepare(s []float64, gradient bool, scratch *loss.Scratch) 
 	return w
 }
 
-// latticeWork is the state of one evaluation of a latticeLaw. Rows are goods. Columns 0 … n⁻ are the
-// numbers of bads above a good.
+// latticeWork is the state of one evaluation of a latticeLaw. It contains matrices with a row for
+// each good and the columns 0 … n⁻, the numbers of bads above the good.
 type latticeWork struct {
 	gains *bipartite.GainTable
 
 	good, bad     []float64 // scaled scores, descending
-	goodAt, badAt []float64 // indices of their documents in the classes
+	goodAt, badAt []float64 // indices, in the class, of the documents of good and bad
 	sums          []float64 // Σ_{l≤j} bad[l−1]
 	peak          []float64 // max_j c_i(j) of every row
 	peaks         float64   // sum of peak, the energy of the best path
 
 	width, stride int       // number of columns; distance of two rows, 0 if only one is stored
 	cells         []float64 // exp(c_i(j) + u_i(j) − peak_i)
-	before        []float64 // row i: sums over all paths to row i−1 at columns ≤ j
+	before        []float64 // row i, column j: sum over all paths through rows 0 to i−1 that end at columns ≤ j
 	suffix        []float64
 
 	expected []float64 // by row: Σ_j j·P(j_i = j)
@@ -208,8 +213,8 @@ func prefixProducts(dst, x, y []float64) {
 	}
 }
 
-// backward computes expected and columns after forward. norm is the reciprocal of the sum over all
-// paths.
+// backward sets the fields expected and columns from the results of forward. norm is the reciprocal
+// of the sum over all paths.
 func (w *latticeWork) backward(norm float64) {
 	kernel.Fill(w.suffix, norm)
 	for i := len(w.good) - 1; i >= 0; i-- {
@@ -217,9 +222,9 @@ func (w *latticeWork) backward(norm float64) {
 	}
 }
 
-// marginals adds P(j_i = j) to columns[j] and returns E[j_i]. Before the call, suffix[j] is the sum over
-// all paths from row i+1 at columns ≥ j. After the call, suffix[j] is the sum over all paths from row i
-// at columns ≥ j.
+// marginals adds P(j_i = j) to columns[j] and returns E[j_i], for the row i of before and cells. On
+// entry, suffix[j] is the sum over all paths that start in row i+1 at columns ≥ j, times norm. On
+// return, it is the same sum for paths that start in row i.
 func marginals(before, cells, suffix, columns []float64) float64 {
 	cells, suffix, columns = cells[:len(before)], suffix[:len(before)], columns[:len(before)]
 	var sum, expected float64
@@ -234,7 +239,8 @@ func marginals(before, cells, suffix, columns []float64) float64 {
 	return expected
 }
 
-// The functions below compute the sums above in logarithms, if they leave the range of float64.
+// The following functions compute the same sums in logarithms. They are used if a sum leaves the
+// range of float64.
 
 // partitionByLogs returns the logarithm of the sum over all paths, relative to the best path.
 func (l *latticeLaw) partitionByLogs(w *latticeWork, beta float64, grad []float64, scratch *loss.Scratch) float64 {
@@ -264,7 +270,7 @@ func (l *latticeLaw) partitionByLogs(w *latticeWork, beta float64, grad []float6
 	return total
 }
 
-// gainByLogs is logGain in logarithms.
+// gainByLogs computes logGain in logarithms, after prepare.
 func (l *latticeLaw) gainByLogs(w *latticeWork, grad []float64, scratch *loss.Scratch) float64 {
 	d := w.companions(scratch)
 	total, gain := w.forwardLogGain(&d, scratch)
@@ -334,9 +340,9 @@ func addMoments(columns, p []float64, scale float64) float64 {
 	return sum
 }
 
-// The functions below compute the sums above together with their derivatives with respect to a weight of
-// the gain. Each sum over paths of a product of factors gets a companion: the sum of the same products
-// times the gain γ so far. All terms are non-negative.
+// The following functions compute the sums for log E[G]. Each sum over paths gets a companion: the
+// sum of the same terms, each multiplied by the gain of the part of the path that the sum contains.
+// All terms are non-negative.
 
 // gainWork is the additional memory of latticeWork for the companions.
 type gainWork struct {
@@ -360,8 +366,8 @@ func (w *latticeWork) companions(scratch *loss.Scratch) gainWork {
 	return d
 }
 
-// forwardGain computes cells, before and its companion, and returns the sum over
-// all paths and the sum of their gains.
+// forwardGain computes cells, before and the companion of before. It returns total, the sum over
+// all paths, and gain, the companion of total.
 func (w *latticeWork) forwardGain(d *gainWork) (total, gain float64) {
 	next, dnext := w.row(w.before, 0), w.row(d.before, 0)
 	kernel.Fill(next, 1)
@@ -376,7 +382,8 @@ func (w *latticeWork) forwardGain(d *gainWork) (total, gain float64) {
 	return next[w.width-1], dnext[w.width-1]
 }
 
-// prefixGains is prefixProducts with companions.
+// prefixGains sets dst as prefixProducts does, and ddst to the companion of dst. dx is the
+// companion of x, and gains has the gains of the cells.
 func prefixGains(dst, ddst, x, dx, cells, gains []float64) {
 	n := len(x)
 	dst, ddst, dx, cells, gains = dst[:n], ddst[:n], dx[:n], cells[:n], gains[:n]
@@ -389,9 +396,9 @@ func prefixGains(dst, ddst, x, dx, cells, gains []float64) {
 	}
 }
 
-// backwardGain computes the derivatives of log E[G] after forwardGain. They are the expectations under
-// the law weighted by the gain, minus the expectations under the law. norm and gainNorm are the
-// reciprocals of the results of forwardGain.
+// backwardGain sets the fields expected and columns from the results of forwardGain. For log E[G],
+// both fields are differences: an expectation under the law weighted by the gain, minus the same
+// expectation under the law. norm and gainNorm are the reciprocals of the results of forwardGain.
 func (w *latticeWork) backwardGain(d *gainWork, norm, gainNorm float64) {
 	kernel.Fill(w.suffix, 1)
 	clear(d.suffix)
@@ -403,7 +410,8 @@ func (w *latticeWork) backwardGain(d *gainWork, norm, gainNorm float64) {
 
 type gainRow struct{ before, dbefore, cells, gains []float64 }
 
-// marginals is the function marginals with companions.
+// marginals does what the function marginals does, for the difference of probabilities that
+// backwardGain describes.
 func (m *gainRow) marginals(suffix, dsuffix, columns []float64, norm, gainNorm float64) float64 {
 	n := len(m.before)
 	before, dbefore, cells, gains := m.before[:n], m.dbefore[:n], m.cells[:n], m.gains[:n]

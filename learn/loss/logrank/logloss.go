@@ -13,9 +13,9 @@ import (
 //	LogLoss(s) = log(E[Δ] + ε) − log ε,   λ = E[G]/(E[Δ] + ε) · ∇ log E[G].
 //
 // The paper proposes [ExpGain] instead, because E[Δ] is near 1 when training begins (section 2.1).
-// ε = 1e-5 keeps the logarithm finite for a perfectly ranked query, and its argument above rounding
-// errors. The constant makes LogLoss 0 there. LogLoss ignores Options.Beta, which would only add a
-// constant. LogLoss is not convex.
+// ε = 1e-5 keeps the logarithm finite for a perfectly ranked query, and keeps its argument larger
+// than rounding errors. The constant log ε makes LogLoss 0 for a perfectly ranked query. LogLoss
+// ignores Options.Beta, which would only add a constant. LogLoss is not convex.
 type LogLoss struct{ Options }
 
 var _ loss.Loss = LogLoss{}

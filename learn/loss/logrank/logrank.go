@@ -1,9 +1,13 @@
-// Package logrank contains the seven objectives of LogRank, and four forms of the law over a query's
-// rankings.
+// Package logrank contains the seven objectives of LogRank, and four probability laws over the
+// rankings of a query, the forms.
 //
-// Start reading at [Options] and at law.go. An objective (mle.go, expgain.go, …) uses two quantities of
-// a law and must not know its form. A form (factored.go, sampled.go, lattice.go, shell.go) computes
-// these quantities and must not know the objective.
+// Start reading at [Options] and at law.go. Good documents are the relevant ones, and bad documents
+// (bads) are the irrelevant ones. n⁺ and n⁻ are their numbers in a query. g is a good document and
+// b a bad one. A form determines which rankings have a probability, and how sums over them are
+// computed (factored.go, sampled.go, lattice.go, shell.go). It must not know the objective. An
+// objective (mle.go, expgain.go, …) is a function of two such sums and must not know the form. z_gb
+// is 2κ(s_g − s_b), so −z_gb is the log odds of an inversion of the pair. σ is the logistic
+// function, and LSE is the logarithm of a sum of exponentials.
 package logrank
 
 import (
@@ -28,19 +32,20 @@ import (
 // document g is above the bad document b and −1 otherwise. The objectives are [MLE], [ExpGain], [L2],
 // [L3], [ConvexLoss], [ExpLoss] and [LogLoss]. [Combined] combines them for several measures.
 //
-// Section 1.2 mentions another feature map: the documents at ranks 1 to 10 minus all other documents.
-// The package does not offer this map, since it depends on the order within a class, which y does not
-// contain. So φ(y*), MLE and ConvexLoss would be undefined, and the likelihood of all ideal rankings
-// together would not be convex. Section 1.6 asks for a map without this fault.
+// Section 1.2 of the paper mentions another feature map: the documents at ranks 1 to 10 minus all
+// other documents. The package does not offer this map, because it depends on the order of
+// documents of the same class, which y does not contain. φ(y*), MLE and ConvexLoss would be
+// undefined, where y* is the ideal ranking. The negative log likelihood of all ideal rankings
+// together would not be convex.
 //
-// The zero value is the factored form with κ = 1, β = 1, and good documents from grade 1 on. It is ready
-// to use for MLE; all other objectives need a Gain.
+// The zero value means the factored form, κ = 1 and β = 1, and documents of grade 1 or more are
+// good. It is ready to use for MLE. All other objectives need a Gain.
 type Options struct {
 	// Form determines the rankings of the law and the computation of sums over them.
 	Form Form
 
-	// Gain is the measure G to train for, on binary grades: AUC, average precision, NDCG@k or MRR. MLE
-	// does not need it, except that the walks of the sampled form may depend on it.
+	// Gain is the measure G to train for, on binary grades: AUC, average precision, NDCG@k or MRR.
+	// MLE needs a Gain only in the sampled form, where the random walks may depend on it.
 	Gain measure.Additive
 
 	// Beta is the scale β of Δ in L2, L3, ConvexLoss and ExpLoss, from 0 to 500; 0 means 1, the paper's
@@ -60,8 +65,8 @@ type Options struct {
 // maxBeta bounds the scale of Δ so that exp(β) stays far from overflow.
 const maxBeta = 500
 
-// Validate returns an error for options that fit no query. If options do not fit some queries, Bind
-// returns an error for these.
+// Validate returns an error for options that are invalid for every query. Bind returns an error for
+// a query for which the options are invalid.
 func (c Options) Validate() error {
 	switch {
 	case c.Form < 0 || int(c.Form) >= len(formNames):
@@ -158,9 +163,9 @@ func (c Options) beta() float64 {
 	return c.Beta
 }
 
-// traits returns the properties of an objective under the form. All objectives are functions of
-// differences of scores. The lattice form sorts each class by score, so it has kinks where two documents
-// of a class tie.
+// traits returns the properties of an objective under the form, given whether the objective is
+// convex. All objectives are functions of differences of scores. The lattice form sorts each class
+// by score, so its objectives have kinks where two documents of a class tie.
 func (c Options) traits(convex bool) loss.Traits {
 	return loss.Traits{Convex: convex, ShiftInvariant: true, Smooth: c.Form != Lattice}
 }

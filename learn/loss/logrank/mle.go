@@ -10,12 +10,12 @@ import (
 //
 //	L1(s) = −log p(y*) = log Σ_y ω_y exp(−w·δφ(y)) = A(0).
 //
-// It is LogRank's first objective (section 3). In the factored form it is
+// MLE is LogRank's first objective (section 3). In the factored form it is
 //
 //	L1 = Σ_gb log(1 + exp(−2κ(s_g − s_b))),
 //
-// which is the pairwise logistic loss with slope 2κ; for a linear scorer it is RankNet. MLE is convex in
-// every form. In the factored and the sampled form, it is a [loss.Diagonal].
+// which is the pairwise logistic loss of RankNet with slope 2κ. MLE is convex in every form. In the
+// factored and the sampled form, its bound loss is a [loss.Diagonal].
 type MLE struct{ Options }
 
 var _ loss.Loss = MLE{}

@@ -9,9 +9,9 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// pairs iterates over all n⁺n⁻ pairs of a query. The log odds of an inversion, −z_gb = 2κ(s_b − s_g),
-// are the sum of a term for each document. The smaller class, good or bad, makes the rows, and the
-// larger one the columns of the inner, vectorised loop.
+// pairs computes sums over all n⁺n⁻ pairs of a query. The log odds of an inversion, −z_gb = 2κ(s_b − s_g), are the sum
+// of a term for each document. A pair is a row and a column of a matrix. The smaller class, good or bad, forms the
+// rows. The larger class forms the columns, over which the inner, vectorised loop runs.
 type pairs struct {
 	rows, cols         []int32
 	rowSlope, colSlope float64 // −2κ for goods, 2κ for bads
@@ -32,10 +32,10 @@ func (p *pairs) logOdds(s []float64, scratch *loss.Scratch) (rows, cols []float6
 	return rows, cols
 }
 
-// factors prepares the fast loops. It sets e[c] = exp(cols[c] − top), where top is the largest of cols. It
-// replaces rows[r] by rows[r] + top + margin, the largest log odds of row r, and sets a[r] to its
-// exponential. The odds of pair (r, c) are then a[r]·e[c]. For rows beyond [kernel.MaxLogOdds], a[r] is
-// not valid.
+// factors returns a and e such that the odds of pair (r, c), exp(rows[r] + cols[c] + margin), are a[r]·e[c]. e[c] is
+// exp(cols[c] − top), where top is the largest of cols. factors replaces rows[r] by rows[r] + top + margin, the largest
+// log odds of row r, and a[r] is the exponential of this number. If the number exceeds [kernel.MaxLogOdds], a[r] is not
+// valid.
 func factors(rows, cols []float64, margin float64, scratch *loss.Scratch) (a, e []float64, top float64) {
 	a, e = scratch.Floats(len(rows)), scratch.Floats(len(cols))
 	top = kernel.Max(cols)
@@ -48,8 +48,8 @@ func factors(rows, cols []float64, margin float64, scratch *loss.Scratch) (a, e 
 	return a, e, top
 }
 
-// softplusSum returns Σ log(1 + exp(−z_gb + margin)) over all pairs. If grad is
-// not nil it is overwritten with the gradient with respect to the scores.
+// softplusSum returns Σ log(1 + exp(−z_gb + margin)) over all pairs. If grad is not nil, softplusSum overwrites it with
+// the gradient with respect to the scores.
 func (p *pairs) softplusSum(margin float64, s, grad []float64, scratch *loss.Scratch) float64 {
 	rows, cols := p.logOdds(s, scratch)
 	a, e, top := factors(rows, cols, margin, scratch)
@@ -72,8 +72,9 @@ func (p *pairs) softplusSum(margin float64, s, grad []float64, scratch *loss.Scr
 	return total
 }
 
-// inversions returns the sums of 1 − p_gb and of p_gb = σ(−z_gb) over all pairs. If grad is not nil, it
-// is overwritten with the gradient of inverted.
+// inversions returns two sums over all pairs: kept, the sum of 1 − p_gb, and inverted, the sum of p_gb, where p_gb =
+// σ(−z_gb) is the probability of an inversion. If grad is not nil, inversions overwrites it with the gradient of
+// inverted.
 func (p *pairs) inversions(s, grad []float64, scratch *loss.Scratch) (kept, inverted float64) {
 	rows, cols := p.logOdds(s, scratch)
 	a, e, top := factors(rows, cols, 0, scratch)
@@ -108,9 +109,9 @@ func (p *pairs) curvature(s, second []float64, scratch *loss.Scratch) {
 	}
 }
 
-// keptLimit returns log Σ_gb (1 − p_gb) in the limit that all pairs are almost surely inverted. Then
-// 1 − p_gb = exp(z_gb), so the sum is a product of a sum over goods and a sum over bads. If grad is not
-// nil, it is overwritten with the gradient.
+// keptLimit returns log Σ_gb (1 − p_gb) in the limit that all pairs are almost surely inverted. Then 1 − p_gb =
+// exp(z_gb), so the sum is a product of a sum over goods and a sum over bads. If grad is not nil, keptLimit overwrites
+// it with the gradient.
 func (p *pairs) keptLimit(s, grad []float64, scratch *loss.Scratch) float64 {
 	rows, cols := p.logOdds(s, scratch)
 	kernel.Scale(-1, rows)

@@ -15,8 +15,9 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/sample"
 )
 
-// sampledLaw is the law over a sample of rankings, which random walks draw (LogRank, section 4). A sum
-// over the sample replaces the sum over all rankings:
+// sampledLaw is the law of the form [Sampled], over a sample of rankings, which random walks draw
+// (LogRank, section 4). A ranking of the sample is called a state. A sum over the sample replaces
+// the sum over all rankings:
 //
 //	A(β)     = log Σ_y ω_y exp(e_y + βΔ_y),   e_y = −w·δφ(y),   Σ_y ω_y = 1
 //	log E[G] = log Σ_y ω_y exp(e_y) G_y − A(0)
@@ -24,10 +25,10 @@ import (
 // Let p_y = ω_y exp(e_y + βΔ_y)/exp A(β). Then ∂A/∂s = Σ_y p_y ∂e_y/∂s. Let p^G_y ∝ ω_y exp(e_y) G_y.
 // Then ∂ log E[G]/∂s = Σ_y (p^G_y − p_y) ∂e_y/∂s.
 //
-// Each step of a walk changes one pair, so all e_y are running sums of score differences. The
-// derivatives are running sums in the opposite direction. One pass over the steps computes the sums and
-// their exponentials, and two passes compute the derivatives. The law is immutable and may be used
-// concurrently.
+// e_y is called the energy of y. Each step of a walk changes one pair, so the energies are running
+// sums of score differences along the walks. The derivatives are running sums in the opposite
+// direction. One pass over the steps computes the energies and their exponentials, and two passes
+// compute the derivatives. The law is immutable and may be used concurrently.
 type sampledLaw struct {
 	set      *sample.Set   // without Plus and Minus, which are in flips, and without LogWeight if kept replaces it
 	flips    *kernel.Pairs // the steps of all walks
@@ -35,7 +36,7 @@ type sampledLaw struct {
 	limit    float64       // energies are finite if no score exceeds it in absolute value
 	logTotal float64       // log of the sum of the unnormalised weights
 
-	// kept has the states of walks that count, if they all have the same weight. It takes less memory
+	// kept marks the states that count, if all of them have the same weight. It takes less memory
 	// than a weight for each state.
 	kept      kernel.Kept
 	dropIdeal bool // the ideal ranking is an additional state that does not count
@@ -45,17 +46,18 @@ type sampledLaw struct {
 	gainless  bool      // every ranking of the sample has gain 0
 }
 
-// restart is a state at which walks start.
+// restart is a state at which walks start, other than the ideal ranking.
 type restart struct {
-	coefficients []float64 // of the scores in its energy
-	walks        []float64 // 1 for each walk that starts there, 0 for all others
+	coefficients []float64 // coefficients of the scores in the energy of the state, divided by 2κ
+	walks        []float64 // 1 for each walk that starts at the state, 0 for all other walks
 }
 
 var _ curved = (*sampledLaw)(nil)
 
-// newSampledLaw draws the sample and returns its law, with the loss Δ = 1 − gain. kappa is the feature
-// map's scale κ > 0. more are additional gains for [sampledLaw.under]. newSampledLaw returns an error if
-// the options are out of range.
+// newSampledLaw draws a sample of rankings and returns its law, with the loss Δ = 1 − gain. kappa
+// is the scale κ > 0 of score differences. more are additional gains that the sample records for
+// each state, for [sampledLaw.under]. newSampledLaw returns an error if kappa or opts are out of
+// range.
 func newSampledLaw(
 	pairs bipartite.Classes, gain measure.Additive, kappa float64, opts sample.Options, rng *rand.Rand, more ...ranking.Gain,
 ) (*sampledLaw, error) {
@@ -109,7 +111,7 @@ func newLawOf(set *sample.Set, pairs bipartite.Classes, kappa float64) *sampledL
 	return l
 }
 
-// under returns the law of the same sample with another gain of each state.
+// under returns the law of the same sample with another gain. gain has the gain of each state.
 func (l *sampledLaw) under(gain []float64) *sampledLaw {
 	set, other := *l.set, *l
 	set.Gain = gain
@@ -155,8 +157,8 @@ func (l *sampledLaw) logPartitionSecond(beta float64, s, grad, second []float64,
 	return shift + elementary.Log(sum) + beta - l.logTotal
 }
 
-// exponentials returns ω_y exp(e_y − βG_y − shift) of all states, in a slice with the layout that
-// energies returns.
+// exponentials returns ω_y exp(e_y − βG_y − shift) for all states y, where ω is not normalised. The
+// slice e has the layout that energies describes.
 func (l *sampledLaw) exponentials(beta float64, s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
 	set := l.set
 	if set.Thin > 1 || set.LogWeight != nil {
@@ -179,7 +181,7 @@ func (l *sampledLaw) exponentials(beta float64, s []float64, scratch *loss.Scrat
 	return e, shift
 }
 
-// weigh adds log ω_y to energies.
+// weigh adds log ω_y to the energy of each state.
 func (l *sampledLaw) weigh(e []float64) {
 	if l.set.LogWeight != nil {
 		kernel.Axpy(1, l.set.LogWeight, e[:l.set.Len()])
@@ -195,12 +197,13 @@ func (l *sampledLaw) drop(e []float64, v float64) {
 	}
 }
 
-// tiny is a lower bound of sums of exponentials. Terms of a smaller sum may have lost digits by
-// underflow.
+// tiny is the smallest sum of exponentials that is accepted as exact. Terms of a smaller sum may
+// have lost digits by underflow.
 const tiny = 1e-250
 
-// exact reports whether a sum of exponentials has lost no digits to overflow or underflow. The shift of
-// the energies nearly always prevents a loss, so most evaluations need no pass for the largest exponent.
+// exact reports whether a sum of exponentials has lost no digits to overflow or underflow. The
+// subtraction of shift nearly always prevents such a loss. So most evaluations do not need the
+// method exponents, which takes another pass to find the largest exponent.
 func exact(sum float64) bool { return sum > tiny && sum < 1/tiny }
 
 // logGain implements law.
@@ -232,8 +235,9 @@ func (l *sampledLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	return elementary.Log(total / sum)
 }
 
-// logSmallGain is logGain for the case that all rankings with a gain are very improbable, so their
-// exponentials need a maximum of their own. p contains exp(e_y − shift), and sum is the sum of p.
+// logSmallGain is logGain for the case that all rankings with a nonzero gain are very improbable.
+// It computes their exponentials relative to the largest of them, so that they do not underflow. p
+// contains ω_y exp(e_y − shift), and sum is the sum of p.
 func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scratch *loss.Scratch) float64 {
 	e, shiftGain := l.exponents(0, s, scratch)
 	q := e[:len(p)]
@@ -256,8 +260,9 @@ func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scra
 	return (shiftGain - shift) + top + elementary.Log(sumGain/sum)
 }
 
-// exponents returns e_y + log ω_y − βG_y − shift of all states, where ω is not normalised. The largest
-// element is 0. shift is finite at all scores.
+// exponents returns e_y + log ω_y − βG_y − shift for all states y, where ω is not normalised. The
+// slice e has the layout that energies describes. The largest element is 0. shift is finite at all
+// scores.
 func (l *sampledLaw) exponents(beta float64, s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
 	e, shift = l.energies(s, scratch)
 	top := l.tilt(beta, e[:l.set.Len()])
@@ -276,7 +281,7 @@ func (l *sampledLaw) exponents(beta float64, s []float64, scratch *loss.Scratch)
 	return e, shift + top
 }
 
-// tilt replaces the energies e_y by e_y + log ω_y − βG_y and returns the largest.
+// tilt replaces the energies e_y by e_y + log ω_y − βG_y and returns the largest of these numbers.
 func (l *sampledLaw) tilt(beta float64, e []float64) float64 {
 	l.weigh(e)
 	l.drop(e, math.Inf(-1))
@@ -284,8 +289,10 @@ func (l *sampledLaw) tilt(beta float64, e []float64) float64 {
 	return kernel.Max(e)
 }
 
-// energies returns e_y − shift of all states. shift is the largest energy of a state at which walks
-// start. e is long enough for all steps of all walks and for one more number, which back needs.
+// energies returns e_y − shift for all states: first the states of the walks, row after row as in
+// [sample.Set], and then the ideal ranking if it is an additional state. shift is the largest
+// energy of the states at which walks start. e has additional elements at its end, so that it can
+// contain a number for each step of each walk and one more number, as the method back requires.
 func (l *sampledLaw) energies(s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
 	set, w := l.set, l.set.Walks
 	e, rows, shift := l.begin(s, scratch)
@@ -301,8 +308,8 @@ func (l *sampledLaw) energies(s []float64, scratch *loss.Scratch) (e []float64, 
 	return e, shift
 }
 
-// begin allocates e for energies and sets its first row to the start states' energies minus shift. rows
-// is the part of e for the walks.
+// begin allocates e for energies. It sets the first row of e to the energy of each walk's start
+// state minus shift. rows is the part of e with a row for each step of the walks.
 func (l *sampledLaw) begin(s []float64, scratch *loss.Scratch) (e, rows []float64, shift float64) {
 	w := l.set.Walks
 	e = scratch.Floats((l.set.Steps+1)*w + 1)
@@ -310,7 +317,7 @@ func (l *sampledLaw) begin(s []float64, scratch *loss.Scratch) (e, rows []float6
 	return e, rows, l.start(rows[:w], s, scratch)
 }
 
-// start sets row to the energies of the walks' start states minus shift, and returns shift.
+// start sets row[w] to the energy of the start state of walk w minus shift, and returns shift.
 func (l *sampledLaw) start(row, s []float64, scratch *loss.Scratch) (shift float64) {
 	if len(l.restarts) == 0 {
 		clear(row)
@@ -333,9 +340,9 @@ func (l *sampledLaw) start(row, s []float64, scratch *loss.Scratch) (shift float
 	return shift
 }
 
-// suffixSums replaces the numbers c_y of all states, at the start of e, by suffix sums along each walk.
-// The sum for a start state or a step is over all states of the walk from there on. suffixSums returns
-// the sum of all c_y.
+// suffixSums takes a number c_y for each state, in e, and replaces these numbers by sums along each
+// walk. Row t of e gets, for each walk, the sum of c_y over the states after t or more steps. It
+// returns the sum of all c_y.
 func (l *sampledLaw) suffixSums(e []float64) float64 {
 	set, w := l.set, l.set.Walks
 	rows := e[:(set.Steps+1)*w]
@@ -353,7 +360,7 @@ func (l *sampledLaw) suffixSums(e []float64) float64 {
 	return kernel.Sum(rows[:w]) + ideal
 }
 
-// back sets grad to factor·Σ_y c_y ∂e_y/∂s. e contains the suffix sums of c.
+// back sets grad to factor·Σ_y c_y ∂e_y/∂s. e contains the sums that suffixSums computes from c.
 func (l *sampledLaw) back(grad, e []float64, factor float64, scratch *loss.Scratch) {
 	factor *= l.scale
 	l.flips.TransposeDiff(grad, factor, e[l.set.Walks:], scratch.Floats(l.flips.Work()))
@@ -362,9 +369,9 @@ func (l *sampledLaw) back(grad, e []float64, factor float64, scratch *loss.Scrat
 	}
 }
 
-// variances sets second to factor·Σ_y c_y (∂e_y/∂s)² − grad². e contains the suffix sums of c, and grad
-// is factor·Σ_y c_y ∂e_y/∂s. Each ∂e_y/∂s is 2κ times a whole number n_y. A step changes n_y of two
-// documents, so
+// variances sets second[i] to factor·Σ_y c_y (∂e_y/∂s_i)² − grad[i]². e contains the sums that
+// suffixSums computes from c, and grad[i] is factor·Σ_y c_y ∂e_y/∂s_i. Each ∂e_y/∂s_i is 2κ times
+// an integer n_y. A step changes the integers of two documents, so
 //
 //	Σ_y c_y n_y² = Σ_y c_y n_start² + Σ_steps (Σ_{y from the step on} c_y) (n_after² − n_before²).
 func (l *sampledLaw) variances(second, grad, e []float64, factor float64, scratch *loss.Scratch) {

@@ -8,13 +8,14 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// shellLaw is the law over the ideal ranking y* and its neighbours, the n⁺n⁻ rankings that invert one of
-// its pairs. All neighbours are valid and have the same gain, since one bad is above the lowest good.
-// With
+// shellLaw is the law of the form [Shell], over the ideal ranking y* and its neighbours. A
+// neighbour inverts one pair (g, b), by moving g to the end of the goods and b directly above it.
+// So all n⁺n⁻ neighbours have the same gain: one bad is above the lowest good. With
 //
 //	L = log Σ_gb exp(−z_gb) = LSE_g(−2κ s_g) + LSE_b(2κ s_b)
 //
-// the law has two outcomes: y* with gain G0, and a neighbour with gain G1:
+// the law has two outcomes: y* with gain G0, and one of the neighbours with gain G1. The odds of a
+// neighbour are e^L:
 //
 //	A(β)     = log(exp(β(1−G0)) + exp(β(1−G1) + L))
 //	log E[G] = log G0 + log(1 − (1 − G1/G0) σ(L))
@@ -60,7 +61,7 @@ func (l *shellLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	return elementary.Log(l.best) + elementary.Log1p(-(l.best-l.rest)/l.best*logspace.Logistic(inverted))
 }
 
-// logOdds returns L. If grad is not nil, it is overwritten with the gradient of L.
+// logOdds returns L. If grad is not nil, logOdds overwrites it with the gradient of L.
 func (l *shellLaw) logOdds(s, grad []float64, scratch *loss.Scratch) float64 {
 	good, bad := scratch.Floats(len(l.Good)), scratch.Floats(len(l.Bad))
 	kernel.Gather(good, s, l.Good, -l.Slope)

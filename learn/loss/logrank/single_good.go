@@ -9,17 +9,15 @@ import (
 	"github.com/listwise/listwise/learn/loss/bipartite"
 )
 
-// countLaw is the factored law of a query with a single good or a single bad document. Every labeling is
-// then a ranking. Its gain is a function G(m) of the number m of inverted pairs, which is
-// Poisson-binomial. So
+// countLaw is the factored law of a query with a single good or a single bad document. Every
+// labeling of the pairs is then a ranking, and its gain is a function G(m) of the number m of
+// inverted pairs. m has a Poisson-binomial distribution. So
 //
 //	A(β) = A(0) + log E[exp(βΔ(m))]
 //	     = A(0) + β(1−G(N)) + log(Σ_{m<T} P(m) exp(−β(G(m)−G(N))) + P(m ≥ T)),
 //
 // where N is the number of pairs and T is the smallest number from which on G is constant (k for
-// NDCG@k). For NDCG@k, an equivalent form is A(β) = log(e^β Z + Σ_{m<k} (e^{βΔ(m)} − e^β) e_m(x)), where
-// Z = exp A(0) and e_m(x) are the elementary symmetric polynomials of x_gb = exp(−z_gb). Time and memory
-// are O(NT). orderLaw computes the expected gain.
+// NDCG@k). Time and memory are O(NT). The embedded orderLaw computes A(0) and the expected gain.
 type countLaw struct {
 	*orderLaw
 	best, lowest float64   // G(0), G(N)
@@ -87,8 +85,9 @@ func (l *countLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 	return value + float64(beta*(1-l.lowest)) + elementary.Log(mean)
 }
 
-// countOrMore sets f[t] to the probability of t events, and the last element of f to the probability of
-// len(f)−1 or more events.
+// countOrMore sets f[t] to the probability that t of several independent events occur. The last
+// element of f gets the probability that len(f)−1 or more occur. Event i has the probability p[i] =
+// 1 − q[i].
 func countOrMore(f, p, q []float64) {
 	last := len(f) - 1
 	clear(f)

@@ -17,10 +17,12 @@ from ._read import Documents, Qrels, Run, read, read_qrels, read_run
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from ._auto import AutoRanker
     from ._commands import Comparison, Report, Tuning, compare, evaluate_run, fuse, report, tune
     from ._ranker import Explanation, Ranker
 
 __all__ = [
+    "AutoRanker",
     "Comparison",
     "DataWarning",
     "Documents",
@@ -54,6 +56,7 @@ __all__ = [
 # Ranker is an estimator of scikit-learn if that is installed, whose import takes long: it, and what
 # uses it, is imported when it is first asked for.
 _LATER = {
+    "_auto": ["AutoRanker"],
     "_ranker": ["Explanation", "Ranker"],
     "_commands": ["Comparison", "Report", "Tuning", "compare", "evaluate_run", "fuse", "report", "tune"],
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import os
+import re
 import tempfile
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -50,16 +51,23 @@ class _Files:
             text = text.replace(path, holds)
         return text.replace(self.folder + os.sep, "")
 
-    def call(self, function: str, settings: Settings, systems: Sequence[str] = ()) -> dict[str, Any]:
+    def write(self, request: _jobs.Request, data: dict[str, Any], path: str, flag: str) -> str:
+        """Write documents to a cache, which a flag names. Returns its path."""
+        self.arguments[flag] = self._holds[path] = data["name"]
+        with _jobs.run("write", {"data": data, "path": path}, request):
+            return path
+
+    def call(self, function: str, settings: Settings, systems: Sequence[str] = (), progress: _jobs.Progress | None = None) -> dict[str, Any]:
         """Call a function of the library that reads files. Its warnings are DataWarnings."""
         given = {name: value if isinstance(value, list) else [value] for name, value in settings.items()}
         try:
-            with _jobs.run(function, {"settings": given, "systems": list(systems)}) as answer:
+            with _jobs.run(function, {"settings": given, "systems": list(systems)}, None, progress) as answer:
                 fields = answer.fields
         except Error as error:
             message = str(error)
             for name in given:
-                message = message.replace("--" + name, self.arguments.get(name, name.replace("-", "_")))
+                argument = self.arguments.get(name, name.replace("-", "_"))
+                message = re.sub(rf"--{name}\b|^{name}(?=:)", argument, message)
             raise type(error)(self.worded(message)) from None
         _jobs.tell([self.worded(note) for note in fields["warned"] or ()])
         return fields
@@ -91,10 +99,7 @@ def _data(files: _Files, X: Any, y: Any, qid: Any, group: Any, doc: Any) -> tupl
         data = judged(request, X, y, qid, group, None, None, "X")
     if doc is not None:
         data.fields["docs"] = texts(doc, data.documents, "doc")
-    files.arguments["data"] = data.fields["name"]
-    path = files.path("data.lwd", data.fields["name"])
-    with _jobs.run("write", {"data": data.fields, "path": path}, request):
-        return {"data": path}, data.documents
+    return {"data": files.write(request, data.fields, os.path.join(files.folder, "data.lwd"), "data")}, data.documents
 
 
 def _judgements(files: _Files, given: Any, name: str) -> Settings:

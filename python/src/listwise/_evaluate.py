@@ -162,7 +162,7 @@ class Scorer:
 def mean(scores: npt.NDArray[np.float64], y: Any, of: Queries, measure: str, convention: str, threshold: float | str) -> float:
     """The expected mean of a measure over random orders of documents with equal scores."""
     qid = of.numbers()
-    order = np.argsort(qid, kind="stable")  # predict has warned of queries that stand in several places
+    order = np.argsort(qid, kind="stable")  # predict has warned of scattered queries
     grades = numbers(y, "y", len(qid))
     result = evaluate(grades[order], scores[order], qid=qid[order], measures=measure, convention=convention, threshold=threshold)
     if len(result) != 1:

@@ -160,8 +160,12 @@ def _reap() -> None:
             _lingering.append(entry)
 
 
+_MISSING = ' (or missing="zero", or another rule for missing values)'
+
+
 def worded(message: str) -> str:
-    """A message with infinite numbers, and the way to turn a run round, as Python has them."""
+    """A message with infinite numbers, the way to turn a run round, and the rule for missing values, as Python has them."""
+    message = re.sub(r", or to be told what missing values stand for| \(or an option that says what missing ones become\)", _MISSING, message)
     message = re.sub(r"\(--lower-is-better .* ranks them by ascending score\)", "(scores with the other sign turn that round)", message)
     return message.replace("+Inf", "inf").replace("-Inf", "-inf")
 

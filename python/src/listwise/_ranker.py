@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -256,20 +257,27 @@ class Ranker(_Base):
         fields: dict[str, Any] = {"method": text_of(self, "method"), "recipe": recipe_of(self), "set": settings_of(self)}
         fields["data"] = data.fields
         if eval_set is not None:
-            fields["valid"] = _validation(request, eval_set, data)
+            fields["valid"] = validation(request, eval_set, data)
+        with self._progress(self.method, callback) as progress, _jobs.run("fit", fields, request, progress) as answer:
+            model = Model(answer.array(0, np.uint8).tobytes(), answer.fields["model"])
+        self._adopt(model)
+        return self
+
+    @contextmanager
+    def _progress(self, name: str, callback: _jobs.Progress | None) -> Iterator[_jobs.Progress | None]:
+        """What a training calls with its progress."""
         if callback is not None and not callable(callback):
             raise Error(f"callback: found {shown(callback)}, expected a function")
         if not isinstance(self.verbose, (bool, int, np.bool_, np.integer)):
             raise Error(f"verbose: found {shown(self.verbose)}, expected 0 or 1")
-        line = _Line(self.method, callback) if self.verbose else None
+        if not self.verbose:
+            yield callback
+            return
+        line = _Line(name, callback)
         try:
-            with _jobs.run("fit", fields, request, line or callback) as answer:
-                model = Model(answer.array(0, np.uint8).tobytes(), answer.fields["model"])
+            yield line
         finally:
-            if line is not None:
-                line.end()
-        self._adopt(model)
-        return self
+            line.end()
 
     def _adopt(self, model: Model) -> None:
         self.model_ = model
@@ -428,7 +436,7 @@ def _not_fitted(message: str) -> Exception:
     return NotFittedError(message)
 
 
-def _validation(request: _jobs.Request, eval_set: Any, data: Data) -> dict[str, Any]:
+def validation(request: _jobs.Request, eval_set: Any, data: Data) -> dict[str, Any]:
     if isinstance(eval_set, list) and len(eval_set) == 1:
         eval_set = eval_set[0]  # as other libraries have it
     if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):

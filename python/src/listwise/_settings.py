@@ -39,12 +39,17 @@ def recipe_of(ranker: Any) -> dict[str, Any]:
     for name in ("measure", "scorer"):
         recipe[name] = "" if getattr(ranker, name) is None else text_of(ranker, name)
     recipe["threshold"] = text("threshold", ranker.threshold)
+    recipe["transform"] = transforms_of(ranker)
+    recipe["seed"] = seed_of(ranker.seed)
+    return recipe
+
+
+def transforms_of(ranker: Any) -> list[str]:
+    """The transforms of a ranker, as texts."""
     if not isinstance(ranker.transforms, (str, list, tuple)):
         raise Error(f"transforms: found {shown(ranker.transforms)}, expected a list of texts")
     steps = [ranker.transforms] if isinstance(ranker.transforms, str) else list(ranker.transforms)
-    recipe["transform"] = [text("transforms", step) for step in steps]
-    recipe["seed"] = seed_of(ranker.seed)
-    return recipe
+    return [text("transforms", step) for step in steps]
 
 
 def seed_of(seed: Any) -> int:

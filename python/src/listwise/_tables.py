@@ -160,7 +160,7 @@ def _left_out(text: str, column: Any, name: str, known: Collection[str] | None) 
             whole = (values >= 0) & (values < 1 << 28) & (values == np.floor(values))
         if len(values) < 2 or values.dtype.kind == "b" or not whole.all() or len(np.unique(values)) < len(values):
             return False
-    warnings.warn(f"{name}: column {text!r} numbers the rows and is left out (another name keeps it)", DataWarning, stacklevel=5)
+    warnings.warn(f"{name}: column {text!r} contains row numbers and is not used (another name keeps it)", DataWarning, stacklevel=5)
     return True
 
 
@@ -185,7 +185,7 @@ def _warn_of_collapsed(exact: npt.NDArray[Any], rounded: npt.NDArray[Any], name:
     if len(several) == 0 or 10 * len(several) < len(starts):
         return False
     a, b = float(least[several[0]]), float(largest[several[0]])
-    sentence = f"{name}: different numbers become one, such as {a!r} and {b!r}: features are float32, which has some seven digits; subtract an offset"
+    sentence = f"{name}: different numbers become equal, such as {a!r} and {b!r}, because float32 has about seven digits; subtract an offset"
     warnings.warn(sentence, DataWarning, stacklevel=6)
     return True
 

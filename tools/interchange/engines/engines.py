@@ -1,10 +1,10 @@
-"""Checks models that listwise writes and reads against the programs that they are for.
+"""Checks models that listwise writes and reads against the programs they are for.
 
-RankyMcRankFace, Solr's learning-to-rank module, Elasticsearch's inference, ONNX Runtime and Vespa's evaluator score
-what listwise wrote, on documents with ties at thresholds, extremes and missing values; listwise scores what
-RankyMcRankFace, Solr, scikit-learn and LIBLINEAR wrote. Any difference in ranks beyond the
-precision of the format, or in scores, ends with exit code 1. So does a body for Elasticsearch that eland's classes
-would write otherwise.
+RankyMcRankFace, Solr's learning-to-rank module, Elasticsearch's inference, ONNX Runtime and
+Vespa's evaluator score models that listwise wrote. The documents include ties at thresholds,
+extreme values and missing values. listwise scores models that RankyMcRankFace, Solr, scikit-learn
+and LIBLINEAR wrote. The exit code is 1 if ranks or scores differ by more than the precision of the format, or if eland's
+classes would write another body for Elasticsearch.
 """
 
 import argparse

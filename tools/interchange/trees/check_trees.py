@@ -1,9 +1,10 @@
 """Checks listwise's formats for trees against the programs they belong to.
 
-LightGBM, XGBoost, CatBoost and treelite load what listwise writes, and listwise reads what they
-write; scores must agree to the precision of the program, and so must the order of documents
-whose scores differ by more than that. Prints a line for every check; any difference is printed
-and ends with exit code 1. ../check_trees.sh makes the environment and calls this.
+LightGBM, XGBoost, CatBoost and treelite load models that listwise writes, and listwise reads
+models that they write. Scores must agree to the precision of the program. So must the order of
+documents whose scores differ by more than that. The script prints a line for every check and every
+difference. Its exit code is 1 if there is a difference. ../check_trees.sh makes the environment
+and calls this script.
 """
 
 import argparse

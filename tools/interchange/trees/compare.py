@@ -1,4 +1,4 @@
-"""When two lists of scores are the same."""
+"""Decides whether two lists of scores agree."""
 
 import numpy as np
 

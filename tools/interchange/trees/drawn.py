@@ -1,4 +1,4 @@
-"""Random data and models in listwise's form, and the program itself, for the checks beside it."""
+"""Random data and models in listwise's format, and calls of the program, for the checks in this folder."""
 
 import json
 import subprocess

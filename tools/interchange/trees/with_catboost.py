@@ -1,4 +1,4 @@
-"""CatBoost's JSON, both ways."""
+"""Checks for CatBoost's JSON, written and read by listwise."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Models that learned from data frames of pandas with columns of categories: LightGBM, XGBoost, CatBoost."""
+"""Checks for models that LightGBM, XGBoost and CatBoost trained on pandas data frames with categorical columns."""
 
 import json
 

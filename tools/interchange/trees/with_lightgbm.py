@@ -1,4 +1,4 @@
-"""LightGBM's text, both ways."""
+"""Checks for LightGBM's text format, written and read by listwise."""
 
 import lightgbm as lgb
 import numpy as np

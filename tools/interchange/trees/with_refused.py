@@ -1,4 +1,4 @@
-"""Files that are no models, or not whole: each gets an error that says what it is."""
+"""Checks that files that are not models, or are incomplete, get an error that describes the fault."""
 
 import json
 import lzma

@@ -1,4 +1,4 @@
-"""Models that listwise trains, in the programs that they are written for."""
+"""Checks that other programs load models that listwise trained and wrote for them."""
 
 import catboost as cb
 import lightgbm as lgb

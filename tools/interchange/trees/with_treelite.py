@@ -1,4 +1,4 @@
-"""treelite, an independent reader of LightGBM's and XGBoost's files."""
+"""Checks with treelite, an independent reader of LightGBM's and XGBoost's files."""
 
 import numpy as np
 import treelite

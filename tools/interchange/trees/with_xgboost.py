@@ -1,4 +1,4 @@
-"""XGBoost's JSON and UBJSON, both ways, and its dump."""
+"""Checks for XGBoost's JSON and UBJSON, written and read by listwise, and for its dump."""
 
 import json
 

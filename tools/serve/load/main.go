@@ -2,21 +2,23 @@
 //
 //	cd tools && go run ./serve/load [-time 5s] [-repeat 5] [-listwise PROGRAM]
 //
-// It makes data and models with listwise, starts a server for each case on this machine,
-// and measures in two ways, server and client sharing its cores:
+// It makes data and models with listwise and starts a server for each case on this machine. Server
+// and client share the cores. Each case has two measurements:
 //
-//   - saturation: so many connections as -connections says, each of which sends a request as soon as
-//     it has the answer to the one before (a closed loop);
-//   - latency: requests begin at random times (a Poisson process) at half of that rate, on however many
-//     connections that takes, whether or not earlier ones have been answered, and each is timed from
-//     the moment when it should have begun. A server that pauses so delays all requests that
-//     fall into the pause, as it does in use; a closed loop would leave them out (coordinated omission).
+//   - saturation: as many connections as -connections says send requests. Each sends a request as soon
+//     as it has the answer to the one before (a closed loop).
+//   - latency: requests begin at random times (a Poisson process) at half of the saturation rate,
+//     whether or not earlier requests were answered. There are as many connections as this takes. A
+//     request is timed from the moment when it should have begun. So a pause of the server delays all
+//     requests that fall into the pause, as it does in practice. A closed loop would not count
+//     them (coordinated omission).
 //
-// Two columns help to tell the server from the machine: "late" is how much later than due the client sent, and
-// "second" the median of the p99 of single seconds, which a machine that pauses now and then spoils less.
+// Two columns help to separate the server from the machine. "late" is the client's delay in
+// sending. "second p99" is the median of the p99 of single seconds, which occasional pauses of the
+// machine affect less.
 //
-// The client writes requests that are made once and reads no more of the answers than their length, so
-// that most of what is measured is the server. With -url it loads a server that is already there.
+// The client sends prepared requests and reads only the length of an answer, so most of the
+// measured time is the server's. With -url it loads a server that already runs.
 package main
 
 import (
@@ -31,7 +33,7 @@ import (
 	"time"
 )
 
-// settings are what the flags say.
+// settings are the values of the flags.
 type settings struct {
 	listwise    string
 	url         string
@@ -70,7 +72,7 @@ func main() {
 	}
 }
 
-// a load is a kind of request to a kind of model.
+// load is a kind of request to a kind of model.
 type load struct{ name, model, format string }
 
 func (s *settings) run() error {
@@ -115,7 +117,7 @@ func (s *settings) run() error {
 	})
 }
 
-// repeated prints the table of what all measures, and the medians.
+// repeated prints a table of the measurements of all, as often as -repeat says, and their medians.
 func (s *settings) repeated(all func() ([]row, error)) error {
 	fmt.Printf("%d documents × %d features, %d connections, %v each\n", s.documents, s.features, s.connections, s.seconds)
 	var rows []row
@@ -137,7 +139,7 @@ func (s *settings) repeated(all func() ([]row, error)) error {
 	return nil
 }
 
-// models trains the models.
+// models makes the data and trains the models.
 func (s *settings) models(folder string) error {
 	data := filepath.Join(folder, "train.txt")
 	for _, args := range [][]string{
@@ -152,7 +154,7 @@ func (s *settings) models(folder string) error {
 	return nil
 }
 
-// served measures a load of a server that it starts and stops.
+// served starts a server, measures a load and stops the server.
 func (s *settings) served(model string, l load) (r row, err error) {
 	server, err := start(s.listwise, model, s.serverOn)
 	if err != nil {
@@ -162,8 +164,9 @@ func (s *settings) served(model string, l load) (r row, err error) {
 	return s.measure(l.name, server.url+"/v1/models/m:rank", l.format, server.command.Process.Pid)
 }
 
-// measure prints and returns a line of the table. The times of the processors that a request takes of the server,
-// whose process is pid, and of this client do not depend on what else the machine does.
+// measure measures a load, prints a line of the table and returns it. pid is the server's process.
+// The processor times per request, of the server and of this client, do not depend on other work of
+// the machine.
 func (s *settings) measure(name, url, format string, pid int) (row, error) {
 	request, err := newRequest(url, format, s.documents, s.features)
 	if err != nil {
@@ -175,7 +178,7 @@ func (s *settings) measure(name, url, format string, pid int) (row, error) {
 	server, client := processorTime(pid), processorTime(os.Getpid())
 	busy := s.seconds
 	if s.rate > 0 {
-		busy = time.Second // the rate is given: what is measured is the open loop
+		busy = time.Second // the rate is given, so only the open loop matters
 	}
 	full, err := request.closed(s.connections, busy)
 	if err != nil {

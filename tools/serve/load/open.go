@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// mostOpen is the number of connections of the open loop: what is due waits for one only if as
-// many requests are being answered.
+// mostOpen is the number of connections of the open loop. A request waits for a connection only if
+// so many requests are unanswered.
 const mostOpen = 128
 
 // flight is a connection of the open loop.
 type flight struct {
 	*connection                // nil before the first request
-	used        time.Time      // when its last answer came
-	due         chan time.Time // of the request that is under way
+	used        time.Time      // time of its last answer
+	due         chan time.Time // when the current request was due
 	sent        []time.Time    // when the requests of times were due
 	result
-	err error // of the last request; nothing is sent after it
+	err error // of the last request; no request is sent after an error
 }
 
-// open sends at a rate, whatever the answers do. One thread sends everything, and sleeps by the system's
-// clock between: time.Sleep wakes up to a millisecond late, and then all that was due meanwhile would be sent
-// at once, a burst that a Poisson process does not have. What the thread is late by counts as latency,
-// and is shown beside it.
+// open sends requests at a rate, whether or not earlier requests were answered. One thread sends
+// all requests and sleeps by the system's clock in between. time.Sleep may wake up a millisecond
+// late. All requests that were due meanwhile would then be sent at once, a burst that a Poisson
+// process does not have. The delay of the thread counts as latency and is also returned as late.
 //
-// seconds is the p99 of each second, sorted.
+// seconds has the p99 of each second, sorted.
 func (r *request) open(rate float64, d time.Duration) (all, late, seconds *result, err error) {
 	idle := newStack(mostOpen)
 	for range mostOpen {
@@ -39,7 +39,7 @@ func (r *request) open(rate float64, d time.Duration) (all, late, seconds *resul
 	late, err = r.sendAll(idle, start, rate, d)
 	all, seconds = &result{took: d}, &result{took: d}
 	bySecond := make([]result, int(d.Seconds())+1)
-	for range mostOpen { // which also waits for the last answers
+	for range mostOpen { // also waits for the last answers
 		f := idle.pop()
 		close(f.due)
 		if f.connection != nil {
@@ -54,7 +54,7 @@ func (r *request) open(rate float64, d time.Duration) (all, late, seconds *resul
 		}
 	}
 	slices.Sort(all.times)
-	for _, second := range bySecond[:max(1, int(d.Seconds()))] { // whole ones
+	for _, second := range bySecond[:max(1, int(d.Seconds()))] { // complete seconds
 		if len(second.times) > 0 {
 			slices.Sort(second.times)
 			seconds.times = append(seconds.times, second.quantile(0.99))
@@ -64,7 +64,7 @@ func (r *request) open(rate float64, d time.Duration) (all, late, seconds *resul
 	return all, late, seconds, err
 }
 
-// sendAll sends each request when it is due, and returns how much later than that.
+// sendAll sends each request when it is due, and returns the delays.
 func (r *request) sendAll(idle *stack, start time.Time, rate float64, d time.Duration) (*result, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -80,19 +80,19 @@ func (r *request) sendAll(idle *stack, start time.Time, rate float64, d time.Dur
 		}
 		if f.err != nil {
 			idle.push(f)
-			break // open reports it
+			break // open reports the error
 		}
 		late.times = append(late.times, time.Since(due))
 		f.due <- due
 		if _, err := f.Write(r.text); err != nil {
-			_ = f.Close() // no answer will come: land reports it, and open stops waiting
+			_ = f.Close() // no answer will come: land reports that, and open stops waiting
 			return late, err
 		}
 	}
 	return late, nil
 }
 
-// land reads the answers that come on a connection.
+// land reads the answers that arrive on a connection.
 func (f *flight) land(idle *stack) {
 	for due := range f.due {
 		ok, err := f.answer()

@@ -7,12 +7,14 @@ import (
 	"time"
 )
 
-// pause is the shortest time between two looks at the clock that counts as a pause of the machine.
+// pause is the shortest time between two readings of the clock that counts as a pause of the
+// machine.
 const pause = time.Millisecond
 
-// pauses says how a machine pauses that has nothing else to do: a thread on each core looks at the
-// clock all the time, and what passes between two looks was taken by the system or, on a
-// virtual machine, by others. A server cannot answer meanwhile, so its latencies are no better.
+// pauses describes the pauses of the machine without load. A thread on each core reads the clock
+// continuously. A long time between two readings was taken by the system or, on a virtual machine,
+// by other machines. A server cannot answer during such a pause, so its latencies include the
+// pauses.
 func pauses(d time.Duration) string {
 	cores := runtime.GOMAXPROCS(0)
 	sums, most := make([]time.Duration, cores), make([]time.Duration, cores)

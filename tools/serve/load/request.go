@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// request is the text of an HTTP request, and where it goes.
+// request is the text of an HTTP request and the address of its server.
 type request struct {
 	address string
 	text    []byte
 }
 
-// newRequest makes a request of random documents.
+// newRequest makes a request with random documents.
 func newRequest(to, format string, documents, features int) (*request, error) {
 	u, err := url.Parse(to)
 	if err != nil {
@@ -38,7 +38,8 @@ func newRequest(to, format string, documents, features int) (*request, error) {
 	return &request{u.Host, append([]byte(head), body...)}, nil
 }
 
-// jsonBody has values of six places, a fifth of them greater than 1, and counts, as MSLR-WEB30K has.
+// jsonBody returns a request whose values resemble MSLR-WEB30K's: counts, and numbers with six
+// decimals, some of them above 1.
 func jsonBody(rng *rand.Rand, documents, features int) []byte {
 	b := []byte(`{"query":"q1","documents":[`)
 	for i := range documents {
@@ -88,7 +89,7 @@ func (r *request) connect() (*connection, error) {
 	return &connection{c, bufio.NewReaderSize(c, 64<<10)}, nil
 }
 
-// send sends a request and reads the answer; ok is whether it is 200.
+// send sends a request and reads the answer. ok reports whether the status is 200.
 func (c *connection) send(r *request) (ok bool, err error) {
 	if _, err := c.Write(r.text); err != nil {
 		return false, err
@@ -96,7 +97,7 @@ func (c *connection) send(r *request) (ok bool, err error) {
 	return c.answer()
 }
 
-// answer reads the answer to a request; ok is whether it is 200.
+// answer reads the answer to a request. ok reports whether the status is 200.
 func (c *connection) answer() (ok bool, err error) {
 	line, err := c.in.ReadSlice('\n')
 	if err != nil {
@@ -125,7 +126,7 @@ func (c *connection) answer() (ok bool, err error) {
 	return ok, err
 }
 
-// result is what a measurement found.
+// result is the result of a measurement.
 type result struct {
 	took   time.Duration
 	times  []time.Duration // of all requests, sorted
@@ -134,12 +135,12 @@ type result struct {
 
 func (r *result) rate() float64 { return float64(len(r.times)) / r.took.Seconds() }
 
-// quantile returns a quantile of the times, of which there is one at least.
+// quantile returns a quantile of the times. There must be at least one.
 func (r *result) quantile(q float64) time.Duration {
 	return r.times[min(len(r.times)-1, int(q*float64(len(r.times))))]
 }
 
-// ms returns a quantile in milliseconds, NaN if there are no times.
+// ms returns a quantile in milliseconds, or NaN if there are no times.
 func (r *result) ms(q float64) float64 {
 	if len(r.times) == 0 {
 		return math.NaN()
@@ -147,7 +148,7 @@ func (r *result) ms(q float64) float64 {
 	return in(r.quantile(q), time.Millisecond)
 }
 
-// together runs a worker on each of several connections and puts their results together.
+// together runs a worker on each of several connections and combines their results.
 func (r *request) together(connections int, work func(c *connection, into *result) error) (*result, error) {
 	results, errs := make([]result, connections), make([]error, connections)
 	start := time.Now()
@@ -175,7 +176,8 @@ func (r *request) together(connections int, work func(c *connection, into *resul
 	return all, nil
 }
 
-// closed sends as fast as answers come.
+// closed runs a closed loop: each connection sends a request as soon as it has the answer to the
+// one before.
 func (r *request) closed(connections int, d time.Duration) (*result, error) {
 	end := time.Now().Add(d)
 	return r.together(connections, func(c *connection, into *result) error {

@@ -13,14 +13,15 @@ import (
 	"time"
 )
 
-// server is a listwise serve of its own.
+// server is a listwise serve that this command started.
 type server struct {
 	url     string
 	command *exec.Cmd
 }
 
-// start starts a server of a model on a free port and waits until it listens. cores are those that it
-// runs on, as taskset takes them, or empty for those of this process.
+// start starts a server for a model on a free port and waits until it listens. cores are the
+// server's cores in the form of taskset. If cores is empty, the server uses the cores of this
+// process.
 func start(program, model, cores string) (*server, error) {
 	words := []string{program, "serve", "--model", "m=" + model, "--addr", "127.0.0.1:0", "--format", "json"}
 	if cores != "" {
@@ -47,25 +48,25 @@ func start(program, model, cores string) (*server, error) {
 	return nil, fmt.Errorf("listwise serve did not start: %w", s.command.Wait())
 }
 
-// stop stops the server as a system does.
+// stop interrupts the server and waits until it has ended.
 func (s *server) stop() error {
 	if err := s.command.Process.Signal(os.Interrupt); err != nil {
 		return err
 	}
 	late := time.AfterFunc(20*time.Second, func() { _ = s.command.Process.Kill() })
 	defer late.Stop()
-	_ = s.command.Wait() // 1 after a signal
+	_ = s.command.Wait() // the exit code is 1 after a signal
 	return nil
 }
 
-// processorTime is how long a process has had a processor; 0 where /proc does not tell.
+// processorTime returns the processor time that a process has used, or 0 if /proc does not have it.
 func processorTime(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	const utime, stime, perSecond = 11, 12, 100 // counted from the state; ticks
+	const utime, stime, perSecond = 11, 12, 100 // fields counted from the state, in ticks
 	if len(fields) <= stime {
 		return 0
 	}

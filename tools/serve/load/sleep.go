@@ -4,5 +4,5 @@ package main
 
 import "time"
 
-// sleepUntil sleeps as Go does, which may be late by a millisecond.
+// sleepUntil sleeps by time.Sleep, which may wake up a millisecond late.
 func sleepUntil(t time.Time) { time.Sleep(time.Until(t)) }

@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// fresh is how long a connection may wait for its next request: after seconds a server may have closed it.
+// fresh is the longest time that a connection may be idle before its next request. A server may
+// close idle connections.
 const fresh = 2 * time.Second
 
-// stack holds the connections of the open loop that wait for nothing. The one used last is used next, as in
-// the pools of HTTP clients, so that there are no more of them than requests under way at once.
+// stack has the idle connections of the open loop. The connection used last is used next, as in the
+// pools of HTTP clients. So there are only as many connections as concurrent requests.
 type stack struct {
 	mu    sync.Mutex
 	free  []*flight
-	ready chan struct{} // a token for each of free
+	ready chan struct{} // one token for each element of free
 }
 
 func newStack(size int) *stack { return &stack{ready: make(chan struct{}, size)} }
@@ -25,7 +26,7 @@ func (s *stack) push(f *flight) {
 	s.ready <- struct{}{}
 }
 
-// pop waits if none is free.
+// pop returns an idle connection. It waits if there is none.
 func (s *stack) pop() *flight {
 	<-s.ready
 	s.mu.Lock()
@@ -36,7 +37,8 @@ func (s *stack) pop() *flight {
 	return f
 }
 
-// ready connects what is not connected yet, or has waited for so long that the server may have gone.
+// ready connects f if it is not connected, or was idle for so long that the server may have closed
+// the connection.
 func (f *flight) ready(r *request, now time.Time) (err error) {
 	if f.connection != nil {
 		if now.Sub(f.used) < fresh {

@@ -19,22 +19,23 @@ var columns = []column{
 	{"open loop", 10, "%.0f"}, {"p50", 9, "%.2f ms"}, {"p99", 9, "%.2f ms"}, {"p99.9", 9, "%.2f ms"}, {"late p99", 9, "%.2f ms"}, {"second p99", 10, "%.2f ms"}, {"failed", 7, "%.0f"},
 }
 
-// closedColumns are those of the closed loop; the others are the open loop's.
+// closedColumns is the number of columns of the closed loop, which come first.
 const closedColumns = 5
 
-// openP99 is the column of the open loop's p99.
+// openP99 is the index of the column with the open loop's p99.
 const openP99 = 7
 
-// row is a line of the table: a value for each column, NaN for what could not be measured.
+// row is a line of the table. It has a value for each column, or NaN for a value that could not be
+// measured.
 type row struct {
 	name   string
 	values []float64
 }
 
-// in returns a time in a unit.
+// in returns d in the given unit.
 func in(d, unit time.Duration) float64 { return float64(d) / float64(unit) }
 
-// header names the columns.
+// header prints the titles of the columns.
 func header() {
 	fmt.Printf("%-8s", "")
 	for i, c := range columns {
@@ -43,7 +44,7 @@ func header() {
 	fmt.Println()
 }
 
-// divider stands before a column.
+// divider returns the separator before column i.
 func divider(i int) string {
 	if i == closedColumns {
 		return " |"
@@ -63,7 +64,8 @@ func (r row) print() {
 	fmt.Println()
 }
 
-// medians prints the median of each column over the rows of each name, and how far the open loop's p99 went.
+// medians prints the median of each column over the rows of each name, and the range of the open
+// loop's p99.
 func medians(rows []row) {
 	for len(rows) > 0 {
 		name := rows[0].name
@@ -96,7 +98,7 @@ func medians(rows []row) {
 	}
 }
 
-// median of sorted values; NaN if there are none.
+// median returns the median of sorted values, or NaN if there are none.
 func median(sorted []float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()

@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// counts counts what clients did, and faults.
+// counts counts the requests of clients and the faults.
 type counts struct {
 	mu      sync.Mutex
 	done    map[string]int
 	wrong   []string
 	nWrong  int
-	version map[string]float64 // the scale of every version
+	version map[string]float64 // the scale of every version, see scaled
 }
 
-// add counts a request of a kind and what became of it.
+// add counts a request by kind and outcome.
 func (c *counts) add(kind, outcome string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -26,7 +26,7 @@ func (c *counts) add(kind, outcome string) {
 	c.done[kind+": "+outcome]++
 }
 
-// fault notes what must not be.
+// fault records a fault.
 func (c *counts) fault(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,7 +36,7 @@ func (c *counts) fault(format string, args ...any) {
 	}
 }
 
-// scaled notes which scale a version has, which must stay.
+// scaled reports whether a version has the same scale as in earlier answers.
 func (c *counts) scaled(version string, scale float64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

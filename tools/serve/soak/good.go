@@ -15,7 +15,8 @@ import (
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// goodBody is a request of one query or several, and the sums of the features of its documents.
+// goodBody returns a request with one to three queries, and the sum of the features of each
+// document.
 func goodBody(rng *rand.Rand) (body []byte, sums [][]float64) {
 	queries := 1 + rng.IntN(3)
 	body = append(body, `{"queries":[`...)
@@ -45,7 +46,7 @@ func goodBody(rng *rand.Rand) (body []byte, sums [][]float64) {
 	return append(body, "]}"...), sums
 }
 
-// good sends good requests, the last of them while the server stops.
+// good sends good requests until the server has stopped.
 func (s *soak) good(seed uint64, stopping <-chan struct{}) {
 	rng := random(seed)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}, Timeout: 30 * time.Second}
@@ -82,7 +83,8 @@ func (s *soak) good(seed uint64, stopping <-chan struct{}) {
 	}
 }
 
-// check checks that one model has ranked all documents, the one that the version says.
+// check checks that a single model ranked all documents, and that it is the model of the stated
+// version.
 func (s *soak) check(text []byte, sums [][]float64) error {
 	var a struct {
 		Version  string

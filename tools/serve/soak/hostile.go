@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// wrongBodies are refused with 4xx.
+// wrongBodies must be refused with 4xx.
 var wrongBodies = []string{
 	``, `{`, `[]`, `null`, `{"documents":[]}`, `{"documents":[{"features":[1,2,3]}]}`, `{"documents":[{"features":[NaN]}]}`,
 	`{"documents":[{"features":[` + strings.Repeat("1e999,", features-1) + `1]}]}`, `{"documents":` + strings.Repeat(`[`, 100_000),
 	`{"documents":[{"features":` + strings.Repeat(`{"a":`, 50_000), `{"top":-1}`, `{"user":"` + strings.Repeat("x", 100_000) + `"}`, "{\"user\":\"\xff\"}",
 }
 
-// dial opens a connection to the server, nil if it has stopped.
+// dial opens a connection to the server. It returns nil if the server has stopped.
 func (s *soak) dial(kind string) net.Conn {
 	c, err := net.DialTimeout("tcp", s.server.address, 5*time.Second)
 	if err != nil {
@@ -32,12 +32,12 @@ func (s *soak) dial(kind string) net.Conn {
 	return c
 }
 
-// head is the head of a request.
+// head returns the head of a request. length is the header line for the length of the body.
 func (s *soak) head(length string) string {
 	return "POST /v1/models/m:rank HTTP/1.1\r\nHost: " + s.server.address + "\r\nContent-Type: application/json\r\n" + length + "\r\n\r\n"
 }
 
-// status reads the status of an answer; 0 if the connection ended without one.
+// status reads an answer and returns its status, or 0 if the connection ended without an answer.
 func status(c net.Conn) int {
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
@@ -48,7 +48,7 @@ func status(c net.Conn) int {
 	return resp.StatusCode
 }
 
-// refused counts an answer that must be 4xx, or a closed connection.
+// refused counts an answer, which must be 4xx or a closed connection.
 func (s *soak) refused(kind string, code int, text string) {
 	switch {
 	case code == 0:
@@ -60,7 +60,7 @@ func (s *soak) refused(kind string, code int, text string) {
 	}
 }
 
-// bad sends a wrong body, or a good one that was damaged.
+// bad sends a wrong body, or a damaged good one.
 func (s *soak) bad(rng *rand.Rand) {
 	c := s.dial("bad")
 	if c == nil {
@@ -81,14 +81,15 @@ func (s *soak) bad(rng *rand.Rand) {
 		return
 	}
 	code := status(c)
-	if damaged && code == http.StatusOK { // a digit became another one
+	if damaged && code == http.StatusOK { // a digit became another digit
 		s.counts.add("bad", "200, damaged into another good one")
 		return
 	}
 	s.refused("bad", code, body)
 }
 
-// cutOff sends a part of a good request, or does not wait for the answer, and closes.
+// cutOff closes a connection after it has sent a part of a good request, or before it has read the
+// answer.
 func (s *soak) cutOff(rng *rand.Rand, n int) {
 	c := s.dial("cut off")
 	if c == nil {
@@ -108,7 +109,7 @@ func (s *soak) cutOff(rng *rand.Rand, n int) {
 	time.Sleep(2 * time.Millisecond)
 }
 
-// slow sends a byte at a time, of the head or of the body, for some seconds.
+// slow sends the head or the body one byte at a time, for some seconds.
 func (s *soak) slow(n int) {
 	c := s.dial("slow")
 	if c == nil {
@@ -137,7 +138,7 @@ func (s *soak) slow(n int) {
 	s.refused("slow", status(c), "")
 }
 
-// oversized announces a gigabyte, or sends without an end.
+// oversized announces a body of a gigabyte, or sends a gigabyte in chunks.
 func (s *soak) oversized(n int) {
 	c := s.dial("oversized")
 	if c == nil {

@@ -1,13 +1,13 @@
-// Command soak sends a listwise serve good, bad, slow, cut-off and oversized requests, while its model
-// is replaced every second, and checks that
+// Command soak sends good, bad, slow, cut-off and oversized requests to a listwise serve and
+// replaces the server's model every second. It checks that
 //
 //   - no good request fails,
 //   - no answer mixes two models,
-//   - a bad request is answered with 4xx, if at all,
-//   - memory (but with the race detector), goroutines and open files do not grow,
-//   - the server ends within its grace time, good requests being answered until then.
+//   - a bad request gets an answer 4xx or a closed connection,
+//   - memory (except with the race detector), goroutines and open files do not grow,
+//   - the server ends within its grace time and answers good requests until then.
 //
-// It prints what it did and exits with 1 if a check fails:
+// It prints the counts of requests and exits with 1 if a check fails:
 //
 //	cd tools && go run ./serve/soak [-time 10m] [-race] [-listwise PROGRAM]
 package main
@@ -34,14 +34,14 @@ func main() {
 	}
 }
 
-// soak is one run.
+// soak is one run of the command.
 type soak struct {
 	time    time.Duration
 	race    bool
 	program string
 
 	server *server
-	end    time.Time // of good requests
+	end    time.Time // when the clients stop, except the good ones
 	counts counts
 }
 
@@ -76,7 +76,7 @@ func (s *soak) run() error {
 	return s.verdict()
 }
 
-// clients runs all clients until the end, and stops the server while good ones go on.
+// clients runs all clients until the end. It stops the server while good clients continue.
 func (s *soak) clients(models *models) {
 	var all, good sync.WaitGroup
 	until := func(work func(n int)) {
@@ -118,7 +118,7 @@ func (s *soak) clients(models *models) {
 	good.Wait()
 }
 
-// verdict prints what was done and returns what is wrong.
+// verdict prints the counts and returns an error if there are faults.
 func (s *soak) verdict() error {
 	s.server.growth(&s.counts)
 	s.server.judgeLog(&s.counts)

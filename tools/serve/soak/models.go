@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// features of the models.
+// features is the number of features of the models.
 const features = 24
 
-// scales are the weights of the two models, of which each gives all features the same: the scores of
-// one model are a thousand times those of the other.
+// scales are the weights of the two models. A model has the same weight for all features, so the
+// scores of one model are a thousand times those of the other.
 var scales = [2]float64{1, 1000}
 
-// models is the file of a model, which holds one and then the other.
+// models is a model file that alternates between two models.
 type models struct {
 	path string
 	next int
@@ -23,8 +23,8 @@ type models struct {
 
 func newModels(folder string) *models { return &models{path: filepath.Join(folder, "model.json")} }
 
-// replace renames a file of the other model to the path. Every fifth time half of a file comes
-// first, which a server must not take.
+// replace replaces the file by the other model, by a rename. Every fifth time it first installs
+// half of a file, which a server must reject.
 func (m *models) replace() error {
 	weight := fmt.Sprint(scales[m.next%2])
 	text := fmt.Sprintf(`{"format":"listwise-model","version":1,"method":"soak","features":{"count":%d},"normalization":"none","scorer":{"type":"linear","weights":[%s]}}%s`,

@@ -21,10 +21,10 @@ import (
 	"time"
 )
 
-// grace is the time that the server has to end.
+// grace is the server's grace time for ending.
 const grace = 5 * time.Second
 
-// server is a listwise serve, and what it was seen to use.
+// server is a running listwise serve, with samples of the resources that it used.
 type server struct {
 	url     string
 	address string
@@ -82,7 +82,7 @@ func (s *server) hangup() { _ = s.command.Process.Signal(syscall.SIGHUP) }
 
 func (s *server) kill() { _ = s.command.Process.Kill() }
 
-// stop tells the server to end and waits until it has.
+// stop ends the server and waits until it has ended. It closes stopping first.
 func (s *server) stop(stopping chan<- struct{}) {
 	began := time.Now()
 	close(stopping)
@@ -97,7 +97,7 @@ func (s *server) stop(stopping chan<- struct{}) {
 
 var resident = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
 
-// sample notes what the server uses.
+// sample records the resources that the server uses now.
 func (s *server) sample() {
 	now := make(map[string]float64)
 	process := fmt.Sprintf("/proc/%d", s.command.Process.Pid)
@@ -122,7 +122,7 @@ func (s *server) sample() {
 
 var running = regexp.MustCompile(`(?m)^go_goroutines (\S+)`)
 
-// goroutines is what /metrics says.
+// goroutines returns the number of goroutines according to /metrics.
 func (s *server) goroutines() (float64, bool) {
 	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Get(s.url + "/metrics")
@@ -147,15 +147,16 @@ func raced(program string) bool {
 	return err == nil && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
 }
 
-// slack is how much more the server may use in the last quarter than in the second, beside a
-// quarter of it: garbage is collected and connections come as they come.
+// slack is how much more the server may use in the last quarter of the time than in the second, in
+// addition to a quarter of the earlier use. Garbage collection and connections cause such
+// variation.
 var slack = map[string]float64{memory: 16, "open files": 20, "goroutines": 150}
 
-// growth notes a fault if the server uses more and more.
+// growth records a fault if the server's use of a resource grows.
 func (s *server) growth(c *counts) {
 	for what, more := range slack {
 		if what == memory && raced(s.command.Path) {
-			continue // the detector keeps a shadow of all memory that was ever in use
+			continue // the race detector keeps shadow memory for all memory ever used
 		}
 		if early, late, ok := s.quarters(what); ok && late > 1.25*early+more {
 			c.fault("%s grew from %.0f to %.0f", what, early, late)
@@ -163,8 +164,8 @@ func (s *server) growth(c *counts) {
 	}
 }
 
-// settle notes a fault if goroutines stay though the clients that made them have gone: four good
-// ones are left.
+// settle records a fault if goroutines remain after their clients have gone. Only the four good
+// clients are still there.
 func (s *server) settle(c *counts) {
 	const most, patience = 40, 15 * time.Second
 	n, told := 0.0, false
@@ -176,7 +177,7 @@ func (s *server) settle(c *counts) {
 	c.fault("%.0f goroutines stay when the clients have gone, expected %d at most", n, most)
 }
 
-// quarters are the medians of the samples of the second and the last quarter of the time.
+// quarters returns the medians of the samples in the second and the last quarter of the time.
 func (s *server) quarters(what string) (early, late float64, ok bool) {
 	all := s.samples[what]
 	n := len(all) / 4
@@ -190,7 +191,7 @@ func (s *server) quarters(what string) (early, late float64, ok bool) {
 	return median(all[n : 2*n]), median(all[3*n:]), true
 }
 
-// judgeLog notes what the log and the end of the server say.
+// judgeLog records faults found in the log and at the end of the server.
 func (s *server) judgeLog(c *counts) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 // depends only on its rank among the goods and on the number of bads above it. AUC, AP, NDCG, MRR and
 // precision are such measures.
 type Gain interface {
-	// GoodGain returns the term of the i-th good from the top, counted from 0. The number of bads above
-	// it is a. good and bad are the numbers of good and bad documents of the query.
+	// GoodGain returns the term of the i-th good from the top, counted from 0, with a bads above
+	// it. good and bad are the numbers of good and bad documents of the query.
 	GoodGain(i, a, good, bad int) float64
 }
 
-// goods yields the rank i among the goods, from 0, and the number a of bads above, for every good from
-// the top.
+// goods yields two numbers for every good document, from the top: its rank i among the goods, from
+// 0, and the number a of bads above it.
 func (o *Order) goods() iter.Seq2[int, int] {
 	return func(yield func(i, a int) bool) {
 		for k := range o.Blocks() {
@@ -39,11 +39,12 @@ func (o *Order) Gain(g Gain) float64 {
 	return sum
 }
 
-// Tracker keeps the gain of an Order that changes by flips. An update takes constant time.
+// Tracker updates the gain of an Order that changes by flips. An update takes constant time.
 //
-// The gain is summed in fixed point, in units of 2⁻⁶⁰. So the sum has no rounding errors, and the gain of
-// a ranking does not depend on the flips that led to it. A gain of zero is exactly zero, so log E[G] is
-// −Inf. In floating point, an error of 10⁻¹⁷ would make it finite.
+// The gain is summed in fixed point, in units of 2⁻⁶⁰. So the sum has no rounding errors, and the
+// gain of a ranking does not depend on the flips that led to the ranking. A gain of zero is exactly
+// zero, so log E[G] is −Inf if all gains are zero. In floating point, an error of 10⁻¹⁷ would make
+// log E[G] finite.
 type Tracker struct {
 	gain      Gain
 	good, bad int
@@ -51,8 +52,8 @@ type Tracker struct {
 	sum       int64
 }
 
-// NewTracker returns a tracker with the gain of the current ranking of o. It returns an error if the
-// gain of the best or worst ranking of these documents is not between 0 and 1.
+// NewTracker returns a tracker that starts with the current ranking of o. It returns an error if
+// the gain of the best or the worst ranking of o's documents is not between 0 and 1.
 func NewTracker(g Gain, o *Order) (*Tracker, error) {
 	good, bad := len(o.pairs.Good), len(o.pairs.Bad)
 	t := &Tracker{gain: g, good: good, bad: bad, terms: make([]int64, good)}
@@ -73,7 +74,7 @@ func NewTracker(g Gain, o *Order) (*Tracker, error) {
 // gainSlack is the tolerance for rounding errors in the terms of a gain.
 const gainSlack = 1e-9
 
-// Reset computes the gain anew, from the current ranking of o.
+// Reset computes the gain from the current ranking of o.
 func (t *Tracker) Reset(o *Order) {
 	t.sum = 0
 	for i, a := range o.goods() {

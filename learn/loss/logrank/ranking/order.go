@@ -1,8 +1,10 @@
-// Package ranking represents rankings of one query's good (relevant) and bad (irrelevant) documents. The
-// order within a class does not count, because LogRank's losses do not depend on it.
+// Package ranking represents rankings of one query's good (relevant) and bad (irrelevant)
+// documents. The order of documents of the same class is ignored, because LogRank's losses do not
+// depend on it.
 //
-// Start reading at [Order], a ranking of the two classes as alternating blocks, which changes by one
-// pair at a time. The package must not know of features, scores, models, or of how rankings are chosen.
+// Start reading at [Order], which stores a ranking of the two classes as alternating blocks and
+// changes it by one pair at a time. n⁺ and n⁻ are the numbers of good and bad documents. The
+// package must not know of features, scores, models, or of how rankings are chosen.
 package ranking
 
 import (
@@ -17,12 +19,13 @@ import (
 // (section 4): the labelings of good–bad pairs that some total order induces.
 //
 // A flip of one pair (g, b) gives a valid ranking if and only if g and b are in adjacent blocks.
-// Reordering within the two blocks makes g and b neighbours, which then swap places. Blocks X, Y thus
-// become X∖x, {y}, {x}, Y∖y. If X∖x is empty, {y} joins the block above X. If Y∖y is empty, {x} joins
-// the block below Y.
+// Let x be in block X and y in the next block Y. A flip moves x to the end of X and y to the start
+// of Y, and then exchanges x and y. The blocks X, Y thus become X∖x, {y}, {x}, Y∖y. If X∖x is
+// empty, {y} joins the block above X. If Y∖y is empty, {x} joins the block below Y.
 //
-// All documents are in one array and the boundaries of blocks in another, so a flip takes three swaps
-// and a change of at most three adjacent boundaries. An Order is not safe for concurrent use.
+// One array contains all documents, and another the boundaries of blocks. So a flip takes three
+// swaps of documents and a change of at most three adjacent boundaries. An Order is not safe for
+// concurrent use.
 type Order struct {
 	pairs bipartite.Classes
 	docs  []int32
@@ -53,9 +56,9 @@ func NewOrder(pairs bipartite.Classes) *Order {
 	return o
 }
 
-// Restart changes the order to the first j of bads, then all goods, then the remaining bads. bads must
-// contain all bad documents, in any order. j = 0 gives the ideal ranking with Δ = 0, and j = len(bads)
-// gives the worst one with Δ = 1.
+// Restart changes the order to the first j of bads, then all goods, then the remaining bads. bads
+// must contain all bad documents, in any order. j = 0 gives the ideal ranking, and j = len(bads)
+// gives the worst ranking.
 func (o *Order) Restart(bads []int32, j int) {
 	good, n := len(o.pairs.Good), len(o.docs)
 	if len(bads) != len(o.pairs.Bad) || j < 0 || j > len(bads) {
@@ -106,8 +109,8 @@ func (o *Order) Boundary(k int) Boundary {
 	}
 }
 
-// Flip is one change of an order: a document of one class rises above a document of the other class. A
-// single good passes a single bad, so only one good gets another number of bads above it.
+// Flip describes one change of an order: a document of one class rises above a document of the
+// other class. Only for the good document of this pair does the number of bads above it change.
 type Flip struct {
 	Up, Down int32 // the document that rises, and the document that falls
 	Inverts  bool  // true if the bad rises above the good, false if the good rises above the bad
@@ -143,10 +146,12 @@ func (o *Order) Flip(k, x, y int) Flip {
 	return f
 }
 
-// moveCuts replaces the boundary below block k by the three boundaries around a flip there. left and
-// right report whether the blocks above and below keep documents. If a block does not, the outer
-// boundary on its side coincides with the next boundary of the order. Both are removed, since the
-// documents around them are of one class. If the next boundary is an end of the ranking, it remains.
+// moveCuts replaces the boundary below block k by the three boundaries around, which a flip at this
+// boundary causes. left reports whether block k still has documents, and right whether block k+1
+// has. If block k has none, around[0] coincides with the boundary above block k. Both boundaries
+// are removed, since the documents on their two sides are of the same class. But if this boundary
+// is the start of the ranking, it remains. The same holds for around[2], the boundary below block
+// k+1 and the end of the ranking.
 func (o *Order) moveCuts(k int, around [3]cut, left, right bool) {
 	from, to := k+1, k+2
 	first, end := 0, 3

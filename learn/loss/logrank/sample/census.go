@@ -6,12 +6,13 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/ranking"
 )
 
-// census finds the states of a sample that repeat an earlier state.
+// census finds the states of a sample whose ranking is that of an earlier state.
 //
-// The numbers of inversions of all documents determine a ranking. The hash of a ranking is
-// Σ_i key_i·inversions_i modulo 2⁶⁴, with a pseudo-random key for every document, so a flip adds or
-// subtracts two keys. Among a million rankings, two different ones share a hash with probability below
-// 10⁻⁷.
+// It compares rankings by hashes. The numbers of inversions of all documents (see
+// [ranking.Order.Inversions]) determine a ranking. The hash of a ranking is Σ_i key_i·inversions_i
+// modulo 2⁶⁴, with a pseudo-random key for every document. So a flip adds two keys to the hash or
+// subtracts them. Among a million rankings, the probability that two different rankings have the
+// same hash is below 10⁻⁷.
 type census struct {
 	keys   []uint64
 	hash   uint64
@@ -34,7 +35,8 @@ func newCensus(o *ranking.Order, states int) *census {
 	return c
 }
 
-// spread is the output function of SplitMix64.
+// spread returns a pseudo-random number for i: element i of the sequence of the generator
+// SplitMix64.
 func spread(i uint64) uint64 {
 	z := (i + 1) * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -59,8 +61,8 @@ func (c *census) apply(f ranking.Flip) {
 	}
 }
 
-// record records the current state, which has the index at in the sample. A repeated state gets the
-// weight 0.
+// record records the current state, which has the index at in the sample. A state that repeats an
+// earlier state gets the weight 0.
 func (c *census) record(at int) {
 	if c.first[c.hash] {
 		c.weight[at] = math.Inf(-1)
@@ -68,8 +70,8 @@ func (c *census) record(at int) {
 	c.first[c.hash] = true
 }
 
-// weights returns the log weights of all states and the sum of the weights. If ideal is set, the ideal
-// ranking is an additional state.
+// weights returns the logarithms of the weights of all states, and the sum of the weights. If ideal
+// is set, the ideal ranking is an additional state.
 func (c *census) weights(ideal bool) (log []float64, total float64) {
 	total = float64(len(c.first))
 	if ideal {

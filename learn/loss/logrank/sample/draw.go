@@ -11,10 +11,11 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/ranking"
 )
 
-// Draw samples rankings of pairs by random walks from restart states. gain is the training gain
-// G = 1 − Δ. The sample also records the additional gains in more for each state. They do not affect the
-// walks. All random numbers come from rng, so the same stream gives the same sample. Draw returns an
-// error if the options are out of range or if there is no pair to rank.
+// Draw draws a sample of rankings of the documents in pairs, by random walks from restart states.
+// gain is the training gain G = 1 − Δ. The sample also records, for each state, the additional
+// gains in more, which do not affect the walks. All random numbers come from rng, so the same
+// stream gives the same sample. Draw returns an error if the options are out of range, or if there
+// is no pair of a good and a bad document.
 func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Rand, more ...ranking.Gain) (*Set, error) {
 	opts = opts.orDefault()
 	d, err := newDrawer(pairs, gain, opts, rng)
@@ -32,8 +33,9 @@ func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Ra
 	return d.draw(opts), nil
 }
 
-// DrawFrom is Draw with a single restart state. In this state, top randomly chosen bads are above all
-// goods, and the remaining bads are below. DrawFrom ignores Mix, Levels and Skew.
+// DrawFrom draws a sample as [Draw] does, but with a single restart state. In this state, top
+// randomly chosen bads are above all goods, and the remaining bads are below. DrawFrom ignores Mix,
+// Levels and Skew.
 func DrawFrom(pairs bipartite.Classes, gain ranking.Gain, top int, opts Options, rng *rand.Rand) (*Set, error) {
 	if top < 0 || top > len(pairs.Bad) {
 		return nil, fmt.Errorf("%d bad documents on top, expected 0 to %d", top, len(pairs.Bad))
@@ -51,7 +53,7 @@ func DrawFrom(pairs bipartite.Classes, gain ranking.Gain, top int, opts Options,
 	return d.draw(opts), nil
 }
 
-// newDrawer returns a drawer without restarts. Its order is the ideal ranking.
+// newDrawer returns a drawer whose order is the ideal ranking. The caller must set its restarts.
 func newDrawer(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Rand) (*drawer, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -74,7 +76,7 @@ func newDrawer(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *ra
 
 // walk is a random walk over the rankings.
 type walk interface {
-	// restart continues the walk from the state of o.
+	// restart sets the walk to the state o.
 	restart(o *ranking.Order)
 	// step moves to the next state.
 	step(rng *rand.Rand) ranking.Flip
@@ -83,7 +85,7 @@ type walk interface {
 // drawer is the state of drawing a sample.
 type drawer struct {
 	ideal    float64        // gain of the ideal ranking
-	order    *ranking.Order // a restart state
+	order    *ranking.Order // the restart state of the current walk; the walk may change it
 	tracker  *ranking.Tracker
 	more     []gauge // additional gains to record
 	restarts *restarts
@@ -91,7 +93,7 @@ type drawer struct {
 	rng      *rand.Rand
 }
 
-// gauge computes an additional gain of the states.
+// gauge computes one of the additional gains.
 type gauge struct {
 	tracker *ranking.Tracker
 	ideal   float64 // gain of the ideal ranking
@@ -136,8 +138,8 @@ func (d *drawer) draw(opts Options) *Set {
 	return s
 }
 
-// run makes walk w from the state of d.order and fills column w of the arrays in s. It reports whether
-// the ideal ranking is among the recorded states.
+// run performs walk w, which starts at the state d.order, and fills column w of the arrays in s. It
+// reports whether the ideal ranking is among the recorded states.
 func (d *drawer) run(s *Set, w int, seen *census) (ideal bool) {
 	inverted := d.restarts.inverted
 	d.walk.restart(d.order)
@@ -189,7 +191,7 @@ type restarts struct {
 	inverted int // number of inverted pairs of the state chosen last
 }
 
-// restart is a state with bads[:top] above all goods and bads[top:] below.
+// restart is a restart state: bads[:top] are above all goods, and bads[top:] are below.
 type restart struct {
 	bads []int32
 	top  int
@@ -219,7 +221,7 @@ func newRestarts(o *ranking.Order, gain ranking.Gain, opts Options, rng *rand.Ra
 	return r
 }
 
-// shuffledTop returns a copy of bads whose first top elements are chosen at random.
+// shuffledTop returns a permutation of bads whose first top elements are chosen at random.
 func shuffledTop(bads []int32, top int, rng *rand.Rand) []int32 {
 	b := append([]int32(nil), bads...)
 	for i := range top {
@@ -229,7 +231,7 @@ func shuffledTop(bads []int32, top int, rng *rand.Rand) []int32 {
 	return b
 }
 
-// cumulative returns the prefix sums of the probabilities ∝ exp(logit).
+// cumulative returns the prefix sums of the probabilities that are proportional to exp(logit).
 func cumulative(logit []float64) []float64 {
 	largest := math.Inf(-1)
 	for _, l := range logit {
@@ -247,7 +249,8 @@ func cumulative(logit []float64) []float64 {
 	return upTo
 }
 
-// next chooses a restart state at random and sets o to it. It returns the index of the state in used.
+// next chooses a restart state at random and sets o to it. It returns the index of the state in
+// Set.Restarts.
 func (r *restarts) next(o *ranking.Order, rng *rand.Rand) int {
 	u := rng.Float64()
 	i := 0

@@ -7,15 +7,15 @@ import (
 	"github.com/listwise/listwise/learn/loss/logrank/ranking"
 )
 
-// literalWalk makes the transitions of Figure 2 as printed, line by line, on the labels y_gb. It shares
-// no code with blockWalk, so a test compares both. If few proposals are accepted, a step takes thousands
-// of proposals.
+// literalWalk makes the transitions of Figure 2 as printed, line by line, on the labels y_gb. It is
+// independent of blockWalk, and a test compares the two. If the walk accepts few proposals, a step
+// takes thousands of proposals.
 type literalWalk struct {
 	pairs bipartite.Classes
 	place []int32 // index of a document within its class
-	above []bool  // y_gb = +1, at g·n⁻ + b, where g and b are such indices
-	ng    []int32 // number of bads that good g beats
-	nb    []int32 // number of goods that bad b beats
+	above []bool  // whether y_gb = +1, at index g·n⁻ + b, where g and b are indices within the classes
+	ng    []int32 // number of bads below good g
+	nb    []int32 // number of goods below bad b
 }
 
 func newLiteralWalk(pairs bipartite.Classes) *literalWalk {
@@ -38,7 +38,7 @@ func (w *literalWalk) restart(o *ranking.Order) {
 	clear(w.above)
 	clear(w.nb)
 	bad := int32(len(w.nb))
-	below := make([]bool, bad) // whether the bad is in a block above
+	below := make([]bool, bad) // whether the bad is above the current block
 	var seen int32
 	for k := range o.Blocks() {
 		docs, good := o.Block(k)
@@ -78,8 +78,8 @@ func (w *literalWalk) step(rng *rand.Rand) ranking.Flip {
 }
 
 // valid reports whether flipping the pair gives a ranking, that is, whether g and b are in adjacent
-// blocks. If g is above b, all bads below g must then be in b's block or below it: n_g = #{b':
-// n_b' ≤ n_b}. If b is above g, the same holds with exchanged roles.
+// blocks. If g is above b, this is so if all bads below g are in b's block or below it: n_g = #{b':
+// n_b' ≤ n_b}. If b is above g, the condition is the same with g and b exchanged.
 func (w *literalWalk) valid(g, b int) bool {
 	if w.above[g*len(w.nb)+b] {
 		return w.ng[g] == atMost(w.nb, w.nb[b])
@@ -103,7 +103,7 @@ func (w *literalWalk) flip(g, b int) ranking.Flip {
 	good, bad := int32(len(w.ng)), int32(len(w.nb))
 	ng := w.ng[g]
 	if f.Inverts {
-		// g is the last of the goods that beat the same number of bads.
+		// g becomes the last of the goods with the same number of bads below them.
 		f.Up, f.Down = f.Down, f.Up
 		f.Rank = good - atMost(w.ng, ng-1) - 1
 		w.ng[g]--
