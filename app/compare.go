@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -61,6 +60,8 @@ With --by, the pairs are also compared on slices of the queries: means, interval
 differences and randomization tests, with Holm correction for all pairs and slices of
 the measure. Confirm what a slice shows on other queries.
 
+` + rerankHelp + `
+
 The unit of all tests is the query. Tests over the means of five folds are refused:
 folds share training data, so their means are dependent, and five values are too few.`
 
@@ -92,6 +93,7 @@ func newCompareCommand(env *environment) *cobra.Command {
 	fl.StringVar(&f.unit, "unit", "query", "`unit` of the tests: query (fold is refused)")
 	fl.StringVar(&env.format, "format", "text", "output `format`: text, markdown, latex, csv or json")
 	f.evaluating.addTo(cmd, "", "several `measures` to compare by, separated by commas")
+	f.reranking.addTo(cmd)
 	f.testFlags.addTo(cmd, "every pair")
 	return cmd
 }
@@ -113,7 +115,7 @@ func (f *compareFlags) checkFlags(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("measure") && cmd.Flags().Changed("measures") {
 		return usageErrorf("--measure %s and --measures %s: expected one of them", f.measure, f.measures)
 	}
-	return nil
+	return f.parseDepths()
 }
 
 func (f *compareFlags) run(ctx context.Context, env *environment, args []string) error {
@@ -164,6 +166,15 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 		if one.slices, err = c.compareSlices(m, config); err != nil {
 			return usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
 		}
+		if f.depths != nil {
+			for _, s := range c.systems {
+				depths, err := f.compare(s.name, s.runs, m, config)
+				if err != nil {
+					return err
+				}
+				one.depths = append(one.depths, depths)
+			}
+		}
 		c.measured = append(c.measured, one)
 	}
 	bar.finish()
@@ -187,6 +198,7 @@ type measured struct {
 	weighted   bool               // means are by weights of the queries
 	deviations []float64          // standard deviation of each system's means over its runs; NaN for one run
 	slices     []slicing.Compared // nil without --by
+	depths     []*reranked        // of each system; nil without --rerank
 	*stats.Comparison
 }
 
@@ -213,6 +225,10 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 	if c.divisions, err = f.divide(testsOf(divisions), c.convention.Threshold()); err != nil {
 		return nil, err
 	}
+	places, err := f.rank(divisions)
+	if err != nil {
+		return nil, err
+	}
 	bar := env.startProgress("measuring, runs", len(paths))
 	defer bar.finish()
 	next := 0
@@ -226,6 +242,9 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 				}
 			}
 			s.runs[i].result = measure.Pool(parts...)
+			if s.runs[i].depths, err = f.evaluate(divisions, places, next, measures, c.ties); err != nil {
+				return nil, usageErrorf("%s: %w", s.runs[i].path, err)
+			}
 			if c.ties != measure.TiesAverage && s.runs[i].result.TieStats().Over > 0 {
 				env.note("%s", tiedSystem(s.runs[i].path, s.runs[i].result.TieStats().Over, tune.Summarise(s.runs[i].result)))
 			}
@@ -267,19 +286,11 @@ func hintAtFolds(err error, paths []string, docs int) error {
 // values returns the values of a measure for every system and run, on the queries that count, and
 // the queries' weights, nil if all are 1.
 func (c *comparison) values(m measure.Measure) (runs [][][]float64, weights []float64, err error) {
-	runs = c.perQuery(m)
-	first := c.systems[0].runs[0].result
-	for q, w := range first.Weights() {
-		if v := first.PerQuery(m)[q]; v == v {
-			weights = append(weights, w)
-		}
-	}
-	for _, own := range runs {
-		for r := range own {
-			// Which queries are left out depends on their grades and weights alone.
-			own[r] = slices.DeleteFunc(own[r], math.IsNaN)
-		}
-	}
+	// Which queries are left out depends on their grades and weights alone.
+	runs = mapped(c.systems, func(s *contestant) [][]float64 {
+		return mapped(s.runs, func(r run) []float64 { return countedValues(r.result, m) })
+	})
+	weights = countedWeights(c.systems[0].runs[0].result, m)
 	if n := len(runs[0][0]); n < 2 {
 		return nil, nil, usageErrorf("--data: found %d queries with a value of %s under the convention %s, expected at least two", n, m.Name(), c.convention.Name())
 	}

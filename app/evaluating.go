@@ -10,6 +10,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
 	"github.com/listwise/listwise/tune/ensemble"
 )
@@ -20,6 +21,7 @@ type evaluating struct {
 	judging
 	measuring
 	slicer
+	reranking
 	data          string
 	dropSelf      bool
 	lowerIsBetter []string
@@ -48,6 +50,13 @@ func (e *evaluating) options() (dataset.Options, error) {
 	}
 	e.left = opts.MaxBytes // for systemOptions
 	return opts, e.ask(&opts)
+}
+
+// forModels is that of scoring, and also reads the feature of --first.
+func (e *evaluating) forModels(opts *dataset.Options, models ...*model.Model) error {
+	err := e.scoring.forModels(opts, models...)
+	e.askFirst(opts, models)
+	return err
 }
 
 // measuring has the flags for the measures and for ties.

@@ -23,7 +23,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Search", "grid search budget trials select halving average members for refit without trial"},
 	{"Fusion", "rule weights scale k draws"},
 	{"Explanation", "of document above below attribution dependence explain:top background-docs max-docs permute explain:repeats"},
-	{"Evaluation", "measure measures judge-by shares repeats by convention threshold ties max-grade drop-self lower-is-better"},
+	{"Evaluation", "measure measures judge-by shares repeats by rerank first convention threshold ties max-grade drop-self lower-is-better"},
 	{"Significance tests", "baseline seeds unit permutations resamples compare:seed report:seed explain:permutations explain:seed"},
 	{"Server", "addr lenient serve:absent reload grace"},
 	{"Access", "allow-remote token-file cert key client-ca client"},

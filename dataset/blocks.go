@@ -123,6 +123,14 @@ func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 // use.
 func (d *Dataset) InputRows() []int { return d.inputRow }
 
+// InputDocument returns the number from 1 of a row's document among the input's.
+func (d *Dataset) InputDocument(row int) int {
+	if d.inputRow != nil {
+		row = d.inputRow[row]
+	}
+	return row + 1
+}
+
 // KeepsDocIDs reports whether the input had identifiers of documents, even if all that
 // are left are empty. See [Dataset.HasDocIDs].
 func (d *Dataset) KeepsDocIDs() bool {
