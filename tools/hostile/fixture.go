@@ -55,7 +55,6 @@ var recipe = []string{
 	"score --model linear.json --data data.txt --format run --out a.run",
 	"score --model stumps.json --data data.txt --format run --top 5 --out b.run",
 	"eval --data data.txt --model linear.json --per-query q.csv",
-	"eval --data data.txt --model linear.json --rerank 1,2,5 --first 1",
 	"tune --method mle,rankboost --grid C=0.1,1 --grid rounds=3 --data folds --out tuned",
 }
 

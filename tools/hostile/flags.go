@@ -18,6 +18,7 @@ var bases = []struct{ args, files string }{
 	{"tune --method mle --grid C=1 --data folds --out out --no-record", "folds"},
 	{"auto --trials 2 --data folds --out out", "folds"},
 	{"eval --data data.txt --model linear.json --no-record", "data.txt linear.json a.scores"},
+	{"eval --data data.txt --model linear.json --no-record --rerank 1,2 --first 1", "data.txt linear.json"},
 	{"score --data data.txt --model linear.json", "data.txt linear.json"},
 	{"score --data data.txt --model linear.json --format run", "data.txt linear.json"},
 	{"eval --data a.qrels --scores a.run --no-record", "a.qrels a.run"},
