@@ -312,7 +312,7 @@ func (o *dataOutput) targets(inputs []string) *targets {
 }
 
 func (f *joinFlags) targets(inputs []string) *targets {
-	return f.dataOutput.targets(inputs).reads("--qrels", f.qrels)
+	return f.dataOutput.targets(inputs).reads("--judgements", f.judgements)
 }
 
 func (f *foldFlags) targets(inputs []string, folds int) *targets {

@@ -46,7 +46,7 @@ var readers = []struct {
 	{"a.run", []string{"a.qrels", "b.run"}, "compare --data a.qrels --permutations 200 --resamples 100 a.run b.run", 40},
 	{"a.qrels", []string{"a.run"}, "eval --data a.qrels --scores a.run --no-record --format json", 60},
 	{"a.qrels.gz", []string{"a.run"}, "eval --data a.qrels.gz --scores a.run --no-record --format json", 60},
-	{"a.qrels", []string{"data.txt"}, "data join data.txt --qrels a.qrels --out -", 40},
+	{"a.qrels", []string{"data.txt"}, "data join data.txt --judgements a.qrels --out -", 40},
 	{"linear.json", []string{"data.txt"}, "score --model linear.json --data data.txt", 150},
 	{"net.json", []string{"data.txt"}, "score --model net.json --data data.txt", 150},
 	{"pairnet.json", []string{"data.txt"}, "score --model pairnet.json --data data.txt", 150},

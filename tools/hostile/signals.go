@@ -23,7 +23,7 @@ var disturbed = []struct{ args, files, outs string }{
 	{"eval --data data.txt --model linear.json --per-query out.csv", "data.txt linear.json", "out.csv"},
 	{"score --data data.txt --model fusion.json --out out.scores", "data.txt fusion.json", "out.scores"},
 	{"score --data data.txt --model fusion.json --format csv --best-first --out out.csv", "data.txt fusion.json", "out.csv"},
-	{"data join data.txt --qrels a.qrels --out out.txt", "data.txt a.qrels", "out.txt"},
+	{"data join data.txt --judgements a.qrels --out out.txt", "data.txt a.qrels", "out.txt"},
 	{"import lightgbm.txt --model out.json", "lightgbm.txt", "out.json"},
 	{"export --model mart.json --to xgboost --out out.json", "mart.json", "out.json"},
 	{"export --model mart.json --to lightgbm --out out.txt", "mart.json", "out.txt"},
