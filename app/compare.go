@@ -32,9 +32,10 @@ const compareHelp = `Evaluates systems on the same queries and tests their diffe
 for all pairs, or with --baseline for the pairs with one system.
 
 --data FILE takes models, files of scores (one a line of FILE) and TREC runs as
-systems. If FILE has TREC judgements (qrels), systems are runs. --data DIR takes
-folders with Foldk.model.json or Foldk.scores for every fold k, such as OUT/METHOD of
-tune; the queries of all test folds are pooled. NAME= names a system.
+systems. If FILE has judgements (TREC's qrels, or a list of Quepid or of the Rated
+Ranking Evaluator), systems are runs. --data DIR takes folders with Foldk.model.json or
+Foldk.scores for every fold k, such as OUT/METHOD of tune; the queries of all test
+folds are pooled. NAME= names a system.
 
 Several runs of a stochastic method with different random seeds make one system, given
 as NAME=A,B,C, or by --seeds 1,2,3 and {seed} in the path, as in runs/{seed}/ranknet.

@@ -73,10 +73,11 @@ Each mean is followed by its tie-neutral value: the expectation if documents wit
 equal scores are ranked in random order. A warning appears if more than 1 % of a
 query's pairs of documents with different grades have equal scores.
 
-The data may be TREC judgements (qrels), and the scores a TREC run, joined by query
-and document. Unjudged documents count as irrelevant, and judged documents that the
-run lacks as not retrieved. A query without documents counts 0. The default
-convention is then trec, with the ties of trec_eval.
+The data may be judgements (TREC's qrels, or a list of Quepid or of the Rated Ranking
+Evaluator), and the scores a TREC run, joined by query and document. Unjudged documents
+count as irrelevant, and judged documents that the run lacks as not retrieved. A query
+without documents counts 0. The default convention is then trec, with the ties of
+trec_eval. --conflicts says what happens to a document with several grades.
 
 --by also prints means over slices of the queries, by keys separated by commas:
   length         number of documents

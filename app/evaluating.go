@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type evaluating struct {
 	judging
 	measuring
 	slicer
+	conflicts
 	reranking
 	data          string
 	dropSelf      bool
@@ -34,6 +36,7 @@ func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
 	e.judging.addTo(cmd)
 	e.measuring.addTo(cmd, standard, usage)
 	e.slicer.addTo(cmd)
+	e.conflicts.addTo(cmd)
 	cmd.Flags().BoolVar(&e.dropSelf, "drop-self", false, "drop documents that have the id of their query")
 	cmd.Flags().StringSliceVar(&e.lowerIsBetter, "lower-is-better", nil, "score or run `files` in which lower scores are better")
 }
@@ -49,7 +52,7 @@ func (e *evaluating) options() (dataset.Options, error) {
 		return opts, err
 	}
 	e.left = opts.MaxBytes // for systemOptions
-	return opts, e.ask(&opts)
+	return opts, errors.Join(e.ask(&opts), e.conflicts.apply(&opts))
 }
 
 // forModels is that of scoring, and also reads the feature of --first.

@@ -13,6 +13,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/internal/pairs"
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/suggest"
 )
@@ -30,15 +31,16 @@ const qrelsFields = "QUERY ITERATION DOCUMENT GRADE"
 //	QUERY DOCUMENT GRADE
 //
 // Fields are separated by blanks or tabs; ids may have blanks where tabs separate all fields. The iteration is
-// not looked at. Grades are finite numbers; what negative ones become is the option Negative. The lines of a
-// query may be scattered; its place is that of its first line.
+// not looked at. Grades are finite numbers; what negative ones become is the option Negative. What several grades
+// of one document become is the option Conflicts. The lines of a query may be scattered; its place is that of its
+// first line.
 //
 // What it takes is counted by mem. Errors in the content are of type [*dataset.SyntaxError]: another number of fields, a grade
-// that is no number, a document that a query has twice.
+// that is no number, two grades of a document.
 func ReadQrels(r io.ReaderAt, size int64, name string, mem *memory.Account, opts dataset.Options) (*dataset.Dataset, error) {
 	in := &input.Input{R: r, Size: size, Name: name, Mem: mem}
-	t := newTable(in)
-	dropped, headed := 0, false
+	j := pairs.NewJudgements(in, opts)
+	headed := false
 	widths := []int{4}
 	if head, err := in.Head(compress.HeadSize); err != nil {
 		return nil, err
@@ -59,49 +61,12 @@ func ReadQrels(r io.ReaderAt, size int64, name string, mem *memory.Account, opts
 			headed = false
 			return nil
 		}
-		value := fields[doc+1]
-		grade, ok := decimal(value)
-		switch {
-		case !ok:
-			return &dataset.SyntaxError{Found: suggest.Quote(value), Expected: "a grade, a finite number"}
-		case grade >= 0:
-		case opts.Negative == dataset.NegativeDrop:
-			dropped++
-			return nil
-		case opts.Negative == dataset.NegativeZero:
-			grade = 0
-		default:
-			return negativeGrade(value)
-		}
-		return t.add(line, fields[0], fields[doc], grade+0) // without the sign of −0
+		return j.Add(line, fields[0], fields[doc], fields[doc+1])
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(t.of) == 0 {
-		found := "no judgements"
-		if dropped > 0 {
-			found = fmt.Sprintf("no judgements but %d with negative grades, which are left out", dropped)
-		}
-		return nil, &dataset.SyntaxError{File: in.Name, Found: found, Expected: "lines of " + expected}
-	}
-	counts, docs, err := t.group()
-	if err != nil {
-		return nil, err
-	}
-	b := dataset.Blocks{Grades: t.values, Docs: docs, IDs: t.ids, Counts: counts}
-	if dropped > 0 {
-		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: left out %d lines with a negative grade: their documents count as not judged", in.Name, dropped))
-	}
-	return dataset.FromBlocks(b), nil
-}
-
-// negativeGrade is the error about a grade below 0.
-func negativeGrade(field []byte) error {
-	return &dataset.SyntaxError{
-		Found:    "the negative grade " + suggest.Quote(field),
-		Expected: "a grade of at least 0, or --negative-grades zero (they count as 0) or drop (such documents count as not judged)",
-	}
+	return j.Dataset("lines of " + expected)
 }
 
 func fieldCount(fields [][]byte) string {

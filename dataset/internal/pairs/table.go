@@ -1,4 +1,8 @@
-package trec
+// Package pairs collects pairs of a query and a document with a number each, a grade or a score. It has
+// what readers of judgements and of runs share, and must not know any format.
+//
+// Start reading at [Table]; [Judgements] is one for grades.
+package pairs
 
 import (
 	"fmt"
@@ -14,8 +18,8 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// table gathers documents with a number each, in any order of queries.
-type table struct {
+// Table collects documents with a number each, in any order of queries.
+type Table struct {
 	name    string
 	mem     *memory.Account
 	queries map[string]uint32
@@ -32,21 +36,28 @@ type table struct {
 	textBytes int64 // that are counted for text
 }
 
+// Len returns the number of documents.
+func (t *Table) Len() int { return len(t.of) }
+
+// Last returns the number of the query of the last document, in the order of first lines.
+func (t *Table) Last() uint32 { return t.last }
+
 // tableBytes is the memory of a document in a table, without its identifier.
 const tableBytes = 4 + 4 + 8 + 4
 
-func newTable(in *input.Input) *table {
-	return &table{name: in.Name, mem: in.Mem, queries: make(map[string]uint32)}
+// New returns a table of the documents of an input.
+func New(in *input.Input) *Table {
+	return &Table{name: in.Name, mem: in.Mem, queries: make(map[string]uint32)}
 }
 
-// add appends a document.
-func (t *table) add(line int, query, doc []byte, value float64) error {
+// Add appends a document, whose line is for errors.
+func (t *Table) Add(line int, query, doc []byte, value float64) error {
 	q, known := t.last, len(t.of) > 0 && string(query) == t.ids[t.last]
 	if !known {
 		if q, known = t.queries[string(query)]; known {
 			t.apart = true
 		} else {
-			if err := checkID("a query id", query); err != nil {
+			if err := CheckID("a query id", query); err != nil {
 				return err
 			}
 			if err := t.mem.Take(memory.QueryBytes+int64(len(query)), "query ids"); err != nil {
@@ -57,7 +68,7 @@ func (t *table) add(line int, query, doc []byte, value float64) error {
 			t.queries[t.ids[q]] = q
 		}
 	}
-	if err := checkID("a document id", doc); err != nil {
+	if err := CheckID("a document id", doc); err != nil {
 		return err
 	}
 	if err := t.grow(len(doc)); err != nil {
@@ -72,7 +83,7 @@ func (t *table) add(line int, query, doc []byte, value float64) error {
 
 // grow counts the memory that one more document may take: what is appended to is copied
 // when it is full, to a place a quarter larger at least.
-func (t *table) grow(id int) error {
+func (t *Table) grow(id int) error {
 	const step = 1 << 12 // documents
 	if n := len(t.of); n%step == 0 {
 		if n >= math.MaxUint32-step {
@@ -97,7 +108,7 @@ func (t *table) grow(id int) error {
 const mapBytes = 64
 
 // groupBytes returns what group takes beside the table while it runs.
-func (t *table) groupBytes(counts []int, workers int) int64 {
+func (t *Table) groupBytes(counts []int, workers int) int64 {
 	n := int64(len(t.of))
 	bytes := mapBytes * min(n, int64(workers)*int64(slices.Max(counts)))
 	if t.apart {
@@ -106,38 +117,66 @@ func (t *table) groupBytes(counts []int, workers int) int64 {
 	return bytes
 }
 
-// group puts the documents of queries together and returns the queries' numbers of
-// documents. A document that a query has twice is an error.
-func (t *table) group() (counts []int, docs dataset.DocIDs, err error) {
-	counts = make([]int, len(t.ids))
-	for _, q := range t.of {
-		counts[q]++
+// Grouped is a table with the documents of queries together.
+type Grouped struct {
+	IDs    []string // of the queries, in the order of their first lines
+	Counts []int    // the queries' numbers of documents
+	Docs   dataset.DocIDs
+	Values []float64
+}
+
+// Group puts the documents of queries together. A document that a query has twice is an error.
+func (t *Table) Group() (Grouped, error) {
+	g, workers, err := t.group()
+	if err != nil {
+		return g, err
 	}
-	workers := parallel.Workers(0, len(counts))
-	beside := t.groupBytes(counts, workers)
+	if row, before, q := t.twice(g, workers); row >= 0 {
+		return g, &dataset.SyntaxError{
+			File: t.name, Line: int(t.lines[row]),
+			Found:    t.describe(g, row, q, before),
+			Expected: "every document of a query once",
+		}
+	}
+	return g, nil
+}
+
+// describe names a document, its query and the line of an earlier row with both.
+func (t *Table) describe(g Grouped, row, query, before int) string {
+	return fmt.Sprintf("document %s of query %s, which line %d has too", suggest.Quote([]byte(g.Docs.At(row))), suggest.Quote([]byte(t.ids[query])), t.lines[before])
+}
+
+// group puts the documents of queries together.
+func (t *Table) group() (g Grouped, workers int, err error) {
+	g = Grouped{IDs: t.ids, Counts: make([]int, len(t.ids)), Docs: dataset.DocIDs{Text: t.text.String(), End: t.end}}
+	for _, q := range t.of {
+		g.Counts[q]++
+	}
+	workers = parallel.Workers(0, len(g.Counts))
+	beside := t.groupBytes(g.Counts, workers)
 	if err := t.mem.Take(beside, "documents"); err != nil {
-		return nil, docs, err
+		return g, 0, err
 	}
 	defer t.mem.Give(beside)
-	docs = dataset.DocIDs{Text: t.text.String(), End: t.end}
 	if t.apart {
-		order, next := make([]int, len(t.of)), starts(counts)
+		order, next := make([]int, len(t.of)), Starts(g.Counts)
 		for i, q := range t.of {
 			order[next[q]] = i
 			next[q]++
 		}
-		docs = docs.Pick(order)
+		g.Docs = g.Docs.Pick(order)
 		lines, values := make([]uint32, len(order)), make([]float64, len(order))
 		for row, i := range order {
 			lines[row], values[row] = t.lines[i], t.values[i]
 		}
 		t.lines, t.values = lines, values
 	}
-	return counts, docs, t.checkTwice(counts, docs, workers)
+	g.Values = t.values
+	return g, workers, nil
 }
 
-// starts returns the first row of every query.
-func starts(counts []int) []int {
+// Starts returns the first row of every query.
+func Starts(counts []int) []int {
 	first, row := make([]int, len(counts)), 0
 	for q, n := range counts {
 		first[q] = row
@@ -146,39 +185,33 @@ func starts(counts []int) []int {
 	return first
 }
 
-// checkTwice returns the error about the first line whose document its query already has.
-func (t *table) checkTwice(counts []int, docs dataset.DocIDs, workers int) error {
-	first := starts(counts)
+// twice returns the first row whose document its query already has, the row before with that document, and the
+// query. The row is -1 if there is none.
+func (t *Table) twice(g Grouped, workers int) (row, before, query int) {
+	first := Starts(g.Counts)
 	seen := make([]map[string]int, workers)
 	var lock sync.Mutex
-	twice, before, of := -1, -1, -1
-	parallel.For(len(counts), workers, func(worker, q int) {
+	row = -1
+	parallel.For(len(g.Counts), workers, func(worker, q int) {
 		if seen[worker] == nil {
 			seen[worker] = make(map[string]int)
 		}
 		rows := seen[worker]
 		clear(rows)
-		for row := first[q]; row < first[q]+counts[q]; row++ {
-			id := docs.At(row)
+		for r := first[q]; r < first[q]+g.Counts[q]; r++ {
+			id := g.Docs.At(r)
 			other, known := rows[id]
 			if !known {
-				rows[id] = row
+				rows[id] = r
 				continue
 			}
 			lock.Lock()
-			if twice < 0 || t.lines[row] < t.lines[twice] {
-				twice, before, of = row, other, q
+			if row < 0 || t.lines[r] < t.lines[row] {
+				row, before, query = r, other, q
 			}
 			lock.Unlock()
 			return
 		}
 	})
-	if twice < 0 {
-		return nil
-	}
-	return &dataset.SyntaxError{
-		File: t.name, Line: int(t.lines[twice]),
-		Found:    fmt.Sprintf("document %s of query %s, which line %d has too", suggest.Quote([]byte(docs.At(twice))), suggest.Quote([]byte(t.ids[of])), t.lines[before]),
-		Expected: "every document of a query once",
-	}
+	return row, before, query
 }
