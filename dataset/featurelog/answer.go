@@ -344,16 +344,25 @@ func (a *answers) logged(p int) (int, error) {
 // cut adds the features of Solr's text NAME=VALUE,NAME=VALUE.
 func (d *document) cut(text []byte) error {
 	for len(text) > 0 {
-		part, rest, _ := bytes.Cut(text, []byte(","))
-		k := bytes.LastIndexByte(part, '=')
-		if k < 0 {
+		name, value, rest, ok := Next(text)
+		if !ok {
 			return &dataset.SyntaxError{
-				Found:    fmt.Sprintf("%s in the features of document %s", suggest.Quote(part), suggest.Quote(d.id)),
+				Found:    fmt.Sprintf("%s in the features of document %s", suggest.Quote(name), suggest.Quote(d.id)),
 				Expected: "NAME=VALUE, separated by commas",
 			}
 		}
-		d.features = append(d.features, feature{part[:k], part[k+1:]})
-		text = rest
+		d.features, text = append(d.features, feature{name, value}), rest
 	}
 	return nil
+}
+
+// Next cuts the first feature off Solr's text NAME=VALUE,NAME=VALUE. ok is false if the first part is no NAME=VALUE;
+// name is then that part.
+func Next(text []byte) (name, value, rest []byte, ok bool) {
+	part, rest, _ := bytes.Cut(text, []byte(","))
+	k := bytes.LastIndexByte(part, '=')
+	if k < 0 {
+		return part, nil, rest, false
+	}
+	return part[:k], part[k+1:], rest, true
 }
