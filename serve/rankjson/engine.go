@@ -52,8 +52,8 @@ type hit struct {
 	score span // the value; an empty span is the place of a new member
 }
 
-// DecodeEngine is [Request.Decode] for an engine's answer. Its documents are those of one query and
-// may be none. Other members are ignored, and so are logged features that the model does not have. A
+// DecodeEngine is [Request.Decode] for an engine's answer, which has one query and may have no
+// documents. Other members are ignored, and so are logged features that the model does not have. A
 // document must have all features of the model. If lenient is set, a missing feature is 0, because
 // engines omit features of this value from sparse logs.
 //
@@ -247,8 +247,8 @@ func (d *decoder) text(row []float32, text []byte, p int) (n int, err error) {
 	return n, nil
 }
 
-// entries reads the features that a plugin for Elasticsearch logs, and counts those of the model.
-// fields is the object at p.
+// entries reads the features that the plugin logs in the member "fields", at p. It adds to n the number
+// of the model's features.
 func (d *decoder) entries(row []float32, p int, n *int) error {
 	found := false
 	_, err := d.once(p, `"fields"`, d.engine.features[1:], func(key string, p int) (int, error) {
