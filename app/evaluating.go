@@ -52,7 +52,7 @@ func (e *evaluating) options() (dataset.Options, error) {
 		return opts, err
 	}
 	e.left = opts.MaxBytes // for systemOptions
-	return opts, errors.Join(e.ask(&opts), e.conflicts.apply(&opts))
+	return opts, errors.Join(e.ask(&opts), e.apply(&opts))
 }
 
 // forModels is that of scoring, and also reads the feature of --first.

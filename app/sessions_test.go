@@ -18,6 +18,7 @@ var documented = map[string]func(t *testing.T){
 	"trec.md":                  copied("testdata/trec"),
 	"explain.md":               writeProducts,
 	"comparing.md":             copied("../docs/guide/data"),
+	"feature-logs.md":          copied("testdata/answers"),
 	"guide/search-engineer.md": copied("../docs/guide/data"),
 	"guide/data-scientist.md":  copied("../docs/guide/data"),
 }

@@ -2,6 +2,7 @@ package featurelog
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -110,12 +111,7 @@ func (l *Log) eachRow(in *input.Input, v visitor) error {
 }
 
 // idKey returns the key of document ids in Solr's answers.
-func (l *Log) idKey() string {
-	if l.doc == "" {
-		return "id"
-	}
-	return l.doc
-}
+func (l *Log) idKey() string { return cmp.Or(l.o.Doc, "id") }
 
 // answers reads the answers of a JSON text.
 type answers struct {
@@ -125,6 +121,7 @@ type answers struct {
 	visitor visitor
 	scanner strictjson.Scanner
 	d       document
+	depth   int // of the objects that are open
 }
 
 // all reads answers to the end of the text.
@@ -156,7 +153,7 @@ func (a *answers) one() error {
 		return err
 	}
 	line := a.Next()
-	if err := a.object(&r, 0); err != nil || r.several {
+	if err := a.object(&r); err != nil || r.several {
 		return err
 	}
 	var err error = &dataset.SyntaxError{Found: "an answer without documents", Expected: "response.docs of Solr, or hits.hits of Elasticsearch or OpenSearch"}
@@ -177,8 +174,10 @@ type response struct {
 }
 
 // object reads an object of an answer.
-func (a *answers) object(r *response, depth int) error {
-	if depth > mostNested {
+func (a *answers) object(r *response) error {
+	a.depth++
+	defer func() { a.depth-- }()
+	if a.depth > mostNested {
 		return &dataset.SyntaxError{Found: fmt.Sprintf("more than %d answers within each other", mostNested), Expected: "fewer"}
 	}
 	return a.Object("an answer", func(key []byte) error {
@@ -196,7 +195,7 @@ func (a *answers) object(r *response, depth int) error {
 			}
 			return a.text(&r.query, text, 0)
 		case (k == "response" || k == "hits" || k == "answer") && b == '{':
-			return a.object(r, depth+1)
+			return a.object(r)
 		case (k == "docs" || k == "hits") && b == '[':
 			r.documents = true
 			return a.List("documents", a.document)
@@ -258,7 +257,7 @@ func (a *answers) document() error {
 	at := map[string]int{} // of the forms of features
 	_, err = s.Object(0, "a document", func(k []byte, _, p int) (next int, err error) {
 		switch name := string(k); {
-		case name == a.log.doc, a.log.doc == "" && (name == "id" && d.id == nil || name == "_id"):
+		case name == a.log.idKey() && d.id == nil, name == "_id" && a.log.o.Doc == "":
 			d.id, next, err = s.Scalar(p)
 			return next, err
 		case name == namedKey && (p >= len(value) || value[p] != '{'): // names without scores
@@ -344,7 +343,7 @@ func (a *answers) logged(p int) (int, error) {
 // cut adds the features of Solr's text NAME=VALUE,NAME=VALUE.
 func (d *document) cut(text []byte) error {
 	for len(text) > 0 {
-		name, value, rest, ok := Next(text)
+		name, value, rest, ok := CutFeature(text)
 		if !ok {
 			return &dataset.SyntaxError{
 				Found:    fmt.Sprintf("%s in the features of document %s", suggest.Quote(name), suggest.Quote(d.id)),
@@ -356,9 +355,9 @@ func (d *document) cut(text []byte) error {
 	return nil
 }
 
-// Next cuts the first feature off Solr's text NAME=VALUE,NAME=VALUE. ok is false if the first part is no NAME=VALUE;
+// CutFeature cuts the first feature off Solr's text NAME=VALUE,NAME=VALUE. ok is false if the first part is no NAME=VALUE;
 // name is then that part.
-func Next(text []byte) (name, value, rest []byte, ok bool) {
+func CutFeature(text []byte) (name, value, rest []byte, ok bool) {
 	part, rest, _ := bytes.Cut(text, []byte(","))
 	k := bytes.LastIndexByte(part, '=')
 	if k < 0 {

@@ -220,7 +220,7 @@ func (d *decoder) unlogged(row []float32, n, p int) {
 // how many are the model's.
 func (d *decoder) text(row []float32, text []byte, p int) (n int, err error) {
 	for len(text) > 0 {
-		name, value, rest, ok := featurelog.Next(text)
+		name, value, rest, ok := featurelog.CutFeature(text)
 		if !ok {
 			return n, d.fault(p, suggest.Quote(name), "NAME=VALUE, separated by commas")
 		}

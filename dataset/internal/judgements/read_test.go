@@ -35,14 +35,15 @@ func listed(d *dataset.Dataset) (list []string) {
 	return list
 }
 
-// Claim: one list of judgements reads alike in every form, compressed or not. All forms but those of TREC, which
-// datafile recognises before, are recognised.
+// Claim: one list of judgements reads alike in every form, compressed or not. Looks recognises all forms except TREC's
+// and BEIR's.
 func TestForms(t *testing.T) {
 	want := []string{"red shoes|a|3", "red shoes|b|0", "hat|a|1.5"}
 	for name, text := range map[string]string{
 		"Quepid, basic":      "query,docid,rating\r\nred shoes,a,3\r\n\"red shoes\",b,0\r\nhat,a,1.5\r\n",
 		"Quepid, older":      "\ufeffquery,doc_id,rating\nred shoes,a,3\nred shoes,b,0.0\nhat,a,1.5",
 		"Quepid, detailed":   "Team Name,Case Name,Case ID,Query Text,Doc ID,Doc Position,Title,Rating,price\nT,C,1,red shoes,a,1,\"Shoes, \"\"red\"\"\nand new\",3,x\nT,C,1,red shoes,b,2,Socks,0,y\nT,C,1,hat,a,1,Hat,1.5,\n",
+		"with features":      "query,grade,doc,rating\nred shoes,3,a,9\nred shoes,0,b,8\nhat,1.5,a,7\n",
 		"tabs":               "query\tdocid\trating\nred shoes\ta\t3\nred shoes\tb\t0\nhat\ta\t1.5\n",
 		"Quepid, JSON":       `{"queries":[{"query":"red shoes","ratings":{"a":3,"b":0}},{"query":"hat","ratings":{"a":1.5}}]}`,
 		"Quepid, a case":     `{"case_name":"C","queries":[{"arranged_at":0,"query_text":"red shoes","options":{"x":[1]},"ratings":{"a":3,"b":"0"}},{"ratings":{"a":1.5},"query_text":"hat"}]}`,
@@ -63,7 +64,7 @@ func TestForms(t *testing.T) {
 				t.Errorf("%s: %d features %s", name, d.Features, diff)
 			}
 		}
-		if looks := Looks([]byte(text)); looks == (name == "TREC, tabs" || name == "BEIR") {
+		if looks := Looks([]byte(text)); looks == (name == "TREC, tabs" || name == "BEIR" || name == "with features") {
 			t.Errorf("%s: recognised: %v", name, looks)
 		}
 	}
@@ -162,8 +163,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzRead: no bytes make the reader fail otherwise than by an error, and what it reads from JSON of Quepid are the
-// grades that the standard library finds there.
+// FuzzRead: any bytes are read or refused. Grades in Quepid's JSON are the numbers that encoding/json finds.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		"query,docid,rating\nq,a,3\n", "Query Text;Doc ID;Rating\n\"a\nb\";1;2\n", "3 qid:1 # a red shoes\n", "1 0 a 2\n",
