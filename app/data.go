@@ -70,6 +70,7 @@ Flags of all commands that read data:
 		newDataConvertCommand(env),
 		newDataShardCommand(env),
 		newDataJoinCommand(env),
+		newDataLogCommand(env),
 		newDataSynthCommand(env),
 	)
 	return cmd

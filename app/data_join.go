@@ -13,7 +13,7 @@ type joinFlags struct {
 	dataInput
 	dataOutput
 	judgementInput
-	unjudged string
+	unjudgedFlag
 }
 
 func newDataJoinCommand(env *environment) *cobra.Command {
@@ -27,8 +27,9 @@ needs none.
 
 ` + judgementForms + `
 
---unjudged says what happens to documents without a judgement: error, zero (grade 0)
-or drop. A warning counts judged documents that have no features.`,
+--unjudged says what happens to documents without a judgement: error, zero (grade 0),
+drop, or keep (an empty grade, in CSV, TSV and JSON lines). A warning counts judged
+documents that have no features.`,
 		Example: `  listwise data join features.csv --judgements quepid.csv --unjudged zero --out train.csv
   listwise data join features.txt --judgements judged.qrels --unjudged drop --negative-grades zero --out train.lwd`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
@@ -36,7 +37,7 @@ or drop. A warning counts judged documents that have no features.`,
 	f.dataInput.addTo(cmd)
 	f.dataOutput.addTo(cmd)
 	f.judgementInput.addTo(cmd)
-	cmd.Flags().StringVar(&f.unjudged, "unjudged", trec.UnjudgedError.String(), "`how` to treat unjudged documents: error, zero or drop")
+	f.unjudgedFlag.addTo(cmd, trec.UnjudgedError)
 	return cmd
 }
 
@@ -49,9 +50,9 @@ type joinJSON struct {
 }
 
 func (f *joinFlags) run(cmd *cobra.Command, env *environment, args []string) error {
-	unjudged, err := trec.ParseUnjudged(f.unjudged)
+	unjudged, err := f.parse(env, f.out)
 	if err != nil {
-		return usageErrorf("--unjudged: %w", err)
+		return err
 	}
 	inputs := slices.Concat(f.data, args)
 	if err := f.judgementInput.check(cmd, inputs); err != nil {

@@ -15,7 +15,7 @@ import (
 // flagGroups are the headings of the flags in help texts, with the flags in order. COMMAND:FLAG is
 // a flag that only this command has in the group.
 var flagGroups = []struct{ heading, flags string }{
-	{"Data", "eval:model score:model explain:model export:model serve:model alias data train valid test eval:scores judgements log clicks against " +
+	{"Data", "eval:model score:model explain:model export:model serve:model alias data train valid test eval:scores judgements log:queries log clicks against " +
 		"from import:name report:curve reproduce:set background train:sample convert:sample scattered min-features parts"},
 	{"Generated data", "shape queries docs synth:features relevant noise grades polynomial synth:seed reproduce:scale bench:documents bench:features"},
 	{"Learning", "method methods scorer train:measure tune:measure curve:measure set normalize transform views seed continue train:refit checkpoint jobs"},

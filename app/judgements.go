@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/trec"
 )
 
 // conflicts has the flag of commands that read judgement lists.
@@ -61,4 +63,26 @@ func (j *judgementInput) judged(cmd *cobra.Command, env *environment, opts datas
 		return nil, err
 	}
 	return env.openAndWarn(cmd.Context(), "judgements", j.judgements, opts)
+}
+
+// unjudgedFlag is the flag for documents without a judgement.
+type unjudgedFlag struct{ policy string }
+
+func (u *unjudgedFlag) addTo(cmd *cobra.Command, standard trec.Unjudged) {
+	cmd.Flags().StringVar(&u.policy, "unjudged", standard.String(), "`how` to treat unjudged documents: error, zero, drop or keep")
+}
+
+// parse returns the policy for documents that are written to a file.
+func (u *unjudgedFlag) parse(env *environment, out string) (trec.Unjudged, error) {
+	unjudged, err := trec.ParseUnjudged(u.policy)
+	if err != nil {
+		return 0, usageErrorf("--unjudged: %w", err)
+	}
+	if out == "-" {
+		out = env.streamName()
+	}
+	if unjudged == trec.UnjudgedKeep && !datafile.KeepsUnjudged(out) {
+		return 0, usageErrorf("--unjudged keep: found the output %s, expected CSV, TSV or JSON lines, which have empty grades", out)
+	}
+	return unjudged, nil
 }

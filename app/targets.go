@@ -315,6 +315,10 @@ func (f *joinFlags) targets(inputs []string) *targets {
 	return f.dataOutput.targets(inputs).reads("--judgements", f.judgements)
 }
 
+func (f *logFlags) targets(answers []string) *targets {
+	return f.dataOutput.targets(answers).reads("--judgements", f.judgements).reads("--queries", f.queries)
+}
+
 func (f *foldFlags) targets(inputs []string, folds int) *targets {
 	return new(targets).reads("", inputs...).makes("--out", datafile.FoldNames(f.out, folds, inputs[0])...)
 }

@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -19,7 +20,8 @@ import (
 type Conversion struct {
 	Inputs []string      // files, "-" for Stdin
 	Stdin  io.Reader     // what "-" stands for among the inputs
-	Made   stream.Source // instead of Inputs, if not nil: what is made, not read, and has no name
+	Made   stream.Source // instead of Inputs, if not nil: what is made, or read from other files than data
+	Name   string        // of Made in errors; "" for data that are made
 	Out    string        // the file to write, "-" for Stdout
 	Stdout io.Writer
 	As     string // a name whose end tells the format of what goes to Stdout; "" for LETOR text
@@ -86,7 +88,8 @@ func Convert(c Conversion) (*Converted, error) {
 		err := c.survey(c.Inputs, nil, write)
 		return done, err
 	}
-	made, err := stream.Survey(stream.File{Source: c.Made, Name: madeName, Mem: memory.New(madeName, c.Options)}, true)
+	name := cmp.Or(c.Name, "the data to make")
+	made, err := stream.Survey(stream.File{Source: c.Made, Name: name, Mem: memory.New(name, c.Options)}, c.Refuse)
 	if err == nil {
 		err = write([]*stream.Surveyed{made})
 	}
@@ -107,9 +110,6 @@ func (c *Conversion) expand() error {
 	c.Inputs = all
 	return nil
 }
-
-// madeName names generated data in errors.
-const madeName = "the data to make"
 
 // JoinError says why files do not make one data set.
 type JoinError struct{ err error }

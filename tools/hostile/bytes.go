@@ -47,6 +47,8 @@ var readers = []struct {
 	{"a.qrels", []string{"a.run"}, "eval --data a.qrels --scores a.run --no-record --format json", 60},
 	{"a.qrels.gz", []string{"a.run"}, "eval --data a.qrels.gz --scores a.run --no-record --format json", 60},
 	{"a.qrels", []string{"data.txt"}, "data join data.txt --judgements a.qrels --out -", 40},
+	{"a.csv", []string{"data.txt"}, "data join data.txt --judgements a.csv --out -", 40},
+	{"answers.jsonl", []string{"a.csv"}, "data log answers.jsonl --judgements a.csv --out -", 100},
 	{"linear.json", []string{"data.txt"}, "score --model linear.json --data data.txt", 150},
 	{"net.json", []string{"data.txt"}, "score --model net.json --data data.txt", 150},
 	{"pairnet.json", []string{"data.txt"}, "score --model pairnet.json --data data.txt", 150},

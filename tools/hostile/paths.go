@@ -23,6 +23,7 @@ var writers = []string{
 	"score --data {in:data.txt} --model {in:linear.json} --format run --out {out:o.run}",
 	"fuse --data {in:a.qrels} --rule rrf --format run --out {out:f.run} {in:a.run} {in:b.run}",
 	"data join {in:data.txt} --judgements {in:a.qrels} --out {out:o.txt}",
+	"data log {in:answers.jsonl} --judgements {in:a.csv} --out {out:o.csv}",
 	"report --data {in:data.txt} --out {out:r.html} --permutations 100 --resamples 100 --curve net={in:curve.jsonl} net={in:net.json} b={in:b.scores}",
 	"explain --model {in:linear.json} --data {in:data.txt} --background {in:vali.txt} --resamples 100 --permutations 100 --svg {out:e.svg}",
 	"fuse --data {in:data.txt} --valid {in:vali.txt} --out {out:f.scores} --model {out:f.json} {in:linear.json} {in:stumps.json}",

@@ -24,6 +24,7 @@ var disturbed = []struct{ args, files, outs string }{
 	{"score --data data.txt --model fusion.json --out out.scores", "data.txt fusion.json", "out.scores"},
 	{"score --data data.txt --model fusion.json --format csv --best-first --out out.csv", "data.txt fusion.json", "out.csv"},
 	{"data join data.txt --judgements a.qrels --out out.txt", "data.txt a.qrels", "out.txt"},
+	{"data log answers.jsonl --judgements a.csv --out out.csv", "answers.jsonl a.csv", "out.csv"},
 	{"import lightgbm.txt --model out.json", "lightgbm.txt", "out.json"},
 	{"export --model mart.json --to xgboost --out out.json", "mart.json", "out.json"},
 	{"export --model mart.json --to lightgbm --out out.txt", "mart.json", "out.txt"},

@@ -3,9 +3,6 @@ package judgements
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -72,38 +69,14 @@ var plain = strings.NewReplacer(" ", "", "_", "", "-", "")
 
 // readCSV reads a table. A row may end before its rating, as those of Quepid do for queries without ratings.
 func readCSV(in *input.Input, opts dataset.Options, c *columns, j *pairs.Judgements) error {
-	text, err := pairs.Text(in, opts)
-	if err != nil {
-		return pairs.Located(err, in.Name, 1)
-	}
-	defer text.Close() //nolint:errcheck // only read
-	row := &bounded{r: text}
-	r := csv.NewReader(row)
-	r.Comma, r.FieldsPerRecord, r.ReuseRecord = c.delimiter, -1, true
-	ctx := input.Context(opts)
-	for first := true; ; first = false {
-		row.left = longestRow
-		cells, err := r.Read()
-		if errors.Is(err, io.EOF) {
+	first := true
+	return pairs.EachRow(in, opts, c.delimiter, func(line int, cells []string) error {
+		if first {
+			first = false
 			return nil
 		}
-		if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
-			return at(&dataset.SyntaxError{Found: "a row that is no CSV: " + syntax.Err.Error(), Expected: "cells with their quotes"}, in, syntax.StartLine)
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		line, _ := r.FieldPos(0)
-		if err != nil {
-			return pairs.Located(err, in.Name, line)
-		}
-		if first {
-			continue
-		}
-		if err := j.Add(line, cell(cells, c.query), cell(cells, c.doc), cell(cells, c.rating)); err != nil {
-			return at(err, in, line)
-		}
-	}
+		return j.Add(line, cell(cells, c.query), cell(cells, c.doc), cell(cells, c.rating))
+	})
 }
 
 // cell returns a cell of a row, nil if the row ends before.
@@ -112,23 +85,4 @@ func cell(cells []string, i int) []byte {
 		return nil
 	}
 	return []byte(strings.TrimSpace(cells[i]))
-}
-
-// longestRow is the number of bytes that a row may have, about.
-const longestRow = 1 << 22
-
-// bounded reads no more than so many bytes until left is set again, so that a missing quote takes no memory.
-type bounded struct {
-	r    io.Reader
-	left int
-}
-
-// Read implements io.Reader.
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, &dataset.SyntaxError{Found: fmt.Sprintf("a row of more than %d bytes", longestRow), Expected: "a shorter one; the closing quote of a cell may be missing"}
-	}
-	n, err := b.r.Read(p)
-	b.left -= n
-	return n, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/internal/pairs"
 )
 
 func read(text string, opts dataset.Options) (*dataset.Dataset, error) {
@@ -126,7 +127,7 @@ func TestErrors(t *testing.T) {
 		"query,docid,rating\nq,\xff,1\n":                                             `f:2: found "\xff", expected a document id in UTF-8`,
 		"query,docid,rating\nq\x01,a,1\n":                                            `f:2: found "q\x01", expected a query id without control characters`,
 		"query,docid,rating\nq,a,1\nq,a,2\n":                                         `f:3: found document "a" of query "q", which line 2 has too, there with the grade 1 and here with 2, expected one grade, or --conflicts mean or last`,
-		"query,docid,rating\nq,\"" + strings.Repeat("x", longestRow+5000):            "f:2: found a row of more than 4194304 bytes, expected a shorter one; the closing quote",
+		"query,docid,rating\nq,\"" + strings.Repeat("x", pairs.LongestRow+5000):      "f:2: found a row of more than 4194304 bytes, expected a shorter one; the closing quote",
 		"1 qid:1 # a b\n1 qid:1 1:2\n2 qid:1 3:1 # a b\n":                            `f:1: found 5 fields, expected 4: QUERY ITERATION DOCUMENT GRADE`,
 		"1 qid:1 # a b\n" + strings.Repeat("1 qid:1 # c b\n", 400) + "1 qid:1 1:3\n": `f:402: found "1 qid:1 1:3", expected a line of GRADE qid:NUMBER # DOCUMENT QUERY`,
 		"x qid:1 # a b\n":                                                            `f:1: found "x", expected a grade`,

@@ -62,9 +62,12 @@ func EachLine(in *input.Input, opts dataset.Options, visit func(line int, text [
 	}
 }
 
-// Located puts the place into an error.
+// Located puts the place into an error, unless that is nil.
 func Located(err error, name string, line int) error {
 	syntax, ok := errors.AsType[*dataset.SyntaxError](err)
+	if err == nil {
+		return nil
+	}
 	if !ok {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -17,7 +17,8 @@ import (
 
 // Tables begin with the columns query, grade and doc. If there are weights, query_weight and document_weight
 // follow. The other columns are the features. Features without names are numbered from 1 on. Numbers are the
-// shortest decimals that give the same bits; a missing value is an empty cell, in JSON null.
+// shortest decimals that give the same bits; a missing value and the grade of an unjudged document are an empty cell,
+// in JSON null.
 
 // written are the names of the columns that are no features, the last two only where there are
 // weights.
@@ -109,7 +110,10 @@ type cells struct {
 // append appends the row of a document.
 func (z cells) append(line []byte, d *stream.Doc) []byte {
 	line = z.text(line, d.Query)
-	line = append(strconv.AppendFloat(line, d.Grade, 'g', -1, 64), z.delimiter)
+	if !dataset.IsUnjudged(d.Grade) {
+		line = strconv.AppendFloat(line, d.Grade, 'g', -1, 64)
+	}
+	line = append(line, z.delimiter)
 	line = z.text(line, d.ID)
 	if z.weighted {
 		line = append(strconv.AppendFloat(line, d.QueryWeight, 'g', -1, 64), z.delimiter)
@@ -169,7 +173,11 @@ type members struct {
 // append appends the object of a document.
 func (z *members) append(line []byte, d *stream.Doc) []byte {
 	line = marshal(append(line, z.names[0]...), d.Query)
-	line = strconv.AppendFloat(append(line, z.names[1]...), d.Grade, 'g', -1, 64)
+	if line = append(line, z.names[1]...); dataset.IsUnjudged(d.Grade) {
+		line = append(line, "null"...)
+	} else {
+		line = strconv.AppendFloat(line, d.Grade, 'g', -1, 64)
+	}
 	line = marshal(append(line, z.names[2]...), d.ID)
 	if z.weighted {
 		line = strconv.AppendFloat(append(line, z.names[3]...), d.QueryWeight, 'g', -1, 64)
