@@ -274,8 +274,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Claim: queries come from the file in order, and win over those of the answers; documents have the id of the given
-// key; files that lack are errors.
+// Claim: the queries of a file have precedence over the answers' own. The given key has the ids of documents. A file
+// that does not exist is an error.
 func TestOptions(t *testing.T) {
 	dir := t.TempDir()
 	queries, answers := filepath.Join(dir, "q.txt"), filepath.Join(dir, "a.json")
@@ -329,8 +329,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// FuzzLog: no bytes make the reader fail otherwise than by an error; what it reads are finite features of documents
-// with ids, as many as the counts say.
+// FuzzLog: any bytes are read or refused. Documents have ids and finite features, and the counts are right.
 func FuzzLog(f *testing.F) {
 	for _, text := range []string{
 		solrBegin + `{"id":"a","[features]":"x=1.5,y=0.0"},{"id":"b","[features]":"x=-7.0"}]}}`,

@@ -121,7 +121,7 @@ func (s *Stream) peek() (byte, error) {
 	}
 }
 
-// token returns the error about what stands in place of what was expected.
+// token returns the error about the next token.
 func (s *Stream) token(expected string) error {
 	s.pass(s.p)
 	s.value = nil

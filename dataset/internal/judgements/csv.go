@@ -19,7 +19,7 @@ type columns struct {
 }
 
 // roles are the names of the three columns, the best first, in lower case and without blanks, hyphens and low
-// lines. The first of each are those of Quepid's detailed export, which has columns of text after them.
+// lines. Quepid's detailed export uses the first of each, and has further columns of text.
 var roles = [3][]string{
 	{"querytext", "query", "queryid", "qid"},
 	{"docid", "doc", "documentid", "document", "docno", "corpusid", "id"},
@@ -67,7 +67,7 @@ func choose(names []string) *columns {
 
 var plain = strings.NewReplacer(" ", "", "_", "", "-", "")
 
-// readCSV reads a table. A row may end before its rating, as those of Quepid do for queries without ratings.
+// readCSV reads a table. A row may end before its rating: Quepid writes such rows for queries without ratings.
 func readCSV(in *input.Input, opts dataset.Options, c *columns, j *pairs.Judgements) error {
 	first := true
 	return pairs.EachRow(in, opts, c.delimiter, func(line int, cells []string) error {

@@ -74,8 +74,8 @@ func (r *jsonList) lineOf(p int) int {
 	return r.line
 }
 
-// node reads an object and the lists of objects within it. It returns the queries that have no ratings, which
-// are those of the group that they are in.
+// node reads an object and the lists of objects within it. It returns the queries without ratings of their own: their
+// group has the ratings.
 func (r *jsonList) node(p, depth int) (queries [][]byte, next int, err error) {
 	if depth > strictjson.MaxDepth {
 		return nil, p, &strictjson.Fault{At: p, Found: fmt.Sprintf("more than %d levels of objects", strictjson.MaxDepth), Expected: "fewer"}

@@ -1,5 +1,5 @@
-// Package judgements reads judgement lists: lists of queries, documents and grades, in the forms of Quepid and
-// of the Rated Ranking Evaluator, and in those of package trec. It finds out which one a list has.
+// Package judgements reads judgement lists: queries, documents and grades. It recognises the forms of Quepid and of
+// the Rated Ranking Evaluator. Other lists are for package trec.
 //
 // Start reading at [Read]. Each form is a file that adds judgements to a [pairs.Judgements].
 package judgements
@@ -40,8 +40,8 @@ func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return j.Dataset("queries, documents and grades")
 }
 
-// Looks reports whether a file begins as a judgement list does that is no other data set: not as those of
-// package trec do, and not as a table with features does.
+// Looks reports whether a file begins as a judgement list of Quepid or of the Rated Ranking Evaluator does. It is false
+// for TREC's lists, and for tables with further columns that may be features.
 func Looks(head []byte) bool {
 	if columns := columnsOf(head); columns != nil {
 		return columns.bare

@@ -35,8 +35,8 @@ func listed(d *dataset.Dataset) (list []string) {
 	return list
 }
 
-// Claim: one list of judgements reads alike in every form, compressed or not. All forms but those of TREC, which
-// datafile recognises before, are recognised.
+// Claim: one list of judgements reads alike in every form, compressed or not. Looks recognises all forms except TREC's
+// and BEIR's.
 func TestForms(t *testing.T) {
 	want := []string{"red shoes|a|3", "red shoes|b|0", "hat|a|1.5"}
 	for name, text := range map[string]string{
@@ -162,8 +162,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzRead: no bytes make the reader fail otherwise than by an error, and what it reads from JSON of Quepid are the
-// grades that the standard library finds there.
+// FuzzRead: any bytes are read or refused. Grades in Quepid's JSON are the numbers that encoding/json finds.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		"query,docid,rating\nq,a,3\n", "Query Text;Doc ID;Rating\n\"a\nb\";1;2\n", "3 qid:1 # a red shoes\n", "1 0 a 2\n",

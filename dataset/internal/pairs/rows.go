@@ -57,7 +57,7 @@ const byteOrder = "\ufeff"
 // LongestRow is the number of bytes that a row may have, about.
 const LongestRow = 1 << 22
 
-// bounded reads no more than so many bytes until left is set again, so that a missing quote takes no memory.
+// bounded reads at most left bytes. Without it, a missing quote would make one cell of the rest of a file.
 type bounded struct {
 	r    io.Reader
 	left int
