@@ -2,6 +2,7 @@ package featurelog
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -110,12 +111,7 @@ func (l *Log) eachRow(in *input.Input, v visitor) error {
 }
 
 // idKey returns the key of document ids in Solr's answers.
-func (l *Log) idKey() string {
-	if l.doc == "" {
-		return "id"
-	}
-	return l.doc
-}
+func (l *Log) idKey() string { return cmp.Or(l.o.Doc, "id") }
 
 // answers reads the answers of a JSON text.
 type answers struct {
@@ -258,7 +254,7 @@ func (a *answers) document() error {
 	at := map[string]int{} // of the forms of features
 	_, err = s.Object(0, "a document", func(k []byte, _, p int) (next int, err error) {
 		switch name := string(k); {
-		case name == a.log.doc, a.log.doc == "" && (name == "id" && d.id == nil || name == "_id"):
+		case name == a.log.idKey() && d.id == nil, name == "_id" && a.log.o.Doc == "":
 			d.id, next, err = s.Scalar(p)
 			return next, err
 		case name == namedKey && (p >= len(value) || value[p] != '{'): // names without scores

@@ -76,7 +76,6 @@ type Query struct {
 type Log struct {
 	o     Options
 	read  dataset.Options
-	doc   string
 	name  string // of the log in errors
 	mem   *memory.Account
 	files []func(use func(in *input.Input) error) error
@@ -97,7 +96,7 @@ type span struct{ low, high float32 }
 
 // Open opens answers for use.
 func Open(o Options, use func(*Log) error) error {
-	l := &Log{o: o, doc: o.Doc, name: "the answers", read: dataset.Options{Context: o.Context, MaxBytes: o.MaxBytes, Observe: o.Observe}}
+	l := &Log{o: o, name: "the answers", read: dataset.Options{Context: o.Context, MaxBytes: o.MaxBytes, Observe: o.Observe}}
 	if len(o.Files) == 1 {
 		l.name = nameOf(o.Files[0])
 	}
@@ -248,7 +247,7 @@ func (s *surveyor) check() error {
 // document implements visitor.
 func (s *surveyor) document(d *document) error {
 	if len(d.id) == 0 {
-		return &dataset.SyntaxError{Found: fmt.Sprintf("document %d of the answer without an id", len(s.ends)+1), Expected: "the key " + cmp.Or(s.doc, "id or _id") + "; --doc names another"}
+		return &dataset.SyntaxError{Found: fmt.Sprintf("document %d of the answer without an id", len(s.ends)+1), Expected: "the key " + cmp.Or(s.o.Doc, "id or _id") + "; --doc names another"}
 	}
 	if err := pairs.CheckID("a document id", d.id); err != nil {
 		return err
