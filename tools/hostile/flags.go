@@ -22,7 +22,7 @@ var bases = []struct{ args, files string }{
 	{"score --data data.txt --model linear.json --format run", "data.txt linear.json"},
 	{"eval --data a.qrels --scores a.run --no-record", "a.qrels a.run"},
 	{"data join data.txt --judgements a.qrels --out out.txt", "data.txt a.qrels"},
-	{"data log answers.jsonl --judgements a.csv --out out.csv", "answers.jsonl a.csv"},
+	{"data log answers.jsonl --judgements a.csv --out out.txt", "answers.jsonl a.csv"},
 	{"compare --data data.txt --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
 	{"report --data data.txt --out out.html --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
 	{"explain --model trees.json --data data.txt --resamples 100 --permutations 100 --repeats 1", "data.txt trees.json"},
