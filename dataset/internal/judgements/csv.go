@@ -19,12 +19,15 @@ type columns struct {
 }
 
 // roles are the names of the three columns, the best first, in lower case and without blanks, hyphens and low
-// lines. Quepid's detailed export uses the first of each, and has further columns of text.
+// lines. A rating may also be a feature, so it is the last.
 var roles = [3][]string{
 	{"querytext", "query", "queryid", "qid"},
 	{"docid", "doc", "documentid", "document", "docno", "corpusid", "id"},
-	{"rating", "grade", "label", "relevance", "judgement", "judgment", "rel"},
+	{"grade", "label", "relevance", "judgement", "judgment", "rel", "rating"},
 }
+
+// detailed are the names in Quepid's detailed export, whose further columns are text.
+var detailed = []string{"querytext", "docid", "rating"}
 
 // columnsOf returns the columns that the first line of a table names, nil if there is none or one is missing.
 func columnsOf(head []byte) (found *columns) {
@@ -50,7 +53,11 @@ func choose(names []string) *columns {
 		names[i] = plain.Replace(strings.ToLower(names[i]))
 	}
 	var at [3]int
+	quepid := !slices.ContainsFunc(detailed, func(name string) bool { return !slices.Contains(names, name) })
 	for k, known := range roles {
+		if quepid {
+			known = detailed[k : k+1]
+		}
 		at[k] = -1
 		for _, name := range known {
 			if at[k] = slices.Index(names, name); at[k] >= 0 {
@@ -61,8 +68,7 @@ func choose(names []string) *columns {
 			return nil
 		}
 	}
-	detailed := names[at[0]] == roles[0][0] && names[at[1]] == roles[1][0] && names[at[2]] == roles[2][0]
-	return &columns{query: at[0], doc: at[1], rating: at[2], bare: len(names) == len(roles) || detailed}
+	return &columns{query: at[0], doc: at[1], rating: at[2], bare: len(names) == len(roles) || quepid}
 }
 
 var plain = strings.NewReplacer(" ", "", "_", "", "-", "")
