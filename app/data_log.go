@@ -85,7 +85,7 @@ func (f *logFlags) run(cmd *cobra.Command, env *environment, args []string) erro
 	}
 	o := featurelog.Options{Files: args, Stdin: env.stdin, Doc: f.doc, MaxFeature: min(f.maxFeature, mostFeatures), Context: cmd.Context()}
 	var err error
-	if o.Unjudged, err = f.unjudgedFlag.parse(env, f.out); err != nil {
+	if o.Unjudged, err = f.parse(env, f.out); err != nil {
 		return err
 	}
 	if f.absent != "" {
@@ -104,7 +104,7 @@ func (f *logFlags) run(cmd *cobra.Command, env *environment, args []string) erro
 	if err := f.targets(args).check(); err != nil {
 		return err
 	}
-	opts := f.memoryLimit.options()
+	opts := f.options()
 	opts.Context = cmd.Context()
 	if opts.Negative, err = dataset.ParseNegative(f.negative); err != nil {
 		return usageErrorf("--negative-grades: %w", err)

@@ -50,7 +50,7 @@ func (e *evaluating) options() (dataset.Options, error) {
 		return opts, err
 	}
 	e.left = opts.MaxBytes // for systemOptions
-	return opts, errors.Join(e.ask(&opts), e.conflicts.apply(&opts))
+	return opts, errors.Join(e.ask(&opts), e.apply(&opts))
 }
 
 // measuring has the flags for the measures and for ties.

@@ -135,7 +135,7 @@ func FuzzStream(f *testing.F) {
 			}
 		}
 		want := Check([]byte(text))
-		if depth = depth % 5; depth > 0 && err == nil && want != nil {
+		if depth %= 5; depth > 0 && err == nil && want != nil {
 			if _, ok := errors.AsType[*Error](want); ok {
 				return // a repeated key, which only the checker minds
 			}

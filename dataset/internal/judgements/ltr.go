@@ -19,7 +19,7 @@ func isLTR(head []byte) bool {
 	found := false
 	lines(head, func(line []byte) bool {
 		_, _, doc, query, ok := cutLTR(line)
-		found = ok && !(bytes.Equal(doc, []byte("docid")) && bytes.HasPrefix(query, []byte("=")))
+		found = ok && (!bytes.Equal(doc, []byte("docid")) || !bytes.HasPrefix(query, []byte("=")))
 		return found
 	})
 	return found
