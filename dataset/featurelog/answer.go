@@ -121,6 +121,7 @@ type answers struct {
 	visitor visitor
 	scanner strictjson.Scanner
 	d       document
+	depth   int // of the objects that are open
 }
 
 // all reads answers to the end of the text.
@@ -152,7 +153,7 @@ func (a *answers) one() error {
 		return err
 	}
 	line := a.Next()
-	if err := a.object(&r, 0); err != nil || r.several {
+	if err := a.object(&r); err != nil || r.several {
 		return err
 	}
 	var err error = &dataset.SyntaxError{Found: "an answer without documents", Expected: "response.docs of Solr, or hits.hits of Elasticsearch or OpenSearch"}
@@ -173,8 +174,10 @@ type response struct {
 }
 
 // object reads an object of an answer.
-func (a *answers) object(r *response, depth int) error {
-	if depth > mostNested {
+func (a *answers) object(r *response) error {
+	a.depth++
+	defer func() { a.depth-- }()
+	if a.depth > mostNested {
 		return &dataset.SyntaxError{Found: fmt.Sprintf("more than %d answers within each other", mostNested), Expected: "fewer"}
 	}
 	return a.Object("an answer", func(key []byte) error {
@@ -192,7 +195,7 @@ func (a *answers) object(r *response, depth int) error {
 			}
 			return a.text(&r.query, text, 0)
 		case (k == "response" || k == "hits" || k == "answer") && b == '{':
-			return a.object(r, depth+1)
+			return a.object(r)
 		case (k == "docs" || k == "hits") && b == '[':
 			r.documents = true
 			return a.List("documents", a.document)

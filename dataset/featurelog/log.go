@@ -38,7 +38,6 @@ const (
 type Options struct {
 	Files    []string         // "-" is Stdin
 	Stdin    io.Reader        // standard input
-	Folder   string           // for temporary files of streams; "" is the system's
 	Queries  []string         // one for each answer, in order; nil if the answers have them
 	Doc      string           // key of document ids; "" is id in Solr's answers and _id in others
 	Judged   *dataset.Dataset // judgements
@@ -116,7 +115,7 @@ func (l *Log) open(paths []string, use func(*Log) error) error {
 		r = f
 	}
 	const held = 1 << 18
-	return input.Spool(r, nameOf(path), l.read, nil, held, l.o.Folder, func(in *input.Input) error {
+	return input.Spool(r, nameOf(path), l.read, nil, held, "", func(in *input.Input) error {
 		l.files = append(l.files, func(use func(in *input.Input) error) error { return use(in) })
 		return l.open(paths[1:], use)
 	})

@@ -244,6 +244,7 @@ func TestErrors(t *testing.T) {
 		"{\"response\":{\"docs\":[\n{\"id\":\"a\",\"[features]\":\"x=1\"}]}}":         `standard input:1: found an answer without its query, expected responseHeader.params.q`,
 		`{"query":"h\u0001","hits":{"hits":[{"_id":"a","matched_queries":{"x":1}}]}}`: `standard input:1: found "h\x01", expected a query without control characters`,
 		`{"query":"other","hits":{"hits":[{"_id":"a","matched_queries":{"x":1}}]}}`:   `found no judged document; the answers have queries such as "other", expected those of the judgements, such as "hat" with document "a"`,
+		strings.Repeat(`{"responses":[`, 12):                                          "standard input:1: found more than 8 answers within each other",
 		strings.Repeat(`{"response":`, 12):                                            "standard input:1: found more than 8 answers within each other, expected fewer",
 		"id,[features]\n":                                                             "standard input:1: found an answer without its query",
 		"id,[features]\na,x\n":                                                        `standard input:2: found "x" in the features of document "a", expected NAME=VALUE`,
