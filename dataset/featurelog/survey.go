@@ -59,10 +59,10 @@ func (l *Log) Survey(visit func(runs []stream.Run) error) (stream.Shape, error) 
 
 // check returns an error about the whole log.
 func (s *surveyor) check() error {
-	kept, judged := 0, 0
+	judged := 0
 	for i := range s.queries {
 		q := &s.queries[i]
-		kept, judged = kept+q.Documents, judged+q.Judged
+		judged += q.Judged
 		if list := s.lists[q.ID]; list != nil {
 			q.NotReturned = list.Len() - q.Judged
 		}
