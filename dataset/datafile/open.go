@@ -15,9 +15,9 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 )
 
-// Open reads a file of judged documents: LETOR or svmlight text, a table (see package table), or TREC
-// judgements, plain or compressed by gzip or zstandard, or a binary cache. Options name the format. Otherwise
-// the beginning of the file decides or, for text, the ending of its name. "-" is the standard input. A
+// Open reads a file of judged documents: LETOR or svmlight text, a table (see package table), or judgements of
+// TREC, Quepid or the Rated Ranking Evaluator, plain or compressed by gzip or zstandard, or a binary cache. Options
+// name the format. Otherwise the beginning of the file decides or, for text, the ending of its name. "-" is the standard input. A
 // folder of shards, or its manifest, is read as one data set, see [Shard]. A folder of Parquet parts, as Spark
 // and others write them, is read as one table.
 //
