@@ -88,8 +88,16 @@ func Endings() []string {
 }
 
 // looksJudged reports whether a file begins as a judgement list does, of TREC or another kind.
-func looksJudged(head []byte, _ dataset.Options) bool {
-	return trec.IsQrels(head) || judgements.Looks(head)
+func looksJudged(head []byte, opts dataset.Options) bool {
+	return trec.IsQrels(head) || looksRated(head, opts)
+}
+
+// looksRated reports whether a file begins as a judgement list that is not TREC's does. With options about columns and
+// features it is a table: a rating may be a feature.
+func looksRated(head []byte, opts dataset.Options) bool {
+	t := opts.Table
+	table := t.Query != "" || t.Grade != "" || t.Doc != "" || t.Features != nil || opts.FeatureNames != nil
+	return !table && judgements.Looks(head)
 }
 
 // readTable returns a function that reads tables with the delimiter.
@@ -126,7 +134,7 @@ func formatOf(head []byte, name string, opts dataset.Options) (*format, error) {
 	if f := byMagic(head); f != nil {
 		return f, nil
 	}
-	if f := byName(name); f != nil && (trec.HasHeader(head) || judgements.Looks(head)) {
+	if f := byName(name); f != nil && (trec.HasHeader(head) || looksRated(head, opts)) {
 		return byFormat("qrels"), nil
 	} else if f != nil {
 		return f, nil
