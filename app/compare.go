@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -32,10 +31,11 @@ var compareFormats = []string{"text", "markdown", "latex", "csv", "json"}
 const compareHelp = `Evaluates systems on the same queries and tests their differences for significance,
 for all pairs, or with --baseline for the pairs with one system.
 
---data FILE takes models, files of scores (one per line of FILE) and TREC runs as
-systems. If FILE has TREC judgements (qrels), systems are runs. --data DIR takes
-folders with Foldk.model.json or Foldk.scores for every fold k, such as OUT/METHOD of
-tune; the queries of all test folds are pooled. NAME= names a system.
+--data FILE takes models, files of scores (one a line of FILE) and TREC runs as
+systems. If FILE has judgements (TREC's qrels, or a list of Quepid or of the Rated
+Ranking Evaluator), systems are runs. --data DIR takes folders with Foldk.model.json or
+Foldk.scores for every fold k, such as OUT/METHOD of tune; the queries of all test
+folds are pooled. NAME= names a system.
 
 Several runs of a stochastic method with different random seeds make one system, given
 as NAME=A,B,C, or by --seeds 1,2,3 and {seed} in the path, as in runs/{seed}/ranknet.
@@ -60,6 +60,8 @@ Corrections are for all pairs of one measure. Intervals are not corrected.
 With --by, the pairs are also compared on slices of the queries: means, intervals,
 differences and randomization tests, with Holm correction for all pairs and slices of
 the measure. Confirm what a slice shows on other queries.
+
+` + rerankHelp + `
 
 The unit of all tests is the query. Tests over the means of five folds are refused:
 folds share training data, so their means are dependent, and five values are too few.`
@@ -92,6 +94,7 @@ func newCompareCommand(env *environment) *cobra.Command {
 	fl.StringVar(&f.unit, "unit", "query", "`unit` of the tests: query (fold is refused)")
 	fl.StringVar(&env.format, "format", "text", "output `format`: text, markdown, latex, csv or json")
 	f.evaluating.addTo(cmd, "", "several `measures` to compare by, separated by commas")
+	f.reranking.addTo(cmd)
 	f.testFlags.addTo(cmd, "every pair")
 	return cmd
 }
@@ -113,7 +116,7 @@ func (f *compareFlags) checkFlags(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("measure") && cmd.Flags().Changed("measures") {
 		return usageErrorf("--measure %s and --measures %s: expected one of them", f.measure, f.measures)
 	}
-	return nil
+	return f.parseDepths()
 }
 
 func (f *compareFlags) run(ctx context.Context, env *environment, args []string) error {
@@ -164,6 +167,15 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 		if one.slices, err = c.compareSlices(m, config); err != nil {
 			return usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
 		}
+		if f.depths != nil {
+			for _, s := range c.systems {
+				depths, err := f.compare(s.name, s.runs, m, config)
+				if err != nil {
+					return err
+				}
+				one.depths = append(one.depths, depths)
+			}
+		}
 		c.measured = append(c.measured, one)
 	}
 	bar.finish()
@@ -187,6 +199,7 @@ type measured struct {
 	weighted   bool               // means are weighted by query weights
 	deviations []float64          // standard deviation of each system's means over its runs; NaN for one run
 	slices     []slicing.Compared // nil without --by
+	depths     []*reranked        // of each system; nil without --rerank
 	*stats.Comparison
 }
 
@@ -213,6 +226,10 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 	if c.divisions, err = f.divide(testsOf(divisions), c.convention.Threshold()); err != nil {
 		return nil, err
 	}
+	places, err := f.rank(divisions)
+	if err != nil {
+		return nil, err
+	}
 	bar := env.startProgress("measuring, runs", len(paths))
 	defer bar.finish()
 	next := 0
@@ -226,6 +243,9 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 				}
 			}
 			s.runs[i].result = measure.Pool(parts...)
+			if s.runs[i].depths, err = f.evaluate(divisions, places, next, measures, c.ties); err != nil {
+				return nil, usageErrorf("%s: %w", s.runs[i].path, err)
+			}
 			if c.ties != measure.TiesAverage && s.runs[i].result.TieStats().Over > 0 {
 				env.note("%s", tiedSystem(s.runs[i].path, s.runs[i].result.TieStats().Over, tune.Summarise(s.runs[i].result)))
 			}
@@ -267,20 +287,11 @@ func hintAtFolds(err error, paths []string, docs int) error {
 // values returns the values of a measure for every system, run and query that counts. weights are
 // the weights of these queries, nil if all are 1.
 func (c *comparison) values(m measure.Measure) (runs [][][]float64, weights []float64, err error) {
-	runs = c.perQuery(m)
-	first := c.systems[0].runs[0].result
-	for q, w := range first.Weights() {
-		if v := first.PerQuery(m)[q]; v == v {
-			weights = append(weights, w)
-		}
-	}
-	for _, own := range runs {
-		for r := range own {
-			// The grades and weights of a query alone decide whether it counts, so all runs drop
-			// the same queries.
-			own[r] = slices.DeleteFunc(own[r], math.IsNaN)
-		}
-	}
+	// Which queries are left out depends on their grades and weights alone.
+	runs = mapped(c.systems, func(s *contestant) [][]float64 {
+		return mapped(s.runs, func(r run) []float64 { return countedValues(r.result, m) })
+	})
+	weights = countedWeights(c.systems[0].runs[0].result, m)
 	if n := len(runs[0][0]); n < 2 {
 		return nil, nil, usageErrorf("--data: found %d queries with a value of %s under the convention %s, expected at least two", n, m.Name(), c.convention.Name())
 	}

@@ -34,6 +34,7 @@ type comparedJSON struct {
 	Systems  []comparedSystemJSON `json:"systems"`
 	Pairs    []comparedPairJSON   `json:"pairs"`
 	Slices   []comparedSliceJSON  `json:"slices,omitempty"`
+	Rerank   []rerankedJSON       `json:"rerank,omitempty"`
 }
 
 type comparedSystemJSON struct {
@@ -144,7 +145,7 @@ func (c *comparison) measuredJSON(m *measured) comparedJSON {
 		r := randomizedJSON{testJSON{p.Randomization.P, p.Randomization.Holm}, p.Randomization.MaxT}
 		j.Pairs = append(j.Pairs, comparedPairJSON{newPairJSON(c, &p, r), number(p.CohenD), number(p.HedgesG), p.Detectable})
 	}
-	j.Slices = c.slicesJSON(m)
+	j.Slices, j.Rerank = c.slicesJSON(m), mapped(m.depths, (*reranked).json)
 	return j
 }
 
@@ -162,16 +163,38 @@ func (c *comparison) csv() (columns []string, cells [][]any) {
 	for _, m := range c.measured {
 		for _, p := range m.Pairs {
 			a, b := m.Systems[p.A], m.Systems[p.B]
-			cells = append(cells, c.pairCells(m.name, m.Queries, &p, a.Mean, b.Mean, a.Interval, b.Interval, p.Randomization.MaxT))
+			cells = append(cells, pairCells(m.name, m.Queries, c.systems[p.A].name, c.systems[p.B].name, &p, a.Mean, b.Mean, a.Interval, b.Interval, p.Randomization.MaxT))
 		}
 	}
-	return c.slicesCSV(columns, cells)
+	return c.depthsCSV(c.slicesCSV(columns, cells))
 }
 
-// pairCells returns the CSV row of a pair. maxT is nil for slices.
-func (c *comparison) pairCells(name string, queries int, p *stats.Pair, meanA, meanB float64, a, b stats.Interval, maxT any) []any {
+// depthsCSV adds rows for the depths of --rerank, which compare a system at a depth, a, with itself
+// at the full depth, b. It adds a column for the depth.
+func (c *comparison) depthsCSV(columns []string, cells [][]any) ([]string, [][]any) {
+	if c.measured[0].depths == nil {
+		return columns, cells
+	}
+	width := len(columns)
+	for i := range cells {
+		cells[i] = append(cells[i], nil)
+	}
+	for _, m := range c.measured {
+		for _, r := range m.depths {
+			for i, p := range r.Pairs {
+				a, b := r.Systems[p.A], r.Systems[p.B]
+				row := pairCells(m.name, r.Queries, r.system, r.system, &p, a.Mean, b.Mean, a.Interval, b.Interval, p.Randomization.MaxT)
+				cells = append(cells, append(append(row, make([]any, width-len(row))...), r.depths[i]))
+			}
+		}
+	}
+	return append(columns, "depth"), cells
+}
+
+// pairCells is the row of a pair in CSV. On slices maxT is nil.
+func pairCells(name string, queries int, systemA, systemB string, p *stats.Pair, meanA, meanB float64, a, b stats.Interval, maxT any) []any {
 	return []any{
-		name, queries, c.systems[p.A].name, c.systems[p.B].name,
+		name, queries, systemA, systemB,
 		meanA, number(a.Low), number(a.High), meanB, number(b.Low), number(b.High),
 		p.Difference, number(p.Interval.Low), number(p.Interval.High),
 		number(p.T.T), p.T.DF, p.T.P, p.T.Holm, p.Randomization.P, p.Randomization.Holm, maxT, p.Bootstrap.P, p.Bootstrap.Holm,
@@ -240,7 +263,7 @@ func (c *comparison) slicesCSV(columns []string, cells [][]any) ([]string, [][]a
 		for _, s := range m.slices {
 			for _, p := range pairsOf(s) {
 				a, b := s.Means[p.A], s.Means[p.B]
-				row := c.pairCells(m.name, a.Counted, &p, a.Mean, b.Mean, a.Interval, b.Interval, nil)
+				row := pairCells(m.name, a.Counted, c.systems[p.A].name, c.systems[p.B].name, &p, a.Mean, b.Mean, a.Interval, b.Interval, nil)
 				cells = append(cells, append(row, s.By, s.Slice))
 			}
 		}

@@ -44,6 +44,10 @@ func (c *comparison) sheets() []report {
 		}
 		all = append(all, systems, pairs)
 		all = append(all, c.sliceSheets(m, plainMarks)...)
+		if m.depths != nil {
+			all[len(all)-1].notes = append(all[len(all)-1].notes, "")
+			all = append(all, depthSheet(m, plainMarks))
+		}
 		if last := &all[len(all)-1]; i < len(c.measured)-1 {
 			last.notes = append(last.notes, "")
 		}
@@ -112,6 +116,11 @@ func (c *comparison) paper(k marks) []report {
 			s.title = c.measured[i].name + ", " + s.title
 			all = append(all, s)
 		}
+		if c.measured[i].depths != nil {
+			s := depthSheet(&c.measured[i], k)
+			s.title = c.measured[i].name + ", " + s.title
+			all = append(all, s)
+		}
 	}
 	return all
 }
@@ -164,6 +173,10 @@ func (c *comparison) pairSheet(m *measured, k marks) report {
 		})
 	}
 	return s
+}
+
+func depthSheet(m *measured, k marks) report {
+	return rerankSheet(m.depths, "system", func(d *reranked) string { return d.system }, k)
 }
 
 const starLegend = "* below 0.05, ** 0.01, *** 0.001 after Holm"

@@ -28,8 +28,8 @@ LETOR text has one judged document per line:
 Tables are CSV and TSV, whose first line names the columns, JSON lines with one object
 per document (.jsonl, .ndjson), and flat Parquet files or folders of their parts, as
 Spark writes them. Text and tables other than Parquet may be compressed with gzip or
-zstandard. A .lwd cache opens at once at any size. TREC judgements (qrels) are data
-without features.
+zstandard. A .lwd cache opens at once at any size. Judgements (TREC's qrels, or a list
+of Quepid or of the Rated Ranking Evaluator) are data without features.
 
 Input formats are detected by name and content; --input overrides this. The ending of
 an output file sets its format: .lwd, .csv, .tsv, .jsonl, .parquet, otherwise LETOR
@@ -70,6 +70,7 @@ Flags of all commands that read data:
 		newDataConvertCommand(env),
 		newDataShardCommand(env),
 		newDataJoinCommand(env),
+		newDataLogCommand(env),
 		newDataSynthCommand(env),
 	)
 	return cmd

@@ -93,7 +93,7 @@ func (f *convertFlags) run(cmd *cobra.Command, env *environment, args []string) 
 	}
 	c := env.conversion(cmd.Context(), files, opts)
 	c.Refuse = f.scattered == "refuse"
-	return f.dataOutput.convert(env, c, f.convert)
+	return f.dataOutput.convert(env, c, f.convert, writtenJSON.report)
 }
 
 // conversion returns the description of a conversion of files, with this command's progress and
@@ -118,9 +118,9 @@ func conversionFault(err error) error {
 	return hintAtMemory(err)
 }
 
-// convert runs the conversion do and writes its output. Progress starts with the first written
-// query.
-func (o *dataOutput) convert(env *environment, c datafile.Conversion, do func(datafile.Conversion) (*datafile.Converted, error)) error {
+// convert writes the output of a conversion and prints the report of what it wrote. Progress begins with the first query
+// written.
+func (o *dataOutput) convert(env *environment, c datafile.Conversion, do func(datafile.Conversion) (*datafile.Converted, error), written func(writtenJSON) report) error {
 	writing := stagedProgress{env: env}
 	c.Out, c.Stdout, c.As = o.out, env.stdout, env.streamName()
 	c.Text = datafile.TextOptions{Sparse: o.sparse, Observe: func(done, total int) { writing.set("writing "+o.out+", queries", done, total) }}
@@ -133,5 +133,5 @@ func (o *dataOutput) convert(env *environment, c datafile.Conversion, do func(da
 	if o.out == "-" {
 		return nil
 	}
-	return env.print(writtenJSON{o.out, done.Queries, done.Documents, done.Features}.report())
+	return env.print(written(writtenJSON{o.out, done.Queries, done.Documents, done.Features}))
 }

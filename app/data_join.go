@@ -12,29 +12,32 @@ import (
 type joinFlags struct {
 	dataInput
 	dataOutput
-	qrels    string
-	unjudged string
+	judgementInput
+	unjudgedFlag
 }
 
 func newDataJoinCommand(env *environment) *cobra.Command {
 	var f joinFlags
 	cmd := &cobra.Command{
-		Use:   "join FILE... --qrels FILE --out FILE",
-		Short: "Add the grades of TREC judgements to documents",
-		Long: `Reads documents with features and ids, and TREC judgements (qrels: QUERY ITERATION
-DOCUMENT GRADE). Writes the documents with the judged grades, joined by query and
-document. Existing grades are replaced; a table may lack them.
+		Use:   "join FILE... --judgements FILE --out FILE",
+		Short: "Add the grades of a judgement list to documents",
+		Long: `Reads documents with features and ids, and a judgement list. Writes the documents with
+the judged grades, joined by query and document. Existing grades are replaced; a table
+needs none.
 
---unjudged determines the treatment of documents without a judgement: error, zero
-(grade 0) or drop. A warning counts judged documents that have no features.`,
-		Example: `  listwise data join features.txt --qrels judged.qrels --unjudged zero --out train.txt
-  listwise data join features.txt --qrels judged.qrels --unjudged drop --negative-grades zero --out train.lwd`,
+` + judgementForms + `
+
+--unjudged says what happens to documents without a judgement: error, zero (grade 0),
+drop, or keep (an empty grade, in CSV, TSV and JSON lines). A warning counts judged
+documents that have no features.`,
+		Example: `  listwise data join features.csv --judgements quepid.csv --unjudged zero --out train.csv
+  listwise data join features.txt --judgements judged.qrels --unjudged drop --negative-grades zero --out train.lwd`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
 	f.dataInput.addTo(cmd)
 	f.dataOutput.addTo(cmd)
-	cmd.Flags().StringVar(&f.qrels, "qrels", "", "TREC judgements `file`; - is standard input")
-	cmd.Flags().StringVar(&f.unjudged, "unjudged", trec.UnjudgedError.String(), "`how` to treat unjudged documents: error, zero or drop")
+	f.judgementInput.addTo(cmd)
+	f.unjudgedFlag.addTo(cmd, trec.UnjudgedError)
 	return cmd
 }
 
@@ -47,24 +50,25 @@ type joinJSON struct {
 }
 
 func (f *joinFlags) run(cmd *cobra.Command, env *environment, args []string) error {
-	if err := required(cmd, "qrels"); err != nil {
+	unjudged, err := f.parse(env, f.out)
+	if err != nil {
 		return err
 	}
-	unjudged, err := trec.ParseUnjudged(f.unjudged)
-	if err != nil {
-		return usageErrorf("--unjudged: %w", err)
-	}
 	inputs := slices.Concat(f.data, args)
-	if f.qrels == "-" && slices.Contains(inputs, "-") {
-		return usageErrorf("the data and --qrels cannot both be standard input")
+	if err := f.judgementInput.check(cmd, inputs); err != nil {
+		return err
 	}
-	if err := f.check(cmd, inputs...); err != nil {
+	if err := f.dataOutput.check(cmd, inputs...); err != nil {
 		return err
 	}
 	if err := f.targets(inputs).check(); err != nil {
 		return err
 	}
-	judged, err := f.judgements(cmd, env)
+	opts, err := f.options()
+	if err != nil {
+		return err
+	}
+	judged, err := f.judged(cmd, env, opts)
 	if err != nil {
 		return err
 	}
@@ -80,7 +84,7 @@ func (f *joinFlags) run(cmd *cobra.Command, env *environment, args []string) err
 		return err
 	})
 	if err != nil {
-		return usageErrorf("--qrels %s: %w", f.qrels, err)
+		return usageErrorf("--judgements %s: %w", f.judgements, err)
 	}
 	f.warn(env, n)
 	r, w := f.written(d)
@@ -90,20 +94,11 @@ func (f *joinFlags) run(cmd *cobra.Command, env *environment, args []string) err
 	return f.write(cmd.Context(), env, d, r)
 }
 
-func (f *joinFlags) judgements(cmd *cobra.Command, env *environment) (*dataset.Dataset, error) {
-	opts, err := f.options()
-	if err != nil {
-		return nil, err
-	}
-	opts.Input, opts.Table = "qrels", dataset.TableOptions{} // the flags about columns describe the data
-	return env.openAndWarn(cmd.Context(), "qrels", f.qrels, opts)
-}
-
 func (f *joinFlags) warn(env *environment, n trec.Graded) {
 	if n.Absent > 0 {
-		env.note("warning: %s: ignored judged documents without features: %d", f.qrels, n.Absent)
+		env.note("warning: %s: ignored judged documents without features: %d", f.judgements, n.Absent)
 	}
 	if n.Queries > 0 {
-		env.note("warning: %s: queries of the data without a judged document: %d", f.qrels, n.Queries)
+		env.note("warning: %s: queries of the data without a judged document: %d", f.judgements, n.Queries)
 	}
 }

@@ -99,7 +99,7 @@ func (f *synthFlags) run(cmd *cobra.Command, env *environment) error {
 	}
 	opts := f.memoryLimit.options()
 	opts.Context = cmd.Context()
-	return f.convert(env, datafile.Conversion{Made: synthSource{made}, Options: opts}, datafile.Convert)
+	return f.convert(env, datafile.Conversion{Made: synthSource{made}, Options: opts}, datafile.Convert, writtenJSON.report)
 }
 
 func (f *synthFlags) made(cmd *cobra.Command) (*synth.Queries, error) {

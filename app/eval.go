@@ -53,6 +53,7 @@ func newEvalCommand(env *environment) *cobra.Command {
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for per-query values: CSV, or JSON (.json)")
 	f.evaluating.addTo(cmd, usualMeasures, "`measures` to compute, separated by commas")
 	fl.Lookup("data").Usage = "judged data or TREC judgements, a `file`; - is standard input"
+	f.reranking.addTo(cmd)
 	f.sharding.addTo(cmd)
 	f.recording.addTo(cmd)
 	return cmd
@@ -72,16 +73,19 @@ Each mean is followed by its tie-neutral value: the expectation if documents wit
 equal scores are ranked in random order. A warning appears if more than 1 % of a
 query's pairs of documents with different grades have equal scores.
 
-The data may be TREC judgements (qrels), and the scores a TREC run, joined by query
-and document. Unjudged documents count as irrelevant. Judged documents that are not
-in the run count as not retrieved. A query without documents counts 0. The default
-convention is then trec, with the ties of trec_eval.
+The data may be judgements (TREC's qrels, or a list of Quepid or of the Rated Ranking
+Evaluator), and the scores a TREC run, joined by query and document. Unjudged documents
+count as irrelevant, and judged documents that the run lacks as not retrieved. A query
+without documents counts 0. The default convention is then trec, with the ties of
+trec_eval. --conflicts says what happens to a document with several grades.
 
 --by also prints means over slices of the queries, by keys separated by commas:
   length         number of documents
   relevant       number of relevant documents
   COLUMN         column of a table, or feature, that is constant within queries
   NAME=FILE.tsv  file with lines of query id, tab, value
+
+` + rerankHelp + `
 
 A folder written by "listwise data shard" is one data set. Several machines can
 evaluate it: --shard and --part evaluate one shard each, and --parts merges the
@@ -120,6 +124,9 @@ func (f *evalFlags) checkFlags(cmd *cobra.Command) error {
 	}
 	if f.data == "-" && f.scores == "-" {
 		return usageErrorf("--data and --scores cannot both be standard input")
+	}
+	if err := f.parseDepths(); err != nil {
+		return err
 	}
 	if err := f.checkSharding(f); err != nil {
 		return err
@@ -163,7 +170,11 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 		if err != nil {
 			return err
 		}
-		out = evalReport(convention, result, sliced)
+		depths, err := f.ofSystem(read, result, measures, ties)
+		if err != nil {
+			return err
+		}
+		out = evalReport(convention, result, sliced, depths)
 		return nil
 	})
 	return rec.conclude(out, err)
@@ -184,7 +195,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 		}
 	}
 	f.widen(&opts)
-	opts.Stream, opts.GradesOnly = true, f.model == "" && f.by == ""
+	opts.Stream, opts.GradesOnly = true, f.model == "" && f.by == "" && f.first == ""
 	test, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
 		return nil, err
@@ -249,6 +260,7 @@ type evalJSON struct {
 	TieNeutral map[string]any `json:"tie_neutral"`
 	TiedPairs  tiedJSON       `json:"tied_pairs"`
 	Slices     []slicedJSON   `json:"slices,omitempty"`
+	Rerank     []rerankedJSON `json:"rerank,omitempty"`
 }
 
 type tiedJSON struct {
@@ -258,17 +270,19 @@ type tiedJSON struct {
 	Queries int     `json:"queries_over_1_percent"`
 }
 
-func evalReport(c measure.Convention, r *measure.Result, sliced *slicedMeans) report {
+func evalReport(c measure.Convention, r *measure.Result, sliced *slicedMeans, depths []*reranked) report {
 	ties := r.TieStats()
 	j := evalJSON{
 		Convention: c.Name(), Threshold: c.Threshold(), Ties: r.Ties().String(), Queries: len(r.Queries()), Weighted: r.Weights() != nil,
 		Counted: make(map[string]int), Measures: make(map[string]any), TieNeutral: make(map[string]any),
 		TiedPairs: tiedJSON{ties.Pairs, ties.Tied, ties.Share(), ties.Over}, Slices: sliced.json(0),
+		Rerank: mapped(depths, (*reranked).json),
 	}
 	out := report{
 		title:   fmt.Sprintf("convention %s, ties %s, queries: %d%s\n", conventionText(c), j.Ties, j.Queries, weightsText(r)),
 		columns: []string{"measure", "mean", "tie-neutral", "queries"},
 		slices:  sliced,
+		depths:  depths,
 		sliceIn: func(_, name string, m slicing.Mean) []any { return []any{name, number(m.Mean), nil, m.Counted} },
 	}
 	for _, m := range r.Measures() {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
 	"github.com/listwise/listwise/tune/ensemble"
 )
@@ -20,6 +22,8 @@ type evaluating struct {
 	judging
 	measuring
 	slicer
+	conflicts
+	reranking
 	data          string
 	dropSelf      bool
 	lowerIsBetter []string
@@ -32,6 +36,7 @@ func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
 	e.judging.addTo(cmd)
 	e.measuring.addTo(cmd, standard, usage)
 	e.slicer.addTo(cmd)
+	e.conflicts.addTo(cmd)
 	cmd.Flags().BoolVar(&e.dropSelf, "drop-self", false, "drop documents that have the id of their query")
 	cmd.Flags().StringSliceVar(&e.lowerIsBetter, "lower-is-better", nil, "score or run `files`, separated by commas, with lower scores better")
 }
@@ -48,7 +53,14 @@ func (e *evaluating) options() (dataset.Options, error) {
 		return opts, err
 	}
 	e.left = opts.MaxBytes // for systemOptions
-	return opts, e.ask(&opts)
+	return opts, errors.Join(e.ask(&opts), e.apply(&opts))
+}
+
+// forModels is that of scoring, and also reads the feature of --first.
+func (e *evaluating) forModels(opts *dataset.Options, models ...*model.Model) error {
+	err := e.scoring.forModels(opts, models...)
+	e.askFirst(opts, models)
+	return err
 }
 
 // measuring has the flags for the measures and for ties.

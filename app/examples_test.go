@@ -160,6 +160,13 @@ func prepareExamples(t *testing.T) {
 		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
 	}
 	mustWrite(t, "features.txt", "0 qid:1 1:1 # docid = a\n0 qid:1 1:2 # docid = z\n")
+	mustWrite(t, "features.csv", "query,doc,title\nred shoes,a,1\nred shoes,b,2\n")
+	mustWrite(t, "quepid.csv", "query,docid,rating\nred shoes,a,3\n")
+	mustWrite(t, "answers.jsonl", `{"query":"red shoes","response":{"docs":[{"id":"a","[features]":"title=2.5"},{"id":"b","[features]":"title=1.0"}]}}`+"\n")
+	for i := range 2 {
+		mustWrite(t, fmt.Sprintf("page%d.json", i+1), fmt.Sprintf(`{"hits":{"hits":[{"_id":"%c","matched_queries":{"title":%d}}]}}`, 'a'+i, i))
+	}
+	mustWrite(t, "queries.txt", "1\n1\n")
 	mustWrite(t, "judged.qrels", "1 0 a 1\n1 0 b 0\n2 0 a 2\n")
 	for i, system := range []string{"bm25", "dense"} {
 		mustWrite(t, system+".run", fmt.Sprintf("1 Q0 a 1 %d %s\n1 Q0 b 2 1 %s\n2 Q0 c 1 3 %s\n", 2*i, system, system, system))

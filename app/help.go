@@ -15,7 +15,7 @@ import (
 // flagGroups lists the headings of flags in help texts, with the flags in order. An entry
 // COMMAND:FLAG applies to this command only.
 var flagGroups = []struct{ heading, flags string }{
-	{"Data", "eval:model score:model explain:model export:model serve:model alias data train valid test eval:scores qrels log clicks against " +
+	{"Data", "eval:model score:model explain:model export:model serve:model alias data train valid test eval:scores judgements log:queries log clicks against " +
 		"from import:name report:curve reproduce:set background train:sample convert:sample scattered min-features parts"},
 	{"Generated data", "shape queries docs synth:features relevant noise grades polynomial synth:seed reproduce:scale bench:documents bench:features"},
 	{"Learning", "method methods scorer train:measure tune:measure curve:measure set normalize transform views seed continue train:refit checkpoint jobs"},
@@ -23,7 +23,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Search", "grid search budget trials select halving average members for refit without trial"},
 	{"Fusion", "rule weights scale k draws"},
 	{"Explanation", "of document above below attribution dependence explain:top background-docs max-docs permute explain:repeats"},
-	{"Evaluation", "measure measures judge-by shares repeats by convention threshold ties max-grade drop-self lower-is-better"},
+	{"Evaluation", "measure measures judge-by shares repeats by rerank first convention threshold ties max-grade drop-self lower-is-better"},
 	{"Significance tests", "baseline seeds unit permutations resamples compare:seed report:seed explain:permutations explain:seed"},
 	{"Server", "addr lenient serve:absent reload grace"},
 	{"Access", "allow-remote token-file cert key client-ca client"},
@@ -35,7 +35,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Output", "out model to report curve per-query svg plots markdown title name featureset export:features all-features extractors best-first top tag limit list:kind " +
 		"all long sparse as shards max-size report:sample dir no-record format"},
 	{"Missing values", "missing absent missing-value other-features"},
-	{"Table columns", "query grade doc features query-weight weight one-hot negative-grades"},
+	{"Table columns", "query grade doc features query-weight weight one-hot negative-grades conflicts"},
 	{"Input format", "input delimiter first-feature unsorted max-feature"},
 	{"Shards", "shard part eval:parts"},
 	{"General", "max-memory quiet help version no-descriptions"},
@@ -200,7 +200,7 @@ var otherFlags = map[string][]string{
 	"input": {"data", "train"}, "file": {"data", "train"}, "dataset": {"data", "train"}, "test": {"data"}, "validation": {"valid"}, "validate": {"valid"}, "vali": {"valid"},
 	"output": {"out", "model"}, "o": {"out", "model"}, "save": {"model", "out"}, "param": {"set", "grid"}, "params": {"set", "grid"}, "hyperparameter": {"set", "grid"},
 	"silent": {"quiet"}, "random-state": {"seed"}, "random-seed": {"seed"}, "threads": {"jobs"}, "workers": {"jobs"}, "norm": {"normalize"}, "standardize": {"transform"}, "clip": {"transform"}, "log1p": {"transform"}, "transforms": {"transform"},
-	"predictions": {"scores"}, "run": {"scores"}, "qrels": {"data"}, "best": {"best-first"}, "json": {"format"}, "csv": {"format"}, "metric2t": {"measure"}, "metric2T": {"measures"},
+	"predictions": {"scores"}, "run": {"scores"}, "qrels": {"judgements", "data"}, "judgments": {"judgements", "data"}, "ratings": {"judgements", "data"}, "best": {"best-first"}, "json": {"format"}, "csv": {"format"}, "metric2t": {"measure"}, "metric2T": {"measures"},
 }
 
 // flagError rewrites an error of pflag in the words of this program.

@@ -17,6 +17,8 @@ var documented = map[string]func(t *testing.T){
 	"../README.md":             copied("../docs/guide/data"),
 	"trec.md":                  copied("testdata/trec"),
 	"explain.md":               writeProducts,
+	"comparing.md":             copied("../docs/guide/data"),
+	"feature-logs.md":          copied("testdata/answers"),
 	"guide/search-engineer.md": copied("../docs/guide/data"),
 	"guide/data-scientist.md":  copied("../docs/guide/data"),
 }

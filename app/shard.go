@@ -233,8 +233,8 @@ func (s *sharding) checkSharding(f *evalFlags) error {
 		return usageErrorf("--shard and --part go together: found one of them, expected both or neither")
 	case s.isOne() && s.parts != "":
 		return usageErrorf("--shard evaluates a part and --parts merges parts: found both, expected one of them")
-	case (s.isOne() || s.parts != "") && (f.scores != "" || len(f.by) > 0):
-		return usageErrorf("--scores and --by need all data at once: found them with --shard or --parts, expected a model and no slices")
+	case (s.isOne() || s.parts != "") && (f.scores != "" || f.by != "" || f.rerank != ""):
+		return usageErrorf("--scores, --by and --rerank need all data at once: found them with --shard or --parts, expected a model alone")
 	case s.isOne() && f.perQuery != "":
 		return usageErrorf("--per-query is for all queries: found it with --shard, expected it with --parts")
 	}
@@ -276,7 +276,7 @@ func (f *evalFlags) runShard(ctx context.Context, env *environment) error {
 		}
 	}
 	warnOfTies(env, result)
-	return env.print(evalReport(convention, result, nil))
+	return env.print(evalReport(convention, result, nil, nil))
 }
 
 func (f *evalFlags) measureShard(ctx context.Context, env *environment, m *shards.Manifest, measures []measure.Measure, ties measure.TiePolicy) error {

@@ -24,6 +24,7 @@ type contestant struct {
 type run struct {
 	path   string
 	result *measure.Result
+	depths []*measure.Result // of --rerank, in the order of its depths
 }
 
 // seedMark is the part of a path that stands for a random seed.

@@ -29,10 +29,11 @@ type report struct {
 	wrap    int          // width at which the last column wraps; 0: no wrapping
 	notes   []string
 	json    any
-	slices  *slicedMeans                                       // means on slices of queries; nil without --by
-	hidden  []string                                           // systems that the tables of slices omit
-	sliceIn func(system, measure string, m slicing.Mean) []any // returns the cells of a slice's row
-	written bool                                               // the report is about a written file: --quiet suppresses its text form
+	slices  *slicedMeans                                       // of the queries; nil without --by
+	hidden  []string                                           // systems that the tables of slices leave out
+	sliceIn func(system, measure string, m slicing.Mean) []any // the cells of the columns for a slice
+	depths  []*reranked                                        // nil without --rerank
+	written bool                                               // of a file that was written: as text, nothing under --quiet
 }
 
 // print prints the report on standard output in the chosen format. Notes are in the text form only.
@@ -48,12 +49,17 @@ func (env *environment) print(r report) error {
 		if r.slices != nil {
 			r.columns, r.rows = r.slices.csv(r.columns, r.rows, r.sliceIn)
 		}
+		r.columns, r.rows = depthsCSV(r.depths, r.columns, r.rows)
 		return rows.WriteCSV(env.stdout, r.columns, r.rows)
 	}
 	if r.written && env.quiet {
 		return nil
 	}
-	return env.printText(textOf(append([]report{r}, r.slices.tables(r.hidden)...), "\n", env.width()))
+	tables := append([]report{r}, r.slices.tables(r.hidden)...)
+	if r.depths != nil {
+		tables = append(tables, rerankSheet(r.depths, "measure", func(d *reranked) string { return d.measure }, plainMarks))
+	}
+	return env.printText(textOf(tables, "\n", env.width()))
 }
 
 func (env *environment) printJSON(v any) error { return atomicfile.JSON(v)(env.stdout) }

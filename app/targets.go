@@ -313,7 +313,11 @@ func (o *dataOutput) targets(inputs []string) *targets {
 }
 
 func (f *joinFlags) targets(inputs []string) *targets {
-	return f.dataOutput.targets(inputs).reads("--qrels", f.qrels)
+	return f.dataOutput.targets(inputs).reads("--judgements", f.judgements)
+}
+
+func (f *logFlags) targets(answers []string) *targets {
+	return f.dataOutput.targets(answers).reads("--judgements", f.judgements).reads("--queries", f.queries)
 }
 
 func (f *foldFlags) targets(inputs []string, folds int) *targets {

@@ -122,8 +122,16 @@ func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 // stores the rows stores it, too. The caller must not change it. See [Dataset.ToInputOrder] for its use.
 func (d *Dataset) InputRows() []int { return d.inputRow }
 
-// KeepsDocIDs reports whether the input had identifiers of documents, even if all identifiers in d are empty.
-// See [Dataset.HasDocIDs].
+// InputDocument returns the number from 1 of a row's document among the input's.
+func (d *Dataset) InputDocument(row int) int {
+	if d.inputRow != nil {
+		row = d.inputRow[row]
+	}
+	return row + 1
+}
+
+// KeepsDocIDs reports whether the input had identifiers of documents, even if all that
+// are left are empty. See [Dataset.HasDocIDs].
 func (d *Dataset) KeepsDocIDs() bool {
 	return slices.ContainsFunc(d.Queries, func(q Query) bool { return q.docs.End != nil })
 }

@@ -91,8 +91,21 @@ func MatchNames(want, have []string, others bool) ([]int, error) {
 	return columns, nil
 }
 
-// Reordering returns, for each name in want, the column in have with this name. It returns nil if the names
-// and their order are the same, or if have is nil. Different names are an error.
+// Column returns the column of the feature with a name or, if features have no names, with a number from 1. It
+// returns -1 if there is none.
+func (d *Dataset) Column(feature string) int {
+	if d.FeatureNames != nil {
+		return slices.Index(d.FeatureNames, feature)
+	}
+	if n, err := strconv.Atoi(feature); err == nil && n >= 1 && n <= d.Features {
+		return n - 1
+	}
+	return -1
+}
+
+// Reordering returns, for every feature of some data, the column of others that has its name. It returns nil
+// where features are matched by position: the names and their order are the same, or have is nil. Other names
+// are an error.
 func Reordering(want, have []string) ([]int, error) {
 	err := sameNames(want, have)
 	if err == nil || len(want) != len(have) {

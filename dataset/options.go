@@ -51,6 +51,9 @@ type Options struct {
 	// Negative is the policy for negative grades.
 	Negative Negative
 
+	// Conflicts is the policy for documents that judgements give different grades for the same query.
+	Conflicts Conflicts
+
 	// Ascending says that lower scores are better in a run or a score file, as for distances. Readers
 	// negate such scores.
 	Ascending bool

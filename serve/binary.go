@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
@@ -21,8 +22,9 @@ const (
 
 // form describes the format of a request and of its answer.
 type form struct {
-	binary bool // the body is a matrix of float32
-	scores bool // the answer is a list of scores, as float64
+	binary bool             // the body is a matrix of float32
+	scores bool             // the answer is a list of scores, as float64
+	engine *rankjson.Engine // whose answer the body is; nil if it is none
 	params params
 }
 
@@ -56,21 +58,43 @@ func formOf(r *http.Request) (form, error) {
 			return f, problemf(http.StatusNotAcceptable, "found Accept: %.100s, expected %s%s", accept, mediaJSON, map[bool]string{true: " or " + mediaBinary}[f.binary])
 		}
 	}
-	if !f.binary && r.URL.RawQuery != "" {
-		return f, problemf(http.StatusBadRequest, "found parameters in the URL, expected none beside a body of %s, whose members they are", mediaJSON)
+	if r.URL.RawQuery == "" {
+		return f, nil
 	}
-	if r.URL.RawQuery != "" {
-		return f, f.params.parse(r.URL.RawQuery)
+	if err := f.params.parse(r.URL.RawQuery); err != nil {
+		return f, err
 	}
-	return f, nil
+	return f, f.parseEngine()
 }
 
-// binaryParams are the URL parameters of a request whose body is a matrix.
-var binaryParams = [...]string{"documents", "features", "lenient", "query", "top", "user"}
+// parseEngine sets the engine, and checks that the parameters are for such a body.
+func (f *form) parseEngine() error {
+	from, given := f.params.get("from")
+	switch {
+	case !given && !f.binary:
+		return problemf(http.StatusBadRequest, "found parameters in the URL, expected none beside a body of %s, whose members they are, except with from", mediaJSON)
+	case !given:
+		return nil
+	case f.binary:
+		return problemf(http.StatusUnsupportedMediaType, "found from=%.100s with a body of %s, expected %s", from, mediaBinary, mediaJSON)
+	}
+	if f.engine = rankjson.EngineNamed(from); f.engine == nil {
+		return problemf(http.StatusBadRequest, "from=%.100s: expected %s", from, suggest.OneOf(rankjson.EngineNames))
+	}
+	for _, name := range []string{"documents", "features"} {
+		if _, given := f.params.get(name); given {
+			return problemf(http.StatusBadRequest, "found the parameter %s beside from, expected lenient, query, top or user", name)
+		}
+	}
+	return nil
+}
 
-// params are the values of binaryParams, in the same order. url.Values would allocate for each
+// urlParams are the URL parameters of a request whose body is a matrix or an engine's answer.
+var urlParams = [...]string{"documents", "features", "from", "lenient", "query", "top", "user"}
+
+// params are the values of urlParams, in the same order. url.Values would allocate for each
 // request.
-type params [len(binaryParams)]struct {
+type params [len(urlParams)]struct {
 	text  string
 	given bool
 }
@@ -93,10 +117,10 @@ func (p *params) parse(text string) error {
 		if err != nil {
 			return problemf(http.StatusBadRequest, "found what is no query string: %v", err)
 		}
-		at := slices.Index(binaryParams[:], name)
+		at := slices.Index(urlParams[:], name)
 		switch {
 		case at < 0:
-			return problemf(http.StatusBadRequest, "found the parameter %.100q, expected %s", name, strings.Join(binaryParams[:], ", "))
+			return problemf(http.StatusBadRequest, "found the parameter %.100q, expected %s", name, strings.Join(urlParams[:], ", "))
 		case p[at].given:
 			return problemf(http.StatusBadRequest, "found the parameter %s twice, expected it once", name)
 		}
@@ -105,9 +129,9 @@ func (p *params) parse(text string) error {
 	return nil
 }
 
-// get returns the value of a parameter in binaryParams and whether the request has it.
+// get returns the value of a parameter in urlParams and whether the request has it.
 func (p *params) get(name string) (text string, given bool) {
-	at := slices.Index(binaryParams[:], name)
+	at := slices.Index(urlParams[:], name)
 	return p[at].text, p[at].given
 }
 
@@ -136,6 +160,39 @@ func (f *form) id(name string) ([]byte, error) {
 	return []byte(strings.ToValidUTF8(text, "\uFFFD")), nil
 }
 
+// lenient returns whether features may be missing.
+func (f *form) lenient(standard bool) (bool, error) {
+	text, ok := f.params.get("lenient")
+	if !ok {
+		return standard, nil
+	}
+	lenient, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, problemf(http.StatusBadRequest, "lenient=%.100s: expected true or false", text)
+	}
+	return lenient, nil
+}
+
+// decodeEngine reads a request for model m whose body is an engine's answer.
+func (s *Server) decodeEngine(j *job, m *Loaded) error {
+	lenient, err := j.form.lenient(s.config.Lenient)
+	if err != nil {
+		return err
+	}
+	req := &j.request
+	if err := req.DecodeEngine(s.text(j), j.form.engine, &m.schema, s.limitsOf(j), lenient); err != nil {
+		return err
+	}
+	if req.Top, err = j.form.whole("top"); err != nil {
+		return err
+	}
+	if req.User, err = j.form.id("user"); err != nil {
+		return err
+	}
+	req.Queries[0].ID, err = j.form.id("query")
+	return err
+}
+
 // decodeBinary reads a request for model m. The body is the row-major matrix of the features of all
 // documents, as little-endian float32.
 func (s *Server) decodeBinary(j *job, m *Loaded) error {
@@ -143,11 +200,9 @@ func (s *Server) decodeBinary(j *job, m *Loaded) error {
 	if err != nil {
 		return err
 	}
-	lenient := s.config.Lenient
-	if text, ok := j.form.params.get("lenient"); ok {
-		if lenient, err = strconv.ParseBool(text); err != nil {
-			return problemf(http.StatusBadRequest, "lenient=%.100s: expected true or false", text)
-		}
+	lenient, err := j.form.lenient(s.config.Lenient)
+	if err != nil {
+		return err
 	}
 	features := m.schema.Features
 	if width == 0 {
@@ -179,7 +234,7 @@ func (s *Server) decodeBinary(j *job, m *Loaded) error {
 	}
 	req.IDs = slices.Grow(req.IDs[:0], docs)[:docs]
 	clear(req.IDs)
-	req.Contributions, req.Lenient = 0, lenient
+	req.Contributions, req.Lenient, req.Engine = 0, lenient, nil
 	return s.binaryQueries(j, docs)
 }
 

@@ -21,6 +21,8 @@ func FuzzServer(f *testing.F) {
 			f.Add("POST", "/v1/models/main:rank?documents=1&top=1&lenient=true", kind, "", []byte(body))
 		}
 	}
+	f.Add("POST", "/v1/models/web:rank?from=solr&lenient=true&top=2", "application/json", "", []byte(solrAnswer))
+	f.Add("POST", "/v1/models/web:rank?from=elasticsearch&query=q&user=u", "application/json", "", []byte(elasticAnswer))
 	f.Add("GET", "/v1/models/web", "", "", []byte(nil))
 	f.Add("DELETE", "/v1/models/../../etc/passwd:rank", "", "*/*", []byte(nil))
 	f.Fuzz(func(t *testing.T, method, target, kind, accept string, body []byte) {

@@ -212,6 +212,9 @@ func (s *Server) decode(j *job, m *Loaded) error {
 	if j.form.binary {
 		return s.decodeBinary(j, m)
 	}
+	if j.form.engine != nil {
+		return s.decodeEngine(j, m)
+	}
 	return j.request.Decode(s.text(j), &m.schema, s.limitsOf(j), s.config.Lenient)
 }
 
@@ -233,6 +236,8 @@ func (j *job) write() (err error) {
 	switch {
 	case j.form.scores:
 		j.out = appendScores(j.out[:0], j.scores)
+	case j.request.Engine != nil:
+		j.out = rankjson.AppendReranked(j.out[:0], j.answer.Rankings[0], &j.request)
 	case j.request.Contributions != 0:
 		j.out, err = j.appendExplained(j.out[:0], j.model)
 	default:
@@ -253,11 +258,7 @@ func (d *desk) score(m *Loaded) error {
 		end := q.First + q.Docs
 		x := d.request.X[q.First*m.schema.Features : end*m.schema.Features]
 		if err := m.Model.ScoreWhole(d.scores[q.First:end], x); err != nil {
-			e := &rankjson.Error{Kind: rankjson.Unprocessable, Pointer: "/documents", Detail: err.Error()}
-			if d.request.Several {
-				e.Pointer = "/queries/" + strconv.Itoa(i) + "/documents"
-			}
-			return e
+			return &rankjson.Error{Kind: rankjson.Unprocessable, Pointer: d.request.Documents(i), Detail: err.Error()}
 		}
 		m.drift.add(x)
 	}

@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -18,9 +19,10 @@ import (
 // Conversion describes a conversion of files to one file.
 type Conversion struct {
 	Inputs []string      // files, "-" for Stdin
-	Stdin  io.Reader     // content of the input "-"
-	Made   stream.Source // if not nil, generated documents in place of Inputs
-	Out    string        // file to write; "-" means Stdout
+	Stdin  io.Reader     // what "-" stands for among the inputs
+	Made   stream.Source // instead of Inputs, if not nil: what is made, or read from other files than data
+	Name   string        // of Made in errors; "" for data that are made
+	Out    string        // the file to write, "-" for Stdout
 	Stdout io.Writer
 	As     string // name whose ending selects the format of Stdout; "" means LETOR text
 
@@ -89,7 +91,8 @@ func Convert(c Conversion) (*Converted, error) {
 		err := c.survey(c.Inputs, nil, write)
 		return done, err
 	}
-	made, err := stream.Survey(stream.File{Source: c.Made, Name: madeName, Mem: memory.New(madeName, c.Options)}, true)
+	name := cmp.Or(c.Name, "the data to make")
+	made, err := stream.Survey(stream.File{Source: c.Made, Name: name, Mem: memory.New(name, c.Options)}, c.Refuse)
 	if err == nil {
 		err = write([]*stream.Surveyed{made})
 	}
@@ -111,10 +114,7 @@ func (c *Conversion) expand() error {
 	return nil
 }
 
-// madeName names generated data in errors.
-const madeName = "the data to make"
-
-// JoinError is the error about files that do not form one data set.
+// JoinError says why files do not make one data set.
 type JoinError struct{ err error }
 
 // Error implements error.

@@ -12,6 +12,7 @@ import (
 	"github.com/listwise/listwise/dataset/internal/cache"
 	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/internal/judgements"
 	"github.com/listwise/listwise/dataset/internal/letor"
 	"github.com/listwise/listwise/dataset/internal/parquet"
 	"github.com/listwise/listwise/dataset/internal/table"
@@ -56,7 +57,7 @@ type format struct {
 // formats are the formats in the order in which they are tried. The last is the default.
 var formats = []format{
 	{name: "lwd", magic: cache.Magic, read: cache.Read, stream: cache.Stream},
-	{name: "qrels", endings: []string{".qrels"}, looks: func(head []byte, _ dataset.Options) bool { return trec.IsQrels(head) }, read: readQrels},
+	{name: "qrels", endings: []string{".qrels"}, looks: looksJudged, read: judgements.Read},
 	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(','), stream: streamTable(','), write: table.NewCSVWriter(',')},
 	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t'), stream: streamTable('\t'), write: table.NewCSVWriter('\t')},
 	{name: "jsonl", endings: []string{".jsonl", ".ndjson"}, looks: table.LooksLikeJSON, read: table.ReadJSON, stream: table.StreamJSON, write: table.NewJSONWriter},
@@ -86,9 +87,17 @@ func Endings() []string {
 	return endings
 }
 
-// readQrels reads TREC judgements (qrels).
-func readQrels(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
-	return trec.ReadQrels(in.R, in.Size, in.Name, in.Mem, opts)
+// looksJudged reports whether a file begins as a judgement list does, of TREC or another kind.
+func looksJudged(head []byte, opts dataset.Options) bool {
+	return trec.IsQrels(head) || looksRated(head, opts)
+}
+
+// looksRated reports whether a file begins as a judgement list that is not TREC's does. With options about columns and
+// features it is a table: a rating may be a feature.
+func looksRated(head []byte, opts dataset.Options) bool {
+	t := opts.Table
+	table := t.Query != "" || t.Grade != "" || t.Doc != "" || t.Features != nil || opts.FeatureNames != nil
+	return !table && judgements.Looks(head)
 }
 
 // readTable returns a function that reads tables with the delimiter.
@@ -113,8 +122,8 @@ const headSize = 1 << 12
 const magicSize = 8
 
 // formatOf returns the format that opts.Input names. If that is empty, the name of the file and the beginning of
-// its content determine the format. The header of judgements is checked before the name, because such
-// files end in .tsv, as tables do.
+// its content determine the format. Judgements are recognised before the name is looked at, because such
+// files end in .csv or .tsv, as tables do.
 func formatOf(head []byte, name string, opts dataset.Options) (*format, error) {
 	if opts.Input != "" {
 		if f := byFormat(opts.Input); f != nil {
@@ -125,7 +134,7 @@ func formatOf(head []byte, name string, opts dataset.Options) (*format, error) {
 	if f := byMagic(head); f != nil {
 		return f, nil
 	}
-	if f := byName(name); f != nil && trec.HasHeader(head) {
+	if f := byName(name); f != nil && (trec.HasHeader(head) || looksRated(head, opts)) {
 		return byFormat("qrels"), nil
 	} else if f != nil {
 		return f, nil

@@ -102,7 +102,14 @@ func IsTable(path string) bool {
 	return f != nil && f.write != nil
 }
 
-// compressed calls fn with a writer to w. The writer compresses if the ending of the name selects compression.
+// KeepsUnjudged reports whether Write under this name writes documents without a judgement as such: with an empty
+// grade. Only tables of text have empty grades.
+func KeepsUnjudged(path string) bool {
+	f := byName(path)
+	return f != nil && f.write != nil && f.magic == ""
+}
+
+// compressed has fn write text through the compressor that the ending of a name selects.
 func compressed(w io.Writer, name string, fn func(io.Writer) error) error {
 	kind := compress.ByName(name)
 	if kind == compress.Plain {

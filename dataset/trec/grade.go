@@ -20,19 +20,37 @@ const (
 
 	// UnjudgedDrop omits unjudged documents.
 	UnjudgedDrop
+
+	// UnjudgedKeep leaves it unjudged: its grade is [dataset.Unjudged].
+	UnjudgedKeep
 )
 
-var unjudgedNames = []string{"error", "zero", "drop"}
+var unjudgedNames = []string{"error", "zero", "drop", "keep"}
 
 // String returns the name that ParseUnjudged reads.
 func (u Unjudged) String() string { return unjudgedNames[u] }
 
-// ParseUnjudged reads error, zero or drop.
+// ParseUnjudged reads error, zero, drop or keep.
 func ParseUnjudged(name string) (Unjudged, error) {
 	if i := slices.Index(unjudgedNames, name); i >= 0 {
 		return Unjudged(i), nil
 	}
-	return 0, fmt.Errorf("found %q%s", name, suggest.Or(name, unjudgedNames, ", expected error, zero or drop"))
+	return 0, fmt.Errorf("found %q%s", name, suggest.Or(name, unjudgedNames, ", expected error, zero, drop or keep"))
+}
+
+// Of returns the grade of an unjudged document; keep is false if it is left out. An error is a [*dataset.FormatError]
+// that names the document.
+func (u Unjudged) Of(query, doc string) (grade float64, keep bool, err error) {
+	switch u {
+	case UnjudgedError:
+		return 0, false, &dataset.FormatError{
+			Found:    fmt.Sprintf("document %q of query %q without a judgement", doc, query),
+			Expected: "one for every document of the data, or --unjudged zero (it counts as irrelevant), drop (it is left out) or keep (its grade is empty)",
+		}
+	case UnjudgedKeep:
+		return dataset.Unjudged, true, nil
+	}
+	return 0, u == UnjudgedZero, nil
 }
 
 // Graded has the counts of [Grade].
@@ -79,7 +97,10 @@ func Grade(data, judged *dataset.Dataset, unjudged Unjudged) (*dataset.Dataset, 
 		grades = slices.DeleteFunc(grades, dataset.IsUnjudged)
 	}
 	for row, g := range grades {
-		d.Grades()[row] = g + 0 // dataset.Unjudged, −0, becomes 0
+		if unjudged != UnjudgedKeep {
+			g += 0 // 0 for those without judgement
+		}
+		d.Grades()[row] = g
 	}
 	d.Modified()
 	return d, n, nil
@@ -97,12 +118,11 @@ func gradesOf(q, judged *dataset.Query, unjudged Unjudged) (grades []float64, fo
 	grades = make([]float64, q.Len())
 	for j := range grades {
 		g, ok := of[q.DocID(j)]
-		switch {
-		case ok:
+		if ok {
 			found++
-		case unjudged == UnjudgedError:
-			return nil, 0, fmt.Errorf("found document %q of query %q without a judgement, expected one for every document of the data, or --unjudged zero (it counts as irrelevant) or drop (it is left out)", q.DocID(j), q.ID)
-		default:
+		} else if _, _, err := unjudged.Of(q.ID, q.DocID(j)); err != nil {
+			return nil, 0, err
+		} else {
 			g = dataset.Unjudged
 		}
 		grades[j] = g

@@ -23,7 +23,7 @@ func featured(t *testing.T) *dataset.Dataset {
 }
 
 // Claim: documents get the grades of their judgements by query and document; those without
-// become irrelevant or are left out with their features, as asked; all is counted.
+// become irrelevant, are left out with their features or stay unjudged, as asked; all is counted.
 func TestGrade(t *testing.T) {
 	judged := mustQrels(t, "1 0 b 2\n1 0 z 1\n3 0 a 1\n1 0 a 0\n")
 	for _, c := range []struct {
@@ -33,6 +33,7 @@ func TestGrade(t *testing.T) {
 	}{
 		{UnjudgedZero, []string{"1 a 0", "1 b 2", "2 a 0", "2 c 0"}, []float32{1, 2, 3, 4}},
 		{UnjudgedDrop, []string{"1 a 0", "1 b 2"}, []float32{1, 2}},
+		{UnjudgedKeep, []string{"1 a 0", "1 b 2", "2 a -0", "2 c -0"}, []float32{1, 2, 3, 4}},
 	} {
 		d, n, err := Grade(featured(t), judged, c.unjudged)
 		if err != nil {
@@ -41,7 +42,7 @@ func TestGrade(t *testing.T) {
 		if diff := cmp.Diff(c.want, told(d)) + cmp.Diff(c.features, d.X()); diff != "" {
 			t.Errorf("%s: %s", c.unjudged, diff)
 		}
-		if n != (Graded{Judged: 2, Unjudged: 2, Absent: 2, Queries: 1}) || !d.AllJudged() {
+		if n != (Graded{Judged: 2, Unjudged: 2, Absent: 2, Queries: 1}) || d.AllJudged() == (c.unjudged == UnjudgedKeep) {
 			t.Errorf("%s: %+v", c.unjudged, n)
 		}
 	}
@@ -51,12 +52,12 @@ func TestGrade(t *testing.T) {
 	if _, _, err := Grade(featured(t), mustQrels(t, "7 0 q 1\n"), UnjudgedZero); err == nil || !strings.Contains(err.Error(), `found no judged document among the data's, such as "a" of query "1", expected the ids of the judgements, such as "q" of query "7"`) {
 		t.Error(err)
 	}
-	for _, name := range []string{"error", "zero", "drop"} {
+	for _, name := range []string{"error", "zero", "drop", "keep"} {
 		if u, err := ParseUnjudged(name); err != nil || u.String() != name {
 			t.Errorf("%s: %v, %v", name, u, err)
 		}
 	}
-	if _, err := ParseUnjudged("none"); err == nil || !strings.Contains(err.Error(), "expected error, zero or drop") {
+	if _, err := ParseUnjudged("none"); err == nil || !strings.Contains(err.Error(), "expected error, zero, drop or keep") {
 		t.Error(err)
 	}
 }

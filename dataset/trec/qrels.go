@@ -13,6 +13,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/internal/pairs"
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/suggest"
 )
@@ -36,8 +37,8 @@ const qrelsFields = "QUERY ITERATION DOCUMENT GRADE"
 // of fields, a grade that is not a number, and a document that a query has twice.
 func ReadQrels(r io.ReaderAt, size int64, name string, mem *memory.Account, opts dataset.Options) (*dataset.Dataset, error) {
 	in := &input.Input{R: r, Size: size, Name: name, Mem: mem}
-	t := newTable(in)
-	dropped, headed := 0, false
+	j := pairs.NewJudgements(in, opts)
+	headed := false
 	widths := []int{4}
 	if head, err := in.Head(compress.HeadSize); err != nil {
 		return nil, err
@@ -58,49 +59,12 @@ func ReadQrels(r io.ReaderAt, size int64, name string, mem *memory.Account, opts
 			headed = false
 			return nil
 		}
-		value := fields[doc+1]
-		grade, ok := decimal(value)
-		switch {
-		case !ok:
-			return &dataset.SyntaxError{Found: suggest.Quote(value), Expected: "a grade, a finite number"}
-		case grade >= 0:
-		case opts.Negative == dataset.NegativeDrop:
-			dropped++
-			return nil
-		case opts.Negative == dataset.NegativeZero:
-			grade = 0
-		default:
-			return negativeGrade(value)
-		}
-		return t.add(line, fields[0], fields[doc], grade+0) // −0 becomes 0
+		return j.Add(line, fields[0], fields[doc], fields[doc+1])
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(t.of) == 0 {
-		found := "no judgements"
-		if dropped > 0 {
-			found = fmt.Sprintf("no judgements but %d with negative grades, which are left out", dropped)
-		}
-		return nil, &dataset.SyntaxError{File: in.Name, Found: found, Expected: "lines of " + expected}
-	}
-	counts, docs, err := t.group()
-	if err != nil {
-		return nil, err
-	}
-	b := dataset.Blocks{Grades: t.values, Docs: docs, IDs: t.ids, Counts: counts}
-	if dropped > 0 {
-		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: left out %d lines with a negative grade: their documents count as not judged", in.Name, dropped))
-	}
-	return dataset.FromBlocks(b), nil
-}
-
-// negativeGrade returns the error about a negative grade.
-func negativeGrade(field []byte) error {
-	return &dataset.SyntaxError{
-		Found:    "the negative grade " + suggest.Quote(field),
-		Expected: "a grade of at least 0, or --negative-grades zero (they count as 0) or drop (such documents count as not judged)",
-	}
+	return j.Dataset("lines of " + expected)
 }
 
 func fieldCount(fields [][]byte) string {

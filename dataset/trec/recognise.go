@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/internal/pairs"
 )
 
 // HeadSize returns the number of bytes at the beginning of a file that suffice to recognise its content. start
@@ -31,7 +32,7 @@ func IsRun(head []byte) bool {
 	case len(fields) < 5:
 		return false
 	}
-	_, scored := decimal(fields[4])
+	_, scored := pairs.Decimal(fields[4])
 	return scored || whole(fields[3])
 }
 
@@ -44,7 +45,7 @@ func IsQrels(head []byte) bool {
 	if len(fields) != 4 {
 		return isHeader(cut(line, 3))
 	}
-	_, graded := decimal(fields[3])
+	_, graded := pairs.Decimal(fields[3])
 	return graded || whole(fields[1])
 }
 
@@ -55,7 +56,7 @@ func IsFiveFields(head []byte) bool {
 	if len(fields) != 5 || !whole(fields[3]) || bytes.EqualFold(fields[1], []byte("Q0")) {
 		return false
 	}
-	_, scored := decimal(fields[4])
+	_, scored := pairs.Decimal(fields[4])
 	return !scored
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/input"
+	"github.com/listwise/listwise/dataset/internal/pairs"
 	"github.com/listwise/listwise/internal/suggest"
 )
 
@@ -59,7 +60,7 @@ func ReadRun(r io.Reader, name string, opts dataset.Options) (*Run, error) {
 
 // runOf does the work of ReadRun for an input.
 func runOf(in *input.Input, opts dataset.Options) (*Run, error) {
-	t, r, own := newTable(in), &Run{Name: in.Name}, 0
+	t, r, own := pairs.New(in), &Run{Name: in.Name}, 0
 	var width int
 	var ranks rankOrder
 	err := each(in, opts, runWidths, func(line int, fields [][]byte) error {
@@ -74,7 +75,7 @@ func runOf(in *input.Input, opts dataset.Options) (*Run, error) {
 			return err
 		}
 		if width == 6 && r.Tag == "" {
-			if err := checkID("a tag", fields[5]); err != nil {
+			if err := pairs.CheckID("a tag", fields[5]); err != nil {
 				return err
 			}
 			r.Tag = string(fields[5])
@@ -83,28 +84,28 @@ func runOf(in *input.Input, opts dataset.Options) (*Run, error) {
 			own++
 			return nil
 		}
-		if err := t.add(line, fields[0], doc, score); err != nil {
+		if err := t.Add(line, fields[0], doc, score); err != nil {
 			return err
 		}
-		ranks.add(t.last, rank, score)
+		ranks.add(t.Last(), rank, score)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(t.of) == 0 {
+	if t.Len() == 0 {
 		found := "no documents"
 		if own > 0 {
 			found = fmt.Sprintf("nothing but %s", ownDocuments(own))
 		}
 		return nil, &dataset.SyntaxError{File: in.Name, Found: found, Expected: "lines of " + runFields[6]}
 	}
-	counts, docs, err := t.group()
+	g, err := t.Group()
 	if err != nil {
 		return nil, err
 	}
-	r.queries, r.docs, r.scores = t.ids, docs, t.values
-	r.first = append(starts(counts), len(r.scores))
+	r.queries, r.docs, r.scores = g.IDs, g.Docs, g.Values
+	r.first = append(pairs.Starts(g.Counts), len(r.scores))
 	r.index = make(map[string]int, len(r.queries))
 	for q, id := range r.queries {
 		r.index[id] = q
@@ -132,7 +133,7 @@ func documentOf(fields [][]byte, ascending bool) (doc []byte, rank, score float6
 	if len(fields) > 3 {
 		doc, stated = fields[2], fields[3]
 	}
-	rank, _ = decimal(stated)
+	rank, _ = pairs.Decimal(stated)
 	switch {
 	case !whole(stated):
 		return nil, 0, 0, &dataset.SyntaxError{Found: suggest.Quote(stated), Expected: "a rank, a whole number, in a line of " + runFields[len(fields)]}
@@ -141,7 +142,7 @@ func documentOf(fields [][]byte, ascending bool) (doc []byte, rank, score float6
 	case len(fields) == 3:
 		return doc, rank, -rank, nil
 	}
-	score, ok := decimal(fields[4])
+	score, ok := pairs.Decimal(fields[4])
 	if !ok {
 		return nil, 0, 0, &dataset.SyntaxError{Found: suggest.Quote(fields[4]), Expected: "a score, a finite number"}
 	}

@@ -38,11 +38,8 @@ func (k *Key) labels(d *dataset.Dataset) ([]string, error) {
 
 // feature returns the column of the feature that the key names.
 func (k *Key) feature(d *dataset.Dataset) (int, error) {
-	if column := slices.Index(d.FeatureNames, k.Name); column >= 0 {
+	if column := d.Column(k.Name); column >= 0 {
 		return column, nil
-	}
-	if n, err := strconv.Atoi(k.Name); err == nil && n >= 1 && n <= d.Features && d.FeatureNames == nil {
-		return n - 1, nil
 	}
 	expected := fmt.Sprintf("length, relevant, a feature from 1 to %d", d.Features)
 	switch {
@@ -64,18 +61,10 @@ func (k *Key) constant(d *dataset.Dataset, q *dataset.Query, column int) (string
 			continue
 		}
 		return "", fmt.Errorf("found %v as feature %s of document %d of the data, of query %q, expected %v, as of document %d: a feature that a query's documents share",
-			v, k.Name, place(d, q.Start+j), q.ID, first, place(d, q.Start))
+			v, k.Name, d.InputDocument(q.Start+j), q.ID, first, d.InputDocument(q.Start))
 	}
 	if first != first {
 		return "", nil
 	}
 	return strconv.FormatFloat(float64(first), 'f', -1, 32), nil
-}
-
-// place returns the position of a row's document in the input, counted from 1.
-func place(d *dataset.Dataset, row int) int {
-	if rows := d.InputRows(); rows != nil {
-		row = rows[row]
-	}
-	return row + 1
 }

@@ -38,8 +38,10 @@ const (
 	elasticXGBoostRaw  = "model/xgboost+json+raw"
 )
 
+// isElastic recognises a model by its type. In the answer to a GET a long feature set may be before that.
 func isElastic(head []byte) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"model/`))
+	stored := bytes.Contains(head, []byte(`"_source"`)) && bytes.Contains(head, []byte(`"feature_set"`))
+	return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && (stored || bytes.Contains(head, []byte(`"model/`)))
 }
 
 // readElastic reads the body of the request that creates a model. It also reads the responses to

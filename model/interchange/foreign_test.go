@@ -97,6 +97,12 @@ func TestModelStores(t *testing.T) {
 			t.Errorf("%.40s, %q: %v, expected the features %q", c.text, c.name, err, c.names)
 		}
 	}
+	feature := `{"name": "a", "params": ["keywords"], "template_language": "mustache", "template": {"match": {"title": "{{keywords}}"}}}`
+	stored := `{"_index": ".ltrstore", "_type": "_doc", "_id": "model-m", "found": true, "_source": {"name": "m", "type": "model", "model": {"name": "m", "feature_set": {"name": "s", "features": [` +
+		strings.Repeat(feature+", ", headBytes/len(feature)+1) + feature + `]}, "model": {"type": "model/linear", "definition": "{\"a\": 2}"}}}}`
+	if m, _, err := Decode([]byte(stored), ReadOptions{}); err != nil || !slices.Equal(m.FeatureNames, []string{"a"}) {
+		t.Errorf("a GET of one model: %v", err)
+	}
 	if got := Recognise(store); got != "solr" {
 		t.Errorf("a model store is recognised as %q", got)
 	}

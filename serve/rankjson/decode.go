@@ -27,6 +27,11 @@ type decoder struct {
 	docs  uint32   // number of documents so far
 	paid  int      // number of documents for which memory was taken
 
+	engine *Engine // nil if the body is no engine's answer
+	hits   []hit   // the engine's documents
+	best   span    // the engine's highest score
+	inside string  // JSON pointer to a part of the engine's answer, from the document or the answer
+
 	query, doc int    // the current query and document; −1 outside
 	feature    string // the current feature; "" outside
 	lack       *Error // the first error that a lenient request would ignore
@@ -44,6 +49,7 @@ type decoder struct {
 func (r *Request) Decode(body []byte, s *Schema, l Limits, lenient bool) error {
 	d := &r.decoder
 	d.begin(body, s, l)
+	d.engine, r.Engine = nil, nil
 	r.Several, r.Top, r.Contributions, r.Lenient, r.User = false, 0, 0, lenient, nil
 	r.Queries, r.IDs, r.X = r.Queries[:0], r.IDs[:0], r.X[:0]
 	p := d.Blanks(0)
@@ -74,7 +80,7 @@ func (d *decoder) begin(body []byte, s *Schema, l Limits) {
 	d.b = append(body, zeros[:]...) //nolint:gocritic // kept, so that the next request has room for its padding
 	d.Reset(d.b[:len(body)])
 	d.limits, d.idAt, d.nameAt = l, d.idAt[:0], d.nameAt[:0]
-	d.query, d.doc, d.feature, d.lack, d.paid = -1, -1, "", nil, 0
+	d.query, d.doc, d.feature, d.lack, d.paid, d.inside = -1, -1, "", nil, 0, ""
 }
 
 // Bits for the members of objects. Each member may occur once.

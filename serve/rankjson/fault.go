@@ -40,17 +40,20 @@ func within(err error, names ...string) error {
 	return err
 }
 
-// place returns the JSON pointer (RFC 6901) of the object that is being decoded: a document, a
-// query, or "" for the request.
+// place returns the JSON pointer (RFC 6901) of the object that is being decoded: a document or a part
+// of it, a query, or "" for the request.
 func (d *decoder) place() string {
-	place := ""
+	place, documents := "", "/documents"
+	if d.engine != nil {
+		documents = d.engine.pointer
+	}
 	if d.query >= 0 {
 		place = "/queries/" + strconv.Itoa(d.query)
 	}
 	if d.doc >= 0 {
-		place += "/documents/" + strconv.Itoa(d.doc)
+		place += documents + "/" + strconv.Itoa(d.doc)
 	}
-	return place
+	return place + d.inside
 }
 
 // pointerTo returns the part of a JSON pointer that selects the member called name.

@@ -17,8 +17,46 @@ func (d *decoder) features(r *Request, p int) (next int, err error) {
 		return d.list(d.row(r), p)
 	case '{':
 		return d.named(d.row(r), p)
+	case '"':
+		return d.textual(d.row(r), p)
 	}
-	return p, d.faultIn("features", p, d.Token(p), "a list of numbers, or an object of them by name")
+	return p, d.faultIn("features", p, d.Token(p), "a list of numbers, an object of them by name, or a text NAME=VALUE,NAME=VALUE")
+}
+
+// textual reads a text of features by name.
+func (d *decoder) textual(row []float32, p int) (next int, err error) {
+	if err := d.beginNamed(row, p); err != nil {
+		return p, within(err, "features")
+	}
+	text, next, err := d.string(p)
+	n := 0
+	if err == nil {
+		n, err = d.text(row, text, p)
+	}
+	if err != nil {
+		return p, within(err, "features")
+	}
+	d.unnamed(row, n, p)
+	return next, nil
+}
+
+// beginNamed prepares for a document whose features, at p, have names.
+func (d *decoder) beginNamed(row []float32, p int) error {
+	if d.schema.Unnamed != "" {
+		e := d.fault(p, "features by name", "a list of them: "+d.schema.Unnamed)
+		e.Kind = Unprocessable
+		return e
+	}
+	d.docs++
+	if len(d.seen) < len(row) {
+		d.seen = append(d.seen, make([]uint32, len(row)-len(d.seen))...)
+	}
+	return nil
+}
+
+// repeated returns the error for a feature that a document has twice.
+func (d *decoder) repeated(column, p int) error {
+	return d.fault(p, "the feature "+suggest.Quote([]byte(d.schema.Name(column)))+" twice", "every feature once in a document")
 }
 
 // list reads a list of the values of all features, in their order.
@@ -86,14 +124,8 @@ func (d *decoder) lacks(member string, p int, found, expected string) {
 
 // named reads an object of features by name.
 func (d *decoder) named(row []float32, p int) (next int, err error) {
-	if d.schema.Unnamed != "" {
-		e := d.faultIn("features", p, "features by name", "a list of them: "+d.schema.Unnamed)
-		e.Kind = Unprocessable
-		return p, e
-	}
-	d.docs++
-	if len(d.seen) < len(row) {
-		d.seen = append(d.seen, make([]uint32, len(row)-len(d.seen))...)
+	if err := d.beginNamed(row, p); err != nil {
+		return p, within(err, "features")
 	}
 	start, n := p, 0
 	if p = d.Blanks(p + 1); d.b[p] == '}' {
@@ -114,9 +146,7 @@ func (d *decoder) named(row []float32, p int) (next int, err error) {
 		}
 		if column >= 0 {
 			if d.seen[column] == d.docs {
-				name, _, _ := d.string(p)
-				e := d.faultIn("features", p, "the feature "+suggest.Quote(name)+" twice", "every feature once in a document")
-				return p, within(e, string(name))
+				return p, within(d.repeated(column, p), "features", d.schema.Name(column))
 			}
 			d.seen[column] = d.docs
 			row[column] = v

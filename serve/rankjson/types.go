@@ -94,6 +94,7 @@ type Request struct {
 	Contributions int       // contributions to return per document, largest first; 0 means none; or All
 	Lenient       bool      // omitted features become Schema.Absent, and unknown features are ignored
 	User          []byte    // nil if there is none
+	Engine        *Engine   // whose answer the request was; nil if it was none
 
 	decoder decoder
 }
@@ -104,7 +105,7 @@ func (r *Request) Docs() int { return len(r.IDs) }
 // Size returns about how many bytes of memory a request owns.
 func (r *Request) Size() int {
 	d := &r.decoder
-	return 4*cap(r.X) + 24*cap(r.IDs) + 40*cap(r.Queries) + d.Size() + 8*(cap(d.idAt)+cap(d.nameAt)) + 4*cap(d.set.table) + 12*cap(d.seen)
+	return 4*cap(r.X) + 24*cap(r.IDs) + 40*cap(r.Queries) + d.Size() + 8*(cap(d.idAt)+cap(d.nameAt)) + 4*cap(d.set.table) + 12*cap(d.seen) + 32*cap(d.hits)
 }
 
 // Padding is the capacity that a body needs after its end so that Decode reads the body in place.

@@ -148,20 +148,38 @@ func newFixture(binary, dir string) (*fixture, error) {
 	return f, f.interruptTraining()
 }
 
-// judge writes the grades of data.txt as TREC judgements, which no command writes. The files are
-// a.qrels and, compressed, a.qrels.gz.
+// judge writes the grades of data.txt in forms that no command writes: as TREC's judgements a.qrels, compressed as
+// a.qrels.gz, and as the judgement list a.csv. It writes the features as the answers of a search engine, answers.jsonl.
 func (f *fixture) judge() error {
 	text, err := os.ReadFile(filepath.Join(f.dir, "data.txt"))
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
+	var b, list, answers strings.Builder
+	list.WriteString("query,docid,rating\n")
+	before := ""
 	for line := range strings.Lines(string(text)) {
 		fields, last := words(line), strings.LastIndexByte(line, ' ')
-		fmt.Fprintf(&b, "%s 0 %s %s\n", strings.TrimPrefix(fields[1], "qid:"), strings.TrimSpace(line[last:]), fields[0])
+		query, doc := strings.TrimPrefix(fields[1], "qid:"), strings.TrimSpace(line[last:])
+		fmt.Fprintf(&b, "%s 0 %s %s\n", query, doc, fields[0])
+		fmt.Fprintf(&list, "%s,%s,%s\n", query, doc, fields[0])
+		if query != before && before != "" {
+			answers.WriteString("]}}\n")
+		}
+		if query != before {
+			fmt.Fprintf(&answers, `{"responseHeader":{"params":{"q":%q}},"response":{"docs":[`, query)
+		} else {
+			answers.WriteByte(',')
+		}
+		before = query
+		features := strings.Fields(line[:strings.IndexByte(line, '#')])[2:]
+		fmt.Fprintf(&answers, `{"id":%q,"[features]":"f%s"}`, doc, strings.ReplaceAll(strings.Join(features, ",f"), ":", "="))
 	}
-	if err := os.WriteFile(filepath.Join(f.dir, "a.qrels"), []byte(b.String()), 0o600); err != nil {
-		return err
+	answers.WriteString("]}}\n")
+	for name, text := range map[string]string{"a.qrels": b.String(), "a.csv": list.String(), "answers.jsonl": answers.String()} {
+		if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
 	}
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)

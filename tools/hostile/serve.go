@@ -169,9 +169,18 @@ func (s *server) listens(errs *lines) bool {
 
 const goodRequest = `{"user":"u","query":"q","documents":[{"id":"a","features":[0.1,2,-3e-1,4,5]},{"id":"b","features":{"1":0,"2":1,"3":0.5,"4":2,"5":1e1}}],"top":2,"contributions":3,"lenient":true}`
 
+// engineAnswers are good requests that are answers of search engines, by the parameters of the URL.
+var engineAnswers = map[string]string{
+	"from=solr&lenient=true": `{"responseHeader":{"status":0},"response":{"numFound":2,"maxScore":1.5,"docs":[{"id":"a","score":1.5,"[features]":"1=1.0,2=0.5,3=0,4=1E-3,5=2"},{"id":"b","[features]":"1=2.0"}]}}`,
+	"from=elasticsearch":     `{"hits":{"max_score":1,"hits":[{"_id":"a","_score":1,"fields":{"_ltrlog":[{"l":[{"name":"1","value":1},{"name":"2"},{"name":"3","value":0},{"name":"4","value":1e-3},{"name":"5","value":2}]}]}}]}}`,
+}
+
 // ask sends a request and returns the status and the body of the answer.
-func (s *server) ask(name, body string) (int, string) {
-	r, err := http.Post(s.url+"/v1/models/"+name+":rank", "application/json", strings.NewReader(body))
+func (s *server) ask(name, body string) (int, string) { return s.askWith(name, "", body) }
+
+// askWith is ask with parameters of the URL.
+func (s *server) askWith(name, parameters, body string) (int, string) {
+	r, err := http.Post(s.url+"/v1/models/"+name+":rank?"+parameters, "application/json", strings.NewReader(body))
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -189,6 +198,17 @@ func (s *server) damaged(rng *rand.Rand) string {
 	status, want := s.ask("ab", goodRequest)
 	if status != http.StatusOK {
 		return fmt.Sprintf("a good request is answered with %d: %s", status, want)
+	}
+	for parameters, good := range engineAnswers {
+		if status, got := s.askWith("a", parameters, good); status != http.StatusOK {
+			return fmt.Sprintf("a good answer of an engine is answered with %d: %s", status, got)
+		}
+		for range 10 {
+			body := spoil(rng, []byte(good))
+			if status, got := s.askWith("a", parameters, string(body)); status != 200 && (status < 400 || status > 499) {
+				return fmt.Sprintf("%q with %s is answered with %d: %s", body, parameters, status, got)
+			}
+		}
 	}
 	for range 20 {
 		body := spoil(rng, []byte(goodRequest))

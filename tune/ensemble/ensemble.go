@@ -56,10 +56,16 @@ func (d *Division) Evaluate(system int, measures []measure.Measure, ties measure
 	return measure.EvaluateRun(d.Test, s.Test, s.Places, measures, ties)
 }
 
-// places returns the position of each test document in a fusion, which orders documents of equal
-// score under TiesInput. The documents of the first run come first, in their order. The remaining
-// documents of the second run follow, and so on. places returns nil for other policies, and if the
-// systems have no positions.
+// EvaluateReranked is Evaluate for a system that reranks only the first depth documents of another
+// ranking; see [measure.Rerank].
+func (d *Division) EvaluateReranked(system int, places []int, depth int, measures []measure.Measure, ties measure.TiePolicy) (*measure.Result, error) {
+	s := &d.Systems[system]
+	return measure.EvaluateRun(d.Test, measure.Rerank(d.Test, places, s.Test, depth, ties), s.Places, measures, ties)
+}
+
+// places returns the positions of the test documents in a fusion under TiesInput. The documents of
+// the first run come first, in their order. The remaining documents of the second run follow, and
+// so on. places returns nil for other policies, and if the systems have no positions.
 func (d *Division) places(ties measure.TiePolicy) []uint32 {
 	if ties != measure.TiesInput || len(d.Systems) == 0 || d.Systems[0].Places == nil {
 		return nil

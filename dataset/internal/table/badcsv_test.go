@@ -42,7 +42,7 @@ func TestBadCSV(t *testing.T) {
 		{"one column for two ends", good, table(dataset.TableOptions{Grade: "query"}), `f:1: found column "query" for grades, which has another use, expected another column (--grade)`},
 		{"grade as feature", good, table(dataset.TableOptions{Features: []string{"grade"}}), `f:1: found column "grade" among the features, which has another use or stands there twice, expected every feature once (--features)`},
 		{"query as text", good, table(dataset.TableOptions{OneHot: []string{"query"}}), `f:1: found column "query", which is no feature, among those of text, expected columns of features (--one-hot)`},
-		{"not the model's columns", good, dataset.Options{FeatureNames: []string{"bm25", "age", "color=red"}}, `f:1: found no column for 2 of the model's 3 features: age, color=red, expected a column for each, among query, grade, doc, bm25, ctr`},
+		{"not the model's columns", good, dataset.Options{FeatureNames: []string{"bm25", "age", "color=red"}}, `f:1: found no column for 2 of 3 features that the model or an option names: age, color=red, expected a column for each, among query, grade, doc, bm25, ctr`},
 
 		{"too few cells", good + "q1,1,a,0.5\n", dataset.Options{}, `f:3: found 4 cells, expected ` + cells},
 		{"too few cells in the last line", good + "q1", dataset.Options{}, `f:3: found 1 cells, expected ` + cells},

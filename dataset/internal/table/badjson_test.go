@@ -63,7 +63,7 @@ func TestBadJSON(t *testing.T) {
 		{"a short array", `{"query":"q","grade":1,"features":[1,2]}` + "\n" + `{"query":"q","grade":1,"features":[1]}`, dataset.Options{}, `f:2: found an array of 1 features, expected 2, as elsewhere`},
 		{"an array within", `{"query":"q","grade":1,"features":[1,[2]]}`, dataset.Options{}, `f:1: found an array in column 2, expected a number, a string, true, false or null`},
 		{"too deep", good + `{"query":"q","grade":1,"x":` + strings.Repeat("[", 102) + strings.Repeat("]", 102) + `}`, dataset.Options{Table: dataset.TableOptions{Features: []string{"bm25"}}}, `f:2: found more than 100 levels of objects and lists, expected fewer`},
-		{"not the model's", good, dataset.Options{FeatureNames: []string{"bm25", "age"}}, `f: found no column for 1 of the model's 2 features: age, expected a column for each, among query, grade, doc, bm25, ctr`},
+		{"not the model's", good, dataset.Options{FeatureNames: []string{"bm25", "age"}}, `f: found no column for 1 of 2 features that the model or an option names: age, expected a column for each, among query, grade, doc, bm25, ctr`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

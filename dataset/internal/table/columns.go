@@ -260,15 +260,20 @@ func first(fields []Field, find func(i int) bool) int {
 
 // unknownColumn returns the error about a column that an option names and the table lacks.
 func (c *Columns) unknownColumn(name, flag string) error {
+	expected := c.nearest(name)
+	if expected == "" {
+		expected = "one of " + c.names()
+	}
+	return &dataset.SyntaxError{Found: fmt.Sprintf("no column %q (%s)", name, flag), Expected: expected}
+}
+
+// nearest quotes the columns whose names resemble a name, "" if none does.
+func (c *Columns) nearest(name string) string {
 	var known []string
 	for _, f := range c.List {
 		known = append(known, f.Name)
 	}
-	expected := "one of " + c.names()
-	if near := suggest.Nearest(name, known); len(near) > 0 {
-		expected = suggest.Quoted(near)
-	}
-	return &dataset.SyntaxError{Found: fmt.Sprintf("no column %q (%s)", name, flag), Expected: expected}
+	return suggest.Quoted(suggest.Nearest(name, known))
 }
 
 // names lists the columns for messages.
@@ -375,8 +380,12 @@ func (c *Columns) chooseByModel(fields []Field, opts dataset.Options) error {
 		f.Values[value] = k
 	}
 	if n := len(missing); n > 0 {
-		found := fmt.Sprintf("no column for %d of the model's %d features: %s", n, len(opts.FeatureNames), strings.Join(missing[:min(n, 5)], ", "))
-		return &dataset.SyntaxError{Found: found, Expected: "a column for each, among " + c.names()}
+		found := fmt.Sprintf("no column for %d of %d features that the model or an option names: %s", n, len(opts.FeatureNames), strings.Join(missing[:min(n, 5)], ", "))
+		expected := "a column for each, among " + c.names()
+		if near := c.nearest(missing[0]); n == 1 && near != "" && c.find(fields, missing[0]) < 0 {
+			expected += "; did you mean " + near + "?"
+		}
+		return &dataset.SyntaxError{Found: found, Expected: expected}
 	}
 	c.Names = opts.FeatureNames
 	return nil

@@ -84,13 +84,15 @@ func (c *Columns) leftOut() string {
 	return fmt.Sprintf("%s%d columns without names", text, unnamed)
 }
 
-// checkReserved returns an error if a feature has a usual or doubtful name of a role, and the column of this
-// role was guessed. From a second column of grades, for example, a model would learn what it must predict.
-// Features that the options name are accepted, and so are those in a JSON object "features".
+// checkReserved refuses a feature that the options do not name if its name is usual for a role whose
+// column was guessed. A second column of grades would teach a model what it is to predict. The
+// features in a JSON object of features are named by it. In a table of the layout that listwise writes, a feature may
+// have a doubtful name.
 func (c *Columns) checkReserved(fields []Field, o dataset.TableOptions) error {
 	if o.Features != nil {
 		return nil
 	}
+	own := len(fields) >= 3 && slices.EqualFunc(fields[:3], written[:3], func(f Field, name string) bool { return f.Name == name })
 	inside := slices.ContainsFunc(fields, func(f Field) bool { return f.Aside })
 	for i, f := range fields {
 		if inside && !f.Aside || c.List[i].Role != Feature || slices.Contains(o.OneHot, f.Name) {
@@ -98,6 +100,9 @@ func (c *Columns) checkReserved(fields []Field, o dataset.TableOptions) error {
 		}
 		for _, r := range c.others(o) {
 			if *r.place < 0 || r.name != "" || !r.role.named(f.Name) {
+				continue
+			}
+			if own && slices.Contains(doubtful[r.role], plainName(f.Name)) {
 				continue
 			}
 			taken := c.List[*r.place].Name

@@ -70,6 +70,9 @@ func TestDoubtfulNames(t *testing.T) {
 		{shop, options{Grade: "clicks", Except: []string{"rating"}}, "price", 0, "q"},
 		{shop, options{Ungraded: true}, `f:1: found column "rating", which may hold the grades or be a feature, expected a choice: --grade rating; or --features 'all but rating'; or --features with the names of all features, where it is one`, 0, ""},
 		{shop, options{Ungraded: true, Features: []string{"rating"}}, "rating", 0, "q"},
+		{"query,grade,doc,rating\nq,1,d,5\n", options{}, "rating", 1, "q"}, // as it is written
+		{"query,grade,doc,rating,label\nq,1,d,5,1\n", options{}, `f:1: found column "label" beside the grades of column "grade"`, 0, ""},
+		{"grade,query,doc,rating\n1,q,d,5\n", options{}, `f:1: found column "rating" beside the grades of column "grade"`, 0, ""},
 		{"qid,rating,price,label\nq,5,1.5,1\n", options{}, `f:1: found column "rating" beside the grades of column "label", expected a choice: --features 'all but rating'; or --grade rating --features 'all but label'; `, 0, ""},
 		{"session,Group,price,label\ns,7,1.5,1\n", options{}, `f:1: found column "Group", which may hold the queries or be a feature, expected a choice: --query Group; or --query with the column of the queries`, 0, ""},
 		{"session,Group,price,label\ns,7,1.5,1\n", options{Query: "session"}, "Group price", 1, "s"},

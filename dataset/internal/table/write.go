@@ -111,7 +111,10 @@ type cells struct {
 // append appends the row of a document to line.
 func (z cells) append(line []byte, d *stream.Doc) []byte {
 	line = z.text(line, d.Query)
-	line = append(strconv.AppendFloat(line, d.Grade, 'g', -1, 64), z.delimiter)
+	if !dataset.IsUnjudged(d.Grade) {
+		line = strconv.AppendFloat(line, d.Grade, 'g', -1, 64)
+	}
+	line = append(line, z.delimiter)
 	line = z.text(line, d.ID)
 	if z.weighted {
 		line = append(strconv.AppendFloat(line, d.QueryWeight, 'g', -1, 64), z.delimiter)
@@ -171,7 +174,11 @@ type members struct {
 // append appends the object of a document to line.
 func (z *members) append(line []byte, d *stream.Doc) []byte {
 	line = marshal(append(line, z.names[0]...), d.Query)
-	line = strconv.AppendFloat(append(line, z.names[1]...), d.Grade, 'g', -1, 64)
+	if line = append(line, z.names[1]...); dataset.IsUnjudged(d.Grade) {
+		line = append(line, "null"...)
+	} else {
+		line = strconv.AppendFloat(line, d.Grade, 'g', -1, 64)
+	}
 	line = marshal(append(line, z.names[2]...), d.ID)
 	if z.weighted {
 		line = strconv.AppendFloat(append(line, z.names[3]...), d.QueryWeight, 'g', -1, 64)
