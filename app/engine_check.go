@@ -102,6 +102,9 @@ func (f *engineCheckFlags) run(cmd *cobra.Command, env *environment) error {
 	if p.Documents == 0 {
 		return fmt.Errorf("the engine returned none of the %d documents of %s, expected documents with the same ids", p.Absent, f.data)
 	}
+	if p.Absent > 0 {
+		env.note("warning: the engine did not return %d of %d documents of %s: a larger \"rows\" or another \"q\" in the request may return them", p.Absent, p.Absent+p.Documents, f.data)
+	}
 	if err := env.print(parityReport(p)); err != nil {
 		return err
 	}
