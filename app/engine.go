@@ -56,7 +56,7 @@ func (c *connection) addTo(fl *pflag.FlagSet, plugins bool) {
 }
 
 // open returns the engine, and the format of its models.
-func (c *connection) open(cmd *cobra.Command) (_ *engine.Engine, format string, err error) {
+func (c *connection) open(cmd *cobra.Command, env *environment) (_ *engine.Engine, format string, err error) {
 	given := ""
 	for _, name := range []string{"solr", "elasticsearch", "opensearch"} {
 		if !cmd.Flags().Changed(name) {
@@ -91,6 +91,9 @@ func (c *connection) open(cmd *cobra.Command) (_ *engine.Engine, format string, 
 	}
 	if err != nil {
 		return nil, "", usageErrorf("--%s: %w", given, err)
+	}
+	if o.Credentials != "" && !e.Private() {
+		env.note("warning: --%s: the credentials go over http without encryption, expected https", given)
 	}
 	return e, given, nil
 }
@@ -160,7 +163,7 @@ Requests without an answer are repeated once, if the repetition changes nothing.
 const solrStore = "_DEFAULT_"
 
 func (f *enginePutFlags) run(cmd *cobra.Command, env *environment) error {
-	e, format, err := f.open(cmd)
+	e, format, err := f.open(cmd, env)
 	if err != nil {
 		return err
 	}

@@ -184,7 +184,7 @@ func (f *engineCheckFlags) stored(queries int) ([][]engine.Doc, error) {
 }
 
 func (f *engineCheckFlags) rerank(cmd *cobra.Command, env *environment, queries []string) ([][]engine.Doc, error) {
-	e, _, err := f.open(cmd)
+	e, _, err := f.open(cmd, env)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,6 +27,7 @@ type Engine struct {
 	address string // without a slash at its end
 	auth    string // value of the header Authorization, "" without credentials
 	header  bool   // the credentials are that value, not user:password
+	private bool
 	client  http.Client
 	pause   time.Duration // before a request is repeated
 }
@@ -59,6 +61,7 @@ func newEngine(a api, address string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("found more than a path in %s, expected an address such as %s", address, a.example())
 	}
 	e := &Engine{api: a, address: strings.TrimRight(address, "/"), pause: time.Second}
+	e.private = u.Scheme == "https" || u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
 	e.client = http.Client{Timeout: o.Timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if e.auth, err = authorization(o.Credentials); err != nil {
 		return nil, err
@@ -218,6 +221,9 @@ func (e *Engine) wait(ctx context.Context) error {
 func (e *Engine) get(ctx context.Context, path string) ([]byte, error) {
 	return e.again(ctx, request{method: http.MethodGet, path: path})
 }
+
+// Private reports whether nobody between can read the requests: the address is https, or of this machine.
+func (e *Engine) Private() bool { return e.private }
 
 // SendsHeader reports whether the credentials are a header's value, not user:password.
 func (e *Engine) SendsHeader() bool { return e.header }

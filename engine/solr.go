@@ -53,6 +53,7 @@ func (solr) readFeatures(answer []byte) ([]Feature, error) {
 	return list, nil
 }
 
+// readModel reads the list of models. Solr ignores the name in the path and answers with all models of the core.
 func (solr) readModel(answer []byte, name string) (store string, body []byte, err error) {
 	var a struct {
 		Models []json.RawMessage `json:"models"`

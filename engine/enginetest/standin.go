@@ -94,7 +94,12 @@ func (s *StandIn) solr(r *http.Request) (int, string) {
 		}
 		return http.StatusOK, fmt.Sprintf(`{"features":%s}`, s.Stores[name])
 	case r.Method == http.MethodGet && strings.HasPrefix(path, models+"/"):
-		return http.StatusOK, fmt.Sprintf(`{"models":[%s]}`, s.Models[strings.TrimPrefix(path, models+"/")])
+		list := []json.RawMessage{} // of all models, whatever the name
+		for _, m := range s.Models {
+			list = append(list, m)
+		}
+		text, _ := json.Marshal(map[string]any{"models": list})
+		return http.StatusOK, string(text)
 	case r.Method == http.MethodDelete && strings.HasPrefix(path, models+"/"):
 		delete(s.Models, strings.TrimPrefix(path, models+"/"))
 		return http.StatusOK, `{}`
