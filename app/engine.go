@@ -148,7 +148,7 @@ Requests without an answer are repeated once, if the repetition changes nothing.
 		},
 	}
 	fl := cmd.Flags()
-	f.connection.addTo(fl, true)
+	f.addTo(fl, true)
 	fl.StringVar(&f.model, "model", "", "model `file`")
 	fl.StringVar(&f.upload.Name, "name", "", "`name` of the model in the engine")
 	fl.StringVar(&f.upload.Store, "store", "", "`name` of the feature store or set (default in Solr: "+solrStore+")")

@@ -31,7 +31,7 @@ func newEngineCheckCommand(env *environment) *cobra.Command {
 		Use:   "check --solr URL --name N --model M --data FILE --request FILE",
 		Short: "Compare an engine's ranking with the model's scores",
 		Long: `Reranks each query of the data by the model in Solr. Compares the engine's scores with
-those of the model file on the features in the data. Documents are matched by id.
+the model's own scores of the features in the data. Documents are matched by id.
 
 --request is a JSON object with the parameters of a search request. "{query}" in a value
 is replaced by the query's id in the data:
@@ -41,8 +41,9 @@ is replaced by the query's id in the data:
 check adds the parameter rq, which reranks "rows" documents (default 100), unless the
 request has one. Each ${NAME} in the store's features needs a parameter NAME.
 
---answers reads stored answers of Solr instead, with score and [features] of each
-document: one JSON object for each query of the data, in the order of the data.
+--answers reads stored answers instead: one JSON object for each query of the data, in
+the order of the data. The documents need the model's score and their features: score and
+[features] of Solr, or _score and _ltrlog of Elasticsearch and OpenSearch.
 
 Differences are relative for scores beyond 1. An export may omit an intercept: a constant
 difference, which the output states. Queries in another order are errors unless the

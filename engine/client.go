@@ -157,7 +157,7 @@ func (e *Engine) once(ctx context.Context, r request) ([]byte, error) {
 		}
 		return nil, &ConnectionError{name, err}
 	}
-	defer answer.Body.Close()
+	defer answer.Body.Close() //nolint:errcheck // only read
 	body, err := io.ReadAll(io.LimitReader(answer.Body, mostBytes+1))
 	switch {
 	case err != nil:

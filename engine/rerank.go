@@ -144,7 +144,7 @@ func (r *Reranker) Query(ctx context.Context, query string) ([]Doc, error) {
 	return readAnswer(answer, r.key)
 }
 
-// ReadAnswers reads stored answers of Solr, one JSON object after another. key is the field of document ids.
+// ReadAnswers reads stored answers of engines, one JSON object after another. key is Solr's field of document ids.
 func ReadAnswers(r io.Reader, key string) ([][]Doc, error) {
 	var answers [][]Doc
 	d := json.NewDecoder(r)
@@ -165,40 +165,90 @@ func ReadAnswers(r io.Reader, key string) ([][]Doc, error) {
 	}
 }
 
+// readAnswer reads an answer of Solr with the fields key, score and [features], or one of Elasticsearch or OpenSearch
+// with _ltrlog.
 func readAnswer(text []byte, key string) ([]Doc, error) {
 	var a struct {
 		Response *struct {
 			Docs []map[string]json.RawMessage
 		}
+		Hits *struct{ Hits []hit }
 	}
 	if err := json.Unmarshal(text, &a); err != nil {
 		return nil, err
 	}
-	if a.Response == nil {
-		return nil, fmt.Errorf(`found no "response", expected an answer of Solr: %.80q`, text)
-	}
-	docs := make([]Doc, len(a.Response.Docs))
-	for i, fields := range a.Response.Docs {
-		d := &docs[i]
-		var log string
-		if json.Unmarshal(fields[key], &d.ID) != nil {
-			d.ID = string(fields[key]) // a number
+	var docs []Doc
+	switch {
+	case a.Response != nil:
+		for i, fields := range a.Response.Docs {
+			d, err := solrDoc(fields, key)
+			if err != nil {
+				return nil, fmt.Errorf("document %d: %w", i+1, err)
+			}
+			docs = append(docs, d)
 		}
-		if d.ID == "" {
-			return nil, fmt.Errorf("document %d: found no %q, expected the id of each document", i+1, key)
+	case a.Hits != nil:
+		for i, h := range a.Hits.Hits {
+			d, err := h.doc()
+			if err != nil {
+				return nil, fmt.Errorf("document %d: %w", i+1, err)
+			}
+			docs = append(docs, d)
 		}
-		if err := json.Unmarshal(fields["score"], &d.Score); err != nil {
-			return nil, fmt.Errorf(`document %s: found no number as "score"`, d.ID)
-		}
-		if json.Unmarshal(fields["[features]"], &log) != nil {
-			return nil, fmt.Errorf(`document %s: found no text as "[features]"`, d.ID)
-		}
-		var err error
-		if d.Features, err = parseLog(log); err != nil {
-			return nil, fmt.Errorf("document %s: %w", d.ID, err)
-		}
+	default:
+		return nil, fmt.Errorf(`found no "response" and no "hits", expected an answer of a search: %.80q`, text)
 	}
 	return docs, nil
+}
+
+func solrDoc(fields map[string]json.RawMessage, key string) (d Doc, err error) {
+	var log string
+	if json.Unmarshal(fields[key], &d.ID) != nil {
+		d.ID = string(fields[key]) // a number
+	}
+	if d.ID == "" {
+		return d, fmt.Errorf("found no %q, expected the id of each document", key)
+	}
+	if err := json.Unmarshal(fields["score"], &d.Score); err != nil {
+		return d, errors.New(`found no number as "score"`)
+	}
+	if json.Unmarshal(fields["[features]"], &log) != nil {
+		return d, errors.New(`found no text as "[features]"`)
+	}
+	d.Features, err = parseLog(log)
+	return d, err
+}
+
+// hit is a document of Elasticsearch or OpenSearch.
+type hit struct {
+	ID     string   `json:"_id"`
+	Score  *float64 `json:"_score"`
+	Fields struct {
+		Log []map[string][]struct {
+			Name  string
+			Value float64 // left out if the feature does not match
+		} `json:"_ltrlog"`
+	}
+}
+
+func (h *hit) doc() (Doc, error) {
+	switch {
+	case h.ID == "":
+		return Doc{}, errors.New(`found no "_id"`)
+	case h.Score == nil:
+		return Doc{}, errors.New(`found no number as "_score"`)
+	case len(h.Fields.Log) == 0:
+		return Doc{}, errors.New(`found no "_ltrlog" in "fields"`)
+	}
+	d := Doc{h.ID, *h.Score, make(map[string]float64)}
+	for _, log := range h.Fields.Log {
+		for _, features := range log {
+			for _, f := range features {
+				d.Features[f.Name] = f.Value
+			}
+		}
+	}
+	return d, nil
 }
 
 // parseLog reads a feature log such as "bm25=1.5,ctr=0.0".

@@ -66,15 +66,29 @@ func TestReadAnswers(t *testing.T) {
 		t.Errorf("found %v, %v", answers, err)
 	}
 	for text, want := range map[string]string{
-		`{"error":{"msg":"x"}}`:                                         `answer 2: found no "response"`,
+		`{"error":{"msg":"x"}}`:                                         `answer 2: found no "response" and no "hits"`,
 		`{"response":{"docs":[{"score":1,"[features]":"a=1"}]}}`:        `answer 2: document 1: found no "id"`,
-		`{"response":{"docs":[{"id":"a","[features]":"a=1"}]}}`:         `document a: found no number as "score"`,
-		`{"response":{"docs":[{"id":"a","score":1}]}}`:                  `document a: found no text as "[features]"`,
-		`{"response":{"docs":[{"id":"a","score":1,"[features]":"a"}]}}`: `document a: found "a" among the features`,
+		`{"response":{"docs":[{"id":"a","[features]":"a=1"}]}}`:         `document 1: found no number as "score"`,
+		`{"response":{"docs":[{"id":"a","score":1}]}}`:                  `document 1: found no text as "[features]"`,
+		`{"response":{"docs":[{"id":"a","score":1,"[features]":"a"}]}}`: `document 1: found "a" among the features`,
+		`{"hits":{"hits":[{"_score":1}]}}`:                              `document 1: found no "_id"`,
+		`{"hits":{"hits":[{"_id":"a","_score":null}]}}`:                 `document 1: found no number as "_score"`,
+		`{"hits":{"hits":[{"_id":"a","_score":1}]}}`:                    `document 1: found no "_ltrlog"`,
 		`{"response":`: "answer 2: unexpected EOF",
 	} {
 		_, err := ReadAnswers(strings.NewReader(solrAnswer+text), "id")
 		wantError(t, err, want)
+	}
+}
+
+func TestReadAnswersOfElasticsearch(t *testing.T) {
+	answers, err := ReadAnswers(strings.NewReader(`{"hits":{"hits":[{"_id":"a","_score":2.5,"fields":{"_ltrlog":[{"log":[{"name":"bm25","value":1.5},{"name":"ctr"}]}]}}]}}`), "id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := answers[0][0]
+	if v, ok := d.Features["ctr"]; d.ID != "a" || d.Score != 2.5 || d.Features["bm25"] != 1.5 || v != 0 || !ok {
+		t.Errorf("found %+v", d)
 	}
 }
 
