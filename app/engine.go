@@ -128,14 +128,14 @@ func newEnginePutCommand(env *environment) *cobra.Command {
 		Long: `Uploads a model to Solr, Elasticsearch or OpenSearch, as "listwise export" writes it.
 
 First, put checks that the feature store has the model's features. A name that the engine
-has already is an error, unless --replace: Then put deletes the old model and uploads the
-new one. If the engine refuses the new model, put restores the old one.
+already has is an error. With --replace, put deletes the old model and uploads the new
+one. If the engine refuses the new model, put restores the old one.
 
 The output has the part of a search request that ranks by the model. Features with
 ${NAME} in their parameters need a parameter of the request: efi.NAME in Solr.
 
 Requests without an answer are repeated once, if the repetition changes nothing.
---dry-run prints the requests as commands for curl. It connects to no engine.`,
+--dry-run prints the requests as commands for curl and sends none.`,
 		Example: `  listwise engine put --solr http://localhost:8983/solr/products --model m.json --name shop --store shop
   listwise engine put --elasticsearch http://localhost:9200 --model m.json --name shop --store shop --credentials secret.txt
   listwise engine put --solr http://localhost:8983/solr/products --model m.json --name shop --replace --dry-run`,
