@@ -20,7 +20,7 @@ var floors = [][]string{
 	{"cmd"}, // and python and beam, modules of their own
 	{"app"},
 	{"tune", "."},
-	{"serve", "learn"},
+	{"serve", "learn", "engine"},
 	{"model"},
 	{"eval"},
 	{"dataset"},

@@ -22,6 +22,7 @@ func commands(env *environment) []*cobra.Command {
 		newFuseCommand(env),
 		newImportCommand(env),
 		newExportCommand(env),
+		newEngineCommand(env),
 		newDataCommand(env),
 		newReproduceCommand(env),
 		newBenchCommand(env),

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/engine/enginetest"
 	"github.com/listwise/listwise/internal/testing/long"
 )
 
@@ -77,6 +78,9 @@ func runExample(t *testing.T, line string) {
 		ctx, stop = context.WithTimeout(ctx, time.Second/2)
 		defer stop()
 	}
+	if strings.HasPrefix(line, "listwise engine") {
+		line = withStandIn(t, line)
+	}
 	if slow {
 		var stop func()
 		ctx, stop = context.WithTimeout(ctx, limit)
@@ -103,6 +107,29 @@ func runExample(t *testing.T, line string) {
 	if code != exitDone {
 		t.Errorf("exits with %d: %s", code, errs.String())
 	}
+}
+
+// withStandIn starts stand-ins for the search engines of an example, and puts their addresses there.
+func withStandIn(t *testing.T, line string) string {
+	t.Helper()
+	solr, plugin := enginetest.Solr(), enginetest.Plugin()
+	t.Cleanup(solr.Close)
+	t.Cleanup(plugin.Close)
+	var features []string
+	for i := range 5 {
+		features = append(features, fmt.Sprintf(`{"name":"feature_%d","params":{}}`, i+1))
+	}
+	solr.Stores["shop"] = "[" + strings.Join(features, ",") + "]"
+	plugin.Stores["shop"] = strings.ReplaceAll(solr.Stores["shop"], "{}", "[]")
+	if strings.Contains(line, " check ") {
+		answer, err := os.ReadFile("answers.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		solr.Answer = string(answer)
+		solr.Models["shop"] = []byte(`{"name":"shop","store":"shop"}`)
+	}
+	return strings.NewReplacer("http://localhost:8983/solr/products", solr.URL, "http://localhost:9200", plugin.URL).Replace(line)
 }
 
 func unzipped(t *testing.T, path string) string {
@@ -159,6 +186,11 @@ func prepareExamples(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "test"} {
 		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
 	}
+	mustWrite(t, "secret.txt", "me:secret\n")
+	mustWrite(t, "request.json", `{"q":"{query}"}`)
+	mustWrite(t, "logged.csv", "query,doc,1,2,3,4,5\nshoes,a,1,1,1,1,1\n")
+	mustWrite(t, "answers.json", fmt.Sprintf(`{"response":{"docs":[{"id":"a","score":%s,"[features]":"feature_1=1.0"}]}}`,
+		strings.TrimSpace(mustCall(t, "score", "--model", "m.json", "--data", "logged.csv"))))
 	mustWrite(t, "features.txt", "0 qid:1 1:1 # docid = a\n0 qid:1 1:2 # docid = z\n")
 	mustWrite(t, "features.csv", "query,doc,title\nred shoes,a,1\nred shoes,b,2\n")
 	mustWrite(t, "quepid.csv", "query,docid,rating\nred shoes,a,3\n")

@@ -15,7 +15,7 @@ import (
 // flagGroups lists the headings of flags in help texts, with the flags in order. An entry
 // COMMAND:FLAG applies to this command only.
 var flagGroups = []struct{ heading, flags string }{
-	{"Data", "eval:model score:model explain:model export:model serve:model alias data train valid test eval:scores judgements log:queries log clicks against " +
+	{"Data", "eval:model score:model explain:model export:model serve:model put:model check:model alias data train valid test eval:scores judgements log:queries log clicks against " +
 		"from import:name report:curve reproduce:set background train:sample convert:sample scattered min-features parts"},
 	{"Generated data", "shape queries docs synth:features relevant noise grades polynomial synth:seed reproduce:scale bench:documents bench:features"},
 	{"Learning", "method methods scorer train:measure tune:measure curve:measure set normalize transform views seed continue train:refit checkpoint jobs"},
@@ -26,13 +26,14 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Evaluation", "measure measures judge-by shares repeats by rerank first convention threshold ties max-grade drop-self lower-is-better"},
 	{"Significance tests", "baseline seeds unit permutations resamples compare:seed report:seed explain:permutations explain:seed"},
 	{"Server", "addr lenient serve:absent reload grace"},
+	{"Search engine", "solr elasticsearch opensearch put:name check:name store credentials timeout replace dry-run request answers id-field tolerance"},
 	{"Access", "allow-remote token-file cert key client-ca client"},
 	{"Experiments", "split interleave serve:by shadow experiment-log"},
 	{"Limits", "max-body max-documents max-queries max-concurrent max-request-memory max-connections workers longest " +
 		"header-timeout read-timeout pause-timeout write-timeout"},
 	{"Planning", "plan plan-memory price"},
-	{"Changes", "normalize:kind reading drop-empty unjudged export:scores"},
-	{"Output", "out model to report curve per-query svg plots markdown title name featureset export:features all-features extractors best-first top tag limit list:kind " +
+	{"Changes", "normalize:kind reading drop-empty unjudged export:scores put:scores"},
+	{"Output", "out model to report curve per-query svg plots markdown title name featureset export:features put:features all-features extractors best-first top tag limit list:kind " +
 		"all long sparse as shards max-size report:sample dir no-record format"},
 	{"Missing values", "missing absent missing-value other-features"},
 	{"Table columns", "query grade doc features query-weight weight one-hot negative-grades conflicts"},
@@ -107,6 +108,8 @@ var otherCommands = map[string]string{
 	"history": "runs", "log": "runs", "experiments": "runs",
 	"ensemble": "fuse", "merge": "fuse", "combine": "fuse", "rrf": "fuse",
 	"models": "methods", "algorithms": "methods", "list": "methods", "rankers": "methods",
+	"upload": "engine put", "deploy": "engine put", "solr": "engine put", "elasticsearch": "engine put",
+	"engine upload": "engine put", "engine verify": "engine check", "engine compare": "engine check",
 	"info": "data info", "stats": "data info", "describe": "data info",
 	"convert": "data convert", "clean": "data clean", "normalize": "data normalize",
 	"fold": "data fold", "folds": "data fold", "split": "data fold",

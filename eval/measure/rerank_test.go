@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,7 +25,7 @@ func rerankedData(t *testing.T, rng *rand.Rand) (d *dataset.Dataset, values []fl
 			values = append(values, float32(rng.IntN(4)))
 			scores = append(scores, []float64{-1e300, -1, 0, 1e-300, 0.1, 0.1 + 1e-12, 1e300, dataset.NotRetrieved}[rng.IntN(8)])
 		}
-		if err := b.Add(fmt.Sprint(q), grades, make([]float32, n), docs); err != nil {
+		if err := b.Add(strconv.Itoa(q), grades, make([]float32, n), docs); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -70,6 +70,7 @@ var readers = []struct {
 	{"curve.jsonl", []string{"data.txt", "linear.json", "net.json"}, "report --data data.txt --out out.html --permutations 200 --resamples 100 --curve net=curve.jsonl net=net.json linear.json", 80},
 	{"log.jsonl", []string{"clicks.jsonl"}, "clicks --log log.jsonl --clicks clicks.jsonl --format json", 80},
 	{"clicks.jsonl", []string{"log.jsonl"}, "clicks --log log.jsonl --clicks clicks.jsonl --format json", 60},
+	{"answers.json", []string{"logged.csv", "linear.json"}, "engine check --answers answers.json --data logged.csv --model linear.json --tolerance 1e300 --format json", 80},
 	{".listwise/runs.db", nil, "runs list --format json", 100},
 	{".listwise/runs.db", nil, "runs show 1 --format json", 80},
 	{".listwise/runs.db", nil, "runs export --all --format csv", 80},

@@ -91,6 +91,12 @@ q3,1,1,1e-3,2,0.5
 q3,0,1,4,0.125,0.25
 `
 
+// answered is what Solr answers for the document of the table logged.
+const (
+	logged   = "query,doc,1,2,3,4,5\nq,a,1,1,1,1,1\n"
+	answered = `{"response":{"docs":[{"id":"a","score":0.5,"[features]":"feature_1=1.0,feature_2=0.5"}]}}`
+)
+
 // kindsOfQueries assigns a group to each query.
 const kindsOfQueries = "1\told\n2\tnew\n3\told\n4\t\n5\tnew\n"
 
@@ -129,7 +135,7 @@ func newFixture(binary, dir string) (*fixture, error) {
 	if err := os.WriteFile(filepath.Join(dir, "random.json"), []byte(randomModel), 0o600); err != nil {
 		return nil, err
 	}
-	for name, text := range map[string]string{"weights.csv": weighted, "log.jsonl": interleaved, "clicks.jsonl": clicked, "queries.json": extractors} {
+	for name, text := range map[string]string{"weights.csv": weighted, "log.jsonl": interleaved, "logged.csv": logged, "answers.json": answered, "clicks.jsonl": clicked, "queries.json": extractors} {
 		if err := create(name, text)(dir); err != nil {
 			return nil, err
 		}

@@ -33,6 +33,8 @@ var bases = []struct{ args, files string }{
 	{"export --model mart.json --to xgboost --out out.json", "mart.json"},
 	{"export --model mart.json --to elasticsearch-native --extractors queries.json --out out.json", "mart.json queries.json"},
 	{"export --model mart.json --to lightgbm --out out.txt", "mart.json"},
+	{"engine put --solr http://127.0.0.1:1/solr/x --model linear.json --name n --dry-run", "linear.json"},
+	{"engine check --answers answers.json --data logged.csv --model linear.json --tolerance 1e300", "answers.json logged.csv linear.json"},
 	{"data info data.txt", "data.txt"},
 	{"data report --data data.txt --against vali.txt --out out.html", "data.txt vali.txt"},
 	{"data clean data.txt --out out.txt", "data.txt"},
@@ -81,7 +83,7 @@ func flagCases(f *fixture) []Case {
 
 // commandWords returns the number of words that name the command.
 func commandWords(args []string) int {
-	if args[0] == "data" || args[0] == "runs" {
+	if args[0] == "data" || args[0] == "runs" || args[0] == "engine" {
 		return 2
 	}
 	return 1

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+const solrAnswer = `{"response":{"docs":[{"id":"a","score":3.5,"[features]":"bm25=1.5,ctr=1.0"},{"id":7,"score":-1,"[features]":""}]}}`
+
+func TestRerank(t *testing.T) {
+	s, e := solrStandIn(t, Options{})
+	s.Models["m"] = []byte(solrBody)
+	s.Answer = solrAnswer
+	request, err := ParseRequest([]byte(`{"q":"{!dismax v=$text}","text":"{query}","now":7,"fq":["a","b"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Rerank(t.Context(), "m", request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rq := r.request["rq"][0]; rq != "{!ltr model=m reRankDocs=100 efi.text=$text efi.now=$now}" {
+		t.Errorf("found rq=%s", rq)
+	}
+	docs, err := r.Query(t.Context(), "shoes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(docs) != 2 || docs[0].Features["bm25"] != 1.5 || docs[1].ID != "7" || docs[1].Score != -1 {
+		t.Errorf("found %+v", docs)
+	}
+
+	delete(request, "now")
+	_, err = e.Rerank(t.Context(), "m", request)
+	wantError(t, err, `the request has no parameter "now", which features of the store "shop" need: age`)
+	request["rq"] = []string{"{!ltr model=m2 reRankDocs=10}"}
+	_, err = e.Rerank(t.Context(), "m", request)
+	wantError(t, err, "expected model=m in it")
+	request["rq"] = []string{"{!ltr reRankDocs=10 model=m}"}
+	if _, err = e.Rerank(t.Context(), "m", request); err != nil {
+		t.Error(err)
+	}
+	_, err = e.Rerank(t.Context(), "other", request)
+	wantError(t, err, `Solr has no model "other"`)
+}
+
+func TestParseRequestErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                            "expected a JSON object of parameters",
+		`["q"]`:                       "expected a JSON object of parameters",
+		`{"q":"{query}"} {}`:          "more than one JSON value",
+		`{"q":{"lucene":"x"}}`:        `parameter "q": found map`,
+		`{"text":"{query}"}`:          `found no parameter "q"`,
+		`{"q":"*:*"}`:                 "found no {query}",
+		`{"q":"{query}","fq":[null]}`: `parameter "fq": found <nil>`,
+	} {
+		_, err := ParseRequest([]byte(text))
+		wantError(t, err, want)
+	}
+}
+
+func TestReadAnswers(t *testing.T) {
+	answers, err := ReadAnswers(strings.NewReader(solrAnswer+"\n"+solrAnswer), "id")
+	if err != nil || len(answers) != 2 || len(answers[1]) != 2 {
+		t.Errorf("found %v, %v", answers, err)
+	}
+	for text, want := range map[string]string{
+		`{"error":{"msg":"x"}}`:                                         `answer 2: found no "response" and no "hits"`,
+		`{"response":{"docs":[{"score":1,"[features]":"a=1"}]}}`:        `answer 2: document 1: found no "id"`,
+		`{"response":{"docs":[{"id":"a","[features]":"a=1"}]}}`:         `document 1: found no number as "score"`,
+		`{"response":{"docs":[{"id":"a","score":1}]}}`:                  `document 1: found no text as "[features]"`,
+		`{"response":{"docs":[{"id":"a","score":1,"[features]":"a"}]}}`: `document 1: found "a" among the features`,
+		`{"hits":{"hits":[{"_score":1}]}}`:                              `document 1: found no "_id"`,
+		`{"hits":{"hits":[{"_id":"a","_score":null}]}}`:                 `document 1: found no number as "_score"`,
+		`{"hits":{"hits":[{"_id":"a","_score":1}]}}`:                    `document 1: found no "_ltrlog"`,
+		`{"response":`: "answer 2: unexpected EOF",
+	} {
+		_, err := ReadAnswers(strings.NewReader(solrAnswer+text), "id")
+		wantError(t, err, want)
+	}
+}
+
+func TestReadAnswersOfElasticsearch(t *testing.T) {
+	answers, err := ReadAnswers(strings.NewReader(`{"hits":{"hits":[{"_id":"a","_score":2.5,"fields":{"_ltrlog":[{"log":[{"name":"bm25","value":1.5},{"name":"ctr"}]}]}}]}}`), "id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := answers[0][0]
+	if v, ok := d.Features["ctr"]; d.ID != "a" || d.Score != 2.5 || d.Features["bm25"] != 1.5 || v != 0 || !ok {
+		t.Errorf("found %+v", d)
+	}
+}
+
+func FuzzReadAnswers(f *testing.F) {
+	f.Add([]byte(solrAnswer))
+	f.Fuzz(func(_ *testing.T, text []byte) { _, _ = readAnswer(text, "id") })
+}
+
+func ownDocs(scores ...float64) []Own {
+	list := make([]Own, len(scores))
+	for i, s := range scores {
+		list[i] = Own{ID: string(rune('a' + i)), Score: s, Features: map[string]float64{"x": s, "y": math.NaN()}}
+	}
+	return list
+}
+
+// docs are an engine's documents in its order: ids and scores.
+func docs(ids string, scores ...float64) []Doc {
+	list := make([]Doc, len(scores))
+	for i, s := range scores {
+		list[i] = Doc{ID: ids[i : i+1], Score: s, Features: map[string]float64{"x": s}}
+	}
+	return list
+}
+
+func TestCompare(t *testing.T) {
+	const tolerance = 1e-5
+	own := [][]Own{ownDocs(3, 2, 1)}
+	one := func(live []Doc) *Parity { return Compare([]string{"q"}, own, [][]Doc{live}, tolerance) }
+
+	p := one(docs("abcz", 3, 2, 1.000001, 0))
+	if p.Different != 0 || p.Reordered != nil || p.Documents != 3 || p.Further != 1 || p.Absent != 0 || math.Abs(p.Largest-1e-6) > 1e-9 || p.Changed != 0 {
+		t.Errorf("equal scores: found %+v", p)
+	}
+	p = one(docs("abc", 13, 12, 11))
+	if p.Constant != 10 || p.Different != 0 || p.Reordered != nil || p.Changed != 3 {
+		t.Errorf("a constant: found %+v", p)
+	}
+	p = one(docs("acb", 3, 2.5, 2))
+	if p.Different != 1 || len(p.Reordered) != 1 || p.First.Document != "c" || p.First.Own != 1 || p.First.Live != 2.5 || p.Changed != 1 {
+		t.Errorf("another order: found %+v", p)
+	}
+	if c := p.First.Features[0]; c.Name != "x" || !c.Differs() || p.First.Features[1].Differs() {
+		t.Errorf("found the features %+v", p.First.Features)
+	}
+	if p = one(docs("b", 2)); p.Absent != 2 || p.Documents != 1 || p.Queries != 1 {
+		t.Errorf("absent documents: found %+v", p)
+	}
+	if p = one(nil); p.Absent != 3 || p.Unmatched != 1 || p.Documents != 0 {
+		t.Errorf("no documents: found %+v", p)
+	}
+
+	own = [][]Own{ownDocs(2, 2, 1.999999, 1)}
+	if p = one(docs("cbad", 2, 2, 2, 1)); p.Reordered != nil || p.Ties != 1 || p.Different != 0 {
+		t.Errorf("near ties: found %+v", p)
+	}
+	if p = one(docs("bacd", 2, 2, 2, 1)); p.Reordered != nil || p.Ties != 0 {
+		t.Errorf("equal scores in another order: found %+v", p)
+	}
+	own = [][]Own{ownDocs(1e6, 2e6)} // float32 has 0.125 there
+	if p = one(docs("ba", 2e6+1, 1e6)); p.Different != 0 || p.Largest > 1e-6 {
+		t.Errorf("large scores: found %+v", p)
+	}
+}
