@@ -49,7 +49,7 @@ func newAutoCommand(env *environment) *cobra.Command {
 		Short: "Search for the best ranker within a time budget",
 		Long: `Searches methods, scorers, forms of the features and hyperparameters by
 cross-validation. The search begins with a fixed portfolio: least squares, LambdaMART
-and ten more that differ. It continues where validation data say that it helps. The
+and ten more that differ. Later trials favor what does best on validation data. The
 result is the best trial or a fusion of several, whichever is better by nested
 validation: a fusion must be better by more than a standard error. Each trial of the
 result has a model for every part of the data, trained on the others. All are fused to
@@ -726,7 +726,7 @@ func (w *automatic) report() report {
 		out.notes = append(out.notes, candidateNote(&c))
 	}
 	if e := r.Exportable; e != nil {
-		out.notes = append(out.notes, fmt.Sprintf("for other systems (--for), %s: %.4f, %s less than the model", e.Name, e.Mean, gain(e, -1)))
+		out.notes = append(out.notes, fmt.Sprintf("for other systems (--for), %s: %.4f, %s relative to the model", e.Name, e.Mean, gain(e)))
 	}
 	refused := 0
 	for _, t := range r.Trials {
@@ -755,7 +755,7 @@ func (w *automatic) report() report {
 func candidateNote(c *auto.Candidate) string {
 	text := fmt.Sprintf("  %-26s  %.4f", c.Name, c.Mean)
 	if c.Members > 1 {
-		text += fmt.Sprintf("  %s, %d members", gain(c, 1), c.Members)
+		text += fmt.Sprintf("  %s, %d members", gain(c), c.Members)
 	}
 	if c.Chosen {
 		text += "  chosen"
@@ -763,8 +763,8 @@ func candidateNote(c *auto.Candidate) string {
 	return text
 }
 
-// gain describes the gain of a candidate times a sign, with its interval.
-func gain(c *auto.Candidate, sign float64) string {
-	low, high := sign*c.Gain.Interval.Low, sign*c.Gain.Interval.High
-	return fmt.Sprintf("%+.4f (%+.4f to %+.4f)", float64(sign*c.Gain.Mean)+0, min(low, high)+0, max(low, high)+0)
+// gain describes the gain of a candidate, with its interval. Adding 0 makes −0 positive.
+func gain(c *auto.Candidate) string {
+	g := &c.Gain
+	return fmt.Sprintf("%+.4f (%+.4f to %+.4f)", g.Mean+0, g.Interval.Low+0, g.Interval.High+0)
 }

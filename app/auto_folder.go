@@ -250,7 +250,7 @@ func (w *automatic) commands() (string, error) {
 		return "", err
 	}
 	c := autoCommands{retraining: how, automatic: w}
-	c.comment("%d trials were done. All that is in the folder comes of\n%s", len(w.result.Trials), commandLine(c.again()...))
+	c.comment("%d trials were done. This command writes the whole folder again:\n%s", len(w.result.Trials), commandLine(c.again()...))
 	header := c.text.String()
 	c.text.Reset()
 	fmt.Fprintln(&c.text)

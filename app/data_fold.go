@@ -29,14 +29,14 @@ func newDataFoldCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fold (FILE | --parts FILE FILE FILE...) --out DIR",
 		Short: "Divide queries into cross-validation folds",
-		Long: `Writes DIR/Fold1 to DIR/FoldK, each with train.txt, vali.txt and test.txt (of tables
-train.csv and so on), as "listwise tune" reads them. The queries of FILE are divided
-at random into K parts; with --parts, the K files are the parts. Fold 1 trains on
-parts 1 to K-2, validates on part K-1 and tests on part K. Each further fold moves on
-by one part, so that each part is test data once. This is LETOR's rotation: its five
-parts give its five folds, byte for byte. With --division 2+2+1, a fold trains on two
-parts, validates on two and tests on one, and each further fold moves on by the number
-of test parts.
+		Long: `Writes DIR/Fold1 to DIR/FoldK, each with train.txt, vali.txt and test.txt (train.csv
+and so on from CSV), as "listwise tune" reads them. The queries of FILE are divided at
+random into K parts; with --parts, the K files are the parts. Fold 1 trains on parts 1
+to K-2, validates on part K-1 and tests on part K. Each further fold moves on by one
+part, so that each part is test data once. This is LETOR's rotation: its five parts
+give its five folds, byte for byte. With --division 2+2+1, a fold trains on two parts,
+validates on two and tests on one, and each further fold moves on by the number of
+test parts.
 
 Lines of LETOR text are copied unchanged. The rows of a cache are written as text;
 folds of a table are tables of the same kind. Folds of data with weights are caches.`,

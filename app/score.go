@@ -51,7 +51,8 @@ unchanged, even if a spreadsheet would read them as formulas.
 
 Grades are read but ignored. Text without grades needs grade 0 on every line; a table
 may lack the column. Features are matched by name if both the model and the data have
-names, and otherwise by position. Features that the data lack count as 0.
+names; the data then need all of the model's. Otherwise they are matched by position,
+and features above the highest index of the data count as 0.
 
 By default, --missing and --absent use the rules of the training (model).`,
 		Example: `  listwise score --model m.json --data test.txt --out test.scores

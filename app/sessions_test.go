@@ -16,6 +16,7 @@ import (
 var documented = map[string]func(t *testing.T){
 	"../README.md":             copied("../docs/guide/data"),
 	"trec.md":                  copied("testdata/trec"),
+	"data-report.md":           writeProducts,
 	"explain.md":               writeProducts,
 	"comparing.md":             copied("../docs/guide/data"),
 	"feature-logs.md":          copied("testdata/answers"),
