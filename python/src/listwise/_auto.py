@@ -158,8 +158,8 @@ class AutoRanker(Ranker):
         most = 2**31 - 1
         settings: Settings = {"no-record": "true", "select": word("measure", self.measure), "seed": str(seed_of(self.seed))}
         settings |= {name: word(name, getattr(self, name)) for name in ("convention", "normalize")} | _judging(None, self.threshold)
-        if self.missing != "auto":
-            settings["missing"] = word("missing", self.missing)
+        if (missing := word("missing", self.missing)) != "auto":
+            settings["missing"] = missing
         settings |= {"members": str(whole("members", self.members, 1, most)), "transform": transforms_of(self)}
         settings["trials"] = "0" if self.trials is None else str(whole("trials", self.trials, 1, most))
         if self.budget is not None:
