@@ -35,6 +35,14 @@ func (l *line) value(at float64) float64 {
 	return l.net.forward(l.x, l.work)
 }
 
+// slope returns the network's derivative along the line at a fraction of its length.
+func (l *line) slope(at float64) (along float64) {
+	for j, g := range l.net.backward(l.value(at), l.work) {
+		along += float64(g * (l.to[j] - l.from[j]))
+	}
+	return along
+}
+
 // integrate adds the integrated gradients from one point to another to dst. The integral over a piece
 // should equal the difference of the network's values at its ends. integrate divides pieces that miss
 // this by more than the tolerance, until there are mostPieces.
@@ -46,10 +54,10 @@ func (n *network) integrate(dst, from, to []float64) {
 	for done := 0; len(open) > 0; done++ {
 		p := open[len(open)-1]
 		open = open[:len(open)-1]
-		kink := l.piece(own, p)
+		kink, slopes := l.piece(own, p)
 		if missed := math.Abs(sum(own) - (p.end - p.start)); missed > tolerance && done+len(open) < mostPieces {
 			at := float64((p.from + p.to) / 2)
-			if margin := float64((p.to - p.from) * 1e-6); p.depth%2 == 0 && p.from+margin < kink && kink < p.to-margin {
+			if p.depth%2 == 0 && l.isKink(p, kink, slopes) {
 				at = kink
 			}
 			if p.from < at && at < p.to {
@@ -64,12 +72,24 @@ func (n *network) integrate(dst, from, to []float64) {
 	}
 }
 
+// isKink reports whether the slope of a piece changes at a point from the first of slopes to the last. Where two
+// tangents meet, the integral over both sides equals the difference of values, even if other kinks are hidden
+// between nodes. So a piece must not be divided at such a point without this check.
+func (l *line) isKink(p piece, at float64, slopes [2]float64) bool {
+	margin := float64((p.to - p.from) * 1e-6)
+	if !(p.from+margin < at && at < p.to-margin) {
+		return false
+	}
+	near := float64(1e-9 * (math.Abs(slopes[0]) + math.Abs(slopes[1])))
+	return math.Abs(l.slope(at-margin)-slopes[0]) <= near && math.Abs(l.slope(at+margin)-slopes[1]) <= near
+}
+
 // piece sets own to the integrals over a piece. It returns the point where the tangents at the first
-// and the last node meet. If the network is linear on both sides of a single kink, this point is the
-// kink.
-func (l *line) piece(own []float64, p piece) (kink float64) {
+// and the last node meet, and their slopes. If the network is linear on both sides of a single kink, this
+// point is the kink.
+func (l *line) piece(own []float64, p piece) (kink float64, slope [2]float64) {
 	clear(own)
-	var value, slope, place [2]float64
+	var value, place [2]float64
 	for q, node := range gaussNodes {
 		at := p.from + float64(node*(p.to-p.from))
 		v := l.value(at)
@@ -83,5 +103,5 @@ func (l *line) piece(own []float64, p piece) (kink float64) {
 			value[end], slope[end], place[end] = v, along, at
 		}
 	}
-	return (value[1] - value[0] + float64(slope[0]*place[0]) - float64(slope[1]*place[1])) / (slope[0] - slope[1])
+	return (value[1] - value[0] + float64(slope[0]*place[0]) - float64(slope[1]*place[1])) / (slope[0] - slope[1]), slope
 }
