@@ -45,7 +45,7 @@ func readExtractors(data []byte) (_ []Extractor, err error) {
 	defer catch(&err)
 	if err := strictjson.Check(data); err != nil {
 		if at, plain := strictjson.Plain(err); at >= 0 {
-			err = &strictjson.Error{At: at, Err: fmt.Errorf("%w, expected a JSON list of extractors", plain)}
+			err = &strictjson.Error{At: at, Err: errors.New(plain.Error() + ", expected a JSON list of extractors")}
 		}
 		return nil, err
 	}
