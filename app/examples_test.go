@@ -188,6 +188,11 @@ func prepareExamples(t *testing.T) {
 	}
 	mustWrite(t, "secret.txt", "me:secret\n")
 	mustWrite(t, "request.json", `{"q":"{query}"}`)
+	var extractors []string
+	for i := range 5 {
+		extractors = append(extractors, fmt.Sprintf(`{"query_extractor":{"feature_name":"feature_%d","query":{"match_all":{}}}}`, i+1))
+	}
+	mustWrite(t, "queries.json", "["+strings.Join(extractors, ",")+"]")
 	mustWrite(t, "logged.csv", "query,doc,1,2,3,4,5\nshoes,a,1,1,1,1,1\n")
 	mustWrite(t, "answers.json", fmt.Sprintf(`{"response":{"docs":[{"id":"a","score":%s,"[features]":"feature_1=1.0"}]}}`,
 		strings.TrimSpace(mustCall(t, "score", "--model", "m.json", "--data", "logged.csv"))))

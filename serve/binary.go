@@ -76,7 +76,7 @@ func (f *form) parseEngine() error {
 	case !given:
 		return nil
 	case f.binary:
-		return problemf(http.StatusUnsupportedMediaType, "found from=%.100s with a body of %s, expected %s", from, mediaBinary, mediaJSON)
+		return problemf(http.StatusBadRequest, "found from=%.100s with a body of %s, expected %s", from, mediaBinary, mediaJSON)
 	}
 	if f.engine = rankjson.EngineNamed(from); f.engine == nil {
 		return problemf(http.StatusBadRequest, "from=%.100s: expected %s", from, suggest.OneOf(rankjson.EngineNames))

@@ -79,7 +79,7 @@ func TestEngineAnswersRefused(t *testing.T) {
 	if code, got := post(t, s, "/v1/models/web:rank?from=solr&lenient=true", sparse); code != http.StatusOK || !strings.Contains(got, `"score":1.5`) {
 		t.Errorf("a sparse log is answered with %d %s", code, got)
 	}
-	if code, got := postBinary(t, s, "/v1/models/web:rank?from=solr", "", matrix(1, 2, 3)); code != http.StatusUnsupportedMediaType {
+	if code, got := postBinary(t, s, "/v1/models/web:rank?from=solr", "", matrix(1, 2, 3)); code != http.StatusBadRequest {
 		t.Errorf("a matrix of an engine is answered with %d %s", code, got)
 	}
 }
