@@ -339,19 +339,28 @@ func (f *autoFlags) produce(ctx context.Context, env *environment, w *automatic,
 // noteTime reports the time to score 100 documents, with the model and with the best trial alone. Only standard error has it:
 // what the command writes does not depend on the machine.
 func (w *automatic) noteTime(env *environment) error {
+	if env.quiet {
+		return nil
+	}
 	r := w.result
 	whole, err := scoringTime(r.Model, r.Data)
-	if err != nil || len(r.Members) == 1 {
-		env.note("the model scores 100 documents in %v", whole)
-		return err
-	}
-	_, single, err := r.Fused(&r.Candidates[0])
 	if err != nil {
 		return err
 	}
-	alone, err := scoringTime(single, r.Data)
-	env.note("the model scores 100 documents in %v, the best trial alone in %v", whole, alone)
-	return err
+	text := fmt.Sprintf("the model scores 100 documents in %v", whole)
+	if len(r.Members) > 1 {
+		_, single, err := r.Fused(&r.Candidates[0])
+		if err != nil {
+			return err
+		}
+		alone, err := scoringTime(single, r.Data)
+		if err != nil {
+			return err
+		}
+		text += fmt.Sprintf(", the best trial alone in %v", alone)
+	}
+	env.note("%s", text)
+	return nil
 }
 
 // scoringTime returns the least of several times of scoring 100 documents.

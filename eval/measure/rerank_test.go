@@ -47,8 +47,8 @@ func valuesOf(t *testing.T, d *dataset.Dataset, scores []float64, ties measure.T
 	return all
 }
 
-// Claim: reranking all documents gives the values of the system under every rule for ties, and reranking none or one
-// those of the engine, whose ties are in the order of the input.
+// Claim: reranking all documents gives the values of the system under every rule for ties. Reranking none or one gives
+// the values of the engine, whose ties are in the order of the input.
 func TestRerankEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {

@@ -57,7 +57,7 @@ func (m *Method) Scorers() []string {
 }
 
 // For returns the method for a kind of scorer. An empty kind means the default. For trees, most methods have other
-// hyperparameters: those of the loss and those of trees. For other kinds, For returns the method itself. A kind that
+// hyperparameters: the hyperparameters of the loss and of trees. For other kinds, For returns the method itself. A kind that
 // the method cannot train is a *ProblemError.
 func (m *Method) For(kind string) (*Method, error) {
 	if err := m.CheckScorer(kind); err != nil {
