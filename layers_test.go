@@ -21,6 +21,7 @@ var floors = [][]string{
 	{"app"},
 	{"tune", "."},
 	{"serve", "learn", "engine"},
+	{"click"},
 	{"model"},
 	{"eval"},
 	{"dataset"},
