@@ -48,6 +48,7 @@ var bases = []struct{ args, files string }{
 	{"tune --method mle --grid C=1,2 --data folds --out out --no-record --trial 1", "folds"},
 	{"data curve --method mle --train data.txt --test vali.txt --shares 0.5,1 --repeats 1", "data.txt vali.txt"},
 	{"data synth --queries 3 --docs 4 --relevant 2 --features 3 --out out.txt", ""},
+	{"clicks info pages.jsonl pages.csv", "pages.jsonl pages.csv"},
 	{"runs list", ".listwise"},
 	{"runs show 1", ".listwise"},
 	{"runs diff 1 2", ".listwise"},
@@ -83,7 +84,7 @@ func flagCases(f *fixture) []Case {
 
 // commandWords returns the number of words that name the command.
 func commandWords(args []string) int {
-	if args[0] == "data" || args[0] == "runs" || args[0] == "engine" {
+	if args[0] == "data" || args[0] == "runs" || args[0] == "engine" || args[0] == "clicks" {
 		return 2
 	}
 	return 1
