@@ -181,6 +181,7 @@ func (f *fitting) ascend(e estimator, shared []float64) error {
 			step := Step{Objective: loglik + f.logPrior(prior)}
 			step.Gain = step.Objective - (before + f.logPrior(last))
 			f.Steps = append(f.Steps, step)
+			f.Iterations = i
 			if step.Gain < f.o.Tolerance*math.Abs(step.Objective) {
 				return nil
 			}
