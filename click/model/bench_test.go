@@ -29,7 +29,6 @@ func benchmarkFit(b *testing.B, names ...string) {
 			}
 			for b.Loop() {
 				e.expect()
-				f.priorLogs(m.Shared)
 				e.maximise()
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(parts), unit)

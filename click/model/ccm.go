@@ -22,7 +22,7 @@ func (m ccm) full(v *view) { fullChain(m, v) }
 
 func (ccm) relevance(a, _ float64) (value, da, ds float64) { return float64(a * a), 2 * a, 0 }
 
-func (m ccm) fit(f *fitting) error { return f.ascend(newChainFit(f, m), f.Shared) }
+func (m ccm) fit(f *fitting) error { return f.ascend(newChainFit(f, m)) }
 
 // collect leaves out the last rank of the page, from which nobody goes on.
 func (ccm) collect(f *chainFit, w *walk, pairs []int32, weight, z float64, could, went []float64) {

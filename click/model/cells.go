@@ -73,7 +73,7 @@ func newCellFit(f *fitting, c *cells) *cellFit {
 	largest := 0
 	for b := range e.sums.Blocks() {
 		from, to := blocks[b], blocks[b+1]
-		largest = max(largest, int(c.starts[to]-c.starts[from]), to-from)
+		largest = max(largest, int(c.starts[to]-c.starts[from]))
 	}
 	e.buffers = make([][]float64, parallel.Workers(f.o.Workers, e.sums.Blocks()))
 	for i := range e.buffers {
@@ -83,37 +83,39 @@ func newCellFit(f *fitting, c *cells) *cellFit {
 	return e
 }
 
-func (e *cellFit) expect() (float64, Pair) {
-	loglik := e.sums.Run(len(e.buffers), e.step)
-	looked := kernel.Sum(e.sums.Total) + e.d.clicks
-	logs := make([]float64, len(e.Shared))
-	kernel.Log(logs, e.Shared)
-	return loglik + kernel.Dot(e.clicks, logs), Pair{Attraction: e.d.clicks / looked}
+func (e *cellFit) expect() (x expectation) {
+	var pairs, places float64
+	x.loglik = e.sums.Run(len(e.buffers), e.step)
+	x.logs.attraction, pairs = e.logs(e.Attraction, e.d.clicked)
+	x.logs.shared, places = e.logs(e.Shared, e.clicks)
+	x.loglik += pairs + places
+	x.means.Attraction = e.d.clicks / (kernel.Sum(e.sums.Total) + e.d.clicks)
+	return x
 }
 
 func (e *cellFit) expectRange(worker, from, to int, looked []float64) float64 {
-	buffer := e.buffers[worker]
 	first, end := e.starts[from], e.starts[to]
-	z := buffer[:end-first]
-	i := first
+	z := e.buffers[worker][:end-first]
+	rest := e.rest[first:end]
+	at := e.at[first:end]
+	i := 0
 	for pair := from; pair < to; pair++ {
 		x, q := e.Attraction[pair], 0.0
-		for ; i < e.starts[pair+1]; i++ {
-			at := e.at[i]
-			y := e.Shared[at]
+		not := 1 - x
+		for n := int(e.starts[pair+1] - first); i < n; i++ {
+			k := at[i]
+			y := e.Shared[k]
 			none := 1 - float64(x*y)
-			z[i-first] = none
-			w := e.rest[i] / none
-			q += float64(w * (1 - y))
-			looked[at] += float64(w * y * (1 - x))
+			z[i] = none
+			w := rest[i] / none
+			looks := float64(w * y)
+			q += w - looks
+			looked[k] += float64(looks * not)
 		}
 		e.attracted[pair] = float64(q * x)
 	}
 	kernel.Log(z, z)
-	loglik := kernel.Dot(e.rest[first:end], z)
-	logs := buffer[:to-from]
-	kernel.Log(logs, e.Attraction[from:to])
-	return loglik + kernel.Dot(e.d.clicked[from:to], logs)
+	return kernel.Dot(rest, z)
 }
 
 func (e *cellFit) maximise() {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -137,13 +138,13 @@ func newChainFit(f *fitting, law chainLaw) *chainFit {
 	return e
 }
 
-func (e *chainFit) expect() (float64, Pair) {
-	loglik := e.sums.Run(len(e.walks), e.step)
-	looked, satisfied := e.sums.Total[len(e.sums.Total)-1], 0.0
-	for _, s := range e.satisfied {
-		satisfied += s
-	}
-	return loglik, Pair{e.d.clicks / looked, satisfied / e.d.clicks}
+func (e *chainFit) expect() (x expectation) {
+	x.loglik = e.sums.Run(len(e.walks), e.step)
+	x.logs.attraction, _ = e.logs(e.Attraction, nil)
+	x.logs.satisfaction, _ = e.logs(e.Satisfaction, nil)
+	x.logs.shared, _ = e.logs(e.Shared, nil)
+	x.means = Pair{e.d.clicks / e.sums.Total[len(e.sums.Total)-1], kernel.Sum(e.satisfied) / e.d.clicks}
+	return x
 }
 
 func (e *chainFit) expectRange(worker, from, to int, grad []float64) (loglik float64) {

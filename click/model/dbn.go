@@ -22,7 +22,7 @@ func (m dbn) full(v *view) { fullChain(m, v) }
 
 func (dbn) relevance(a, s float64) (value, da, ds float64) { return float64(a * s), s, a }
 
-func (m dbn) fit(f *fitting) error { return f.ascend(newChainFit(f, m), f.Shared) }
+func (m dbn) fit(f *fitting) error { return f.ascend(newChainFit(f, m)) }
 
 // collect leaves out the last rank of the page, from which nobody goes on.
 func (dbn) collect(f *chainFit, w *walk, pairs []int32, weight, z float64, could, went []float64) {

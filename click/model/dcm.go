@@ -20,7 +20,7 @@ func (m dcm) full(v *view) { fullChain(m, v) }
 
 func (m dcm) fit(f *fitting) error {
 	if f.Exact {
-		return f.ascend(newChainFit(f, m), f.Shared)
+		return f.ascend(newChainFit(f, m))
 	}
 	looked, _ := f.d.lastStops()
 	f.rates(f.Attraction, &f.Unseen.Attraction, f.d.clicked, looked)

@@ -60,7 +60,9 @@ func TestFile(t *testing.T) {
 		for _, of := range []func(*Model) ([]float64, error){
 			func(m *Model) ([]float64, error) { return m.Conditional(page) },
 			func(m *Model) ([]float64, error) { return m.Full(page) },
-			func(m *Model) ([]float64, error) { return []float64{m.Relevance("a", "y"), m.Relevance("b", "new")}, nil },
+			func(m *Model) ([]float64, error) {
+				return []float64{m.Relevance("a", "y"), m.Relevance("b", "new")}, nil
+			},
 		} {
 			want, err := of(m)
 			if err != nil {

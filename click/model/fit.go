@@ -159,37 +159,40 @@ func (f *fitting) rates(to []float64, unseen *float64, num, den []float64) {
 
 // estimator is a model that is fitted by expectation maximisation.
 type estimator interface {
-	// expect computes what is expected of the latent states at the present parameters. It returns the
-	// log-likelihood, and the means of the parameters of pairs that a prior would have.
-	expect() (loglik float64, means Pair)
+	// expect computes what is expected of the latent states at the present parameters.
+	expect() expectation
 	// maximise sets the parameters by what expect has computed and the prior of mean f.Unseen.
 	maximise()
 }
 
+// expectation is what an iteration needs to know besides the latent states.
+type expectation struct {
+	loglik float64
+	means  Pair // of the parameters of pairs, for the prior
+	logs   priorLogs
+}
+
 // ascend iterates. Expectation maximisation never lowers the objective.
-func (f *fitting) ascend(e estimator, shared []float64) error {
-	var before float64
-	var prior priorLogs
+func (f *fitting) ascend(e estimator) error {
+	var last expectation
 	for i := 0; ; i++ {
 		if err := f.ctx.Err(); err != nil {
 			return err
 		}
-		loglik, means := e.expect()
-		last := prior
-		prior = f.priorLogs(shared)
+		now := e.expect()
 		if i > 0 {
-			step := Step{Objective: loglik + f.logPrior(prior)}
-			step.Gain = step.Objective - (before + f.logPrior(last))
+			step := Step{Objective: now.loglik + f.logPrior(now.logs)}
+			step.Gain = step.Objective - (last.loglik + f.logPrior(last.logs))
 			f.Steps = append(f.Steps, step)
 			f.Iterations = i
 			if step.Gain < f.o.Tolerance*math.Abs(step.Objective) {
 				return nil
 			}
 		}
-		if before = loglik; i == f.o.Iterations {
+		if last = now; i == f.o.Iterations {
 			return nil
 		}
-		f.Unseen = Pair{f.mean(means.Attraction, 1), f.mean(means.Satisfaction, 1)}
+		f.Unseen = Pair{f.mean(now.means.Attraction, 1), f.mean(now.means.Satisfaction, 1)}
 		e.maximise()
 	}
 }
@@ -197,30 +200,31 @@ func (f *fitting) ascend(e estimator, shared []float64) error {
 // priorLogs are sums of logarithms of parameters and of their complements.
 type priorLogs struct{ attraction, satisfaction, shared [2]float64 }
 
-func (f *fitting) priorLogs(shared []float64) priorLogs {
-	return priorLogs{f.logs(f.Attraction), f.logs(f.Satisfaction), f.logs(shared)}
-}
-
-func (f *fitting) logs(x []float64) (total [2]float64) {
+// logs returns the sums of the logarithms of x and of 1 − x. If weights is not nil, weighted is the weighted sum
+// of the logarithms of x.
+func (f *fitting) logs(x, weights []float64) (sums [2]float64, weighted float64) {
 	const size = 1 << 12
 	n := (len(x) + size - 1) / size
-	sums := make([][2]float64, n)
+	all := make([][3]float64, n)
 	parallel.For(n, f.o.Workers, func(_, b int) {
-		part := x[b*size : min((b+1)*size, len(x))]
-		var logs [size]float64
-		own := logs[:len(part)]
-		kernel.Log(own, part)
-		sums[b][0] = kernel.Sum(own)
-		for i, v := range part {
+		from, to := b*size, min((b+1)*size, len(x))
+		var buffer [size]float64
+		own := buffer[:to-from]
+		kernel.Log(own, x[from:to])
+		all[b][0] = kernel.Sum(own)
+		if weights != nil {
+			all[b][2] = kernel.Dot(own, weights[from:to])
+		}
+		for i, v := range x[from:to] {
 			own[i] = 1 - v
 		}
 		kernel.Log(own, own)
-		sums[b][1] = kernel.Sum(own)
+		all[b][1] = kernel.Sum(own)
 	})
-	for _, s := range sums {
-		total[0], total[1] = total[0]+s[0], total[1]+s[1]
+	for _, s := range all {
+		sums[0], sums[1], weighted = sums[0]+s[0], sums[1]+s[1], weighted+s[2]
 	}
-	return total
+	return sums, weighted
 }
 
 func (f *fitting) logPrior(p priorLogs) float64 {

@@ -177,8 +177,7 @@ func TestCoverage(t *testing.T) {
 				r, _ := strconv.Atoi(slot)
 				m.Shared[i] = 1 / float64(r)
 			}
-			_, means := e.expect()
-			m.Unseen = Pair{f.mean(means.Attraction, 1), .5}
+			m.Unseen = Pair{f.mean(e.expect().means.Attraction, 1), .5}
 			e.maximise()
 		}
 		for i, slot := range m.Slots {

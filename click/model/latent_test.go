@@ -208,20 +208,20 @@ func estimatorOf(f *fitting) estimator {
 // found is what an estimator expects of the users of a log.
 func found(e estimator) (loglik float64, x *expected) {
 	x = &expected{}
-	loglik, means := e.expect()
+	now := e.expect()
 	switch e := e.(type) {
 	case *cellFit:
 		x.attracted, x.could = e.attracted, e.shown
 		for k, q := range e.sums.Total {
 			x.went = append(x.went, q+e.clicks[k])
 		}
-		x.look = []float64{e.d.clicks / means.Attraction}
+		x.look = []float64{e.d.clicks / now.means.Attraction}
 	case *chainFit:
 		n := len(e.Shared)
 		x.attracted, x.satisfied, x.could, x.went = e.attracted, e.satisfied, e.sums.Total[:n], e.sums.Total[n:2*n]
 		x.look = []float64{e.sums.Total[2*n]}
 	}
-	return loglik, x
+	return now.loglik, x
 }
 
 // Claim: likelihoods, posteriors and full probabilities equal sums over all latent states, on pages of one to four

@@ -12,7 +12,7 @@ func newPBM() *Kind {
 
 func (pbm) cells(d *Data) *cells { return d.cellsBy(func(c click.Cell) int { return int(c.Slot) }) }
 
-func (m pbm) fit(f *fitting) error { return f.ascend(newCellFit(f, m.cells(f.d)), f.Shared) }
+func (m pbm) fit(f *fitting) error { return f.ascend(newCellFit(f, m.cells(f.d))) }
 
 func (pbm) conditional(v *view) {
 	for r, k := range v.slot {

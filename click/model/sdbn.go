@@ -22,7 +22,7 @@ func (m sdbn) full(v *view) { fullChain(m, v) }
 
 func (m sdbn) fit(f *fitting) error {
 	if f.Exact {
-		return f.ascend(newChainFit(f, m), nil)
+		return f.ascend(newChainFit(f, m))
 	}
 	looked, stopped := f.d.lastStops()
 	f.rates(f.Attraction, &f.Unseen.Attraction, f.d.clicked, looked)

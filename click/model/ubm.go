@@ -15,7 +15,7 @@ func (ubm) cells(d *Data) *cells {
 	return d.cellsBy(func(c click.Cell) int { return triangle(int(c.Rank)) + int(c.Above) })
 }
 
-func (m ubm) fit(f *fitting) error { return f.ascend(newCellFit(f, m.cells(f.d)), f.Shared) }
+func (m ubm) fit(f *fitting) error { return f.ascend(newCellFit(f, m.cells(f.d))) }
 
 func (ubm) conditional(v *view) {
 	above := 0
