@@ -40,7 +40,7 @@ var yandexOnce = sync.OnceValues(func() (both [2]*Sample, err error) {
 	for i, name := range []string{"train", "test-a"} {
 		both[i] = new(Sample)
 		path := filepath.Join(root, "..", "shared", "data", "clicks", "yandex", name+".jsonl.gz")
-		if err := click.Read(context.Background(), path, both[i].Add); err != nil {
+		if err := click.Read(context.Background(), path, click.Options{}, both[i].Add); err != nil {
 			return both, err
 		}
 	}
