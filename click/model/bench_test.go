@@ -13,7 +13,7 @@ func BenchmarkChains(b *testing.B) { benchmarkFit(b, "dcm", "sdbn", "dbn", "ccm"
 
 func benchmarkFit(b *testing.B, names ...string) {
 	train, _ := yandex(b)
-	d := Arrange(&train.Counts)
+	d := arrange(b, &train.Counts)
 	for _, name := range names {
 		b.Run(name, func(b *testing.B) {
 			k, _ := Lookup(name)
@@ -40,7 +40,7 @@ func benchmarkFit(b *testing.B, names ...string) {
 func BenchmarkAll(b *testing.B) {
 	train, _ := yandex(b)
 	for b.Loop() {
-		d := Arrange(&train.Counts)
+		d := arrange(b, &train.Counts)
 		for _, k := range Kinds() {
 			if _, err := d.Fit(context.Background(), k, Options{Workers: 1}); err != nil {
 				b.Fatal(err)

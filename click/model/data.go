@@ -59,9 +59,23 @@ type patterns struct {
 	of     []int32   // first pattern of each query, and the end
 }
 
+// Memory of a pair, a cell, a pattern and a place of a pattern, with what a fit needs.
+const (
+	pairBytes    = 128
+	cellBytes    = 56
+	patternBytes = 24
+	placeBytes   = 5
+)
+
 // Arrange arranges a log. Models whose examination goes down the page need patterns, which the counts
 // have if Keep is set. The counts must not change while the data or its models are used.
-func Arrange(c *click.Counts) *Data {
+func Arrange(c *click.Counts) (*Data, error) {
+	if c.Mem != nil {
+		n := pairBytes*c.Pairs() + cellBytes*len(c.Cells.List) + patternBytes*c.Patterns.Len() + placeBytes*c.Patterns.Places()
+		if err := c.Mem.Take(int64(n), "fits of click models"); err != nil {
+			return nil, err
+		}
+	}
 	d := &Data{slots: slices.Clone(c.Slots()), ranks: c.Ranks, pages: c.Pages}
 	of := d.number(&c.Index)
 	n := c.Pairs()
@@ -86,7 +100,7 @@ func Arrange(c *click.Counts) *Data {
 		d.list[at], d.counts[at] = cell, c.Cells.Counts[i]
 	}
 	d.arrangePatterns(&c.Patterns, of)
-	return d
+	return d, nil
 }
 
 // number numbers the pairs by query. It returns the query of each pair of the index.
@@ -119,6 +133,9 @@ func (d *Data) number(index *click.Index) (of []int32) {
 
 func (d *Data) arrangePatterns(p *click.Patterns, of []int32) {
 	n := p.Len()
+	if n == 0 {
+		return
+	}
 	d.of = make([]int32, len(d.queries))
 	for i := range n {
 		d.of[of[p.At(i).Pairs[0]]+1]++

@@ -6,7 +6,7 @@ package model
 type dcm struct{ byAttraction }
 
 func newDCM() *Kind {
-	return &Kind{Name: "dcm", Title: "dependent click model", Exact: true, attracts: true, shared: shared{"continuation", perRank, byRank}, law: dcm{}}
+	return &Kind{Name: "dcm", Title: "dependent click model", Patterns: true, Exact: true, attracts: true, shared: shared{"continuation", perRank, byRank}, law: dcm{}}
 }
 
 func (dcm) parts(shared, _, _, on []float64) float64 {

@@ -24,7 +24,7 @@ func small(t testing.TB) *click.Counts {
 // fitted are all models of a log.
 func fitted(t testing.TB, c *click.Counts, o Options) (all []*Model) {
 	t.Helper()
-	d := Arrange(c)
+	d := arrange(t, c)
 	for _, k := range Kinds() {
 		m, err := d.Fit(context.Background(), k, o)
 		if err != nil {
@@ -134,4 +134,14 @@ func FuzzDecode(f *testing.F) {
 			_, _ = m.Conditional(page) // only for panics
 		}
 	})
+}
+
+// arrange arranges a log.
+func arrange(t testing.TB, c *click.Counts) *Data {
+	t.Helper()
+	d, err := Arrange(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

@@ -84,6 +84,9 @@ func (d *Data) Fit(ctx context.Context, k *Kind, o Options) (*Model, error) {
 	if d.clicks == 0 {
 		return nil, ErrNoClicks
 	}
+	if k.Patterns && d.page == nil {
+		return nil, fmt.Errorf("%s needs the patterns of pages, which the counts do not have", k.Name)
+	}
 	if o.Prior == (Prior{}) {
 		o.Prior = DefaultPrior
 	}

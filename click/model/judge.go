@@ -2,9 +2,12 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/parallel"
 )
@@ -98,4 +101,100 @@ func quantile(a, b, p float64) float64 {
 		return mean - float64(sd*math.Sqrt2*elementary.Erfcinv(2*p))
 	}
 	return elementary.BetaInverse(a, b, p)
+}
+
+// Widen widens the intervals of judgements, where they are narrower, to those of grades of models that are fitted to
+// n samples of the units. These do not take the parameters that pairs share as known.
+func (s *Sample) Widen(ctx context.Context, judged []Judgement, k *Kind, o Options, attraction bool, n int, seed uint64) error {
+	grades, errs := make([][]float64, n), make([]error, n)
+	workers := o.Workers
+	o.Workers = 1
+	s.Bootstrap(n, seed, workers, func(b int, c *click.Counts) {
+		d, err := Arrange(c)
+		if err != nil {
+			errs[b] = err
+			return
+		}
+		m, err := d.Fit(ctx, k, o)
+		if errs[b] = err; errors.Is(err, ErrNoClicks) {
+			errs[b] = nil // the sample counts as one without grades
+		}
+		if err == nil {
+			grades[b] = make([]float64, len(judged))
+			for i := range judged {
+				grades[b][i] = m.grade(int32(i), attraction)
+			}
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	grades = slices.DeleteFunc(grades, func(g []float64) bool { return g == nil })
+	for i := range judged {
+		e := estimate(judged[i].Grade, len(grades), func(b int) float64 { return grades[b][i] })
+		if len(grades) > 1 {
+			judged[i].Low, judged[i].High = min(judged[i].Low, e.Low), max(judged[i].High, e.High)
+		}
+	}
+	return nil
+}
+
+// grade returns the attraction or relevance of a pair.
+func (m *Model) grade(pair int32, attraction bool) float64 {
+	p := m.pair(pair)
+	if attraction {
+		return p.Attraction
+	}
+	v, _, _ := m.law.relevance(p.Attraction, p.Satisfaction)
+	return v
+}
+
+// Scale divides grades into levels from 0.
+type Scale []float64
+
+// Level returns the number of cuts of the scale that a grade reaches.
+func (s Scale) Level(grade float64) int {
+	n := 0
+	for _, cut := range s {
+		if grade >= cut {
+			n++
+		}
+	}
+	return n
+}
+
+// Sure reports whether the interval of a judgement has at most two levels.
+func (s Scale) Sure(j *Judgement) bool { return s.Level(j.High)-s.Level(j.Low) < 2 }
+
+// Quantiles returns a scale whose levels have equal numbers of the grades that have at least the given expected
+// examinations. It is an error if their number is below the levels.
+func Quantiles(judged []Judgement, levels int, examined float64) (Scale, error) {
+	var grades []float64
+	for i := range judged {
+		if judged[i].Examined >= examined {
+			grades = append(grades, judged[i].Grade)
+		}
+	}
+	if len(grades) < levels {
+		return nil, fmt.Errorf("found %d documents with at least %v expected examinations, expected %d, one for each level", len(grades), examined, levels)
+	}
+	slices.Sort(grades)
+	var s Scale
+	for k := 1; k < levels; k++ {
+		s = append(s, grades[k*len(grades)/levels])
+	}
+	return s, nil
+}
+
+// Weights returns 1/variance of each judgement, scaled to mean 1.
+func Weights(judged []Judgement) []float64 {
+	w, total := make([]float64, len(judged)), 0.0
+	for i := range judged {
+		w[i] = 1 / judged[i].Variance
+		total += w[i]
+	}
+	for i := range w {
+		w[i] *= float64(len(w)) / total
+	}
+	return w
 }

@@ -13,7 +13,7 @@ import (
 // Claim: the closed forms are ratios of counts, found by going through the pages.
 func TestClosedForms(t *testing.T) {
 	s := sampleOf(t, 1, 400)
-	d := Arrange(&s.Counts)
+	d := arrange(t, &s.Counts)
 	for _, m := range fitted(t, &s.Counts, Options{Prior: Laplace}) {
 		last := func(p *click.Page) int {
 			for r := len(p.Docs) - 1; r >= 0; r-- {
@@ -95,7 +95,7 @@ func TestClosedForms(t *testing.T) {
 // Claim: the variance of a grade is the inverse curvature of the objective, found by differences.
 func TestCurvature(t *testing.T) {
 	s := sampleOf(t, 5, 500)
-	d := Arrange(&s.Counts)
+	d := arrange(t, &s.Counts)
 	for _, name := range []string{"pbm", "ubm", "dcm", "sdbn", "dbn", "ccm"} {
 		k, _ := Lookup(name)
 		m, err := d.Fit(context.Background(), k, Options{Exact: true, Iterations: 300, Tolerance: -1})
@@ -163,7 +163,7 @@ func TestCoverage(t *testing.T) {
 			}
 		}
 		c.Ranks, c.Pages = 10, 1
-		data := Arrange(c)
+		data := arrange(t, c)
 		k, _ := Lookup("pbm")
 		m, err := data.Fit(context.Background(), k, Options{Iterations: 1})
 		if err != nil {

@@ -12,6 +12,9 @@ type Kind struct {
 	Title string
 	Exact bool // the model has a closed form, and an exact fit by expectation maximisation
 
+	// Patterns reports that fits need the patterns of the counts.
+	Patterns bool
+
 	shared    shared
 	attracts  bool // each pair has an attraction
 	satisfies bool // each pair has a satisfaction

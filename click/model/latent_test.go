@@ -249,7 +249,7 @@ func TestEnumeration(t *testing.T) {
 					}
 				}
 			}
-			all = drawn(t, k, Arrange(logOf(t, pages...)), true)
+			all = drawn(t, k, arrange(t, logOf(t, pages...)), true)
 			for _, p := range pages {
 				a, s := make([]float64, len(p.Docs)), make([]float64, len(p.Docs))
 				clicks := make([]bool, len(p.Docs))
@@ -288,7 +288,7 @@ func TestEnumeration(t *testing.T) {
 					continue
 				}
 				// a log of this page alone
-				single := drawn(t, k, Arrange(logOf(t, p, pageOf(4, 0, 15, 1e-300))), true)
+				single := drawn(t, k, arrange(t, logOf(t, p, pageOf(4, 0, 15, 1e-300))), true)
 				for i := range single.Attraction {
 					_, doc := single.PairName(i)
 					pair, _ := all.Pair("q", doc)
@@ -424,7 +424,7 @@ func TestRecovery(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := Arrange(counts).Fit(context.Background(), k, Options{Prior: Laplace, Iterations: 100, Tolerance: -1, Exact: true})
+			m, err := arrange(t, counts).Fit(context.Background(), k, Options{Prior: Laplace, Iterations: 100, Tolerance: -1, Exact: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -476,7 +476,7 @@ func TestAscent(t *testing.T) {
 		}
 	}
 	for log, counts := range logs {
-		d := Arrange(counts)
+		d := arrange(t, counts)
 		for _, name := range []string{"pbm", "ubm", "dcm", "sdbn", "dbn", "ccm"} {
 			for _, prior := range []Prior{Laplace, DefaultPrior} {
 				k, _ := Lookup(name)

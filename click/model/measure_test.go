@@ -138,7 +138,7 @@ func TestLeftOut(t *testing.T) {
 		unknown []string
 	}{"pbm": {2, []string{"ad", "3"}}, "rctr": {2, []string{"ad", "3"}}, "ubm": {1, []string{"3"}}, "dcm": {1, []string{"3"}}, "dbn": {0, nil}} {
 		k, _ := Lookup(name)
-		m, err := Arrange(&train.Counts).Fit(context.Background(), k, Options{})
+		m, err := arrange(t, &train.Counts).Fit(context.Background(), k, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestIntervals(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m, err := Arrange(&s.Counts).Fit(context.Background(), k, Options{})
+		m, err := arrange(t, &s.Counts).Fit(context.Background(), k, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestWorkers(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		text := ""
 		models := fitted(t, &train.Counts, Options{Exact: true, Workers: workers})
-		d := Arrange(&train.Counts)
+		d := arrange(t, &train.Counts)
 		for _, m := range models {
 			text += textOf(t, m) + fmt.Sprint(m.Steps)
 			if m.Grades() {

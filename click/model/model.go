@@ -65,15 +65,13 @@ func (m *Model) pair(i int32) Pair {
 	return p
 }
 
-// Relevance returns how useful a document is for a query. The models' definitions differ: the attraction, or the
-// product of attraction and satisfaction.
+// Relevance returns how useful a document is for a query: its attraction, times its satisfaction if the model has one,
+// and for CCM the square of its attraction. The models of click rates have the rate.
 func (m *Model) Relevance(query, doc string) float64 {
-	p, _ := m.Pair(query, doc)
-	r, _, _ := m.law.relevance(p.Attraction, p.Satisfaction)
 	if !m.attracts {
 		return m.Shared[0]
 	}
-	return r
+	return m.grade(m.names.find(query, doc), false)
 }
 
 // UnknownError says which slots of pages a model does not have.

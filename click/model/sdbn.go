@@ -6,7 +6,7 @@ package model
 type sdbn struct{ dbn }
 
 func newSDBN() *Kind {
-	return &Kind{Name: "sdbn", Title: "simplified dynamic Bayesian network", Exact: true, attracts: true, satisfies: true, shared: shared{size: none}, law: sdbn{}}
+	return &Kind{Name: "sdbn", Title: "simplified dynamic Bayesian network", Patterns: true, Exact: true, attracts: true, satisfies: true, shared: shared{size: none}, law: sdbn{}}
 }
 
 func (sdbn) parts(_, _, s, on []float64) float64 {

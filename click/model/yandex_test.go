@@ -51,7 +51,7 @@ var yandexOnce = sync.OnceValues(func() (both [2]*Sample, err error) {
 // an independent implementation: perplexity, conditional perplexity and log-likelihood.
 func TestYandex(t *testing.T) {
 	train, test := yandex(t)
-	d := Arrange(&train.Counts)
+	d := arrange(t, &train.Counts)
 	for name, want := range map[string][3]float64{
 		"gctr": {1.547066, 1.547066, -.415184},
 		"rctr": {1.483633, 1.483633, -.382565},
