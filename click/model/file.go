@@ -29,6 +29,7 @@ type head struct {
 	Iterations int      `json:"iterations,omitempty"`
 	Slots      []string `json:"slots,omitempty"`
 	Ranks      int      `json:"ranks,omitempty"`
+	Sum        *string  `json:"sum,omitempty"`
 }
 
 // query are the parameters of a query's documents.
@@ -48,10 +49,10 @@ const (
 // Save writes the model to a file.
 func (m *Model) Save(path string) error { return atomicfile.Write(path, m.Write) }
 
-// Write writes the model as JSON: the shared parameters under their names, and the pairs by query. The numbers
-// read back with the same bits.
+// Write writes the model as JSON: the shared parameters under their names, the pairs by query, and a checksum. The
+// numbers read back with the same bits.
 func (m *Model) Write(w io.Writer) error {
-	text, err := strictjson.Marshal(head{FormatName, FormatVersion, m.Kind.Name, m.Prior.String(), m.Exact, m.Pages, m.Iterations, m.Slots, m.Ranks})
+	text, err := strictjson.Marshal(head{FormatName, FormatVersion, m.Kind.Name, m.Prior.String(), m.Exact, m.Pages, m.Iterations, m.Slots, m.Ranks, nil})
 	if err != nil {
 		return err
 	}
@@ -78,6 +79,9 @@ func (m *Model) Write(w io.Writer) error {
 			from = to
 		}
 		text = strictjson.AppendMember(text, queriesKey, append(queries, ']'))
+	}
+	if text, err = strictjson.AppendSum(text); err != nil {
+		return err
 	}
 	return strictjson.Indent(w, text)
 }
@@ -156,13 +160,16 @@ func decode(text []byte) (*Model, error) {
 			return nil, fmt.Errorf("found slot %q twice, expected each slot once", name)
 		}
 	}
-	return m, m.decodeParameters(o)
+	if err := m.decodeParameters(o); err != nil {
+		return nil, err
+	}
+	return m, strictjson.CheckSum(o, h.Sum)
 }
 
 // decodeParameters reads the members that head does not have.
 func (m *Model) decodeParameters(o strictjson.Object) error {
 	m.names.index = new(click.Index)
-	known := []string{"format", "version", "model", "prior", "exact", "pages", "iterations", "slots", "ranks"}
+	known := []string{"format", "version", "model", "prior", "exact", "pages", "iterations", "slots", "ranks", strictjson.SumKey}
 	wanted := map[string]func(strictjson.Value) error{}
 	if m.shared.name != "" {
 		wanted[m.shared.name] = func(v strictjson.Value) (err error) {

@@ -99,6 +99,7 @@ func TestFileErrors(t *testing.T) {
 		{"dbn", "\"x\",\n        \"y\"", `"y"`, `found 4 numbers in "attraction", expected 3`},
 		{"dbn", `"x"`, `"y"`, `found document "y" of query "a" twice`},
 		{"dbn", `"satisfaction"`, `"satisfactio"`, `found other keys than those of a model dbn`},
+		{"gctr", `"pages": 4`, `"pages": 5`, `found "sum": "crc32c:`},
 		{"gctr", `    0.`, `    1.`, `in "click_rate", expected a probability`},
 	} {
 		if !strings.Contains(file(c.name), c.from) {
