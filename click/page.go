@@ -42,6 +42,11 @@ type Page struct {
 	Swapped [2]int
 	Swap    bool
 
+	// Pairs is 1 + the upper rank of the first of the pairs (FairPairs) of neighbours that could have been exchanged,
+	// 0 if there were none. Exchanged has the upper ranks of the pairs that were exchanged.
+	Pairs     int
+	Exchanged []int
+
 	Shuffled int // number of documents from the top in uniformly random order
 
 	Candidates []string // all documents that could have been shown, or nil
