@@ -78,6 +78,7 @@ Repeat --log for each part of a rotated log.`,
 	cmd.Flags().StringArrayVar(&f.clicks, "clicks", nil, "`file` of clicks, one JSON object per line; repeatable")
 	cmd.AddCommand(
 		newClicksInfoCommand(env),
+		newClicksSimulateCommand(env),
 	)
 	return cmd
 }

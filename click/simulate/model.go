@@ -38,12 +38,12 @@ type law interface {
 
 // Graded is a model in which attraction and satisfaction depend on the grade alone.
 type Graded struct {
-	Name  string
-	Noise float64   // attraction of grade 0
-	Stop  []float64 // satisfaction by whole grade, for models that use it
-	law   law
-	theta func(rank int) float64 // probability of examination by rank, nil if it depends on clicks
-	more  map[string]any         // parameters to describe
+	Name       string
+	Noise      float64   // attraction of grade 0
+	Stop       []float64 // satisfaction by whole grade, for models that use it
+	law        law
+	theta      func(rank int) float64 // probability of examination by rank, nil if it depends on clicks
+	parameters map[string]any
 }
 
 // The names of models that ParseModel knows.
@@ -75,13 +75,13 @@ func ParseModel(text string) (*Graded, error) {
 	if err := p.read(rest); err != nil {
 		return nil, err
 	}
-	g := &Graded{Name: name, Noise: p.one("noise", 0.1, 0, 1), more: map[string]any{}}
-	g.more["noise"] = g.Noise
+	g := &Graded{Name: name, Noise: p.one("noise", 0.1, 0, 1), parameters: map[string]any{}}
+	g.parameters["noise"] = g.Noise
 	switch name {
 	case pbmName, trustName:
 		eta := p.one("eta", 1, 0, 100)
-		g.more["eta"] = eta
-		g.theta = func(rank int) float64 { return elementary.Exp(-float64(eta * elementary.Log(float64(rank+1)))) }
+		g.parameters["eta"] = eta
+		g.theta = func(rank int) float64 { return elementary.Pow(float64(rank+1), -eta) }
 		if theta := tabled(g.theta); name == pbmName {
 			g.law = position{theta: theta}
 		} else {
@@ -91,7 +91,7 @@ func ParseModel(text string) (*Graded, error) {
 		g.law = chain{1, func(int, float64, float64) float64 { return 0 }}
 	case dcmName:
 		on := p.list("continue", []float64{0.7}, 0, 1)
-		g.more["continue"] = on
+		g.parameters["continue"] = on
 		g.law = chain{1, func(rank int, _, _ float64) float64 { return on[min(rank, len(on)-1)] }}
 	case dbnName:
 		on := p.one("continue", 0.9, 0, 1)
@@ -99,14 +99,14 @@ func ParseModel(text string) (*Graded, error) {
 		if g.Stop == nil && p.err == nil {
 			p.err = fmt.Errorf("found %s without stop, expected the probability of satisfaction by grade, such as stop=0,.5,.9", name)
 		}
-		g.more["continue"], g.more["stop"] = on, g.Stop
+		g.parameters["continue"], g.parameters["stop"] = on, g.Stop
 		g.law = chain{on, func(_ int, _, s float64) float64 { return on * (1 - s) }}
 	case ccmName:
 		tau := p.list("tau", []float64{0.95, 0.9, 0.5}, 0, 1)
 		if len(tau) != 3 && p.err == nil {
 			p.err = fmt.Errorf("found %d values of tau, expected 3: after a skip, a click, a click that satisfied", len(tau))
 		}
-		g.more["tau"] = tau
+		g.parameters["tau"] = tau
 		if p.err == nil {
 			g.law = chain{tau[0], func(_ int, a, _ float64) float64 {
 				return float64(tau[1]*(1-a)) + float64(tau[2]*a)
@@ -117,7 +117,7 @@ func ParseModel(text string) (*Graded, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.more["examination"] = gamma
+		g.parameters["examination"] = gamma
 		g.law = browsing{gamma: gamma}
 	}
 	return g, p.end()

@@ -193,8 +193,8 @@ func best(dst []int, keys []float64, k int) []int {
 	return dst
 }
 
-// chunk is the number of pages that are drawn and encoded together. Chunks begin at multiples of it.
-const chunk = 4096
+// Chunk is the number of pages that are drawn and encoded together. Chunks begin at multiples of it.
+const Chunk = 4096
 
 // Counts has the sums over pages.
 type Counts struct {
@@ -242,12 +242,12 @@ func (s *Simulation) Each(from, to int, encode func(chunk []byte, p *click.Page)
 	texts, counts, errs := make([][]byte, round), make([]Counts, round), make([]error, round)
 	var all Counts
 	for from < to {
-		first := from / chunk
-		n := min(round, (to-1)/chunk-first+1)
+		first := from / Chunk
+		n := min(round, (to-1)/Chunk-first+1)
 		parallel.For(n, workers, func(worker, k int) {
 			text := texts[k][:0]
 			counts[k] = Counts{}
-			for i := max(from, (first+k)*chunk); i < min(to, (first+k+1)*chunk); i++ {
+			for i := max(from, (first+k)*Chunk); i < min(to, (first+k+1)*Chunk); i++ {
 				p := drawers[worker].Draw(i)
 				counts[k].page(p)
 				text = encode(text, p)
@@ -265,7 +265,7 @@ func (s *Simulation) Each(from, to int, encode func(chunk []byte, p *click.Page)
 				return all, err
 			}
 		}
-		from = (first + n) * chunk
+		from = (first + n) * Chunk
 	}
 	return all, nil
 }

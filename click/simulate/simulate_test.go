@@ -264,7 +264,7 @@ func TestPartsAndCores(t *testing.T) {
 	for _, order := range []string{"noise:0.5", "pairs", "arms:1,2"} {
 		s := prepared(t, "pbm", order, 3)
 		s.Users = 10
-		const n = 3*chunk + 100
+		const n = 3*Chunk + 100
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 		runtime.GOMAXPROCS(1)
 		whole, counts := text(t, s, 0, n)
