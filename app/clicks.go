@@ -77,6 +77,7 @@ Repeat --log for each part of a rotated log.`,
 	cmd.Flags().StringArrayVar(&f.logs, "log", nil, "experiment log `file` of listwise serve; repeatable")
 	cmd.Flags().StringArrayVar(&f.clicks, "clicks", nil, "`file` of clicks, one JSON object per line; repeatable")
 	cmd.AddCommand(
+		newClicksJoinCommand(env),
 		newClicksInfoCommand(env),
 		newClicksSimulateCommand(env),
 	)

@@ -115,6 +115,9 @@ func (f *simulateFlags) run(ctx context.Context, env *environment) error {
 	if s.Rankers, paths, err = f.rankers(&s.Order); err != nil {
 		return err
 	}
+	if err := checkPagesName(f.out); err != nil {
+		return err
+	}
 	if err := f.targets(paths).check(); err != nil {
 		return err
 	}
@@ -227,9 +230,6 @@ func (f *simulateFlags) scores(m *model.Model, path string, d *dataset.Dataset) 
 // write writes the pages. Each chunk of pages is compressed by itself, on the core that draws it.
 func (f *simulateFlags) write(ctx context.Context, env *environment, s *simulate.Simulation) (counts simulate.Counts, err error) {
 	encoding := compress.ByName(f.out)
-	if text := strings.TrimSuffix(strings.TrimSuffix(f.out, ".gz"), ".zst"); f.out != "-" && !strings.HasSuffix(text, ".jsonl") {
-		return counts, usageErrorf("--out %s: expected a name that ends in .jsonl, .jsonl.gz or .jsonl.zst", f.out)
-	}
 	var finish func(chunk []byte) ([]byte, error)
 	if encoding != compress.Plain {
 		finish = func(chunk []byte) ([]byte, error) { return compressed(chunk, encoding) }

@@ -17,7 +17,7 @@ import (
 var flagGroups = []struct{ heading, flags string }{
 	{"Data", "eval:model score:model explain:model export:model serve:model put:model check:model alias data train valid test eval:scores judgements log:queries log clicks against " +
 		"from import:name report:curve reproduce:set background train:sample convert:sample scattered min-features parts"},
-	{"Pages", "duplicates drop-users-above"},
+	{"Pages", "ubi ubi-events metarank action query-field within duplicates drop-users-above"},
 	{"Simulation", "click order pages simulate:from users simulate:top simulate:seed truth"},
 	{"Generated data", "shape queries docs synth:features relevant noise grades polynomial synth:seed reproduce:scale bench:documents bench:features"},
 	{"Learning", "method methods scorer train:measure tune:measure curve:measure set normalize transform views seed continue train:refit checkpoint jobs"},
