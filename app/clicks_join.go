@@ -55,7 +55,7 @@ Logs are read twice. Clicks are in memory, with about 250 bytes each. A ranking 
 bytes, and 30 more if clicks on its user and query name no page.`,
 		Example: `  listwise clicks join --log experiments.jsonl --clicks clicks.jsonl --out pages.jsonl.gz
   listwise clicks join --ubi ubi_queries.ndjson --ubi-events ubi_events.ndjson --out pages.jsonl.gz
-  listwise clicks join --metarank events.jsonl.gz --action click --out pages.jsonl.gz`,
+  listwise clicks join --metarank events.jsonl --action click --out pages.jsonl.gz`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
@@ -255,7 +255,7 @@ func (f *clicksJoinFlags) report(j *click.Join) report {
 		{"left out: other rankings with a known id", j.Conflicting},
 		{"left out: clicks on documents that were not shown", j.NotShown},
 		{"left out: clicks without a ranking", j.Unmatched},
-		{"left out: clicks later than " + f.within.String(), j.Late},
+		{"left out: clicks later than --within", j.Late},
 		{"left out: clicks that name no ranking", j.Unnamed},
 		{"left out: repeated clicks", j.RepeatedClicks},
 		{"left out: other events", j.Others},

@@ -150,6 +150,9 @@ func (f *simulateFlags) rankers(o *simulate.Order) (rankers []simulate.Ranker, p
 	if o.Shares != nil && len(o.Shares) != len(f.models) {
 		return nil, nil, usageErrorf("--order %s: found %s, expected %d, one for each --model", f.order, counted(len(o.Shares), "share", "shares"), len(f.models))
 	}
+	if len(f.models) > 1 && o.Kind != simulate.Arms {
+		return nil, nil, usageErrorf("--model: found %d models with --order %s, expected one, or --order arms", len(f.models), f.order)
+	}
 	for i, arg := range f.models {
 		name, path, ok := strings.Cut(arg, "=")
 		if !ok || exists(arg) {
