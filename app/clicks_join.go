@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,9 +130,9 @@ func (f *clicksJoinFlags) run(cmd *cobra.Command, env *environment) error {
 	if err := checkPagesName(f.out); err != nil {
 		return err
 	}
-	for _, path := range append(append([]string{}, j.Shown...), j.Clicks...) {
-		if path == "-" {
-			return usageErrorf("found - as a log, expected files, since logs are read twice")
+	for _, name := range []string{"log", "clicks", "ubi", "ubi-events", "metarank"} {
+		if paths, err := cmd.Flags().GetStringArray(name); err == nil && slices.Contains(paths, "-") {
+			return usageErrorf("--%s: found -, expected a file, since logs are read twice", name)
 		}
 	}
 	if err := f.targets(j).check(); err != nil {
