@@ -95,6 +95,12 @@ func (p *Page) Check() error {
 			return bad(fmt.Sprintf("%d %s", f.len, f.name), fmt.Sprintf("%d, one for each document", n))
 		}
 	}
+	if slices.Contains(p.Docs, "") {
+		return bad("a document without an id", "an id of each")
+	}
+	if slices.Contains(p.Slots, "") {
+		return bad("a slot without a name", "a name of each")
+	}
 	for r, c := range p.Clicks {
 		if c < 0 {
 			return bad(fmt.Sprintf("%d clicks on document %q", c, p.Docs[r]), "0 or more")
@@ -125,6 +131,9 @@ func (p *Page) Check() error {
 	}
 	if s := p.Swapped; s != [2]int{} && (min(s[0], s[1]) < 0 || max(s[0], s[1]) >= n || s[0] == s[1]) {
 		return bad(fmt.Sprintf("swapped ranks %d and %d", s[0]+1, s[1]+1), fmt.Sprintf("two different ranks from 1 to %d", n))
+	}
+	if p.Swap && p.Swapped == [2]int{} {
+		return bad("swap without swapped", "swapped, the ranks that were exchanged")
 	}
 	if p.Shuffled < 0 || p.Shuffled > n {
 		return bad(fmt.Sprintf("%d shuffled documents", p.Shuffled), fmt.Sprintf("0 to %d", n))
