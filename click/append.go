@@ -37,6 +37,12 @@ func AppendJSON(dst []byte, p *Page) []byte {
 	if p.Team != nil {
 		dst = appendInts(appendName(dst, "team"), p.Team, 0)
 	}
+	if p.Softmax != nil {
+		dst = appendSoftmax(appendName(dst, "softmax"), p.Softmax)
+	}
+	if p.Balanced[0] != nil {
+		dst = appendBalanced(appendName(dst, "balanced"), p.Balanced)
+	}
 	if p.Propensity != 0 {
 		dst = appendFloat(appendName(dst, "propensity"), p.Propensity)
 	}
@@ -65,14 +71,7 @@ func AppendJSON(dst []byte, p *Page) []byte {
 		dst = appendStrings(appendName(dst, "candidates"), p.Candidates)
 	}
 	if p.Orders != nil {
-		dst = append(appendName(dst, "orders"), '[')
-		for i, o := range p.Orders {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(appendFloat(append(appendStrings(append(dst, '['), o.Docs), ','), o.Probability), ']')
-		}
-		dst = append(dst, ']')
+		dst = appendOrders(appendName(dst, "orders"), p.Orders)
 	}
 	if p.Weight != 1 {
 		dst = appendFloat(appendName(dst, "weight"), p.Weight)
@@ -123,6 +122,32 @@ func appendInts(dst []byte, list []int, offset int) []byte {
 		dst = strconv.AppendInt(dst, int64(v+offset), 10)
 	}
 	return append(dst, ']')
+}
+
+func appendOrders(dst []byte, orders []Order) []byte {
+	dst = append(dst, '[')
+	for i, o := range orders {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendFloat(append(appendStrings(append(dst, '['), o.Docs), ','), o.Probability), ']')
+	}
+	return append(dst, ']')
+}
+
+func appendSoftmax(dst []byte, softmax [][2]float64) []byte {
+	dst = append(dst, '[')
+	for i, v := range softmax {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendFloat(append(appendFloat(append(dst, '['), v[0]), ','), v[1]), ']')
+	}
+	return append(dst, ']')
+}
+
+func appendBalanced(dst []byte, rankings [2][]string) []byte {
+	return append(appendStrings(append(appendStrings(append(dst, '['), rankings[0]), ','), rankings[1]), ']')
 }
 
 func appendFloat(dst []byte, v float64) []byte { return strconv.AppendFloat(dst, v, 'g', -1, 64) }

@@ -91,6 +91,8 @@ var members = []member{
 	{"arm", idMember(func(p *Page) *string { return &p.Arm })},
 	{"version", idMember(func(p *Page) *string { return &p.Version })},
 	{"team", func(b *batch, p *Page, at int) (next int, err error) { return b.counts(at, "team", &p.Team) }},
+	{"softmax", (*batch).softmax},
+	{"balanced", (*batch).balanced},
 	{"propensity", func(b *batch, p *Page, at int) (next int, err error) {
 		if p.Propensity, next, err = b.number(at, "propensity"); err == nil {
 			err = probability("propensity", "", p.Propensity)
@@ -100,6 +102,11 @@ var members = []member{
 	{"propensities", (*batch).propensities},
 	{"swapped", (*batch).swapped},
 	{"swap", (*batch).swap},
+	{"pairs", func(b *batch, p *Page, at int) (next int, err error) {
+		p.Pairs, next, err = b.count(at, "pairs")
+		return next, err
+	}},
+	{"exchanged", func(b *batch, p *Page, at int) (next int, err error) { return b.ranks(at, "exchanged", &p.Exchanged) }},
 	{"shuffled", func(b *batch, p *Page, at int) (next int, err error) {
 		p.Shuffled, next, err = b.count(at, "shuffled")
 		return next, err
@@ -143,7 +150,7 @@ const mostUnknown = 20
 func (b *batch) parseLine(p *Page, line string) error {
 	b.line = line
 	b.scanner.Reset(unsafe.Slice(unsafe.StringData(line), len(line))) // the scanner changes no text
-	seen, last, clicked := uint(0), -1, -1
+	seen, last, clicked := uint64(0), -1, -1
 	at, err := b.scanner.Object(0, "a page", func(key []byte, _, at int) (int, error) {
 		i := memberAt(key, last)
 		if i < 0 {
@@ -329,10 +336,13 @@ func unixTime(text string) (time.Time, error) {
 	return time.Unix(int64(whole), int64(micro)*1000).UTC(), nil
 }
 
-func (b *batch) order(p *Page, at int) (next int, err error) {
-	next, err = b.counts(at, "order", &p.Order)
-	for i := range p.Order {
-		p.Order[i]--
+func (b *batch) order(p *Page, at int) (next int, err error) { return b.ranks(at, "order", &p.Order) }
+
+// ranks reads a list of ranks, which count from 1 in files.
+func (b *batch) ranks(at int, what string, to *[]int) (next int, err error) {
+	next, err = b.counts(at, what, to)
+	for i := range *to {
+		(*to)[i]--
 	}
 	return next, err
 }

@@ -35,6 +35,12 @@ type Page struct {
 	Experiment, Arm, Version string
 	Team                     []int // the team of each document in an interleaved ranking, or nil
 
+	// Softmax has, for each document of a page of probabilistic interleaving, the probabilities that the
+	// first and the second model would have drawn it for its place. It is nil for other pages.
+	Softmax [][2]float64
+	// Balanced has the rankings of the first and the second model, for a page of balanced interleaving.
+	Balanced [2][]string
+
 	// Propensity is the probability of the whole ranking given the query and the user, 0 if unknown.
 	Propensity float64
 	// Propensities has the probability that each document stood in its slot, or is nil.
@@ -135,6 +141,9 @@ func (p *Page) Check() error {
 	if p.Swap && p.Swapped == [2]int{} {
 		return bad("swap without swapped", "swapped, the ranks that were exchanged")
 	}
+	if err := p.checkPairs(); err != nil {
+		return err
+	}
 	if p.Shuffled < 0 || p.Shuffled > n {
 		return bad(fmt.Sprintf("%d shuffled documents", p.Shuffled), fmt.Sprintf("0 to %d", n))
 	}
@@ -144,7 +153,23 @@ func (p *Page) Check() error {
 	if err := p.checkCandidates(); err != nil {
 		return err
 	}
+	if err := p.checkInterleaved(); err != nil {
+		return err
+	}
 	return p.checkOrders()
+}
+
+// checkPairs returns an error unless the pairs that were exchanged are among those that could have been.
+func (p *Page) checkPairs() error {
+	if p.Pairs < 0 || p.Pairs > 2 {
+		return bad(fmt.Sprintf("pairs %d", p.Pairs), "1 or 2, the upper rank of the first pair")
+	}
+	for i, r := range p.Exchanged {
+		if p.Pairs == 0 || r < p.Pairs-1 || (r-p.Pairs+1)%2 != 0 || r+1 >= len(p.Docs) || slices.Contains(p.Exchanged[:i], r) {
+			return bad(fmt.Sprintf("exchanged rank %d with pairs %d", r+1, p.Pairs), "upper ranks of pairs, each once")
+		}
+	}
+	return nil
 }
 
 // checkCandidates returns an error unless the candidates include all documents, each once.

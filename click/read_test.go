@@ -22,6 +22,8 @@ import (
 func kept(p *Page) *Page {
 	c := *p
 	c.Docs, c.Slots, c.Clicks, c.Order, c.Team, c.Propensities = copied(p.Docs), copied(p.Slots), copied(p.Clicks), copied(p.Order), copied(p.Team), copied(p.Propensities)
+	c.Softmax, c.Exchanged = copied(p.Softmax), copied(p.Exchanged)
+	c.Balanced = [2][]string{copied(p.Balanced[0]), copied(p.Balanced[1])}
 	c.Candidates, c.Orders = copied(p.Candidates), copied(p.Orders)
 	for i := range c.Orders {
 		c.Orders[i].Docs = copied(c.Orders[i].Docs)
@@ -90,6 +92,18 @@ func rich(n int) []*Page {
 		if maybe() && docs > 1 {
 			p.Swapped, p.Swap = [2]int{0, 1 + rng.IntN(docs-1)}, maybe()
 		}
+		if maybe() && docs > 2 {
+			p.Pairs, p.Exchanged = 2, []int{1}
+			if maybe() {
+				p.Pairs, p.Exchanged = 1, []int{}
+			}
+		}
+		if maybe() {
+			p.Balanced = [2][]string{copied(p.Docs), {"x"}}
+			for range docs {
+				p.Softmax = append(p.Softmax, [2]float64{rng.Float64(), 1})
+			}
+		}
 		if maybe() {
 			p.Shuffled = rng.IntN(docs + 1)
 		}
@@ -105,7 +119,7 @@ func rich(n int) []*Page {
 func lines(pages []*Page) string {
 	var b []byte
 	for _, p := range pages {
-		b = appendPage(b, p)
+		b = AppendJSON(b, p)
 	}
 	return string(b)
 }
@@ -233,6 +247,9 @@ func TestBadPages(t *testing.T) {
 		{with(`"swapped":[1],"swap":true`), "swapped ranks [1], expected two different ranks, counted from 1"},
 		{with(`"swap":true`), "swap without swapped, expected swapped, the ranks that were exchanged"},
 		{with(`"swap":1`), `"1" in swap, expected true or false`},
+		{with(`"pairs":3`), "pairs 3, expected 1 or 2, the upper rank of the first pair"},
+		{with(`"pairs":2,"exchanged":[1]`), "exchanged rank 1 with pairs 2, expected upper ranks of pairs, each once"},
+		{with(`"exchanged":[1]`), "exchanged rank 1 with pairs 0, expected upper ranks of pairs, each once"},
 		{with(`"shuffled":3`), "3 shuffled documents, expected 0 to 2"},
 		{with(`"candidates":["a"]`), `document "b", which is no candidate, expected all documents among the candidates`},
 		{with(`"candidates":["a","b","a"]`), `candidate "a" twice, expected each document once`},

@@ -53,22 +53,32 @@ var columns = []column{
 		return textCell(p.Slots[r])
 	}},
 	{name: "order", cell: func(p *Page, _ int) cell {
-		return jsonCell(p.Order != nil, func(b []byte) []byte { return appendRanks(b, p.Order) })
+		return jsonCell(p.Order != nil, func(b []byte) []byte { return appendInts(b, p.Order, 1) })
 	}},
 	{name: "experiment", cell: func(p *Page, _ int) cell { return textCell(p.Experiment) }},
 	{name: "arm", cell: func(p *Page, _ int) cell { return textCell(p.Arm) }},
 	{name: "version", cell: func(p *Page, _ int) cell { return textCell(p.Version) }},
 	{name: "team", kind: flat.Whole, read: (*table).team, cell: func(p *Page, r int) cell { return listCell(p.Team, r) }},
+	{name: "softmax", cell: func(p *Page, _ int) cell {
+		return jsonCell(p.Softmax != nil, func(b []byte) []byte { return appendSoftmax(b, p.Softmax) })
+	}},
+	{name: "balanced", cell: func(p *Page, _ int) cell {
+		return jsonCell(p.Balanced[0] != nil, func(b []byte) []byte { return appendBalanced(b, p.Balanced) })
+	}},
 	{name: "propensity", kind: flat.Real, cell: func(p *Page, _ int) cell { return numberCell(p.Propensity, p.Propensity == 0) }},
 	{name: "propensities", kind: flat.Real, read: (*table).propensity, cell: func(p *Page, r int) cell { return listCell(p.Propensities, r) }},
 	{name: "swapped", cell: func(p *Page, _ int) cell {
-		return jsonCell(p.Swapped != [2]int{}, func(b []byte) []byte { return appendRanks(b, p.Swapped[:]) })
+		return jsonCell(p.Swapped != [2]int{}, func(b []byte) []byte { return appendInts(b, p.Swapped[:], 1) })
 	}},
 	{name: "swap", cell: func(p *Page, _ int) cell {
 		if p.Swapped == [2]int{} {
 			return cell{none: true}
 		}
 		return textCell(strconv.FormatBool(p.Swap))
+	}},
+	{name: "pairs", kind: flat.Whole, cell: func(p *Page, _ int) cell { return numberCell(float64(p.Pairs), p.Pairs == 0) }},
+	{name: "exchanged", cell: func(p *Page, _ int) cell {
+		return jsonCell(p.Exchanged != nil, func(b []byte) []byte { return appendInts(b, p.Exchanged, 1) })
 	}},
 	{name: "shuffled", kind: flat.Whole, cell: func(p *Page, _ int) cell { return numberCell(float64(p.Shuffled), p.Shuffled == 0) }},
 	{name: "candidates", cell: func(p *Page, _ int) cell {

@@ -57,7 +57,7 @@ func writeText(w io.Writer, ending string, fill func(add func(*Page) error) erro
 		if err := checkText(p); err != nil {
 			return err
 		}
-		if buf = appendPage(buf, p); len(buf) < most {
+		if buf = AppendJSON(buf, p); len(buf) < most {
 			return nil
 		}
 		_, err := w.Write(buf)
@@ -90,7 +90,7 @@ func writeDelimited(w io.Writer, delimiter rune, fill func(add func(*Page) error
 			for i, c := range columns {
 				v := c.cell(p, r)
 				if row[i] = v.text; c.kind != flat.Text && !v.none {
-					row[i] = string(appendNumber(nil, v.number))
+					row[i] = string(appendFloat(nil, v.number))
 				}
 			}
 			if err := z.Write(row); err != nil {
@@ -152,111 +152,6 @@ func checkText(p *Page) error {
 		}
 	}
 	return nil
-}
-
-// appendPage appends a page as a line of JSON.
-func appendPage(b []byte, p *Page) []byte {
-	b = append(b, '{')
-	text := func(name, text string) {
-		if text != "" {
-			b = appendString(appendKey(b, name), text)
-		}
-	}
-	text("page", p.ID)
-	text("time", timeText(p.Time))
-	text("user", p.User)
-	text("query", p.Query)
-	text("experiment", p.Experiment)
-	text("arm", p.Arm)
-	text("version", p.Version)
-	b = appendStrings(appendKey(b, "docs"), p.Docs)
-	if p.Slots != nil {
-		b = appendStrings(appendKey(b, "slots"), p.Slots)
-	}
-	if p.Clicks != nil {
-		b = appendList(appendKey(b, "clicks"), p.Clicks, appendInt)
-	}
-	if p.Order != nil {
-		b = appendRanks(appendKey(b, "order"), p.Order)
-	}
-	if p.Team != nil {
-		b = appendList(appendKey(b, "team"), p.Team, appendInt)
-	}
-	if p.Propensity != 0 {
-		b = appendNumber(appendKey(b, "propensity"), p.Propensity)
-	}
-	if p.Propensities != nil {
-		b = appendList(appendKey(b, "propensities"), p.Propensities, appendNumber)
-	}
-	if p.Swapped != [2]int{} {
-		b = appendRanks(appendKey(b, "swapped"), p.Swapped[:])
-		b = strconv.AppendBool(appendKey(b, "swap"), p.Swap)
-	}
-	if p.Shuffled != 0 {
-		b = appendInt(appendKey(b, "shuffled"), p.Shuffled)
-	}
-	if p.Candidates != nil {
-		b = appendStrings(appendKey(b, "candidates"), p.Candidates)
-	}
-	if p.Orders != nil {
-		b = appendOrders(appendKey(b, "orders"), p.Orders)
-	}
-	if p.Weight != 1 {
-		b = appendNumber(appendKey(b, "weight"), p.Weight)
-	}
-	return append(b, "}\n"...)
-}
-
-func appendKey(b []byte, name string) []byte {
-	if b[len(b)-1] != '{' {
-		b = append(b, ',')
-	}
-	return append(append(append(b, '"'), name...), `":`...)
-}
-
-func appendList[T any](b []byte, list []T, one func(b []byte, v T) []byte) []byte {
-	b = append(b, '[')
-	for i, v := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = one(b, v)
-	}
-	return append(b, ']')
-}
-
-func appendStrings(b []byte, list []string) []byte { return appendList(b, list, appendString) }
-
-func appendInt(b []byte, v int) []byte { return strconv.AppendInt(b, int64(v), 10) }
-
-func appendNumber(b []byte, v float64) []byte { return strconv.AppendFloat(b, v, 'g', -1, 64) }
-
-// appendRanks appends ranks, counted from 1.
-func appendRanks(b []byte, ranks []int) []byte {
-	return appendList(b, ranks, func(b []byte, r int) []byte { return appendInt(b, r+1) })
-}
-
-func appendOrders(b []byte, orders []Order) []byte {
-	return appendList(b, orders, func(b []byte, o Order) []byte {
-		b = appendStrings(append(b, '['), o.Docs)
-		return append(appendNumber(append(b, ','), o.Probability), ']')
-	})
-}
-
-// appendString appends a JSON string.
-func appendString(b []byte, text string) []byte {
-	b = append(b, '"')
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c < ' ':
-			b = fmt.Appendf(b, `\u%04x`, c)
-		default:
-			b = append(b, c)
-		}
-	}
-	return append(b, '"')
 }
 
 // timeText returns a time as RFC 3339 in UTC, "" if it is unknown.
