@@ -84,6 +84,8 @@ Repeat --log for each part of a rotated log.`,
 		newClicksInfoCommand(env),
 		newClicksFitCommand(env),
 		newClicksJudgeCommand(env),
+		newClicksJoinCommand(env),
+		newClicksSimulateCommand(env),
 	)
 	return cmd
 }

@@ -20,6 +20,8 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Pages", "duplicates drop-users-above"},
 	{"Click models", "fit:model judge:model prior iterations exact judge:relevance bootstrap"},
 	{"Grades", "levels at min-examinations keep-unsure"},
+	{"Pages", "ubi ubi-events metarank action query-field within duplicates drop-users-above"},
+	{"Simulation", "click order pages simulate:from users simulate:top simulate:seed truth"},
 	{"Generated data", "shape queries docs synth:features relevant noise grades polynomial synth:seed reproduce:scale bench:documents bench:features"},
 	{"Learning", "method methods scorer train:measure tune:measure curve:measure set normalize transform views seed continue train:refit checkpoint jobs"},
 	{"Validation", "hold-out hold-out-seed train:select folds division"},

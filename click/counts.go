@@ -226,6 +226,9 @@ func (c *Counts) Add(p *Page) error {
 	if more := c.held() - held; more > 0 && c.Mem != nil {
 		return c.Mem.Take(more, "counts of clicks")
 	}
+	if more := c.held() - held; more > 0 && c.Mem != nil {
+		return c.Mem.Take(more, "counts of clicks")
+	}
 	return nil
 }
 

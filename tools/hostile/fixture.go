@@ -124,6 +124,21 @@ q1,2,q,b,0,2,"[[[""a"",""b""],0.5]]"
 `
 )
 
+// Logs of User Behavior Insights and of metarank, and the examination of the user browsing model.
+const (
+	ubiQueries = `{"query_id":"1","query_response_id":"r1","client_id":"c","user_query":"shoes","timestamp":"2026-01-02T10:00:00.000+0000","query_response_hit_ids":["a","b"]}
+{"_source":{"query_id":"2","client_id":"d","user_query":"hats","timestamp":1767348000000,"query_response_object_ids":["a",7]}}
+`
+	ubiEvents = `{"action_name":"click","query_id":"1","timestamp":"2026-01-02T10:00:09Z","event_attributes":{"object":{"object_id":"b"},"position":{"ordinal":2}}}
+{"index":{}}
+{"action_name":"click","query_id":"2","timestamp":"2026-01-02T10:00:09Z","event_attributes":{"position":{"ordinal":{"index":2}}}}
+`
+	metarankEvents = `{"event":"ranking","id":"1","timestamp":"1767348000000","user":"u","fields":[{"name":"query","value":"cat"}],"items":[{"id":"c"},{"id":"a"}]}
+{"event":"interaction","id":"2","ranking":"1","timestamp":"2026-01-02T10:00:09Z","type":"click","item":"a"}
+`
+	browsing = "[[1], [0.7, 0.9], [0.5, 0.6, 0.8]]\n"
+)
+
 // extractors compute the features of mart.json.
 const extractors = `[
   {"query_extractor": {"feature_name": "feature_1", "query": {"match": {"title": "{{query}}"}}, "default_score": 0.5}},
@@ -149,7 +164,20 @@ func newFixture(binary, dir string) (*fixture, error) {
 	if err := os.WriteFile(filepath.Join(dir, "random.json"), []byte(randomModel), 0o600); err != nil {
 		return nil, err
 	}
-	for name, text := range map[string]string{"weights.csv": weighted, "log.jsonl": interleaved, "logged.csv": logged, "answers.json": answered, "clicks.jsonl": clicked, "queries.json": extractors, "pages.jsonl": pages, "pages.csv": pagesTable} {
+	for name, text := range map[string]string{
+		"weights.csv":    weighted,
+		"log.jsonl":      interleaved,
+		"logged.csv":     logged,
+		"answers.json":   answered,
+		"clicks.jsonl":   clicked,
+		"queries.json":   extractors,
+		"pages.jsonl":    pages,
+		"pages.csv":      pagesTable,
+		"queries.ndjson": ubiQueries,
+		"events.ndjson":  ubiEvents,
+		"metarank.jsonl": metarankEvents,
+		"gamma.json":     browsing,
+	} {
 		if err := create(name, text)(dir); err != nil {
 			return nil, err
 		}
