@@ -189,15 +189,11 @@ func (f *engineCheckFlags) rerank(cmd *cobra.Command, env *environment, queries 
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(f.request)
+	request, err := readRequest(f.request)
 	if err != nil {
-		return nil, usageErrorf("--request: %w", err)
+		return nil, err
 	}
-	request, err := engine.ParseRequest(text)
-	if err != nil {
-		return nil, usageErrorf("--request %s: %w", f.request, err)
-	}
-	r, err := e.Rerank(cmd.Context(), f.name, request)
+	r, err := e.Rerank(cmd.Context(), f.name, 0, request)
 	if err != nil {
 		return nil, err
 	}

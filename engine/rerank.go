@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -65,16 +66,30 @@ func ParseRequest(text []byte) (Request, error) {
 	return r, nil
 }
 
-// Reranker reranks the results of a request by a model.
-type Reranker struct {
+// Searcher sends a request to Solr for each query.
+type Searcher struct {
 	engine  *Engine
 	request Request
 	key     string // field of document ids
 }
 
+// Log prepares the request for the logging of all features of a store. The request must have a parameter for each
+// ${name} in these features.
+func (e *Engine) Log(ctx context.Context, store string, r Request) (*Searcher, error) {
+	if err := checkName("feature store", store); err != nil {
+		return nil, err
+	}
+	external, err := e.parameters(ctx, store, r)
+	if err != nil {
+		return nil, err
+	}
+	return e.searcher(ctx, r, "[features store="+store+values(external)+"]")
+}
+
 // Rerank prepares the request for a model of Solr: the parameter rq, unless it has one, and the logging of
-// features. The request must have a parameter for each ${name} in the store's features.
-func (e *Engine) Rerank(ctx context.Context, model string, r Request) (*Reranker, error) {
+// the model's features. rq reranks the first depth documents, or all that the request asks for if depth is 0. The
+// request must have a parameter for each ${name} in the store's features.
+func (e *Engine) Rerank(ctx context.Context, model string, depth int, r Request) (*Searcher, error) {
 	if err := checkName("model name", model); err != nil {
 		return nil, err
 	}
@@ -85,35 +100,58 @@ func (e *Engine) Rerank(ctx context.Context, model string, r Request) (*Reranker
 	case body == nil:
 		return nil, fmt.Errorf("%s has no model %q, expected one that was uploaded", e.title(), model)
 	}
+	if r["rq"] == nil {
+		external, err := e.parameters(ctx, store, r)
+		if err != nil {
+			return nil, err
+		}
+		docs := r.rows()
+		if depth > 0 {
+			docs = strconv.Itoa(depth)
+		}
+		r = maps.Clone(r)
+		r["rq"] = []string{rerankQuery(model, docs, external)}
+	} else if !slices.Contains(strings.FieldsFunc(r["rq"][0], func(c rune) bool { return c == ' ' || c == '}' }), "model="+model) {
+		return nil, fmt.Errorf("the parameter rq of the request is %q, expected model=%s in it", r["rq"][0], model)
+	}
+	return e.searcher(ctx, r, "[features]")
+}
+
+// parameters returns the parameters that the features of a store need. It returns an error if the request lacks one,
+// or if the store has no features.
+func (e *Engine) parameters(ctx context.Context, store string, r Request) ([]External, error) {
 	features, err := e.features(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	out := Request{}
-	for name, values := range r {
-		out[name] = values
-	}
-	if out["rows"] == nil {
-		out["rows"] = []string{"100"}
-	}
 	external := externals(features)
-	if out["rq"] == nil {
-		for _, x := range external {
-			if out[x.Name] == nil {
-				return nil, fmt.Errorf("the request has no parameter %q, which features of the store %q need: %s", x.Name, store, list(x.Features))
-			}
+	for _, x := range external {
+		if r[x.Name] == nil {
+			return nil, fmt.Errorf("the request has no parameter %q, which features of the store %q need: %s", x.Name, store, list(x.Features))
 		}
-		out["rq"] = []string{rerankQuery(model, out["rows"][0], external)}
-	} else if !slices.Contains(strings.FieldsFunc(out["rq"][0], func(c rune) bool { return c == ' ' || c == '}' }), "model="+model) {
-		return nil, fmt.Errorf("the parameter rq of the request is %q, expected model=%s in it", out["rq"][0], model)
 	}
+	return external, nil
+}
+
+// rows returns the number of documents that the request asks for.
+func (r Request) rows() string {
+	if r["rows"] == nil {
+		return "100"
+	}
+	return r["rows"][0]
+}
+
+// searcher adds to a request what the answers must have.
+func (e *Engine) searcher(ctx context.Context, r Request, features string) (*Searcher, error) {
 	key, err := e.uniqueKey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out["fl"] = []string{key + ",score,[features]"}
+	out := maps.Clone(r)
+	out["rows"] = []string{r.rows()}
+	out["fl"] = []string{key + ",score," + features}
 	out["wt"] = []string{"json"}
-	return &Reranker{e, out, key}, nil
+	return &Searcher{e, out, key}, nil
 }
 
 func (e *Engine) uniqueKey(ctx context.Context) (string, error) {
@@ -129,20 +167,28 @@ func (e *Engine) uniqueKey(ctx context.Context) (string, error) {
 	return a.UniqueKey, nil
 }
 
-// Query returns the documents of a query in the engine's order, with scores and features.
-func (r *Reranker) Query(ctx context.Context, query string) ([]Doc, error) {
+// Answer returns Solr's answer to a query.
+func (s *Searcher) Answer(ctx context.Context, query string) ([]byte, error) {
 	form := url.Values{}
-	for name, values := range r.request {
+	for name, values := range s.request {
 		for _, v := range values {
 			form.Add(name, strings.ReplaceAll(v, QueryMark, query))
 		}
 	}
-	answer, err := r.engine.again(ctx, request{http.MethodPost, "/select", []byte(form.Encode()), true})
+	return s.engine.again(ctx, request{http.MethodPost, "/select", []byte(form.Encode()), true})
+}
+
+// Query returns the documents of a query in the engine's order, with scores and features.
+func (s *Searcher) Query(ctx context.Context, query string) ([]Doc, error) {
+	answer, err := s.Answer(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return readAnswer(answer, r.key)
+	return s.Documents(answer)
 }
+
+// Documents returns the documents of an answer.
+func (s *Searcher) Documents(answer []byte) ([]Doc, error) { return readAnswer(answer, s.key) }
 
 // ReadAnswers reads stored answers of engines, one JSON object after another. key is Solr's field of document ids.
 func ReadAnswers(r io.Reader, key string) ([][]Doc, error) {

@@ -16,7 +16,7 @@ func TestRerank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := e.Rerank(t.Context(), "m", request)
+	r, err := e.Rerank(t.Context(), "m", 0, request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,17 +32,52 @@ func TestRerank(t *testing.T) {
 	}
 
 	delete(request, "now")
-	_, err = e.Rerank(t.Context(), "m", request)
+	_, err = e.Rerank(t.Context(), "m", 0, request)
 	wantError(t, err, `the request has no parameter "now", which features of the store "shop" need: age`)
 	request["rq"] = []string{"{!ltr model=m2 reRankDocs=10}"}
-	_, err = e.Rerank(t.Context(), "m", request)
+	_, err = e.Rerank(t.Context(), "m", 0, request)
 	wantError(t, err, "expected model=m in it")
 	request["rq"] = []string{"{!ltr reRankDocs=10 model=m}"}
-	if _, err = e.Rerank(t.Context(), "m", request); err != nil {
+	if _, err = e.Rerank(t.Context(), "m", 0, request); err != nil {
 		t.Error(err)
 	}
-	_, err = e.Rerank(t.Context(), "other", request)
+	_, err = e.Rerank(t.Context(), "other", 0, request)
 	wantError(t, err, `Solr has no model "other"`)
+}
+
+// Claim: the depth is in rq, and the logging of a store asks for all its features with the request's parameters.
+func TestSearcher(t *testing.T) {
+	s, e := solrStandIn(t, Options{})
+	s.Models["m"] = []byte(solrBody)
+	s.Answer = solrAnswer
+	request := Request{"q": {"{query}"}, "text": {"{query}"}, "now": {"7"}, "rows": {"50"}, "fl": {"*"}}
+	reranked, err := e.Rerank(t.Context(), "m", 20, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rq := reranked.request["rq"][0]; rq != "{!ltr model=m reRankDocs=20 efi.text=$text efi.now=$now}" {
+		t.Errorf("found rq=%s", rq)
+	}
+	logged, err := e.Log(t.Context(), "shop", request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fl, rows := logged.request["fl"][0], logged.request["rows"][0]; fl != "id,score,[features store=shop efi.text=$text efi.now=$now]" || rows != "50" {
+		t.Errorf("found fl=%s, rows=%s", fl, rows)
+	}
+	if request["fl"][0] != "*" || request["rq"] != nil {
+		t.Errorf("the request was changed: %v", request)
+	}
+	answer, err := logged.Answer(t.Context(), "shoes")
+	if err != nil || string(answer) != solrAnswer {
+		t.Errorf("found %s, %v", answer, err)
+	}
+	_, err = e.Log(t.Context(), "shop", Request{"q": {"{query}"}, "text": {"{query}"}})
+	wantError(t, err, `the request has no parameter "now", which features of the store "shop" need: age`)
+	_, err = e.Log(t.Context(), "films", request)
+	wantError(t, err, `Solr has no feature store "films"`)
+	_, err = e.Log(t.Context(), "a b", request)
+	wantError(t, err, "feature store")
 }
 
 func TestParseRequestErrors(t *testing.T) {
