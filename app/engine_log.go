@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/featurelog"
 	"github.com/listwise/listwise/dataset/trec"
 	"github.com/listwise/listwise/engine"
 	"github.com/listwise/listwise/internal/atomicfile"
@@ -187,7 +188,7 @@ func readRequest(path string) (engine.Request, error) {
 }
 
 // search writes the answer to a query as a line, and returns its documents.
-func (f *engineLogFlags) search(ctx context.Context, s *engine.Searcher, query string, w io.Writer) ([]engine.Doc, error) {
+func (f *engineLogFlags) search(ctx context.Context, s *engine.Searcher, query string, w io.Writer) ([]featurelog.Document, error) {
 	answer, err := s.Answer(ctx, query)
 	if err != nil {
 		return nil, err
@@ -212,7 +213,7 @@ func (f *engineLogFlags) search(ctx context.Context, s *engine.Searcher, query s
 
 // appendRanking adds a query's documents to a run. A reranked document may have a lower score than one below it, so
 // the scores of the run state the order.
-func appendRanking(run []byte, query string, docs []engine.Doc) ([]byte, error) {
+func appendRanking(run []byte, query string, docs []featurelog.Document) ([]byte, error) {
 	if err := trec.CheckID("the query", query); err != nil {
 		return nil, err
 	}

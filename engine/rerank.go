@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,14 +13,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// Doc is a document of an engine's answer.
-type Doc struct {
-	ID       string
-	Score    float64
-	Features map[string]float64 // by name; a sparse log omits zeros
-}
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/featurelog"
+)
 
 // Request has the parameters of a search request to Solr by their names. "{query}" in a value is replaced by the
 // text of the query.
@@ -179,7 +176,7 @@ func (s *Searcher) Answer(ctx context.Context, query string) ([]byte, error) {
 }
 
 // Query returns the documents of a query in the engine's order, with scores and features.
-func (s *Searcher) Query(ctx context.Context, query string) ([]Doc, error) {
+func (s *Searcher) Query(ctx context.Context, query string) ([]featurelog.Document, error) {
 	answer, err := s.Answer(ctx, query)
 	if err != nil {
 		return nil, err
@@ -188,128 +185,13 @@ func (s *Searcher) Query(ctx context.Context, query string) ([]Doc, error) {
 }
 
 // Documents returns the documents of an answer.
-func (s *Searcher) Documents(answer []byte) ([]Doc, error) { return readAnswer(answer, s.key) }
-
-// ReadAnswers reads stored answers of engines, one JSON object after another. key is Solr's field of document ids.
-func ReadAnswers(r io.Reader, key string) ([][]Doc, error) {
-	var answers [][]Doc
-	d := json.NewDecoder(r)
-	for {
-		var text json.RawMessage
-		err := d.Decode(&text)
-		if errors.Is(err, io.EOF) {
-			return answers, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("answer %d: %w", len(answers)+1, err)
-		}
-		docs, err := readAnswer(text, key)
-		if err != nil {
-			return nil, fmt.Errorf("answer %d: %w", len(answers)+1, err)
-		}
-		answers = append(answers, docs)
-	}
-}
-
-// readAnswer reads an answer of Solr with the fields key, score and [features], or one of Elasticsearch or OpenSearch
-// with _ltrlog.
-func readAnswer(text []byte, key string) ([]Doc, error) {
-	var a struct {
-		Response *struct {
-			Docs []map[string]json.RawMessage
-		}
-		Hits *struct{ Hits []hit }
-	}
-	if err := json.Unmarshal(text, &a); err != nil {
+func (s *Searcher) Documents(answer []byte) ([]featurelog.Document, error) {
+	answers, err := featurelog.ReadDocuments(bytes.NewReader(answer), "the answer", s.key, dataset.Options{})
+	if err != nil {
 		return nil, err
 	}
-	var docs []Doc
-	switch {
-	case a.Response != nil:
-		for i, fields := range a.Response.Docs {
-			d, err := solrDoc(fields, key)
-			if err != nil {
-				return nil, fmt.Errorf("document %d: %w", i+1, err)
-			}
-			docs = append(docs, d)
-		}
-	case a.Hits != nil:
-		for i, h := range a.Hits.Hits {
-			d, err := h.doc()
-			if err != nil {
-				return nil, fmt.Errorf("document %d: %w", i+1, err)
-			}
-			docs = append(docs, d)
-		}
-	default:
-		return nil, fmt.Errorf(`found no "response" and no "hits", expected an answer of a search: %.80q`, text)
+	if len(answers) != 1 {
+		return nil, fmt.Errorf("found %d answers, expected one", len(answers))
 	}
-	return docs, nil
-}
-
-func solrDoc(fields map[string]json.RawMessage, key string) (d Doc, err error) {
-	var log string
-	if json.Unmarshal(fields[key], &d.ID) != nil {
-		d.ID = string(fields[key]) // a number
-	}
-	if d.ID == "" {
-		return d, fmt.Errorf("found no %q, expected the id of each document", key)
-	}
-	if err := json.Unmarshal(fields["score"], &d.Score); err != nil {
-		return d, errors.New(`found no number as "score"`)
-	}
-	if json.Unmarshal(fields["[features]"], &log) != nil {
-		return d, errors.New(`found no text as "[features]"`)
-	}
-	d.Features, err = parseLog(log)
-	return d, err
-}
-
-// hit is a document of Elasticsearch or OpenSearch.
-type hit struct {
-	ID     string   `json:"_id"`
-	Score  *float64 `json:"_score"`
-	Fields struct {
-		Log []map[string][]struct {
-			Name  string
-			Value float64 // left out if the feature does not match
-		} `json:"_ltrlog"`
-	}
-}
-
-func (h *hit) doc() (Doc, error) {
-	switch {
-	case h.ID == "":
-		return Doc{}, errors.New(`found no "_id"`)
-	case h.Score == nil:
-		return Doc{}, errors.New(`found no number as "_score"`)
-	case len(h.Fields.Log) == 0:
-		return Doc{}, errors.New(`found no "_ltrlog" in "fields"`)
-	}
-	d := Doc{h.ID, *h.Score, make(map[string]float64)}
-	for _, log := range h.Fields.Log {
-		for _, features := range log {
-			for _, f := range features {
-				d.Features[f.Name] = f.Value
-			}
-		}
-	}
-	return d, nil
-}
-
-// parseLog reads a feature log such as "bm25=1.5,ctr=0.0".
-func parseLog(log string) (map[string]float64, error) {
-	features := make(map[string]float64)
-	if log == "" {
-		return features, nil
-	}
-	for _, pair := range strings.Split(log, ",") {
-		name, value, _ := strings.Cut(pair, "=")
-		v, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return nil, fmt.Errorf("found %.80q among the features, expected NAME=NUMBER", pair)
-		}
-		features[name] = v
-	}
-	return features, nil
+	return answers[0], nil
 }

@@ -2,8 +2,9 @@ package engine
 
 import (
 	"math"
-	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/dataset/featurelog"
 )
 
 const solrAnswer = `{"response":{"docs":[{"id":"a","score":3.5,"[features]":"bm25=1.5,ctr=1.0"},{"id":7,"score":-1,"[features]":""}]}}`
@@ -95,43 +96,6 @@ func TestParseRequestErrors(t *testing.T) {
 	}
 }
 
-func TestReadAnswers(t *testing.T) {
-	answers, err := ReadAnswers(strings.NewReader(solrAnswer+"\n"+solrAnswer), "id")
-	if err != nil || len(answers) != 2 || len(answers[1]) != 2 {
-		t.Errorf("found %v, %v", answers, err)
-	}
-	for text, want := range map[string]string{
-		`{"error":{"msg":"x"}}`:                                         `answer 2: found no "response" and no "hits"`,
-		`{"response":{"docs":[{"score":1,"[features]":"a=1"}]}}`:        `answer 2: document 1: found no "id"`,
-		`{"response":{"docs":[{"id":"a","[features]":"a=1"}]}}`:         `document 1: found no number as "score"`,
-		`{"response":{"docs":[{"id":"a","score":1}]}}`:                  `document 1: found no text as "[features]"`,
-		`{"response":{"docs":[{"id":"a","score":1,"[features]":"a"}]}}`: `document 1: found "a" among the features`,
-		`{"hits":{"hits":[{"_score":1}]}}`:                              `document 1: found no "_id"`,
-		`{"hits":{"hits":[{"_id":"a","_score":null}]}}`:                 `document 1: found no number as "_score"`,
-		`{"hits":{"hits":[{"_id":"a","_score":1}]}}`:                    `document 1: found no "_ltrlog"`,
-		`{"response":`: "answer 2: unexpected EOF",
-	} {
-		_, err := ReadAnswers(strings.NewReader(solrAnswer+text), "id")
-		wantError(t, err, want)
-	}
-}
-
-func TestReadAnswersOfElasticsearch(t *testing.T) {
-	answers, err := ReadAnswers(strings.NewReader(`{"hits":{"hits":[{"_id":"a","_score":2.5,"fields":{"_ltrlog":[{"log":[{"name":"bm25","value":1.5},{"name":"ctr"}]}]}}]}}`), "id")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := answers[0][0]
-	if v, ok := d.Features["ctr"]; d.ID != "a" || d.Score != 2.5 || d.Features["bm25"] != 1.5 || v != 0 || !ok {
-		t.Errorf("found %+v", d)
-	}
-}
-
-func FuzzReadAnswers(f *testing.F) {
-	f.Add([]byte(solrAnswer))
-	f.Fuzz(func(_ *testing.T, text []byte) { _, _ = readAnswer(text, "id") })
-}
-
 func ownDocs(scores ...float64) []Own {
 	list := make([]Own, len(scores))
 	for i, s := range scores {
@@ -141,10 +105,10 @@ func ownDocs(scores ...float64) []Own {
 }
 
 // docs are an engine's documents in its order: ids and scores.
-func docs(ids string, scores ...float64) []Doc {
-	list := make([]Doc, len(scores))
+func docs(ids string, scores ...float64) []featurelog.Document {
+	list := make([]featurelog.Document, len(scores))
 	for i, s := range scores {
-		list[i] = Doc{ID: ids[i : i+1], Score: s, Features: map[string]float64{"x": s}}
+		list[i] = featurelog.Document{ID: ids[i : i+1], Score: s, Features: map[string]float64{"x": s}}
 	}
 	return list
 }
@@ -152,7 +116,9 @@ func docs(ids string, scores ...float64) []Doc {
 func TestCompare(t *testing.T) {
 	const tolerance = 1e-5
 	own := [][]Own{ownDocs(3, 2, 1)}
-	one := func(live []Doc) *Parity { return Compare([]string{"q"}, own, [][]Doc{live}, tolerance) }
+	one := func(live []featurelog.Document) *Parity {
+		return Compare([]string{"q"}, own, [][]featurelog.Document{live}, tolerance)
+	}
 
 	p := one(docs("abcz", 3, 2, 1.000001, 0))
 	if p.Different != 0 || p.Reordered != nil || p.Documents != 3 || p.Further != 1 || p.Absent != 0 || math.Abs(p.Largest-1e-6) > 1e-9 || p.Changed != 0 {

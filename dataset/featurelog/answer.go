@@ -28,6 +28,7 @@ type visitor interface {
 // document is a logged document.
 type document struct {
 	id       []byte
+	score    []byte // only if the visitor needs it
 	features []feature
 	line     int // in the file
 	logged   bool
@@ -260,6 +261,9 @@ func (a *answers) document() error {
 		case name == a.log.idKey() && d.id == nil, name == "_id" && a.log.o.Doc == "":
 			d.id, next, err = s.Scalar(p)
 			return next, err
+		case a.log.scores && (name == "score" || name == "_score"):
+			d.score, next, err = s.Scalar(p)
+			return next, err
 		case name == namedKey && (p >= len(value) || value[p] != '{'): // names without scores
 		case name == solrKey, name == fieldsKey, name == namedKey:
 			at[name] = p
@@ -353,6 +357,26 @@ func (d *document) cut(text []byte) error {
 		d.features, text = append(d.features, feature{name, value}), rest
 	}
 	return nil
+}
+
+// number returns the value of a feature.
+func (d *document) number(f feature) (float32, error) {
+	x, ok := number(f.value)
+	if !ok {
+		return 0, &dataset.SyntaxError{
+			Found:    fmt.Sprintf("the value %s of the feature %s of document %s", suggest.Quote(f.value), suggest.Quote(f.name), suggest.Quote(d.id)),
+			Expected: "a finite number that float32 can hold",
+		}
+	}
+	return x, nil
+}
+
+// unlogged returns the error about a document without features.
+func (d *document) unlogged() *dataset.SyntaxError {
+	return &dataset.SyntaxError{
+		Found:    fmt.Sprintf("document %s without logged features", suggest.Quote(d.id)),
+		Expected: "[features] (fl=id,[features] in Solr), fields._ltrlog, or matched_queries with scores",
+	}
 }
 
 // CutFeature cuts the first feature off Solr's text NAME=VALUE,NAME=VALUE. ok is false if the first part is no NAME=VALUE;
