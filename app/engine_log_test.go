@@ -45,6 +45,18 @@ func TestEngineLog(t *testing.T) {
 		t.Errorf("found %s", out)
 	}
 
+	// engine check reads the answers of a reranking.
+	s.Lock()
+	s.Models["m"] = []byte(`{"class":"org.apache.solr.ltr.model.LinearModel","name":"m","store":"shop","features":[{"name":"bm25"},{"name":"ctr"}],"params":{"weights":{"bm25":-2.1666667,"ctr":1.75}}}`)
+	mustWrite(t, "solr.json", string(s.Models["m"]))
+	s.Unlock()
+	mustCall(t, "import", "solr.json", "--model", "m.json")
+	mustCall(t, append(log, "--name", "m", "--depth", "1", "--out", "reranked.jsonl")...)
+	_, out, errs := call("engine", "check", "--answers", "reranked.jsonl", "--model", "m.json", "--data", "train.csv", "--format", "json")
+	if !strings.Contains(out, `"documents": 4,`) || !strings.Contains(errs, "0 of 4 documents beyond the tolerance 1e-05, 2 of 2 queries in another order") {
+		t.Errorf("found %s%s", out, errs)
+	}
+
 	for want, args := range map[string][]string{
 		"--store and --name: found both or neither":                      {"--out", "x"},
 		"needs --out or --run":                                           {"--store", "shop"},

@@ -78,11 +78,11 @@ func (l *Log) each(in *input.Input, v visitor) error {
 
 // eachRow is each for an answer of Solr as CSV.
 func (l *Log) eachRow(in *input.Input, v visitor) error {
-	id, features := -1, -1
+	id, score, features := -1, -1, -1
 	var d document
 	err := pairs.EachRow(in, l.read, ',', func(line int, cells []string) error {
 		if features < 0 {
-			features = slices.Index(cells, solrKey)
+			features, score = slices.Index(cells, solrKey), slices.Index(cells, "score")
 			if id = slices.Index(cells, l.idKey()); id < 0 || features < 0 {
 				return &dataset.SyntaxError{
 					Found:    "the line " + suggest.Quote([]byte(strings.Join(cells, ","))),
@@ -94,6 +94,9 @@ func (l *Log) eachRow(in *input.Input, v visitor) error {
 		d = document{line: line, features: d.features[:0], logged: true}
 		if id < len(cells) {
 			d.id = []byte(cells[id])
+		}
+		if l.scores && score >= 0 && score < len(cells) {
+			d.score = []byte(cells[score])
 		}
 		if features < len(cells) {
 			if err := d.cut([]byte(cells[features])); err != nil {

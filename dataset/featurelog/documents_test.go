@@ -29,6 +29,10 @@ func TestReadDocuments(t *testing.T) {
 	if err != nil || answers[0][0].ID != "a" {
 		t.Errorf("found %v, %v", answers, err)
 	}
+	answers, err = ReadDocuments(strings.NewReader("id,score,[features]\na,3.5,\"x=1.0,y=2.0\"\n"), "log", "", dataset.Options{})
+	if err != nil || answers[0][0].Score != 3.5 || answers[0][0].Features["y"] != 2 {
+		t.Errorf("found %v, %v", answers, err)
+	}
 	for text, want := range map[string]string{
 		`{"error":{"msg":"x"}}`:                                           `log:2: found an error of the search engine`,
 		`{"response":{"docs":[{"score":1,"[features]":"a=1"}]}}`:          `log:2: found document 1 of the answer without an id`,
