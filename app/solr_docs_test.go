@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,11 +35,11 @@ func TestSolrDocument(t *testing.T) {
 	t.Setenv("LISTWISE", root)
 	t.Cleanup(func() { _ = exec.Command(filepath.Join(root, "tools/engines/solr/stop.sh")).Run() })
 	// The service takes the port after Solr's.
-	var number int
-	if _, err := fmt.Sscan(port, &number); err != nil {
+	number, err := strconv.Atoi(port)
+	if err != nil {
 		t.Fatal(err)
 	}
-	sessions.CheckShell(t, filepath.Join(root, "docs/guide/search-engineer.md"), strings.NewReplacer("8983", port, "8080", fmt.Sprint(number+1)))
+	sessions.CheckShell(t, filepath.Join(root, "docs/guide/search-engineer.md"), strings.NewReplacer("8983", port, "8080", strconv.Itoa(number+1)))
 
 	var offline struct {
 		Rerank []struct {
