@@ -128,3 +128,48 @@ func TestPageCheck(t *testing.T) {
 		}
 	}
 }
+
+// Claim: cells are the same whether the list of a page is remembered or not: of pages that are too long to be
+// remembered, and of more lists than are.
+func TestCountsOfManyLists(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	c, want := Counts{}, map[Cell]Count{}
+	for n := range 3 * lists {
+		docs := 2 + rng.IntN(2)
+		if n%1000 == 0 {
+			docs = listDocs + 1 + rng.IntN(2)
+		}
+		p := &Page{Query: fmt.Sprint("q", rng.IntN(50)), Clicks: make([]int, docs), Weight: 1}
+		for _, k := range rng.Perm(60)[:docs] {
+			p.Docs = append(p.Docs, fmt.Sprint("d", k))
+		}
+		if rng.IntN(2) == 0 {
+			for r := range docs {
+				p.Slots = append(p.Slots, fmt.Sprint(docs-r))
+			}
+		}
+		p.Clicks[rng.IntN(docs)] = 1
+		if err := c.Add(p); err != nil {
+			t.Fatal(err)
+		}
+		above := 0
+		for r, d := range p.Docs {
+			cell := Cell{Pair: int32(c.Lookup(p.Query, d)), Slot: uint16(c.LookupSlot(p.SlotName(r))), Rank: uint16(r), Above: uint16(above)}
+			k := want[cell]
+			k.Shown++
+			if p.Clicked(r) {
+				k.Clicked++
+				above = r + 1
+			}
+			want[cell] = k
+		}
+	}
+	if len(want) != len(c.Cells.List) {
+		t.Errorf("found %d cells, expected %d", len(c.Cells.List), len(want))
+	}
+	for i, cell := range c.Cells.List {
+		if c.Cells.Counts[i] != want[cell] {
+			t.Fatalf("cell %v: found %v, expected %v", cell, c.Cells.Counts[i], want[cell])
+		}
+	}
+}
