@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/listwise/listwise/dataset/memory"
 )
@@ -27,12 +28,17 @@ type Counts struct {
 	// Pages and Weight are the number of pages and the sum of their weights.
 	Pages  int
 	Weight float64
+	Ranks  int // of the longest page
+
+	// Pattern is the number of the pattern of the page that was added last, if Keep is set.
+	Pattern int
 
 	clicked []bool   // of the last page
 	ranks   []uint16 // the slots of the ranks of pages without slots
 
 	seed  maphash.Seed
-	lists []list // by hash; nil before the first page
+	lists []list // by hash; their number is a power of two
+	used  int    // of the lists
 	other list   // a list that is too long for lists
 }
 
@@ -44,7 +50,7 @@ type list struct {
 	cells [][]int32 // for each last click above, the cells of the ranks below; −1 where a cell is not known
 }
 
-// lists is the number of lists that are remembered, a power of two. listDocs is the largest number of their documents.
+// lists is the largest number of lists that are remembered. listDocs is the largest number of their documents.
 const (
 	lists    = 1 << 15
 	listDocs = 32
@@ -143,21 +149,24 @@ func (p *Patterns) Len() int { return len(p.weights) }
 // Places returns the number of places of all patterns.
 func (p *Patterns) Places() int { return len(p.pairs) }
 
+// Start returns the number of places of the patterns before pattern i.
+func (p *Patterns) Start(i int) int { return p.starts[i] }
+
 // At returns a pattern, whose slices the caller must not change.
 func (p *Patterns) At(i int) Pattern {
 	a, b := p.starts[i], p.starts[i+1]
 	return Pattern{Pairs: p.pairs[a:b], Slots: p.slots[a:b], Clicked: p.clicked[a:b], Weight: p.weights[i]}
 }
 
-// Add counts a page.
-func (p *Patterns) Add(pairs []int32, slots []uint16, clicked []bool, weight float64) {
+// Add counts a page and returns the number of its pattern.
+func (p *Patterns) Add(pairs []int32, slots []uint16, clicked []bool, weight float64) int {
 	if p.table == nil {
 		p.seed, p.table, p.starts = maphash.MakeSeed(), make([]int32, 1024), []int{0}
 	}
 	at := p.find(pairs, slots, clicked)
 	if i := p.table[at]; i != 0 {
 		p.weights[i-1] += weight
-		return
+		return int(i - 1)
 	}
 	p.pairs, p.slots, p.clicked = append(p.pairs, pairs...), append(p.slots, slots...), append(p.clicked, clicked...)
 	p.starts = append(p.starts, len(p.pairs))
@@ -170,6 +179,7 @@ func (p *Patterns) Add(pairs []int32, slots []uint16, clicked []bool, weight flo
 			p.table[p.find(q.Pairs, q.Slots, q.Clicked)] = int32(i + 1)
 		}
 	}
+	return len(p.weights) - 1
 }
 
 // find returns the place in the table of a pattern, or the free place where it belongs.
@@ -215,6 +225,7 @@ func (c *Counts) Add(p *Page) error {
 	}
 	c.Pages++
 	c.Weight += p.Weight
+	c.Ranks = max(c.Ranks, len(p.Docs))
 	above := 0
 	cells := c.cellsBelow(l, above)
 	for r, pair := range l.pairs {
@@ -226,8 +237,9 @@ func (c *Counts) Add(p *Page) error {
 		}
 		c.Cells.count(i, p.Weight, clicked)
 		if clicked {
-			above = r + 1
-			cells = c.cellsBelow(l, above)
+			if above = r + 1; above < len(l.pairs) {
+				cells = c.cellsBelow(l, above)
+			}
 		}
 	}
 	if c.Keep {
@@ -235,7 +247,7 @@ func (c *Counts) Add(p *Page) error {
 		for r := range l.pairs {
 			c.clicked = append(c.clicked, p.Clicked(r))
 		}
-		c.Patterns.Add(l.pairs, l.slots, c.clicked, p.Weight)
+		c.Pattern = c.Patterns.Add(l.pairs, l.slots, c.clicked, p.Weight)
 	}
 	if more := c.held() - held; more > 0 && c.Mem != nil {
 		return c.Mem.Take(more, "counts of clicks")
@@ -265,13 +277,15 @@ func (c *Counts) cellsBelow(l *list, above int) []int32 {
 func (c *Counts) list(p *Page) (*list, error) {
 	l, hash := &c.other, uint64(1)
 	if len(p.Docs) <= listDocs {
-		if c.lists == nil {
-			c.seed, c.lists = maphash.MakeSeed(), make([]list, lists)
-			c.bytes += lists * 80
+		if 2*c.used >= len(c.lists) && len(c.lists) < lists {
+			c.growLists()
 		}
 		hash = c.hash(p)
-		if l = &c.lists[hash%lists]; l.hash == hash {
+		if l = &c.lists[hash%uint64(len(c.lists))]; l.hash == hash {
 			return l, nil
+		}
+		if l.hash == 0 {
+			c.used++
 		}
 	}
 	l.hash, l.cells = 0, nil
@@ -286,6 +300,21 @@ func (c *Counts) list(p *Page) (*list, error) {
 	}
 	l.hash = hash
 	return l, nil
+}
+
+// growLists makes room for more lists.
+func (c *Counts) growLists() {
+	if c.lists == nil {
+		c.seed = maphash.MakeSeed()
+	}
+	more := make([]list, max(lists/64, 2*len(c.lists)))
+	for _, l := range c.lists {
+		if l.hash != 0 {
+			more[l.hash%uint64(len(more))] = l
+		}
+	}
+	c.bytes += int64(len(more)-len(c.lists)) * int64(unsafe.Sizeof(list{}))
+	c.lists = more
 }
 
 // hash returns a hash of the query, the documents and the slots of a page, which is not 0.

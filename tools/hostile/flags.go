@@ -49,6 +49,11 @@ var bases = []struct{ args, files string }{
 	{"data curve --method mle --train data.txt --test vali.txt --shares 0.5,1 --repeats 1", "data.txt vali.txt"},
 	{"data synth --queries 3 --docs 4 --relevant 2 --features 3 --out out.txt", ""},
 	{"clicks info pages.jsonl pages.csv", "pages.jsonl pages.csv"},
+	{"clicks simulate --data data.txt --model linear.json --pages 20 --out out.jsonl", "data.txt linear.json"},
+	{"clicks simulate --data data.txt --model a=linear.json --model b=stumps.json --order arms:1,2 --users 3 --pages 20 --out out.jsonl.gz", "data.txt linear.json stumps.json"},
+	{"clicks join --log log.jsonl --clicks clicks.jsonl --out out.jsonl", "log.jsonl clicks.jsonl"},
+	{"clicks join --ubi queries.ndjson --ubi-events events.ndjson --out out.jsonl", "queries.ndjson events.ndjson"},
+	{"clicks join --metarank metarank.jsonl --out out.jsonl", "metarank.jsonl"},
 	{"runs list", ".listwise"},
 	{"runs show 1", ".listwise"},
 	{"runs diff 1 2", ".listwise"},
@@ -91,7 +96,7 @@ func commandWords(args []string) int {
 }
 
 func flagCase(name string, files, args []string, value string) Case {
-	outs := []string{"out", "out.json", "out.txt", "out.txt.gz", "out.parquet", "out.html", "out.scores", ".listwise"}
+	outs := []string{"out", "out.json", "out.jsonl", "out.jsonl.gz", "out.txt", "out.txt.gz", "out.parquet", "out.html", "out.scores", ".listwise"}
 	if value != "" {
 		outs = append(outs, filepath.Clean(value))
 	}
