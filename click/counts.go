@@ -37,7 +37,7 @@ type Counts struct {
 	ranks   []uint16 // the slots of the ranks of pages without slots
 
 	seed  maphash.Seed
-	lists []list // by hash; their number is a power of two
+	lists []list // by hash, see bucketOf; their number is a power of two
 	used  int    // of the lists
 	other list   // a list that is too long for lists
 }
@@ -281,8 +281,15 @@ func (c *Counts) list(p *Page) (*list, error) {
 			c.growLists()
 		}
 		hash = c.hash(p)
-		if l = &c.lists[hash%uint64(len(c.lists))]; l.hash == hash {
+		at := bucketOf(hash, c.lists)
+		if l = &at[0]; l.hash == hash {
 			return l, nil
+		}
+		if at[1].hash == hash {
+			return &at[1], nil
+		}
+		if l.hash != 0 && (at[1].hash == 0 || hash>>63 == 1) {
+			l = &at[1]
 		}
 		if l.hash == 0 {
 			c.used++
@@ -302,6 +309,12 @@ func (c *Counts) list(p *Page) (*list, error) {
 	return l, nil
 }
 
+// bucketOf returns the two places where a list with this hash may be.
+func bucketOf(hash uint64, lists []list) []list {
+	i := 2 * (hash % uint64(len(lists)/2))
+	return lists[i : i+2]
+}
+
 // growLists makes room for more lists.
 func (c *Counts) growLists() {
 	if c.lists == nil {
@@ -309,8 +322,13 @@ func (c *Counts) growLists() {
 	}
 	more := make([]list, max(lists/64, 2*len(c.lists)))
 	for _, l := range c.lists {
-		if l.hash != 0 {
-			more[l.hash%uint64(len(more))] = l
+		at := bucketOf(l.hash, more)
+		switch {
+		case l.hash == 0:
+		case at[0].hash == 0:
+			at[0] = l
+		default: // a bucket is divided between two, so this one is free
+			at[1] = l
 		}
 	}
 	c.bytes += int64(len(more)-len(c.lists)) * int64(unsafe.Sizeof(list{}))
