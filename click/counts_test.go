@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -102,14 +103,14 @@ func TestPageCheck(t *testing.T) {
 	}
 	many := make([]string, MaxDocs+1)
 	for i := range many {
-		many[i] = fmt.Sprint(i)
+		many[i] = strconv.Itoa(i)
 	}
 	for want, spoil := range map[string]func(p *Page){
 		"found no query, expected its id":                                       func(p *Page) { p.Query = "" },
 		"found no documents, expected at least one":                             func(p *Page) { p.Docs = nil },
 		"found 1001 documents, expected at most 1000":                           func(p *Page) { p.Docs = many },
 		`found document "a" twice, expected each document once`:                 func(p *Page) { p.Docs[2] = "a" },
-		`found document "7" twice, expected each document once`:                 func(p *Page) { p.Docs = append(many[:40:40], "7") },
+		`found document "7" twice, expected each document once`:                 func(p *Page) { p.Docs = slices.Concat(many[:40], []string{"7"}) },
 		"found 2 clicks, expected 3, one for each document":                     func(p *Page) { p.Clicks = p.Clicks[:2] },
 		"found 0 slots, expected 3, one for each document":                      func(p *Page) { p.Slots = []string{} },
 		`found -1 clicks on document "b", expected 0 or more`:                   func(p *Page) { p.Clicks[1] = -1 },
@@ -145,7 +146,7 @@ func TestCountsOfManyLists(t *testing.T) {
 		}
 		if rng.IntN(2) == 0 {
 			for r := range docs {
-				p.Slots = append(p.Slots, fmt.Sprint(docs-r))
+				p.Slots = append(p.Slots, strconv.Itoa(docs-r))
 			}
 		}
 		p.Clicks[rng.IntN(docs)] = 1

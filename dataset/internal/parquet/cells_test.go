@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -90,7 +91,7 @@ func TestCellWriter(t *testing.T) {
 			}
 		}
 		if i%7 > 0 {
-			cells[1] = fmt.Sprint(i - 5)
+			cells[1] = strconv.Itoa(i - 5)
 			w.Whole(1, int64(i-5))
 		}
 		if i > 20_000 {
