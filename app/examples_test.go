@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -151,42 +150,6 @@ func unzipped(t *testing.T, path string) string {
 	return string(text)
 }
 
-// examplePages are pages of 30 users, whose clicks fall with the rank.
-func examplePages(seed uint64) string {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	var b strings.Builder
-	for range 300 {
-		query := rng.IntN(3)
-		fmt.Fprintf(&b, `{"user":"u%d","query":"q%d","docs":[`, rng.IntN(30), query)
-		clicks := make([]string, 6)
-		for r, d := range rng.Perm(6) {
-			if r > 0 {
-				b.WriteByte(',')
-			}
-			fmt.Fprintf(&b, `"d%d"`, d)
-			clicks[r] = "0"
-			if rng.IntN(6) > d && rng.IntN(r+1) == 0 {
-				clicks[r] = "1"
-			}
-		}
-		fmt.Fprintf(&b, `],"clicks":[%s]}`+"\n", strings.Join(clicks, ","))
-	}
-	return b.String()
-}
-
-func gzipped(t *testing.T, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 // prepareExamples makes the files that examples name: data, folds, models, scores, what
 // tune leaves, and a record of 14 runs.
 func prepareExamples(t *testing.T) {
@@ -204,9 +167,6 @@ func prepareExamples(t *testing.T) {
 	mustWrite(t, "ubi_queries.ndjson", `{"query_id":"1","user_query":"shoes","query_response_hit_ids":["d1"]}`+"\n")
 	mustWrite(t, "ubi_events.ndjson", `{"action_name":"click","query_id":"1","event_attributes":{"object":{"object_id":"d1"}}}`+"\n")
 	mustWrite(t, "events.jsonl", `{"event":"ranking","id":"1","fields":[{"name":"query","value":"cat"}],"items":[{"id":"c"}]}`+"\n")
-	for i, name := range []string{"pages.jsonl.gz", "held.jsonl.gz"} {
-		mustWrite(t, name, gzipped(t, examplePages(uint64(i))))
-	}
 	mustCall(t, "data", "convert", "all.txt.gz", "--out", "shop.csv")
 	mustCall(t, "data", "fold", "all.txt.gz", "--folds", "3", "--out", "OHSUMED")
 	for _, dir := range []string{"MQ2008", "LETOR3/OHSUMED", "SETS/OHSUMED"} {
@@ -226,7 +186,8 @@ func prepareExamples(t *testing.T) {
 	for i, name := range []string{"m", "a", "b", "c", "r", "run6", "run7", "run8", "run9", "run10", "run11", "run12", "run13", "run14"} {
 		mustCall(t, "train", "--method", methods[i%2], "--train", "train.txt", "--model", name+".json", "--curve", name+".curve")
 	}
-	mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--pages", "100", "--out", "pages.jsonl.gz")
+	mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--pages", "3000", "--out", "pages.jsonl.gz")
+	mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--pages", "1000", "--from", "3000", "--out", "held.jsonl.gz")
 	for _, name := range []string{"a", "b", "c", "test"} {
 		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
 	}
