@@ -151,6 +151,9 @@ func TestCurvature(t *testing.T) {
 // Claim: intervals of documents with at least five expected examinations cover the truth 95 to 99 % of the time.
 // Examination is known.
 func TestCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	rng := rand.New(rand.NewPCG(9, 9))
 	covered, n := 0, 0
 	for range 60 {

@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 TOLERANCE = 1e-9
@@ -162,11 +163,12 @@ def clax(o, train, test):
     order = np.random.default_rng(1).permutation(len(train))
     shuffled = [train[i] for i in order]
     load = lambda lines, shuffle: DataLoader(Pages(arrays(lines)), batch_size=512, shuffle=shuffle, collate_fn=collate)
-    names = {"pbm": PositionBasedModel, "ubm": UserBrowsingModel, "dbn": DynamicBayesianNetwork, "ccm": ClickChainModel}
+    # positions count from 1, and PBM has a parameter for 0
+    names = {"pbm": partial(PositionBasedModel, positions=11), "ubm": partial(UserBrowsingModel, positions=10), "dbn": DynamicBayesianNetwork, "ccm": ClickChainModel}
     ours = listwise(o.listwise, ["--model", ",".join(names), "--resamples", "0", "--valid", o.test, o.train])[0]["models"]
     failed = 0
     for model, own in zip(names.items(), ours):
-        fitted = model[1](query_doc_pairs=len(pairs) + 1, positions=10, rngs=nnx.Rngs(1))
+        fitted = model[1](query_doc_pairs=len(pairs) + 1, rngs=nnx.Rngs(1))
         trainer = Trainer(optimizer=optax.adamw(0.003), epochs=100)
         start = time.process_time()
         trainer.train(fitted, load(shuffled[:cut], True), load(shuffled[cut:], False))
