@@ -286,3 +286,42 @@ func TestQuantile(t *testing.T) {
 		}
 	}
 }
+
+// Claim: intervals of relevance cover the truth about 95 % of the time, for the models that are known fully.
+func TestCoverageOfRelevance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	for _, name := range []string{"cm", "dcm", "sdbn", "dbn", "ccm"} {
+		counts, a, s := simulated(t, name, 20_000, sharedOf(name))
+		k, _ := Lookup(name)
+		d := arrange(t, counts)
+		m, err := d.Fit(context.Background(), k, Options{Exact: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		judged, err := d.Judge(context.Background(), m, false, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		covered, n := 0, 0
+		for _, j := range judged {
+			key := j.Query + " " + j.Doc
+			truth := a[key]
+			switch name {
+			case "sdbn", "dbn":
+				truth *= s[key]
+			case "ccm":
+				truth *= truth
+			}
+			if n++; j.Low <= truth && truth <= j.High {
+				covered++
+			}
+		}
+		share := float64(covered) / float64(n)
+		t.Logf("%s: %.4f of %d", name, share, n)
+		if share < .92 || share > .99 {
+			t.Errorf("%s: found a coverage of %.4f of %d intervals, expected about 0.95", name, share, n)
+		}
+	}
+}
