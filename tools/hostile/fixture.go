@@ -39,6 +39,7 @@ var recipe = []string{
 	"export --model mart.json --to solr --out solr.json",
 	"train --method mle --train data.txt --model plain.json --no-record",
 	"export --model plain.json --to elasticsearch --out elastic.json",
+	"clicks fit --model dbn pages.jsonl --out browse.json",
 	"export --model plain.json --to solr --scores logistic --out layers.json",
 	"data convert data.txt --out data.csv",
 	"data convert data.txt --out data.jsonl",
