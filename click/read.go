@@ -14,15 +14,19 @@ import (
 
 // Read calls use for each page of a file in order. The page and its slices are valid until use returns; its
 // strings stay valid. An error names the file and the line.
-func Read(ctx context.Context, path string, use func(*Page) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
+func Read(ctx context.Context, path string, o Options, use func(*Page) error) error {
+	r := o.Stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // the file was only read
+		r = f
 	}
-	defer func() { _ = f.Close() }() // the file was only read
-	var r io.Reader = f
 	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
+		var err error
+		if r, err = gzip.NewReader(r); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -45,6 +49,10 @@ func Read(ctx context.Context, path string, use func(*Page) error) error {
 		if err == nil {
 			p.ID, p.User, p.Query, p.Docs, p.Clicks = in.ID, in.User, in.Query, in.Docs, in.Clicks
 			err = errors.Join(p.Check(), ctx.Err())
+		}
+		if err == nil && o.Tally != nil {
+			o.Tally.Pages++
+			o.Tally.Weight += p.Weight
 		}
 		if err == nil {
 			err = use(&p)
