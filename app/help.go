@@ -17,6 +17,7 @@ import (
 var flagGroups = []struct{ heading, flags string }{
 	{"Data", "eval:model score:model explain:model export:model serve:model put:model check:model alias data train valid test eval:scores judgements log:queries log clicks against " +
 		"from import:name report:curve reproduce:set background train:sample convert:sample scattered min-features parts"},
+	{"Pages", "duplicates drop-users-above"},
 	{"Generated data", "shape queries docs synth:features relevant noise grades polynomial synth:seed reproduce:scale bench:documents bench:features"},
 	{"Learning", "method methods scorer train:measure tune:measure curve:measure set normalize transform views seed continue train:refit checkpoint jobs"},
 	{"Validation", "hold-out hold-out-seed train:select folds division"},
@@ -88,7 +89,10 @@ func usage(cmd *cobra.Command) error {
 			fmt.Fprintf(w, "\n%s:\n%s", g.heading, set.FlagUsages())
 		}
 	}
-	if cmd.Flag("max-memory") != nil {
+	switch {
+	case cmd.Flag("duplicates") != nil:
+		fmt.Fprintf(w, "\nUse \"listwise clicks --help\" for the formats of pages.\n")
+	case cmd.Flag("max-memory") != nil:
 		fmt.Fprintf(w, "\nUse \"listwise data --help\" for the formats of data and the flags that read them.\n")
 	}
 	if cmd.HasAvailableSubCommands() {
@@ -151,7 +155,12 @@ func checkCommand(root *cobra.Command, args []string) error {
 		case arg == "--":
 			return nil
 		case strings.HasPrefix(arg, "-"):
-			if name := strings.TrimPrefix(arg, "--"); root.PersistentFlags().Lookup(name) != nil && root.PersistentFlags().Lookup(name).NoOptDefVal == "" {
+			name := strings.TrimPrefix(arg, "--")
+			flag := root.PersistentFlags().Lookup(name)
+			if flag == nil {
+				flag = cmd.Flags().Lookup(name)
+			}
+			if flag != nil && flag.NoOptDefVal == "" {
 				i++ // skip the flag's value
 			}
 			continue

@@ -33,8 +33,11 @@ type Options struct {
 type Tally struct {
 	Pages  int     // used
 	Weight float64 // of these pages
+	Users  Users   // of these pages
 
 	Incomplete int // last lines that were cut off, and left out
 	Repeated   int // pages that were left out because their id occurred before
 	Dropped    int // pages that Options.Drop left out
+
+	Unknown []string // names of members that are not known, and were ignored
 }

@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/listwise/listwise/dataset/memory"
 )
 
 // Read calls use for each page of a file in order. The page and its slices are valid until use returns; its
@@ -53,6 +55,7 @@ func Read(ctx context.Context, path string, o Options, use func(*Page) error) er
 		if err == nil && o.Tally != nil {
 			o.Tally.Pages++
 			o.Tally.Weight += p.Weight
+			err = o.Tally.Users.add(&p, memory.Unlimited())
 		}
 		if err == nil {
 			err = use(&p)
