@@ -32,6 +32,12 @@ type Page struct {
 	Experiment, Arm, Version string
 	Team                     []int // the team of each document in an interleaved ranking, or nil
 
+	// Softmax has, for each document of a page of probabilistic interleaving, the probabilities that the
+	// first and the second model would have drawn it for its place. It is nil for other pages.
+	Softmax [][2]float64
+	// Balanced has the rankings of the first and the second model, for a page of balanced interleaving.
+	Balanced [2][]string
+
 	// Propensity is the probability of the whole ranking given the query and the user, 0 if unknown.
 	Propensity float64
 	// Propensities has the probability that each document stood in its slot, or is nil.
@@ -81,7 +87,7 @@ func (p *Page) Check() error {
 		is   bool
 	}{
 		{"slots", len(p.Slots), p.Slots != nil}, {"clicks", len(p.Clicks), p.Clicks != nil}, {"team", len(p.Team), p.Team != nil},
-		{"propensities", len(p.Propensities), p.Propensities != nil},
+		{"propensities", len(p.Propensities), p.Propensities != nil}, {"softmax", len(p.Softmax), p.Softmax != nil},
 	} {
 		if f.is && f.len != n {
 			return fmt.Errorf("found %d %s, expected %d, one for each document", f.len, f.name, n)
@@ -100,6 +106,16 @@ func (p *Page) Check() error {
 	for r, v := range p.Propensities {
 		if err := probability(fmt.Sprintf("propensity of document %q", p.Docs[r]), v); err != nil {
 			return err
+		}
+	}
+	for r, v := range p.Softmax {
+		if !(v[0] >= 0 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[0]+v[1] > 0) {
+			return fmt.Errorf("found softmax probabilities %v and %v of document %q, expected two from 0 to 1 that are not both 0", v[0], v[1], p.Docs[r])
+		}
+	}
+	for _, ranking := range p.Balanced {
+		if err := unique(ranking); err != nil {
+			return fmt.Errorf("balanced: %w", err)
 		}
 	}
 	if s := p.Swapped; s != [2]int{} && (min(s[0], s[1]) < 0 || max(s[0], s[1]) >= n || s[0] == s[1]) {
