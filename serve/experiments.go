@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -24,6 +25,10 @@ type Experiment struct {
 	// the interleaving.
 	ByQuery bool
 	Salt    string // salt for hashing the id; empty means the name
+
+	// Probabilistic makes an interleaving draw documents by softmaxes over ranks, see
+	// [experiment.Softmax.Draw]. Otherwise it is a team draft.
+	Probabilistic bool
 }
 
 // Arm is a model of an experiment.
@@ -77,6 +82,8 @@ func (e *Experiment) check() error {
 	case e.Kind == experiment.Interleave && len(e.Arms) != 2:
 		return fmt.Errorf("found %d models, expected 2 to interleave", len(e.Arms))
 	case e.Kind == experiment.Interleave:
+	case e.Probabilistic:
+		return errors.New("found a split that is probabilistic, expected it of an interleaving")
 	case e.Kind != experiment.Split:
 		return fmt.Errorf("found the kind %q, expected %s or %s", e.Kind, experiment.Split, experiment.Interleave)
 	case len(e.Arms) < 2:
@@ -117,13 +124,14 @@ type trial struct {
 	scores [2][]float64
 	places []experiment.Place
 	draft  experiment.Drafter
+	drawn  experiment.Softmax
 	shares []int
 	id     []byte
 }
 
 // size returns about how many bytes of memory a trial has.
 func (t *trial) size() int {
-	n := 16 * cap(t.places)
+	n := 32*cap(t.places) + t.drawn.Size()
 	for k := range t.orders {
 		n += 8 * (cap(t.orders[k]) + cap(t.scores[k]))
 	}
@@ -192,7 +200,11 @@ func (s *Server) interleave(j *job, e *Experiment) error {
 			return err
 		}
 		from, end := len(t.places), q.First+q.Docs
-		t.places = t.draft.Draft(t.places, t.orders[0][q.First:end], t.orders[1][q.First:end], e.Salt, id, j.request.Top)
+		interleave := t.draft.Draft
+		if e.Probabilistic {
+			interleave = t.drawn.Draw
+		}
+		t.places = interleave(t.places, t.orders[0][q.First:end], t.orders[1][q.First:end], e.Salt, id, j.request.Top)
 		ranking := j.ranked[q.First : q.First+len(t.places)-from]
 		for k, p := range t.places[from:] {
 			ranking[k] = rankjson.Ranked{Doc: p.Doc, Score: t.scores[p.Team][q.First+p.Doc], PlacedBy: j.models[p.Team].Name}

@@ -202,7 +202,7 @@ func record(at int64, user string, teams ...int) []byte {
 	for i, team := range teams {
 		r.IDs = append(r.IDs, []byte(fmt.Sprint("d", i)))
 		ranking = append(ranking, rankjson.Ranked{Doc: i, Score: 1.5})
-		places = append(places, Place{i, team})
+		places = append(places, Place{Doc: i, Team: team})
 	}
 	return AppendRecord(nil, time.Unix(at, 0), "exp", Interleave, r, 0, []rankjson.Version{{Model: "old", Version: "1"}, {Model: "new", Version: "2"}}, ranking, places)
 }

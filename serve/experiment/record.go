@@ -30,6 +30,9 @@ type Shown struct {
 	ID    string  `json:"id"`
 	Score float64 `json:"score"` // by the model that placed the document
 	Team  int     `json:"team"`  // the index of that model in Models
+
+	// Softmax is that of the document's Place, of a probabilistic interleaving.
+	Softmax *[2]float64 `json:"softmax,omitempty"`
 }
 
 // AppendRecord appends the log line for the ranking shown for query i of a request. places has the
@@ -65,7 +68,12 @@ func AppendRecord(dst []byte, now time.Time, name, kind string, r *rankjson.Requ
 		if places != nil {
 			team = places[k].Team
 		}
-		dst = append(strconv.AppendInt(append(dst, `,"team":`...), int64(team), 10), '}')
+		dst = strconv.AppendInt(append(dst, `,"team":`...), int64(team), 10)
+		if places != nil && places[k].Softmax != [2]float64{} {
+			dst = rankjson.AppendNumber(append(dst, `,"softmax":[`...), places[k].Softmax[0])
+			dst = append(rankjson.AppendNumber(append(dst, ','), places[k].Softmax[1]), ']')
+		}
+		dst = append(dst, '}')
 	}
 	return append(dst, "]}\n"...)
 }
