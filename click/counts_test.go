@@ -115,14 +115,9 @@ func TestPageCheck(t *testing.T) {
 		`found -1 clicks on document "b", expected 0 or more`:                   func(p *Page) { p.Clicks[1] = -1 },
 		"found propensity 1.5, expected a number above 0 and at most 1":         func(p *Page) { p.Propensity = 1.5 },
 		"found swapped ranks 1 and 4, expected two different ranks from 1 to 3": func(p *Page) { p.Swapped = [2]int{0, 3} },
-		"found 1 softmax, expected 3, one for each document":                    func(p *Page) { p.Softmax = [][2]float64{{1, 1}} },
-		`found softmax probabilities 0 and 0 of document "b", expected two from 0 to 1 that are not both 0`: func(p *Page) {
-			p.Softmax = [][2]float64{{1, 0.5}, {0, 0}, {1, 1}}
-		},
-		`balanced: found document "a" twice, expected each document once`: func(p *Page) { p.Balanced[1] = []string{"a", "a"} },
-		"found 4 shuffled documents, expected 0 to 3":                     func(p *Page) { p.Shuffled = 4 },
-		"found weight -1, expected a finite number of 0 or more":          func(p *Page) { p.Weight = -1 },
-		`found propensity of document "a" 0, expected more: the log says that what was shown could not have been shown`: func(p *Page) {
+		"found 4 shuffled documents, expected 0 to 3":                           func(p *Page) { p.Shuffled = 4 },
+		"found weight -1, expected a finite number of 0 or more":                func(p *Page) { p.Weight = -1 },
+		`found propensity of document "a" 0, expected more: the log says that a ranking was shown that could not have been shown`: func(p *Page) {
 			p.Propensities = []float64{0, 1, 1}
 		},
 	} {

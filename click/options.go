@@ -40,4 +40,6 @@ type Tally struct {
 	Dropped    int // pages that Options.Drop left out
 
 	Unknown []string // names of members that are not known, and were ignored
+
+	ids pageIDs
 }
