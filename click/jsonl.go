@@ -89,6 +89,8 @@ var members = []member{
 	{"arm", idMember(func(p *Page) *string { return &p.Arm })},
 	{"version", idMember(func(p *Page) *string { return &p.Version })},
 	{"team", func(b *batch, p *Page, at int) (next int, err error) { return b.counts(at, "team", &p.Team) }},
+	{"softmax", (*batch).softmax},
+	{"balanced", (*batch).balanced},
 	{"propensity", func(b *batch, p *Page, at int) (next int, err error) {
 		if p.Propensity, next, err = b.number(at, "propensity"); err == nil {
 			err = probability("propensity", "", p.Propensity)

@@ -35,6 +35,12 @@ type Page struct {
 	Experiment, Arm, Version string
 	Team                     []int // the team of each document in an interleaved ranking, or nil
 
+	// Softmax has, for each document of a page of probabilistic interleaving, the probabilities that the
+	// first and the second model would have drawn it for its place. It is nil for other pages.
+	Softmax [][2]float64
+	// Balanced has the rankings of the first and the second model, for a page of balanced interleaving.
+	Balanced [2][]string
+
 	// Propensity is the probability of the whole ranking given the query and the user, 0 if unknown.
 	Propensity float64
 	// Propensities has the probability that each document stood in its slot, or is nil.
@@ -128,6 +134,9 @@ func (p *Page) Check() error {
 		return bad(fmt.Sprintf("weight %v", p.Weight), "a finite number of 0 or more")
 	}
 	if err := p.checkCandidates(); err != nil {
+		return err
+	}
+	if err := p.checkInterleaved(); err != nil {
 		return err
 	}
 	return p.checkOrders()

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/click"
+	"github.com/listwise/listwise/dataset"
 )
 
 // Method is a method of interleaving.
@@ -48,10 +49,11 @@ const (
 	Last  Clicks = "last"
 )
 
-// of returns the ranks that were clicked, each once.
+// of returns the ranks that give credit, each once.
 func (c Clicks) of(p *click.Page) []int {
 	ranks := p.Order
-	if ranks == nil {
+	if c == All || ranks == nil {
+		ranks = nil
 		for r := range p.Docs {
 			if p.Clicked(r) {
 				ranks = append(ranks, r)
@@ -80,13 +82,13 @@ func (c Clicks) of(p *click.Page) []int {
 // such clicks: with one random click, 1 2 3 against 2 3 1 has mean 1/3.
 func Credit(p *click.Page, clicks Clicks) (float64, error) {
 	if p.Clicks == nil {
-		return 0, fmt.Errorf("found a page without clicks, expected clicks or clicked")
+		return 0, errNoClicks
 	}
 	ranks := clicks.of(p)
 	credit := 0.0
 	switch MethodOf(p) {
 	case None:
-		return 0, fmt.Errorf("found a page that is not interleaved, expected team, softmax or balanced")
+		return 0, bad("a page that is not interleaved", "team, softmax or balanced")
 	case TeamDraft:
 		for _, r := range ranks {
 			switch p.Team[r] {
@@ -95,7 +97,7 @@ func Credit(p *click.Page, clicks Clicks) (float64, error) {
 			case 1:
 				credit++
 			default:
-				return 0, fmt.Errorf("found team %d, expected 0 or 1", p.Team[r])
+				return 0, bad(fmt.Sprintf("team %d", p.Team[r]), "0 or 1")
 			}
 		}
 	case Probabilistic:
@@ -122,7 +124,7 @@ func balanced(p *click.Page, ranks []int) (float64, error) {
 		}
 	}
 	if depth < 0 {
-		return 0, fmt.Errorf("found a click on document %q, which neither ranking in balanced has, expected one of them to have it", lowest)
+		return 0, bad(fmt.Sprintf("a click on document %q, which neither ranking in balanced has", lowest), "one of them to have it")
 	}
 	var tops [2]int
 	for k, ranking := range p.Balanced {
@@ -135,6 +137,14 @@ func balanced(p *click.Page, ranks []int) (float64, error) {
 	}
 	return float64(sign(float64(tops[1] - tops[0]))), nil
 }
+
+func bad(found, expected string) error { return &dataset.FormatError{Found: found, Expected: expected} }
+
+var (
+	errNoClicks  = bad("a page without clicks", "clicks or clicked")
+	errNoTime    = bad("a page without time", "the time of every page")
+	errWeight = bad("a weight", "weight 1 of a page that is counted by itself, as those without user are")
+)
 
 func sign(v float64) int {
 	switch {

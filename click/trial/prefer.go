@@ -2,13 +2,13 @@ package trial
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/listwise/listwise/click"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/internal/elementary"
 )
@@ -19,6 +19,8 @@ type Preferences struct {
 	Clicks  Clicks // that give credit; empty means All
 	ByPage  bool   // counts every page instead of every user
 	AnyTime bool   // tests at any time; all pages need times
+
+	Mem *memory.Account // of users and of pages that are kept; nil means no limit
 
 	Single    int // pages of a single model, which show no preference
 	Anonymous int // interleaved pages without users; each is a unit
@@ -98,7 +100,7 @@ func (s *Preferences) Add(p *click.Page) error {
 		return err
 	}
 	if s.AnyTime && p.Time.IsZero() {
-		return errors.New("found a page without time, expected the time of every page: tests at any time go by it")
+		return errNoTime
 	}
 	key := [3]string{p.Experiment, p.Arm, string(method)}
 	t := s.at[key]
@@ -106,8 +108,8 @@ func (s *Preferences) Add(p *click.Page) error {
 		if s.at == nil {
 			s.at = map[[3]string]*interleaved{}
 		}
-		t = &interleaved{Outcome: Outcome{Experiment: p.Experiment, Models: Models(p.Arm), Method: method}, users: map[string]int32{}}
-		s.at[key] = t
+		t = &interleaved{Outcome: Outcome{Experiment: strings.Clone(p.Experiment), Models: Models(strings.Clone(p.Arm)), Method: method}, users: map[string]int32{}}
+		s.at[[3]string{t.Experiment, strings.Clone(p.Arm), string(method)}] = t
 		s.trials = append(s.trials, t)
 	}
 	user := p.User
@@ -116,13 +118,34 @@ func (s *Preferences) Add(p *click.Page) error {
 	}
 	if s.ByPage || user == "" {
 		if user = ""; p.Weight != 1 {
-			return fmt.Errorf("found weight %v, expected 1 of a page that is counted by itself", p.Weight)
+			return errWeight
 		}
 	}
 	clicked := slices.ContainsFunc(p.Clicks, func(n int) bool { return n > 0 })
+	if err := s.take(t, user); err != nil {
+		return err
+	}
 	t.add(user, event{time: p.Time.UnixMicro(), clicked: clicked, sign: float64(p.Weight * float64(sign(credit)))}, s.AnyTime)
 	return nil
 }
+
+// take counts the memory of a page.
+func (s *Preferences) take(t *interleaved, user string) error {
+	n := int64(0)
+	if _, known := t.users[user]; !known {
+		n += unitBytes + int64(len(user))
+	}
+	if s.AnyTime {
+		n += 2 * int64(unsafe.Sizeof(event{})) // a growing slice
+	}
+	if s.Mem == nil || n == 0 {
+		return nil
+	}
+	return s.Mem.Take(n, "users of trials")
+}
+
+// unitBytes is the memory of a user without its name.
+const unitBytes = 100
 
 // add adds a page of a user. Without a user, it is a unit by itself.
 func (t *interleaved) add(user string, e event, keep bool) {

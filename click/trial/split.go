@@ -2,7 +2,6 @@ package trial
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/click"
+	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/eval/stats"
 )
 
@@ -23,6 +23,8 @@ type Split struct {
 	// history, whatever their experiment. Start is zero if there is no history.
 	Start   time.Time
 	History time.Duration
+
+	Mem *memory.Account // of users; nil means no limit
 
 	Others    int // pages of other experiments, of none and of interleavings, outside of the history
 	Anonymous int // pages without users; each is a unit
@@ -57,7 +59,7 @@ func (s *Split) Belongs(p *click.Page) (bool, error) {
 		return true, nil
 	}
 	if s.begun {
-		return false, fmt.Errorf("found the experiments %q and %q, expected the name of one", s.Experiment, p.Experiment)
+		return false, bad(fmt.Sprintf("the experiments %q and %q", s.Experiment, p.Experiment), "the name of one")
 	}
 	return false, nil
 }
@@ -67,7 +69,7 @@ func (s *Split) Add(p *click.Page) error {
 	own, before := false, false
 	if !s.Start.IsZero() {
 		if p.Time.IsZero() {
-			return errors.New("found a page without time, expected the time of every page: the history goes by it")
+			return errNoTime
 		}
 		before = p.Time.Before(s.Start)
 		if before && p.Time.Before(s.Start.Add(-s.History)) {
@@ -86,14 +88,19 @@ func (s *Split) Add(p *click.Page) error {
 		}
 	}
 	if p.Clicks == nil {
-		return errors.New("found a page without clicks, expected clicks or clicked")
+		return errNoClicks
 	}
 	if p.User == "" {
 		if before {
 			return nil // it is the history of nobody
 		}
 		if s.Anonymous++; p.Weight != 1 {
-			return fmt.Errorf("found weight %v, expected 1 of a page that is counted by itself", p.Weight)
+			return errWeight
+		}
+	}
+	if _, known := s.at[p.User]; !known && s.Mem != nil {
+		if err := s.Mem.Take(int64(unitBytes+len(p.User)+32*len(s.Measures)), "users of trials"); err != nil {
+			return err
 		}
 	}
 	i := s.user(p.User)
