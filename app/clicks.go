@@ -78,6 +78,9 @@ Repeat --log for each part of a rotated log.`,
 	cmd.Flags().StringArrayVar(&f.clicks, "clicks", nil, "`file` of clicks, one JSON object per line; repeatable")
 	cmd.AddCommand(
 		newClicksInfoCommand(env),
+		newClicksPreferCommand(env),
+		newClicksABCommand(env),
+		newClicksPlanCommand(env),
 	)
 	return cmd
 }

@@ -141,9 +141,9 @@ func balanced(p *click.Page, ranks []int) (float64, error) {
 func bad(found, expected string) error { return &dataset.FormatError{Found: found, Expected: expected} }
 
 var (
-	errNoClicks  = bad("a page without clicks", "clicks or clicked")
-	errNoTime    = bad("a page without time", "the time of every page")
-	errWeight = bad("a weight", "weight 1 of a page that is counted by itself, as those without user are")
+	errNoClicks = bad("a page without clicks", "clicks or clicked")
+	errNoTime   = bad("a page without time", "the time of every page")
+	errWeight   = bad("a weight", "weight 1 of a page that is counted by itself, as those without user are")
 )
 
 func sign(v float64) int {
