@@ -62,9 +62,9 @@ measures. Users without a history get the mean of the others.
 Decide the number of users in advance ("listwise clicks plan") and test once; or give
 --planned, which prints a confidence sequence in place of the interval and p. It is valid
 at any time, from 200 users of each arm on, and tightest at the planned number.`,
-		Example: `  listwise clicks ab pages.jsonl.gz --shares web@1:9,web@2:1
-  listwise clicks ab pages.jsonl.gz --measures clicks,rr --before 14d
-  listwise clicks ab pages.jsonl.gz --measures orders --users users.csv --planned 20000`,
+		Example: `  listwise clicks ab ab.jsonl --shares web@1:9,web@2:1
+  listwise clicks ab ab.jsonl --measures clicks,rr --before 14d
+  listwise clicks ab ab.jsonl --measures orders --users users.csv --planned 20000`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
 	f.add(cmd)
@@ -108,7 +108,7 @@ func (f *abFlags) run(cmd *cobra.Command, env *environment, args []string) error
 		env.note("note: %s to the experiment and left out", counted(s.Others, "page does not belong", "pages do not belong"))
 	}
 	if s.Anonymous > 0 {
-		env.note("note: %s no user and counted by itself", counted(s.Anonymous, "page has", "pages have"))
+		env.note("note: %s", counted(s.Anonymous, "page has no user and is counted by itself", "pages have no user and are counted by themselves"))
 	}
 	r, err := s.Compare(plan)
 	if err != nil {

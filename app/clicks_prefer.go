@@ -47,8 +47,8 @@ test once. --at-any-time replays the log in the order of time, looks when each u
 first and at the end, and sees of each user the pages until then. It rejects when the
 e-value reaches 20. Then at most 5 % of experiments without a preference reject, however
 often you look. The interval is a confidence sequence, valid at all looks together.`,
-		Example: `  listwise clicks prefer pages.jsonl.gz
-  listwise clicks prefer pages.jsonl.gz --at-any-time`,
+		Example: `  listwise clicks prefer mixed.jsonl
+  listwise clicks prefer mixed.jsonl --at-any-time`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
 	f.add(cmd)
@@ -103,7 +103,7 @@ func (f *preferFlags) run(cmd *cobra.Command, env *environment, args []string) e
 		env.note("note: %s not interleaved and left out", counted(s.Single, "page is", "pages are"))
 	}
 	if s.Anonymous > 0 && !s.ByPage {
-		env.note("note: %s no user and counted by itself", counted(s.Anonymous, "page has", "pages have"))
+		env.note("note: %s", counted(s.Anonymous, "page has no user and is counted by itself", "pages have no user and are counted by themselves"))
 	}
 	outcomes := s.Outcomes()
 	if len(outcomes) == 0 {

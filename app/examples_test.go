@@ -164,6 +164,17 @@ func prepareExamples(t *testing.T) {
 	mustWrite(t, "clicks.csv", "session,rating,brand,bm25\na,1,acme,0.5\na,0,other,0.25\n")
 	mustWrite(t, "experiments.jsonl", `{"kind":"interleave","experiment":"mixed","user":"u","models":[{"model":"a"},{"model":"b"}],"ranking":[{"id":"d1","team":1}]}`+"\n")
 	mustWrite(t, "clicks.jsonl", `{"user":"u","id":"d1"}`+"\n")
+	var mixed, split, users strings.Builder
+	users.WriteString("user,orders\n")
+	for i := range 20 {
+		const page = `{"time":"2026-01-01T00:00:%02dZ","user":"u%d","query":"q","docs":["a","b"],"clicks":[0,%d],"experiment":%q,"arm":%q%s}` + "\n"
+		fmt.Fprintf(&mixed, page, i, i, i%2, "mixed", "web@1,web@2", `,"team":[0,1]`)
+		fmt.Fprintf(&split, page, i, i, i%3, "ab", []string{"web@1", "web@2"}[i/15], "")
+		fmt.Fprintf(&users, "u%d,%d\n", i, i%4)
+	}
+	mustWrite(t, "mixed.jsonl", mixed.String())
+	mustWrite(t, "ab.jsonl", split.String())
+	mustWrite(t, "users.csv", users.String())
 	mustCall(t, "data", "convert", "all.txt.gz", "--out", "shop.csv")
 	mustCall(t, "data", "fold", "all.txt.gz", "--folds", "3", "--out", "OHSUMED")
 	for _, dir := range []string{"MQ2008", "LETOR3/OHSUMED", "SETS/OHSUMED"} {

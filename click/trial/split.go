@@ -302,7 +302,11 @@ func (s *Split) Compare(plan Plan) (*Result, error) {
 // divide fills in the arms, and returns their numbers in the order of their names and the users of each.
 func (s *Split) divide(r *Result, plan *Plan) (order []int, members [][]int, err error) {
 	if len(s.arms) < 2 {
-		return nil, nil, fmt.Errorf("found %d arms, expected two or more: pages need an arm", len(s.arms))
+		found := "no arm"
+		if len(s.arms) == 1 {
+			found = "the arm " + s.arms[0] + " alone"
+		}
+		return nil, nil, fmt.Errorf("found pages of %s, expected pages of two or more arms", found)
 	}
 	order = make([]int, len(s.arms))
 	place := make([]int, len(s.arms))

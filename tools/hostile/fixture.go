@@ -110,6 +110,21 @@ const (
 `
 )
 
+// shuffled is a log of interleaved pages, divided is one of the arms of a split, and ordered has a column of its
+// users.
+const (
+	shuffled = `{"time":"2026-01-02T03:04:05Z","user":"u1","query":"q","experiment":"mixed","arm":"a,b","docs":["x","y"],"clicks":[0,1],"team":[0,1]}
+{"time":"2026-01-02T03:04:06Z","user":"u2","query":"q","experiment":"drawn","arm":"a,b","docs":["x","y"],"clicks":[1,0],"softmax":[[0.25,0.5],[1,0.125]]}
+{"time":"2026-01-02T03:04:07Z","user":"u3","query":"q","experiment":"old","arm":"a,b","docs":["x","y"],"clicked":["y"],"balanced":[["x","y"],["y","x"]]}
+`
+	divided = `{"time":"2026-01-02T03:04:05Z","user":"u1","query":"q","experiment":"ab","arm":"a","docs":["x","y"],"clicks":[0,1]}
+{"time":"2026-01-02T03:04:06Z","user":"u2","query":"q","experiment":"ab","arm":"b","docs":["x","y"],"clicks":[0,0]}
+{"time":"2026-01-02T03:04:07Z","user":"u3","query":"q","experiment":"ab","arm":"a","docs":["x","y"],"clicks":[1,1]}
+{"time":"2026-01-02T03:04:08Z","user":"u4","query":"q","experiment":"ab","arm":"b","docs":["x","y"],"clicks":[1,0]}
+`
+	ordered = "user,orders\nu1,3\nu2,0\nu3,1.5\nu4,-2\n"
+)
+
 // extractors compute the features of mart.json.
 const extractors = `[
   {"query_extractor": {"feature_name": "feature_1", "query": {"match": {"title": "{{query}}"}}, "default_score": 0.5}},
@@ -135,7 +150,7 @@ func newFixture(binary, dir string) (*fixture, error) {
 	if err := os.WriteFile(filepath.Join(dir, "random.json"), []byte(randomModel), 0o600); err != nil {
 		return nil, err
 	}
-	for name, text := range map[string]string{"weights.csv": weighted, "log.jsonl": interleaved, "logged.csv": logged, "answers.json": answered, "clicks.jsonl": clicked, "queries.json": extractors} {
+	for name, text := range map[string]string{"weights.csv": weighted, "log.jsonl": interleaved, "logged.csv": logged, "answers.json": answered, "clicks.jsonl": clicked, "queries.json": extractors, "mixed.jsonl": shuffled, "ab.jsonl": divided, "users.csv": ordered} {
 		if err := create(name, text)(dir); err != nil {
 			return nil, err
 		}

@@ -52,6 +52,10 @@ var bases = []struct{ args, files string }{
 	{"runs show 1", ".listwise"},
 	{"runs diff 1 2", ".listwise"},
 	{"runs export --all", ".listwise"},
+	{"clicks prefer mixed.jsonl", "mixed.jsonl"},
+	{"clicks ab ab.jsonl --users users.csv", "ab.jsonl users.csv"},
+	{"clicks plan --difference 1 --deviation 1", ""},
+	{"clicks plan --share 0.7", ""},
 	{"methods mle", ""},
 	{"bench --documents 200 --features 2 --methods mle --dir .", ""},
 }
@@ -83,7 +87,7 @@ func flagCases(f *fixture) []Case {
 
 // commandWords returns the number of words that name the command.
 func commandWords(args []string) int {
-	if args[0] == "data" || args[0] == "runs" || args[0] == "engine" {
+	if args[0] == "clicks" || args[0] == "data" || args[0] == "runs" || args[0] == "engine" {
 		return 2
 	}
 	return 1
