@@ -107,8 +107,8 @@ func TestCredit(t *testing.T) {
 	}
 }
 
-// log returns pages of users who return, in random order of time, for a user who prefers the second model
-// with the probability that prefers draws.
+// visits returns pages of users in random order. A user prefers the second model
+// with a probability of its own, which prefers draws.
 func visits(rng *rand.Rand, users, pages int, prefers func() float64) []*click.Page {
 	share := make([]float64, users)
 	for u := range share {
@@ -268,5 +268,36 @@ func TestPreferencesCount(t *testing.T) {
 	}
 	if err := (&Preferences{AnyTime: true}).Add(&click.Page{Docs: letters("ab"), Clicks: []int{0, 0}, Team: []int{0, 1}}); err == nil {
 		t.Error("a page without time: found no error")
+	}
+}
+
+// Claim: the limit of tests at any time. Where 50 users return a thousand times each while others come, users change
+// sides after they were counted, and slightly more than 5 % of experiments reject.
+func TestFalsePreferencesOfUsersWhoStay(t *testing.T) {
+	long.Test(t)
+	const runs, users, visits = 1000, 50, 1000
+	rng := rand.New(rand.NewPCG(10, 10))
+	rejected := 0
+	for range runs {
+		s := &interleaved{users: map[string]int32{}}
+		visit := func(user int) {
+			s.add(fmt.Sprint(user), event{time: int64(len(s.pages)), clicked: true, sign: float64(2*rng.IntN(2) - 1)}, true)
+		}
+		for user := range users {
+			visit(user)
+		}
+		for late := range users {
+			for range visits {
+				visit(rng.IntN(users + late))
+			}
+			visit(users + late)
+		}
+		if s.anyTime().Pages > 0 {
+			rejected++
+		}
+	}
+	t.Logf("%.4f of %d reject", float64(rejected)/runs, runs)
+	if rejected > 0.08*runs {
+		t.Errorf("%d of %d experiments reject, expected at most 8 %%", rejected, runs)
 	}
 }

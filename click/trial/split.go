@@ -19,8 +19,8 @@ type Split struct {
 	Experiment string // empty means the only one in the pages
 	Measures   []Measure
 
-	// Start is when the experiment began, and History how long before it pages count as a user's
-	// history, whatever their experiment. Start is zero if there is no history.
+	// Start is when the experiment began, and History how long before it pages of any experiment count as
+	// a user's history. Start is zero if there is no history.
 	Start   time.Time
 	History time.Duration
 
@@ -152,7 +152,7 @@ func (s *Split) arm(name string) int32 {
 	return int32(i)
 }
 
-// join adds a page of the experiment to what is known about a user's arm and time.
+// join updates the arm and the first time of a user by a page of the experiment.
 func (u *user) join(arm int32, t time.Time) {
 	at := t.UnixMicro()
 	u.timed = u.timed && !t.IsZero()
