@@ -36,9 +36,13 @@ Members of a page:
   slots             where each document stood (default: 1, 2, …)
   order             ranks of the clicked documents in the order of the clicks
   experiment, arm, version, team   who ranked
+  softmax, balanced interleaved: both models' probabilities of each document in its
+                    place; both rankings
   propensity        probability of the whole ranking; propensities: of each document in
                     its slot
   swapped, swap     two ranks that were drawn for exchange; whether they were exchanged
+  pairs, exchanged  upper rank, 1 or 2, of the first pair of neighbours that could have
+                    been exchanged; the upper ranks of those that were
   shuffled          number of documents from the top in random order
   candidates        all documents that could have been shown
   orders            rankings that could have been shown: [[ids, probability], …]

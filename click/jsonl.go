@@ -52,7 +52,7 @@ func (c *chunk) parseLines() {
 			continue
 		}
 		c.pages = c.pages[:n]
-		if !ended && c.open && cutOff(line, err) {
+		if !ended && c.open && cutOff(line) {
 			c.incomplete = true
 			return
 		}
@@ -61,8 +61,10 @@ func (c *chunk) parseLines() {
 	}
 }
 
-// cutOff reports whether an error about a line is that the line ends too soon.
-func cutOff(line []byte, err error) bool {
+// cutOff reports whether a line is the beginning of an object.
+func cutOff(line []byte) bool {
+	s := strictjson.Scanner{Text: line}
+	_, err := s.Skip(0)
 	f, ok := errors.AsType[*strictjson.Fault](err)
 	return ok && line[0] == '{' && !bytes.ContainsAny(line[f.At:], `,:]}`)
 }
@@ -100,6 +102,11 @@ var members = []member{
 	{"propensities", (*batch).propensities},
 	{"swapped", (*batch).swapped},
 	{"swap", (*batch).swap},
+	{"pairs", func(b *batch, p *Page, at int) (next int, err error) {
+		p.Pairs, next, err = b.count(at, "pairs")
+		return next, err
+	}},
+	{"exchanged", func(b *batch, p *Page, at int) (next int, err error) { return b.ranks(at, "exchanged", &p.Exchanged) }},
 	{"shuffled", func(b *batch, p *Page, at int) (next int, err error) {
 		p.Shuffled, next, err = b.count(at, "shuffled")
 		return next, err
@@ -143,7 +150,7 @@ const mostUnknown = 20
 func (b *batch) parseLine(p *Page, line string) error {
 	b.line = line
 	b.scanner.Reset(unsafe.Slice(unsafe.StringData(line), len(line))) // the scanner changes no text
-	seen, last, clicked := uint(0), -1, -1
+	seen, last, clicked := uint64(0), -1, -1
 	at, err := b.scanner.Object(0, "a page", func(key []byte, _, at int) (int, error) {
 		i := memberAt(key, last)
 		if i < 0 {
@@ -164,7 +171,7 @@ func (b *batch) parseLine(p *Page, line string) error {
 		}
 		return members[i].read(b, p, at)
 	})
-	if err == nil && at < len(line) {
+	if at = b.scanner.Blanks(at); err == nil && at < len(line) {
 		err = bad(b.scanner.Token(at)+" behind the page", "the end of the line")
 	}
 	if err == nil && clicked >= 0 {
@@ -225,7 +232,7 @@ func (b *batch) list(at int, what string, rational bool, to *[]string) (next int
 		b.strings = append(b.strings, id)
 		return next, err
 	})
-	*to = b.strings[from:len(b.strings):len(b.strings)]
+	*to = part(b.strings, from)
 	return next, err
 }
 
@@ -249,7 +256,7 @@ func (b *batch) counts(at int, what string, to *[]int) (next int, err error) {
 		b.ints = append(b.ints, v)
 		return next, err
 	})
-	*to = b.ints[from:len(b.ints):len(b.ints)]
+	*to = part(b.ints, from)
 	return next, err
 }
 
@@ -257,9 +264,6 @@ func (b *batch) counts(at int, what string, to *[]int) (next int, err error) {
 func (b *batch) number(at int, what string) (v float64, next int, err error) {
 	end := strictjson.NumberEnd(b.scanner.Text, at)
 	if end < 0 || end < len(b.line) && !strictjson.EndsValue(b.line[end]) {
-		if _, _, err := b.scanner.Scalar(at); err != nil {
-			return 0, at, err // a line that was cut off
-		}
 		return 0, at, bad(b.scanner.Token(at)+" in "+what, "a number")
 	}
 	v, err = strconv.ParseFloat(b.line[at:end], 64)
@@ -277,8 +281,16 @@ func (b *batch) numberList(at int, what string, to *[]float64) (next int, err er
 		b.floats = append(b.floats, v)
 		return next, err
 	})
-	*to = b.floats[from:len(b.floats):len(b.floats)]
+	*to = part(b.floats, from)
 	return next, err
+}
+
+// part returns the end of a list, which is not nil.
+func part[T any](list []T, from int) []T {
+	if from == len(list) {
+		return []T{}
+	}
+	return list[from:len(list):len(list)]
 }
 
 func (b *batch) propensities(p *Page, at int) (next int, err error) {
@@ -324,10 +336,13 @@ func unixTime(text string) (time.Time, error) {
 	return time.Unix(int64(whole), int64(micro)*1000).UTC(), nil
 }
 
-func (b *batch) order(p *Page, at int) (next int, err error) {
-	next, err = b.counts(at, "order", &p.Order)
-	for i := range p.Order {
-		p.Order[i]--
+func (b *batch) order(p *Page, at int) (next int, err error) { return b.ranks(at, "order", &p.Order) }
+
+// ranks reads a list of ranks, which count from 1 in files.
+func (b *batch) ranks(at int, what string, to *[]int) (next int, err error) {
+	next, err = b.counts(at, what, to)
+	for i := range *to {
+		(*to)[i]--
 	}
 	return next, err
 }
@@ -351,7 +366,7 @@ func (b *batch) clicked(at int, p *Page) error {
 		b.ints = append(b.ints, r)
 	}
 	n := from + len(p.Docs)
-	p.Clicks, p.Order = b.ints[from:n:n], b.ints[n:len(b.ints):len(b.ints)]
+	p.Clicks, p.Order = b.ints[from:n:n], part(b.ints, n)
 	return nil
 }
 
@@ -401,8 +416,11 @@ func (b *batch) orders(p *Page, at int) (next int, err error) {
 	})
 }
 
-// located returns an error about a line of a file. It keeps other errors that name a file.
+// located returns an error about a line of a file, nil for nil. It keeps errors that name a file.
 func located(err error, name string, line int) error {
+	if err == nil {
+		return nil
+	}
 	if f, ok := errors.AsType[*strictjson.Fault](err); ok {
 		return &dataset.SyntaxError{File: name, Line: line, Found: f.Found, Expected: f.Expected}
 	}

@@ -51,6 +51,11 @@ type Page struct {
 	Swapped [2]int
 	Swap    bool
 
+	// Pairs is 1 + the upper rank of the first of the pairs (FairPairs) of neighbours that could have been exchanged,
+	// 0 if there were none. Exchanged has the upper ranks of the pairs that were exchanged.
+	Pairs     int
+	Exchanged []int
+
 	Shuffled int // number of documents from the top in uniformly random order
 
 	Candidates []string // all documents that could have been shown, or nil
@@ -96,6 +101,12 @@ func (p *Page) Check() error {
 			return bad(fmt.Sprintf("%d %s", f.len, f.name), fmt.Sprintf("%d, one for each document", n))
 		}
 	}
+	if slices.Contains(p.Docs, "") {
+		return bad("a document without an id", "an id of each")
+	}
+	if slices.Contains(p.Slots, "") {
+		return bad("a slot without a name", "a name of each")
+	}
 	for r, c := range p.Clicks {
 		if c < 0 {
 			return bad(fmt.Sprintf("%d clicks on document %q", c, p.Docs[r]), "0 or more")
@@ -127,6 +138,12 @@ func (p *Page) Check() error {
 	if s := p.Swapped; s != [2]int{} && (min(s[0], s[1]) < 0 || max(s[0], s[1]) >= n || s[0] == s[1]) {
 		return bad(fmt.Sprintf("swapped ranks %d and %d", s[0]+1, s[1]+1), fmt.Sprintf("two different ranks from 1 to %d", n))
 	}
+	if p.Swap && p.Swapped == [2]int{} {
+		return bad("swap without swapped", "swapped, the ranks that were exchanged")
+	}
+	if err := p.checkPairs(); err != nil {
+		return err
+	}
 	if p.Shuffled < 0 || p.Shuffled > n {
 		return bad(fmt.Sprintf("%d shuffled documents", p.Shuffled), fmt.Sprintf("0 to %d", n))
 	}
@@ -140,6 +157,19 @@ func (p *Page) Check() error {
 		return err
 	}
 	return p.checkOrders()
+}
+
+// checkPairs returns an error unless the pairs that were exchanged are among those that could have been.
+func (p *Page) checkPairs() error {
+	if p.Pairs < 0 || p.Pairs > 2 {
+		return bad(fmt.Sprintf("pairs %d", p.Pairs), "1 or 2, the upper rank of the first pair")
+	}
+	for i, r := range p.Exchanged {
+		if p.Pairs == 0 || r < p.Pairs-1 || (r-p.Pairs+1)%2 != 0 || r+1 >= len(p.Docs) || slices.Contains(p.Exchanged[:i], r) {
+			return bad(fmt.Sprintf("exchanged rank %d with pairs %d", r+1, p.Pairs), "upper ranks of pairs, each once")
+		}
+	}
+	return nil
 }
 
 // checkCandidates returns an error unless the candidates include all documents, each once.

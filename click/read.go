@@ -11,6 +11,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/compress"
+	"github.com/listwise/listwise/dataset/flat"
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/suggest"
 )
@@ -77,16 +78,44 @@ func newIntake(path string, o Options, use func(*Page) error) *intake {
 func (k *intake) read(ctx context.Context, in io.Reader, file *os.File, blocks bool) error {
 	text, head, err := k.open(in, file)
 	if err != nil {
-		if file != nil {
-			_ = file.Close() // it was only read
-		}
-		return located(err, k.name, 0)
+		return located(errors.Join(err, closed(file)), k.name, 1)
 	}
 	if len(head) == 0 || head[0] == '{' {
 		return k.readLines(ctx, text, blocks)
 	}
-	_ = text.Close() // it was only read
-	return located(bad(suggest.Quote(head), "pages"), k.name, 1)
+	defer text.Close() //nolint:errcheck // only read
+	t := &table{intake: k}
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	switch {
+	case bytes.HasPrefix(head, []byte(flat.Magic)):
+		o := dataset.Options{Context: ctx, MaxBytes: k.Mem.Limit(), Observe: k.Observe}
+		choose := func(names []string) ([]int, error) {
+			chosen, err := t.choose(names)
+			return chosen, located(err, k.name, 0)
+		}
+		if k.size > 0 {
+			err = flat.Read(k.name, o, choose, t.add)
+		} else {
+			err = flat.ReadFrom(text, k.name, o, choose, t.add)
+		}
+		if err == nil {
+			err = t.end()
+		}
+		return err
+	case bytes.ContainsRune(line, '\t'):
+		return t.readDelimited(ctx, text, '\t')
+	case bytes.ContainsRune(line, ','):
+		return t.readDelimited(ctx, text, ',')
+	}
+	return located(bad(suggest.Quote(line), "pages: JSON lines, a CSV or TSV table or Parquet"), k.name, 1)
+}
+
+// closed closes a file that was only read.
+func closed(file *os.File) error {
+	if file == nil {
+		return nil
+	}
+	return file.Close()
 }
 
 // source is a text with the file that it comes from.
