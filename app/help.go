@@ -30,7 +30,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Server", "addr lenient serve:absent reload grace"},
 	{"Search engine", "solr elasticsearch opensearch put:name check:name store credentials timeout replace dry-run request answers id-field tolerance"},
 	{"Access", "allow-remote token-file cert key client-ca client"},
-	{"Experiments", "split interleave serve:by shadow experiment-log"},
+	{"Experiments", "split interleave explore serve:by shadow experiment-log page-log page-share page-candidates"},
 	{"Limits", "max-body max-documents max-queries max-concurrent max-request-memory max-connections workers longest " +
 		"header-timeout read-timeout pause-timeout write-timeout"},
 	{"Planning", "plan plan-memory price"},

@@ -100,13 +100,16 @@ const (
 // kindsOfQueries assigns a group to each query.
 const kindsOfQueries = "1\told\n2\tnew\n3\told\n4\t\n5\tnew\n"
 
-// interleaved is a log of rankings of two models. clicked has clicks on them.
+// interleaved is a log of rankings of two models, and of one that was explored. clicked has clicks
+// on them.
 const (
 	interleaved = `{"time":"2026-01-02T03:04:05Z","experiment":"mixed","kind":"interleave","user":"u1","query":"q","models":[{"model":"a","version":"1"},{"model":"b","version":"2"}],"ranking":[{"id":"d1","score":1.5,"team":0},{"id":"d2","score":2.5,"team":1}]}
 {"time":"2026-01-02T03:04:06Z","experiment":"mixed","kind":"interleave","user":"u2","query":"q","models":[{"model":"a","version":"1"},{"model":"b","version":"2"}],"ranking":[{"id":"d1","score":1.5,"team":1},{"id":"d2","score":2.5,"team":0}]}
+{"time":"2026-01-02T03:04:07Z","page":"0123456789abcdef","experiment":"x","kind":"explore","user":"u3","query":"q","models":[{"model":"a","version":"1"}],"swapped":[1,2],"swap":true,"ranking":[{"id":"d2","score":1.5,"team":0},{"id":"d1","score":2.5,"team":0}],"candidates":["d1","d2","d3"]}
 `
 	clicked = `{"user":"u1","query":"q","id":"d1","time":"2026-01-02T03:04:07Z"}
 {"user":"u2","query":"q","id":"d1"}
+{"page":"0123456789abcdef","id":"d1"}
 `
 )
 
