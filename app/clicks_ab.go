@@ -111,8 +111,11 @@ func (f *abFlags) run(cmd *cobra.Command, env *environment, args []string) error
 		env.note("note: %s", counted(s.Anonymous, "page has no user and is counted by itself", "pages have no user and are counted by themselves"))
 	}
 	r, err := s.Compare(plan)
-	if err != nil {
-		return usageErrorf("%w", err)
+	switch {
+	case has[*trial.PlanError](err):
+		return usageErrorf("--%w", err)
+	case err != nil:
+		return usageErrorf("%s: %w", strings.Join(mapped(args, inputName), ", "), err)
 	}
 	if r.Several > 0 {
 		env.note("warning: %s shown several arms and left out: the split does not keep users apart", counted(r.Several, "user was", "users were"))

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,7 +108,7 @@ func (f *preferFlags) run(cmd *cobra.Command, env *environment, args []string) e
 	}
 	outcomes := s.Outcomes()
 	if len(outcomes) == 0 {
-		return usageErrorf("found no interleaved pages, expected pages with team, softmax or balanced")
+		return usageErrorf("%s: found no interleaved pages, expected pages with team, softmax or balanced", strings.Join(mapped(args, inputName), ", "))
 	}
 	return env.print(f.report(outcomes))
 }

@@ -186,7 +186,7 @@ func TestAnyTimeSeesNoFuture(t *testing.T) {
 // once, return, or have lasting preferences of their own. A test of pages as if they were independent
 // rejects more often where users have such preferences.
 func TestFalsePreferences(t *testing.T) {
-	runs, users := 200, 200
+	runs, users := 100, 200
 	if long.Enabled() {
 		runs, users = 2000, 1000
 	}

@@ -251,7 +251,23 @@ type Adjusted struct {
 	Variance    float64 // of the difference, relative to that of the plain difference
 }
 
-// Compare tests the pages added.
+// PlanError is the error about a field of a Plan that does not fit the pages.
+type PlanError struct {
+	Field string // baseline, shares or users
+	Err   error
+}
+
+// Error returns the field and the error.
+func (e *PlanError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+// Unwrap returns the error about the field.
+func (e *PlanError) Unwrap() error { return e.Err }
+
+func planError(field, format string, args ...any) error {
+	return &PlanError{field, fmt.Errorf(format, args...)}
+}
+
+// Compare tests the pages added. An error about the plan is a [*PlanError].
 func (s *Split) Compare(plan Plan) (*Result, error) {
 	r := &Result{Experiment: s.Experiment}
 	order, members, err := s.divide(r, &plan)
@@ -264,7 +280,7 @@ func (s *Split) Compare(plan Plan) (*Result, error) {
 	baseline := 0
 	if plan.Baseline != "" {
 		if baseline = slices.IndexFunc(r.Arms, func(a Arm) bool { return a.Name == plan.Baseline }); baseline < 0 {
-			return nil, fmt.Errorf("found no arm %q, expected %s", plan.Baseline, strings.Join(names(r.Arms), ", "))
+			return nil, planError("baseline", "found no arm %q, expected %s", plan.Baseline, strings.Join(names(r.Arms), ", "))
 		}
 	}
 	for k, m := range s.Measures {
@@ -319,14 +335,14 @@ func (s *Split) divide(r *Result, plan *Plan) (order []int, members [][]int, err
 		share, ok := plan.Shares[s.arms[i]]
 		if !ok {
 			if share = 1; plan.Shares != nil {
-				return nil, nil, fmt.Errorf("found no share of the arm %q, expected one of each arm", s.arms[i])
+				return nil, nil, planError("shares", "found no share of the arm %q, expected one of each arm", s.arms[i])
 			}
 		}
 		r.Arms = append(r.Arms, Arm{Name: s.arms[i], Share: share})
 	}
 	for name := range plan.Shares {
 		if !slices.Contains(s.arms, name) {
-			return nil, nil, fmt.Errorf("found a share of %q, but no page of that arm", name)
+			return nil, nil, planError("shares", "found a share of %q, but no page of that arm", name)
 		}
 	}
 	members = make([][]int, len(order))
@@ -343,7 +359,7 @@ func (s *Split) divide(r *Result, plan *Plan) (order []int, members [][]int, err
 	}
 	for _, a := range r.Arms {
 		if a.Users < 2 {
-			return nil, nil, fmt.Errorf("found %d users who saw only the arm %q, expected two or more", a.Users, a.Name)
+			return nil, nil, fmt.Errorf("found %s who saw the arm %q alone, expected two or more", counted(a.Users, "user"), a.Name)
 		}
 	}
 	return order, members, nil
@@ -427,7 +443,7 @@ func (s *Split) complete(c *Column, members [][]int) error {
 		}
 	}
 	if missing > 0 {
-		return fmt.Errorf("column %s: found no value of %d users, such as %q, expected one of every user", c.Name, missing, example)
+		return planError("users", "column %s: found no value of %s, such as %q, expected one of every user", c.Name, counted(missing, "user"), example)
 	}
 	return nil
 }
@@ -502,6 +518,13 @@ func (d *Difference) p() float64 {
 		return d.Adjusted.P
 	}
 	return d.Plain.P
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func names(arms []Arm) []string {

@@ -197,7 +197,7 @@ func TestHistory(t *testing.T) {
 // Claim: of A/A experiments that are looked at 39 times from 200 users an arm on, the confidence sequence rejects
 // at most 5 %, and t tests more than 20 %.
 func TestSequentialSplit(t *testing.T) {
-	runs := 60
+	runs := 20
 	if long.Enabled() {
 		runs = 1000
 	}
@@ -252,10 +252,10 @@ func TestSplitRefuses(t *testing.T) {
 		return s
 	}
 	for want, c := range map[string]Plan{
-		`found no arm "c", expected a, b`:                                              {Baseline: "c"},
-		`found no share of the arm "b", expected one of each arm`:                      {Shares: map[string]float64{"a": 1}},
-		`found a share of "c", but no page of that arm`:                                {Shares: map[string]float64{"a": 1, "b": 1, "c": 1}},
-		`column x: found no value of 3 users, such as "3", expected one of every user`: {Values: []Column{{Name: "x", Of: map[string]float64{"2": 1}}}},
+		`baseline: found no arm "c", expected a, b`:                                           {Baseline: "c"},
+		`shares: found no share of the arm "b", expected one of each arm`:                     {Shares: map[string]float64{"a": 1}},
+		`shares: found a share of "c", but no page of that arm`:                               {Shares: map[string]float64{"a": 1, "b": 1, "c": 1}},
+		`users: column x: found no value of 3 users, such as "3", expected one of every user`: {Values: []Column{{Name: "x", Of: map[string]float64{"2": 1}}}},
 	} {
 		if _, err := two().Compare(c); err == nil || err.Error() != want {
 			t.Errorf("found %v, expected %s", err, want)

@@ -26,7 +26,7 @@ func SplitCheck(counts []int, shares []float64) (chiSquare, p float64, err error
 		return 0, 0, fmt.Errorf("found no units, expected at least one")
 	}
 	for i, n := range counts {
-		expected := float64(all) * (shares[i] / total)
+		expected := float64(float64(all) * (shares[i] / total))
 		d := float64(n) - expected
 		chiSquare += float64(d*d) / expected
 	}

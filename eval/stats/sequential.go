@@ -92,8 +92,9 @@ const SequenceFrom = 200
 //
 // It is tightest about n = planned.
 func MeanSequence(n, planned float64) float64 {
-	l := -2 * elementary.Log(Alpha)
+	l := float64(-2 * elementary.Log(Alpha))
 	rho := (l + elementary.Log(l+1)) / planned // ρ²
 	m := 1 + float64(n*rho)
-	return math.Sqrt(2 * m / (float64(n*n) * rho) * (elementary.Log(m)/2 - elementary.Log(Alpha)))
+	logs := float64(elementary.Log(m)/2) - elementary.Log(Alpha)
+	return math.Sqrt(2 * m / (float64(n*n) * rho) * logs)
 }

@@ -286,7 +286,7 @@ func TestWelch(t *testing.T) {
 // Claim: sizes are those of the formulas, and as many runs of the sequential tests as the power says
 // reject within the size, in simulations that share nothing with its computation.
 func TestSizes(t *testing.T) {
-	runs := 1000
+	runs := 200
 	if long.Enabled() {
 		runs = 10_000
 	}
@@ -346,6 +346,9 @@ func TestSizes(t *testing.T) {
 	}
 	within("difference", s.Any, 0.8, stop)
 	within("median difference", s.Median, 0.5, stop)
+	if s, err := MeansSize(1e300, 0.8, 0, 1, 0); err != nil || s != (Size{Fixed: 2, Any: SequenceFrom, Median: SequenceFrom}) {
+		t.Errorf("effect 1e300: found %v, %v", s, err)
+	}
 	if _, err := SignSize(0.501, 0.8); err == nil {
 		t.Error("share 0.501: found no error")
 	}

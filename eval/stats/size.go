@@ -104,7 +104,7 @@ func (s *stopping) next() float64 {
 // MeansSize returns the number of units of each of two samples that show a difference of their means.
 // effect is the difference divided by the standard deviation of a value. Fixed is
 //
-//	⌈2(z(α/2) + z(β))² / effect²⌉
+//	max(2, ⌈2(z(α/2) + z(β))² / effect²⌉)
 //
 // The others are of [MeanSequence], tightest at planned units, or at Fixed if planned is 0. They are
 // quantiles of simulated normal samples that are looked at 500 times until Fixed, and as often
@@ -116,26 +116,43 @@ func MeansSize(effect, power float64, planned int, seed uint64, workers int) (Si
 	if err := checkPower(power); err != nil {
 		return Size{}, err
 	}
-	z := normalQuantile(1-Alpha/2) + normalQuantile(power)
+	z := float64(normalQuantile(1-Alpha/2)) + float64(normalQuantile(power))
 	fixed := 2 * float64(z*z) / float64(effect*effect)
 	if fixed > math.MaxInt32 {
 		return Size{}, fmt.Errorf("found %.3g units, expected fewer than %d: the effect is too small", fixed, math.MaxInt32)
 	}
-	s := Size{Fixed: int(math.Ceil(fixed))}
+	s := Size{Fixed: max(2, int(math.Ceil(fixed)))} // a standard deviation needs two values
 	if planned == 0 {
 		planned = s.Fixed
 	}
 	const runs = 10_000
 	step := max(1, s.Fixed/500)
+	half := func(look int) float64 { // the largest sum that is not rejected
+		n := float64(look * step)
+		return float64(n * MeanSequence(n, float64(planned)))
+	}
+	halves := make([]float64, 4000) // nearly all runs end before
+	for look := range halves {
+		halves[look] = half(max(1, look))
+	}
 	sizes := make([]int, runs)
 	parallel.For(runs, workers, func(_, i int) {
 		rng := random.Stream(seed, "size of a difference", strconv.Itoa(i))
 		drift, spread := float64(float64(step)*effect)/math.Sqrt2, math.Sqrt(float64(step))
 		sum := 0.0 // of differences with standard deviation 1
-		for n := step; ; n += step {
+		for look := 1; ; look++ {
 			sum += drift + float64(random.Normal(rng)*spread)
-			if n >= SequenceFrom && math.Abs(sum) > float64(float64(n)*MeanSequence(float64(n), float64(planned))) {
-				sizes[i] = n
+			if look*step < SequenceFrom {
+				continue
+			}
+			end := 0.0
+			if look < len(halves) {
+				end = halves[look]
+			} else {
+				end = half(look)
+			}
+			if math.Abs(sum) > end {
+				sizes[i] = look * step
 				return
 			}
 		}
