@@ -84,6 +84,10 @@ Repeat --log for each part of a rotated log.`,
 	cmd.Flags().StringArrayVar(&f.clicks, "clicks", nil, "`file` of clicks, one JSON object per line; repeatable")
 	cmd.AddCommand(
 		newClicksInfoCommand(env),
+		newClicksFitCommand(env),
+		newClicksJudgeCommand(env),
+		newClicksJoinCommand(env),
+		newClicksSimulateCommand(env),
 		newClicksPreferCommand(env),
 		newClicksABCommand(env),
 		newClicksPlanCommand(env),

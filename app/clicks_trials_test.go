@@ -3,10 +3,58 @@ package app
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/listwise/listwise/click/trial"
 )
+
+// Claim: from serve's log of a probabilistic interleaving and a split, and clicks on documents that the second model
+// ranks first, join makes pages from which prefer finds the second model and ab finds both arms.
+func TestTrialsOfServe(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustCall(t, "data", "synth", "--queries", "6", "--docs", "8", "--relevant", "3", "--features", "5", "--out", "d.txt")
+	mustCall(t, "train", "--method", "mle", "--train", "d.txt", "--model", "a.json")
+	mustCall(t, "train", "--method", "random", "--train", "d.txt", "--model", "b.json")
+	url, _ := startServe(t, "--model", "web@1=a.json", "--model", "web@2=b.json", "--interleave", "mixed=web@1,web@2:probabilistic", "--split", "ab=web@1,web@2", "--experiment-log", "log.jsonl")
+	const documents = `"documents":[{"id":"x","features":[1,2,3,4,5]},{"id":"y","features":[5,4,3,2,1]},{"id":"z","features":[0,1,0,1,0]}]`
+	first := func(name, user string) string {
+		t.Helper()
+		code, text := sent(t, url+"/v1/models/"+name+":rank", fmt.Sprintf(`{"user":%q,"query":"q",%s}`, user, documents))
+		var a struct{ Ranking []struct{ ID string } }
+		if code != http.StatusOK {
+			t.Fatal(code, text)
+		}
+		decode(t, text, &a)
+		return a.Ranking[0].ID
+	}
+	best := first("web@2", "")
+	if best == first("web@1", "") {
+		t.Fatal("both models rank the same document first")
+	}
+	var clicks strings.Builder
+	for i := range 60 {
+		user := fmt.Sprint("u", i)
+		first("mixed", user)
+		first("ab", user)
+		fmt.Fprintf(&clicks, "{\"user\":%q,\"query\":\"q\",\"experiment\":\"mixed\",\"id\":%q}\n", user, best)
+	}
+	mustWrite(t, "clicks.jsonl", clicks.String())
+	waitForLines(t, "log.jsonl", "", 120)
+	mustCall(t, "clicks", "join", "--log", "log.jsonl", "--clicks", "clicks.jsonl", "--out", "pages.jsonl")
+	var all []preferJSON
+	decode(t, mustCall(t, "clicks", "prefer", "pages.jsonl", "--at-any-time", "--format", "json"), &all)
+	if len(all) != 1 || all[0].Method != trial.Probabilistic || all[0].Models != [2]string{"web@1", "web@2"} || all[0].Units != 60 || all[0].Wins[1] < 50 || all[0].AnyTime.Rejected == nil {
+		t.Errorf("found %+v", all)
+	}
+	var split abJSON
+	decode(t, mustCall(t, "clicks", "ab", "pages.jsonl", "--format", "json"), &split)
+	if len(split.Arms) != 2 || split.Arms[0].Users+split.Arms[1].Users != 60 || split.Experiment != "ab" || split.Split.P < 0.01 {
+		t.Errorf("found %+v", split)
+	}
+}
 
 // writeTrials writes the files of docs/clicks-trials.md: pages of an interleaving and of a split, and a table of
 // users.

@@ -21,6 +21,7 @@ var documented = map[string]func(t *testing.T){
 	"comparing.md":             copied("../docs/guide/data"),
 	"clicks-trials.md":         writeTrials,
 	"feature-logs.md":          copied("testdata/answers"),
+	"clicks.md":                copied("../docs/guide/data"),
 	"guide/search-engineer.md": copied("../docs/guide/data"),
 	"guide/data-scientist.md":  copied("../docs/guide/data"),
 }

@@ -213,8 +213,8 @@ func (c *Credits) credit(click Click) (credited, single bool) {
 		if n == 0 {
 			continue
 		}
-		c, s := list[n-1].click(click.ID)
-		credited, single = credited || c, single || s
+		ofTwo, ofOne := list[n-1].click(click.ID)
+		credited, single = credited || ofTwo, single || ofOne
 	}
 	return credited, single
 }

@@ -18,6 +18,8 @@ const (
 
 // Record is a line of the log: the ranking shown for a query, and its models.
 type Record struct {
+	Draw // of an exploration
+
 	Time       time.Time          `json:"time"`
 	Page       string             `json:"page"`       // the id of the ranking; that of the ranking shown, if Kind is Shadow
 	Experiment string             `json:"experiment"` // empty if the request named a model
@@ -26,7 +28,6 @@ type Record struct {
 	Query      string             `json:"query,omitempty"`
 	Models     []rankjson.Version `json:"models"` // the models that ranked; of an interleaving, the first and the second team
 	Share      []int              `json:"share"`  // of a split, the shares of all its models
-	Draw                          // of an exploration
 	Ranking    []Shown            `json:"ranking"`
 	Candidates []string           `json:"candidates"` // the model's first documents, if not all were shown; see serve.Config
 }
