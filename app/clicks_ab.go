@@ -105,7 +105,7 @@ func (f *abFlags) run(cmd *cobra.Command, env *environment, args []string) error
 		return err
 	}
 	if s.Others > 0 {
-		env.note("note: %s to the experiment and left out", counted(s.Others, "page does not belong", "pages do not belong"))
+		env.note("note: %s left out", counted(s.Others, "page does not belong to the experiment and is", "pages do not belong to the experiment and are"))
 	}
 	if s.Anonymous > 0 {
 		env.note("note: %s", counted(s.Anonymous, "page has no user and is counted by itself", "pages have no user and are counted by themselves"))

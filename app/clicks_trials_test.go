@@ -30,8 +30,8 @@ func TestTrialsOfServe(t *testing.T) {
 		decode(t, text, &a)
 		return a.Ranking[0].ID
 	}
-	best := first("web@2", "")
-	if best == first("web@1", "") {
+	best := first("web@2", "v")
+	if best == first("web@1", "v") {
 		t.Fatal("both models rank the same document first")
 	}
 	var clicks strings.Builder
