@@ -101,13 +101,14 @@ func (f *abFlags) run(cmd *cobra.Command, env *environment, args []string) error
 			return err
 		}
 	}
-	if _, err := f.read(cmd, env, "", args, s.Add); err != nil {
+	tally, err := f.read(cmd, env, "", args, s.Add)
+	if err != nil {
 		return err
 	}
 	if s.Others > 0 {
 		env.note("note: %s left out", counted(s.Others, "page does not belong to the experiment and is", "pages do not belong to the experiment and are"))
 	}
-	if s.Anonymous > 0 {
+	if s.Anonymous > 0 && tally.Users.Len() > 0 {
 		env.note("note: %s", counted(s.Anonymous, "page has no user and is counted by itself", "pages have no user and are counted by themselves"))
 	}
 	r, err := s.Compare(plan)
