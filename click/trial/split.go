@@ -3,6 +3,7 @@ package trial
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func (s *Split) Belongs(p *click.Page) (bool, error) {
 
 // Add adds a page.
 func (s *Split) Add(p *click.Page) error {
-	own, before := false, false
+	before := false
 	if !s.Start.IsZero() {
 		if p.Time.IsZero() {
 			return errNoTime
@@ -78,8 +79,8 @@ func (s *Split) Add(p *click.Page) error {
 		}
 	}
 	if !before {
-		var err error
-		if own, err = s.Belongs(p); err != nil {
+		own, err := s.Belongs(p)
+		if err != nil {
 			return err
 		}
 		if !own {
@@ -340,7 +341,7 @@ func (s *Split) divide(r *Result, plan *Plan) (order []int, members [][]int, err
 		}
 		r.Arms = append(r.Arms, Arm{Name: s.arms[i], Share: share})
 	}
-	for name := range plan.Shares {
+	for _, name := range slices.Sorted(maps.Keys(plan.Shares)) {
 		if !slices.Contains(s.arms, name) {
 			return nil, nil, planError("shares", "found a share of %q, but no page of that arm", name)
 		}

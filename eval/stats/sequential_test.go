@@ -271,7 +271,7 @@ func TestWelch(t *testing.T) {
 		ma, va := stat.MeanVariance(a, nil)
 		mb, vb := stat.MeanVariance(b, nil)
 		se := math.Sqrt(va/300 + vb/80)
-		df := math.Pow(va/300+vb/80, 2) / (va*va/300/300/299 + vb*vb/80/80/79)
+		df := (va/300 + vb/80) * (va/300 + vb/80) / (va*va/300/300/299 + vb*vb/80/80/79)
 		p := 2 * distuv.StudentsT{Sigma: 1, Nu: df}.Survival(math.Abs((ma-mb)/se))
 		if math.Abs(d.Error-se) > 1e-12 || math.Abs(d.DF-df) > 1e-8 || math.Abs(d.P-p) > 1e-9 {
 			t.Fatalf("found %+v, expected error %v, df %v, p %v", d, se, df, p)

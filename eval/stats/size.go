@@ -145,7 +145,7 @@ func MeansSize(effect, power float64, planned int, seed uint64, workers int) (Si
 			if look*step < SequenceFrom {
 				continue
 			}
-			end := 0.0
+			var end float64
 			if look < len(halves) {
 				end = halves[look]
 			} else {
