@@ -167,6 +167,17 @@ func prepareExamples(t *testing.T) {
 	mustWrite(t, "ubi_queries.ndjson", `{"query_id":"1","user_query":"shoes","query_response_hit_ids":["d1"]}`+"\n")
 	mustWrite(t, "ubi_events.ndjson", `{"action_name":"click","query_id":"1","event_attributes":{"object":{"object_id":"d1"}}}`+"\n")
 	mustWrite(t, "events.jsonl", `{"event":"ranking","id":"1","fields":[{"name":"query","value":"cat"}],"items":[{"id":"c"}]}`+"\n")
+	var mixed, split, users strings.Builder
+	users.WriteString("user,orders\n")
+	for i := range 20 {
+		const page = `{"time":"2026-01-01T00:00:%02dZ","user":"u%d","query":"q","docs":["a","b"],"clicks":[0,%d],"experiment":%q,"arm":%q%s}` + "\n"
+		fmt.Fprintf(&mixed, page, i, i, i%2, "mixed", "web@1,web@2", `,"team":[0,1]`)
+		fmt.Fprintf(&split, page, i, i, i%3, "ab", []string{"web@1", "web@2"}[i/15], "")
+		fmt.Fprintf(&users, "u%d,%d\n", i, i%4)
+	}
+	mustWrite(t, "mixed.jsonl", mixed.String())
+	mustWrite(t, "ab.jsonl", split.String())
+	mustWrite(t, "users.csv", users.String())
 	mustCall(t, "data", "convert", "all.txt.gz", "--out", "shop.csv")
 	mustCall(t, "data", "fold", "all.txt.gz", "--folds", "3", "--out", "OHSUMED")
 	for _, dir := range []string{"MQ2008", "LETOR3/OHSUMED", "SETS/OHSUMED"} {

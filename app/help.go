@@ -28,6 +28,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Fusion", "rule weights scale k draws"},
 	{"Explanation", "of document above below attribution dependence explain:top background-docs max-docs permute explain:repeats"},
 	{"Evaluation", "ranks fit:relevance min-pages measure measures judge-by shares repeats by rerank first convention threshold ties max-grade drop-self lower-is-better"},
+	{"Trials", "credit experiment ab:measures ab:shares ab:users before planned at-any-time share difference deviation correlation power plan:seed"},
 	{"Significance tests", "baseline seeds unit permutations resamples fit:seed judge:seed compare:seed report:seed explain:permutations explain:seed"},
 	{"Server", "addr lenient serve:absent reload grace"},
 	{"Search engine", "solr elasticsearch opensearch put:name check:name log:name depth store credentials timeout replace dry-run request answers id-field tolerance"},

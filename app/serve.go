@@ -63,7 +63,8 @@ the documents with which explanations compare (default: the documents of the req
 They must have the model's features.
 
 Experiments: --split gives each user one of several models, by integer weights
-(default: equal). --interleave mixes the rankings of two models by team draft.
+(default: equal). --interleave mixes the rankings of two models by team draft,
+or with :probabilistic at the end by draws that favor high ranks of either model.
 --shadow logs the scores of a second model without showing them. --by assigns
 requests by user or by query. --explore changes rankings at random, so that clicks show
 the effect of ranks: swap exchanges rank 1 with another, pairs exchanges neighbors,
@@ -410,7 +411,7 @@ type experimentFlags struct {
 
 func (f *experimentFlags) add(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.splits, "split", nil, "split users among models, `NAME=MODEL:SHARE,MODEL:SHARE`; repeatable")
-	fl.StringArrayVar(&f.interleaves, "interleave", nil, "interleave the rankings of two models, `NAME=MODEL,MODEL`; repeatable")
+	fl.StringArrayVar(&f.interleaves, "interleave", nil, "interleave two models, `NAME=MODEL,MODEL[:probabilistic]`; repeatable")
 	fl.StringArrayVar(&f.explores, "explore", nil, "change rankings at random, `NAME=MODEL:HOW[:share=S]`, HOW: swap, pairs, top=N, noise=T; repeatable")
 	fl.StringVar(&f.by, "by", "user", "assign experiments by `user` or query")
 	fl.StringArrayVar(&f.shadows, "shadow", nil, "score the first model's requests with the second, too, `MODEL=MODEL`; repeatable")
@@ -510,6 +511,9 @@ func (f *experimentFlags) experiment(c *serve.Config, flag, text, kind string) e
 		return usageErrorf("%s %s: %w", flag, text, err)
 	}
 	e := serve.Experiment{Name: name, Kind: kind, ByQuery: f.by == "query"}
+	if kind == experiment.Interleave {
+		arms, e.Probabilistic = strings.CutSuffix(arms, ":probabilistic")
+	}
 	for arm := range strings.SplitSeq(arms, ",") {
 		model, share, shared := strings.Cut(arm, ":")
 		a := serve.Arm{Model: model, Share: 1}

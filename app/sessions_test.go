@@ -19,6 +19,7 @@ var documented = map[string]func(t *testing.T){
 	"data-report.md":          writeProducts,
 	"explain.md":              writeProducts,
 	"comparing.md":            copied("../docs/guide/data"),
+	"clicks-trials.md":        writeTrials,
 	"feature-logs.md":         copied("testdata/answers"),
 	"clicks.md":               copied("../docs/guide/data"),
 	"guide/shop.md":           copied("../docs/guide/data"),

@@ -143,8 +143,9 @@ func (ServeLog) Shown(line []byte, e *event) error {
 			Version string `json:"version"`
 		} `json:"models"`
 		Ranking []struct {
-			ID   text `json:"id"`
-			Team int  `json:"team"`
+			ID      text        `json:"id"`
+			Team    int         `json:"team"`
+			Softmax *[2]float64 `json:"softmax"`
 		} `json:"ranking"`
 		Candidates []text  `json:"candidates"`
 		Swapped    []int   `json:"swapped"`
@@ -183,6 +184,9 @@ func (ServeLog) Shown(line []byte, e *event) error {
 		p.Docs = append(p.Docs, string(d.ID))
 		if in.Kind == "interleave" {
 			p.Team = append(p.Team, d.Team)
+		}
+		if d.Softmax != nil {
+			p.Softmax = append(p.Softmax, *d.Softmax)
 		}
 	}
 	if in.Swapped != nil {

@@ -105,6 +105,7 @@ func TestJoinServe(t *testing.T) {
 {"time":"2026-01-02T10:00:00Z","page":"p4","experiment":"e","kind":"explore","query":"q","models":[{"model":"a","version":"0f"}],"shuffled":2,"ranking":[{"id":"x"},{"id":"y"}]}
 {"time":"2026-01-02T10:00:00Z","page":"p5","experiment":"e","kind":"explore","query":"q","models":[{"model":"a","version":"0f"}],"noise":0.5,"propensity":0.25,"ranking":[{"id":"x"},{"id":"y"}]}
 {"time":"2026-01-02T10:00:00Z","page":"p6","kind":"page","query":"q","models":[{"model":"a","version":"0f"}],"ranking":[{"id":"x"}]}
+{"time":"2026-01-02T10:00:00Z","page":"p11","experiment":"drawn","kind":"interleave","query":"q","models":[{"model":"a","version":"0f"},{"model":"b","version":"1f"}],"ranking":[{"id":"x","team":1,"softmax":[0.25,1]},{"id":"y","team":0,"softmax":[1,0.5]}]}
 
 {"time":"2026-01-02T10:00:00Z","page":"p6","kind":"page","query":"q","models":[{"model":"a","version":"0f"}],"ranking":[{"id":"x"}]}
 {"time":"2026-01-02T10:00:00Z","page":"p7","kind":"shadow","query":"q","models":[{"model":"a","version":"0f"}],"ranking":[{"id":"x"}]}
@@ -137,11 +138,12 @@ func TestJoinServe(t *testing.T) {
 {"page":"p4","time":"2026-01-02T10:00:00Z","query":"q","experiment":"e","arm":"a","version":"0f","docs":["x","y"],"clicks":[0,0],"shuffled":2}
 {"page":"p5","time":"2026-01-02T10:00:00Z","query":"q","experiment":"e","arm":"a","version":"0f","docs":["x","y"],"clicks":[0,0],"propensity":0.25}
 {"page":"p6","time":"2026-01-02T10:00:00Z","query":"q","arm":"a","version":"0f","docs":["x"],"clicks":[0]}
+{"page":"p11","time":"2026-01-02T10:00:00Z","query":"q","experiment":"drawn","arm":"a,b","version":"0f,1f","docs":["x","y"],"clicks":[0,0],"team":[1,0],"softmax":[[0.25,1],[1,0.5]]}
 `
 	if string(out) != want {
 		t.Errorf("found\n%s, expected\n%s", out, want)
 	}
-	if tally := (JoinTally{Pages: 6, Shadows: 1, Unasked: 1, Empty: 1, Repeated: 1, Others: 1, Damaged: 1, Incomplete: 1}); j.JoinTally != tally {
+	if tally := (JoinTally{Pages: 7, Shadows: 1, Unasked: 1, Empty: 1, Repeated: 1, Others: 1, Damaged: 1, Incomplete: 1}); j.JoinTally != tally {
 		t.Errorf("found %+v, expected %+v", j.JoinTally, tally)
 	}
 }
