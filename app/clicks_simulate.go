@@ -88,7 +88,7 @@ rank (theta) and the attraction of each document (gamma).`,
 	addWhole(fl, &f.top, "top", 10, 1, "`number` of documents shown")
 	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
 	fl.StringVar(&f.truth, "truth", "", "output `file` of the true parameters, JSON")
-	fl.StringVar(&f.out, "out", "", "output `file` of pages: .jsonl, .jsonl.gz or .jsonl.zst; - is standard output")
+	fl.StringVar(&f.out, "out", "", "output `file` of pages, format by its ending; - is standard output")
 	f.scoring.addTo(cmd)
 	return cmd
 }
@@ -115,7 +115,7 @@ func (f *simulateFlags) run(ctx context.Context, env *environment) error {
 	if s.Rankers, paths, err = f.rankers(&s.Order); err != nil {
 		return err
 	}
-	if err := checkPagesName(f.out); err != nil {
+	if err := checkPagesOut(f.out); err != nil {
 		return err
 	}
 	if err := f.targets(paths).check(); err != nil {
@@ -230,18 +230,36 @@ func (f *simulateFlags) scores(m *model.Model, path string, d *dataset.Dataset) 
 	return scores, f.checkModel(path, m, make(map[string]bool))
 }
 
-// write writes the pages. Each chunk of pages is compressed by itself, on the core that draws it.
+// write writes the pages. Chunks of JSON lines are encoded and compressed by themselves, on the core that draws them.
 func (f *simulateFlags) write(ctx context.Context, env *environment, s *simulate.Simulation) (counts simulate.Counts, err error) {
-	encoding := compress.ByName(f.out)
-	var finish func(chunk []byte) ([]byte, error)
-	if encoding != compress.Plain {
-		finish = func(chunk []byte) ([]byte, error) { return compressed(chunk, encoding) }
-	}
 	bar := env.startProgress("drawing pages", 0)
 	defer bar.finish()
 	draw := func(w io.Writer) error {
+		if !isJSONLines(f.out) {
+			return click.WriteTo(w, f.out, func(add func(*click.Page) error) error {
+				drawer := s.Drawer()
+				for i := range f.pages {
+					if i%simulate.Chunk == 0 {
+						bar.set(i, f.pages)
+						if err := ctx.Err(); err != nil {
+							return err
+						}
+					}
+					p := drawer.Draw(f.from + i)
+					counts.Add(p)
+					if err := add(p); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		var finish func(chunk []byte) ([]byte, error)
+		if e := compress.ByName(f.out); e != compress.Plain {
+			finish = func(chunk []byte) ([]byte, error) { return compressed(chunk, e) }
+		}
 		done := 0
-		counts, err = s.Each(f.from, f.from+f.pages, func(chunk []byte, p *click.Page) []byte { return click.AppendJSON(chunk, p) }, finish, func(chunk []byte) error {
+		counts, err = s.Each(f.from, f.from+f.pages, click.AppendJSON, finish, func(chunk []byte) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -255,7 +273,16 @@ func (f *simulateFlags) write(ctx context.Context, env *environment, s *simulate
 	if f.out == "-" {
 		return counts, draw(env.stdout)
 	}
-	return counts, atomicfile.Write(f.out, draw)
+	err = atomicfile.Write(f.out, draw)
+	return counts, err
+}
+
+// isJSONLines reports whether click.Write writes JSON lines to a file of this name.
+func isJSONLines(name string) bool {
+	if compress.ByName(name) != compress.Plain {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return !slices.Contains([]string{".csv", ".tsv", ".tab", ".parquet"}, strings.ToLower(filepath.Ext(name)))
 }
 
 // compressed returns text as a whole compressed file. Files behind one another are one.

@@ -362,6 +362,8 @@ func TestMistakes(t *testing.T) {
 		"found 2 rankers with order swap, expected one; the order arms takes several":             func(s *Simulation) { s.Rankers = make([]Ranker, 2) },
 		"found shares of 0, expected a positive share":                                            func(s *Simulation) { s.Order.Kind, s.Rankers[0].Share = Arms, 0 },
 		`found query "c" without documents, expected at least one`:                                func(s *Simulation) { s.Queries[2].Docs = nil },
+		`found query "", expected an id in UTF-8`:                                                 func(s *Simulation) { s.Queries[0].ID = "" },
+		`found document "\xff" in query "b", expected an id in UTF-8`:                             func(s *Simulation) { s.Queries[1].Docs[0] = "\xff" },
 		`found document "x" twice in query "b", expected each document once`:                      func(s *Simulation) { s.Queries[1].Docs[1] = "x" },
 		`found grade 3 in query "a", expected a whole grade from 0 to 2, since stop has 3 values`: func(s *Simulation) { s.Queries[0].Grades[1] = 3 },
 		`found grade 1001 in query "a", expected 0 to 1000`:                                       func(s *Simulation) { s.Queries[0].Grades[1] = 1001 },
