@@ -55,14 +55,16 @@ With --log and --clicks, the command compares interleaved models by clicks. It r
 log of "listwise serve --experiment-log" and a file of clicks, with one JSON object per
 line:
 
+  {"page":"9f86d081884c7d65","id":"d7"}
   {"user":"u1","query":"q1","id":"d7","time":"2026-01-02T15:04:05Z","experiment":"mixed"}
 
-The fields user and query repeat the request. The fields time and experiment are
-optional.
-A click is credited to the model that placed the document, in the last ranking of that
-user and query before the click. Duplicate lines count once. The model with more
-clicked documents wins a ranking. A sign test tells whether one model wins more often
-than by chance.
+The field page is the id in the answer to the request, and is enough by itself. Without
+it, the fields user and query repeat the request, and the click belongs to the last
+ranking of that user and query before it. The fields time and experiment are optional.
+
+A click is credited to the model that placed the document. Duplicate lines count once.
+The model with more clicked documents wins a ranking. A sign test tells whether one
+model wins more often than by chance.
 
 Repeat --log for each part of a rotated log.`,
 		Example: `  listwise clicks info pages.jsonl.gz
@@ -81,8 +83,10 @@ Repeat --log for each part of a rotated log.`,
 	cmd.Flags().StringArrayVar(&f.logs, "log", nil, "experiment log `file` of listwise serve; repeatable")
 	cmd.Flags().StringArrayVar(&f.clicks, "clicks", nil, "`file` of clicks, one JSON object per line; repeatable")
 	cmd.AddCommand(
-		newClicksJoinCommand(env),
 		newClicksInfoCommand(env),
+		newClicksFitCommand(env),
+		newClicksJudgeCommand(env),
+		newClicksJoinCommand(env),
 		newClicksSimulateCommand(env),
 	)
 	return cmd
@@ -120,10 +124,10 @@ func (f *clicksFlags) run(env *environment) error {
 		env.note("%d lines are duplicates and were ignored", c.Repeated)
 	}
 	if c.Single > 0 {
-		env.note("%d clicks are on rankings of a single model (--split of serve) and do not show a preference", c.Single)
+		env.note("%d clicks are on rankings of a single model (--split, --explore and --page-log of serve) and do not show a preference", c.Single)
 	}
 	if c.Unmatched > 0 {
-		env.note("%d clicks match no ranking in the log (user, query and document)", c.Unmatched)
+		env.note("%d clicks match no ranking in the log (page, or user and query; and document)", c.Unmatched)
 	}
 	return env.print(clicksReport(c.Outcomes()))
 }

@@ -27,6 +27,10 @@ type Counts struct {
 	// Pages and Weight are the number of pages and the sum of their weights.
 	Pages  int
 	Weight float64
+	Ranks  int // of the longest page
+
+	// Pattern is the number of the pattern of the page that was added last, if Keep is set.
+	Pattern int
 
 	place placed   // of the last page
 	ranks []uint16 // the slots of the ranks of pages without slots
@@ -133,21 +137,24 @@ func (p *Patterns) Len() int { return len(p.weights) }
 // Places returns the number of places of all patterns.
 func (p *Patterns) Places() int { return len(p.pairs) }
 
+// Start returns the number of places of the patterns before pattern i.
+func (p *Patterns) Start(i int) int { return p.starts[i] }
+
 // At returns a pattern, whose slices the caller must not change.
 func (p *Patterns) At(i int) Pattern {
 	a, b := p.starts[i], p.starts[i+1]
 	return Pattern{Pairs: p.pairs[a:b], Slots: p.slots[a:b], Clicked: p.clicked[a:b], Weight: p.weights[i]}
 }
 
-// Add counts a page.
-func (p *Patterns) Add(pairs []int32, slots []uint16, clicked []bool, weight float64) {
+// Add counts a page and returns the number of its pattern.
+func (p *Patterns) Add(pairs []int32, slots []uint16, clicked []bool, weight float64) int {
 	if p.table == nil {
 		p.seed, p.table, p.starts = maphash.MakeSeed(), make([]int32, 1024), []int{0}
 	}
 	at := p.find(pairs, slots, clicked)
 	if i := p.table[at]; i != 0 {
 		p.weights[i-1] += weight
-		return
+		return int(i - 1)
 	}
 	p.pairs, p.slots, p.clicked = append(p.pairs, pairs...), append(p.slots, slots...), append(p.clicked, clicked...)
 	p.starts = append(p.starts, len(p.pairs))
@@ -160,6 +167,7 @@ func (p *Patterns) Add(pairs []int32, slots []uint16, clicked []bool, weight flo
 			p.table[p.find(q.Pairs, q.Slots, q.Clicked)] = int32(i + 1)
 		}
 	}
+	return len(p.weights) - 1
 }
 
 // find returns the place in the table of a pattern, or the free place where it belongs.
@@ -204,6 +212,7 @@ func (c *Counts) Add(p *Page) error {
 	}
 	c.Pages++
 	c.Weight += p.Weight
+	c.Ranks = max(c.Ranks, len(p.Docs))
 	above := uint16(0)
 	for r, pair := range c.place.pairs {
 		c.Cells.Add(Cell{Pair: pair, Slot: c.place.slots[r], Rank: uint16(r), Above: above}, p.Weight, c.place.clicked[r])
@@ -212,7 +221,10 @@ func (c *Counts) Add(p *Page) error {
 		}
 	}
 	if c.Keep {
-		c.Patterns.Add(c.place.pairs, c.place.slots, c.place.clicked, p.Weight)
+		c.Pattern = c.Patterns.Add(c.place.pairs, c.place.slots, c.place.clicked, p.Weight)
+	}
+	if more := c.held() - held; more > 0 && c.Mem != nil {
+		return c.Mem.Take(more, "counts of clicks")
 	}
 	if more := c.held() - held; more > 0 && c.Mem != nil {
 		return c.Mem.Take(more, "counts of clicks")

@@ -1,6 +1,7 @@
 """What the tests share: data, and the program listwise to compare with."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -9,14 +10,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# A shell ignores SIGINT for its background jobs, which inherit that. The tests of Ctrl-C would wait forever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def judged(queries=30, documents=12, features=5, seed=0, levels=3):
     """Random judged documents whose grades depend on the features."""
     rng = np.random.default_rng(seed)
     n = queries * documents
     X = rng.normal(size=(n, features)).astype(np.float32)
-    signal = X[:, 0] + 0.5 * X[:, 1] + rng.normal(scale=0.7, size=n)
-    y = np.digitize(signal, np.quantile(signal, np.linspace(0.6, 0.95, levels - 1))).astype(float)
+    relevance = X[:, 0] + 0.5 * X[:, 1] + rng.normal(scale=0.7, size=n)
+    y = np.digitize(relevance, np.quantile(relevance, np.linspace(0.6, 0.95, levels - 1))).astype(float)
     return X, y, np.repeat(np.arange(queries) + 1, documents)
 
 
