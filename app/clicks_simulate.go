@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/click"
+	clickmodel "github.com/listwise/listwise/click/model"
 	"github.com/listwise/listwise/click/simulate"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/compress"
@@ -50,6 +51,7 @@ Click models (--click), each with noise=ε (default 0.1):
   ccm:tau=.95,.9,.5      probability to go on after a skip, a click, a satisfying click
   trust:eta=1            as pbm; users who examine rank k click an attractive document with
                          probability 1 − (k+1)/100 and another with probability .65/k
+  FILE                   model file of clicks fit, which clicks by its own parameters
 
 Orders (--order):
   fixed                  by descending score of the model
@@ -80,7 +82,7 @@ rank (theta) and the attraction of each document (gamma).`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.data, "data", "", "`file` of judged queries; - is standard input")
 	fl.StringArrayVar(&f.models, "model", nil, "model `file` that ranks, or NAME=FILE; repeatable with --order arms")
-	fl.StringVar(&f.click, "click", "pbm:eta=1", "click `model` with its parameters")
+	fl.StringVar(&f.click, "click", "pbm:eta=1", "click `model` with its parameters, or a model file")
 	fl.StringVar(&f.order, "order", string(simulate.Fixed), "`order` of documents: fixed, noise:T, swap, pairs, shuffle:N or arms:SHARES")
 	addWhole(fl, &f.pages, "pages", 10000, 1, "`number` of pages")
 	addWhole(fl, &f.from, "from", 0, 0, "`number` of the first page")
@@ -94,17 +96,16 @@ rank (theta) and the attraction of each document (gamma).`,
 }
 
 func (f *simulateFlags) targets(models []string) *targets {
-	t := new(targets).reads("--data", f.data).reads("--model", models...)
+	t := new(targets).reads("--data", f.data).reads("--model", models...).reads("--click", strings.TrimPrefix(f.click, "ubm:"))
 	return t.writes("--out", f.out).writes("--truth", f.truth)
 }
 
 func (f *simulateFlags) run(ctx context.Context, env *environment) error {
 	s := &simulate.Simulation{Top: f.top, Users: f.users, Seed: f.seed}
-	clicks, err := simulate.ParseModel(f.click)
-	if err != nil {
+	var err error
+	if s.Clicks, err = f.clickModel(); err != nil {
 		return usageErrorf("--click: %w", err)
 	}
-	s.Clicks = clicks
 	if s.Order, err = simulate.ParseOrder(f.order); err != nil {
 		return usageErrorf("--order: %w", err)
 	}
@@ -127,6 +128,9 @@ func (f *simulateFlags) run(ctx context.Context, env *environment) error {
 	if err := s.Prepare(); err != nil {
 		return usageErrorf("%s: %w", inputName(f.data), err)
 	}
+	if m, ok := s.Clicks.(*simulate.Fitted); ok && m.Unseen > 0 {
+		env.note("note: %s not in the log of %s; its parameters of unseen pairs apply", counted(m.Unseen, "pair of a query and a document is", "pairs of a query and a document are"), f.click)
+	}
 	if n := s.Unplaced(); n > 0 {
 		env.note("note: pages of %s have no propensities of documents, which would take too long to compute", counted(n, "query", "queries"))
 	}
@@ -143,6 +147,18 @@ func (f *simulateFlags) run(ctx context.Context, env *environment) error {
 		return nil
 	}
 	return env.print(f.report(s, &counts))
+}
+
+// clickModel returns the click model.
+func (f *simulateFlags) clickModel() (simulate.Model, error) {
+	if !exists(f.click) {
+		return simulate.ParseModel(f.click)
+	}
+	m, err := clickmodel.Load(f.click)
+	if err != nil {
+		return nil, err
+	}
+	return &simulate.Fitted{Model: m}, nil
 }
 
 // rankers returns the models' names with their shares, and their files.
@@ -324,7 +340,7 @@ func (f *simulateFlags) report(s *simulate.Simulation, c *simulate.Counts) repor
 		j.Clicks += c.Clicks[k]
 		rank := simulatedRankJSON{Rank: k + 1, Pages: n, Clicks: c.Clicks[k], Rate: float64(c.Clicks[k]) / float64(n)}
 		var cell any
-		if theta != nil {
+		if k < len(theta) {
 			rank.Theta, cell = &theta[k], theta[k]
 		}
 		j.Ranks = append(j.Ranks, rank)

@@ -63,7 +63,7 @@ func (s *Simulation) Prepare() error {
 		s.total += r.Share
 	}
 	var err error
-	if s.bound, err = s.Clicks.Bind(s.Queries); err != nil {
+	if s.bound, err = s.Clicks.Bind(s.Queries, s.Top); err != nil {
 		return err
 	}
 	s.ranked = make([]ranked, len(s.Queries))

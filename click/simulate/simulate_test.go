@@ -120,7 +120,7 @@ func TestClicksLikeEnumeration(t *testing.T) {
 		{"dcm:continue=.6,.4,noise=.2", "dcm"}, {"dbn:noise=.2,stop=.1,.5,.9,continue=.8", "dbn"}, {"ccm:tau=.9,.7,.3,noise=.2", "ccm"},
 	} {
 		s := prepared(t, c.text, "fixed", 4)
-		const n = 300_000
+		const n = 120_000
 		counts := map[string]int{}
 		d, drawn := s.Drawer(), 0
 		var docs []string
@@ -155,7 +155,7 @@ func TestClicksLikeEnumeration(t *testing.T) {
 // those of a document at a rank are the sum over the rankings that have it there.
 func TestPropensities(t *testing.T) {
 	for _, order := range []string{"fixed", "noise:0.5", "noise:0.05", "swap", "pairs", "shuffle", "shuffle:2", "arms:3,1"} {
-		for _, top := range []int{1, 2, 3, 4} {
+		for _, top := range []int{1, 2, 4} {
 			s := prepared(t, "pbm", order, top)
 			type seen struct {
 				n           int
