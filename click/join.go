@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -135,12 +136,12 @@ const (
 type hash [16]byte
 
 func hashOf(parts ...string) (h hash) {
-	sum := sha256.New()
+	room := make([]byte, 0, 512)
 	for _, p := range parts {
-		_, _ = fmt.Fprintf(sum, "%d:", len(p)) // a hash returns no error
-		_, _ = io.WriteString(sum, p)
+		room = append(binary.LittleEndian.AppendUint64(room, uint64(len(p))), p...)
 	}
-	copy(h[:], sum.Sum(nil))
+	sum := sha256.Sum256(room)
+	copy(h[:], sum[:])
 	return h
 }
 
@@ -243,8 +244,8 @@ func (j *Join) eachShown(ctx context.Context, count bool, use func(line int64, e
 				continue
 			}
 		}
-		n, err := j.eachEvent(ctx, path, end, j.Format.lenient(), j.Format.Shown, func(at int, _ []byte, e *event) error {
-			fresh, err := j.fresh(before+int64(at), e)
+		n, err := j.eachEvent(ctx, path, end, j.Format.lenient(), j.Format.Shown, func(at int, text []byte, e *event) error {
+			fresh, err := j.fresh(before+int64(at), text, e)
 			if err != nil || !fresh {
 				return err
 			}
@@ -266,7 +267,7 @@ func (j *Join) eachShown(ctx context.Context, count bool, use func(line int64, e
 }
 
 // fresh reports whether a line is a ranking to use, and counts other lines.
-func (j *Join) fresh(line int64, e *event) (bool, error) {
+func (j *Join) fresh(line int64, text []byte, e *event) (bool, error) {
 	switch e.kind {
 	case shadow:
 		j.Shadows++
@@ -279,7 +280,7 @@ func (j *Join) fresh(line int64, e *event) (bool, error) {
 		return false, nil
 	}
 	p := &e.page
-	content := hashOf(append([]string{p.ID, p.User, p.Query, p.Arm, p.Time.String()}, p.Docs...)...)
+	content := hashOf(string(text))
 	key := content
 	if p.ID != "" {
 		key = hashOf(p.ID)
