@@ -98,6 +98,13 @@ func pagesFault(flag, path string, err error) error {
 	return err
 }
 
+func was(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
 // robotsNamed is the number of likely robots that a note names.
 const robotsNamed = 3
 
@@ -107,13 +114,16 @@ func (f *pagesFlags) notes(env *environment, t *click.Tally) {
 		env.note("warning: the pages have members that are not known and were ignored: %s", strings.Join(t.Unknown, ", "))
 	}
 	if t.Incomplete > 0 {
-		env.note("note: %s cut off and left out", counted(t.Incomplete, "last line is", "last lines are"))
+		env.note("note: %s cut off and left out", counted(t.Incomplete, "last line was", "last lines were"))
 	}
 	if t.Repeated > 0 {
-		env.note("note: %s an id that occurred before and left out", counted(t.Repeated, "page has", "pages have"))
+		env.note("note: %s an id that occurred before and %s left out", counted(t.Repeated, "page has", "pages have"), was(t.Repeated))
 	}
 	if t.Dropped > 0 {
-		env.note("note: %s dropped, of users with more than %d pages", counted(t.Dropped, "page was", "pages were"), f.dropAbove)
+		env.note("note: %s of users with more than %s %s left out", counted(t.Dropped, "page", "pages"), counted(f.dropAbove, "page", "pages"), was(t.Dropped))
+	}
+	if t.Users.Len() == 0 && t.Pages > 0 {
+		env.noteOnce("the pages have no users, so the page is the unit of intervals")
 	}
 	if robots := t.Users.Robots(); len(robots) > 0 {
 		var names []string

@@ -140,7 +140,7 @@ func (s *Server) record(j *job, name string, m *Loaded) {
 		case experiment.Page:
 			log = s.config.Pages
 		}
-		log.Add(l.Append(nil))
+		log.Add(l.Append(make([]byte, 0, 256+64*(len(ranking)+n))))
 	}
 }
 
