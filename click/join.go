@@ -27,8 +27,8 @@ import (
 //
 // A click that names a ranking belongs to it. If several rankings have the name, it belongs to the last
 // that shows the document and was shown no later, or else to the first that shows it. Any other click belongs to
-// the last ranking of its user and query that was shown no later and at most Within before, or to the last of all if
-// the click has no time. Then it counts only if that ranking shows the document.
+// the last ranking of its user and query that was shown no later and at most Within before. Without a time it belongs
+// to the last of all. It counts only if that ranking shows the document.
 //
 // Rankings are read twice. Clicks are in memory, with some 250 bytes each. Every ranking takes 50 bytes, and 30
 // more if clicks without a name are on its user and query.
@@ -232,8 +232,8 @@ func (j *Join) readClicks(ctx context.Context) error {
 	return nil
 }
 
-// eachShown calls use for all rankings, with their lines counted through all files. count says that this is the first
-// pass, which counts what is left out and finds the ends of the files.
+// eachShown calls use for all rankings, with their lines counted through all files. The first pass sets count: it
+// counts omissions and finds the ends of the files.
 func (j *Join) eachShown(ctx context.Context, count bool, use func(line int64, e *event) error) error {
 	before := int64(0)
 	tally := j.JoinTally
@@ -400,7 +400,7 @@ func (j *Join) settle() {
 	})
 }
 
-// last finds the ranking of a click that names none among those of its user and query, which are sorted by time.
+// last finds the ranking of a click that names none. pages are the rankings of its user and query, sorted by time.
 func (j *Join) last(c *joinClick, pages []askedPage) {
 	end := len(pages)
 	if c.timed {

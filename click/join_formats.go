@@ -56,7 +56,7 @@ type instant struct {
 	number string // decimal digits; empty if the time is text
 }
 
-// layouts are the forms of times besides RFC 3339. Without a zone, times are UTC.
+// layouts are the forms of times. Without a zone, times are UTC.
 var layouts = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05"}
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -345,8 +345,8 @@ func (ServeLog) Click(line []byte, e *event) error {
 	return nil
 }
 
-// UBI reads queries and events of User Behavior Insights 1.x: documents of the indexes ubi_queries and ubi_events,
-// by themselves, as hits with _source, or behind the actions of a bulk request.
+// UBI reads queries and events of User Behavior Insights 1.x, the documents of the indexes ubi_queries and ubi_events.
+// A line is a document, a hit with _source, or an action of a bulk request, which is skipped.
 type UBI struct {
 	Actions []string // names of events that are clicks
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -245,7 +246,7 @@ func TestJoinMistakes(t *testing.T) {
 	}
 }
 
-// Claim: the result does not depend on batches, and the second pass ends where the first did.
+// Claim: the result does not depend on batches or cores, and the second pass ends where the first did.
 func TestJoinLarge(t *testing.T) {
 	var log, clicks strings.Builder
 	const n = 3*batchLines + 7
@@ -257,18 +258,22 @@ func TestJoinLarge(t *testing.T) {
 			fmt.Fprintf(&clicks, "{\"user\":\"u%d\",\"query\":\"q\",\"id\":\"d%d\",\"time\":\"2026-01-02T%02d:%02d:%02dZ\"}\n", i%100, i, i/3600, i/60%60, i%60)
 		}
 	}
-	j := &Join{Format: ServeLog{}, Within: time.Hour}
-	pages, err := joined(t, j, log.String(), clicks.String())
-	if err != nil || j.Used != n || len(pages) != n {
-		t.Fatalf("found %v, %d pages, %+v", err, len(pages), j.JoinTally)
-	}
-	for i, p := range pages {
-		if want := fmt.Sprintf("p%d u%d q: a b d%d* [2]", i, i%100, i); p != want {
-			t.Fatalf("found %q, expected %q", p, want)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, cores := range []int{1, 2, 4} {
+		runtime.GOMAXPROCS(cores)
+		j := &Join{Format: ServeLog{}, Within: time.Hour}
+		pages, err := joined(t, j, log.String(), clicks.String())
+		if err != nil || j.Used != n || len(pages) != n {
+			t.Fatalf("found %v, %d pages, %+v", err, len(pages), j.JoinTally)
+		}
+		for i, p := range pages {
+			if want := fmt.Sprintf("p%d u%d q: a b d%d* [2]", i, i%100, i); p != want {
+				t.Fatalf("found %q, expected %q", p, want)
+			}
 		}
 	}
 	grown := ""
-	j = &Join{Format: ServeLog{}}
+	j := &Join{Format: ServeLog{}}
 	dir := t.TempDir()
 	j.Shown, j.Clicks = []string{filepath.Join(dir, "log")}, nil
 	if err := os.WriteFile(j.Shown[0], []byte(shownAt("p1", "10:00:00", "u", "q", "a")), 0o600); err != nil {

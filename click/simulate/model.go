@@ -213,8 +213,8 @@ func (p *parameters) end() error {
 	return nil
 }
 
-// readGamma reads the examination of the user browsing model: a list for each rank r, with the
-// probabilities given no click above, a click at rank 1, …, a click at rank r−1.
+// readGamma reads the examination of the user browsing model. Rank r has a list of probabilities: without a
+// click above, and with the last click above at rank 1, …, r−1.
 func readGamma(path string) ([][]float64, error) {
 	if path == "" {
 		return nil, fmt.Errorf("found %s without a file, expected ubm:FILE", ubmName)

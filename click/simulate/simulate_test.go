@@ -151,8 +151,8 @@ func TestClicksLikeEnumeration(t *testing.T) {
 	}
 }
 
-// Claim: rankings are as frequent as their propensity says, propensities of the possible rankings sum to 1, and
-// those of a document at a rank are the sum over the rankings that have it there.
+// Claim: rankings are as frequent as their propensity says, and propensities of the possible rankings sum to 1. The
+// propensity of a document at a rank is the sum over the rankings that have it there.
 func TestPropensities(t *testing.T) {
 	for _, order := range []string{"fixed", "noise:0.5", "noise:0.05", "swap", "pairs", "shuffle", "shuffle:2", "arms:3,1"} {
 		for _, top := range []int{1, 2, 4} {
