@@ -197,8 +197,9 @@ func prepareExamples(t *testing.T) {
 	for i, name := range []string{"m", "a", "b", "c", "r", "run6", "run7", "run8", "run9", "run10", "run11", "run12", "run13", "run14"} {
 		mustCall(t, "train", "--method", methods[i%2], "--train", "train.txt", "--model", name+".json", "--curve", name+".curve")
 	}
-	mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--pages", "3000", "--out", "pages.jsonl.gz")
-	mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--pages", "1000", "--from", "3000", "--out", "held.jsonl.gz")
+	for i, name := range []string{"pages.jsonl.gz", "held.jsonl.gz", "monday.csv", "tuesday.csv"} {
+		mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--order", "shuffle", "--from", strconv.Itoa(300*i), "--pages", "300", "--users", "50", "--out", name)
+	}
 	for _, name := range []string{"a", "b", "c", "test"} {
 		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
 	}
