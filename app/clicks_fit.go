@@ -234,7 +234,7 @@ func (f *clicksFitFlags) run(cmd *cobra.Command, env *environment, args []string
 	if err := f.save(list); err != nil {
 		return err
 	}
-	return env.print(r.report())
+	return env.print(r.report(env.take == nil && env.format == "text"))
 }
 
 // checkChoice returns an error for flags that do nothing together.
@@ -489,7 +489,8 @@ func (e *estimateJSON) cells() []any {
 	return []any{e.Value, *e.Low, *e.High}
 }
 
-func (r *fitReport) report() report {
+// report returns the result. short asks for a row for each model instead of one for each measure.
+func (r *fitReport) report(short bool) report {
 	j := fitJSON{Pages: r.counts.Pages, Queries: r.counts.Queries(), Pairs: r.counts.Pairs()}
 	for i, m := range r.list {
 		own := clickJSON{Model: m.name, Prior: m.model.Prior.String(), Exact: m.model.Exact, Iterations: m.model.Iterations, Shared: m.model.Shared, Measures: r.measured(i)}
@@ -519,6 +520,10 @@ func (r *fitReport) report() report {
 		}
 		return out
 	}
+	if short && !r.flags.ranks {
+		r.line(&out, j.Models)
+		return out
+	}
 	out.columns, out.keys = []string{"model", "iterations", "measure", "value", "from", "to", "difference", "low", "high"}, 3
 	for _, m := range j.Models {
 		for _, v := range m.Measures {
@@ -529,6 +534,41 @@ func (r *fitReport) report() report {
 		out.notes = append(out.notes, fmt.Sprintf("The difference is from %s, the best by log-likelihood, with its interval (low, high).", r.list[c.Best].name))
 	}
 	return out
+}
+
+// line writes a row for each model. The difference is that of the log-likelihood; all intervals would be too wide.
+func (r *fitReport) line(out *report, models []clickJSON) {
+	out.columns = []string{"model", "iterations"}
+	compared := r.compared != nil && len(models) > 1
+	for i := range models { // models that predict no relevance have fewer measures
+		for _, v := range models[i].Measures {
+			if !slices.Contains(out.columns, v.Measure) {
+				out.columns = append(out.columns, v.Measure)
+			}
+		}
+	}
+	measures := out.columns[2:]
+	for _, m := range models {
+		row := []any{m.Model, m.Iterations}
+		for _, name := range measures {
+			var cell any
+			for _, v := range m.Measures {
+				if v.Measure == name {
+					cell = v.Value
+				}
+			}
+			row = append(row, cell)
+		}
+		if compared {
+			row = append(row, m.Measures[0].Difference.cells()...)
+		}
+		out.rows = append(out.rows, row)
+	}
+	if compared {
+		out.columns = append(slices.Clip(out.columns), "difference", "low", "high")
+		out.notes = append(out.notes, "", fmt.Sprintf("The difference is that of the log-likelihood from %s, the best, with its interval of 95 %%.", r.list[r.compared.Best].name),
+			"--ranks and --format json have all intervals.")
+	}
 }
 
 // measured returns the measures of a model.

@@ -61,7 +61,7 @@ Columns:
   impressions        pages with the document
   examinations       expected number of users who looked at it
   clicks             pages with a click on it
-  document_weight    1/variance, scaled to mean 1
+  document_weight    expected examinations, scaled to mean 1
 
 Intervals are of the Beta distribution with the posterior's mean and variance. They take
 the parameters that documents share as known. --bootstrap N widens them to those of N fits

@@ -209,11 +209,12 @@ func Quantiles(judged []Judgement, levels int, examined float64) (Scale, error) 
 	return s, nil
 }
 
-// Weights returns 1/variance of each judgement, scaled to mean 1.
+// Weights returns the expected examinations of each judgement, scaled to mean 1. They say how much each grade
+// is worth and do not depend on it. 1/variance would: it is largest for grades near 0 and 1.
 func Weights(judged []Judgement) []float64 {
 	w, total := make([]float64, len(judged)), 0.0
 	for i := range judged {
-		w[i] = 1 / judged[i].Variance
+		w[i] = judged[i].Examined
 		total += w[i]
 	}
 	for i := range w {

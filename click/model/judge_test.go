@@ -232,7 +232,7 @@ func TestScale(t *testing.T) {
 	if _, err := Quantiles(judged, 7, 4); err == nil {
 		t.Error("found seven levels of six documents")
 	}
-	w := Weights([]Judgement{{Variance: 1}, {Variance: .5}})
+	w := Weights([]Judgement{{Examined: 1}, {Examined: 2}})
 	if math.Abs(w[0]-2./3) > 1e-15 || math.Abs(w[1]-4./3) > 1e-15 {
 		t.Errorf("found weights %v, expected 2/3 and 4/3", w)
 	}
