@@ -11,7 +11,7 @@
 // methods, and findings.go claims in words.
 //
 // Other experiments have their own Run function. All experiments return a [Report], which report.go
-// writes to files. sets.go finds LETOR's data. The package must not know about flags and terminals.
+// writes to files. sets.go finds LETOR's data. The package must not depend on flags and terminals.
 // Only experiments about losses and optimizers may know how methods learn.
 package papers
 
