@@ -177,7 +177,7 @@ class AutoRanker(Ranker):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """A ranker with the model of a file. It knows nothing of the search that made it."""
+        """A ranker with the model of a file. It has no results of the search."""
         ranker = cls()
         ranker._adopt(Model.load(path))
         return ranker
