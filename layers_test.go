@@ -32,7 +32,7 @@ var layers = [][]string{
 var heavy = map[string][]string{
 	"internal/testing/browsertest": {"github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
 	"internal/kernel":              {"golang.org/x/sys/cpu"},
-	"dataset/internal/compress":    {"github.com/klauspost/compress"},
+	"dataset/compress":             {"github.com/klauspost/compress"},
 	"dataset/datatest":             {"pgregory.net/rapid", "github.com/google/go-cmp", "github.com/klauspost/compress"},
 	"dataset/internal/parquet":     {"github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4"},
 	"model/interchange":            {"google.golang.org/protobuf/encoding/protowire"},

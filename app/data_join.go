@@ -26,6 +26,8 @@ the judged grades, joined by query and document. Existing grades are replaced; a
 needs none.
 
 ` + judgementForms + `
+Document weights in a column document_weight, as "clicks judge" writes them, replace the
+weights of the data.
 
 --unjudged says what happens to documents without a judgement: error, zero (grade 0),
 drop, or keep (an empty grade, in CSV, TSV and JSON lines). A warning counts judged

@@ -112,6 +112,9 @@ func (f *logFlags) run(cmd *cobra.Command, env *environment, args []string) erro
 	if o.Judged, err = f.judged(cmd, env, opts); err != nil {
 		return err
 	}
+	if o.Judged.Weights() != nil {
+		env.note("warning: %s: the document weights are not written; data join takes them", f.judgements)
+	}
 	if f.queries != "" {
 		if o.Queries, err = featurelog.ReadQueries(f.queries, opts); err != nil {
 			return logFault("--queries: ", err)

@@ -162,8 +162,11 @@ func prepareExamples(t *testing.T) {
 		synth(i, 6, name)
 	}
 	mustWrite(t, "clicks.csv", "session,rating,brand,bm25\na,1,acme,0.5\na,0,other,0.25\n")
-	mustWrite(t, "experiments.jsonl", `{"kind":"interleave","experiment":"mixed","user":"u","models":[{"model":"a"},{"model":"b"}],"ranking":[{"id":"d1","team":1}]}`+"\n")
-	mustWrite(t, "clicks.jsonl", `{"user":"u","id":"d1"}`+"\n")
+	mustWrite(t, "experiments.jsonl", `{"kind":"interleave","experiment":"mixed","user":"u","query":"q","models":[{"model":"a"},{"model":"b"}],"ranking":[{"id":"d1","team":1}]}`+"\n")
+	mustWrite(t, "clicks.jsonl", `{"user":"u","query":"q","id":"d1"}`+"\n")
+	mustWrite(t, "ubi_queries.ndjson", `{"query_id":"1","user_query":"shoes","query_response_hit_ids":["d1"]}`+"\n")
+	mustWrite(t, "ubi_events.ndjson", `{"action_name":"click","query_id":"1","event_attributes":{"object":{"object_id":"d1"}}}`+"\n")
+	mustWrite(t, "events.jsonl", `{"event":"ranking","id":"1","fields":[{"name":"query","value":"cat"}],"items":[{"id":"c"}]}`+"\n")
 	mustCall(t, "data", "convert", "all.txt.gz", "--out", "shop.csv")
 	mustCall(t, "data", "fold", "all.txt.gz", "--folds", "3", "--out", "OHSUMED")
 	for _, dir := range []string{"MQ2008", "LETOR3/OHSUMED", "SETS/OHSUMED"} {
@@ -183,6 +186,7 @@ func prepareExamples(t *testing.T) {
 	for i, name := range []string{"m", "a", "b", "c", "r", "run6", "run7", "run8", "run9", "run10", "run11", "run12", "run13", "run14"} {
 		mustCall(t, "train", "--method", methods[i%2], "--train", "train.txt", "--model", name+".json", "--curve", name+".curve")
 	}
+	mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--pages", "100", "--out", "pages.jsonl.gz")
 	for _, name := range []string{"a", "b", "c", "test"} {
 		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
 	}

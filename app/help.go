@@ -17,18 +17,22 @@ import (
 var flagGroups = []struct{ heading, flags string }{
 	{"Data", "eval:model score:model explain:model export:model serve:model put:model check:model alias data train valid test eval:scores judgements log:queries log clicks against " +
 		"from import:name report:curve reproduce:set background train:sample convert:sample scattered min-features parts"},
+	{"Click models", "fit:model judge:model prior iterations exact judge:relevance bootstrap"},
+	{"Grades", "levels at min-examinations keep-unsure"},
+	{"Pages", "ubi ubi-events metarank action query-field within duplicates drop-users-above"},
+	{"Simulation", "click order pages simulate:from users simulate:top simulate:seed truth"},
 	{"Generated data", "shape queries docs synth:features relevant noise grades polynomial synth:seed reproduce:scale bench:documents bench:features"},
 	{"Learning", "method methods scorer train:measure tune:measure curve:measure set normalize transform views seed continue train:refit checkpoint jobs"},
 	{"Validation", "hold-out hold-out-seed train:select folds division"},
 	{"Search", "grid search budget trials select halving average members for refit without trial"},
 	{"Fusion", "rule weights scale k draws"},
 	{"Explanation", "of document above below attribution dependence explain:top background-docs max-docs permute explain:repeats"},
-	{"Evaluation", "measure measures judge-by shares repeats by rerank first convention threshold ties max-grade drop-self lower-is-better"},
-	{"Significance tests", "baseline seeds unit permutations resamples compare:seed report:seed explain:permutations explain:seed"},
+	{"Evaluation", "ranks fit:relevance min-pages measure measures judge-by shares repeats by rerank first convention threshold ties max-grade drop-self lower-is-better"},
+	{"Significance tests", "baseline seeds unit permutations resamples fit:seed judge:seed compare:seed report:seed explain:permutations explain:seed"},
 	{"Server", "addr lenient serve:absent reload grace"},
 	{"Search engine", "solr elasticsearch opensearch put:name check:name store credentials timeout replace dry-run request answers id-field tolerance"},
 	{"Access", "allow-remote token-file cert key client-ca client"},
-	{"Experiments", "split interleave serve:by shadow experiment-log"},
+	{"Experiments", "split interleave explore serve:by shadow experiment-log page-log page-share page-candidates"},
 	{"Limits", "max-body max-documents max-queries max-concurrent max-request-memory max-connections workers longest " +
 		"header-timeout read-timeout pause-timeout write-timeout"},
 	{"Planning", "plan plan-memory price"},
@@ -88,7 +92,10 @@ func usage(cmd *cobra.Command) error {
 			fmt.Fprintf(w, "\n%s:\n%s", g.heading, set.FlagUsages())
 		}
 	}
-	if cmd.Flag("max-memory") != nil {
+	switch {
+	case cmd.Flag("duplicates") != nil:
+		fmt.Fprintf(w, "\nUse \"listwise clicks --help\" for the formats of pages.\n")
+	case cmd.Flag("max-memory") != nil:
 		fmt.Fprintf(w, "\nUse \"listwise data --help\" for the formats of data and the flags that read them.\n")
 	}
 	if cmd.HasAvailableSubCommands() {
@@ -151,7 +158,12 @@ func checkCommand(root *cobra.Command, args []string) error {
 		case arg == "--":
 			return nil
 		case strings.HasPrefix(arg, "-"):
-			if name := strings.TrimPrefix(arg, "--"); root.PersistentFlags().Lookup(name) != nil && root.PersistentFlags().Lookup(name).NoOptDefVal == "" {
+			name := strings.TrimPrefix(arg, "--")
+			flag := root.PersistentFlags().Lookup(name)
+			if flag == nil {
+				flag = cmd.Flags().Lookup(name)
+			}
+			if flag != nil && flag.NoOptDefVal == "" {
 				i++ // skip the flag's value
 			}
 			continue

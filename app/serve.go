@@ -66,8 +66,12 @@ Experiments have names, which requests use in place of a model's name. --split
 NAME=MODEL:SHARE,MODEL:SHARE gives each user one of several models, by integer weights
 (default: equal). --interleave NAME=MODEL,MODEL mixes the rankings of two models by team
 draft. --shadow MODEL=MODEL logs the scores of a second model without showing them.
---by assigns requests by user or by query. "listwise clicks" reads the log of
---experiment-log. The server reopens the log at SIGHUP.
+--by assigns requests by user or by query. --explore NAME=MODEL:HOW[:share=S] changes
+rankings at random, so that clicks show the effect of ranks: swap exchanges rank 1 with
+another, pairs exchanges neighbors, top=N shuffles the first N documents, noise=T ranks
+by score/T plus Gumbel noise. "listwise clicks" reads the log of --experiment-log.
+--page-log logs rankings outside experiments. Answers name the page of each logged
+ranking. The server reopens the logs at SIGHUP.
 
 Access: the server listens on this machine only, unless --allow-remote is given.
 Requests need a token if --token-file or the environment variable ` + tokensVariable + `
@@ -82,7 +86,8 @@ features. An example request:
     -d '{"documents":[{"id":"a","features":[3.2,0.5]},{"id":"b","features":[1.7,0.9]}]}'`,
 		Example: `  listwise serve --model web=m.json
   listwise serve --model web@1=a.json --model web@2=b.json --alias web=web@2
-  listwise serve --model web@1=a.json --model web@2=b.json --interleave mixed=web@1,web@2 --experiment-log log.jsonl`,
+  listwise serve --model web@1=a.json --model web@2=b.json --interleave mixed=web@1,web@2 --experiment-log log.jsonl
+  listwise serve --model web=m.json --explore shop=web:swap:share=0.05 --experiment-log log.jsonl`,
 		Args: noArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return env.checkFormat(cmd, []string{"text", "json"}, "text or json")
@@ -130,11 +135,9 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 	if err := f.targets(&c).check(); err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, closeLogs(&c)) }()
 	if err := f.experiments.config(&c); err != nil {
 		return err
-	}
-	if c.Records != nil {
-		defer func() { err = errors.Join(err, closeRecords(&c)) }()
 	}
 	s, err := serve.New(c)
 	if err != nil {
@@ -171,11 +174,13 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 	return s.Serve(ctx, l, certificates, f.grace)
 }
 
-// closeRecords closes the log of experiments, and logs how many lines were lost.
-func closeRecords(c *serve.Config) error {
-	err := c.Records.Close()
-	if lost, _ := c.Records.Dropped(); lost > 0 {
-		c.Log.Error("lines of the experiment log were lost", "lost", lost)
+// closeLogs closes the logs of rankings, and logs how many lines were lost.
+func closeLogs(c *serve.Config) (err error) {
+	for _, l := range c.Logs() {
+		err = errors.Join(err, l.Close())
+		if lost, _ := l.Dropped(); lost > 0 {
+			c.Log.Error("lines of the "+l.Name+" were lost", "lost", lost)
+		}
 	}
 	return err
 }
@@ -197,9 +202,9 @@ func (f *serveFlags) reread(s *serve.Server, certificates *serve.Certificates, c
 			log.Error("certificates cannot be read; the old certificates remain in use", "error", err)
 		}
 	}
-	if c.Records != nil {
-		if err := c.Records.Reopen(); err != nil {
-			log.Error("the log of experiments could not be opened anew", "error", err)
+	for _, l := range c.Logs() {
+		if err := l.Reopen(); err != nil {
+			log.Error("the "+l.Name+" could not be opened anew", "error", err)
 		}
 	}
 }
@@ -389,24 +394,35 @@ func (a *accessFlags) warning(c *serve.Config) string {
 	return ""
 }
 
-// experimentFlags has the flags for experiments between models.
+// experimentFlags has the flags for experiments between models, and for the logs of rankings.
 type experimentFlags struct {
 	splits      []string
 	interleaves []string
+	explores    []string
 	shadows     []string
 	by          string
 	log         string
+	pageLog     string
+	pageShare   float64
+	candidates  int
+
+	changed func(name string) bool // reports whether a flag is given
 }
 
 func (f *experimentFlags) add(fl *pflag.FlagSet) {
 	addList(fl, &f.splits, "split", "NAME=MODEL:SHARE,MODEL:SHARE", "serve under NAME an experiment that splits users among models; repeatable")
 	addList(fl, &f.interleaves, "interleave", "NAME=MODEL,MODEL", "serve under NAME an experiment that interleaves two models' rankings; repeatable")
+	addList(fl, &f.explores, "explore", "NAME=MODEL:HOW[:share=S]", "serve under NAME the rankings of MODEL, changed at random; repeatable")
 	fl.StringVar(&f.by, "by", "user", "assign requests to an experiment's models by `user` or query")
 	addList(fl, &f.shadows, "shadow", "MODEL=MODEL", "score the first model's requests with the second, too; repeatable")
 	fl.StringVar(&f.log, "experiment-log", "", "`file` for the log of experiments (JSON lines)")
+	fl.StringVar(&f.pageLog, "page-log", "", "`file` for the log of rankings outside experiments (JSON lines)")
+	addPositive(fl, &f.pageShare, "page-share", 0.01, 1, "`share` of users, or of queries without users, in --page-log")
+	addWhole(fl, &f.candidates, "page-candidates", 0, 0, "largest `number` of candidates logged if an answer is cut by top")
+	f.changed = fl.Changed
 }
 
-// config applies the flags to c and opens the log of experiments.
+// config applies the flags to c and opens the logs.
 func (f *experimentFlags) config(c *serve.Config) error {
 	if f.by != "user" && f.by != "query" {
 		return usageErrorf("--by %s: expected user or query", f.by)
@@ -421,6 +437,11 @@ func (f *experimentFlags) config(c *serve.Config) error {
 			return err
 		}
 	}
+	for _, text := range f.explores {
+		if err := f.exploration(c, text); err != nil {
+			return err
+		}
+	}
 	for _, text := range f.shadows {
 		of, name, ok := strings.Cut(text, "=")
 		if !ok || of == "" || name == "" {
@@ -431,20 +452,52 @@ func (f *experimentFlags) config(c *serve.Config) error {
 		}
 		c.Shadows[of] = append(c.Shadows[of], name)
 	}
-	if f.log == "" {
-		if len(f.shadows) > 0 {
-			return usageErrorf("--shadow: expected --experiment-log FILE, which logs shadow scores")
+	return f.openLogs(c)
+}
+
+// openLogs opens the logs of rankings.
+func (f *experimentFlags) openLogs(c *serve.Config) (err error) {
+	switch {
+	case f.log == "" && len(f.shadows) > 0:
+		return usageErrorf("--shadow: expected --experiment-log FILE, which logs shadow scores")
+	case f.log == "" && len(f.explores) > 0:
+		return usageErrorf("--explore: expected --experiment-log FILE, which logs what was drawn")
+	case f.log != "" && len(c.Experiments)+len(c.Shadows) == 0:
+		return usageErrorf("--experiment-log %s: expected it with --split, --interleave, --explore or --shadow", f.log)
+	case f.pageLog == "" && f.changed("page-share"):
+		return usageErrorf("--page-share %v: expected it with --page-log", f.pageShare)
+	case f.pageLog == "" && f.log == "" && f.candidates > 0:
+		return usageErrorf("--page-candidates %d: expected it with --experiment-log or --page-log", f.candidates)
+	}
+	c.PageShare, c.Candidates = f.pageShare, f.candidates
+	if f.log != "" {
+		if c.Records, err = experiment.OpenLog(f.log); err != nil {
+			return usageErrorf("--experiment-log: %w", err)
 		}
-		return nil
 	}
-	if len(c.Experiments)+len(c.Shadows) == 0 {
-		return usageErrorf("--experiment-log %s: expected it with --split, --interleave or --shadow", f.log)
+	if f.pageLog != "" {
+		if c.Pages, err = experiment.OpenLog(f.pageLog); err != nil {
+			return usageErrorf("--page-log: %w", err)
+		}
 	}
-	records, err := experiment.OpenLog(f.log)
+	return nil
+}
+
+// exploration parses NAME=MODEL:EXPLORATION and adds the experiment to c.
+func (f *experimentFlags) exploration(c *serve.Config, text string) error {
+	name, rest, ok := strings.Cut(text, "=")
+	model, how, explored := strings.Cut(rest, ":")
+	if !ok || !explored {
+		return usageErrorf("--explore %s: expected NAME=MODEL:HOW, such as shop=web:swap:share=0.05", text)
+	}
+	if err := serve.CheckName(name); err != nil {
+		return usageErrorf("--explore %s: %w", text, err)
+	}
+	e, err := experiment.ParseExploration(how)
 	if err != nil {
-		return usageErrorf("--experiment-log: %w", err)
+		return usageErrorf("--explore %s: %w", text, err)
 	}
-	c.Records = records
+	c.Experiments = append(c.Experiments, serve.Experiment{Name: name, Kind: experiment.Explore, Arms: []serve.Arm{{Model: model}}, Explore: e, ByQuery: f.by == "query"})
 	return nil
 }
 

@@ -20,6 +20,7 @@ var documented = map[string]func(t *testing.T){
 	"explain.md":               writeProducts,
 	"comparing.md":             copied("../docs/guide/data"),
 	"feature-logs.md":          copied("testdata/answers"),
+	"clicks.md":                copied("../docs/guide/data"),
 	"guide/search-engineer.md": copied("../docs/guide/data"),
 	"guide/data-scientist.md":  copied("../docs/guide/data"),
 }

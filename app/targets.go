@@ -305,7 +305,7 @@ func (f *serveFlags) targets(c *serve.Config) *targets {
 	for _, m := range c.Models {
 		t.reads("--model", m.Path)
 	}
-	return t.writes("--experiment-log", f.experiments.log)
+	return t.writes("--experiment-log", f.experiments.log).writes("--page-log", f.experiments.pageLog)
 }
 
 func (o *dataOutput) targets(inputs []string) *targets {

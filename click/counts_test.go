@@ -117,7 +117,7 @@ func TestPageCheck(t *testing.T) {
 		"found swapped ranks 1 and 4, expected two different ranks from 1 to 3": func(p *Page) { p.Swapped = [2]int{0, 3} },
 		"found 4 shuffled documents, expected 0 to 3":                           func(p *Page) { p.Shuffled = 4 },
 		"found weight -1, expected a finite number of 0 or more":                func(p *Page) { p.Weight = -1 },
-		`found propensity of document "a" 0, expected more: the log says that what was shown could not have been shown`: func(p *Page) {
+		`found propensity of document "a" 0, expected more: the log says that a ranking was shown that could not have been shown`: func(p *Page) {
 			p.Propensities = []float64{0, 1, 1}
 		},
 	} {

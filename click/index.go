@@ -13,6 +13,8 @@ type Index struct {
 
 	slots     map[string]int
 	slotNames []string
+
+	bytes int64 // memory of all of these
 }
 
 type pair struct {
@@ -23,7 +25,15 @@ type pair struct {
 type docs struct {
 	name string
 	of   map[string]int32
+	last []int32 // pairs of the documents that a page had last, by rank
 }
+
+// Memory of a query, a pair and a slot, without their names.
+const (
+	queryBytes = 400
+	pairBytes  = 100
+	slotBytes  = 100
+)
 
 // Pair returns the number of a pair, a new one if it has none yet.
 func (x *Index) Pair(query, doc string) int { return int(x.pair(x.docs(query), doc)) }
@@ -38,6 +48,7 @@ func (x *Index) docs(query string) *docs {
 		query = strings.Clone(query) // it may be part of a line
 		d = &docs{name: query, of: map[string]int32{}}
 		x.queries[query] = d
+		x.bytes += queryBytes + int64(len(query))
 	}
 	return d
 }
@@ -49,6 +60,7 @@ func (x *Index) pair(d *docs, doc string) int32 {
 		doc = strings.Clone(doc)
 		d.of[doc] = n
 		x.pairs = append(x.pairs, pair{d.name, doc})
+		x.bytes += pairBytes + int64(len(doc))
 	}
 	return n
 }
@@ -83,6 +95,7 @@ func (x *Index) Slot(name string) int {
 		name = strings.Clone(name)
 		x.slots[name] = n
 		x.slotNames = append(x.slotNames, name)
+		x.bytes += slotBytes + int64(len(name))
 	}
 	return n
 }

@@ -1,11 +1,13 @@
 package click
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
+
+	"github.com/listwise/listwise/dataset"
 )
 
 // MaxDocs is the largest number of documents of a page.
@@ -26,11 +28,18 @@ type Page struct {
 
 	// Clicks has the number of clicks on each document. It is nil if the file has no clicks.
 	Clicks []int
-	// Order has the ranks of the clicked documents in the order of the clicks, or is nil if unknown.
+	// Order has the ranks of the clicked documents in the order of the clicks, or is nil if unknown. A rank may
+	// occur again.
 	Order []int
 
 	Experiment, Arm, Version string
 	Team                     []int // the team of each document in an interleaved ranking, or nil
+
+	// Softmax has, for each document of a page of probabilistic interleaving, the probabilities that the
+	// first and the second model would have drawn it for its place. It is nil for other pages.
+	Softmax [][2]float64
+	// Balanced has the rankings of the first and the second model, for a page of balanced interleaving.
+	Balanced [2][]string
 
 	// Propensity is the probability of the whole ranking given the query and the user, 0 if unknown.
 	Propensity float64
@@ -41,6 +50,11 @@ type Page struct {
 	// Both ranks are 0 if none were drawn.
 	Swapped [2]int
 	Swap    bool
+
+	// Pairs is 1 + the upper rank of the first of the pairs (FairPairs) of neighbours that could have been exchanged,
+	// 0 if there were none. Exchanged has the upper ranks of the pairs that were exchanged.
+	Pairs     int
+	Exchanged []int
 
 	Shuffled int // number of documents from the top in uniformly random order
 
@@ -60,22 +74,22 @@ type Order struct {
 // Clicked reports whether the document at a rank was clicked.
 func (p *Page) Clicked(rank int) bool { return p.Clicks[rank] > 0 }
 
-// Check returns an error that says what was found and what was expected if the page breaks a rule of
-// the format. It needs no clicks.
+// Check returns an error if the page breaks a rule of the format. It needs no clicks. The error is a
+// [*dataset.FormatError].
 func (p *Page) Check() error {
 	n := len(p.Docs)
 	switch {
 	case p.Query == "":
-		return errors.New("found no query, expected its id")
+		return bad("no query", "its id")
 	case n == 0:
-		return errors.New("found no documents, expected at least one")
+		return bad("no documents", "at least one")
 	case n > MaxDocs:
-		return fmt.Errorf("found %d documents, expected at most %d", n, MaxDocs)
+		return bad(fmt.Sprintf("%d documents", n), fmt.Sprintf("at most %d", MaxDocs))
 	}
-	if err := unique(p.Docs); err != nil {
-		return err
+	if d, twice := repeated(p.Docs); twice {
+		return bad(fmt.Sprintf("document %q twice", d), "each document once")
 	}
-	for _, f := range []struct {
+	for _, f := range [...]struct {
 		name string
 		len  int
 		is   bool
@@ -84,63 +98,155 @@ func (p *Page) Check() error {
 		{"propensities", len(p.Propensities), p.Propensities != nil},
 	} {
 		if f.is && f.len != n {
-			return fmt.Errorf("found %d %s, expected %d, one for each document", f.len, f.name, n)
+			return bad(fmt.Sprintf("%d %s", f.len, f.name), fmt.Sprintf("%d, one for each document", n))
 		}
+	}
+	if slices.Contains(p.Docs, "") {
+		return bad("a document without an id", "an id of each")
+	}
+	if slices.Contains(p.Slots, "") {
+		return bad("a slot without a name", "a name of each")
 	}
 	for r, c := range p.Clicks {
 		if c < 0 {
-			return fmt.Errorf("found %d clicks on document %q, expected 0 or more", c, p.Docs[r])
+			return bad(fmt.Sprintf("%d clicks on document %q", c, p.Docs[r]), "0 or more")
+		}
+	}
+	for _, r := range p.Order {
+		switch {
+		case r < 0 || r >= n:
+			return bad(fmt.Sprintf("rank %d in order", r+1), fmt.Sprintf("ranks from 1 to %d", n))
+		case p.Clicks != nil && p.Clicks[r] == 0:
+			return bad(fmt.Sprintf("rank %d in order", r+1), "ranks with clicks")
+		}
+	}
+	for r, t := range p.Team {
+		if t < 0 {
+			return bad(fmt.Sprintf("team %d of document %q", t, p.Docs[r]), "0 or more")
 		}
 	}
 	if p.Propensity != 0 {
-		if err := probability("propensity", p.Propensity); err != nil {
+		if err := probability("propensity", "", p.Propensity); err != nil {
 			return err
 		}
 	}
 	for r, v := range p.Propensities {
-		if err := probability(fmt.Sprintf("propensity of document %q", p.Docs[r]), v); err != nil {
+		if err := probability("propensity of document ", p.Docs[r], v); err != nil {
 			return err
 		}
 	}
 	if s := p.Swapped; s != [2]int{} && (min(s[0], s[1]) < 0 || max(s[0], s[1]) >= n || s[0] == s[1]) {
-		return fmt.Errorf("found swapped ranks %d and %d, expected two different ranks from 1 to %d", s[0]+1, s[1]+1, n)
+		return bad(fmt.Sprintf("swapped ranks %d and %d", s[0]+1, s[1]+1), fmt.Sprintf("two different ranks from 1 to %d", n))
+	}
+	if p.Swap && p.Swapped == [2]int{} {
+		return bad("swap without swapped", "swapped, the ranks that were exchanged")
+	}
+	if err := p.checkPairs(); err != nil {
+		return err
 	}
 	if p.Shuffled < 0 || p.Shuffled > n {
-		return fmt.Errorf("found %d shuffled documents, expected 0 to %d", p.Shuffled, n)
+		return bad(fmt.Sprintf("%d shuffled documents", p.Shuffled), fmt.Sprintf("0 to %d", n))
 	}
 	if !(p.Weight >= 0) || math.IsInf(p.Weight, 0) {
-		return fmt.Errorf("found weight %v, expected a finite number of 0 or more", p.Weight)
+		return bad(fmt.Sprintf("weight %v", p.Weight), "a finite number of 0 or more")
+	}
+	if err := p.checkCandidates(); err != nil {
+		return err
+	}
+	if err := p.checkInterleaved(); err != nil {
+		return err
+	}
+	return p.checkOrders()
+}
+
+// checkPairs returns an error unless the pairs that were exchanged are among those that could have been.
+func (p *Page) checkPairs() error {
+	if p.Pairs < 0 || p.Pairs > 2 {
+		return bad(fmt.Sprintf("pairs %d", p.Pairs), "1 or 2, the upper rank of the first pair")
+	}
+	for i, r := range p.Exchanged {
+		if p.Pairs == 0 || r < p.Pairs-1 || (r-p.Pairs+1)%2 != 0 || r+1 >= len(p.Docs) || slices.Contains(p.Exchanged[:i], r) {
+			return bad(fmt.Sprintf("exchanged rank %d with pairs %d", r+1, p.Pairs), "upper ranks of pairs, each once")
+		}
 	}
 	return nil
 }
 
-// probability returns an error unless v is in (0, 1].
-func probability(what string, v float64) error {
-	switch {
-	case v == 0:
-		return fmt.Errorf("found %s 0, expected more: the log says that what was shown could not have been shown", what)
-	case !(v > 0 && v <= 1):
-		return fmt.Errorf("found %s %v, expected a number above 0 and at most 1", what, v)
+// checkCandidates returns an error unless the candidates include all documents, each once.
+func (p *Page) checkCandidates() error {
+	if p.Candidates == nil {
+		return nil
+	}
+	if d, twice := repeated(p.Candidates); twice {
+		return bad(fmt.Sprintf("candidate %q twice", d), "each document once")
+	}
+	could := make(map[string]bool, len(p.Candidates))
+	for _, d := range p.Candidates {
+		could[d] = true
+	}
+	for _, d := range p.Docs {
+		if !could[d] {
+			return bad(fmt.Sprintf("document %q, which is no candidate", d), "all documents among the candidates")
+		}
 	}
 	return nil
 }
 
-// unique returns an error if a document occurs twice.
-func unique(docs []string) error {
+// checkOrders returns an error unless the possible rankings have probabilities whose sum is at most 1.
+func (p *Page) checkOrders() error {
+	sum := 0.0
+	for i, o := range p.Orders {
+		if d, twice := repeated(o.Docs); twice {
+			return bad(fmt.Sprintf("document %q twice in ranking %d of orders", d, i+1), "each document once")
+		}
+		if len(o.Docs) == 0 {
+			return bad(fmt.Sprintf("no documents in ranking %d of orders", i+1), "at least one")
+		}
+		if err := probability("probability of ranking ", strconv.Itoa(i+1), o.Probability); err != nil {
+			return err
+		}
+		sum += o.Probability
+	}
+	const slack = 1e-6 // probabilities may be rounded
+	if sum > 1+slack {
+		return bad(fmt.Sprintf("orders with probabilities of %v in total", sum), "at most 1")
+	}
+	return nil
+}
+
+// bad returns an error about the content of a page.
+func bad(found, expected string) error { return &dataset.FormatError{Found: found, Expected: expected} }
+
+// probability returns an error unless v, of what or of the quoted name, is in (0, 1].
+func probability(what, name string, v float64) error {
+	if v > 0 && v <= 1 {
+		return nil
+	}
+	if name != "" {
+		what += strconv.Quote(name)
+	}
+	if v == 0 {
+		return bad(what+" 0", "more: the log says that a ranking was shown that could not have been shown")
+	}
+	return bad(fmt.Sprintf("%s %v", what, v), "a number above 0 and at most 1")
+}
+
+// repeated returns a document that occurs twice.
+func repeated(docs []string) (doc string, twice bool) {
 	if len(docs) <= 32 { // faster than a map
 		for i, d := range docs {
 			if slices.Contains(docs[:i], d) {
-				return fmt.Errorf("found document %q twice, expected each document once", d)
+				return d, true
 			}
 		}
-		return nil
+		return "", false
 	}
 	seen := make(map[string]bool, len(docs))
 	for _, d := range docs {
 		if seen[d] {
-			return fmt.Errorf("found document %q twice, expected each document once", d)
+			return d, true
 		}
 		seen[d] = true
 	}
-	return nil
+	return "", false
 }

@@ -84,11 +84,10 @@ func (m *Model) text() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	members, err := strictjson.Members(strictjson.Whole(text))
-	if err != nil {
+	if text, err = strictjson.AppendSum(text); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	return strictjson.AppendMember(text, sumKey, []byte(`"`+sumOf(members)+`"`)), nil
+	return text, nil
 }
 
 func write(w io.Writer, text []byte) error {
@@ -271,7 +270,7 @@ func decodeModel(v strictjson.Value) (*Model, error) {
 		return nil, err
 	}
 	sum := make(chan error, 1)
-	go func() { sum <- checkSum(o, head.Sum) }() // while f.model decodes the file
+	go func() { sum <- strictjson.CheckSum(o, head.Sum) }() // while f.model decodes the file
 	m, err := f.model(head.Scorer)
 	if sumErr := <-sum; err == nil {
 		err = sumErr

@@ -8,12 +8,15 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/scorer"
 	"github.com/listwise/listwise/serve"
+	"github.com/listwise/listwise/serve/experiment"
 )
 
 // bigRequest is a request of 100 documents and 136 features.
@@ -56,11 +59,17 @@ func (*again) Close() error { return nil }
 
 func wideServer(t testing.TB) *serve.Server {
 	t.Helper()
+	return wideServerWith(t, serve.Config{})
+}
+
+func wideServerWith(t testing.TB, c serve.Config) *serve.Server {
+	t.Helper()
 	m := &model.Model{Method: "test", Scorer: scorer.Linear{Features: 136}, Params: make([]float64, 136)}
 	for i := range m.Params {
 		m.Params[i] = math.Sin(float64(i))
 	}
-	return newServer(t, serve.Config{Models: []serve.Source{{Name: "web", Path: save(t, m)}}})
+	c.Models = []serve.Source{{Name: "web", Path: save(t, m)}}
+	return newServer(t, c)
 }
 
 // handled returns a function that has the server answer the same request, without net/http's part.
@@ -109,8 +118,18 @@ func TestHandleAllocates(t *testing.T) {
 	mux.HandleFunc("POST /v1/models/{call}", func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	r := httptest.NewRequest(http.MethodPost, "/v1/models/web:rank", nil)
 	floor := testing.AllocsPerRun(100, func() { mux.ServeHTTP(&nowhere{}, r) })
-	for _, kind := range []string{"json", "binary"} {
-		do := handled(t, wideServer(t), kind)
+	pages, err := experiment.OpenLog(filepath.Join(t.TempDir(), "pages"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pages.Close() })
+	for _, kind := range []string{"json", "binary", "json outside the page log"} {
+		kind, logged := strings.CutSuffix(kind, " outside the page log")
+		s := wideServer(t)
+		if logged {
+			s = wideServerWith(t, serve.Config{Pages: pages, PageShare: 1e-9, Candidates: 50})
+		}
+		do := handled(t, s, kind)
 		do()
 		if more := testing.AllocsPerRun(100, do) - floor; more > 0 {
 			t.Errorf("%s: %v allocations beside the mux's, want none", kind, more)

@@ -123,9 +123,7 @@ func (j *job) appendExplained(dst []byte, m *Loaded) ([]byte, error) {
 // appendParts appends the JSON members of a query, with the contributions to its scores.
 func (j *job) appendParts(dst []byte, m *Loaded, query int, x *explain.Query, e *explain.Explainer) []byte {
 	q := j.request.Queries[query]
-	if q.ID != nil {
-		dst = append(rankjson.AppendString(append(dst, `"query":`...), q.ID), ',')
-	}
+	dst = j.answer.AppendQuery(dst, query, &j.request)
 	dst = rankjson.AppendString(append(dst, `"about":`...), e.About())
 	background := "request"
 	if m.explainer != nil {

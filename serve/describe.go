@@ -30,8 +30,10 @@ type description struct {
 type trialled struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
-	By     string `json:"by"` // whose id chooses the model: user or query
+	By     string `json:"by"` // whose id chooses the model, or whether to explore: user or query
 	Models []arm  `json:"models"`
+
+	Exploration string `json:"exploration,omitempty"` // as experiment.ParseExploration reads it
 }
 
 // arm is a model of an experiment.
@@ -45,6 +47,9 @@ func (e *Experiment) describe() trialled {
 	t := trialled{Name: e.Name, Kind: e.Kind, By: "user", Models: make([]arm, len(e.Arms))}
 	if e.ByQuery {
 		t.By = "query"
+	}
+	if e.Kind == experiment.Explore {
+		t.Exploration = e.Explore.String()
 	}
 	for i := range e.Arms {
 		t.Models[i].Name = e.Arms[i].Model
@@ -149,8 +154,8 @@ type readiness struct {
 
 // ready handles GET /readyz, which tells whether the server should get requests. A server whose
 // model file is broken still serves the old model. It is ready but degraded, since a file that is
-// broken on all servers must not stop the service. A full disk under the log of experiments must
-// not stop it either.
+// broken on all servers must not stop the service. A full disk under a log of rankings must not stop
+// it either.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	answer, status := readiness{Status: "ok"}, http.StatusOK
 	if faults := s.faults(); len(faults) > 0 {
@@ -165,19 +170,16 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, status, answer)
 }
 
-// recordsFault is the key for the log of experiments. No model can have this name.
-const recordsFault = "experiment log"
-
-// faults returns the errors of models, by model name, and of the log of experiments.
+// faults returns the errors of models and of logs of rankings, by name.
 func (s *Server) faults() map[string]string {
-	faults := s.Snapshot().faults
-	if s.config.Records == nil {
-		return faults
-	}
-	if _, err := s.config.Records.Dropped(); err != nil {
-		all := map[string]string{recordsFault: faultOf(err)}
-		maps.Copy(all, faults)
-		return all
+	faults := maps.Clone(s.Snapshot().faults)
+	for _, l := range s.config.Logs() {
+		if _, err := l.Dropped(); err != nil {
+			if faults == nil {
+				faults = make(map[string]string)
+			}
+			faults[l.Name] = faultOf(err)
+		}
 	}
 	return faults
 }

@@ -1,11 +1,11 @@
 package serve
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/suggest"
@@ -13,15 +13,18 @@ import (
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// Experiment is a name under which several models rank. All its models must have the same features.
+// Experiment is a name under which several models rank, or one model whose rankings are explored.
+// All its models must have the same features.
 type Experiment struct {
 	Name string
-	Kind string // experiment.Split or experiment.Interleave
-	Arms []Arm  // two or more; an interleaving has exactly two and ignores their shares
+	Kind string // experiment.Split, experiment.Interleave or experiment.Explore
+	Arms []Arm  // two or more; an interleaving has exactly two, an exploration one, and both ignore shares
 
-	// ByQuery makes the query's id choose the model of a request or the interleaving of rankings.
-	// Otherwise, the user's id chooses the model, and the user's and the query's id together choose
-	// the interleaving.
+	Explore experiment.Exploration // of an exploration
+
+	// ByQuery makes the query's id choose the model of a request, the interleaving of rankings, or
+	// whether to explore. Otherwise, the user's id chooses the model and whether to explore, and the
+	// user's and the query's id together choose the interleaving.
 	ByQuery bool
 	Salt    string // salt for hashing the id; empty means the name
 }
@@ -50,6 +53,9 @@ func (s *Server) checkExperiments(first *Snapshot) error {
 		if err := e.check(); err != nil {
 			return fmt.Errorf("experiment %s: %w", e.Name, err)
 		}
+		if e.Kind == experiment.Explore && s.config.Records == nil {
+			return fmt.Errorf("experiment %s: found an exploration without a log of experiments, expected one that gets its draws", e.Name)
+		}
 		if _, err := e.arms(first, nil); err != nil {
 			return fmt.Errorf("experiment %s: %w", e.Name, err)
 		}
@@ -77,8 +83,13 @@ func (e *Experiment) check() error {
 	case e.Kind == experiment.Interleave && len(e.Arms) != 2:
 		return fmt.Errorf("found %d models, expected 2 to interleave", len(e.Arms))
 	case e.Kind == experiment.Interleave:
+	case e.Kind == experiment.Explore && len(e.Arms) != 1:
+		return fmt.Errorf("found %d models, expected 1 to explore", len(e.Arms))
+	case e.Kind == experiment.Explore:
+		_, err := experiment.ParseExploration(e.Explore.String())
+		return err
 	case e.Kind != experiment.Split:
-		return fmt.Errorf("found the kind %q, expected %s or %s", e.Kind, experiment.Split, experiment.Interleave)
+		return fmt.Errorf("found the kind %q, expected %s, %s or %s", e.Kind, experiment.Split, experiment.Interleave, experiment.Explore)
 	case len(e.Arms) < 2:
 		return fmt.Errorf("found %d models, expected 2 or more", len(e.Arms))
 	case total == 0 || total > mostShares:
@@ -111,19 +122,24 @@ func sameFeatures(a, b *Loaded) bool {
 	return x.Features == y.Features && slices.Equal(x.Names, y.Names) && (x.Absent == 0) == (y.Absent == 0) && sameCategories
 }
 
-// trial is the part of a desk's memory that experiments use.
+// trial is the part of a desk's memory that experiments and logs use.
 type trial struct {
 	orders [2][]int
 	scores [2][]float64
-	places []experiment.Place
+	places []experiment.Place // of the documents shown, of all queries
+	long   []experiment.Place // of a query: those shown, and further candidates
 	draft  experiment.Drafter
 	shares []int
 	id     []byte
+
+	kinds      []string          // of the queries' lines in a log; empty means no line
+	draws      []experiment.Draw // of the queries that are explored
+	candidates []int             // documents of all queries
 }
 
 // size returns about how many bytes of memory a trial has.
 func (t *trial) size() int {
-	n := 16 * cap(t.places)
+	n := 16*(cap(t.places)+cap(t.long)) + 8*cap(t.candidates)
 	for k := range t.orders {
 		n += 8 * (cap(t.orders[k]) + cap(t.scores[k]))
 	}
@@ -135,8 +151,11 @@ func (s *Server) try(j *job, e *Experiment) error {
 	if err := s.decode(j, j.models[0]); err != nil {
 		return err
 	}
-	if e.Kind == experiment.Interleave {
+	switch e.Kind {
+	case experiment.Interleave:
 		return s.interleave(j, e)
+	case experiment.Explore:
+		return s.answerLogged(j, j.models[0], e)
 	}
 	return s.split(j, e)
 }
@@ -155,19 +174,16 @@ func (s *Server) split(j *job, e *Experiment) error {
 	for _, a := range e.Arms {
 		t.shares = append(t.shares, a.Share)
 	}
-	m := j.models[experiment.Pick(e.Salt, id, t.shares)]
-	if err := s.answer(j, m); err != nil {
-		return err
-	}
-	j.answer.Experiment = e.Name
-	s.record(j, e, []rankjson.Version{{Model: m.Name, Version: m.Version}})
-	return nil
+	return s.answerLogged(j, j.models[experiment.Pick(e.Salt, id, t.shares)], e)
 }
 
 // interleave answers a request with the interleaved rankings of both models.
 func (s *Server) interleave(j *job, e *Experiment) error {
 	if j.request.Contributions != 0 {
 		return wrong("/contributions", "found contributions asked for, expected none: two models rank for %s", e.Name)
+	}
+	if err := s.plan(j, nil, e); err != nil {
+		return err
 	}
 	t := &j.trial
 	for k, m := range j.models {
@@ -181,29 +197,34 @@ func (s *Server) interleave(j *job, e *Experiment) error {
 			t.orders[k] = append(t.orders[k], j.ranked[i].Doc)
 		}
 	}
-	j.answer = rankjson.Answer{Model: e.Name, Models: j.answer.Models[:0], Rankings: j.answer.Rankings}
+	j.answer = rankjson.Answer{Model: e.Name, Models: j.answer.Models[:0], Rankings: j.answer.Rankings, Pages: j.answer.Pages}
 	for _, m := range j.models {
 		j.answer.Models = append(j.answer.Models, rankjson.Version{Model: m.Name, Version: m.Version})
 	}
-	t.places = t.places[:0]
+	t.places, t.candidates = t.places[:0], t.candidates[:0]
 	for i, q := range j.request.Queries {
 		id, err := e.idOf(j, i)
 		if err != nil {
 			return err
 		}
-		from, end := len(t.places), q.First+q.Docs
-		t.places = t.draft.Draft(t.places, t.orders[0][q.First:end], t.orders[1][q.First:end], e.Salt, id, j.request.Top)
-		ranking := j.ranked[q.First : q.First+len(t.places)-from]
-		for k, p := range t.places[from:] {
+		end, shown, candidates := q.First+q.Docs, min(cmp.Or(j.request.Top, q.Docs), q.Docs), s.candidatesOf(j, i)
+		t.long = t.draft.Draft(t.long[:0], t.orders[0][q.First:end], t.orders[1][q.First:end], e.Salt, id, max(shown, candidates))
+		ranking := j.ranked[q.First : q.First+shown]
+		for k, p := range t.long[:shown] {
 			ranking[k] = rankjson.Ranked{Doc: p.Doc, Score: t.scores[p.Team][q.First+p.Doc], PlacedBy: j.models[p.Team].Name}
+		}
+		t.places = append(t.places, t.long[:shown]...)
+		for _, p := range t.long[:candidates] {
+			t.candidates = append(t.candidates, p.Doc)
 		}
 		j.answer.Rankings[i] = ranking
 	}
-	s.record(j, e, j.answer.Models)
+	s.record(j, e.Name, nil)
 	return nil
 }
 
-// idOf returns the id that assigns query i of a request to a model or an interleaving.
+// idOf returns the id that assigns query i of a request to a model or an interleaving, or decides
+// whether to explore it.
 func (e *Experiment) idOf(j *job, i int) ([]byte, error) {
 	user, query := j.request.User, j.request.Queries[i].ID
 	if e.ByQuery {
@@ -215,7 +236,7 @@ func (e *Experiment) idOf(j *job, i int) ([]byte, error) {
 	if user == nil {
 		return nil, wrong("/user", `found no "user", expected an id: %s goes by it`, e.Name)
 	}
-	if e.Kind == experiment.Split {
+	if e.Kind != experiment.Interleave {
 		return user, nil
 	}
 	j.trial.id = append(append(append(j.trial.id[:0], user...), 0), query...)
@@ -224,33 +245,6 @@ func (e *Experiment) idOf(j *job, i int) ([]byte, error) {
 
 func wrong(pointer, format string, args ...any) error {
 	return &rankjson.Error{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
-}
-
-// record appends the answer to the log of experiments.
-func (s *Server) record(j *job, e *Experiment, models []rankjson.Version) {
-	if s.config.Records == nil {
-		return
-	}
-	now, places := time.Now(), j.trial.places
-	for i := range j.request.Queries {
-		ranking := j.answer.Rankings[i]
-		var teams []experiment.Place
-		if e.Kind == experiment.Interleave {
-			teams, places = places[:len(ranking)], places[len(ranking):]
-		}
-		s.config.Records.Add(experiment.AppendRecord(nil, now, e.Name, e.Kind, &j.request, i, models, ranking, teams))
-	}
-}
-
-// recordsChanged logs that the log of experiments begins to lose lines, or that its lines are
-// written again.
-func (s *Server) recordsChanged(err error) {
-	if err != nil {
-		s.log.Error("the log of experiments loses lines", "error", err)
-		return
-	}
-	lost, _ := s.config.Records.Dropped()
-	s.log.Info("the log of experiments is written again", "lost", lost)
 }
 
 // find returns the model or the experiment with the given name. It stores the models of an

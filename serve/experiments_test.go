@@ -11,19 +11,21 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/listwise/listwise/serve"
 	"github.com/listwise/listwise/serve/experiment"
+	"github.com/listwise/listwise/serve/rankjson"
 )
 
 // answered is an answer of a request about one query.
 type answered struct {
-	Model, Version, Experiment string
-	Models                     map[string]string
-	Ranking                    []struct {
+	Model, Version, Experiment, Page string
+	Models                           map[string]string
+	Ranking                          []struct {
 		ID       string
 		Score    float64
 		PlacedBy string `json:"placed_by"`
@@ -301,6 +303,7 @@ func TestTrialOfChangedModels(t *testing.T) {
 func TestWrongExperiments(t *testing.T) {
 	models := []serve.Source{{Name: "a", Path: save(t, linear(1, 2))}, {Name: "b", Path: save(t, linear(2, 1))}, {Name: "wide", Path: save(t, linear(2, 1, 0))}}
 	two := []serve.Arm{{"a", 1}, {"b", 1}}
+	swap := experiment.Exploration{Method: experiment.Swap, Share: 1}
 	for _, c := range []serve.Config{
 		{Experiments: []serve.Experiment{{Name: "a", Kind: experiment.Split, Arms: two}}},
 		{Experiments: []serve.Experiment{{Name: "../e", Kind: experiment.Split, Arms: two}}},
@@ -314,6 +317,12 @@ func TestWrongExperiments(t *testing.T) {
 		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Split, Arms: []serve.Arm{{"a", 1}, {"wide", 1}}}}},
 		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Interleave, Arms: append(two, serve.Arm{"wide", 1})}}},
 		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Split, Arms: two}, {Name: "e", Kind: experiment.Split, Arms: two}}},
+		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Explore, Arms: two[:1], Explore: swap}}}, // without a log
+		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Explore, Arms: two, Explore: swap}}, Records: new(experiment.Log)},
+		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Explore, Arms: two[:1]}}, Records: new(experiment.Log)},
+		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Explore, Arms: two[:1], Explore: experiment.Exploration{Method: experiment.Top, Share: 1}}}, Records: new(experiment.Log)},
+		{Pages: new(experiment.Log)}, {Pages: new(experiment.Log), PageShare: 1.1}, {Pages: new(experiment.Log), PageShare: math.NaN()},
+		{Candidates: 1}, {Candidates: -1, Pages: new(experiment.Log), PageShare: 1},
 		{Shadows: map[string][]string{"a": {"b"}}}, // without a log
 		{Shadows: map[string][]string{"a": {"a"}}, Records: new(experiment.Log)},
 		{Shadows: map[string][]string{"a": {"wide"}}, Records: new(experiment.Log)},
@@ -325,4 +334,273 @@ func TestWrongExperiments(t *testing.T) {
 			t.Errorf("%+v %v is no error", c.Experiments, c.Shadows)
 		}
 	}
+}
+
+// exploring is a server of the models of comparing and the given experiments, with both logs.
+func exploring(t testing.TB, c serve.Config) (s *serve.Server, experiments, pages string) {
+	t.Helper()
+	experiments, pages = filepath.Join(t.TempDir(), "log.jsonl"), filepath.Join(t.TempDir(), "pages.jsonl")
+	var err error
+	if c.Records, err = experiment.OpenLog(experiments); err != nil {
+		t.Fatal(err)
+	}
+	if c.Pages, err = experiment.OpenLog(pages); err != nil {
+		t.Fatal(err)
+	}
+	c.Models = []serve.Source{{Name: "web@1", Path: save(t, linear(1, 0, 0))}, {Name: "web@2", Path: save(t, linear(-2, 0, 0))}}
+	s = newServer(t, c)
+	t.Cleanup(func() {
+		s.Close()
+		for _, l := range c.Logs() {
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return s, experiments, pages
+}
+
+// shownIn is the documents of a line of a log.
+func shownIn(r experiment.Record) (text string) {
+	for _, d := range r.Ranking {
+		text += d.ID //nolint:perfsprint // a few letters
+	}
+	return text
+}
+
+const fiveDocs = `"documents":[{"id":"a","features":[1,0,0]},{"id":"b","features":[2,0,0]},{"id":"c","features":[3,0,0]},{"id":"d","features":[4,0,0]},{"id":"e","features":[5,0,0]}]`
+
+// Claim: each exploration shows what its definition makes of the model's ranking and the page, the
+// log has the same page, ranking, draw and candidates, and a user who asks again gets another draw.
+func TestExplore(t *testing.T) {
+	methods := []string{"swap", "pairs", "top=2", "noise=2"}
+	var c serve.Config
+	for i, how := range methods {
+		e, err := experiment.ParseExploration(how)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Experiments = append(c.Experiments, serve.Experiment{Name: fmt.Sprint("x", i), Kind: experiment.Explore, Arms: []serve.Arm{{Model: "web@1"}}, Explore: e})
+	}
+	c.PageShare, c.Candidates = 1, 4
+	s, log, pages := exploring(t, c)
+	const each = 60
+	var answers []answered
+	for i := range methods {
+		orders := map[string]bool{}
+		for range each {
+			a := asked(t, s, fmt.Sprint("x", i), `{"user":"u","query":"q","top":3,`+fiveDocs+`}`)
+			if a.Model != "web@1" || a.Version == "" || a.Experiment != fmt.Sprint("x", i) || len(a.Page) != 16 {
+				t.Fatalf("%+v", a)
+			}
+			orders[ids(a)] = true
+			answers = append(answers, a)
+		}
+		if len(orders) < 2 {
+			t.Errorf("%s: a user sees only %v", methods[i], orders)
+		}
+	}
+	s.Close()
+	for k, r := range readRecords(t, log, len(answers)) {
+		a, e := answers[k], c.Experiments[k/each]
+		page, err := strconv.ParseUint(a.Page, 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ranking []rankjson.Ranked
+		for doc := 4; doc >= 0; doc-- {
+			ranking = append(ranking, rankjson.Ranked{Doc: doc, Score: float64(doc + 1)})
+		}
+		want := e.Explore.Apply(ranking, 3, rankjson.Page(page))
+		for i, d := range ranking[:3] {
+			if got := a.Ranking[i]; got.ID != "abcde"[d.Doc:d.Doc+1] || got.Score != d.Score || got.PlacedBy != "" {
+				t.Fatalf("%s: %+v, want %+v", e.Explore, a.Ranking, ranking)
+			}
+		}
+		if fmt.Sprint(r.Draw) != fmt.Sprint(want) || r.Page != a.Page || shownIn(r) != ids(a) || r.Kind != experiment.Explore || r.Experiment != e.Name || r.User != "u" || r.Query != "q" || r.Models[0].Model != "web@1" || strings.Join(r.Candidates, "") != "edcb" {
+			t.Fatalf("the record is %+v of the answer %+v", r, a)
+		}
+	}
+	readRecords(t, pages, 0) // all were explored
+}
+
+// Claim: a share of the users is explored, as a whole, and the others get the model's ranking, which
+// the page log gets of the documented share of users.
+func TestExploreShare(t *testing.T) {
+	c := serve.Config{PageShare: 0.4}
+	x := experiment.Exploration{Method: experiment.Top, Depth: 3, Share: 0.3}
+	arms := []serve.Arm{{Model: "web@1"}}
+	c.Experiments = []serve.Experiment{{Name: "x", Kind: experiment.Explore, Arms: arms, Explore: x}, {Name: "byquery", Kind: experiment.Explore, Arms: arms, Explore: x, ByQuery: true}}
+	s, log, pages := exploring(t, c)
+	const users = 200
+	explored, logged := 0, 0
+	for i := range users {
+		user := fmt.Sprint("user", i)
+		a := asked(t, s, "x", fmt.Sprintf(`{"user":%q,"query":"q",%s}`, user, threeDocs))
+		inside, kept := experiment.Within("x", []byte(user), 0.3), experiment.Within("page log", []byte(user), 0.4)
+		if inside {
+			explored++
+		} else if kept {
+			logged++
+		}
+		if !inside && ids(a) != "cba" || (a.Page != "") != (inside || kept) || a.Experiment != "x" {
+			t.Errorf("%s: explored %v, kept %v: %+v", user, inside, kept, a)
+		}
+	}
+	asked(t, s, "byquery", `{"queries":[{"query":"q0",`+threeDocs+`},{"query":"q1",`+threeDocs+`}]}`)
+	for i := range 20 {
+		if id := fmt.Sprint("q", i%2); i < 2 && experiment.Within("byquery", []byte(id), 0.3) {
+			explored++
+		} else if i < 2 && experiment.Within("page log", []byte(id), 0.4) {
+			logged++
+		}
+	}
+	s.Close()
+	for _, r := range readRecords(t, log, explored) {
+		if r.Kind != experiment.Explore || r.Shuffled != 3 {
+			t.Errorf("%+v is explored", r)
+		}
+	}
+	for _, r := range readRecords(t, pages, logged) {
+		if r.Kind != experiment.Page || shownIn(r) != "cba" || r.Shuffled != 0 || r.Experiment == "" {
+			t.Errorf("%+v is no page of the model's ranking", r)
+		}
+	}
+}
+
+// Claim: the page log has the rankings of the documented share of users, or of queries without a
+// user, as the model gave them; answers of other rankings have no page.
+func TestPageLog(t *testing.T) {
+	s, log, pages := exploring(t, serve.Config{
+		PageShare: 0.5, Candidates: 9, Aliases: map[string]string{"web": "web@2"},
+		Experiments: []serve.Experiment{{Name: "ab", Kind: experiment.Split, Arms: []serve.Arm{{Model: "web@1", Share: 9}, {Model: "web@2", Share: 1}}}},
+	})
+	var want []string
+	keep := func(id string) bool { return experiment.Within("page log", []byte(id), 0.5) }
+	for i := range 60 {
+		user, query := fmt.Sprint("user", i), fmt.Sprint("query", i)
+		a := asked(t, s, "web", fmt.Sprintf(`{"user":%q,"query":%q,"top":1,%s}`, user, query, threeDocs))
+		b := asked(t, s, "web", fmt.Sprintf(`{"query":%q,%s}`, query, threeDocs))
+		if (a.Page != "") != keep(user) || (b.Page != "") != keep(query) {
+			t.Errorf("%s and %s get the pages %q and %q", user, query, a.Page, b.Page)
+		}
+		if keep(user) {
+			want = append(want, a.Page+user+query+"a[a b c]")
+		}
+		if keep(query) {
+			want = append(want, b.Page+query+"abc[]")
+		}
+	}
+	if a := asked(t, s, "web", `{`+threeDocs+`}`); a.Page != "" {
+		t.Errorf("a ranking without user and query has the page %s", a.Page)
+	}
+	a := asked(t, s, "ab", `{"user":"u","top":2,`+threeDocs+`}`)
+	s.Close()
+	if r := readRecords(t, log, 1)[0]; r.Page != a.Page || !slices.Equal(r.Share, []int{9, 1}) || r.Kind != experiment.Split || len(r.Candidates) != 3 || r.Candidates[0] != ids(a)[:1] {
+		t.Errorf("the record of a split is %+v of %+v", r, a)
+	}
+	for i, r := range readRecords(t, pages, len(want)) {
+		if got := r.Page + r.User + r.Query + shownIn(r) + fmt.Sprint(r.Candidates); got != want[i] || r.Kind != experiment.Page || r.Experiment != "" || r.Models[0].Model != "web@2" || r.Share != nil {
+			t.Errorf("the record is %+v, want %s", r, want[i])
+		}
+	}
+}
+
+// Claim: every ranking of a request has its own page, in the answer and in the log; a shadow's line
+// has the page of the ranking that was shown; the candidates of an interleaving are its longer draft.
+func TestPagesOfRankings(t *testing.T) {
+	arms := []serve.Arm{{Model: "web@1", Share: 1}, {Model: "web@2", Share: 1}}
+	s, log, pages := exploring(t, serve.Config{
+		PageShare: 1, Candidates: 4, Shadows: map[string][]string{"web@2": {"web@1"}},
+		Experiments: []serve.Experiment{{Name: "mixed", Kind: experiment.Interleave, Arms: arms}},
+	})
+	several := `{"user":"u","top":2,"queries":[{"query":"x",` + fiveDocs + `},{"query":"y",` + threeDocs + `}]}`
+	var seen []string
+	for _, name := range []string{"mixed", "web@2"} {
+		code, text := post(t, s, "/v1/models/"+name+":rank", several)
+		var a struct{ Rankings []answered }
+		if err := json.Unmarshal([]byte(text), &a); err != nil || code != http.StatusOK {
+			t.Fatal(code, text, err)
+		}
+		for _, r := range a.Rankings {
+			if len(r.Page) != 16 || slices.Contains(seen, r.Page) {
+				t.Fatalf("a page is %q, after %v", r.Page, seen)
+			}
+			seen = append(seen, r.Page)
+		}
+	}
+	s.Close()
+	records := readRecords(t, log, 4)
+	for i, r := range records {
+		if r.Page != seen[i] || (r.Kind == experiment.Shadow) != (i >= 2) {
+			t.Errorf("line %d is %+v, want the page %s", i, r, seen[i])
+		}
+	}
+	for i, r := range readRecords(t, pages, 2) {
+		if r.Page != seen[2+i] {
+			t.Errorf("line %d of the page log is %+v, want the page %s", i, r, seen[2+i])
+		}
+	}
+	var d experiment.Drafter
+	var want []string
+	for _, p := range d.Draft(nil, []int{4, 3, 2, 1, 0}, []int{0, 1, 2, 3, 4}, "mixed", []byte("u\x00x"), 4) {
+		want = append(want, "abcde"[p.Doc:p.Doc+1])
+	}
+	if r := records[0]; !slices.Equal(r.Candidates, want) || shownIn(r) != strings.Join(want[:2], "") || len(records[1].Candidates) != 3 || records[2].Candidates != nil {
+		t.Errorf("candidates are %v, want %v; of three documents %v", r.Candidates, want, records[1].Candidates)
+	}
+}
+
+// Claim: answers of every form name their page: in the header if they are about one query, and with
+// contributions. An exploration has no answer of scores.
+func TestPageOfEveryForm(t *testing.T) {
+	_, router := description(t)
+	arms := []serve.Arm{{Model: "web@1"}}
+	s, log, _ := exploring(t, serve.Config{
+		PageShare: 1, Experiments: []serve.Experiment{{Name: "x", Kind: experiment.Explore, Arms: arms, Explore: experiment.Exploration{Method: experiment.Swap, Share: 1}}},
+	})
+	checkAgainst(t, router, s, httptest.NewRequest(http.MethodGet, "/v1/models/x", nil), "", http.StatusOK)
+	if _, text := get(t, s, "/v1/models/x"); !strings.Contains(text, `"exploration":"swap"`) {
+		t.Errorf("the experiment is %s", text)
+	}
+	const solr = `{"response":{"docs":[{"id":"a","[features]":"bm25=1,title=0,ctr=0"},{"id":"b","[features]":"bm25=2,title=0,ctr=0"}]}}`
+	for _, c := range []struct {
+		path, kind, body string
+		status           int
+		page             bool // in the body
+	}{
+		{"x:rank", "application/json", `{"contributions":1,"query":"q",` + threeDocs + `}`, http.StatusOK, true},
+		{"x:rank", "application/json", `{"query":"q",` + threeDocs + `}`, http.StatusOK, true},
+		{"web@1:rank?query=q", "application/octet-stream", string(matrix(1, 2, 3)), http.StatusOK, false},
+		{"x:rank?query=q", "application/octet-stream", string(matrix(1, 2, 3)), http.StatusNotAcceptable, false},
+	} {
+		request := func() *http.Request {
+			r := httptest.NewRequest(http.MethodPost, "/v1/models/"+c.path, strings.NewReader(c.body))
+			r.Header.Set("Content-Type", c.kind)
+			return r
+		}
+		checkAgainst(t, router, s, request(), c.body, c.status)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, request())
+		page := w.Header().Get("Listwise-Page")
+		if (len(page) == 16) != (c.status == http.StatusOK) || strings.Contains(w.Body.String(), `"page":"`+page+`"`) != c.page {
+			t.Errorf("%s: the header is %q, the answer %s", c.path, page, w.Body)
+		}
+	}
+	// An engine's answer is explored, too: b and a in both orders.
+	orders := map[string]bool{}
+	for range 60 {
+		r := httptest.NewRequest(http.MethodPost, "/v1/models/x:rank?from=solr&user=u", strings.NewReader(solr))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, r); w.Code != http.StatusOK || len(w.Header().Get("Listwise-Page")) != 16 {
+			t.Fatal(w.Code, w.Header(), w.Body)
+		}
+		orders[strconv.FormatBool(strings.Index(w.Body.String(), `"id":"a"`) < strings.Index(w.Body.String(), `"id":"b"`))] = true
+	}
+	if len(orders) != 2 {
+		t.Errorf("an engine's answer is in the orders %v alone", orders)
+	}
+	s.Close()
+	readRecords(t, log, 4+60)
 }

@@ -53,10 +53,11 @@ func (m *metrics) dropped(s *Server) {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "listwise_shadow_dropped_total", Help: "Requests that shadows did not score."},
 			func() float64 { return float64(s.Dropped()) }))
 	}
-	if log := s.config.Records; log != nil {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "listwise_experiment_log_dropped_total", Help: "Lines that the log of experiments did not get."},
+	for _, l := range s.config.Logs() {
+		name := "listwise_" + strings.ReplaceAll(l.Name, " ", "_") + "_dropped_total"
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: "Lines that the " + l.Name + " lost."},
 			func() float64 {
-				lines, _ := log.Dropped()
+				lines, _ := l.Dropped()
 				return float64(lines)
 			}))
 	}

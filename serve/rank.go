@@ -50,9 +50,10 @@ type job struct {
 	blocks []*block // the rest of a large body
 	inLast int      // bytes of the body in the last block
 	reader bodyReader
-	models []*Loaded // the models of an experiment
-	model  *Loaded   // the model that ranked; nil if two were interleaved
-	docs   int       // number of ranked documents
+	models []*Loaded     // the models of an experiment
+	model  *Loaded       // the model that ranked; nil if two were interleaved
+	page   rankjson.Page // of the answer to a request with one query
+	docs   int           // number of ranked documents
 	out    []byte
 
 	length   [1]string // the length of out as a header value
@@ -153,6 +154,9 @@ func (s *Server) rank(w http.ResponseWriter, r *http.Request, name string) (docs
 	if j.model != nil { // nil if two models were interleaved
 		h["Listwise-Model"], h["Listwise-Version"] = j.model.nameHeader, j.model.versionHeader
 	}
+	if j.page != 0 {
+		h["Listwise-Page"] = []string{j.page.String()}
+	}
 	_, _ = w.Write(j.out) // the client is gone
 	return j.docs, nil
 }
@@ -190,19 +194,24 @@ func (s *Server) work(j *job, r *http.Request, m *Loaded, e *Experiment) error {
 // reply computes the answer of a request to experiment e, or to model m if e is nil.
 func (s *Server) reply(j *job, m *Loaded, e *Experiment) error {
 	var err error
-	j.model = nil
+	j.model, j.page = nil, 0
 	switch {
 	case e != nil && e.Kind == experiment.Interleave && j.form.scores:
 		return problemf(http.StatusNotAcceptable, "found scores asked for, expected Accept: %s: the documents have scores of two models", mediaJSON)
+	case e != nil && e.Kind == experiment.Explore && j.form.scores:
+		return problemf(http.StatusNotAcceptable, "found scores asked for, expected Accept: %s: the ranking is not always that of the scores", mediaJSON)
 	case e != nil:
 		err = s.try(j, e)
 	default:
 		if err = s.decode(j, m); err == nil {
-			err = s.answer(j, m)
+			err = s.answerLogged(j, m, nil)
 		}
 	}
 	if err != nil {
 		return err
+	}
+	if len(j.answer.Pages) == 1 {
+		j.page = j.answer.Pages[0]
 	}
 	return j.write()
 }
@@ -225,7 +234,7 @@ func (s *Server) answer(j *job, m *Loaded) error {
 		return err
 	}
 	j.rank()
-	j.answer = rankjson.Answer{Model: m.Name, Version: m.Version, Models: j.answer.Models[:0], Rankings: j.answer.Rankings}
+	j.answer = rankjson.Answer{Model: m.Name, Version: m.Version, Models: j.answer.Models[:0], Rankings: j.answer.Rankings, Pages: j.answer.Pages}
 	j.model = m
 	s.shade(j, m)
 	return nil

@@ -48,6 +48,15 @@ type Config struct {
 	Shadows     map[string][]string // by model name, the models that also score its requests; their rankings are only logged
 	Records     *experiment.Log     // log of the rankings of experiments; nil means no log
 
+	// Pages logs rankings outside experiments; nil means no log. A hash selects a share of the users,
+	// or of the queries if a request names no user. Rankings without both ids are not logged.
+	Pages     *experiment.Log
+	PageShare float64 // above 0, and at most 1
+
+	// Candidates is the largest number of documents that a line of a log lists, best first, if the
+	// answer has only the top documents. 0 means none.
+	Candidates int
+
 	Tokens    []string            // bearer tokens, one of which a request must have; see [Server.SetTokens]
 	Clients   map[string][]string // by model name, the names of the client certificates that may use the model; without an entry, all clients may
 	LocalHost bool                // refuses requests for hosts other than this machine
@@ -96,7 +105,7 @@ func New(c Config) (*Server, error) {
 	s.jobs.New = func() any { return new(job) }
 	s.blocks.New = func() any { return new(block) }
 	s.memory.left.Store(s.limits.Memory)
-	if err := c.check(); err != nil {
+	if err := errors.Join(c.check(), c.checkLogs()); err != nil {
 		return nil, err
 	}
 	if err := s.SetTokens(c.Tokens); err != nil {
@@ -117,8 +126,8 @@ func New(c Config) (*Server, error) {
 		s.shadows = newShadows(c.Records)
 	}
 	s.snapshot.Store(first)
-	if c.Records != nil {
-		c.Records.Notify(s.recordsChanged)
+	for _, l := range c.Logs() {
+		s.watchLog(l)
 	}
 	s.metrics = newMetrics(s, slices.Concat(first.Names(), slices.Sorted(maps.Keys(s.experiments))))
 	s.mux = s.routes()

@@ -36,6 +36,7 @@ type shadow struct {
 	desk
 	of    string
 	model *Loaded
+	pages []rankjson.Page // of the rankings that were shown
 }
 
 // newShadows starts the goroutine that scores.
@@ -78,12 +79,12 @@ func (s *Server) shade(j *job, m *Loaded) {
 			s.shadows.dropped.Add(1) // the model was replaced
 			continue
 		}
-		s.shadows.add(&j.request, m.Name, other)
+		s.shadows.add(&j.request, j.answer.Pages, m.Name, other)
 	}
 }
 
 // add queues a copy of a request. It drops the request if the queue is full.
-func (s *shadows) add(r *rankjson.Request, of string, m *Loaded) {
+func (s *shadows) add(r *rankjson.Request, pages []rankjson.Page, of string, m *Loaded) {
 	s.closing.RLock()
 	defer s.closing.RUnlock()
 	size := int64(4*len(r.X) + 64*len(r.IDs))
@@ -94,7 +95,7 @@ func (s *shadows) add(r *rankjson.Request, of string, m *Loaded) {
 		s.dropped.Add(1)
 		return
 	}
-	c := &shadow{of: of, model: m}
+	c := &shadow{of: of, model: m, pages: slices.Clone(pages)}
 	c.request = rankjson.Request{Queries: slices.Clone(r.Queries), X: slices.Clone(r.X), Top: r.Top, User: slices.Clone(r.User), IDs: make([][]byte, len(r.IDs))}
 	for i, id := range r.IDs {
 		c.request.IDs[i] = slices.Clone(id)
@@ -132,7 +133,8 @@ func (s *shadows) score(c *shadow) {
 	c.rank()
 	now, models := time.Now(), []rankjson.Version{{Model: c.model.Name, Version: c.model.Version}}
 	for i := range c.request.Queries {
-		s.records.Add(experiment.AppendRecord(nil, now, c.of, experiment.Shadow, &c.request, i, models, c.answer.Rankings[i], nil))
+		l := experiment.Line{Time: now, Page: c.pages[i], Experiment: c.of, Kind: experiment.Shadow, Request: &c.request, Query: i, Models: models, Ranking: c.answer.Rankings[i]}
+		s.records.Add(l.Append(nil))
 	}
 }
 

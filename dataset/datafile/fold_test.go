@@ -17,9 +17,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/compress"
 	"github.com/listwise/listwise/dataset/datatest"
 	"github.com/listwise/listwise/dataset/internal/cache"
-	"github.com/listwise/listwise/dataset/internal/compress"
 )
 
 func read(t *testing.T, path ...string) string {

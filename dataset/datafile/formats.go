@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/compress"
 	"github.com/listwise/listwise/dataset/internal/cache"
-	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/internal/judgements"
 	"github.com/listwise/listwise/dataset/internal/letor"

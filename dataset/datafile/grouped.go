@@ -14,7 +14,7 @@ import (
 	"unicode"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
 )
 

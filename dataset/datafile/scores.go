@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/internal/letor"
 	"github.com/listwise/listwise/dataset/trec"

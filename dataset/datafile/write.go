@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/compress"
 	"github.com/listwise/listwise/dataset/internal/cache"
-	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/letor"
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/dataset/stream"

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/compress"
 	"github.com/listwise/listwise/dataset/datatest"
-	"github.com/listwise/listwise/dataset/internal/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/internal/letor"
 	"github.com/listwise/listwise/dataset/internal/parquet"

@@ -61,8 +61,9 @@ type Graded struct {
 	Queries  int // queries of the data without any judged document
 }
 
-// Grade replaces the grades of data by the judgements, which it finds by query and document id. It overwrites
-// the grades of data. It is an error if ids do not identify the documents, or if no document is judged. With
+// Grade replaces the grades of data by the judgements, which it finds by query and document id. If the judgements
+// have document weights, they replace those of data, and unjudged documents have the weight 1. Grade overwrites
+// the grades and weights of data. It is an error if ids do not identify the documents, or if no document is judged. With
 // UnjudgedError, an unjudged document is an error. With UnjudgedDrop, Grade omits unjudged documents, and
 // queries without judged documents.
 func Grade(data, judged *dataset.Dataset, unjudged Unjudged) (*dataset.Dataset, Graded, error) {
@@ -74,12 +75,20 @@ func Grade(data, judged *dataset.Dataset, unjudged Unjudged) (*dataset.Dataset, 
 		queries[judged.Queries[i].ID] = &judged.Queries[i]
 	}
 	grades, n := make([]float64, data.Docs()), Graded{}
+	var weights []float64
+	if judged.Weights() != nil {
+		weights = make([]float64, data.Docs())
+	}
 	for i := range data.Queries {
-		own, found, err := gradesOf(&data.Queries[i], queries[data.Queries[i].ID], unjudged)
+		q := &data.Queries[i]
+		own, found, err := gradesOf(q, queries[q.ID], unjudged)
 		if err != nil {
 			return nil, n, err
 		}
-		copy(grades[data.Queries[i].Start:], own)
+		copy(grades[q.Start:], own)
+		if weights != nil {
+			weigh(weights[q.Start:q.Start+q.Len()], q, queries[q.ID])
+		}
 		n.Judged += found
 		n.Unjudged += len(own) - found
 		if found == 0 {
@@ -90,6 +99,11 @@ func Grade(data, judged *dataset.Dataset, unjudged Unjudged) (*dataset.Dataset, 
 	if n.Judged == 0 {
 		return nil, n, fmt.Errorf("found no judged document among the data's, such as %q of query %q, expected the ids of the judgements, such as %q of query %q",
 			data.Queries[0].DocID(0), data.Queries[0].ID, judged.Queries[0].DocID(0), judged.Queries[0].ID)
+	}
+	if weights != nil {
+		if err := data.Weigh(data.QueryWeights(), weights); err != nil {
+			return nil, n, err
+		}
 	}
 	d := data
 	if unjudged == UnjudgedDrop && n.Unjudged > 0 {
@@ -104,6 +118,27 @@ func Grade(data, judged *dataset.Dataset, unjudged Unjudged) (*dataset.Dataset, 
 	}
 	d.Modified()
 	return d, n, nil
+}
+
+// weigh writes the weights of a query's documents by judged, which may be nil. Documents that are not in it have the
+// weight 1.
+func weigh(weights []float64, q, judged *dataset.Query) {
+	of := make(map[string]float64)
+	if judged != nil {
+		for j := range judged.Len() {
+			of[judged.DocID(j)] = 1
+			if judged.Weights() != nil {
+				of[judged.DocID(j)] = judged.Weights()[j]
+			}
+		}
+	}
+	for j := range weights {
+		w, ok := of[q.DocID(j)]
+		if !ok {
+			w = 1
+		}
+		weights[j] = w
+	}
 }
 
 // gradesOf returns the grades of a query's documents and the number of judged documents. The grade is

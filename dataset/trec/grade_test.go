@@ -61,3 +61,33 @@ func TestGrade(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Claim: weights of the judgements replace the data's; an unjudged document has the weight 1.
+func TestGradeWeights(t *testing.T) {
+	judged := mustQrels(t, "1 0 b 2\n1 0 z 1\n3 0 a 1\n1 0 a 0\n")
+	if err := judged.Weigh(nil, []float64{.5, 7, .25, 7}); err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]float64{}
+	for i := range judged.Queries {
+		for j, w := range judged.Queries[i].Weights() {
+			of[judged.Queries[i].ID+judged.Queries[i].DocID(j)] = w
+		}
+	}
+	for unjudged, want := range map[Unjudged][]float64{UnjudgedZero: {of["1a"], of["1b"], 1, 1}, UnjudgedDrop: {of["1a"], of["1b"]}} {
+		data := featured(t)
+		if err := data.Weigh([]float64{2, 3}, []float64{4, 4, 4, 5}); err != nil {
+			t.Fatal(err)
+		}
+		d, _, err := Grade(data, judged, unjudged)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, d.Weights()); diff != "" {
+			t.Errorf("%s: %s", unjudged, diff)
+		}
+		if w := d.Queries[0].Weight(); w != 2 {
+			t.Errorf("%s: the query has the weight %v, expected 2", unjudged, w)
+		}
+	}
+}

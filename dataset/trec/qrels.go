@@ -11,7 +11,7 @@ import (
 	"io"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/internal/pairs"
 	"github.com/listwise/listwise/dataset/memory"

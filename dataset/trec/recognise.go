@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/compress"
 	"github.com/listwise/listwise/dataset/internal/pairs"
 )
 

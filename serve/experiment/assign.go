@@ -1,9 +1,9 @@
 // Package experiment compares models online. It assigns users to models, interleaves the rankings
-// of two models, logs the rankings shown, and joins the log with clicks.
+// of two models, explores rankings, logs the rankings shown, and joins the log with clicks.
 //
-// Start reading at [Hash], the only source of randomness. As long as an experiment lasts, a user
-// gets the same results on every server. [Drafter] interleaves rankings, [Log] writes the log, and
-// [Credits] reads it. The package must not depend on models or HTTP.
+// Start reading at [Hash], which assigns users. As long as an experiment lasts, a user gets the same
+// results on every server. [Drafter] interleaves rankings, [Log] writes the log, and [Credits] reads
+// it. [Exploration] draws for each page separately. The package must not depend on models or HTTP.
 package experiment
 
 import (
@@ -38,6 +38,13 @@ func Pick(salt string, id []byte, shares []int) int {
 		place -= uint64(s)
 	}
 	panic("experiment: no shares")
+}
+
+// Within reports whether an id belongs to a share of all ids, a number from 0 to 1. It does if the
+// highest 53 bits of the hash's first eight bytes, as a fraction of 2⁵³, are less than the share.
+func Within(salt string, id []byte, share float64) bool {
+	hash := Hash(salt, id)
+	return float64(binary.BigEndian.Uint64(hash[:8])>>11)/(1<<53) < share
 }
 
 // coins are the coin flips of a draft: the bits of the hashes of the id followed by 0, 1, … as

@@ -21,6 +21,7 @@ const mostLine = 16 << 20
 // Click is a click on a document that was shown.
 type Click struct {
 	Time       time.Time `json:"time"`       // zero if unknown
+	Page       string    `json:"page"`       // if not empty, it alone decides which ranking was clicked
 	Experiment string    `json:"experiment"` // empty means any
 	User       string    `json:"user"`
 	Query      string    `json:"query"`
@@ -53,6 +54,7 @@ type impression struct {
 // Credits collects the rankings of a log and assigns clicks to them.
 type Credits struct {
 	shown       map[shownKey][]*impression // in the order of time if sorted
+	pages       map[string]*impression     // by id
 	sorted      bool
 	all         []*impression
 	names       []string // the experiment of each element of all
@@ -61,13 +63,13 @@ type Credits struct {
 
 	Damaged   int // lines of the log that are not JSON, such as half a line
 	Repeated  int // lines that were skipped because an identical line was read before
-	Single    int // clicks on rankings of one model, such as a split's
+	Single    int // clicks on rankings of one model: of splits, explorations and outside experiments
 	Unmatched int // clicks on documents that were not shown
 }
 
 // NewCredits returns Credits without rankings.
 func NewCredits() *Credits {
-	return &Credits{shown: make(map[shownKey][]*impression), experiments: make(map[string]bool), seen: make(map[[sha256.Size]byte]bool)}
+	return &Credits{shown: make(map[shownKey][]*impression), pages: make(map[string]*impression), experiments: make(map[string]bool), seen: make(map[[sha256.Size]byte]bool)}
 }
 
 // repeated reports whether an identical line of this kind was read before, and counts it if so.
@@ -94,10 +96,10 @@ func (c *Credits) ReadLog(r io.Reader) error {
 		if err := decode(line, &record); err != nil {
 			return err
 		}
-		if record.Kind != Interleave && record.Kind != Split || c.repeated("log", line) {
+		if !slices.Contains([]string{Interleave, Split, Explore, Page}, record.Kind) || c.repeated("log", line) {
 			return nil
 		}
-		shown := &impression{time: record.Time, single: record.Kind == Split, teams: make(map[string]int, len(record.Ranking)), clicked: make(map[string]bool)}
+		shown := &impression{time: record.Time, single: record.Kind != Interleave, teams: make(map[string]int, len(record.Ranking)), clicked: make(map[string]bool)}
 		if !shown.single {
 			if len(record.Models) != 2 {
 				return fmt.Errorf("found %d models, expected 2 of an interleaving", len(record.Models))
@@ -111,6 +113,12 @@ func (c *Credits) ReadLog(r io.Reader) error {
 				return fmt.Errorf("found the team %d, expected 0 or 1", doc.Team)
 			}
 			shown.teams[doc.ID] = doc.Team
+		}
+		if record.Page != "" {
+			if c.pages[record.Page] != nil {
+				return fmt.Errorf("found the page %q a second time, expected different ids", record.Page)
+			}
+			c.pages[record.Page] = shown
 		}
 		key := shownKey{record.Experiment, record.User, record.Query}
 		c.shown[key] = append(c.shown[key], shown)
@@ -153,9 +161,9 @@ func lines(r io.Reader, do func(line []byte) error) error {
 }
 
 // ReadClicks reads clicks, one JSON object per line, and assigns them to rankings of earlier calls
-// of ReadLog. A click belongs to the last ranking that its user saw for its query. If the click has
-// a time, it belongs to the last such ranking that is not after that time. Repeated clicks on a
-// document of a ranking count once.
+// of ReadLog. A click belongs to the ranking whose page it names. Without a page, it belongs to the
+// last ranking that its user saw for its query. If the click has a time, it belongs to the last such
+// ranking that is not after that time. Repeated clicks on a document of a ranking count once.
 func (c *Credits) ReadClicks(r io.Reader) error {
 	c.sort()
 	return lines(r, func(line []byte) error {
@@ -189,6 +197,9 @@ func decode(line []byte, into any) error {
 // credit assigns a click to rankings. credited is true if an interleaved ranking showed the
 // document, and single is true if a ranking of one model did.
 func (c *Credits) credit(click Click) (credited, single bool) {
+	if click.Page != "" {
+		return c.pages[click.Page].click(click.ID)
+	}
 	names := map[string]bool{click.Experiment: true}
 	if click.Experiment == "" {
 		names = c.experiments
@@ -202,16 +213,24 @@ func (c *Credits) credit(click Click) (credited, single bool) {
 		if n == 0 {
 			continue
 		}
-		shown := list[n-1]
-		switch _, ok := shown.teams[click.ID]; {
-		case ok && shown.single:
-			single = true
-		case ok:
-			shown.clicked[click.ID] = true
-			credited = true
-		}
+		ofTwo, ofOne := list[n-1].click(click.ID)
+		credited, single = credited || ofTwo, single || ofOne
 	}
 	return credited, single
+}
+
+// click assigns a click to a ranking, which may be nil. It returns what credit does.
+func (shown *impression) click(id string) (credited, single bool) {
+	if shown == nil {
+		return false, false
+	}
+	if _, ok := shown.teams[id]; !ok {
+		return false, false
+	}
+	if !shown.single {
+		shown.clicked[id] = true
+	}
+	return !shown.single, shown.single
 }
 
 // Outcomes returns an outcome for every experiment and pair of models, in the order of their first

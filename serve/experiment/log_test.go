@@ -194,7 +194,10 @@ func TestLogBehind(t *testing.T) {
 	}
 }
 
-// record is a line of a log, by AppendRecord.
+// records is the number of lines that record made, which is the page of the last.
+var records int
+
+// record is a line of a log.
 func record(at int64, user string, teams ...int) []byte {
 	r := &rankjson.Request{User: []byte(user), Queries: []rankjson.Query{{ID: []byte("q\n"), Docs: len(teams)}}}
 	var ranking []rankjson.Ranked
@@ -204,7 +207,12 @@ func record(at int64, user string, teams ...int) []byte {
 		ranking = append(ranking, rankjson.Ranked{Doc: i, Score: 1.5})
 		places = append(places, Place{i, team})
 	}
-	return AppendRecord(nil, time.Unix(at, 0), "exp", Interleave, r, 0, []rankjson.Version{{Model: "old", Version: "1"}, {Model: "new", Version: "2"}}, ranking, places)
+	records++
+	l := Line{
+		Time: time.Unix(at, 0), Page: rankjson.Page(records), Experiment: "exp", Kind: Interleave, Request: r,
+		Models: []rankjson.Version{{Model: "old", Version: "1"}, {Model: "new", Version: "2"}}, Ranking: ranking, Places: places,
+	}
+	return l.Append(nil)
 }
 
 // Claim: clicks are credited to the ranking that was shown last before, and to the team of the
@@ -248,6 +256,36 @@ func TestCredit(t *testing.T) {
 		if err := c.ReadClicks(strings.NewReader("\n" + bad)); err == nil || !strings.Contains(err.Error(), "line 2") {
 			t.Errorf("%s: %v", bad, err)
 		}
+	}
+}
+
+// Claim: a click that names a page is matched by it alone; one that does not, by user and query. A
+// page that is in two lines is an error. The ranking that a shadow line names is not one shown.
+func TestClicksNamePages(t *testing.T) {
+	const line = `{"kind":%q,"page":"%016x","experiment":%q,"user":"u","query":"q","time":"2026-01-02T03:04:0%dZ","models":[{"model":"a"},{"model":"b"}],"ranking":[{"id":"d0"},{"id":"d1","team":1}]}` + "\n"
+	log := fmt.Sprintf(line, Interleave, 1, "e", 1) + fmt.Sprintf(line, Interleave, 2, "e", 2) + fmt.Sprintf(line, Explore, 3, "x", 3) +
+		fmt.Sprintf(line, Shadow, 4, "a", 4) + fmt.Sprintf(line, Page, 4, "", 4) + fmt.Sprintf(line, Split, 5, "s", 5)
+	c := NewCredits()
+	if err := c.ReadLog(strings.NewReader(log)); err != nil {
+		t.Fatal(err)
+	}
+	err := c.ReadClicks(strings.NewReader(`
+{"page":"0000000000000001","id":"d1"}
+{"page":"0000000000000001","id":"d0","user":"other","query":"other","experiment":"x","time":"2020-01-02T03:04:05Z"}
+{"page":"0000000000000001","id":"d0","time":"2027-01-02T03:04:05Z"}
+{"page":"0000000000000003","id":"d0"}
+{"page":"0000000000000004","id":"d0"}
+{"page":"0000000000000005","id":"d1"}
+{"page":"0000000000000006","id":"d1","user":"u","query":"q"}
+{"page":"0000000000000001","id":"d7"}
+{"user":"u","query":"q","id":"d1","experiment":"e"}
+`))
+	want := Outcome{Experiment: "e", Models: [2]string{"a", "b"}, Shown: 2, Clicked: 2, Wins: [2]int{0, 1}, Ties: 1, Clicks: [2]int{1, 2}}
+	if got := c.Outcomes(); err != nil || len(got) != 1 || got[0] != want || c.Single != 3 || c.Unmatched != 2 {
+		t.Errorf("%v, got %+v with %d on one model and %d without a ranking, want %+v, 3 and 2", err, got, c.Single, c.Unmatched, want)
+	}
+	if err := c.ReadLog(strings.NewReader(fmt.Sprintf(line, Split, 2, "e", 9))); err == nil || !strings.Contains(err.Error(), `line 1: found the page "0000000000000002" a second time`) {
+		t.Errorf("a page in two lines: %v", err)
 	}
 }
 

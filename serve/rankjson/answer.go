@@ -1,6 +1,7 @@
 package rankjson
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -19,6 +20,17 @@ type Version struct {
 	Version string `json:"version"`
 }
 
+// Page is the id of a ranking that a log has, which clicks may name. 0 means that no log has it.
+type Page uint64
+
+// String returns the id as 16 hexadecimal digits.
+func (p Page) String() string { return fmt.Sprintf("%016x", uint64(p)) }
+
+// AppendPage appends an id as a JSON string.
+func AppendPage(dst []byte, p Page) []byte {
+	return fmt.Appendf(dst, `"%s"`, p)
+}
+
 // Answer is the answer to a request.
 type Answer struct {
 	Model      string // the model that ranked, or the experiment if several models did
@@ -26,6 +38,7 @@ type Answer struct {
 	Experiment string // the experiment that chose the model; empty if the request named the model
 	Models     []Version
 	Rankings   [][]Ranked // one ranking per query, best first
+	Pages      []Page     // one per ranking, or empty if no log has any
 }
 
 // AppendAnswer appends the answer to request r as JSON text. The ids come from r.
@@ -53,24 +66,34 @@ func AppendAnswer(dst []byte, a *Answer, r *Request) []byte {
 		}
 	}
 	if !r.Several {
-		return append(appendRanking(append(dst, ','), &r.Queries[0], a.Rankings[0], r), '}', '\n')
+		return append(appendRanking(append(dst, ','), a, 0, r), '}', '\n')
 	}
 	dst = append(dst, `,"rankings":[`...)
 	for i := range r.Queries {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(appendRanking(append(dst, '{'), &r.Queries[i], a.Rankings[i], r), '}')
+		dst = append(appendRanking(append(dst, '{'), a, i, r), '}')
 	}
 	return append(dst, "]}\n"...)
 }
 
-// appendRanking appends the JSON members of a query.
-func appendRanking(dst []byte, q *Query, ranking []Ranked, r *Request) []byte {
-	if q.ID != nil {
-		dst = append(dst, `"query":`...)
-		dst = append(AppendString(dst, q.ID), ',')
+// AppendQuery appends the JSON members that name query i of request r and its ranking. Each ends in
+// a comma.
+func (a *Answer) AppendQuery(dst []byte, i int, r *Request) []byte {
+	if len(a.Pages) > 0 && a.Pages[i] != 0 {
+		dst = append(AppendPage(append(dst, `"page":`...), a.Pages[i]), ',')
 	}
+	if id := r.Queries[i].ID; id != nil {
+		dst = append(AppendString(append(dst, `"query":`...), id), ',')
+	}
+	return dst
+}
+
+// appendRanking appends the JSON members of query i.
+func appendRanking(dst []byte, a *Answer, i int, r *Request) []byte {
+	dst = a.AppendQuery(dst, i, r)
+	q, ranking := &r.Queries[i], a.Rankings[i]
 	dst = append(dst, `"ranking":[`...)
 	for i := range ranking {
 		if i > 0 {

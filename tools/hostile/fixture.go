@@ -100,14 +100,46 @@ const (
 // kindsOfQueries assigns a group to each query.
 const kindsOfQueries = "1\told\n2\tnew\n3\told\n4\t\n5\tnew\n"
 
-// interleaved is a log of rankings of two models. clicked has clicks on them.
+// interleaved is a log of rankings of two models, and of one that was explored. clicked has clicks
+// on them.
 const (
 	interleaved = `{"time":"2026-01-02T03:04:05Z","experiment":"mixed","kind":"interleave","user":"u1","query":"q","models":[{"model":"a","version":"1"},{"model":"b","version":"2"}],"ranking":[{"id":"d1","score":1.5,"team":0},{"id":"d2","score":2.5,"team":1}]}
 {"time":"2026-01-02T03:04:06Z","experiment":"mixed","kind":"interleave","user":"u2","query":"q","models":[{"model":"a","version":"1"},{"model":"b","version":"2"}],"ranking":[{"id":"d1","score":1.5,"team":1},{"id":"d2","score":2.5,"team":0}]}
+{"time":"2026-01-02T03:04:07Z","page":"0123456789abcdef","experiment":"x","kind":"explore","user":"u3","query":"q","models":[{"model":"a","version":"1"}],"swapped":[1,2],"swap":true,"ranking":[{"id":"d2","score":1.5,"team":0},{"id":"d1","score":2.5,"team":0}],"candidates":["d1","d2","d3"]}
 `
 	clicked = `{"user":"u1","query":"q","id":"d1","time":"2026-01-02T03:04:07Z"}
 {"user":"u2","query":"q","id":"d1"}
+{"page":"0123456789abcdef","id":"d1"}
 `
+)
+
+// Pages of users with most members, in both kinds of text.
+const (
+	pages = `{"page":"p1","time":"2026-11-23T01:37:43Z","user":"u1","query":"red shoes","experiment":"ab","arm":"a","version":"1","docs":["b","a","c"],"slots":["1",2,"ad"],"clicks":[0,1,0],"order":[2],"team":[0,1,0],"propensity":0.5,"propensities":[0.5,1,1e-3]}
+{"page":"p2","time":1763861863.5,"user":"u2","query":7,"docs":["a","b"],"clicked":["b","a","b"],"swapped":[1,2],"swap":true,"candidates":["a","b","c"],"orders":[[["a","b"],0.5],[["b","a"],0.25]],"weight":2}
+{"page":"p3","query":"red shoes","docs":["a","b","c"],"clicks":[2,0,0],"pairs":1,"exchanged":[1],"shuffled":3}
+`
+	pagesTable = `page,rank,query,docs,clicks,slots,orders
+q1,1,q,a,1,1,"[[[""a"",""b""],0.5]]"
+q1,2,q,b,0,2,"[[[""a"",""b""],0.5]]"
+,1,"q, r",b,1,1,
+,2,"q, r",c,0,2,
+`
+)
+
+// Logs of User Behavior Insights and of metarank, and the examination of the user browsing model.
+const (
+	ubiQueries = `{"query_id":"1","query_response_id":"r1","client_id":"c","user_query":"shoes","timestamp":"2026-01-02T10:00:00.000+0000","query_response_hit_ids":["a","b"]}
+{"_source":{"query_id":"2","client_id":"d","user_query":"hats","timestamp":1767348000000,"query_response_object_ids":["a",7]}}
+`
+	ubiEvents = `{"action_name":"click","query_id":"1","timestamp":"2026-01-02T10:00:09Z","event_attributes":{"object":{"object_id":"b"},"position":{"ordinal":2}}}
+{"index":{}}
+{"action_name":"click","query_id":"2","timestamp":"2026-01-02T10:00:09Z","event_attributes":{"position":{"ordinal":{"index":2}}}}
+`
+	metarankEvents = `{"event":"ranking","id":"1","timestamp":"1767348000000","user":"u","fields":[{"name":"query","value":"cat"}],"items":[{"id":"c"},{"id":"a"}]}
+{"event":"interaction","id":"2","ranking":"1","timestamp":"2026-01-02T10:00:09Z","type":"click","item":"a"}
+`
+	browsing = "[[1], [0.7, 0.9], [0.5, 0.6, 0.8]]\n"
 )
 
 // extractors compute the features of mart.json.
@@ -135,7 +167,20 @@ func newFixture(binary, dir string) (*fixture, error) {
 	if err := os.WriteFile(filepath.Join(dir, "random.json"), []byte(randomModel), 0o600); err != nil {
 		return nil, err
 	}
-	for name, text := range map[string]string{"weights.csv": weighted, "log.jsonl": interleaved, "logged.csv": logged, "answers.json": answered, "clicks.jsonl": clicked, "queries.json": extractors} {
+	for name, text := range map[string]string{
+		"weights.csv":    weighted,
+		"log.jsonl":      interleaved,
+		"logged.csv":     logged,
+		"answers.json":   answered,
+		"clicks.jsonl":   clicked,
+		"queries.json":   extractors,
+		"pages.jsonl":    pages,
+		"pages.csv":      pagesTable,
+		"queries.ndjson": ubiQueries,
+		"events.ndjson":  ubiEvents,
+		"metarank.jsonl": metarankEvents,
+		"gamma.json":     browsing,
+	} {
 		if err := create(name, text)(dir); err != nil {
 			return nil, err
 		}
@@ -187,15 +232,20 @@ func (f *fixture) judge() error {
 			return err
 		}
 	}
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	if _, err := z.Write([]byte(b.String())); err != nil {
-		return err
+	for name, text := range map[string]string{"a.qrels.gz": b.String(), "pages.jsonl.gz": pages} {
+		var zipped bytes.Buffer
+		z := gzip.NewWriter(&zipped)
+		if _, err := z.Write([]byte(text)); err != nil {
+			return err
+		}
+		if err := z.Close(); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(f.dir, name), zipped.Bytes(), 0o600); err != nil {
+			return err
+		}
 	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(f.dir, "a.qrels.gz"), zipped.Bytes(), 0o600)
+	return nil
 }
 
 // interruptTraining interrupts trainings until one leaves a checkpoint, run.ckpt.

@@ -48,6 +48,12 @@ var bases = []struct{ args, files string }{
 	{"tune --method mle --grid C=1,2 --data folds --out out --no-record --trial 1", "folds"},
 	{"data curve --method mle --train data.txt --test vali.txt --shares 0.5,1 --repeats 1", "data.txt vali.txt"},
 	{"data synth --queries 3 --docs 4 --relevant 2 --features 3 --out out.txt", ""},
+	{"clicks info pages.jsonl pages.csv", "pages.jsonl pages.csv"},
+	{"clicks simulate --data data.txt --model linear.json --pages 20 --out out.jsonl", "data.txt linear.json"},
+	{"clicks simulate --data data.txt --model a=linear.json --model b=stumps.json --order arms:1,2 --users 3 --pages 20 --out out.jsonl.gz", "data.txt linear.json stumps.json"},
+	{"clicks join --log log.jsonl --clicks clicks.jsonl --out out.jsonl", "log.jsonl clicks.jsonl"},
+	{"clicks join --ubi queries.ndjson --ubi-events events.ndjson --out out.jsonl", "queries.ndjson events.ndjson"},
+	{"clicks join --metarank metarank.jsonl --out out.jsonl", "metarank.jsonl"},
 	{"runs list", ".listwise"},
 	{"runs show 1", ".listwise"},
 	{"runs diff 1 2", ".listwise"},
@@ -83,14 +89,14 @@ func flagCases(f *fixture) []Case {
 
 // commandWords returns the number of words that name the command.
 func commandWords(args []string) int {
-	if args[0] == "data" || args[0] == "runs" || args[0] == "engine" {
+	if args[0] == "data" || args[0] == "runs" || args[0] == "engine" || args[0] == "clicks" {
 		return 2
 	}
 	return 1
 }
 
 func flagCase(name string, files, args []string, value string) Case {
-	outs := []string{"out", "out.json", "out.txt", "out.txt.gz", "out.parquet", "out.html", "out.scores", ".listwise"}
+	outs := []string{"out", "out.json", "out.jsonl", "out.jsonl.gz", "out.txt", "out.txt.gz", "out.parquet", "out.html", "out.scores", ".listwise"}
 	if value != "" {
 		outs = append(outs, filepath.Clean(value))
 	}

@@ -157,11 +157,11 @@ func asUnharmed(want, file string) func(*box, *Result) (Verdict, string) {
 // numbers, answers of engines, an SQLite database, or a model file of another system. Compressed
 // files, caches, model files and checkpoints have checksums.
 func plain(file string) bool {
-	if slices.Contains(foreign, file) || file == "answers.json" {
+	if slices.Contains(foreign, file) || file == "answers.json" || file == "gamma.json" {
 		return true
 	}
 	switch filepath.Ext(file) {
-	case ".txt", ".scores", ".run", ".qrels", ".jsonl", ".db", ".csv", ".tsv":
+	case ".txt", ".scores", ".run", ".qrels", ".jsonl", ".ndjson", ".db", ".csv", ".tsv":
 		return true
 	}
 	return false

@@ -34,9 +34,9 @@ func serveCases(f *fixture) []Case {
 	}
 	for i := range 200 {
 		name := fmt.Sprintf("serve/requests/%d", i)
-		cases = append(cases, Case{Name: name, Files: []string{"linear.json", "trees.json"}, Run: func(b *box) (Verdict, string, *Result) {
+		cases = append(cases, Case{Name: name, Files: []string{"linear.json", "trees.json"}, Outs: []string{"log", "pages"}, Run: func(b *box) (Verdict, string, *Result) {
 			rng := random(name)
-			return b.serves(func(s *server) string { return s.damaged(rng) }, words("serve --addr 127.0.0.1:0 --model a=linear.json --model b=trees.json --split ab=a,b")...)
+			return b.serves(func(s *server) string { return s.damaged(rng) }, words("serve --addr 127.0.0.1:0 --model a=linear.json --model b=trees.json --split ab=a,b --explore x=b:noise=1 --experiment-log log --page-log pages --page-share 1 --page-candidates 3")...)
 		}})
 	}
 	for i, file := range slices.Concat(models, models, models) {
@@ -49,6 +49,9 @@ func serveCases(f *fixture) []Case {
 	return append(cases, serveFlagCases(f)...)
 }
 
+// needs are the flags that a flag of the service requires.
+var needs = map[string]string{"explore": "--experiment-log=log", "shadow": "--experiment-log=log", "page-share": "--page-log=log", "page-candidates": "--page-log=log"}
+
 // serveFlagCases set every flag of the service to unexpected values.
 func serveFlagCases(f *fixture) []Case {
 	var cases []Case
@@ -57,12 +60,15 @@ func serveFlagCases(f *fixture) []Case {
 		if m[1] == "help" {
 			continue
 		}
-		for i, v := range []string{"", "-1", "0", "1", "99999999999999999999", "1e999s", "é漢", "\x1b[31mred", "a\nb", "=", "a=b", "m=none", "m=m", ":", "..", strings.Repeat("x", 100000)} {
+		for i, v := range []string{"", "-1", "0", "1", "99999999999999999999", "1e999s", "é漢", "\x1b[31mred", "a\nb", "=", "a=b", "m=none", "m=m", "e=m:swap", "e=m:noise=1e-320:share=1e-320", "e=m:top=99999999999999999999", ":", "..", strings.Repeat("x", 100000)} {
 			outs := []string{"log"}
-			if m[1] == "experiment-log" && v != "" {
+			if strings.HasSuffix(m[1], "-log") && v != "" {
 				outs = append(outs, filepath.Clean(v))
 			}
 			args := append(words("serve --addr 127.0.0.1:0 --model m=linear.json"), "--"+m[1]+"="+v)
+			if other := needs[m[1]]; other != "" {
+				args = append(args, other)
+			}
 			cases = append(cases, Case{Name: fmt.Sprintf("serve/--%s/%d", m[1], i), Files: []string{"linear.json"}, Outs: outs, Args: args,
 				Run: func(b *box) (Verdict, string, *Result) { return b.serves(nil, args...) }})
 		}
@@ -167,6 +173,9 @@ func (s *server) listens(errs *lines) bool {
 	return false
 }
 
+// page is the id of a ranking, which no two answers share.
+var page = regexp.MustCompile(`"page":"[0-9a-f]{16}",`)
+
 const goodRequest = `{"user":"u","query":"q","documents":[{"id":"a","features":[0.1,2,-3e-1,4,5]},{"id":"b","features":{"1":0,"2":1,"3":0.5,"4":2,"5":1e1}}],"top":2,"contributions":3,"lenient":true}`
 
 // engineAnswers are good requests that are answers of search engines, by the parameters of the URL.
@@ -196,6 +205,7 @@ func (s *server) askWith(name, parameters, body string) (int, string) {
 // request must be answered as before.
 func (s *server) damaged(rng *rand.Rand) string {
 	status, want := s.ask("ab", goodRequest)
+	want = page.ReplaceAllString(want, "")
 	if status != http.StatusOK {
 		return fmt.Sprintf("a good request is answered with %d: %s", status, want)
 	}
@@ -212,7 +222,7 @@ func (s *server) damaged(rng *rand.Rand) string {
 	}
 	for range 20 {
 		body := spoil(rng, []byte(goodRequest))
-		if status, got := s.ask([]string{"a", "b", "ab"}[rng.IntN(3)], string(body)); status != 200 && (status < 400 || status > 499) {
+		if status, got := s.ask([]string{"a", "b", "ab", "x"}[rng.IntN(4)], string(body)); status != 200 && (status < 400 || status > 499) {
 			return fmt.Sprintf("%q is answered with %d: %s", body, status, got)
 		}
 		head := fmt.Sprintf("POST /v1/models/a:rank HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(goodRequest), goodRequest)
@@ -220,7 +230,7 @@ func (s *server) damaged(rng *rand.Rand) string {
 			return why
 		}
 	}
-	if status, got := s.ask("ab", goodRequest); status != http.StatusOK || got != want {
+	if status, got := s.ask("ab", goodRequest); status != http.StatusOK || page.ReplaceAllString(got, "") != want {
 		return fmt.Sprintf("a good request is answered with %d %s, before with %s", status, got, want)
 	}
 	return ""

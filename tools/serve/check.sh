@@ -19,7 +19,7 @@ cd "$work"
 "$dir/listwise" data synth --queries 20 --docs 20 --relevant 6 --features 3 --out d.txt
 "$dir/listwise" train --quiet --no-record --method ranknet --missing zero --train d.txt --model web.json
 : >log # there before it is looked at
-"$dir/listwise" serve --model web=web.json --addr 127.0.0.1:0 --format json 2>>log &
+"$dir/listwise" serve --model web=web.json --explore explored=web:noise=1 --experiment-log experiments.jsonl --page-log pages.jsonl --page-share 1 --page-candidates 2 --addr 127.0.0.1:0 --format json 2>>log &
 server=$!
 for _ in $(seq 100); do
   url=$(sed -n 's/.*"url":"\([^"]*\)".*/\1/p' log)

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/compress"
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/memory"
 	"github.com/listwise/listwise/internal/decimal"

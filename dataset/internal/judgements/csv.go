@@ -15,6 +15,7 @@ import (
 type columns struct {
 	delimiter          rune
 	query, doc, rating int
+	weight             int  // of document weights, -1 if there is none
 	bare               bool // it has no column that may be a feature
 }
 
@@ -68,7 +69,7 @@ func choose(names []string) *columns {
 			return nil
 		}
 	}
-	return &columns{query: at[0], doc: at[1], rating: at[2], bare: len(names) == len(roles) || quepid}
+	return &columns{query: at[0], doc: at[1], rating: at[2], weight: slices.Index(names, "documentweight"), bare: len(names) == len(roles) || quepid}
 }
 
 var plain = strings.NewReplacer(" ", "", "_", "", "-", "")
@@ -81,13 +82,13 @@ func readCSV(in *input.Input, opts dataset.Options, c *columns, j *pairs.Judgeme
 			first = false
 			return nil
 		}
-		return j.Add(line, cell(cells, c.query), cell(cells, c.doc), cell(cells, c.rating))
+		return j.AddWeighted(line, cell(cells, c.query), cell(cells, c.doc), cell(cells, c.rating), cell(cells, c.weight))
 	})
 }
 
-// cell returns a cell of a row, nil if the row ends before.
+// cell returns a cell of a row, nil if the row ends before or the table has no such column.
 func cell(cells []string, i int) []byte {
-	if i >= len(cells) {
+	if i < 0 || i >= len(cells) {
 		return nil
 	}
 	return []byte(strings.TrimSpace(cells[i]))

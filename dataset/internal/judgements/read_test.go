@@ -35,6 +35,30 @@ func listed(d *dataset.Dataset) (list []string) {
 	return list
 }
 
+// Claim: document weights of a table belong to their documents, also where the lines of queries are apart; a document with
+// two weights is an error, and so is a weight that is no number.
+func TestWeights(t *testing.T) {
+	d, err := read("query,doc,grade,low,document_weight\nq,a,.5,0,2\nr,a,1,0,3\nq,b,,0,9\nq,c,.25,0,\nq,d,0,0,.5\n", dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"q|a|0.5", "q|c|0.25", "q|d|0", "r|a|1"}, listed(d)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]float64{2, 1, .5, 3}, d.Weights()); diff != "" {
+		t.Error(diff)
+	}
+	for text, want := range map[string]string{
+		"query,doc,grade,document_weight\nq,a,1,x\n":        `f:2: found "x", expected a document weight, a finite number that is not negative`,
+		"query,doc,grade,document_weight\nq,a,1,-1\n":       `f:2: found "-1", expected a document weight, a finite number that is not negative`,
+		"query,doc,grade,document_weight\nq,a,1,1\nq,a,1,2": `f:3: found document "a" of query "q", which line 2 has too, expected each document of a query once in a list with document weights`,
+	} {
+		if _, err := read(text, dataset.Options{}); err == nil || err.Error() != want {
+			t.Errorf("found %v, expected %s", err, want)
+		}
+	}
+}
+
 // Claim: one list of judgements reads alike in every form, compressed or not. Looks recognises all forms except TREC's
 // and BEIR's.
 func TestForms(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/internal/compress"
+	"github.com/listwise/listwise/dataset/compress"
 	"github.com/listwise/listwise/dataset/internal/ingest"
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/memory"

@@ -55,6 +55,19 @@ func (j *Judgements) Add(line int, query, doc, grade []byte) error {
 	return j.table.Add(line, query, doc, value+0) // without the sign of −0
 }
 
+// AddWeighted adds a judgement with the weight of its document. An empty weight is 1.
+func (j *Judgements) AddWeighted(line int, query, doc, grade, weight []byte) error {
+	before := j.table.Len()
+	if err := j.Add(line, query, doc, grade); err != nil || j.table.Len() == before || len(weight) == 0 {
+		return err
+	}
+	w, ok := Decimal(weight)
+	if !ok || w < 0 {
+		return &dataset.SyntaxError{Found: suggest.Quote(weight), Expected: "a document weight, a finite number that is not negative"}
+	}
+	return j.table.Weigh(w)
+}
+
 // Dataset returns the judgements as a data set without features. expected says what a list without judgements
 // should have.
 func (j *Judgements) Dataset(expected string) (*dataset.Dataset, error) {
@@ -70,14 +83,19 @@ func (j *Judgements) Dataset(expected string) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := dataset.Blocks{Grades: g.Values, Docs: g.Docs, IDs: g.IDs, Counts: g.Counts}
+	b := dataset.Blocks{Grades: g.Values, Weights: g.Weights, Docs: g.Docs, IDs: g.IDs, Counts: g.Counts}
 	if j.dropped > 0 {
 		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: left out %d lines with a negative grade: their documents count as not judged", t.name, j.dropped))
 	}
 	if j.unrated > 0 {
 		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: left out %d entries without a grade: they count as not judged", t.name, j.unrated))
 	}
-	if row, _, _ := t.twice(g, workers); row >= 0 {
+	if row, before, q := t.twice(g, workers); row >= 0 {
+		if g.Weights != nil {
+			return nil, &dataset.SyntaxError{
+				File: t.name, Line: int(t.lines[row]), Found: t.describe(g, row, q, before), Expected: "each document of a query once in a list with document weights",
+			}
+		}
 		if err := j.merge(&b); err != nil {
 			return nil, err
 		}

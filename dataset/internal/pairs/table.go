@@ -27,11 +27,12 @@ type Table struct {
 	last    uint32   // index of the last line's query
 	apart   bool     // some query has lines that are not adjacent
 
-	of     []uint32  // index of each document's query
-	lines  []uint32  // line of each document
-	values []float64 // grade or score of each document
-	text   strings.Builder
-	end    []uint32 // end of each identifier in text
+	of      []uint32  // index of each document's query
+	lines   []uint32  // line of each document
+	values  []float64 // grade or score of each document
+	weights []float64 // of each document, nil if documents have none
+	text    strings.Builder
+	end     []uint32 // end of each identifier in text
 
 	textBytes int64 // memory that is counted for text
 }
@@ -112,17 +113,34 @@ func (t *Table) groupBytes(counts []int, workers int) int64 {
 	n := int64(len(t.of))
 	bytes := mapBytes * min(n, int64(workers)*int64(slices.Max(counts)))
 	if t.apart {
-		bytes += n*(8+4+4+8) + 3*int64(t.text.Len())
+		bytes += n*(8+4+4+8+8) + 3*int64(t.text.Len())
 	}
 	return bytes
 }
 
 // Grouped is a table with the documents of queries together.
 type Grouped struct {
-	IDs    []string // of the queries, in the order of their first lines
-	Counts []int    // the queries' numbers of documents
-	Docs   dataset.DocIDs
-	Values []float64
+	IDs     []string // of the queries, in the order of their first lines
+	Counts  []int    // the queries' numbers of documents
+	Docs    dataset.DocIDs
+	Values  []float64
+	Weights []float64 // nil if documents have none
+}
+
+// Weigh sets the weight of the last document. Documents without a weight have 1.
+func (t *Table) Weigh(w float64) error {
+	if t.weights == nil {
+		if err := t.mem.Take(5*int64(len(t.of))*8/2, "document weights"); err != nil {
+			return err
+		}
+	} else if err := t.mem.Take(2*8, "document weights"); err != nil {
+		return err
+	}
+	for len(t.weights) < len(t.of) {
+		t.weights = append(t.weights, 1)
+	}
+	t.weights[len(t.of)-1] = w
+	return nil
 }
 
 // Group puts the documents of queries together. A document that a query has twice is an error.
@@ -152,6 +170,9 @@ func (t *Table) group() (g Grouped, workers int, err error) {
 	for _, q := range t.of {
 		g.Counts[q]++
 	}
+	for t.weights != nil && len(t.weights) < len(t.of) {
+		t.weights = append(t.weights, 1)
+	}
 	workers = parallel.Workers(0, len(g.Counts))
 	beside := t.groupBytes(g.Counts, workers)
 	if err := t.mem.Take(beside, "documents"); err != nil {
@@ -170,8 +191,15 @@ func (t *Table) group() (g Grouped, workers int, err error) {
 			lines[row], values[row] = t.lines[i], t.values[i]
 		}
 		t.lines, t.values = lines, values
+		if t.weights != nil {
+			weights := make([]float64, len(order))
+			for row, i := range order {
+				weights[row] = t.weights[i]
+			}
+			t.weights = weights
+		}
 	}
-	g.Values = t.values
+	g.Values, g.Weights = t.values, t.weights
 	return g, workers, nil
 }
 

@@ -22,6 +22,7 @@ type column struct {
 	uuid     bool
 	decimal  bool // whole numbers represent decimal numbers
 	scale    int  // number of digits after the decimal point
+	digits   int  // of a timestamp behind the second, which Cells reads; 0 for other types
 
 	watch   *ingest.Collector // finds merged values of a feature; may be nil
 	feature int               // index of the feature
@@ -119,10 +120,28 @@ func (c *column) annotate(t format.LogicalTypeValue) (found string) {
 		c.uuid = true
 	case *format.DecimalType:
 		c.decimal, c.scale = true, int(t.Scale)
+	case *format.TimestampType:
+		if c.kind == format.Int64 {
+			c.digits = digitsOf(t.Unit)
+		}
+		return fmt.Sprintf("values of type %v", t)
 	default:
 		return fmt.Sprintf("values of type %v", t)
 	}
 	return ""
+}
+
+// digitsOf returns the number of digits behind the second in a unit of time, 0 if the unit is not known.
+func digitsOf(u format.TimeUnit) int {
+	switch u.Value.(type) {
+	case *format.MilliSeconds:
+		return 3
+	case *format.MicroSeconds:
+		return 6
+	case *format.NanoSeconds:
+		return 9
+	}
+	return 0
 }
 
 // annotateOld does the work of annotate for the converted types of old writers, which also describe intervals.

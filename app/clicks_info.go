@@ -1,0 +1,188 @@
+package app
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/click"
+	"github.com/listwise/listwise/internal/rows"
+)
+
+func newClicksInfoCommand(env *environment) *cobra.Command {
+	var f pagesFlags
+	cmd := &cobra.Command{
+		Use:   "info PAGES...",
+		Short: "Summarize a log of pages and report anomalies",
+		Long: `Counts pages, users, queries, pairs of query and document, and clicks, and reports
+anomalies. Several files count as one log.
+
+The click rate of each rank has an interval of 95 %, whose unit is the user, or the page
+if there are no users. Arms that ran at the same time can be compared. The last table
+tells which methods can estimate the propensities of which slots, with the largest
+standard error: from shuffled pages, from exchanges with another rank (swapped) or of
+neighbours (pairs), and from documents that were seen in several slots (harvest).
+--format json has the propensities and all other numbers.`,
+		Example: `  listwise clicks info pages.jsonl.gz
+  listwise clicks info monday.csv tuesday.csv --drop-users-above 1000 --format json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s := click.Survey{Mem: f.account()}
+			t, err := f.read(cmd, env, "", args, s.Add)
+			if err != nil {
+				return err
+			}
+			return env.printPages(s.Info(t))
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// printPages prints the summary of a log. As CSV it is one table.
+func (env *environment) printPages(i *click.Info) error {
+	tables := pagesTables(i)
+	if env.take != nil || env.format == "json" {
+		return env.print(tables[0])
+	}
+	if env.format != "csv" {
+		return env.printText(textOf(tables, "\n", env.width()))
+	}
+	all := tables[0].rows
+	for _, t := range tables[1:] {
+		for _, row := range t.rows {
+			name := t.title
+			for _, key := range row[:t.keys] {
+				name += " " + fmt.Sprint(key)
+			}
+			for k, cell := range row[t.keys:] {
+				all = append(all, []any{strings.TrimSpace(name) + ": " + t.columns[t.keys+k], cell})
+			}
+		}
+	}
+	return rows.WriteCSV(env.stdout, tables[0].columns, all)
+}
+
+// wholeCount returns a cell with a sum of weights, a whole number if it is one.
+func wholeCount(v float64) any {
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return int(v)
+	}
+	return v
+}
+
+func pagesTables(i *click.Info) []report {
+	all := report{columns: []string{"what", "value"}, json: i}
+	add := func(what string, value any) { all.rows = append(all.rows, []any{what, value}) }
+	add("pages", i.Pages)
+	add("users", i.Users)
+	add("queries", i.Queries)
+	add("pairs of query and document", i.Pairs)
+	add("slots", i.Slots)
+	if i.From != nil {
+		add("from", i.From.Format(time.RFC3339))
+		add("to", i.To.Format(time.RFC3339))
+	}
+	add("clicked documents", wholeCount(i.Clicks))
+	add("further clicks on them", wholeCount(i.Repeated))
+	for n, pages := range i.ByClicks {
+		if pages > 0 {
+			add("pages with "+counted(n, "clicked document", "clicked documents"), pages)
+		}
+	}
+	if i.Ordered > 0 {
+		add("pages with the order of clicks", i.Ordered)
+		add("pages whose clicks go back up", i.Back)
+	}
+	add("pairs seen in two slots or more", i.Moved)
+	for _, f := range []struct {
+		what string
+		n    int
+	}{
+		{"pages with a propensity", i.Propensity}, {"pages with propensities of documents", i.Propensities}, {"pages with candidates", i.Candidates},
+		{"pages with possible rankings", i.Orders}, {"shuffled pages", i.Shuffled}, {"pages with ranks drawn for exchange", i.Swapped}, {"pages with pairs drawn for exchange", i.FairPairs},
+	} {
+		if f.n > 0 {
+			add(f.what, f.n)
+		}
+	}
+	ranks := report{title: "clicks", columns: []string{"rank", "shown", "clicked", "rate", "from", "to"}, keys: 1}
+	for _, r := range i.Ranks {
+		ranks.rows = append(ranks.rows, []any{r.Rank, wholeCount(r.Shown), wholeCount(r.Clicked), r.Rate, r.Low, r.High})
+	}
+	last := methodsTable(i)
+	last.notes = append(last.notes, "", fmt.Sprintf("Intervals are of 95 %%, with the %s as the unit. Propensities are relative to slot 1.", i.Unit))
+	for _, odd := range i.Odd {
+		last.notes = append(last.notes, "warning: "+odd)
+	}
+	tables := []report{all, ranks}
+	for _, t := range []report{armsTable(i), seenTable(i), exchangesTable(i)} {
+		if len(t.rows) > 0 {
+			tables = append(tables, t)
+		}
+	}
+	return append(tables, last)
+}
+
+func armsTable(i *click.Info) report {
+	r := report{title: "arms", columns: []string{"experiment", "arm", "version", "pages", "from", "to", "at the same time as"}, keys: 3}
+	if len(i.Arms) == 1 && i.Arms[0].Arm == "" {
+		return r
+	}
+	others := make([][]string, len(i.Arms))
+	for _, t := range i.Together {
+		others[t[0]], others[t[1]] = append(others[t[0]], i.Arms[t[1]].Arm), append(others[t[1]], i.Arms[t[0]].Arm)
+	}
+	text := func(t *time.Time) any {
+		if t == nil {
+			return nil
+		}
+		return t.Format(time.RFC3339)
+	}
+	for k, a := range i.Arms {
+		r.rows = append(r.rows, []any{a.Experiment, a.Arm, a.Version, a.Pages, text(a.From), text(a.To), list(strings.Join(others[k], ", "))})
+	}
+	return r
+}
+
+// slotPairs is the largest number of pairs of slots in text and CSV.
+const slotPairs = 20
+
+func seenTable(i *click.Info) report {
+	r := report{title: "documents in two slots", columns: []string{"first", "second", "pairs", "clicks in first", "clicks in second"}, keys: 2}
+	for _, s := range i.Seen[:min(len(i.Seen), slotPairs)] {
+		r.rows = append(r.rows, []any{s.A, s.B, s.Pairs, s.ClicksA, s.ClicksB})
+	}
+	if more := len(i.Seen) - len(r.rows); more > 0 {
+		r.notes = []string{fmt.Sprintf("%d more pairs of slots: see --format json", more)}
+	}
+	return r
+}
+
+func exchangesTable(i *click.Info) report {
+	r := report{title: "exchanges", columns: []string{"method", "upper rank", "lower rank", "pages", "exchanged", "clicks at upper", "clicks at lower"}, keys: 3}
+	for _, e := range i.Exchanges[:min(len(i.Exchanges), slotPairs)] {
+		r.rows = append(r.rows, []any{e.Method, e.A, e.B, wholeCount(e.Pages), wholeCount(e.Exchanged), wholeCount(e.ClicksA), wholeCount(e.ClicksB)})
+	}
+	if more := len(i.Exchanges) - len(r.rows); more > 0 {
+		r.notes = []string{fmt.Sprintf("%d more pairs of ranks: see --format json", more)}
+	}
+	return r
+}
+
+func methodsTable(i *click.Info) report {
+	r := report{title: "propensities", columns: []string{"method", "slots", "of", "largest error", "found", "what would supply the others"}, keys: 1}
+	for _, m := range i.Methods {
+		var worst any
+		largest := 0.0
+		for _, s := range m.Slots {
+			if largest = max(largest, s.Error); len(m.Slots) > 1 {
+				worst = largest
+			}
+		}
+		r.rows = append(r.rows, []any{m.Method, len(m.Slots), i.Slots, worst, m.Lacks, m.Supply})
+	}
+	return r
+}

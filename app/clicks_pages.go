@@ -1,0 +1,138 @@
+package app
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/click"
+	"github.com/listwise/listwise/dataset/memory"
+)
+
+// pagesFlags are the flags of all commands that read pages.
+type pagesFlags struct {
+	memoryLimit
+	duplicates string
+	dropAbove  int
+
+	mem *memory.Account // of all pages that the command reads
+}
+
+func (f *pagesFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.duplicates, "duplicates", "error", "`how` to treat repeated page ids: error or first")
+	addWhole(fl, &f.dropAbove, "drop-users-above", 0, 0, "drop users with more than this `number` of pages; 0: none")
+	f.memoryLimit.addTo(cmd)
+}
+
+// account returns the account of the command's memory, for pages and for what is made of them.
+func (f *pagesFlags) account() *memory.Account {
+	if f.mem == nil {
+		f.mem = memory.New("the pages", f.memoryLimit.options())
+	}
+	return f.mem
+}
+
+// read calls use for all pages of the files in order, and then prints notes about what was left out. flag
+// names the flag with the paths, and is empty for arguments.
+func (f *pagesFlags) read(cmd *cobra.Command, env *environment, flag string, paths []string, use func(*click.Page) error) (*click.Tally, error) {
+	if f.duplicates != "error" && f.duplicates != "first" {
+		return nil, usageErrorf("--duplicates: found %q, expected error or first", f.duplicates)
+	}
+	if len(paths) == 0 {
+		return nil, needs(cmd, "a file of pages")
+	}
+	if i := slices.Index(paths, "-"); i >= 0 && slices.Contains(paths[i+1:], "-") {
+		return nil, usageErrorf("found - twice, expected standard input once")
+	}
+	o := click.Options{Stdin: env.stdin, Mem: f.account(), KeepFirst: f.duplicates == "first", Tally: new(click.Tally)}
+	if f.dropAbove > 0 {
+		if slices.Contains(paths, "-") {
+			return nil, usageErrorf("--drop-users-above reads pages twice, expected files, not standard input")
+		}
+		if err := f.pass(cmd, env, flag, paths, o, func(*click.Page) error { return nil }); err != nil {
+			return nil, err
+		}
+		users := &o.Tally.Users
+		o.Tally = new(click.Tally)
+		o.Drop = func(user string) bool { return users.Pages(user) > f.dropAbove }
+	}
+	if err := f.pass(cmd, env, flag, paths, o, use); err != nil {
+		return nil, err
+	}
+	f.notes(env, o.Tally)
+	if o.Tally.Pages == 0 {
+		return nil, usageErrorf("%s: found no pages, expected at least one", strings.Join(mapped(paths, inputName), ", "))
+	}
+	return o.Tally, nil
+}
+
+// pass reads all files once.
+func (f *pagesFlags) pass(cmd *cobra.Command, env *environment, flag string, paths []string, o click.Options, use func(*click.Page) error) error {
+	for _, path := range paths {
+		bar := env.startProgress("reading "+inputName(path), 0)
+		o.Observe = bar.bytes
+		err := click.Read(cmd.Context(), path, o, use)
+		bar.finish()
+		if err != nil {
+			return pagesFault(flag, path, hintAtMemory(err))
+		}
+	}
+	return nil
+}
+
+// pagesFault returns the error to report for an error of reading pages.
+func pagesFault(flag, path string, err error) error {
+	if flag != "" {
+		flag = "--" + flag + ": "
+	}
+	switch {
+	case isFolder(path):
+		return usageErrorf("%s%s is a folder, expected a file of pages", flag, path)
+	case has[*fs.PathError](err):
+		return usageErrorf("%s%w", flag, err)
+	}
+	return err
+}
+
+func was(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+// robotsNamed is the number of likely robots that a note names.
+const robotsNamed = 3
+
+// notes prints what the reader left out or found odd.
+func (f *pagesFlags) notes(env *environment, t *click.Tally) {
+	if len(t.Unknown) > 0 {
+		env.note("warning: the pages have members that are not known and were ignored: %s", strings.Join(t.Unknown, ", "))
+	}
+	if t.Incomplete > 0 {
+		env.note("note: %s cut off and left out", counted(t.Incomplete, "last line was", "last lines were"))
+	}
+	if t.Repeated > 0 {
+		env.note("note: %s an id that occurred before and %s left out", counted(t.Repeated, "page has", "pages have"), was(t.Repeated))
+	}
+	if t.Dropped > 0 {
+		env.note("note: %s of users with more than %s %s left out", counted(t.Dropped, "page", "pages"), counted(f.dropAbove, "page", "pages"), was(t.Dropped))
+	}
+	if t.Users.Len() == 0 && t.Pages > 0 {
+		env.noteOnce("the pages have no users, so the page is the unit of intervals")
+	}
+	if robots := t.Users.Robots(); len(robots) > 0 {
+		var names []string
+		for _, r := range robots[:min(len(robots), robotsNamed)] {
+			names = append(names, fmt.Sprintf("%s (%d pages, %d clicks)", r.Name, r.Pages, r.Clicks))
+		}
+		if more := len(robots) - len(names); more > 0 {
+			names = append(names, fmt.Sprintf("%d more", more))
+		}
+		env.note("note: likely robots: %s; --drop-users-above N leaves out users with more than N pages", strings.Join(names, ", "))
+	}
+}

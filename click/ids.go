@@ -1,0 +1,64 @@
+package click
+
+import (
+	"fmt"
+	"hash/maphash"
+	"math"
+
+	"github.com/listwise/listwise/dataset/memory"
+)
+
+// pageIDs are the ids of pages with the lines where they occurred. An id is known by a hash of 96 bits, so 10⁸
+// pages have equal hashes with a probability of 10⁻¹³.
+type pageIDs struct {
+	seeds [2]maphash.Seed
+	at    map[[3]uint32]uint32 // 1 + the line, counted through all files
+	files []pageFile
+}
+
+// pageFile is a file whose first line has the number from+1.
+type pageFile struct {
+	name string
+	from uint32
+	end  uint32 // the last line with an id
+}
+
+const idBytes = 28 // memory of the id of a page
+
+// file begins a file, and returns the number of lines before it.
+func (s *pageIDs) file(name string) (before uint32) {
+	if s.at == nil {
+		s.at, s.seeds = map[[3]uint32]uint32{}, [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+	}
+	if n := len(s.files); n > 0 {
+		before = s.files[n-1].end
+	}
+	s.files = append(s.files, pageFile{name, before, before})
+	return before
+}
+
+// add adds the id of a page in a line of the last file. If the id is known, first names its line.
+func (s *pageIDs) add(id string, before uint32, line int, mem *memory.Account) (first string, known bool, err error) {
+	a, b := maphash.String(s.seeds[0], id), maphash.String(s.seeds[1], id)
+	key := [3]uint32{uint32(a), uint32(a >> 32), uint32(b)}
+	if at, known := s.at[key]; known {
+		return s.place(at), true, nil
+	}
+	if err := mem.Take(idBytes, "ids of pages"); err != nil {
+		return "", false, err
+	}
+	at := uint32(min(int64(before)+int64(line), math.MaxUint32))
+	s.at[key] = at
+	s.files[len(s.files)-1].end = at
+	return "", false, nil
+}
+
+// place names the line of a number.
+func (s *pageIDs) place(at uint32) string {
+	for _, f := range s.files {
+		if at > f.from && at <= f.end && at < math.MaxUint32 {
+			return fmt.Sprintf("%s:%d", f.name, at-f.from)
+		}
+	}
+	return "an earlier line"
+}

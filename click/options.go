@@ -1,0 +1,45 @@
+package click
+
+import (
+	"io"
+
+	"github.com/listwise/listwise/dataset/memory"
+)
+
+// Options say how pages are read. The zero value recognises the format and uses all cores. A page whose id
+// occurred before is then an error.
+type Options struct {
+	// Stdin is what the path "-" reads.
+	Stdin io.Reader
+
+	// Mem counts memory against a limit. nil means the default limit, for each file by itself.
+	Mem *memory.Account
+
+	// KeepFirst leaves out pages whose id occurred before.
+	KeepFirst bool
+
+	// Drop, if not nil, reports whether to leave out the pages of a user.
+	Drop func(user string) bool
+
+	// Observe, if not nil, is called with the number of bytes read so far and the total, 0 if unknown.
+	Observe func(done, total int64)
+
+	// Tally, if not nil, receives what was found besides the pages. The page ids of all files that share a Tally
+	// must differ.
+	Tally *Tally
+}
+
+// Tally counts what was found in one file or several.
+type Tally struct {
+	Pages  int     // used
+	Weight float64 // of these pages
+	Users  Users   // of these pages
+
+	Incomplete int // last lines that were cut off, and left out
+	Repeated   int // pages that were left out because their id occurred before
+	Dropped    int // pages that Options.Drop left out
+
+	Unknown []string // names of members that are not known, and were ignored
+
+	ids pageIDs
+}

@@ -1,0 +1,93 @@
+package click
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/dataset/memory"
+)
+
+// Users counts the pages of each user. The zero value is empty and ready to use. It identifies users by a hash
+// of 64 bits.
+type Users struct {
+	seed  maphash.Seed
+	of    map[uint64]userCount
+	heavy map[uint64]string // names of users with many pages or clicks
+}
+
+type userCount struct{ pages, clicks uint32 }
+
+// User is a user with counts of pages and of clicked documents.
+type User struct {
+	Name   string `json:"user"`
+	Pages  int    `json:"pages"`
+	Clicks int    `json:"clicks"`
+}
+
+const (
+	manyPages  = 100  // a user of fewer pages is no robot by pages
+	manyClicks = 1000 // a user of more clicked documents may be a robot
+	userBytes  = 40   // memory of a user
+)
+
+// add counts a page of a user. It ignores pages without a user.
+func (u *Users) add(p *Page, mem *memory.Account) error {
+	if p.User == "" {
+		return nil
+	}
+	if u.of == nil {
+		u.seed, u.of, u.heavy = maphash.MakeSeed(), map[uint64]userCount{}, map[uint64]string{}
+	}
+	h := maphash.String(u.seed, p.User)
+	n, known := u.of[h]
+	if !known {
+		if err := mem.Take(userBytes, "users"); err != nil {
+			return err
+		}
+	}
+	n.pages++
+	for _, c := range p.Clicks {
+		if c > 0 {
+			n.clicks++
+		}
+	}
+	u.of[h] = n
+	if n.pages == manyPages || n.clicks > manyClicks {
+		u.heavy[h] = strings.Clone(p.User)
+	}
+	return nil
+}
+
+// Len returns the number of users.
+func (u *Users) Len() int { return len(u.of) }
+
+// Pages returns the number of pages of a user.
+func (u *Users) Pages(name string) int {
+	if u.of == nil {
+		return 0
+	}
+	return int(u.of[maphash.String(u.seed, name)].pages)
+}
+
+// Robots returns likely robots, those with the most pages first: users with more than 1,000 clicked documents,
+// and users with 100 pages or more that are more than 1 % of all and more than ten times the mean of a user.
+func (u *Users) Robots() []User {
+	all := 0
+	for _, n := range u.of {
+		all += int(n.pages)
+	}
+	var robots []User
+	for h, name := range u.heavy {
+		n := u.of[h]
+		share := float64(n.pages) / float64(all)
+		if n.clicks > manyClicks || share > 0.01 && share*float64(len(u.of)) > 10 {
+			robots = append(robots, User{name, int(n.pages), int(n.clicks)})
+		}
+	}
+	slices.SortFunc(robots, func(a, b User) int {
+		return cmp.Or(cmp.Compare(b.Pages, a.Pages), cmp.Compare(b.Clicks, a.Clicks), cmp.Compare(a.Name, b.Name))
+	})
+	return robots
+}
