@@ -88,6 +88,9 @@ Repeat --log for each part of a rotated log.`,
 		newClicksJudgeCommand(env),
 		newClicksJoinCommand(env),
 		newClicksSimulateCommand(env),
+		newClicksPreferCommand(env),
+		newClicksABCommand(env),
+		newClicksPlanCommand(env),
 	)
 	return cmd
 }

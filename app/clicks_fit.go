@@ -315,9 +315,6 @@ func (f *clicksFitFlags) compare(cmd *cobra.Command, env *environment, list []cl
 	if c.LeftOut > 0 {
 		env.note("warning: --valid: left out %s with slots or ranks that a model does not have: %s", counted(c.LeftOut, "page", "pages"), strings.Join(c.Unknown, ", "))
 	}
-	if s.Users == 0 && f.resamples > 0 {
-		env.note("note: --valid: pages name no users, so intervals are over pages")
-	}
 	return c, nil
 }
 

@@ -53,12 +53,9 @@ func (env *environment) printPages(i *click.Info) error {
 	all := tables[0].rows
 	for _, t := range tables[1:] {
 		for _, row := range t.rows {
-			name := t.title
-			for _, key := range row[:t.keys] {
-				name += " " + fmt.Sprint(key)
-			}
+			name := strings.TrimSpace(fmt.Sprintln(append([]any{t.title}, row[:t.keys]...)...))
 			for k, cell := range row[t.keys:] {
-				all = append(all, []any{strings.TrimSpace(name) + ": " + t.columns[t.keys+k], cell})
+				all = append(all, []any{name + ": " + t.columns[t.keys+k], cell})
 			}
 		}
 	}

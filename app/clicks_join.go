@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -11,9 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/click"
-	"github.com/listwise/listwise/dataset/compress"
 	"github.com/listwise/listwise/dataset/memory"
-	"github.com/listwise/listwise/internal/atomicfile"
 )
 
 type clicksJoinFlags struct {
@@ -70,7 +67,7 @@ bytes, and 30 more if clicks on its user and query name no page.`,
 	fl.StringVar(&f.queryField, "query-field", "query", "metarank: `name` of the field with the query")
 	fl.DurationVar(&f.within, "within", 24*time.Hour, "longest `time` from ranking to click; 0: any")
 	fl.StringVar(&f.duplicates, "duplicates", "error", "`how` to treat different rankings with one id: error or first")
-	fl.StringVar(&f.out, "out", "", "output `file` of pages: .jsonl, .jsonl.gz or .jsonl.zst; - is standard output")
+	fl.StringVar(&f.out, "out", "", "output `file` of pages, format by its ending; - is standard output")
 	f.memoryLimit.addTo(cmd)
 	return cmd
 }
@@ -127,13 +124,13 @@ func (f *clicksJoinFlags) run(cmd *cobra.Command, env *environment) error {
 	if f.within < 0 {
 		return usageErrorf("--within %v: expected 0 or more", f.within)
 	}
-	if err := checkPagesName(f.out); err != nil {
-		return err
-	}
 	for _, name := range []string{"log", "clicks", "ubi", "ubi-events", "metarank"} {
 		if paths, err := cmd.Flags().GetStringArray(name); err == nil && slices.Contains(paths, "-") {
 			return usageErrorf("--%s: found -, expected a file, since logs are read twice", name)
 		}
+	}
+	if err := checkPagesOut(f.out); err != nil {
+		return err
 	}
 	if err := f.targets(j).check(); err != nil {
 		return err
@@ -143,17 +140,17 @@ func (f *clicksJoinFlags) run(cmd *cobra.Command, env *environment) error {
 	bar := env.startProgress("joining", 0)
 	defer bar.finish()
 	j.Observe = bar.bytes
-	write := func(w io.Writer) error {
-		err := writePages(w, compress.ByName(f.out), func(add func(*click.Page) error) error { return j.Run(cmd.Context(), add) })
+	fill := func(add func(*click.Page) error) error {
+		err := j.Run(cmd.Context(), add)
 		if err == nil && j.Pages == 0 {
 			err = usageErrorf("%s: found no rankings with a query and documents, expected at least one", strings.Join(j.Shown, ", "))
 		}
 		return pagesFault("", strings.Join(j.Shown, ", "), hintAtMemory(err))
 	}
 	if f.out == "-" {
-		return write(env.stdout)
+		return click.WriteTo(env.stdout, "", fill)
 	}
-	if err := atomicfile.Write(f.out, write); err != nil {
+	if err := click.Write(f.out, fill); err != nil {
 		return err
 	}
 	bar.finish()
@@ -161,38 +158,15 @@ func (f *clicksJoinFlags) run(cmd *cobra.Command, env *environment) error {
 	return env.print(f.report(j))
 }
 
-// checkPagesName returns an error unless an output's name is that of pages.
-func checkPagesName(out string) error {
-	if text := strings.TrimSuffix(strings.TrimSuffix(out, ".gz"), ".zst"); out != "-" && !strings.HasSuffix(text, ".jsonl") {
-		return usageErrorf("--out %s: expected a name that ends in .jsonl, .jsonl.gz or .jsonl.zst", out)
+// checkPagesOut returns an error unless pages can be written to a file of this name.
+func checkPagesOut(out string) error {
+	if out == "-" {
+		return nil
+	}
+	if err := click.WriteTo(io.Discard, out, func(func(*click.Page) error) error { return nil }); err != nil {
+		return usageErrorf("--out: %w", err)
 	}
 	return nil
-}
-
-// writePages writes the pages that each passes to its argument.
-func writePages(w io.Writer, e compress.Encoding, each func(add func(*click.Page) error) error) error {
-	text, closing := w, func() error { return nil }
-	if e != compress.Plain {
-		z, err := compress.Writer(w, e)
-		if err != nil {
-			return err
-		}
-		text, closing = z, z.Close
-	}
-	b := bufio.NewWriterSize(text, 1<<16)
-	var line []byte
-	err := each(func(p *click.Page) error {
-		line = click.AppendJSON(line[:0], p)
-		_, err := b.Write(line)
-		return err
-	})
-	if err == nil {
-		err = b.Flush()
-	}
-	if err == nil {
-		err = closing()
-	}
-	return err
 }
 
 // notes prints hints at mistakes.

@@ -72,8 +72,8 @@ least --min-examinations. --at gives the N-1 lowest means of levels 1, 2, … A 
 whose interval spans three levels is left out, unless --keep-unsure is given.
 
 The ending of --out sets its format: .csv, .tsv or .qrels. All are lists for "listwise data
-join --judgements", which adds the grades to features. TREC qrels (--format qrels) need
-levels.`,
+join --judgements", which adds grades and weights to features. TREC qrels (--format qrels)
+need levels.`,
 		Example: `  listwise clicks judge pages.jsonl.gz --out judged.csv
   listwise clicks judge pages.jsonl.gz --model pbm --levels 5 --out judged.qrels
   listwise clicks judge pages.jsonl.gz --at 0.05,0.1,0.2,0.4 --bootstrap 200 --out judged.csv`,
@@ -212,9 +212,6 @@ func (f *clicksJudgeFlags) judge(cmd *cobra.Command, env *environment, args []st
 		return err
 	})
 	if err == nil && f.bootstrap > 0 {
-		if s.Users == 0 {
-			env.note("note: pages name no users, so --bootstrap draws pages")
-		}
 		err = env.during("fitting samples", func() error {
 			return s.Widen(cmd.Context(), judged, k, o, attraction, f.bootstrap, f.seed)
 		})

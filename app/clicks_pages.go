@@ -25,13 +25,13 @@ func (f *pagesFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.duplicates, "duplicates", "error", "`how` to treat repeated page ids: error or first")
 	addWhole(fl, &f.dropAbove, "drop-users-above", 0, 0, "drop users with more than this `number` of pages; 0: none")
-	f.memoryLimit.addTo(cmd)
+	f.addTo(cmd)
 }
 
 // account returns the account of the command's memory, for pages and for what is made of them.
 func (f *pagesFlags) account() *memory.Account {
 	if f.mem == nil {
-		f.mem = memory.New("the pages", f.memoryLimit.options())
+		f.mem = memory.New("the pages", f.options())
 	}
 	return f.mem
 }

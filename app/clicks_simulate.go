@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/click"
+	clickmodel "github.com/listwise/listwise/click/model"
 	"github.com/listwise/listwise/click/simulate"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/compress"
@@ -50,6 +51,7 @@ Click models (--click), each with noise=ε (default 0.1):
   ccm:tau=.95,.9,.5      probability to go on after a skip, a click, a satisfying click
   trust:eta=1            as pbm; users who examine rank k click an attractive document with
                          probability 1 − (k+1)/100 and another with probability .65/k
+  FILE                   model file of clicks fit, which clicks by its own parameters
 
 Orders (--order):
   fixed                  by descending score of the model
@@ -80,7 +82,7 @@ rank (theta) and the attraction of each document (gamma).`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.data, "data", "", "`file` of judged queries; - is standard input")
 	fl.StringArrayVar(&f.models, "model", nil, "model `file` that ranks, or NAME=FILE; repeatable with --order arms")
-	fl.StringVar(&f.click, "click", "pbm:eta=1", "click `model` with its parameters")
+	fl.StringVar(&f.click, "click", "pbm:eta=1", "click `model` with its parameters, or a model file")
 	fl.StringVar(&f.order, "order", string(simulate.Fixed), "`order` of documents: fixed, noise:T, swap, pairs, shuffle:N or arms:SHARES")
 	addWhole(fl, &f.pages, "pages", 10000, 1, "`number` of pages")
 	addWhole(fl, &f.from, "from", 0, 0, "`number` of the first page")
@@ -88,23 +90,22 @@ rank (theta) and the attraction of each document (gamma).`,
 	addWhole(fl, &f.top, "top", 10, 1, "`number` of documents shown")
 	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
 	fl.StringVar(&f.truth, "truth", "", "output `file` of the true parameters, JSON")
-	fl.StringVar(&f.out, "out", "", "output `file` of pages: .jsonl, .jsonl.gz or .jsonl.zst; - is standard output")
+	fl.StringVar(&f.out, "out", "", "output `file` of pages, format by its ending; - is standard output")
 	f.scoring.addTo(cmd)
 	return cmd
 }
 
 func (f *simulateFlags) targets(models []string) *targets {
-	t := new(targets).reads("--data", f.data).reads("--model", models...)
+	t := new(targets).reads("--data", f.data).reads("--model", models...).reads("--click", strings.TrimPrefix(f.click, "ubm:"))
 	return t.writes("--out", f.out).writes("--truth", f.truth)
 }
 
 func (f *simulateFlags) run(ctx context.Context, env *environment) error {
 	s := &simulate.Simulation{Top: f.top, Users: f.users, Seed: f.seed}
-	clicks, err := simulate.ParseModel(f.click)
-	if err != nil {
+	var err error
+	if s.Clicks, err = f.clickModel(); err != nil {
 		return usageErrorf("--click: %w", err)
 	}
-	s.Clicks = clicks
 	if s.Order, err = simulate.ParseOrder(f.order); err != nil {
 		return usageErrorf("--order: %w", err)
 	}
@@ -115,7 +116,7 @@ func (f *simulateFlags) run(ctx context.Context, env *environment) error {
 	if s.Rankers, paths, err = f.rankers(&s.Order); err != nil {
 		return err
 	}
-	if err := checkPagesName(f.out); err != nil {
+	if err := checkPagesOut(f.out); err != nil {
 		return err
 	}
 	if err := f.targets(paths).check(); err != nil {
@@ -126,6 +127,9 @@ func (f *simulateFlags) run(ctx context.Context, env *environment) error {
 	}
 	if err := s.Prepare(); err != nil {
 		return usageErrorf("%s: %w", inputName(f.data), err)
+	}
+	if m, ok := s.Clicks.(*simulate.Fitted); ok && m.Unseen > 0 {
+		env.note("note: %s not in the log of %s; its parameters of unseen pairs apply", counted(m.Unseen, "pair of a query and a document is", "pairs of a query and a document are"), f.click)
 	}
 	if n := s.Unplaced(); n > 0 {
 		env.note("note: pages of %s have no propensities of documents, which would take too long to compute", counted(n, "query", "queries"))
@@ -143,6 +147,18 @@ func (f *simulateFlags) run(ctx context.Context, env *environment) error {
 		return nil
 	}
 	return env.print(f.report(s, &counts))
+}
+
+// clickModel returns the click model.
+func (f *simulateFlags) clickModel() (simulate.Model, error) {
+	if !exists(f.click) {
+		return simulate.ParseModel(f.click)
+	}
+	m, err := clickmodel.Load(f.click)
+	if err != nil {
+		return nil, err
+	}
+	return &simulate.Fitted{Model: m}, nil
 }
 
 // rankers returns the models' names with their shares, and their files.
@@ -230,18 +246,36 @@ func (f *simulateFlags) scores(m *model.Model, path string, d *dataset.Dataset) 
 	return scores, f.checkModel(path, m, make(map[string]bool))
 }
 
-// write writes the pages. Each chunk of pages is compressed by itself, on the core that draws it.
+// write writes the pages. Chunks of JSON lines are encoded and compressed by themselves, on the core that draws them.
 func (f *simulateFlags) write(ctx context.Context, env *environment, s *simulate.Simulation) (counts simulate.Counts, err error) {
-	encoding := compress.ByName(f.out)
-	var finish func(chunk []byte) ([]byte, error)
-	if encoding != compress.Plain {
-		finish = func(chunk []byte) ([]byte, error) { return compressed(chunk, encoding) }
-	}
 	bar := env.startProgress("drawing pages", 0)
 	defer bar.finish()
 	draw := func(w io.Writer) error {
+		if !isJSONLines(f.out) {
+			return click.WriteTo(w, f.out, func(add func(*click.Page) error) error {
+				drawer := s.Drawer()
+				for i := range f.pages {
+					if i%simulate.Chunk == 0 {
+						bar.set(i, f.pages)
+						if err := ctx.Err(); err != nil {
+							return err
+						}
+					}
+					p := drawer.Draw(f.from + i)
+					counts.Add(p)
+					if err := add(p); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		var finish func(chunk []byte) ([]byte, error)
+		if e := compress.ByName(f.out); e != compress.Plain {
+			finish = func(chunk []byte) ([]byte, error) { return compressed(chunk, e) }
+		}
 		done := 0
-		counts, err = s.Each(f.from, f.from+f.pages, func(chunk []byte, p *click.Page) []byte { return click.AppendJSON(chunk, p) }, finish, func(chunk []byte) error {
+		counts, err = s.Each(f.from, f.from+f.pages, click.AppendJSON, finish, func(chunk []byte) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -255,7 +289,16 @@ func (f *simulateFlags) write(ctx context.Context, env *environment, s *simulate
 	if f.out == "-" {
 		return counts, draw(env.stdout)
 	}
-	return counts, atomicfile.Write(f.out, draw)
+	err = atomicfile.Write(f.out, draw)
+	return counts, err
+}
+
+// isJSONLines reports whether click.Write writes JSON lines to a file of this name.
+func isJSONLines(name string) bool {
+	if compress.ByName(name) != compress.Plain {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return !slices.Contains([]string{".csv", ".tsv", ".tab", ".parquet"}, strings.ToLower(filepath.Ext(name)))
 }
 
 // compressed returns text as a whole compressed file. Files behind one another are one.
@@ -297,7 +340,7 @@ func (f *simulateFlags) report(s *simulate.Simulation, c *simulate.Counts) repor
 		j.Clicks += c.Clicks[k]
 		rank := simulatedRankJSON{Rank: k + 1, Pages: n, Clicks: c.Clicks[k], Rate: float64(c.Clicks[k]) / float64(n)}
 		var cell any
-		if theta != nil {
+		if k < len(theta) {
 			rank.Theta, cell = &theta[k], theta[k]
 		}
 		j.Ranks = append(j.Ranks, rank)

@@ -18,7 +18,7 @@ func TestServeInterleavesAndClicksTell(t *testing.T) {
 	mustCall(t, "data", "synth", "--queries", "6", "--docs", "8", "--relevant", "3", "--features", "5", "--out", "d.txt")
 	mustCall(t, "train", "--method", "mle", "--train", "d.txt", "--model", "a.json")
 	mustCall(t, "train", "--method", "random", "--train", "d.txt", "--model", "b.json")
-	url, _ := startServe(t, "--model", "web@1=a.json", "--model", "web@2=b.json", "--interleave", "mixed=web@1,web@2",
+	url, _ := startServe(t, "--model", "web@1=a.json", "--model", "web@2=b.json", "--interleave", "mixed=web@1,web@2", "--interleave", "drawn=web@1,web@2:probabilistic",
 		"--split", "ab=web@1:9,web@2:1", "--shadow", "web@1=web@2", "--explore", "x=web@1:swap", "--experiment-log", "log.jsonl",
 		"--page-log", "pages.jsonl", "--page-share", "1", "--page-candidates", "2")
 	var clicks strings.Builder
@@ -46,14 +46,15 @@ func TestServeInterleavesAndClicksTell(t *testing.T) {
 				break
 			}
 		}
-		for _, name := range []string{"ab", "web@1", "x"} {
+		for _, name := range []string{"ab", "web@1", "x", "drawn"} {
 			if code, answer := sent(t, url+"/v1/models/"+name+":rank", body); code != http.StatusOK {
 				t.Fatal(code, answer)
 			}
 		}
 	}
 	mustWrite(t, "clicks.jsonl", clicks.String())
-	waitForLines(t, "log.jsonl", `"kind":"interleave"`, 30)
+	waitForLines(t, "log.jsonl", `"kind":"interleave"`, 60)
+	waitForLines(t, "log.jsonl", `"softmax":[`, 30)
 	waitForLines(t, "log.jsonl", `"swapped":[1,`, 30)
 	waitForLines(t, "log.jsonl", `"share":[9,1]`, 30)
 	waitForLines(t, "pages.jsonl", `"kind":"page"`, 30)
@@ -62,7 +63,7 @@ func TestServeInterleavesAndClicksTell(t *testing.T) {
 	}
 	var all []clicksJSON
 	decode(t, mustCall(t, "clicks", "--log", "old.jsonl", "--clicks", "clicks.jsonl", "--format", "json"), &all)
-	if len(all) != 1 || all[0].Shown != 30 || all[0].Clicked != 30 || all[0].Wins != [2]int{0, 30} || all[0].P > 1e-8 || all[0].Models != [2]string{"web@1", "web@2"} {
+	if len(all) != 2 || all[0].Experiment != "mixed" || all[0].Shown != 30 || all[0].Clicked != 30 || all[0].Wins != [2]int{0, 30} || all[0].P > 1e-8 || all[0].Models != [2]string{"web@1", "web@2"} {
 		t.Errorf("%+v", all)
 	}
 	if text := mustCall(t, "clicks", "--log", "old.jsonl", "--log", "pages.jsonl", "--clicks", "clicks.jsonl"); !strings.Contains(text, "sign test") || !strings.Contains(text, "mixed") {
@@ -104,6 +105,8 @@ func TestWrongExperimentFlags(t *testing.T) {
 		serve + "--split e=a":                                   "found 1 models",
 		serve + "--split e=a:x,b":                               `found the share "x"`,
 		serve + "--interleave e=a:1,b:1":                        "and of --split alone",
+		serve + "--interleave e=a:probabilistic,b":              `found the share "probabilistic"`,
+		serve + "--split e=a,b:probabilistic":                   `found the share "probabilistic"`,
 		serve + "--interleave e=a,c":                            `unknown model "c"`,
 		serve + "--interleave a=a,b":                            "found the name taken",
 		serve + "--interleave e=a,b --by x":                     "expected user or query",

@@ -18,9 +18,9 @@ import (
 func newEngineCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "engine",
-		Short: "Upload models to a search engine and check its rankings",
-		Long: `Uploads models to Solr, Elasticsearch or OpenSearch, and checks that the engine ranks
-as the model does. The engines need their learning-to-rank module or plugin.
+		Short: "Log features of a search engine, upload models, check rankings",
+		Long: `Logs features and rankings of Solr. Uploads models to Solr, Elasticsearch or OpenSearch,
+and checks that Solr ranks as the model does. The engines need their learning-to-rank module or plugin.
 
 Addresses:
   --solr            a core or collection, such as http://localhost:8983/solr/products
@@ -31,7 +31,7 @@ Credentials are user:password, "Bearer TOKEN" or "ApiKey KEY": one line in the f
 --credentials, or the variable ` + credentialsVariable + `. No output contains them.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newEnginePutCommand(env), newEngineCheckCommand(env))
+	cmd.AddCommand(newEngineLogCommand(env), newEnginePutCommand(env), newEngineCheckCommand(env))
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/featurelog"
 	"github.com/listwise/listwise/engine"
 	"github.com/listwise/listwise/model"
 )
@@ -41,9 +42,10 @@ is replaced by the query's id in the data:
 check adds the parameter rq, which reranks "rows" documents (default 100), unless the
 request has one. Each ${NAME} in the store's features needs a parameter NAME.
 
---answers reads stored answers instead: one JSON object for each query of the data, in
-the order of the data. The documents need the model's score and their features: score and
-[features] of Solr, or _score and _ltrlog of Elasticsearch and OpenSearch.
+--answers reads stored answers instead, one for each query of the data in the order of the
+data, in any form that "listwise data log" reads. The documents need the model's score and
+their features: score and [features] of Solr, or _score and _ltrlog of Elasticsearch and
+OpenSearch.
 
 Differences are relative for scores beyond 1. An export may omit an intercept: a constant
 difference, which the output states. Queries in another order are errors unless the
@@ -75,7 +77,7 @@ document that differs, with its features in the data and in the engine.`,
 	fl.StringVar(&f.data, "data", "", "data `file` with logged features")
 	fl.StringVar(&f.request, "request", "", "JSON `file` with the parameters of a search request")
 	fl.StringVar(&f.answers, "answers", "", "`file` of stored answers, instead of an engine")
-	fl.StringVar(&f.id, "id-field", "id", "`name` of the field of document ids in --answers")
+	fl.StringVar(&f.id, "id-field", "", "`name` of the field of document ids in --answers (default: id, _id)")
 	addReal(fl, &f.tolerance, "tolerance", 1e-5, math.MaxFloat64, "largest accepted `difference` of scores")
 	f.scoring.addTo(cmd)
 	return cmd
@@ -90,9 +92,9 @@ func (f *engineCheckFlags) run(cmd *cobra.Command, env *environment) error {
 	if err != nil {
 		return err
 	}
-	var live [][]engine.Doc
+	var live [][]featurelog.Document
 	if f.answers != "" {
-		live, err = f.stored(len(queries))
+		live, err = f.stored(cmd, len(queries))
 	} else {
 		live, err = f.rerank(cmd, env, queries)
 	}
@@ -168,15 +170,17 @@ func ownScores(m *model.Model, path, data string, d *dataset.Dataset) (queries [
 	return queries, own, nil
 }
 
-func (f *engineCheckFlags) stored(queries int) ([][]engine.Doc, error) {
+func (f *engineCheckFlags) stored(cmd *cobra.Command, queries int) ([][]featurelog.Document, error) {
 	file, err := os.Open(f.answers)
 	if err != nil {
 		return nil, usageErrorf("--answers: %w", err)
 	}
 	defer file.Close() //nolint:errcheck // only read
-	answers, err := engine.ReadAnswers(file, f.id)
+	opts := f.memoryLimit.options()
+	opts.Context = cmd.Context()
+	answers, err := featurelog.ReadDocuments(file, f.answers, f.id, opts)
 	if err != nil {
-		return nil, usageErrorf("--answers %s: %w", f.answers, err)
+		return nil, logFault("--answers: ", err)
 	}
 	if len(answers) != queries {
 		return nil, usageErrorf("--answers %s: found %d answers, expected one for each of the %d queries of %s", f.answers, len(answers), queries, f.data)
@@ -184,26 +188,22 @@ func (f *engineCheckFlags) stored(queries int) ([][]engine.Doc, error) {
 	return answers, nil
 }
 
-func (f *engineCheckFlags) rerank(cmd *cobra.Command, env *environment, queries []string) ([][]engine.Doc, error) {
+func (f *engineCheckFlags) rerank(cmd *cobra.Command, env *environment, queries []string) ([][]featurelog.Document, error) {
 	e, _, err := f.open(cmd, env)
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(f.request)
+	request, err := readRequest(f.request)
 	if err != nil {
-		return nil, usageErrorf("--request: %w", err)
+		return nil, err
 	}
-	request, err := engine.ParseRequest(text)
-	if err != nil {
-		return nil, usageErrorf("--request %s: %w", f.request, err)
-	}
-	r, err := e.Rerank(cmd.Context(), f.name, request)
+	r, err := e.Rerank(cmd.Context(), f.name, 0, request)
 	if err != nil {
 		return nil, err
 	}
 	bar := env.startProgress("reranking, queries", len(queries))
 	defer bar.finish()
-	live := make([][]engine.Doc, len(queries))
+	live := make([][]featurelog.Document, len(queries))
 	for i, query := range queries {
 		if live[i], err = r.Query(cmd.Context(), query); err != nil {
 			return nil, fmt.Errorf("query %s: %w", query, err)

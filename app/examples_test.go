@@ -167,6 +167,17 @@ func prepareExamples(t *testing.T) {
 	mustWrite(t, "ubi_queries.ndjson", `{"query_id":"1","user_query":"shoes","query_response_hit_ids":["d1"]}`+"\n")
 	mustWrite(t, "ubi_events.ndjson", `{"action_name":"click","query_id":"1","event_attributes":{"object":{"object_id":"d1"}}}`+"\n")
 	mustWrite(t, "events.jsonl", `{"event":"ranking","id":"1","fields":[{"name":"query","value":"cat"}],"items":[{"id":"c"}]}`+"\n")
+	var mixed, split, users strings.Builder
+	users.WriteString("user,orders\n")
+	for i := range 20 {
+		const page = `{"time":"2026-01-01T00:00:%02dZ","user":"u%d","query":"q","docs":["a","b"],"clicks":[0,%d],"experiment":%q,"arm":%q%s}` + "\n"
+		fmt.Fprintf(&mixed, page, i, i, i%2, "mixed", "web@1,web@2", `,"team":[0,1]`)
+		fmt.Fprintf(&split, page, i, i, i%3, "ab", []string{"web@1", "web@2"}[i/15], "")
+		fmt.Fprintf(&users, "u%d,%d\n", i, i%4)
+	}
+	mustWrite(t, "mixed.jsonl", mixed.String())
+	mustWrite(t, "ab.jsonl", split.String())
+	mustWrite(t, "users.csv", users.String())
 	mustCall(t, "data", "convert", "all.txt.gz", "--out", "shop.csv")
 	mustCall(t, "data", "fold", "all.txt.gz", "--folds", "3", "--out", "OHSUMED")
 	for _, dir := range []string{"MQ2008", "LETOR3/OHSUMED", "SETS/OHSUMED"} {
@@ -186,7 +197,9 @@ func prepareExamples(t *testing.T) {
 	for i, name := range []string{"m", "a", "b", "c", "r", "run6", "run7", "run8", "run9", "run10", "run11", "run12", "run13", "run14"} {
 		mustCall(t, "train", "--method", methods[i%2], "--train", "train.txt", "--model", name+".json", "--curve", name+".curve")
 	}
-	mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--pages", "100", "--out", "pages.jsonl.gz")
+	for i, name := range []string{"pages.jsonl.gz", "held.jsonl.gz", "monday.csv", "tuesday.csv"} {
+		mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--order", "shuffle", "--from", strconv.Itoa(300*i), "--pages", "300", "--users", "50", "--out", name)
+	}
 	for _, name := range []string{"a", "b", "c", "test"} {
 		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
 	}

@@ -28,16 +28,17 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Fusion", "rule weights scale k draws"},
 	{"Explanation", "of document above below attribution dependence explain:top background-docs max-docs permute explain:repeats"},
 	{"Evaluation", "ranks fit:relevance min-pages measure measures judge-by shares repeats by rerank first convention threshold ties max-grade drop-self lower-is-better"},
+	{"Trials", "credit experiment ab:measures ab:shares ab:users before planned at-any-time share difference deviation correlation power plan:seed"},
 	{"Significance tests", "baseline seeds unit permutations resamples fit:seed judge:seed compare:seed report:seed explain:permutations explain:seed"},
 	{"Server", "addr lenient serve:absent reload grace"},
-	{"Search engine", "solr elasticsearch opensearch put:name check:name store credentials timeout replace dry-run request answers id-field tolerance"},
+	{"Search engine", "solr elasticsearch opensearch put:name check:name log:name depth store credentials timeout replace dry-run request answers id-field tolerance"},
 	{"Access", "allow-remote token-file cert key client-ca client"},
 	{"Experiments", "split interleave explore serve:by shadow experiment-log page-log page-share page-candidates"},
 	{"Limits", "max-body max-documents max-queries max-concurrent max-request-memory max-connections workers longest " +
 		"header-timeout read-timeout pause-timeout write-timeout"},
 	{"Planning", "plan plan-memory price"},
 	{"Changes", "normalize:kind reading drop-empty unjudged export:scores put:scores"},
-	{"Output", "out model to report curve per-query svg plots markdown title name featureset export:features put:features all-features extractors best-first top tag limit list:kind " +
+	{"Output", "out model to report curve per-query log:run svg plots markdown title name featureset export:features put:features all-features extractors best-first top tag limit list:kind " +
 		"all long sparse as shards max-size report:sample dir no-record format"},
 	{"Missing values", "missing absent missing-value other-features"},
 	{"Table columns", "query grade doc features query-weight weight one-hot negative-grades conflicts"},
@@ -116,7 +117,7 @@ var otherCommands = map[string]string{
 	"ensemble": "fuse", "merge": "fuse", "combine": "fuse", "rrf": "fuse",
 	"models": "methods", "algorithms": "methods", "list": "methods", "rankers": "methods",
 	"upload": "engine put", "deploy": "engine put", "solr": "engine put", "elasticsearch": "engine put",
-	"engine upload": "engine put", "engine verify": "engine check", "engine compare": "engine check",
+	"engine search": "engine log", "engine features": "engine log", "engine upload": "engine put", "engine verify": "engine check", "engine compare": "engine check",
 	"info": "data info", "stats": "data info", "describe": "data info",
 	"convert": "data convert", "clean": "data clean", "normalize": "data normalize",
 	"fold": "data fold", "folds": "data fold", "split": "data fold",

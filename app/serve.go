@@ -65,8 +65,9 @@ They must have the model's features.
 Experiments have names, which requests use in place of a model's name. --split
 NAME=MODEL:SHARE,MODEL:SHARE gives each user one of several models, by integer weights
 (default: equal). --interleave NAME=MODEL,MODEL mixes the rankings of two models by team
-draft. --shadow MODEL=MODEL logs the scores of a second model without showing them.
---by assigns requests by user or by query. --explore NAME=MODEL:HOW[:share=S] changes
+draft, or with :probabilistic at the end by draws that favor high ranks of either model.
+--shadow MODEL=MODEL logs the scores of a second model without showing them. --by
+assigns requests by user or by query. --explore NAME=MODEL:HOW[:share=S] changes
 rankings at random, so that clicks show the effect of ranks: swap exchanges rank 1 with
 another, pairs exchanges neighbors, top=N shuffles the first N documents, noise=T ranks
 by score/T plus Gumbel noise. "listwise clicks" reads the log of --experiment-log.
@@ -411,7 +412,7 @@ type experimentFlags struct {
 
 func (f *experimentFlags) add(fl *pflag.FlagSet) {
 	addList(fl, &f.splits, "split", "NAME=MODEL:SHARE,MODEL:SHARE", "serve under NAME an experiment that splits users among models; repeatable")
-	addList(fl, &f.interleaves, "interleave", "NAME=MODEL,MODEL", "serve under NAME an experiment that interleaves two models' rankings; repeatable")
+	addList(fl, &f.interleaves, "interleave", "NAME=MODEL,MODEL[:probabilistic]", "serve under NAME an experiment that interleaves two models' rankings; repeatable")
 	addList(fl, &f.explores, "explore", "NAME=MODEL:HOW[:share=S]", "serve under NAME the rankings of MODEL, changed at random; repeatable")
 	fl.StringVar(&f.by, "by", "user", "assign requests to an experiment's models by `user` or query")
 	addList(fl, &f.shadows, "shadow", "MODEL=MODEL", "score the first model's requests with the second, too; repeatable")
@@ -511,6 +512,9 @@ func (f *experimentFlags) experiment(c *serve.Config, flag, text, kind string) e
 		return usageErrorf("%s %s: %w", flag, text, err)
 	}
 	e := serve.Experiment{Name: name, Kind: kind, ByQuery: f.by == "query"}
+	if kind == experiment.Interleave {
+		arms, e.Probabilistic = strings.CutSuffix(arms, ":probabilistic")
+	}
 	for arm := range strings.SplitSeq(arms, ",") {
 		model, share, shared := strings.Cut(arm, ":")
 		a := serve.Arm{Model: model, Share: 1}

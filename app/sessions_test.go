@@ -14,15 +14,16 @@ import (
 // documented are the pages whose sessions are run, and what makes the files that they name in
 // the working folder.
 var documented = map[string]func(t *testing.T){
-	"../README.md":             copied("../docs/guide/data"),
-	"trec.md":                  copied("testdata/trec"),
-	"data-report.md":           writeProducts,
-	"explain.md":               writeProducts,
-	"comparing.md":             copied("../docs/guide/data"),
-	"feature-logs.md":          copied("testdata/answers"),
-	"clicks.md":                copied("../docs/guide/data"),
-	"guide/search-engineer.md": copied("../docs/guide/data"),
-	"guide/data-scientist.md":  copied("../docs/guide/data"),
+	"../README.md":            copied("../docs/guide/data"),
+	"trec.md":                 copied("testdata/trec"),
+	"data-report.md":          writeProducts,
+	"explain.md":              writeProducts,
+	"comparing.md":            copied("../docs/guide/data"),
+	"clicks-trials.md":        writeTrials,
+	"feature-logs.md":         copied("testdata/answers"),
+	"clicks.md":               copied("../docs/guide/data"),
+	"guide/shop.md":           copied("../docs/guide/data"),
+	"guide/data-scientist.md": copied("../docs/guide/data"),
 }
 
 // copied copies the files of a folder to the working folder.

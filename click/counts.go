@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/listwise/listwise/dataset/memory"
 )
@@ -32,19 +33,31 @@ type Counts struct {
 	// Pattern is the number of the pattern of the page that was added last, if Keep is set.
 	Pattern int
 
-	place placed   // of the last page
-	ranks []uint16 // the slots of the ranks of pages without slots
+	clicked []bool   // of the last page
+	ranks   []uint16 // the slots of the ranks of pages without slots
+
+	seed  maphash.Seed
+	lists []list // by hash, see bucketOf; their number is a power of two
+	used  int    // of the lists
+	other list   // a list that is too long for lists
 }
+
+// list is a ranking whose pairs and cells are known, so that they need not be looked up.
+type list struct {
+	hash  uint64 // of the query, the documents and the slots; 0 if the list is free
+	pairs []int32
+	slots []uint16
+	cells [][]int32 // for each last click above, the cells of the ranks below; −1 where a cell is not known
+}
+
+// lists is the largest number of lists that are remembered. listDocs is the largest number of their documents.
+const (
+	lists    = 1 << 15
+	listDocs = 32
+)
 
 // MaxSlots is the largest number of slots of a log.
 const MaxSlots = 1 << 16
-
-// placed is a page in numbers.
-type placed struct {
-	pairs   []int32
-	slots   []uint16
-	clicked []bool
-}
 
 // Cell is a group of places of pages that the models of a single place cannot tell apart: a pair at a rank in a
 // slot, with a last click above.
@@ -63,16 +76,15 @@ type Cells struct {
 	List   []Cell
 	Counts []Count
 	table  []int32 // open addressing: 1 + a cell, or 0; the length is a power of two
-	next   int32   // the cell behind the last one
 }
 
 // Add counts a place.
 func (c *Cells) Add(cell Cell, weight float64, clicked bool) {
-	i := c.next // pages of a query are often alike, so their cells are neighbours
-	if int(i) >= len(c.List) || c.List[i] != cell {
-		i = c.number(cell)
-	}
-	c.next = i + 1
+	c.count(c.number(cell), weight, clicked)
+}
+
+// count counts a place of a known cell.
+func (c *Cells) count(i int32, weight float64, clicked bool) {
 	c.Counts[i].Shown += weight
 	if clicked {
 		c.Counts[i].Clicked += weight
@@ -207,63 +219,139 @@ func (c *Counts) Add(p *Page) error {
 		return bad("a page without clicks", "clicks or clicked")
 	}
 	held := c.held()
-	if err := c.number(p); err != nil {
+	l, err := c.list(p)
+	if err != nil {
 		return err
 	}
 	c.Pages++
 	c.Weight += p.Weight
 	c.Ranks = max(c.Ranks, len(p.Docs))
-	above := uint16(0)
-	for r, pair := range c.place.pairs {
-		c.Cells.Add(Cell{Pair: pair, Slot: c.place.slots[r], Rank: uint16(r), Above: above}, p.Weight, c.place.clicked[r])
-		if c.place.clicked[r] {
-			above = uint16(r + 1)
+	above := 0
+	cells := c.cellsBelow(l, above)
+	for r, pair := range l.pairs {
+		clicked := p.Clicked(r)
+		i := cells[r]
+		if i < 0 {
+			i = c.Cells.number(Cell{Pair: pair, Slot: l.slots[r], Rank: uint16(r), Above: uint16(above)})
+			cells[r] = i
+		}
+		c.Cells.count(i, p.Weight, clicked)
+		if clicked {
+			if above = r + 1; above < len(l.pairs) {
+				cells = c.cellsBelow(l, above)
+			}
 		}
 	}
 	if c.Keep {
-		c.Pattern = c.Patterns.Add(c.place.pairs, c.place.slots, c.place.clicked, p.Weight)
-	}
-	if more := c.held() - held; more > 0 && c.Mem != nil {
-		return c.Mem.Take(more, "counts of clicks")
+		c.clicked = c.clicked[:0]
+		for r := range l.pairs {
+			c.clicked = append(c.clicked, p.Clicked(r))
+		}
+		c.Pattern = c.Patterns.Add(l.pairs, l.slots, c.clicked, p.Weight)
 	}
 	if more := c.held() - held; more > 0 && c.Mem != nil {
 		return c.Mem.Take(more, "counts of clicks")
 	}
 	return nil
+}
+
+// cellsBelow returns the cells of a list below a last click, by rank.
+func (c *Counts) cellsBelow(l *list, above int) []int32 {
+	for len(l.cells) <= above {
+		l.cells = append(l.cells, nil)
+	}
+	if l.cells[above] == nil {
+		l.cells[above] = make([]int32, len(l.pairs))
+		for r := range l.cells[above] {
+			l.cells[above][r] = -1
+		}
+		if l != &c.other {
+			c.bytes += int64(4*len(l.pairs)) + 24
+		}
+	}
+	return l.cells[above]
+}
+
+// list returns the pairs and slots of a page. A list is known by a hash of 64 bits with a random seed: with 10⁸
+// pages, the probability that one is taken for another is below 10⁻¹¹.
+func (c *Counts) list(p *Page) (*list, error) {
+	l, hash := &c.other, uint64(1)
+	if len(p.Docs) <= listDocs {
+		if 2*c.used >= len(c.lists) && len(c.lists) < lists {
+			c.growLists()
+		}
+		hash = c.hash(p)
+		at := bucketOf(hash, c.lists)
+		if l = &at[0]; l.hash == hash {
+			return l, nil
+		}
+		if at[1].hash == hash {
+			return &at[1], nil
+		}
+		if l.hash != 0 && (at[1].hash == 0 || hash>>63 == 1) {
+			l = &at[1]
+		}
+		if l.hash == 0 {
+			c.used++
+		}
+	}
+	l.hash, l.cells = 0, nil
+	l.pairs, l.slots = l.pairs[:0], l.slots[:0]
+	q := c.docs(p.Query)
+	for r, d := range p.Docs {
+		slot, err := c.slot(p, r)
+		if err != nil {
+			return nil, err
+		}
+		l.pairs, l.slots = append(l.pairs, c.pair(q, d)), append(l.slots, slot)
+	}
+	l.hash = hash
+	return l, nil
+}
+
+// bucketOf returns the two places where a list with this hash may be.
+func bucketOf(hash uint64, lists []list) []list {
+	i := 2 * (hash % uint64(len(lists)/2))
+	return lists[i : i+2]
+}
+
+// growLists makes room for more lists.
+func (c *Counts) growLists() {
+	if c.lists == nil {
+		c.seed = maphash.MakeSeed()
+	}
+	more := make([]list, max(lists/64, 2*len(c.lists)))
+	for _, l := range c.lists {
+		at := bucketOf(l.hash, more)
+		switch {
+		case l.hash == 0:
+		case at[0].hash == 0:
+			at[0] = l
+		default: // a bucket is divided between two, so this one is free
+			at[1] = l
+		}
+	}
+	c.bytes += int64(len(more)-len(c.lists)) * int64(unsafe.Sizeof(list{}))
+	c.lists = more
+}
+
+// hash returns a hash of the query, the documents and the slots of a page, which is not 0.
+func (c *Counts) hash(p *Page) uint64 {
+	const odd = 0x9e3779b97f4a7c15 // 2⁶⁴ over the golden ratio
+	h := maphash.String(c.seed, p.Query)
+	for _, list := range [2][]string{p.Docs, p.Slots} {
+		h += uint64(len(list))
+		for _, text := range list {
+			high, low := bits.Mul64(h^odd, maphash.String(c.seed, text)|1)
+			h = high ^ low
+		}
+	}
+	return max(h, 1)
 }
 
 // held returns the memory of the counts.
 func (c *Counts) held() int64 {
 	return c.bytes + cellBytes*int64(len(c.Cells.List)) + patternBytes*int64(c.Patterns.Len()) + placeBytes*int64(c.Patterns.Places())
-}
-
-// number writes the numbers of a page to c.place.
-func (c *Counts) number(p *Page) error {
-	q := c.docs(p.Query)
-	c.place = placed{c.place.pairs[:0], c.place.slots[:0], c.place.clicked[:0]}
-	for r, d := range p.Docs {
-		slot, err := c.slot(p, r)
-		if err != nil {
-			return err
-		}
-		c.place.pairs = append(c.place.pairs, c.pairAt(q, r, d))
-		c.place.slots = append(c.place.slots, slot)
-		c.place.clicked = append(c.place.clicked, p.Clicked(r))
-	}
-	return nil
-}
-
-// pairAt returns the pair of a document at a rank. Many pages of a query have the same document there.
-func (c *Counts) pairAt(q *docs, rank int, doc string) int32 {
-	if rank < len(q.last) && c.pairs[q.last[rank]].doc == doc {
-		return q.last[rank]
-	}
-	n := c.pair(q, doc)
-	if rank == len(q.last) {
-		q.last = append(q.last, n)
-	}
-	q.last[rank] = n
-	return n
 }
 
 // slot returns the number of the slot of a rank.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -102,14 +103,14 @@ func TestPageCheck(t *testing.T) {
 	}
 	many := make([]string, MaxDocs+1)
 	for i := range many {
-		many[i] = fmt.Sprint(i)
+		many[i] = strconv.Itoa(i)
 	}
 	for want, spoil := range map[string]func(p *Page){
 		"found no query, expected its id":                                       func(p *Page) { p.Query = "" },
 		"found no documents, expected at least one":                             func(p *Page) { p.Docs = nil },
 		"found 1001 documents, expected at most 1000":                           func(p *Page) { p.Docs = many },
 		`found document "a" twice, expected each document once`:                 func(p *Page) { p.Docs[2] = "a" },
-		`found document "7" twice, expected each document once`:                 func(p *Page) { p.Docs = append(many[:40:40], "7") },
+		`found document "7" twice, expected each document once`:                 func(p *Page) { p.Docs = slices.Concat(many[:40], []string{"7"}) },
 		"found 2 clicks, expected 3, one for each document":                     func(p *Page) { p.Clicks = p.Clicks[:2] },
 		"found 0 slots, expected 3, one for each document":                      func(p *Page) { p.Slots = []string{} },
 		`found -1 clicks on document "b", expected 0 or more`:                   func(p *Page) { p.Clicks[1] = -1 },
@@ -125,6 +126,51 @@ func TestPageCheck(t *testing.T) {
 		spoil(p)
 		if err := p.Check(); err == nil || err.Error() != want {
 			t.Errorf("found %v, expected %s", err, want)
+		}
+	}
+}
+
+// Claim: cells are the same whether the list of a page is remembered or not: of pages that are too long to be
+// remembered, and of more lists than are.
+func TestCountsOfManyLists(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	c, want := Counts{}, map[Cell]Count{}
+	for n := range 3 * lists {
+		docs := 2 + rng.IntN(2)
+		if n%1000 == 0 {
+			docs = listDocs + 1 + rng.IntN(2)
+		}
+		p := &Page{Query: fmt.Sprint("q", rng.IntN(50)), Clicks: make([]int, docs), Weight: 1}
+		for _, k := range rng.Perm(60)[:docs] {
+			p.Docs = append(p.Docs, fmt.Sprint("d", k))
+		}
+		if rng.IntN(2) == 0 {
+			for r := range docs {
+				p.Slots = append(p.Slots, strconv.Itoa(docs-r))
+			}
+		}
+		p.Clicks[rng.IntN(docs)] = 1
+		if err := c.Add(p); err != nil {
+			t.Fatal(err)
+		}
+		above := 0
+		for r, d := range p.Docs {
+			cell := Cell{Pair: int32(c.Lookup(p.Query, d)), Slot: uint16(c.LookupSlot(p.SlotName(r))), Rank: uint16(r), Above: uint16(above)}
+			k := want[cell]
+			k.Shown++
+			if p.Clicked(r) {
+				k.Clicked++
+				above = r + 1
+			}
+			want[cell] = k
+		}
+	}
+	if len(want) != len(c.Cells.List) {
+		t.Errorf("found %d cells, expected %d", len(c.Cells.List), len(want))
+	}
+	for i, cell := range c.Cells.List {
+		if c.Cells.Counts[i] != want[cell] {
+			t.Fatalf("cell %v: found %v, expected %v", cell, c.Cells.Counts[i], want[cell])
 		}
 	}
 }

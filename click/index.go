@@ -25,7 +25,6 @@ type pair struct {
 type docs struct {
 	name string
 	of   map[string]int32
-	last []int32 // pairs of the documents that a page had last, by rank
 }
 
 // Memory of a query, a pair and a slot, without their names.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // edge is an estimate of ln(θ_b/θ_a) with its variance.
@@ -125,7 +127,7 @@ func (s *Survey) seen() (infos []SlotsInfo, edges []edge) {
 		infos = append(infos, SlotsInfo{names[key[0]], names[key[1]], t.pairs, t.clicks[0], t.clicks[1]})
 		if min(t.clicks[0], t.clicks[1]) >= leastClicks {
 			variance := t.spread[0]/float64(t.clicks[0]*t.clicks[0]) + t.spread[1]/float64(t.clicks[1]*t.clicks[1])
-			edges = append(edges, edge{int(key[0]), int(key[1]), math.Log(t.clicks[1] / t.clicks[0]), max(variance, leastVariance), t.clicks})
+			edges = append(edges, edge{int(key[0]), int(key[1]), elementary.Log(t.clicks[1] / t.clicks[0]), max(variance, leastVariance), t.clicks})
 		}
 	}
 	return infos, edges
@@ -139,7 +141,7 @@ func (s *Survey) methods(i *Info, harvested []edge) []MethodInfo {
 	add := func(edges *[]edge, a, b int, clicksA, clicksB, both float64) {
 		a, b = rank(a), rank(b)
 		if min(a, b) >= 0 && max(a, b) < mostSlots && clicksA > 0 && clicksB > 0 {
-			*edges = append(*edges, edge{a, b, math.Log(clicksB / clicksA), max(1/clicksA+1/clicksB-2*both/clicksA/clicksB, leastVariance), [2]float64{}})
+			*edges = append(*edges, edge{a, b, elementary.Log(clicksB / clicksA), max(1/clicksA+1/clicksB-2*both/clicksA/clicksB, leastVariance), [2]float64{}})
 		}
 	}
 	for r := 1; r < len(s.deep); r++ {
@@ -203,7 +205,7 @@ func (s *Survey) method(name string, edges []edge, found, supply string) MethodI
 		variances = s.harvestVariances(reached, edges, covariance)
 	}
 	for k, slot := range reached {
-		theta := math.Exp(logs[k])
+		theta := elementary.Exp(logs[k])
 		m.Slots = append(m.Slots, SlotInfo{names[slot], theta, float64(theta * math.Sqrt(variances[k]))})
 	}
 	return m

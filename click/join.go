@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -26,8 +27,8 @@ import (
 //
 // A click that names a ranking belongs to it. If several rankings have the name, it belongs to the last
 // that shows the document and was shown no later, or else to the first that shows it. Any other click belongs to
-// the last ranking of its user and query that was shown no later and at most Within before, or to the last of all if
-// the click has no time. Then it counts only if that ranking shows the document.
+// the last ranking of its user and query that was shown no later and at most Within before. Without a time it belongs
+// to the last of all. It counts only if that ranking shows the document.
 //
 // Rankings are read twice. Clicks are in memory, with some 250 bytes each. Every ranking takes 50 bytes, and 30
 // more if clicks without a name are on its user and query.
@@ -135,12 +136,12 @@ const (
 type hash [16]byte
 
 func hashOf(parts ...string) (h hash) {
-	sum := sha256.New()
+	room := make([]byte, 0, 512)
 	for _, p := range parts {
-		_, _ = fmt.Fprintf(sum, "%d:", len(p)) // a hash returns no error
-		_, _ = io.WriteString(sum, p)
+		room = append(binary.LittleEndian.AppendUint64(room, uint64(len(p))), p...)
 	}
-	copy(h[:], sum.Sum(nil))
+	sum := sha256.Sum256(room)
+	copy(h[:], sum[:])
 	return h
 }
 
@@ -231,8 +232,8 @@ func (j *Join) readClicks(ctx context.Context) error {
 	return nil
 }
 
-// eachShown calls use for all rankings, with their lines counted through all files. count says that this is the first
-// pass, which counts what is left out and finds the ends of the files.
+// eachShown calls use for all rankings, with their lines counted through all files. The first pass sets count: it
+// counts omissions and finds the ends of the files.
 func (j *Join) eachShown(ctx context.Context, count bool, use func(line int64, e *event) error) error {
 	before := int64(0)
 	tally := j.JoinTally
@@ -243,8 +244,8 @@ func (j *Join) eachShown(ctx context.Context, count bool, use func(line int64, e
 				continue
 			}
 		}
-		n, err := j.eachEvent(ctx, path, end, j.Format.lenient(), j.Format.Shown, func(at int, _ []byte, e *event) error {
-			fresh, err := j.fresh(before+int64(at), e)
+		n, err := j.eachEvent(ctx, path, end, j.Format.lenient(), j.Format.Shown, func(at int, text []byte, e *event) error {
+			fresh, err := j.fresh(before+int64(at), text, e)
 			if err != nil || !fresh {
 				return err
 			}
@@ -266,7 +267,7 @@ func (j *Join) eachShown(ctx context.Context, count bool, use func(line int64, e
 }
 
 // fresh reports whether a line is a ranking to use, and counts other lines.
-func (j *Join) fresh(line int64, e *event) (bool, error) {
+func (j *Join) fresh(line int64, text []byte, e *event) (bool, error) {
 	switch e.kind {
 	case shadow:
 		j.Shadows++
@@ -279,7 +280,7 @@ func (j *Join) fresh(line int64, e *event) (bool, error) {
 		return false, nil
 	}
 	p := &e.page
-	content := hashOf(append([]string{p.ID, p.User, p.Query, p.Arm, p.Time.String()}, p.Docs...)...)
+	content := hashOf(string(text))
 	key := content
 	if p.ID != "" {
 		key = hashOf(p.ID)
@@ -399,7 +400,7 @@ func (j *Join) settle() {
 	})
 }
 
-// last finds the ranking of a click that names none among those of its user and query, which are sorted by time.
+// last finds the ranking of a click that names none. pages are the rankings of its user and query, sorted by time.
 func (j *Join) last(c *joinClick, pages []askedPage) {
 	end := len(pages)
 	if c.timed {

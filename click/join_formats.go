@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/strictjson"
@@ -23,6 +24,8 @@ func (t *text) UnmarshalJSON(value []byte) error {
 	switch {
 	case len(value) == 0 || string(value) == "null":
 		*t = ""
+	case value[0] == '"' && plain(value[1:len(value)-1]):
+		*t = text(value[1 : len(value)-1])
 	case value[0] == '"':
 		var s string
 		if err := json.Unmarshal(value, &s); err != nil {
@@ -37,13 +40,23 @@ func (t *text) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
+// plain reports whether the content of a JSON string is its text.
+func plain(content []byte) bool {
+	for _, c := range content {
+		if c < ' ' || c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // instant is a time: text in RFC 3339 or ISO 8601, or a number, whose unit depends on the format.
 type instant struct {
 	time   time.Time
 	number string // decimal digits; empty if the time is text
 }
 
-// layouts are the forms of times besides RFC 3339. Without a zone, times are UTC.
+// layouts are the forms of times. Without a zone, times are UTC.
 var layouts = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05"}
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -129,35 +142,137 @@ type ServeLog struct{}
 
 func (ServeLog) lenient() bool { return true }
 
+// serveLine are the members of a line of serve's log.
+type serveLine struct {
+	time                                instant
+	page, experiment, kind, user, query text
+	models                              []struct{ Model, Version string }
+	docs                                []string
+	teams                               []int
+	softmax                             [][2]float64
+	candidates                          []text
+	swapped, exchanged                  []int
+	swap                                bool
+	pairs, shuffled                     int
+	propensity                          float64
+}
+
+// member returns where the value of a member belongs, nil if it is not needed.
+func (l *serveLine) member(key string) any {
+	switch key {
+	case "time":
+		return &l.time
+	case "page":
+		return &l.page
+	case "experiment":
+		return &l.experiment
+	case "kind":
+		return &l.kind
+	case "user":
+		return &l.user
+	case "query":
+		return &l.query
+	case "models":
+		return &l.models
+	case "candidates":
+		return &l.candidates
+	case "swapped":
+		return &l.swapped
+	case "exchanged":
+		return &l.exchanged
+	case "swap":
+		return &l.swap
+	case "pairs":
+		return &l.pairs
+	case "shuffled":
+		return &l.shuffled
+	case "propensity":
+		return &l.propensity
+	}
+	return nil
+}
+
+// read reads a line. encoding/json would take three times as long.
+func (l *serveLine) read(line []byte) error {
+	s := strictjson.Scanner{Text: line}
+	next, err := s.Object(0, "the line", func(key []byte, _, p int) (int, error) {
+		if string(key) == "ranking" {
+			return s.List(p, "the ranking", func(_, p int) (int, error) { return l.document(&s, p) })
+		}
+		return readMember(&s, p, key, l.member(string(key)))
+	})
+	if err == nil && s.Blanks(next) < len(line) {
+		err = &strictjson.Fault{At: next, Found: s.Token(s.Blanks(next)) + " behind the line's object", Expected: "nothing"}
+	}
+	if err == nil {
+		return nil
+	}
+	if err := json.Unmarshal(line, new(json.RawMessage)); err != nil {
+		return err // the line is not JSON
+	}
+	if f, ok := errors.AsType[*strictjson.Fault](err); ok {
+		return bad(f.Found, f.Expected)
+	}
+	return err
+}
+
+// document reads a document of the ranking.
+func (l *serveLine) document(s *strictjson.Scanner, p int) (next int, err error) {
+	var id text
+	team := 0
+	var softmax *[2]float64
+	next, err = s.Object(p, "a document", func(key []byte, _, p int) (int, error) {
+		switch string(key) {
+		case "id":
+			return readMember(s, p, key, &id)
+		case "team":
+			return readMember(s, p, key, &team)
+		case "softmax":
+			return readMember(s, p, key, &softmax)
+		}
+		return s.Skip(p)
+	})
+	l.docs, l.teams = append(l.docs, string(id)), append(l.teams, team)
+	if softmax != nil {
+		l.softmax = append(l.softmax, *softmax)
+	}
+	return next, err
+}
+
+// readMember reads the value of a member, unless to is nil.
+func readMember(s *strictjson.Scanner, p int, key []byte, to any) (next int, err error) {
+	next, err = s.Skip(p)
+	if err != nil || to == nil {
+		return next, err
+	}
+	value := s.Text[p:next]
+	switch to := to.(type) {
+	case json.Unmarshaler:
+		err = to.UnmarshalJSON(value)
+	case *int:
+		if len(value) == 1 && value[0] >= '0' && value[0] <= '9' {
+			*to = int(value[0] - '0')
+			return next, nil
+		}
+		err = json.Unmarshal(value, to)
+	default:
+		err = json.Unmarshal(value, to)
+	}
+	if err == nil || has[*dataset.FormatError](err) {
+		return next, err
+	}
+	_, err = strictjson.Plain(err)
+	found, expected, _ := strings.Cut(strings.TrimPrefix(err.Error(), "found "), ", expected ")
+	return next, bad(found+" in "+string(key), expected)
+}
+
 // Shown implements Format.
 func (ServeLog) Shown(line []byte, e *event) error {
-	var in struct {
-		Time       instant `json:"time"`
-		Page       text    `json:"page"`
-		Experiment string  `json:"experiment"`
-		Kind       string  `json:"kind"`
-		User       text    `json:"user"`
-		Query      text    `json:"query"`
-		Models     []struct {
-			Model   string `json:"model"`
-			Version string `json:"version"`
-		} `json:"models"`
-		Ranking []struct {
-			ID   text `json:"id"`
-			Team int  `json:"team"`
-		} `json:"ranking"`
-		Candidates []text  `json:"candidates"`
-		Swapped    []int   `json:"swapped"`
-		Swap       bool    `json:"swap"`
-		Pairs      int     `json:"pairs"`
-		Exchanged  []int   `json:"exchanged"`
-		Shuffled   int     `json:"shuffled"`
-		Propensity float64 `json:"propensity"`
-	}
-	if err := decode(line, &in); err != nil {
+	var in serveLine
+	if err := in.read(line); err != nil {
 		return err
 	}
-	switch in.Kind {
+	switch in.kind {
 	case "split", "interleave", "explore", "page":
 	case "shadow":
 		e.kind = shadow
@@ -166,39 +281,40 @@ func (ServeLog) Shown(line []byte, e *event) error {
 		e.kind = other
 		return nil
 	}
-	at, err := in.Time.in(time.Second)
+	at, err := in.time.in(time.Second)
 	if err != nil {
 		return err
 	}
 	p := &e.page
-	*p = Page{ID: string(in.Page), Time: at, User: string(in.User), Query: string(in.Query), Experiment: in.Experiment,
-		Swap: in.Swap, Pairs: in.Pairs, Shuffled: in.Shuffled, Propensity: in.Propensity, Weight: 1}
+	*p = Page{ID: string(in.page), Time: at, User: string(in.user), Query: string(in.query), Experiment: string(in.experiment),
+		Docs: in.docs, Softmax: in.softmax, Swap: in.swap, Pairs: in.pairs, Shuffled: in.shuffled, Propensity: in.propensity, Weight: 1}
 	e.kind, e.name = ranking, p.ID
-	var arms, versions []string
-	for _, m := range in.Models {
-		arms, versions = append(arms, m.Model), append(versions, m.Version)
+	if in.kind == "interleave" {
+		p.Team = in.teams
 	}
-	p.Arm, p.Version = strings.Join(arms, ","), strings.Join(versions, ",")
-	for _, d := range in.Ranking {
-		p.Docs = append(p.Docs, string(d.ID))
-		if in.Kind == "interleave" {
-			p.Team = append(p.Team, d.Team)
+	if len(in.models) == 1 {
+		p.Arm, p.Version = in.models[0].Model, in.models[0].Version
+	} else {
+		var arms, versions []string
+		for _, m := range in.models {
+			arms, versions = append(arms, m.Model), append(versions, m.Version)
 		}
+		p.Arm, p.Version = strings.Join(arms, ","), strings.Join(versions, ",")
 	}
-	if in.Swapped != nil {
-		if len(in.Swapped) != 2 {
-			return bad("swapped with "+strconv.Itoa(len(in.Swapped))+" ranks", "two")
+	if in.swapped != nil {
+		if len(in.swapped) != 2 {
+			return bad("swapped with "+strconv.Itoa(len(in.swapped))+" ranks", "two")
 		}
-		p.Swapped = [2]int{in.Swapped[0] - 1, in.Swapped[1] - 1}
+		p.Swapped = [2]int{in.swapped[0] - 1, in.swapped[1] - 1}
 	}
-	for _, r := range in.Exchanged {
+	for _, r := range in.exchanged {
 		if r < 1 || r >= len(p.Docs) {
 			return bad("the exchanged rank "+strconv.Itoa(r), "a rank above the last")
 		}
 		p.Exchanged = append(p.Exchanged, r-1)
 	}
-	if in.Candidates != nil {
-		for _, d := range in.Candidates {
+	if in.candidates != nil {
+		for _, d := range in.candidates {
 			p.Candidates = append(p.Candidates, string(d))
 		}
 		for _, d := range p.Docs { // an exploration may show others than the model's first
@@ -236,8 +352,8 @@ func (ServeLog) Click(line []byte, e *event) error {
 	return nil
 }
 
-// UBI reads queries and events of User Behavior Insights 1.x: documents of the indexes ubi_queries and ubi_events,
-// by themselves, as hits with _source, or behind the actions of a bulk request.
+// UBI reads queries and events of User Behavior Insights 1.x, the documents of the indexes ubi_queries and ubi_events.
+// A line is a document, a hit with _source, or an action of a bulk request, which is skipped.
 type UBI struct {
 	Actions []string // names of events that are clicks
 }

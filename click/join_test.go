@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,7 @@ func TestJoinServe(t *testing.T) {
 {"time":"2026-01-02T10:00:00Z","page":"p4","experiment":"e","kind":"explore","query":"q","models":[{"model":"a","version":"0f"}],"shuffled":2,"ranking":[{"id":"x"},{"id":"y"}]}
 {"time":"2026-01-02T10:00:00Z","page":"p5","experiment":"e","kind":"explore","query":"q","models":[{"model":"a","version":"0f"}],"noise":0.5,"propensity":0.25,"ranking":[{"id":"x"},{"id":"y"}]}
 {"time":"2026-01-02T10:00:00Z","page":"p6","kind":"page","query":"q","models":[{"model":"a","version":"0f"}],"ranking":[{"id":"x"}]}
+{"time":"2026-01-02T10:00:00Z","page":"p11","experiment":"drawn","kind":"interleave","query":"q","models":[{"model":"a","version":"0f"},{"model":"b","version":"1f"}],"ranking":[{"id":"x","team":1,"softmax":[0.25,1]},{"id":"y","team":0,"softmax":[1,0.5]}]}
 
 {"time":"2026-01-02T10:00:00Z","page":"p6","kind":"page","query":"q","models":[{"model":"a","version":"0f"}],"ranking":[{"id":"x"}]}
 {"time":"2026-01-02T10:00:00Z","page":"p7","kind":"shadow","query":"q","models":[{"model":"a","version":"0f"}],"ranking":[{"id":"x"}]}
@@ -137,11 +139,12 @@ func TestJoinServe(t *testing.T) {
 {"page":"p4","time":"2026-01-02T10:00:00Z","query":"q","experiment":"e","arm":"a","version":"0f","docs":["x","y"],"clicks":[0,0],"shuffled":2}
 {"page":"p5","time":"2026-01-02T10:00:00Z","query":"q","experiment":"e","arm":"a","version":"0f","docs":["x","y"],"clicks":[0,0],"propensity":0.25}
 {"page":"p6","time":"2026-01-02T10:00:00Z","query":"q","arm":"a","version":"0f","docs":["x"],"clicks":[0]}
+{"page":"p11","time":"2026-01-02T10:00:00Z","query":"q","experiment":"drawn","arm":"a,b","version":"0f,1f","docs":["x","y"],"clicks":[0,0],"team":[1,0],"softmax":[[0.25,1],[1,0.5]]}
 `
 	if string(out) != want {
 		t.Errorf("found\n%s, expected\n%s", out, want)
 	}
-	if tally := (JoinTally{Pages: 6, Shadows: 1, Unasked: 1, Empty: 1, Repeated: 1, Others: 1, Damaged: 1, Incomplete: 1}); j.JoinTally != tally {
+	if tally := (JoinTally{Pages: 7, Shadows: 1, Unasked: 1, Empty: 1, Repeated: 1, Others: 1, Damaged: 1, Incomplete: 1}); j.JoinTally != tally {
 		t.Errorf("found %+v, expected %+v", j.JoinTally, tally)
 	}
 }
@@ -218,8 +221,11 @@ func TestJoinMistakes(t *testing.T) {
 		{serve, `{"kind":"explore","swapped":[1],"ranking":[{"id":"a"}]}` + "\n", "", `shown:1: found swapped with 1 ranks, expected two`},
 		{serve, `{"kind":"explore","query":"q","swapped":[1,3],"ranking":[{"id":"a"}]}` + "\n", "", `shown:1: found swapped ranks 1 and 3, expected two different ranks from 1 to 1`},
 		{serve, `{"kind":"explore","pairs":1,"exchanged":[1],"ranking":[{"id":"a"}]}` + "\n", "", `shown:1: found the exchanged rank 1, expected a rank above the last`},
-		{serve, `{"kind":7}` + "\n", "", `shown:1: found number as "kind", expected text in quotes`},
-		{serve, `[1]` + "\n", "", `shown:1: found "[1]", expected a JSON object`},
+		{serve, `{"kind":"page","pairs":"x"}` + "\n", "", `shown:1: found string in pairs, expected a whole number within range`},
+		{serve, `{"kind":"page","ranking":[{"id":[]}]}` + "\n", "", `shown:1: found "[]", expected text or a number as an id`},
+		{serve, `{"kind":"page","ranking":7}` + "\n", "", `shown:1: found "7", expected the ranking as a list, […]`},
+		{serve, "{\"kind\":\"\xff\"}\n", "", `shown:1: found the byte "\xff", which is not UTF-8, expected text in UTF-8`},
+		{serve, `[1]` + "\n", "", `shown:1: found "[", expected the line as an object, {…}`},
 		{serve, "", `{"user":"u","query":"q"}` + "\n", `clicks:1: found no "id", expected that of the document`},
 		{serve, "", `{"id":{}}` + "\n", `clicks:1: found "{}", expected text or a number as an id`},
 		{serve, "", "{\"id\":\"a\"}\n{\"id\":\"b\",\n{}\n", `clicks:2: found what is not JSON (unexpected end of JSON input), expected a JSON object`},
@@ -242,7 +248,7 @@ func TestJoinMistakes(t *testing.T) {
 	}
 }
 
-// Claim: the result does not depend on batches, and the second pass ends where the first did.
+// Claim: the result does not depend on batches or cores, and the second pass ends where the first did.
 func TestJoinLarge(t *testing.T) {
 	var log, clicks strings.Builder
 	const n = 3*batchLines + 7
@@ -254,18 +260,22 @@ func TestJoinLarge(t *testing.T) {
 			fmt.Fprintf(&clicks, "{\"user\":\"u%d\",\"query\":\"q\",\"id\":\"d%d\",\"time\":\"2026-01-02T%02d:%02d:%02dZ\"}\n", i%100, i, i/3600, i/60%60, i%60)
 		}
 	}
-	j := &Join{Format: ServeLog{}, Within: time.Hour}
-	pages, err := joined(t, j, log.String(), clicks.String())
-	if err != nil || j.Used != n || len(pages) != n {
-		t.Fatalf("found %v, %d pages, %+v", err, len(pages), j.JoinTally)
-	}
-	for i, p := range pages {
-		if want := fmt.Sprintf("p%d u%d q: a b d%d* [2]", i, i%100, i); p != want {
-			t.Fatalf("found %q, expected %q", p, want)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, cores := range []int{1, 2, 4} {
+		runtime.GOMAXPROCS(cores)
+		j := &Join{Format: ServeLog{}, Within: time.Hour}
+		pages, err := joined(t, j, log.String(), clicks.String())
+		if err != nil || j.Used != n || len(pages) != n {
+			t.Fatalf("found %v, %d pages, %+v", err, len(pages), j.JoinTally)
+		}
+		for i, p := range pages {
+			if want := fmt.Sprintf("p%d u%d q: a b d%d* [2]", i, i%100, i); p != want {
+				t.Fatalf("found %q, expected %q", p, want)
+			}
 		}
 	}
 	grown := ""
-	j = &Join{Format: ServeLog{}}
+	j := &Join{Format: ServeLog{}}
 	dir := t.TempDir()
 	j.Shown, j.Clicks = []string{filepath.Join(dir, "log")}, nil
 	if err := os.WriteFile(j.Shown[0], []byte(shownAt("p1", "10:00:00", "u", "q", "a")), 0o600); err != nil {

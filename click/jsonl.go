@@ -227,7 +227,7 @@ func (b *batch) id(at int, rational bool) (id string, next int, err error) {
 // list reads a list of ids, or of strings and numbers.
 func (b *batch) list(at int, what string, rational bool, to *[]string) (next int, err error) {
 	from := len(b.strings)
-	next, err = b.scanner.List(at, what, func(i, at int) (int, error) {
+	next, err = b.scanner.List(at, what, func(_, at int) (int, error) {
 		id, next, err := b.id(at, rational)
 		b.strings = append(b.strings, id)
 		return next, err

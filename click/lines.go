@@ -111,7 +111,8 @@ func cut(text io.Reader, mem *memory.Account, free <-chan *chunk, stop <-chan st
 // text, which may be io.EOF.
 func (c *chunk) fill(text io.Reader, rest []byte, mem *memory.Account) (end int) {
 	c.err = nil
-	buf := append(c.text[:0], rest...)
+	buf := c.text[:0]
+	buf = append(buf, rest...)
 	defer func() { c.text = buf }()
 	for searched := 0; ; {
 		if len(buf) >= chunkBytes {

@@ -265,7 +265,7 @@ func (t *table) member(name, text string) error {
 	}
 	if name == "time" {
 		var err error
-		if strings.ContainsAny(text, ":-") && !strings.HasPrefix(text, "-") {
+		if strings.Contains(text, ":") {
 			p.Time, err = parseTime(text)
 		} else {
 			p.Time, err = unixTime(text)

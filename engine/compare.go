@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/listwise/listwise/dataset/featurelog"
 )
 
 // Own is a document with a model's own score and the features that it was computed from.
@@ -49,11 +51,11 @@ type Change struct {
 type pair struct {
 	query string
 	own   Own
-	live  Doc
+	live  featurelog.Document
 }
 
 // Compare compares the answers of an engine with a model's own scores, query by query.
-func Compare(queries []string, own [][]Own, live [][]Doc, tolerance float64) *Parity {
+func Compare(queries []string, own [][]Own, live [][]featurelog.Document, tolerance float64) *Parity {
 	p := &Parity{}
 	var all [][]pair
 	var differences []float64
@@ -80,8 +82,8 @@ func Compare(queries []string, own [][]Own, live [][]Doc, tolerance float64) *Pa
 }
 
 // join pairs the documents of a query in the order of the data.
-func (p *Parity) join(query string, own []Own, live []Doc) []pair {
-	at := make(map[string]Doc, len(live))
+func (p *Parity) join(query string, own []Own, live []featurelog.Document) []pair {
+	at := make(map[string]featurelog.Document, len(live))
 	for _, d := range live {
 		at[d.ID] = d
 	}

@@ -1,24 +1,22 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// Doc is a document of an engine's answer.
-type Doc struct {
-	ID       string
-	Score    float64
-	Features map[string]float64 // by name; a sparse log omits zeros
-}
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/featurelog"
+)
 
 // Request has the parameters of a search request to Solr by their names. "{query}" in a value is replaced by the
 // text of the query.
@@ -65,16 +63,30 @@ func ParseRequest(text []byte) (Request, error) {
 	return r, nil
 }
 
-// Reranker reranks the results of a request by a model.
-type Reranker struct {
+// Searcher sends a request to Solr for each query.
+type Searcher struct {
 	engine  *Engine
 	request Request
 	key     string // field of document ids
 }
 
+// Log prepares the request for the logging of all features of a store. The request must have a parameter for each
+// ${name} in these features.
+func (e *Engine) Log(ctx context.Context, store string, r Request) (*Searcher, error) {
+	if err := checkName("feature store", store); err != nil {
+		return nil, err
+	}
+	external, err := e.parameters(ctx, store, r)
+	if err != nil {
+		return nil, err
+	}
+	return e.searcher(ctx, r, "[features store="+store+values(external)+"]")
+}
+
 // Rerank prepares the request for a model of Solr: the parameter rq, unless it has one, and the logging of
-// features. The request must have a parameter for each ${name} in the store's features.
-func (e *Engine) Rerank(ctx context.Context, model string, r Request) (*Reranker, error) {
+// the model's features. rq reranks the first depth documents, or all that the request asks for if depth is 0. The
+// request must have a parameter for each ${name} in the store's features.
+func (e *Engine) Rerank(ctx context.Context, model string, depth int, r Request) (*Searcher, error) {
 	if err := checkName("model name", model); err != nil {
 		return nil, err
 	}
@@ -85,35 +97,58 @@ func (e *Engine) Rerank(ctx context.Context, model string, r Request) (*Reranker
 	case body == nil:
 		return nil, fmt.Errorf("%s has no model %q, expected one that was uploaded", e.title(), model)
 	}
+	if r["rq"] == nil {
+		external, err := e.parameters(ctx, store, r)
+		if err != nil {
+			return nil, err
+		}
+		docs := r.rows()
+		if depth > 0 {
+			docs = strconv.Itoa(depth)
+		}
+		r = maps.Clone(r)
+		r["rq"] = []string{rerankQuery(model, docs, external)}
+	} else if !slices.Contains(strings.FieldsFunc(r["rq"][0], func(c rune) bool { return c == ' ' || c == '}' }), "model="+model) {
+		return nil, fmt.Errorf("the parameter rq of the request is %q, expected model=%s in it", r["rq"][0], model)
+	}
+	return e.searcher(ctx, r, "[features]")
+}
+
+// parameters returns the parameters that the features of a store need. It returns an error if the request lacks one,
+// or if the store has no features.
+func (e *Engine) parameters(ctx context.Context, store string, r Request) ([]External, error) {
 	features, err := e.features(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	out := Request{}
-	for name, values := range r {
-		out[name] = values
-	}
-	if out["rows"] == nil {
-		out["rows"] = []string{"100"}
-	}
 	external := externals(features)
-	if out["rq"] == nil {
-		for _, x := range external {
-			if out[x.Name] == nil {
-				return nil, fmt.Errorf("the request has no parameter %q, which features of the store %q need: %s", x.Name, store, list(x.Features))
-			}
+	for _, x := range external {
+		if r[x.Name] == nil {
+			return nil, fmt.Errorf("the request has no parameter %q, which features of the store %q need: %s", x.Name, store, list(x.Features))
 		}
-		out["rq"] = []string{rerankQuery(model, out["rows"][0], external)}
-	} else if !slices.Contains(strings.FieldsFunc(out["rq"][0], func(c rune) bool { return c == ' ' || c == '}' }), "model="+model) {
-		return nil, fmt.Errorf("the parameter rq of the request is %q, expected model=%s in it", out["rq"][0], model)
 	}
+	return external, nil
+}
+
+// rows returns the number of documents that the request asks for.
+func (r Request) rows() string {
+	if r["rows"] == nil {
+		return "100"
+	}
+	return r["rows"][0]
+}
+
+// searcher adds to a request what the answers must have.
+func (e *Engine) searcher(ctx context.Context, r Request, features string) (*Searcher, error) {
 	key, err := e.uniqueKey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out["fl"] = []string{key + ",score,[features]"}
+	out := maps.Clone(r)
+	out["rows"] = []string{r.rows()}
+	out["fl"] = []string{key + ",score," + features}
 	out["wt"] = []string{"json"}
-	return &Reranker{e, out, key}, nil
+	return &Searcher{e, out, key}, nil
 }
 
 func (e *Engine) uniqueKey(ctx context.Context) (string, error) {
@@ -129,141 +164,34 @@ func (e *Engine) uniqueKey(ctx context.Context) (string, error) {
 	return a.UniqueKey, nil
 }
 
-// Query returns the documents of a query in the engine's order, with scores and features.
-func (r *Reranker) Query(ctx context.Context, query string) ([]Doc, error) {
+// Answer returns Solr's answer to a query.
+func (s *Searcher) Answer(ctx context.Context, query string) ([]byte, error) {
 	form := url.Values{}
-	for name, values := range r.request {
+	for name, values := range s.request {
 		for _, v := range values {
 			form.Add(name, strings.ReplaceAll(v, QueryMark, query))
 		}
 	}
-	answer, err := r.engine.again(ctx, request{http.MethodPost, "/select", []byte(form.Encode()), true})
+	return s.engine.again(ctx, request{http.MethodPost, "/select", []byte(form.Encode()), true})
+}
+
+// Query returns the documents of a query in the engine's order, with scores and features.
+func (s *Searcher) Query(ctx context.Context, query string) ([]featurelog.Document, error) {
+	answer, err := s.Answer(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return readAnswer(answer, r.key)
+	return s.Documents(answer)
 }
 
-// ReadAnswers reads stored answers of engines, one JSON object after another. key is Solr's field of document ids.
-func ReadAnswers(r io.Reader, key string) ([][]Doc, error) {
-	var answers [][]Doc
-	d := json.NewDecoder(r)
-	for {
-		var text json.RawMessage
-		err := d.Decode(&text)
-		if errors.Is(err, io.EOF) {
-			return answers, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("answer %d: %w", len(answers)+1, err)
-		}
-		docs, err := readAnswer(text, key)
-		if err != nil {
-			return nil, fmt.Errorf("answer %d: %w", len(answers)+1, err)
-		}
-		answers = append(answers, docs)
-	}
-}
-
-// readAnswer reads an answer of Solr with the fields key, score and [features], or one of Elasticsearch or OpenSearch
-// with _ltrlog.
-func readAnswer(text []byte, key string) ([]Doc, error) {
-	var a struct {
-		Response *struct {
-			Docs []map[string]json.RawMessage
-		}
-		Hits *struct{ Hits []hit }
-	}
-	if err := json.Unmarshal(text, &a); err != nil {
+// Documents returns the documents of an answer.
+func (s *Searcher) Documents(answer []byte) ([]featurelog.Document, error) {
+	answers, err := featurelog.ReadDocuments(bytes.NewReader(answer), "the answer", s.key, dataset.Options{})
+	if err != nil {
 		return nil, err
 	}
-	var docs []Doc
-	switch {
-	case a.Response != nil:
-		for i, fields := range a.Response.Docs {
-			d, err := solrDoc(fields, key)
-			if err != nil {
-				return nil, fmt.Errorf("document %d: %w", i+1, err)
-			}
-			docs = append(docs, d)
-		}
-	case a.Hits != nil:
-		for i, h := range a.Hits.Hits {
-			d, err := h.doc()
-			if err != nil {
-				return nil, fmt.Errorf("document %d: %w", i+1, err)
-			}
-			docs = append(docs, d)
-		}
-	default:
-		return nil, fmt.Errorf(`found no "response" and no "hits", expected an answer of a search: %.80q`, text)
+	if len(answers) != 1 {
+		return nil, fmt.Errorf("found %d answers, expected one", len(answers))
 	}
-	return docs, nil
-}
-
-func solrDoc(fields map[string]json.RawMessage, key string) (d Doc, err error) {
-	var log string
-	if json.Unmarshal(fields[key], &d.ID) != nil {
-		d.ID = string(fields[key]) // a number
-	}
-	if d.ID == "" {
-		return d, fmt.Errorf("found no %q, expected the id of each document", key)
-	}
-	if err := json.Unmarshal(fields["score"], &d.Score); err != nil {
-		return d, errors.New(`found no number as "score"`)
-	}
-	if json.Unmarshal(fields["[features]"], &log) != nil {
-		return d, errors.New(`found no text as "[features]"`)
-	}
-	d.Features, err = parseLog(log)
-	return d, err
-}
-
-// hit is a document of Elasticsearch or OpenSearch.
-type hit struct {
-	ID     string   `json:"_id"`
-	Score  *float64 `json:"_score"`
-	Fields struct {
-		Log []map[string][]struct {
-			Name  string
-			Value float64 // left out if the feature does not match
-		} `json:"_ltrlog"`
-	}
-}
-
-func (h *hit) doc() (Doc, error) {
-	switch {
-	case h.ID == "":
-		return Doc{}, errors.New(`found no "_id"`)
-	case h.Score == nil:
-		return Doc{}, errors.New(`found no number as "_score"`)
-	case len(h.Fields.Log) == 0:
-		return Doc{}, errors.New(`found no "_ltrlog" in "fields"`)
-	}
-	d := Doc{h.ID, *h.Score, make(map[string]float64)}
-	for _, log := range h.Fields.Log {
-		for _, features := range log {
-			for _, f := range features {
-				d.Features[f.Name] = f.Value
-			}
-		}
-	}
-	return d, nil
-}
-
-// parseLog reads a feature log such as "bm25=1.5,ctr=0.0".
-func parseLog(log string) (map[string]float64, error) {
-	features := make(map[string]float64)
-	if log == "" {
-		return features, nil
-	}
-	for _, pair := range strings.Split(log, ",") {
-		name, value, _ := strings.Cut(pair, "=")
-		v, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return nil, fmt.Errorf("found %.80q among the features, expected NAME=NUMBER", pair)
-		}
-		features[name] = v
-	}
-	return features, nil
+	return answers[0], nil
 }

@@ -2,8 +2,9 @@ package engine
 
 import (
 	"math"
-	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/dataset/featurelog"
 )
 
 const solrAnswer = `{"response":{"docs":[{"id":"a","score":3.5,"[features]":"bm25=1.5,ctr=1.0"},{"id":7,"score":-1,"[features]":""}]}}`
@@ -16,7 +17,7 @@ func TestRerank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := e.Rerank(t.Context(), "m", request)
+	r, err := e.Rerank(t.Context(), "m", 0, request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,17 +33,52 @@ func TestRerank(t *testing.T) {
 	}
 
 	delete(request, "now")
-	_, err = e.Rerank(t.Context(), "m", request)
+	_, err = e.Rerank(t.Context(), "m", 0, request)
 	wantError(t, err, `the request has no parameter "now", which features of the store "shop" need: age`)
 	request["rq"] = []string{"{!ltr model=m2 reRankDocs=10}"}
-	_, err = e.Rerank(t.Context(), "m", request)
+	_, err = e.Rerank(t.Context(), "m", 0, request)
 	wantError(t, err, "expected model=m in it")
 	request["rq"] = []string{"{!ltr reRankDocs=10 model=m}"}
-	if _, err = e.Rerank(t.Context(), "m", request); err != nil {
+	if _, err = e.Rerank(t.Context(), "m", 0, request); err != nil {
 		t.Error(err)
 	}
-	_, err = e.Rerank(t.Context(), "other", request)
+	_, err = e.Rerank(t.Context(), "other", 0, request)
 	wantError(t, err, `Solr has no model "other"`)
+}
+
+// Claim: the depth is in rq, and the logging of a store asks for all its features with the request's parameters.
+func TestSearcher(t *testing.T) {
+	s, e := solrStandIn(t, Options{})
+	s.Models["m"] = []byte(solrBody)
+	s.Answer = solrAnswer
+	request := Request{"q": {"{query}"}, "text": {"{query}"}, "now": {"7"}, "rows": {"50"}, "fl": {"*"}}
+	reranked, err := e.Rerank(t.Context(), "m", 20, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rq := reranked.request["rq"][0]; rq != "{!ltr model=m reRankDocs=20 efi.text=$text efi.now=$now}" {
+		t.Errorf("found rq=%s", rq)
+	}
+	logged, err := e.Log(t.Context(), "shop", request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fl, rows := logged.request["fl"][0], logged.request["rows"][0]; fl != "id,score,[features store=shop efi.text=$text efi.now=$now]" || rows != "50" {
+		t.Errorf("found fl=%s, rows=%s", fl, rows)
+	}
+	if request["fl"][0] != "*" || request["rq"] != nil {
+		t.Errorf("the request was changed: %v", request)
+	}
+	answer, err := logged.Answer(t.Context(), "shoes")
+	if err != nil || string(answer) != solrAnswer {
+		t.Errorf("found %s, %v", answer, err)
+	}
+	_, err = e.Log(t.Context(), "shop", Request{"q": {"{query}"}, "text": {"{query}"}})
+	wantError(t, err, `the request has no parameter "now", which features of the store "shop" need: age`)
+	_, err = e.Log(t.Context(), "films", request)
+	wantError(t, err, `Solr has no feature store "films"`)
+	_, err = e.Log(t.Context(), "a b", request)
+	wantError(t, err, "feature store")
 }
 
 func TestParseRequestErrors(t *testing.T) {
@@ -60,43 +96,6 @@ func TestParseRequestErrors(t *testing.T) {
 	}
 }
 
-func TestReadAnswers(t *testing.T) {
-	answers, err := ReadAnswers(strings.NewReader(solrAnswer+"\n"+solrAnswer), "id")
-	if err != nil || len(answers) != 2 || len(answers[1]) != 2 {
-		t.Errorf("found %v, %v", answers, err)
-	}
-	for text, want := range map[string]string{
-		`{"error":{"msg":"x"}}`:                                         `answer 2: found no "response" and no "hits"`,
-		`{"response":{"docs":[{"score":1,"[features]":"a=1"}]}}`:        `answer 2: document 1: found no "id"`,
-		`{"response":{"docs":[{"id":"a","[features]":"a=1"}]}}`:         `document 1: found no number as "score"`,
-		`{"response":{"docs":[{"id":"a","score":1}]}}`:                  `document 1: found no text as "[features]"`,
-		`{"response":{"docs":[{"id":"a","score":1,"[features]":"a"}]}}`: `document 1: found "a" among the features`,
-		`{"hits":{"hits":[{"_score":1}]}}`:                              `document 1: found no "_id"`,
-		`{"hits":{"hits":[{"_id":"a","_score":null}]}}`:                 `document 1: found no number as "_score"`,
-		`{"hits":{"hits":[{"_id":"a","_score":1}]}}`:                    `document 1: found no "_ltrlog"`,
-		`{"response":`: "answer 2: unexpected EOF",
-	} {
-		_, err := ReadAnswers(strings.NewReader(solrAnswer+text), "id")
-		wantError(t, err, want)
-	}
-}
-
-func TestReadAnswersOfElasticsearch(t *testing.T) {
-	answers, err := ReadAnswers(strings.NewReader(`{"hits":{"hits":[{"_id":"a","_score":2.5,"fields":{"_ltrlog":[{"log":[{"name":"bm25","value":1.5},{"name":"ctr"}]}]}}]}}`), "id")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := answers[0][0]
-	if v, ok := d.Features["ctr"]; d.ID != "a" || d.Score != 2.5 || d.Features["bm25"] != 1.5 || v != 0 || !ok {
-		t.Errorf("found %+v", d)
-	}
-}
-
-func FuzzReadAnswers(f *testing.F) {
-	f.Add([]byte(solrAnswer))
-	f.Fuzz(func(_ *testing.T, text []byte) { _, _ = readAnswer(text, "id") })
-}
-
 func ownDocs(scores ...float64) []Own {
 	list := make([]Own, len(scores))
 	for i, s := range scores {
@@ -106,10 +105,10 @@ func ownDocs(scores ...float64) []Own {
 }
 
 // docs are an engine's documents in its order: ids and scores.
-func docs(ids string, scores ...float64) []Doc {
-	list := make([]Doc, len(scores))
+func docs(ids string, scores ...float64) []featurelog.Document {
+	list := make([]featurelog.Document, len(scores))
 	for i, s := range scores {
-		list[i] = Doc{ID: ids[i : i+1], Score: s, Features: map[string]float64{"x": s}}
+		list[i] = featurelog.Document{ID: ids[i : i+1], Score: s, Features: map[string]float64{"x": s}}
 	}
 	return list
 }
@@ -117,7 +116,9 @@ func docs(ids string, scores ...float64) []Doc {
 func TestCompare(t *testing.T) {
 	const tolerance = 1e-5
 	own := [][]Own{ownDocs(3, 2, 1)}
-	one := func(live []Doc) *Parity { return Compare([]string{"q"}, own, [][]Doc{live}, tolerance) }
+	one := func(live []featurelog.Document) *Parity {
+		return Compare([]string{"q"}, own, [][]featurelog.Document{live}, tolerance)
+	}
 
 	p := one(docs("abcz", 3, 2, 1.000001, 0))
 	if p.Different != 0 || p.Reordered != nil || p.Documents != 3 || p.Further != 1 || p.Absent != 0 || math.Abs(p.Largest-1e-6) > 1e-9 || p.Changed != 0 {

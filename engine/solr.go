@@ -86,13 +86,17 @@ func (solr) query(model string, external []External) string {
 	return "rq=" + rerankQuery(model, "100", external)
 }
 
-// rerankQuery is the parameter rq. The value of each parameter of features is that of the request's parameter of
-// the same name, which needs no quotes.
+// rerankQuery is the parameter rq.
 func rerankQuery(model, docs string, external []External) string {
+	return "{!ltr model=" + model + " reRankDocs=" + docs + values(external) + "}"
+}
+
+// values are the local parameters with the values of features' parameters. Each value is that of the request's
+// parameter of the same name, which needs no quotes.
+func values(external []External) string {
 	var b strings.Builder
-	b.WriteString("{!ltr model=" + model + " reRankDocs=" + docs)
 	for _, x := range external {
 		b.WriteString(" efi." + x.Name + "=$" + x.Name)
 	}
-	return b.String() + "}"
+	return b.String()
 }

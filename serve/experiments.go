@@ -2,6 +2,7 @@ package serve
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -27,6 +28,10 @@ type Experiment struct {
 	// user's and the query's id together choose the interleaving.
 	ByQuery bool
 	Salt    string // salt for hashing the id; empty means the name
+
+	// Probabilistic makes an interleaving draw documents by softmaxes over ranks, see
+	// [experiment.Softmax.Draw]. Otherwise it is a team draft.
+	Probabilistic bool
 }
 
 // Arm is a model of an experiment.
@@ -80,6 +85,8 @@ func (e *Experiment) check() error {
 		}
 	}
 	switch {
+	case e.Probabilistic && e.Kind != experiment.Interleave:
+		return errors.New("found probabilistic draws, expected them of an interleaving alone")
 	case e.Kind == experiment.Interleave && len(e.Arms) != 2:
 		return fmt.Errorf("found %d models, expected 2 to interleave", len(e.Arms))
 	case e.Kind == experiment.Interleave:
@@ -129,6 +136,7 @@ type trial struct {
 	places []experiment.Place // of the documents shown, of all queries
 	long   []experiment.Place // of a query: those shown, and further candidates
 	draft  experiment.Drafter
+	drawn  experiment.Softmax
 	shares []int
 	id     []byte
 
@@ -139,7 +147,7 @@ type trial struct {
 
 // size returns about how many bytes of memory a trial has.
 func (t *trial) size() int {
-	n := 16*(cap(t.places)+cap(t.long)) + 8*cap(t.candidates)
+	n := 32*(cap(t.places)+cap(t.long)) + 8*cap(t.candidates) + t.drawn.Size()
 	for k := range t.orders {
 		n += 8 * (cap(t.orders[k]) + cap(t.scores[k]))
 	}
@@ -208,7 +216,11 @@ func (s *Server) interleave(j *job, e *Experiment) error {
 			return err
 		}
 		end, shown, candidates := q.First+q.Docs, min(cmp.Or(j.request.Top, q.Docs), q.Docs), s.candidatesOf(j, i)
-		t.long = t.draft.Draft(t.long[:0], t.orders[0][q.First:end], t.orders[1][q.First:end], e.Salt, id, max(shown, candidates))
+		interleave := t.draft.Draft
+		if e.Probabilistic {
+			interleave = t.drawn.Draw
+		}
+		t.long = interleave(t.long[:0], t.orders[0][q.First:end], t.orders[1][q.First:end], e.Salt, id, max(shown, candidates))
 		ranking := j.ranked[q.First : q.First+shown]
 		for k, p := range t.long[:shown] {
 			ranking[k] = rankjson.Ranked{Doc: p.Doc, Score: t.scores[p.Team][q.First+p.Doc], PlacedBy: j.models[p.Team].Name}

@@ -201,6 +201,45 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
+// Claim: a probabilistic interleaving is that of both models' rankings, and the log has the softmax
+// probabilities of each place, which clicks need for their credit.
+func TestProbabilisticInterleave(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log.jsonl")
+	records, err := experiment.OpenLog(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, serve.Config{
+		Models:      []serve.Source{{Name: "web@1", Path: save(t, linear(1, 0, 0))}, {Name: "web@2", Path: save(t, linear(-2, 0, 0))}},
+		Experiments: []serve.Experiment{{Name: "mixed", Kind: experiment.Interleave, Probabilistic: true, Arms: []serve.Arm{{Model: "web@1"}, {Model: "web@2"}}}},
+		Records:     records,
+	})
+	var d experiment.Softmax
+	var want [][]experiment.Place
+	for i := range 50 {
+		user := fmt.Sprint("user", i)
+		a := asked(t, s, "mixed", fmt.Sprintf(`{"user":%q,"query":"q","top":2,%s}`, user, threeDocs))
+		places := d.Draw(nil, []int{2, 1, 0}, []int{0, 1, 2}, "mixed", []byte(user+"\x00q"), 2)
+		for k, p := range places {
+			if got := a.Ranking[k]; len(a.Ranking) != 2 || got.ID != "abc"[p.Doc:p.Doc+1] || got.PlacedBy != []string{"web@1", "web@2"}[p.Team] {
+				t.Fatalf("%s: %+v, want %+v", user, a.Ranking, places)
+			}
+		}
+		want = append(want, places)
+	}
+	s.Close()
+	for i, r := range readRecords(t, log, 50) {
+		for k, p := range want[i] {
+			if got := r.Ranking[k]; r.Kind != experiment.Interleave || got.Team != p.Team || got.Softmax == nil || *got.Softmax != p.Softmax {
+				t.Fatalf("the record is %+v, want %+v", r, want[i])
+			}
+		}
+	}
+	if err := records.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // readRecords waits until a log has so many lines and returns them.
 func readRecords(t testing.TB, log string, n int) (records []experiment.Record) {
 	t.Helper()
@@ -316,6 +355,7 @@ func TestWrongExperiments(t *testing.T) {
 		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Split, Arms: []serve.Arm{{"a", math.MaxInt}, {"b", math.MaxInt}}}}},
 		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Split, Arms: []serve.Arm{{"a", 1}, {"wide", 1}}}}},
 		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Interleave, Arms: append(two, serve.Arm{"wide", 1})}}},
+		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Split, Probabilistic: true, Arms: two}}},
 		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Split, Arms: two}, {Name: "e", Kind: experiment.Split, Arms: two}}},
 		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Explore, Arms: two[:1], Explore: swap}}}, // without a log
 		{Experiments: []serve.Experiment{{Name: "e", Kind: experiment.Explore, Arms: two, Explore: swap}}, Records: new(experiment.Log)},

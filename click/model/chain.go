@@ -118,8 +118,8 @@ type chainFit struct {
 // chainLaw is a chain that is fitted by expectation maximisation.
 type chainLaw interface {
 	chain
-	// collect adds the expected numbers of users of a page: those satisfied by each pair, and those who could
-	// go on and went on for each of the shared parameters. z is 1/tail times the weight of the page.
+	// collect adds the expected numbers of users of a page: satisfied users by pair, and by shared parameter the
+	// users who could go on and who went on. z is 1/tail times the weight of the page.
 	collect(f *chainFit, w *walk, pairs []int32, weight, z float64, could, went []float64)
 	// maximise sets the parameters.
 	maximise(f *chainFit, could, went []float64)

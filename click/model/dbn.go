@@ -2,7 +2,7 @@ package model
 
 // dbn is the dynamic Bayesian network (Chapelle and Zhang, WWW 2009), a chain: a click satisfies with probability
 // σ_qd, and satisfied users stop. Others go on with probability κ. The fit is exact expectation
-// maximisation: what is expected of users is given all clicks of the page.
+// maximisation: posteriors of latent states are given all clicks of the page.
 type dbn struct{}
 
 func newDBN() *Kind {

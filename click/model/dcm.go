@@ -1,7 +1,7 @@
 package model
 
-// dcm is the dependent click model (Guo, Liu and Wang, WSDM 2009), a chain: after a click at rank r, users go on with
-// probability λ_r; without a click they always do. The closed form assumes that users stopped at the last click
+// dcm is the dependent click model (Guo, Liu and Wang, WSDM 2009), a chain. After a click at rank r, users go on with
+// probability λ_r. Without a click they always go on. The closed form assumes that users stopped at the last click
 // and looked at the whole page without one.
 type dcm struct{ byAttraction }
 

@@ -71,9 +71,8 @@ const (
 	DefaultTolerance  = 1e-7
 )
 
-// Step is an iteration of a fit: the objective after it, which is the log-likelihood plus the logarithm of
-// the prior's density up to a constant, and the gain. Both are under the prior of that iteration, whose mean
-// changes from one iteration to the next.
+// Step is an iteration of a fit. Objective is the log-likelihood after it plus the logarithm of the prior's density,
+// up to a constant. Both fields are under the prior of this iteration, whose mean changes between iterations.
 type Step struct{ Objective, Gain float64 }
 
 // ErrNoClicks is the error of a fit of pages without clicks.

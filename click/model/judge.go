@@ -92,19 +92,42 @@ func betaInterval(mean, variance float64) (low, high float64) {
 	return quantile(a, b, (1-level)/2), quantile(a, b, (1+level)/2)
 }
 
-// quantile returns the p-quantile of a Beta distribution. It is a normal one if the parameters are so large that the
-// difference is less than the interval's own error.
+// quantile returns the p-quantile of a Beta distribution to ten digits, or 0 below 10⁻³⁰⁰. It solves
+// ln I_x = ln p for ln x by Newton's method within a bracket, which takes a tenth of the time of bisection.
 func quantile(a, b, p float64) float64 {
-	if large := 1e8; min(a, b) > large {
-		mean := a / (a + b)
-		sd := math.Sqrt(float64(mean*(1-mean)) / (a + b + 1))
-		return mean - float64(sd*math.Sqrt2*elementary.Erfcinv(2*p))
+	const digits = 1e-10
+	constant := elementary.LogGamma(a+b) - elementary.LogGamma(a) - elementary.LogGamma(b)
+	low, high := -300*math.Ln10, 0.0 // of ln x
+	t := elementary.Log(a / (a + b))
+	for range 200 {
+		x := elementary.Exp(t)
+		mass := elementary.Beta(a, b, x)
+		if mass < p {
+			low = t
+		} else {
+			high = t
+		}
+		next := (low + high) / 2
+		if mass > 0 && x < 1 {
+			slope := elementary.Exp(constant+float64(a*t)+float64((b-1)*elementary.Log1p(-x))) / mass
+			if step := t - (elementary.Log(mass)-elementary.Log(p))/slope; step > low && step < high {
+				next = step
+			}
+		}
+		if math.Abs(next-t) < digits {
+			t = next
+			break
+		}
+		t = next
 	}
-	return elementary.BetaInverse(a, b, p)
+	if t <= -299*math.Ln10 {
+		return 0
+	}
+	return elementary.Exp(t)
 }
 
-// Widen widens the intervals of judgements, where they are narrower, to those of grades of models that are fitted to
-// n samples of the units. These do not take the parameters that pairs share as known.
+// Widen fits the model to n samples of the units with replacement, and widens the intervals of judgements to contain
+// the quantiles of their grades. So intervals do not take the parameters that pairs share as known.
 func (s *Sample) Widen(ctx context.Context, judged []Judgement, k *Kind, o Options, attraction bool, n int, seed uint64) error {
 	grades, errs := make([][]float64, n), make([]error, n)
 	workers := o.Workers

@@ -4,10 +4,12 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/listwise/listwise/click"
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // Claim: the closed forms are ratios of counts, found by going through the pages.
@@ -146,9 +148,12 @@ func TestCurvature(t *testing.T) {
 	}
 }
 
-// Claim: intervals of documents with five expected examinations or more cover the truth 95 to 99 % of the time, if
-// examination is that of the fit, and their prior's mean ranks documents better than one of 1/2.
+// Claim: intervals of documents with at least five expected examinations cover the truth 95 to 99 % of the time.
+// Examination is known.
 func TestCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	rng := rand.New(rand.NewPCG(9, 9))
 	covered, n := 0, 0
 	for range 60 {
@@ -202,5 +207,121 @@ func TestCoverage(t *testing.T) {
 	t.Logf("%.4f of %d", share, n)
 	if share < .945 || share > .99 {
 		t.Errorf("found a coverage of %.4f of %d intervals, expected about 0.97", share, n)
+	}
+}
+
+// Claim: a scale counts the cuts that a grade reaches, quantiles divide the documents that were looked at, and a
+// document is unsure if its interval spans three levels.
+func TestScale(t *testing.T) {
+	var judged []Judgement
+	for i := range 10 {
+		judged = append(judged, Judgement{Grade: float64(i) / 10, Examined: float64(i)})
+	}
+	s, err := Quantiles(judged, 3, 4) // of .4 to .9
+	if err != nil || !slices.Equal(s, Scale{.6, .8}) {
+		t.Errorf("found %v, %v, expected cuts at .6 and .8", s, err)
+	}
+	for grade, want := range map[float64]int{0: 0, .59: 0, .6: 1, .79: 1, .8: 2, 1: 2} {
+		if got := s.Level(grade); got != want {
+			t.Errorf("found level %d of %v, expected %d", got, grade, want)
+		}
+	}
+	if !s.Sure(&Judgement{Low: .5, High: .7}) || s.Sure(&Judgement{Low: .5, High: .8}) {
+		t.Error("found an interval of two levels unsure, or one of three sure")
+	}
+	if _, err := Quantiles(judged, 7, 4); err == nil {
+		t.Error("found seven levels of six documents")
+	}
+	w := Weights([]Judgement{{Variance: 1}, {Variance: .5}})
+	if math.Abs(w[0]-2./3) > 1e-15 || math.Abs(w[1]-4./3) > 1e-15 {
+		t.Errorf("found weights %v, expected 2/3 and 4/3", w)
+	}
+}
+
+// Claim: the bootstrap widens intervals to the spread of the grades of samples of users, and never narrows them.
+func TestWiden(t *testing.T) {
+	s := new(Sample) // two kinds of users, who differ much more than chance
+	for i := range 200 {
+		p := &click.Page{Query: "q", User: strconv.Itoa(i % 4), Docs: []string{"a", "b"}, Clicks: []int{i % 4 / 2, 0}, Weight: 1}
+		if err := s.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k, _ := Lookup("dctr")
+	d := arrange(t, &s.Counts)
+	m, err := d.Fit(context.Background(), k, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := d.Judge(context.Background(), m, false, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := slices.Clone(before)
+	if err := s.Widen(context.Background(), after, k, Options{}, false, 200, 1); err != nil {
+		t.Fatal(err)
+	}
+	// the share of the clicking users among four draws is 0 to 1 in 95 % of samples
+	if after[0].Low > .26 || after[0].High < .74 || before[0].Low < .4 || before[0].High > .6 {
+		t.Errorf("found %v to %v, widened to %v to %v, expected about half, widened to a quarter to three quarters at least", before[0].Low, before[0].High, after[0].Low, after[0].High)
+	}
+	if after[1].Low > before[1].Low || after[1].High < before[1].High {
+		t.Errorf("found %+v, narrower than %+v", after[1], before[1])
+	}
+}
+
+// Claim: quantiles of Beta distributions are those of bisection, also of tiny and of huge parameters.
+func TestQuantile(t *testing.T) {
+	for _, a := range []float64{1e-6, .003, .2, 1, 1.5, 30, 1e4, 1e8} {
+		for _, b := range []float64{1e-6, .01, .7, 1, 4, 500, 1e6} {
+			for _, p := range []float64{.025, .5, .975} {
+				got, want := quantile(a, b, p), elementary.BetaInverse(a, b, p)
+				if want < 1e-298 {
+					want = 0
+				}
+				if !(math.Abs(got-want) <= 1e-8*want) && math.Abs(elementary.Beta(a, b, got)-p) > 1e-9 {
+					t.Errorf("I⁻¹(%v; %v, %v): found %v, expected %v", p, a, b, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Claim: intervals of relevance cover the truth about 95 % of the time, for the models that are known fully.
+func TestCoverageOfRelevance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	for _, name := range []string{"cm", "dcm", "sdbn", "dbn", "ccm"} {
+		counts, a, s := simulated(t, name, 20_000, sharedOf(name))
+		k, _ := Lookup(name)
+		d := arrange(t, counts)
+		m, err := d.Fit(context.Background(), k, Options{Exact: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		judged, err := d.Judge(context.Background(), m, false, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		covered, n := 0, 0
+		for _, j := range judged {
+			key := j.Query + " " + j.Doc
+			truth := a[key]
+			switch name {
+			case "sdbn", "dbn":
+				truth *= s[key]
+			case "ccm":
+				truth *= truth
+			}
+			if n++; j.Low <= truth && truth <= j.High {
+				covered++
+			}
+		}
+		share := float64(covered) / float64(n)
+		t.Logf("%s: %.4f of %d", name, share, n)
+		if share < .92 || share > .99 {
+			t.Errorf("%s: found a coverage of %.4f of %d intervals, expected about 0.95", name, share, n)
+		}
 	}
 }

@@ -153,8 +153,8 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// Claim: intervals are of samples of units: with one page a user, their width is that of the standard error; with all
-// pages of ten users the same, it is that of ten pages.
+// Claim: intervals are of samples of units. With a page a unit, their width is that of the standard error. With ten
+// users, whose pages are alike, it is that of ten pages.
 func TestIntervals(t *testing.T) {
 	k, _ := Lookup("gctr")
 	for _, users := range []int{0, 10} {

@@ -75,8 +75,8 @@ func (s *Sample) draw(rng *rand.Rand, times []float64, weights []float64) {
 	}
 }
 
-// Bootstrap calls use for n samples of the units with replacement, at the same time for as many as there are workers.
-// The counts number pairs and slots as those of s do.
+// Bootstrap calls use for n samples of the units with replacement, from several goroutines. Pairs and slots have the
+// same numbers as in s.
 func (s *Sample) Bootstrap(n int, seed uint64, workers int, use func(b int, c *click.Counts)) {
 	parallel.For(n, workers, func(_, b int) {
 		times, weights := make([]float64, s.units), make([]float64, s.Patterns.Len())

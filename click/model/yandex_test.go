@@ -47,8 +47,8 @@ var yandexOnce = sync.OnceValues(func() (both [2]*Sample, err error) {
 	return both, nil
 })
 
-// Claim: with the prior of Laplace and 50 iterations, the measures on held-out pages of a search engine are those of
-// an independent implementation: perplexity, conditional perplexity and log-likelihood.
+// Claim: with the prior of Laplace and 50 iterations, perplexity, conditional perplexity and log-likelihood on held-out
+// pages of a search engine equal an independent implementation's.
 func TestYandex(t *testing.T) {
 	train, test := yandex(t)
 	d := arrange(t, &train.Counts)

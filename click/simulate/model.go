@@ -17,15 +17,21 @@ import (
 
 // Model is a click model with its parameters.
 type Model interface {
-	// Bind prepares the model for queries.
-	Bind(queries []Query) (Bound, error)
+	// Bind prepares the model for queries of which at most top documents are shown.
+	Bind(queries []Query, top int) (Bound, error)
+	// Describe returns the name and the parameters that documents share.
+	Describe() (name string, parameters map[string]any)
+	// Theta returns the probability of examination of a rank, if that does not depend on clicks.
+	Theta(rank int) (theta float64, ok bool)
 }
 
-// Bound is a model that knows the documents.
+// Bound is a model that knows the documents. Its methods may be called concurrently.
 type Bound interface {
 	// Draw appends to dst whether each of the documents of a query is clicked. Documents are numbers in the
 	// query, from top to bottom.
 	Draw(rng *rand.Rand, query int, docs []int, dst []bool) []bool
+	// Document returns the attraction of a document, and its satisfaction, NaN if the model has none.
+	Document(query, doc int) (attraction, satisfaction float64)
 }
 
 // law is a click model given the attraction of documents. Its methods get the rank from 0, the last
@@ -207,8 +213,8 @@ func (p *parameters) end() error {
 	return nil
 }
 
-// readGamma reads the examination of the user browsing model: a list for each rank r, with the
-// probabilities given no click above, a click at rank 1, …, a click at rank r−1.
+// readGamma reads the examination of the user browsing model. Rank r has a list of probabilities: without a
+// click above, and with the last click above at rank 1, …, r−1.
 func readGamma(path string) ([][]float64, error) {
 	if path == "" {
 		return nil, fmt.Errorf("found %s without a file, expected ubm:FILE", ubmName)
@@ -309,7 +315,7 @@ func (m chain) next(rank int, state, a, s float64, clicked bool) float64 {
 const mostGrade = 1000
 
 // Bind implements Model.
-func (g *Graded) Bind(queries []Query) (Bound, error) {
+func (g *Graded) Bind(queries []Query, _ int) (Bound, error) {
 	top := 1.0 // grades of a log without a relevant document are no reason for attraction
 	for _, q := range queries {
 		for _, y := range q.Grades {
@@ -324,7 +330,7 @@ func (g *Graded) Bind(queries []Query) (Bound, error) {
 		for _, y := range q.Grades {
 			gain := (elementary.Exp2(y) - 1) / (elementary.Exp2(top) - 1)
 			b.attraction[i] = append(b.attraction[i], g.Noise+float64((1-g.Noise)*gain))
-			s := 0.0
+			s := math.NaN()
 			if g.Stop != nil {
 				if y != math.Trunc(y) || y < 0 || int(y) >= len(g.Stop) {
 					return nil, fmt.Errorf("found grade %v in query %q, expected a whole grade from 0 to %d, since stop has %d values", y, q.ID, len(g.Stop)-1, len(g.Stop))
@@ -335,6 +341,17 @@ func (g *Graded) Bind(queries []Query) (Bound, error) {
 		}
 	}
 	return b, nil
+}
+
+// Describe implements Model.
+func (g *Graded) Describe() (name string, parameters map[string]any) { return g.Name, g.parameters }
+
+// Theta implements Model.
+func (g *Graded) Theta(rank int) (theta float64, ok bool) {
+	if g.theta == nil {
+		return 0, false
+	}
+	return g.theta(rank), true
 }
 
 // graded is a Graded with the values of all documents.
@@ -356,4 +373,9 @@ func (b *graded) Draw(rng *rand.Rand, query int, docs []int, dst []bool) []bool 
 		dst = append(dst, clicked)
 	}
 	return dst
+}
+
+// Document implements Bound.
+func (b *graded) Document(query, doc int) (attraction, satisfaction float64) {
+	return b.attraction[query][doc], b.satisfaction[query][doc]
 }

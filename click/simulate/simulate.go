@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/internal/parallel"
@@ -62,7 +63,7 @@ func (s *Simulation) Prepare() error {
 		s.total += r.Share
 	}
 	var err error
-	if s.bound, err = s.Clicks.Bind(s.Queries); err != nil {
+	if s.bound, err = s.Clicks.Bind(s.Queries, s.Top); err != nil {
 		return err
 	}
 	s.ranked = make([]ranked, len(s.Queries))
@@ -95,8 +96,14 @@ func (s *Simulation) check() error {
 		if len(q.Docs) == 0 {
 			return fmt.Errorf("found query %q without documents, expected at least one", q.ID)
 		}
+		if !isID(q.ID) {
+			return fmt.Errorf("found query %q, expected an id in UTF-8", q.ID)
+		}
 		seen := make(map[string]bool, len(q.Docs))
 		for _, d := range q.Docs {
+			if !isID(d) {
+				return fmt.Errorf("found document %q in query %q, expected an id in UTF-8", d, q.ID)
+			}
 			if seen[d] {
 				return fmt.Errorf("found document %q twice in query %q, expected each document once", d, q.ID)
 			}
@@ -105,6 +112,9 @@ func (s *Simulation) check() error {
 	}
 	return nil
 }
+
+// isID reports whether a page may have an id.
+func isID(id string) bool { return id != "" && utf8.ValidString(id) }
 
 // maxShare keeps sums of shares within an int.
 const maxShare = 1 << 24
@@ -202,7 +212,7 @@ type Counts struct {
 	Shown, Clicks  []int // by rank
 }
 
-func (c *Counts) add(other *Counts) {
+func (c *Counts) merge(other *Counts) {
 	c.Pages, c.Clicked = c.Pages+other.Pages, c.Clicked+other.Clicked
 	c.grow(len(other.Shown))
 	for r := range other.Shown {
@@ -217,7 +227,8 @@ func (c *Counts) grow(ranks int) {
 	}
 }
 
-func (c *Counts) page(p *click.Page) {
+// Add counts a page.
+func (c *Counts) Add(p *click.Page) {
 	c.grow(len(p.Docs))
 	c.Pages++
 	clicked := 0
@@ -249,7 +260,7 @@ func (s *Simulation) Each(from, to int, encode func(chunk []byte, p *click.Page)
 			counts[k] = Counts{}
 			for i := max(from, (first+k)*Chunk); i < min(to, (first+k+1)*Chunk); i++ {
 				p := drawers[worker].Draw(i)
-				counts[k].page(p)
+				counts[k].Add(p)
 				text = encode(text, p)
 			}
 			if texts[k], errs[k] = text, nil; finish != nil {
@@ -260,7 +271,7 @@ func (s *Simulation) Each(from, to int, encode func(chunk []byte, p *click.Page)
 			if errs[k] != nil {
 				return all, errs[k]
 			}
-			all.add(&counts[k])
+			all.merge(&counts[k])
 			if err := write(texts[k]); err != nil {
 				return all, err
 			}

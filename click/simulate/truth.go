@@ -1,5 +1,7 @@
 package simulate
 
+import "math"
+
 // Truth is what a simulation knows and an estimate may be compared with.
 type Truth struct {
 	Model      string         `json:"model"`
@@ -18,15 +20,16 @@ type TruthDocument struct {
 	Satisfaction *float64 `json:"satisfaction,omitempty"`
 }
 
-// Truth returns the parameters of a prepared simulation with a model of ParseModel.
+// Truth returns the parameters of a prepared simulation.
 func (s *Simulation) Truth() Truth {
-	g, b := s.Clicks.(*Graded), s.bound.(*graded)
-	t := Truth{Model: g.Name, Parameters: g.parameters, Theta: s.Theta()}
+	t := Truth{Theta: s.Theta()}
+	t.Model, t.Parameters = s.Clicks.Describe()
 	for i, q := range s.Queries {
 		for k, doc := range q.Docs {
-			d := TruthDocument{Query: q.ID, Doc: doc, Grade: q.Grades[k], Gamma: b.attraction[i][k]}
-			if g.Stop != nil {
-				d.Satisfaction = &b.satisfaction[i][k]
+			d := TruthDocument{Query: q.ID, Doc: doc, Grade: q.Grades[k]}
+			var satisfaction float64
+			if d.Gamma, satisfaction = s.bound.Document(i, k); !math.IsNaN(satisfaction) {
+				d.Satisfaction = &satisfaction
 			}
 			t.Documents = append(t.Documents, d)
 		}
@@ -36,10 +39,12 @@ func (s *Simulation) Truth() Truth {
 
 // Theta returns the probability of examination of the ranks shown, nil if it depends on the clicks above.
 func (s *Simulation) Theta() (theta []float64) {
-	if g, ok := s.Clicks.(*Graded); ok && g.theta != nil {
-		for r := range s.Top {
-			theta = append(theta, g.theta(r))
+	for r := range s.Top {
+		v, ok := s.Clicks.Theta(r)
+		if !ok {
+			break
 		}
+		theta = append(theta, v)
 	}
 	return theta
 }

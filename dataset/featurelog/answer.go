@@ -28,6 +28,7 @@ type visitor interface {
 // document is a logged document.
 type document struct {
 	id       []byte
+	score    []byte // only if the visitor needs it
 	features []feature
 	line     int // in the file
 	logged   bool
@@ -77,11 +78,11 @@ func (l *Log) each(in *input.Input, v visitor) error {
 
 // eachRow is each for an answer of Solr as CSV.
 func (l *Log) eachRow(in *input.Input, v visitor) error {
-	id, features := -1, -1
+	id, score, features := -1, -1, -1
 	var d document
 	err := pairs.EachRow(in, l.read, ',', func(line int, cells []string) error {
 		if features < 0 {
-			features = slices.Index(cells, solrKey)
+			features, score = slices.Index(cells, solrKey), slices.Index(cells, "score")
 			if id = slices.Index(cells, l.idKey()); id < 0 || features < 0 {
 				return &dataset.SyntaxError{
 					Found:    "the line " + suggest.Quote([]byte(strings.Join(cells, ","))),
@@ -93,6 +94,9 @@ func (l *Log) eachRow(in *input.Input, v visitor) error {
 		d = document{line: line, features: d.features[:0], logged: true}
 		if id < len(cells) {
 			d.id = []byte(cells[id])
+		}
+		if l.scores && score >= 0 && score < len(cells) {
+			d.score = []byte(cells[score])
 		}
 		if features < len(cells) {
 			if err := d.cut([]byte(cells[features])); err != nil {
@@ -260,6 +264,9 @@ func (a *answers) document() error {
 		case name == a.log.idKey() && d.id == nil, name == "_id" && a.log.o.Doc == "":
 			d.id, next, err = s.Scalar(p)
 			return next, err
+		case a.log.scores && (name == "score" || name == "_score"):
+			d.score, next, err = s.Scalar(p)
+			return next, err
 		case name == namedKey && (p >= len(value) || value[p] != '{'): // names without scores
 		case name == solrKey, name == fieldsKey, name == namedKey:
 			at[name] = p
@@ -353,6 +360,26 @@ func (d *document) cut(text []byte) error {
 		d.features, text = append(d.features, feature{name, value}), rest
 	}
 	return nil
+}
+
+// number returns the value of a feature.
+func (d *document) number(f feature) (float32, error) {
+	x, ok := number(f.value)
+	if !ok {
+		return 0, &dataset.SyntaxError{
+			Found:    fmt.Sprintf("the value %s of the feature %s of document %s", suggest.Quote(f.value), suggest.Quote(f.name), suggest.Quote(d.id)),
+			Expected: "a finite number that float32 can hold",
+		}
+	}
+	return x, nil
+}
+
+// unlogged returns the error about a document without features.
+func (d *document) unlogged() *dataset.SyntaxError {
+	return &dataset.SyntaxError{
+		Found:    fmt.Sprintf("document %s without logged features", suggest.Quote(d.id)),
+		Expected: "[features] (fl=id,[features] in Solr), fields._ltrlog, or matched_queries with scores",
+	}
 }
 
 // CutFeature cuts the first feature off Solr's text NAME=VALUE,NAME=VALUE. ok is false if the first part is no NAME=VALUE;

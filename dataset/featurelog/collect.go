@@ -8,7 +8,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/suggest"
 )
 
 // collector collects the features of a log.
@@ -114,12 +113,9 @@ func (c *collector) row(d *document) error {
 		if f.value == nil {
 			continue
 		}
-		x, ok := number(f.value)
-		if !ok {
-			return &dataset.SyntaxError{
-				Found:    fmt.Sprintf("the value %s of the feature %q of document %s", suggest.Quote(f.value), c.names[j], suggest.Quote(d.id)),
-				Expected: "a finite number that float32 can hold",
-			}
+		x, err := d.number(f)
+		if err != nil {
+			return err
 		}
 		row[j], c.stamps[j] = x, c.docs
 		matched++

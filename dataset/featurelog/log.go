@@ -2,6 +2,8 @@
 // as JSON or CSV; _ltrlog of the learning-to-rank plugins of Elasticsearch and OpenSearch, also in _msearch; and
 // matched_queries with scores. Grades come from judgements, by query and document.
 //
+// [ReadDocuments] returns the documents of answers with the engine's scores.
+//
 // Start reading at [Open]. A [Log] is a [stream.Source], so dataset/datafile writes it in any format. It reads the
 // answers twice and never holds them.
 package featurelog
@@ -63,11 +65,12 @@ type Query struct {
 
 // Log is the answers of a search engine as judged queries.
 type Log struct {
-	o     Options
-	read  dataset.Options
-	name  string // of the log in errors
-	mem   *memory.Account
-	files []func(use func(in *input.Input) error) error
+	o      Options
+	read   dataset.Options
+	name   string // of the log in errors
+	mem    *memory.Account
+	scores bool // documents need scores
+	files  []func(use func(in *input.Input) error) error
 
 	// What a survey finds:
 	names   []string // of features

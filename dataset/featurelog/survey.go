@@ -96,10 +96,8 @@ func (s *surveyor) document(d *document) error {
 		return err
 	}
 	if !d.logged && s.unlogged == nil {
-		s.unlogged = &dataset.SyntaxError{
-			File: s.file, Line: d.line, Found: fmt.Sprintf("document %s without logged features", suggest.Quote(d.id)),
-			Expected: "[features] (fl=id,[features] in Solr), fields._ltrlog, or matched_queries with scores",
-		}
+		s.unlogged = d.unlogged()
+		s.unlogged.File, s.unlogged.Line = s.file, d.line
 	}
 	s.sparse, s.named = s.sparse || d.sparse, s.named || d.sparse
 	s.docs++

@@ -4,6 +4,11 @@ package experiment
 type Place struct {
 	Doc  int
 	Team int // 0 or 1, the ranking that the document was taken from
+
+	// Softmax has the probabilities with which either team would have drawn the document for its place, if
+	// the interleaving is probabilistic. A click then gives (q − p)/(p + q) credit to the second team,
+	// where p and q are these probabilities.
+	Softmax [2]float64
 }
 
 // Drafter interleaves rankings. The zero value is ready to use. A Drafter is not safe for
@@ -40,7 +45,7 @@ func (d *Drafter) Draft(dst []Place, a, b []int, salt string, id []byte, most in
 		doc := rankings[team][next[team]]
 		d.placed[doc] = true
 		sizes[team]++
-		dst = append(dst, Place{doc, team})
+		dst = append(dst, Place{Doc: doc, Team: team})
 	}
 	return dst
 }

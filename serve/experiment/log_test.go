@@ -205,7 +205,7 @@ func record(at int64, user string, teams ...int) []byte {
 	for i, team := range teams {
 		r.IDs = append(r.IDs, []byte(fmt.Sprint("d", i)))
 		ranking = append(ranking, rankjson.Ranked{Doc: i, Score: 1.5})
-		places = append(places, Place{i, team})
+		places = append(places, Place{Doc: i, Team: team})
 	}
 	records++
 	l := Line{

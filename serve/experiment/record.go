@@ -37,6 +37,9 @@ type Shown struct {
 	ID    string  `json:"id"`
 	Score float64 `json:"score"` // by the model that placed the document
 	Team  int     `json:"team"`  // the index of that model in Models
+
+	// Softmax is that of the document's Place, of a probabilistic interleaving.
+	Softmax *[2]float64 `json:"softmax,omitempty"`
 }
 
 // Line is a line of the log before it is written. [Record] documents its fields.
@@ -98,7 +101,12 @@ func (l *Line) Append(dst []byte) []byte {
 		if l.Places != nil {
 			team = l.Places[k].Team
 		}
-		dst = append(strconv.AppendInt(append(dst, `,"team":`...), int64(team), 10), '}')
+		dst = strconv.AppendInt(append(dst, `,"team":`...), int64(team), 10)
+		if l.Places != nil && l.Places[k].Softmax != [2]float64{} {
+			dst = rankjson.AppendNumber(append(dst, `,"softmax":[`...), l.Places[k].Softmax[0])
+			dst = append(rankjson.AppendNumber(append(dst, ','), l.Places[k].Softmax[1]), ']')
+		}
+		dst = append(dst, '}')
 	}
 	for k, doc := range l.Candidates {
 		if k == 0 {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks engine put and engine check against a real Solr 8.11.4, which solr/start.sh starts on PORT (18983):
-# each kind of model, uploaded, must rank three sets as listwise score does, except for ties. Largest difference:
+# Checks the tutorial and the commands of engine against a real Solr 8.11.4, which solr/start.sh starts on PORT (18983).
+# The commands of docs/guide/search-engineer.md must print what the page says (UPDATE_SESSIONS=1 updates the page).
+# Each kind of model, uploaded, must rank three sets as listwise score does, except for ties. Largest difference:
 # 1e-5. The sets are the shop of docs/guide, films with text features of the query, and MQ2008 (LETOR names a
 # folder with mq2008 and make-folds). For MQ2008 the last table compares auto --for solr with auto. CHECK_SOLR_DIR
 # keeps the jars and the films, by default a folder for temporary files.
@@ -23,7 +24,12 @@ fi
 (cd "$root" && go build -o "$dir/listwise" ./cmd/listwise)
 work=$(mktemp -d "$dir/check.XXXXXX")
 rm -f "$dir/pid"
-trap '[ ! -f "$dir/pid" ] || kill "$(cat "$dir/pid")" 2>/dev/null || true; rm -rf "$work"' EXIT
+trap '"$here/solr/stop.sh"; rm -rf "$work"' EXIT
+
+python3 "$here/index.py" judgements "$dir/package/data/movies.json" "$work/judgements.csv"
+cmp "$work/judgements.csv" "$root/docs/guide/films/judgements.csv"
+(cd "$root" && PATH="$dir:$PATH" CHECK_SOLR_PORT=$port CHECK_SOLR_FILMS=$dir/package/data/movies.json go test -count=1 -run TestSolrDocument ./app)
+
 "$here/solr/start.sh" "$port" films shop mq2008
 cd "$work"
 listwise() { "$dir/listwise" "$@" --quiet; }

@@ -39,6 +39,7 @@ var recipe = []string{
 	"export --model mart.json --to solr --out solr.json",
 	"train --method mle --train data.txt --model plain.json --no-record",
 	"export --model plain.json --to elasticsearch --out elastic.json",
+	"clicks fit --model dbn pages.jsonl --out browse.json",
 	"export --model plain.json --to solr --scores logistic --out layers.json",
 	"data convert data.txt --out data.csv",
 	"data convert data.txt --out data.jsonl",
@@ -113,6 +114,21 @@ const (
 `
 )
 
+// shuffled is a log of interleaved pages, divided is one of the arms of a split, and ordered has a column of its
+// users.
+const (
+	shuffled = `{"time":"2026-01-02T03:04:05Z","user":"u1","query":"q","experiment":"mixed","arm":"a,b","docs":["x","y"],"clicks":[0,1],"team":[0,1]}
+{"time":"2026-01-02T03:04:06Z","user":"u2","query":"q","experiment":"drawn","arm":"a,b","docs":["x","y"],"clicks":[1,0],"softmax":[[0.25,0.5],[1,0.125]]}
+{"time":"2026-01-02T03:04:07Z","user":"u3","query":"q","experiment":"old","arm":"a,b","docs":["x","y"],"clicked":["y"],"balanced":[["x","y"],["y","x"]]}
+`
+	divided = `{"time":"2026-01-02T03:04:05Z","user":"u1","query":"q","experiment":"ab","arm":"a","docs":["x","y"],"clicks":[0,1]}
+{"time":"2026-01-02T03:04:06Z","user":"u2","query":"q","experiment":"ab","arm":"b","docs":["x","y"],"clicks":[0,0]}
+{"time":"2026-01-02T03:04:07Z","user":"u3","query":"q","experiment":"ab","arm":"a","docs":["x","y"],"clicks":[1,1]}
+{"time":"2026-01-02T03:04:08Z","user":"u4","query":"q","experiment":"ab","arm":"b","docs":["x","y"],"clicks":[1,0]}
+`
+	ordered = "user,orders\nu1,3\nu2,0\nu3,1.5\nu4,-2\n"
+)
+
 // Pages of users with most members, in both kinds of text.
 const (
 	pages = `{"page":"p1","time":"2026-11-23T01:37:43Z","user":"u1","query":"red shoes","experiment":"ab","arm":"a","version":"1","docs":["b","a","c"],"slots":["1",2,"ad"],"clicks":[0,1,0],"order":[2],"team":[0,1,0],"propensity":0.5,"propensities":[0.5,1,1e-3]}
@@ -180,6 +196,9 @@ func newFixture(binary, dir string) (*fixture, error) {
 		"events.ndjson":  ubiEvents,
 		"metarank.jsonl": metarankEvents,
 		"gamma.json":     browsing,
+		"mixed.jsonl":    shuffled,
+		"ab.jsonl":       divided,
+		"users.csv":      ordered,
 	} {
 		if err := create(name, text)(dir); err != nil {
 			return nil, err

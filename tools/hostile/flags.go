@@ -58,6 +58,12 @@ var bases = []struct{ args, files string }{
 	{"runs show 1", ".listwise"},
 	{"runs diff 1 2", ".listwise"},
 	{"runs export --all", ".listwise"},
+	{"clicks fit --model pbm,dbn pages.jsonl --valid pages.jsonl --resamples 20", "pages.jsonl"},
+	{"clicks judge pages.jsonl --model ccm --levels 2 --min-examinations 0 --keep-unsure", "pages.jsonl"},
+	{"clicks prefer mixed.jsonl", "mixed.jsonl"},
+	{"clicks ab ab.jsonl --users users.csv", "ab.jsonl users.csv"},
+	{"clicks plan --difference 1 --deviation 1", ""},
+	{"clicks plan --share 0.7", ""},
 	{"methods mle", ""},
 	{"bench --documents 200 --features 2 --methods mle --dir .", ""},
 }

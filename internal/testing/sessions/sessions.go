@@ -25,11 +25,17 @@ var session = regexp.MustCompile("(?s)```console\n(.*?)```")
 // the environment has UPDATE_SESSIONS=1, Check updates the document instead.
 func Check(t *testing.T, path string, listwise Program) {
 	t.Helper()
+	check(t, path, listwise.command)
+}
+
+// check is Check with a function that runs a command and returns the text for the document.
+func check(t *testing.T, path string, run func(t *testing.T, command string) string) {
+	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran := session.ReplaceAllStringFunc(string(text), func(block string) string { return listwise.session(t, block) })
+	ran := session.ReplaceAllStringFunc(string(text), func(block string) string { return runBlock(t, block, run) })
 	if !strings.Contains(ran, "\n$ listwise ") {
 		t.Errorf("found no session in %s", filepath.Base(path))
 	}
@@ -42,15 +48,20 @@ func Check(t *testing.T, path string, listwise Program) {
 
 func updates() bool { return os.Getenv("UPDATE_SESSIONS") != "" }
 
-// session runs the commands of a block and returns the block with their output.
-func (p Program) session(t *testing.T, block string) string {
+// runBlock runs the commands of a block and returns the block with their output. A command that ends with a backslash
+// continues on the next line.
+func runBlock(t *testing.T, block string, run func(t *testing.T, command string) string) string {
 	t.Helper()
 	body := strings.TrimSuffix(strings.TrimPrefix(block, "```console"), "```")
 	var ran strings.Builder
 	ran.WriteString("```console\n")
 	for _, part := range strings.SplitAfter(body, "\n$ ")[1:] {
 		command, want, _ := strings.Cut(strings.TrimSuffix(part, "$ "), "\n")
-		got := p.command(t, command)
+		for strings.HasSuffix(command, "\\") {
+			line, rest, _ := strings.Cut(want, "\n")
+			command, want = command+"\n"+line, rest
+		}
+		got := run(t, command)
 		switch {
 		case got == trimmed(want):
 			ran.WriteString("$ " + command + "\n" + want)
