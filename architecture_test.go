@@ -70,10 +70,10 @@ func TestArchitectureNames(t *testing.T) {
 	}
 }
 
-// TestArchitectureRooms: the table of rooms has a row for every folder with packages, and the
+// TestArchitectureFolders: the table of packages has a row for every folder with packages, and the
 // files to start reading at exist.
-func TestArchitectureRooms(t *testing.T) {
-	_, section, _ := strings.Cut(architecture(t), "\n## Rooms\n")
+func TestArchitectureFolders(t *testing.T) {
+	_, section, _ := strings.Cut(architecture(t), "\n## Packages\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	code := readTree(t)
 	var listed []string
@@ -82,24 +82,24 @@ func TestArchitectureRooms(t *testing.T) {
 		if len(cells) != 5 || !strings.Contains(cells[1], "`") {
 			continue
 		}
-		var rooms []string
+		var folders []string
 		for _, m := range quoted.FindAllStringSubmatch(cells[1], -1) {
-			rooms = append(rooms, m[1])
+			folders = append(folders, m[1])
 		}
 		starts := quoted.FindAllStringSubmatch(cells[3], -1)
 		if len(starts) == 0 {
-			t.Errorf("%q: the table names no file to start reading at", rooms)
+			t.Errorf("%q: the table names no file to start reading at", folders)
 		}
 		for _, m := range starts {
-			if !slices.ContainsFunc(rooms, func(room string) bool { return slices.Contains(code.paths, room+"/"+m[1]) }) {
-				t.Errorf("%q: there is no %s to start reading at", rooms, m[1])
+			if !slices.ContainsFunc(folders, func(folder string) bool { return slices.Contains(code.paths, folder+"/"+m[1]) }) {
+				t.Errorf("%q: there is no %s to start reading at", folders, m[1])
 			}
 		}
-		listed = append(listed, rooms...)
+		listed = append(listed, folders...)
 	}
 	for pkg := range importsOf(t) {
-		if room := roomOf(pkg); room != "." && !slices.Contains(listed, room) {
-			t.Errorf("the table of rooms has no row for %s", room)
+		if folder := folderOf(pkg); folder != "." && !slices.Contains(listed, folder) {
+			t.Errorf("the table of packages has no row for %s", folder)
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 
 const module = "github.com/listwise/listwise"
 
-// floors are the rooms of the module from the top: folders at its root, "." for the package there.
-// A package imports packages of its own room and of lower floors only.
-var floors = [][]string{
+// layers are the top-level folders of the module, from the highest layer to the lowest. "." is the root package.
+// A package imports packages of its own top-level folder and of lower layers only.
+var layers = [][]string{
 	{"cmd"}, // and python and beam, modules of their own
 	{"app"},
 	{"tune", "."},
@@ -44,16 +44,16 @@ var heavy = map[string][]string{
 	"app/manual":                   {"github.com/spf13/cobra"},
 }
 
-// floorOf returns the place of a package's room in floors, -1 if it has none.
-func floorOf(pkg string) int {
-	room, _, _ := strings.Cut(pkg, "/")
-	return slices.IndexFunc(floors, func(f []string) bool { return slices.Contains(f, room) })
+// layerOf returns the index in layers of the package's top-level folder, or -1.
+func layerOf(pkg string) int {
+	folder, _, _ := strings.Cut(pkg, "/")
+	return slices.IndexFunc(layers, func(f []string) bool { return slices.Contains(f, folder) })
 }
 
-// roomOf returns the first element of a package's path.
-func roomOf(pkg string) string {
-	room, _, _ := strings.Cut(pkg, "/")
-	return room
+// folderOf returns the top-level folder of a package.
+func folderOf(pkg string) string {
+	folder, _, _ := strings.Cut(pkg, "/")
+	return folder
 }
 
 // mayImport reports whether a package may import a path.
@@ -62,15 +62,15 @@ func mayImport(pkg, path string) bool {
 	if !ok {
 		return path != module && allowed(heavy[pkg], path)
 	}
-	return roomOf(own) == roomOf(pkg) || floorOf(own) > floorOf(pkg)
+	return folderOf(own) == folderOf(pkg) || layerOf(own) > layerOf(pkg)
 }
 
-// Claim: no import points upwards, and what is heavy is imported where heavy says.
-func TestFloors(t *testing.T) {
+// Claim: packages import lower layers only, and modules in heavy are imported by the packages that heavy lists.
+func TestLayers(t *testing.T) {
 	packages := importsOf(t)
 	for pkg, imports := range packages {
-		if floorOf(pkg) < 0 {
-			t.Errorf("package %s is on no floor", pkg)
+		if layerOf(pkg) < 0 {
+			t.Errorf("package %s is in no layer", pkg)
 			continue
 		}
 		for _, path := range imports {
@@ -88,8 +88,8 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// TestFloorsReject shows that the check above can fail.
-func TestFloorsReject(t *testing.T) {
+// TestLayersReject shows that the check above can fail.
+func TestLayersReject(t *testing.T) {
 	for _, path := range []string{module + "/tune", module + "/serve", module, "github.com/spf13/cobra", "gonum.org/v1/gonum/blas"} {
 		if mayImport("learn/train", path) {
 			t.Errorf("learn/train may import %s", path)

@@ -19,7 +19,7 @@ var promised = []string{".", "dataset", "dataset/datafile", "eval/measure", "eva
 func TestNoInternalTypes(t *testing.T) {
 	checked := 0
 	for pkg := range importsOf(t) {
-		if strings.Contains(pkg, "/internal/") || roomOf(pkg) != "dataset" && !slices.Contains(promised, pkg) {
+		if strings.Contains(pkg, "/internal/") || folderOf(pkg) != "dataset" && !slices.Contains(promised, pkg) {
 			continue
 		}
 		files, err := filepath.Glob(filepath.Join(pkg, "*.go"))

@@ -43,8 +43,9 @@ Flags of all commands that read data:
                             measures use only query weights
   --one-hot                 text columns: each value becomes a feature COLUMN=VALUE; text
                             in other columns is an error
-  --missing                 how to treat nan, NULL, NA and empty cells, and --missing-value:
-                            zero, min (least value within the query), keep, or error
+  --missing                 how to treat missing values (nan, NULL, NA and empty cells, and
+                            the numbers of --missing-value): zero, min (least value
+                            within the query), keep, or error
   --absent                  value of features that a line of LETOR text omits: zero, or
                             missing as in XGBoost (then --missing applies)
   --negative-grades         error, zero, or drop the document

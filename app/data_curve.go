@@ -59,7 +59,7 @@ the last gains are small, more training queries will help little.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "`method` to train (see \"listwise methods\")")
-	fl.StringArrayVar(&f.set, "set", nil, "hyperparameter, `name=value`; repeatable (see \"listwise methods M\")")
+	addList(fl, &f.set, "set", "name=value", "value of a hyperparameter; repeatable (see \"listwise methods M\")")
 	fl.StringArrayVar(&f.train, "train", nil, "training data `file`; repeatable")
 	fl.StringVar(&f.valid, "valid", "", "validation data `file` for early stopping")
 	fl.StringVar(&f.test, "test", "", "test data `file` (default: every fifth query of --train)")

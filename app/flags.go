@@ -8,8 +8,26 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The flags in this file accept numbers within a range. For other values, flagError prints the
-// range.
+// listFlag is the value of a repeatable flag. Help shows the form of a value after the flag's name,
+// so the description need not repeat it.
+type listFlag struct {
+	pflag.Value
+	pflag.SliceValue
+	form string
+}
+
+// addList adds a repeatable flag whose values have a form such as NAME=FILE.
+func addList(fl *pflag.FlagSet, values *[]string, name, form, usage string) {
+	fl.StringArrayVar(values, name, nil, usage)
+	f := fl.Lookup(name)
+	f.Value = listFlag{f.Value, f.Value.(pflag.SliceValue), form} //nolint:forcetypeassert // a stringArray is one
+	f.DefValue = ""
+}
+
+// Type implements pflag.Value.
+func (f listFlag) Type() string { return f.form }
+
+// The flags below accept numbers within a range. For other values, flagError prints the range.
 
 const mostOf = math.MaxInt32
 

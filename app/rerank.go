@@ -35,7 +35,7 @@ least from which on no depth differs significantly from the full depth.`
 
 func (r *reranking) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.rerank, "rerank", "", "`depths` to rerank to, such as 10,20,50 (with --first)")
-	cmd.Flags().StringVar(&r.first, "first", "", "`feature` that has the engine's own scores (with --rerank)")
+	cmd.Flags().StringVar(&r.first, "first", "", "`feature` with the search engine's scores, whose ranking --rerank reranks")
 }
 
 // parseDepths sets the depths.

@@ -59,19 +59,20 @@ Requests beyond --max-concurrent or --max-request-memory are answered with statu
 --lenient accepts requests that omit features or contain features unknown to the
 model. --absent is the value of omitted features: model (missing if the model's
 features have names, otherwise as in training), zero or missing. --background names
-the documents with which explanations compare (default: the documents of the request).
+the documents with which explanations compare (default: the documents of the query).
 They must have the model's features.
 
-Experiments: --split gives each user one of several models, by integer weights
-(default: equal). --interleave mixes the rankings of two models by team draft,
-or with :probabilistic at the end by draws that favor high ranks of either model.
---shadow logs the scores of a second model without showing them. --by assigns
-requests by user or by query. --explore changes rankings at random, so that clicks show
-the effect of ranks: swap exchanges rank 1 with another, pairs exchanges neighbors,
-top=N shuffles the first N documents, noise=T ranks by score/T plus Gumbel noise.
-"listwise clicks" reads the log of --experiment-log. --page-log logs rankings outside
-experiments. Answers name the page of each logged ranking. The server reopens the logs
-at SIGHUP.
+Experiments have names, which requests use in place of a model's name. --split
+NAME=MODEL:SHARE,MODEL:SHARE gives each user one of several models, by integer weights
+(default: equal). --interleave NAME=MODEL,MODEL mixes the rankings of two models by team
+draft, or with :probabilistic at the end by draws that favor high ranks of either model.
+--shadow MODEL=MODEL logs the scores of a second model without showing them. --by
+assigns requests by user or by query. --explore NAME=MODEL:HOW[:share=S] changes
+rankings at random, so that clicks show the effect of ranks: swap exchanges rank 1 with
+another, pairs exchanges neighbors, top=N shuffles the first N documents, noise=T ranks
+by score/T plus Gumbel noise. "listwise clicks" reads the log of --experiment-log.
+--page-log logs rankings outside experiments. Answers name the page of each logged
+ranking. The server reopens the logs at SIGHUP.
 
 Access: the server listens on this machine only, unless --allow-remote is given.
 Requests need a token if --token-file or the environment variable ` + tokensVariable + `
@@ -100,9 +101,9 @@ features. An example request:
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.models, "model", nil, "model to serve, `NAME=FILE`; repeatable")
-	fl.StringArrayVar(&f.aliases, "alias", nil, "further name of a model, `NAME=MODEL`; repeatable")
-	fl.StringArrayVar(&f.backgrounds, "background", nil, "background data for explanations, `MODEL=FILE`; repeatable")
+	addList(fl, &f.models, "model", "NAME=FILE", "serve the model in FILE under NAME; repeatable")
+	addList(fl, &f.aliases, "alias", "NAME=MODEL", "serve MODEL under NAME, too; repeatable")
+	addList(fl, &f.backgrounds, "background", "MODEL=FILE", "background data for explanations of MODEL; repeatable")
 	fl.BoolVar(&f.lenient, "lenient", false, "accept requests with missing or additional features")
 	fl.StringVar(&f.absent, "absent", string(serve.AbsentByModel), "`value` of features a lenient request omits: model, zero or missing")
 	fl.DurationVar(&f.reload, "reload", 2*time.Second, "`interval` between checks for changed model files")
@@ -305,7 +306,7 @@ func (a *accessFlags) addTo(fl *pflag.FlagSet) {
 	fl.StringVar(&a.cert, "cert", "", "`file` of the TLS certificate and its chain (PEM)")
 	fl.StringVar(&a.key, "key", "", "`file` of the certificate's private key (PEM)")
 	fl.StringVar(&a.clientCA, "client-ca", "", "`file` of root certificates for client certificates (PEM)")
-	fl.StringArrayVar(&a.clients, "client", nil, "client certificate that may use a model, `MODEL=NAME`; repeatable")
+	addList(fl, &a.clients, "client", "MODEL=NAME", "restrict MODEL to client certificates with NAME; repeatable")
 }
 
 // config applies the flags to c. It returns the server's certificates, or nil without TLS.
@@ -410,11 +411,11 @@ type experimentFlags struct {
 }
 
 func (f *experimentFlags) add(fl *pflag.FlagSet) {
-	fl.StringArrayVar(&f.splits, "split", nil, "split users among models, `NAME=MODEL:SHARE,MODEL:SHARE`; repeatable")
-	fl.StringArrayVar(&f.interleaves, "interleave", nil, "interleave two models, `NAME=MODEL,MODEL[:probabilistic]`; repeatable")
-	fl.StringArrayVar(&f.explores, "explore", nil, "change rankings at random, `NAME=MODEL:HOW[:share=S]`, HOW: swap, pairs, top=N, noise=T; repeatable")
-	fl.StringVar(&f.by, "by", "user", "assign experiments by `user` or query")
-	fl.StringArrayVar(&f.shadows, "shadow", nil, "score the first model's requests with the second, too, `MODEL=MODEL`; repeatable")
+	addList(fl, &f.splits, "split", "NAME=MODEL:SHARE,MODEL:SHARE", "serve under NAME an experiment that splits users among models; repeatable")
+	addList(fl, &f.interleaves, "interleave", "NAME=MODEL,MODEL[:probabilistic]", "serve under NAME an experiment that interleaves two models' rankings; repeatable")
+	addList(fl, &f.explores, "explore", "NAME=MODEL:HOW[:share=S]", "serve under NAME the rankings of MODEL, changed at random; repeatable")
+	fl.StringVar(&f.by, "by", "user", "assign requests to an experiment's models by `user` or query")
+	addList(fl, &f.shadows, "shadow", "MODEL=MODEL", "score the first model's requests with the second, too; repeatable")
 	fl.StringVar(&f.log, "experiment-log", "", "`file` for the log of experiments (JSON lines)")
 	fl.StringVar(&f.pageLog, "page-log", "", "`file` for the log of rankings outside experiments (JSON lines)")
 	addPositive(fl, &f.pageShare, "page-share", 0.01, 1, "`share` of users, or of queries without users, in --page-log")

@@ -161,7 +161,7 @@ after every epoch, boosting round or iteration.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "`method` to train (see \"listwise methods\")")
-	fl.StringArrayVar(&f.set, "set", nil, "hyperparameter, `name=value`; repeatable (see \"listwise methods M\")")
+	addList(fl, &f.set, "set", "name=value", "value of a hyperparameter; repeatable (see \"listwise methods M\")")
 	fl.StringArrayVar(&f.train, "train", nil, "training data `file`; repeatable; - is standard input")
 	addWhole(fl, &f.minFeatures, "min-features", 0, 0, "minimum `number` of features, for sparse data")
 	fl.StringVar(&f.curve, "curve", "", "`file` for the learning curve (JSON lines)")
@@ -373,7 +373,7 @@ type continuing struct {
 func (c *continuing) addTo(cmd *cobra.Command) {
 	c.given = cmd.Flags().Changed
 	cmd.Flags().StringVar(&c.from, "continue", "", "model `file` of trees to continue training")
-	cmd.Flags().Float64Var(&c.decay, "refit", 0, "relearn the leaf values of --continue, keeping this `share` (0 to 1)")
+	cmd.Flags().Float64Var(&c.decay, "refit", 0, "relearn leaf values of --continue; `share` (0 to 1) weighs old ones")
 }
 
 // settle reads the model of --continue into p.Initial. The normalization, the views, and the rules

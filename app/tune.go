@@ -99,7 +99,7 @@ The same command without --trial then collects the results.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.methods, "method", "", "`methods` to tune, separated by commas (see \"listwise methods\")")
 	f.source.addTo(cmd)
-	fl.StringArrayVar(&f.grid, "grid", nil, "hyperparameter values to try, `name=a,b,c`; repeatable")
+	addList(fl, &f.grid, "grid", "name=a,b,c", "values of a hyperparameter to try; repeatable")
 	fl.StringVar(&f.selectBy, "select", "map", "validation `measure` that selects the settings")
 	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of parallel trainings (default: number of cores)")
 	fl.StringVar(&f.budget, "budget", "", "`limit`: settings per method, or time such as 30m (default: none)")

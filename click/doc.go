@@ -2,6 +2,6 @@
 // Click models, propensities, learning and evaluation from clicks are in the folders below.
 //
 // Start reading at Page, then at Counts, the form that all estimates use. Clicks are yes or no per
-// page and document; estimates do not use their order. The package must not know models of clicks
-// or of rankings.
+// page and document; estimates do not use their order. The package must not depend on models of
+// clicks or of rankings.
 package click

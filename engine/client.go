@@ -2,8 +2,8 @@
 // of Elasticsearch and OpenSearch.
 //
 // Start reading at [Engine.Put] and [Engine.Rerank]; solr.go and plugin.go have what differs between the APIs.
-// [Compare] compares an engine's ranking with a model's. The package must not know models: model/interchange
-// writes the bodies that it sends.
+// [Compare] compares an engine's ranking with a model's. The package must not depend on models:
+// model/interchange writes the bodies that it sends.
 package engine
 
 import (

@@ -228,7 +228,7 @@ func (m *Model) checkMissing(d *dataset.Dataset, columns []int) error {
 	if !ok {
 		return nil
 	}
-	return fmt.Errorf("found no value (nan or NULL) of feature %s for document %d of query %q, expected a finite one: the model does not know what missing values become, as there was no option for them when it was trained",
+	return fmt.Errorf("found no value (nan or NULL) of feature %s for document %d of query %q, expected a finite one: the model was trained without a rule for missing values",
 		d.FeatureText(feature), doc+1, d.Queries[query].ID)
 }
 

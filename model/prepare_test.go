@@ -74,7 +74,7 @@ func TestScoreNothing(t *testing.T) {
 		}
 	}
 	m := chain(t, 2)
-	if err := m.ScoreQuery(nil, []float32{1, 2}); err == nil || err.Error() != "found no room for scores beside 2 feature values, expected an element of dst for each document" {
+	if err := m.ScoreQuery(nil, []float32{1, 2}); err == nil || err.Error() != "found an empty dst for 2 feature values, expected an element for each document" {
 		t.Errorf("error is %v", err)
 	}
 	if err := m.ScoreQuery(nil, nil); err != nil {

@@ -58,7 +58,7 @@ func (m *Model) scoreChecked(dst []float64, x []float32, least int) error {
 	}
 	if len(dst) == 0 {
 		if len(x) > 0 {
-			return fmt.Errorf("found no room for scores beside %d feature values, expected an element of dst for each document", len(x))
+			return fmt.Errorf("found an empty dst for %d feature values, expected an element for each document", len(x))
 		}
 		return nil
 	}
@@ -79,7 +79,7 @@ func (m *Model) scoreChecked(dst []float64, x []float32, least int) error {
 		return fmt.Errorf("%w: the model compares every feature over the documents of a query (%s), of which there must be two or more", ErrSingleDocument, m.comparing())
 	}
 	if missing && !m.fillsMissing() {
-		return errors.New("found a missing value (NaN) among the features, expected finite ones: the model does not know what missing values become")
+		return errors.New("found a missing value (NaN) among the features, expected finite ones: the model was trained without a rule for missing values")
 	}
 	if m.InputCategories() != nil {
 		if err := m.checkCodes(x, features, nil, func(row int) string { return fmt.Sprintf("document %d", row+1) }); err != nil {

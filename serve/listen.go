@@ -13,7 +13,8 @@ import (
 )
 
 // Serve answers the requests of a listener until ctx ends. It then waits at most grace for running
-// requests. It cuts off the others and returns an error.
+// requests. If some have not ended by then, Serve closes their connections and returns an error,
+// otherwise nil. Serve also returns an error if the listener fails before ctx ends.
 //
 // With certificates, Serve speaks HTTP/1.1 and HTTP/2 over TLS. If c is nil, it speaks HTTP/1.1.
 func (s *Server) Serve(ctx context.Context, l net.Listener, c *Certificates, grace time.Duration) error {

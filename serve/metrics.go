@@ -84,7 +84,7 @@ var (
 	infoDesc   = prometheus.NewDesc("listwise_model_info", "The version of a model that is served: 1.", []string{"model", "version"}, nil)
 	loadedDesc = prometheus.NewDesc("listwise_model_loaded_timestamp_seconds", "When a model was read from its file.", []string{"model"}, nil)
 	faultDesc  = prometheus.NewDesc("listwise_model_fault", "1 if a model's file cannot be read and the old one is served, else 0.", []string{"model"}, nil)
-	driftDesc  = prometheus.NewDesc("listwise_feature_drift", "Population stability index of a feature's values in requests against the training data; above 0.25 is much.", []string{"model", "feature"}, nil)
+	driftDesc  = prometheus.NewDesc("listwise_feature_drift", "Population stability index of a feature's values in requests against the training data or the background; from 0.25 on the change is large.", []string{"model", "feature"}, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -174,7 +174,7 @@ func (s *Server) work(j *job, r *http.Request, m *Loaded, e *Experiment) error {
 		select {
 		case j.desk = <-s.desks:
 		case <-r.Context().Done():
-			return problemf(http.StatusServiceUnavailable, "the request was given up")
+			return problemf(http.StatusServiceUnavailable, "the client closed its side of the connection while the request waited for a worker")
 		}
 	}
 	defer func() {

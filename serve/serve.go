@@ -41,7 +41,7 @@ type Config struct {
 
 	// Backgrounds has the background documents of models, by model name. Contributions and drift
 	// are measured against them. A model without a background is explained against the documents of
-	// each request.
+	// each query.
 	Backgrounds map[string]*dataset.Dataset
 
 	Experiments []Experiment

@@ -2,7 +2,7 @@
 // features, and reports anomalies and differences between two data sets.
 //
 // Start reading at [Build]. Each subject has a file, and findings.go writes the sentences at the
-// beginning of the page. The package must not know about models.
+// beginning of the page. The package must not depend on models.
 package datareport
 
 import (

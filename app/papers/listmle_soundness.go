@@ -486,10 +486,13 @@ func (s soundness) notes(r *Report, findings []soundFinding) {
 	s.smoothNotes(r, every)
 }
 
-// soundest returns the verdict on the claim that the likelihood is the best surrogate. The claim
-// failed if a wider gap raises the likelihood loss. It held if the likelihood inverts fewer pairs
-// than every other loss, by more than two standard errors. It held in part if the number is within
-// two standard errors of the best other loss. It is mixed if another loss inverts fewer pairs.
+// soundest returns the verdict on the claim that the likelihood is the best surrogate. It compares
+// the largest share of inverted pairs (soundFinding.inverted) over the list lengths: the
+// likelihood's with the best other loss's. The claim failed if a wider gap raises the likelihood
+// loss (soundFinding.widened), or if the infimum of this loss over wrong rankings is not log 2.
+// Otherwise, let noise be two standard errors of the difference. The claim held if the likelihood's
+// share is lower by more than noise, and held in part if the difference is within noise. It is
+// mixed if the share is higher by more than noise.
 func soundest(findings []soundFinding, draws int) FindVerdict {
 	widened, inverted := 0.0, 0.0
 	for _, f := range findings {

@@ -11,8 +11,8 @@
 // methods, and findings.go claims in words.
 //
 // Other experiments have their own Run function. All experiments return a [Report], which report.go
-// writes to files. sets.go finds LETOR's data. The package must not know about flags and terminals.
-// Only experiments about losses and optimizers may know how methods learn.
+// writes to files. sets.go finds LETOR's data. The package must not depend on flags and terminals.
+// Only experiments about losses and optimizers may depend on how methods learn.
 package papers
 
 import (

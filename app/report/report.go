@@ -4,7 +4,7 @@
 //
 // Start reading at [Build], which computes everything that the page shows, and at [Report.Write].
 // The folder page contains the template, the style and the scripts that draw the plots. The package
-// must not know where systems come from or how they were trained.
+// must not depend on the files or commands that systems come from.
 package report
 
 import (

@@ -9,7 +9,7 @@
 // [Store.Finish] write runs; [Store.List] and [Store.Get] read them. store.go defines the tables.
 // lock.go detects whether the process of a run is alive.
 //
-// The package stores names and numbers. It must not know how anything is trained or evaluated.
+// The package stores names and numbers. It must not depend on packages that train or evaluate.
 package runs
 
 import (

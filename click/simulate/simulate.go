@@ -2,7 +2,7 @@
 // propensities.
 //
 // Start reading at [Simulation]. A page depends on the seed and its number alone, so any part of a log can
-// be drawn, on any number of cores. The package must not know files or ranking functions.
+// be drawn, on any number of cores. The package must not depend on files or ranking functions.
 package simulate
 
 import (

@@ -1,5 +1,6 @@
 // Package flat reads and writes flat Parquet tables of any meaning, whose cells are texts and numbers. It is for
-// rooms above dataset, as click is. Start reading at [Read]. The package must not know what the columns mean.
+// packages above dataset, such as click. Start reading at [Read]. The package must not depend on the meaning of
+// the columns.
 package flat
 
 import (

@@ -1,5 +1,5 @@
 // Package memory counts the memory for data, and compares it with a limit before the memory is allocated.
-// Start reading at [Account]. The package must not know any format.
+// Start reading at [Account]. The package must not depend on any format.
 package memory
 
 import (

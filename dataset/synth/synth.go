@@ -5,7 +5,7 @@
 // A [Shape] imitates one collection: its numbers of queries, documents and features, the distribution of its
 // grades and its difficulty. Start reading at [Shape.Generate]. features.go has the model of documents and
 // features. In all data of one shape, grades depend on features in the same way. So a model trained with one
-// seed can be tested with another. The package must not know measures, losses or models.
+// seed can be tested with another. The package must not depend on measures, losses or models.
 package synth
 
 import (

@@ -3,7 +3,7 @@
 // that have features, by the identifiers of queries and documents.
 //
 // Start reading at [ReadQrels] and [ReadRun]. [Pool] makes the data set on which runs are measured as
-// trec_eval does. The package must not know measures or models.
+// trec_eval does. The package must not depend on measures or models.
 package trec
 
 import (

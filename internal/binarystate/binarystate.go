@@ -2,7 +2,8 @@
 // from untrusted bytes.
 //
 // Start reading at [Append] and [Read]. Both call one function that visits the numbers of the
-// state, so writing and reading cannot differ. The package must not know whose state it is.
+// state, so writing and reading cannot differ. The package must not import other packages of the
+// module.
 package binarystate
 
 import (

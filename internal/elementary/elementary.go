@@ -4,8 +4,8 @@
 // differ, too.
 //
 // Start reading at exponential.go and logarithm.go. Every product is either fused by math.FMA or
-// converted to float64, so that the compiler fuses none. The package must not know what is
-// computed. Package kernel has the same functions for slices, and its assembly has the bits of
-// [Exp] and [Log]. All functions are safe for concurrent use and do not allocate. For infinities
-// and NaN they return the results of package math.
+// converted to float64, so that the compiler fuses none. The package must not import other
+// packages of the module. Package kernel has the same functions for slices, and its assembly has
+// the bits of [Exp] and [Log]. All functions are safe for concurrent use and do not allocate.
+// For infinities and NaN they return the results of package math.
 package elementary

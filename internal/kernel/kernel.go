@@ -11,7 +11,7 @@
 // chooses between the reference and the assembly, which tools/kernelgen generates. A lane is one of
 // the partial sums that a vector register accumulates side by side.
 //
-// The package works only on slices and must not know of queries, losses or scorers. Mismatched
+// The package works only on slices and must not depend on queries, losses or scorers. Mismatched
 // lengths and indices out of range are programming errors and panic. Slices that a function writes
 // must not overlap other slices, unless the function's comment allows the same slice. Only the
 // constructors allocate. All functions may be called concurrently on different memory.

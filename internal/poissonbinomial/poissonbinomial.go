@@ -4,7 +4,8 @@
 //
 // Start reading at [Distribution]. A measure with a cutoff depends on the first values only, so the
 // functions compute the first T values, in O(nT) for n events. All their sums have non-negative
-// terms, so the results have a small relative error. The package must not know what the events are.
+// terms, so the results have a small relative error. The package must not import other packages of
+// the module.
 package poissonbinomial
 
 // Distribution sets f[t] to unit times the probability that exactly t events happen, for t <

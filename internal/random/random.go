@@ -3,7 +3,7 @@
 // Start reading at [Stream]. A stream depends only on the seed, the purpose and the key. It does
 // not depend on the use of other streams, the order of queries or the number of cores. The key of a
 // query's stream is the query's content, so the draws are the same in every fold and under every
-// name. The package must not know what is drawn.
+// name. The package must not depend on data or losses.
 package random
 
 import "math/rand/v2"

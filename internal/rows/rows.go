@@ -1,5 +1,5 @@
 // Package rows writes tables of mixed cells as CSV, for commands and experiments. Start reading at
-// [WriteCSV]. The package must not know what the cells mean.
+// [WriteCSV]. The package must not import other packages of the module.
 package rows
 
 import (

@@ -3,7 +3,7 @@
 // object and deep nesting. Names are case-sensitive. A list of ten million numbers takes a second.
 //
 // Start reading at [Check], which checks a text once, and [Object.Decode], which reads a checked
-// text. [Indent] and [AppendNumbers] write JSON. The package must not know what the texts mean.
+// text. [Indent] and [AppendNumbers] write JSON. The package must not depend on any format.
 package strictjson
 
 import (

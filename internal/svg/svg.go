@@ -4,8 +4,8 @@
 //
 // Start reading at [Plot]. The same plot gives the same bytes. The files have no ids, scripts,
 // fonts or links, so that one HTML page can contain any number of them. layout.go places the parts
-// of a plot and chooses the ticks. draw.go writes the elements. The package must not know what the
-// data mean.
+// of a plot and chooses the ticks. draw.go writes the elements. The package must not depend on the
+// data that plots show.
 package svg
 
 import (

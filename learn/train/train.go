@@ -19,8 +19,8 @@
 // with other weights.
 //
 // Start reading at [Problem] and [Run]. A new learner implements [Learner], whose Learn gets a [Task]. Package method
-// has the published methods with their hyperparameters. This package must not know names of methods, files of folds
-// or tables of results.
+// has the published methods with their hyperparameters. This package must not depend on names of methods, files of
+// folds or tables of results.
 package train
 
 import (

@@ -16,9 +16,9 @@ var identity = func() (order [256]uint8) {
 	return order
 }()
 
-// candidates returns the candidates of a slot in a node or level. of has the sums over the documents with each code,
-// and missing reports whether values are missing. key is the random seed of the node or level. The result may use
-// memory.
+// candidates returns the candidates of a slot in a node or level. of[c] has the sums of gradients and second
+// derivatives over the documents with code c, and missing reports whether values are missing. key is the random seed
+// of the node or level. For a categorical feature, the order in the result is a slice of *memory.
 func (g *Grower) candidates(slot int, of *[256]sums, missing bool, key uint64, memory *[256]uint8) candidates {
 	f := g.matrix.slots[slot]
 	c := candidates{order: identity[:len(g.matrix.bins.cuts[f])+1], categorical: g.matrix.bins.categories[f] != nil}

@@ -118,7 +118,7 @@ WRONG = {
     "not fitted": (lambda: Ranker().predict(X), "not fitted"),
     "more features": (lambda: fitted().predict(np.hstack([X, X])), "X has 10 features, but Ranker is expecting 5 features"),
     "fewer features": (lambda: fitted().predict(X[:, :2]), "X has 2 features, but Ranker is expecting 5 features"),
-    "missing at predict": (lambda: fitted().predict(changed(X, (0, 0), np.nan)), "the model does not know what missing values become"),
+    "missing at predict": (lambda: fitted().predict(changed(X, (0, 0), np.nan)), "the model was trained without a rule for missing values"),
     "infinite at predict": (lambda: fitted().predict(changed(X, (0, 0), np.inf)), "found the value inf"),
     "nothing to predict": (lambda: fitted().predict(X[:0]), "X: found no documents"),
     "other names at predict": (lambda: fit(X=frame()).predict(frame().rename(columns={"b": "c"})), 'without "b".*with "c"'),

@@ -3,7 +3,7 @@
 //
 // Start reading at [Hash], which assigns users. As long as an experiment lasts, a user gets the same
 // results on every server. [Drafter] interleaves rankings, [Log] writes the log, and [Credits] reads
-// it. [Exploration] draws for each page separately. The package must not know models or HTTP.
+// it. [Exploration] draws for each page separately. The package must not depend on models or HTTP.
 package experiment
 
 import (

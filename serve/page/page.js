@@ -140,7 +140,7 @@ function explain(id, all = false) {
   const d = answer.ranking.find(x => x.id === id);
   field('why').hidden = false;
   field('why-title').textContent = 'Why ' + id + ' has the score ' + text(d.score);
-  const of = answer.background === 'request' ? '; the background is the documents of the request' : '';
+  const of = answer.background === 'request' ? '; the background is the documents of the query' : '';
   field('about').textContent = answer.refusal || (answer.about ? answer.about + of : '');
   field('more').hidden = true;
   if (!d.contributions) {

@@ -208,7 +208,7 @@ func (d *decoder) stranger(name []byte, p int) {
 	if d.schema.Names != nil {
 		expected = "a name of the model's features" + suggest.Or(string(name), d.schema.Names, "")
 	}
-	d.lacks("features", p, "the feature "+suggest.Quote(name), expected+` ("lenient": true passes others over)`)
+	d.lacks("features", p, "the feature "+suggest.Quote(name), expected+` ("lenient": true ignores unknown names)`)
 	d.lack.Pointer += pointerTo(string(name))
 }
 

@@ -4,7 +4,7 @@
 // Start reading at [Request.Decode]. features.go reads the features of a document, number.go reads
 // numbers, and answer.go has [AppendAnswer]. Decoding is strict. It rejects malformed JSON, an
 // unknown or repeated key, a number outside the range of float32, text that is not UTF-8, and text
-// after the request. Its errors state the place. The package must not know models or HTTP.
+// after the request. Its errors state the place. The package must not depend on models or HTTP.
 package rankjson
 
 import "strconv"

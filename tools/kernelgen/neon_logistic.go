@@ -87,8 +87,9 @@ func (n *neon) storeOdds() {
 	}
 }
 
-// factors processes the next pairs: it multiplies the lanes' products by 1 + r, and adds the
-// probabilities to the sums and to grad. It uses count registers of lanes, from register from on.
+// factors writes the code for the next pairs, which fill count registers of size s. r is a·e of a
+// pair, and r/(1 + r) is its probability. factors multiplies the products 1 + u, in V(from) and the
+// following registers, by 1 + r. It adds the probabilities to the sums of the same lanes and to grad.
 func (n *neon) factors(from vreg, count int, s size) {
 	for i := range vreg(count) {
 		n.next(s, 16+i, 1)
@@ -114,7 +115,8 @@ func (n *neon) factors(from vreg, count int, s size) {
 	}
 }
 
-// normalise moves the exponents of the products, in V0 to V3, to V8 to V11.
+// normalise writes the code that divides the products 1 + u ≥ 2 by powers of two, and adds the
+// exponents to k. u is in V0 to V3, and k in V8 to V11.
 func (n *neon) normalise() {
 	for u := range vreg(4) {
 		n.fcmge(24, u, 13)

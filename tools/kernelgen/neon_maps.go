@@ -2,12 +2,13 @@ package main
 
 import "math"
 
-// neonMap describes a loop that maps every element of a slice to a result. body gets registers with
-// elements, which it may overwrite, and returns registers with the results. input returns the
-// register for the elements of stream i.
+// neonMap describes a loop that maps every element of a slice to a result. A stream is one of the
+// registers that are processed together. body gets the registers of all streams, which it may
+// overwrite, and returns registers with the results. again(i, d) loads the elements of stream i into
+// d once more.
 type neonMap struct {
-	streams int // number of registers processed together
-	input   func(i int) vreg
+	streams int                    // number of streams
+	input   func(i int) vreg       // returns the register that the elements of stream i are loaded into
 	before  func(s size, x []vreg) // called after the elements are loaded; advances other pointers
 	body    func(x []vreg, again func(i int, d vreg)) []vreg
 }
@@ -57,8 +58,7 @@ func (n *neon) slices() {
 }
 
 // holdExponential loads the constants of the exponential into V12 to V28. V30 and V31 are scratch
-// registers for other constants. Stream i, one of two vectors that are processed together, uses
-// V(6i) to V(6i+5).
+// registers for other constants. Stream i (see neonMap), 0 or 1, uses V(6i) to V(6i+5).
 func (n *neon) holdExponential() {
 	n.useTable(30, 31)
 	for i, c := range []float64{expHigh, expLow, math.Log2E, expMagic, ln2Hi, ln2Lo, 1} {
@@ -69,14 +69,16 @@ func (n *neon) holdExponential() {
 	}
 }
 
+// eachStream calls do for the register of each stream. So the instructions of the streams alternate
+// and the processor overlaps them.
 func (n *neon) eachStream(x []vreg, do func(r vreg)) {
 	for _, r := range x {
 		do(r)
 	}
 }
 
-// exponential computes elementary.Exp of the registers x, which are V0 and V6. It replaces x by the
-// results and overwrites the next five registers after each.
+// exponential computes elementary.Exp of the registers x, which are V0 and V6. It replaces each of
+// them by its results and overwrites the five registers after it.
 func (n *neon) exponential(x []vreg) []vreg {
 	high, low := n.float(expHigh), n.float(expLow)
 	n.eachStream(x, func(r vreg) { n.fmin(r, r, high) })

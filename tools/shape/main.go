@@ -1,6 +1,6 @@
-// Command shape prints statistics of the structure of a tree of Go code: packages, rooms (the
-// folders at its root) and the imports between rooms, files, functions, exported names, comments,
-// and duplicated lines. Run it on two commits to compare them:
+// Command shape prints statistics of the structure of a tree of Go code: packages, top-level
+// folders and the imports between them, files, functions, exported names, comments, and duplicated
+// lines. Run it on two commits to compare them:
 //
 //	cd tools && go run ./shape [-long] [folder]
 //
@@ -34,8 +34,8 @@ const (
 type tree struct {
 	root                   string
 	packages               map[string]bool
-	rooms                  map[string]map[string]bool // by room, the rooms that it imports
-	floors                 map[string]int             // by room, its floor from the top according to layers_test.go
+	folders                map[string]map[string]bool // by top-level folder, the folders that it imports
+	layers                 map[string]int             // by folder, its layer from the top according to layers_test.go
 	files, functions       []sized
 	lines, blank, comments int
 	testLines              int
@@ -57,7 +57,7 @@ func main() {
 	if flag.NArg() > 0 {
 		root = flag.Arg(0)
 	}
-	t := &tree{root: root, packages: map[string]bool{}, rooms: map[string]map[string]bool{}, floors: map[string]int{}, windows: map[string]int{}}
+	t := &tree{root: root, packages: map[string]bool{}, folders: map[string]map[string]bool{}, layers: map[string]int{}, windows: map[string]int{}}
 	if err := filepath.WalkDir(root, t.visit); err != nil {
 		log.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func (t *tree) visit(path string, e fs.DirEntry, err error) error {
 		return err
 	}
 	if test {
-		t.readFloors(file)
+		t.readLayers(file)
 		return nil
 	}
 	if err := t.imports(path, file); err != nil {
@@ -117,68 +117,68 @@ func (t *tree) visit(path string, e fs.DirEntry, err error) error {
 // module is the path of the module at the root. The modules for Python and Beam are in subfolders.
 const module = "github.com/listwise/listwise"
 
-// roomOf returns the first element of a path, or "." for an empty path.
-func roomOf(path string) string {
-	room, _, _ := strings.Cut(path, "/")
-	return cmp.Or(room, ".")
+// folderOf returns the first element of a path, or "." for an empty path.
+func folderOf(path string) string {
+	folder, _, _ := strings.Cut(path, "/")
+	return cmp.Or(folder, ".")
 }
 
-// imports records the rooms that a file imports.
+// imports records the top-level folders that a file imports.
 func (t *tree) imports(path string, file *ast.File) error {
-	folder, err := filepath.Rel(t.root, filepath.Dir(path))
+	dir, err := filepath.Rel(t.root, filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	room := roomOf(filepath.ToSlash(folder))
-	if t.rooms[room] == nil {
-		t.rooms[room] = map[string]bool{}
+	folder := folderOf(filepath.ToSlash(dir))
+	if t.folders[folder] == nil {
+		t.folders[folder] = map[string]bool{}
 	}
 	for _, spec := range file.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
 			return err
 		}
-		if own, ok := strings.CutPrefix(imported+"/", module+"/"); ok && roomOf(own) != room {
-			t.rooms[room][roomOf(own)] = true
+		if own, ok := strings.CutPrefix(imported+"/", module+"/"); ok && folderOf(own) != folder {
+			t.folders[folder][folderOf(own)] = true
 		}
 	}
 	return nil
 }
 
-// readFloors reads the variable floors, which lists rooms from the top. Rooms that floors does not
-// name are above all others.
-func (t *tree) readFloors(file *ast.File) {
+// readLayers reads the variable layers, which lists the top-level folders from the highest layer to
+// the lowest. Other folders are above all layers.
+func (t *tree) readLayers(file *ast.File) {
 	for _, d := range file.Decls {
 		d, ok := d.(*ast.GenDecl)
 		if !ok || len(d.Specs) != 1 {
 			continue
 		}
 		v, ok := d.Specs[0].(*ast.ValueSpec)
-		if !ok || v.Names[0].Name != "floors" || len(v.Values) != 1 {
+		if !ok || v.Names[0].Name != "layers" || len(v.Values) != 1 {
 			continue
 		}
-		floor := 0
+		layer := 0
 		ast.Inspect(v.Values[0], func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CompositeLit:
 				if n.Type == nil {
-					floor++
+					layer++
 				}
 			case *ast.BasicLit:
-				t.floors[strings.Trim(n.Value, `"`)] = floor
+				t.layers[strings.Trim(n.Value, `"`)] = layer
 			}
 			return true
 		})
 	}
 }
 
-// arrows returns the number of pairs of rooms in which one imports the other, and the number of
-// imports that do not point to a lower floor.
-func (t *tree) arrows() (all, upwards int) {
-	for room, imported := range t.rooms {
+// pairs returns the number of pairs of top-level folders in which one imports the other, and how many
+// of them are not imports of a lower layer.
+func (t *tree) pairs() (all, upwards int) {
+	for folder, imported := range t.folders {
 		for other := range imported {
 			all++
-			if t.floors[other] <= t.floors[room] {
+			if t.layers[other] <= t.layers[folder] {
 				upwards++
 			}
 		}
@@ -269,13 +269,13 @@ func (t *tree) print() {
 	row := func(what string, n any) { fmt.Printf("%-44s %8v\n", what, n) }
 	code := t.lines - t.blank - t.comments
 	row("packages", len(t.packages))
-	arrows, upwards := t.arrows()
-	row("rooms", len(t.rooms))
-	row("arrows between rooms", arrows)
-	if len(t.floors) == 0 {
-		row("of which point upwards", "no floors")
+	pairs, upwards := t.pairs()
+	row("top-level folders", len(t.folders))
+	row("imports between them", pairs)
+	if len(t.layers) == 0 {
+		row("of which upwards", "no layers")
 	} else {
-		row("of which point upwards", upwards)
+		row("of which upwards", upwards)
 	}
 	row("files", len(t.files))
 	row("lines", t.lines)
@@ -301,7 +301,7 @@ func (t *tree) print() {
 	}
 	row("exported names", len(t.exported))
 	row("of which without a comment", len(t.undocumented))
-	row(fmt.Sprintf("lines in runs of ≥ %d that stand twice", window), t.twice())
+	row(fmt.Sprintf("lines in runs of ≥ %d that occur twice", window), t.twice())
 }
 
 func (t *tree) printLong() {

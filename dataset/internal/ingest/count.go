@@ -80,8 +80,9 @@ func (s *documents) count() error {
 // ChunkBytes is the memory that is counted for the data about a chunk.
 const ChunkBytes = 160
 
-// settle counts the text and returns the number of columns. It returns an error if the text has a syntax
-// error that affects the counts, or no documents or features.
+// settle makes the first pass over the text, which counts documents and lines, and returns the number of
+// columns of features. It is an error if there are no documents or features, too many features or documents
+// for the limits, or a syntax error found by the pass.
 func (s *documents) settle() (width int, err error) {
 	if err := s.countAll(); err != nil {
 		return 0, err

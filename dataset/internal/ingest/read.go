@@ -1,6 +1,6 @@
 // Package ingest reads documents from text. It divides the text into chunks, parses them concurrently and
-// visits them in order. So the result does not depend on the number of workers. The package must not know
-// any particular format.
+// visits them in order. So the result does not depend on the number of workers. The package must not
+// depend on any particular format.
 //
 // Start reading at [Format], which a format implements, and at [Read].
 package ingest

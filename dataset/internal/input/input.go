@@ -1,5 +1,6 @@
 // Package input opens the inputs of the readers of all formats. An input has random access, counts its memory,
-// and stops when its context is cancelled. The package must not know any format. Start reading at [Input].
+// and stops when its context is cancelled. The package must not depend on any format. Start reading at
+// [Input].
 package input
 
 import (

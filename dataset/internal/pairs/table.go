@@ -1,5 +1,5 @@
 // Package pairs collects pairs of a query and a document with a number each, a grade or a score. It has
-// what readers of judgements and of runs share, and must not know any format.
+// what readers of judgements and of runs share, and must not depend on any format.
 //
 // Start reading at [Table]; [Judgements] is one for grades.
 package pairs

@@ -2,7 +2,7 @@
 // which records console messages and network requests. Tests are skipped if Chromium is not
 // installed. A package that uses browsertest calls [Stop] in its TestMain.
 //
-// Start reading at [Open]. The package must not know any page.
+// Start reading at [Open]. The package must not depend on any page.
 package browsertest
 
 import (

@@ -1,6 +1,6 @@
 // Package numtest contains shared helpers for tests of numerical code: comparisons up to rounding,
-// a direct log-sum-exp, and timing of functions. Start reading at [Near]. The package must not know
-// what the numbers are.
+// a direct log-sum-exp, and timing of functions. Start reading at [Near]. The package must not
+// import other packages of the module.
 package numtest
 
 import (

@@ -2,7 +2,7 @@
 // (irrelevant) documents. These are the two classes, the scale of the feature map on their pairs, and
 // the terms of a measure that depends only on the classes.
 //
-// Start reading at [Classes]. The package must not know of any loss.
+// Start reading at [Classes]. The package must not depend on any loss.
 package bipartite
 
 // Classes is a query's documents split into two classes. Good and Bad contain document indices within

@@ -4,9 +4,9 @@
 // Start reading at [Options] and at law.go. Good documents are the relevant ones, and bad documents
 // (bads) are the irrelevant ones. n⁺ and n⁻ are their numbers in a query. g is a good document and
 // b a bad one. A form determines which rankings have a probability, and how sums over them are
-// computed (factored.go, sampled.go, lattice.go, shell.go). It must not know the objective. An
-// objective (mle.go, expgain.go, …) is a function of two such sums and must not know the form. z_gb
-// is 2κ(s_g − s_b), so −z_gb is the log odds of an inversion of the pair. σ is the logistic
+// computed (factored.go, sampled.go, lattice.go, shell.go). It must not depend on the objective. An
+// objective (mle.go, expgain.go, …) is a function of two such sums and must not depend on the form.
+// z_gb is 2κ(s_g − s_b), so −z_gb is the log odds of an inversion of the pair. σ is the logistic
 // function, and LSE is the logarithm of a sum of exponentials.
 package logrank
 

@@ -236,8 +236,8 @@ func (l *sampledLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 }
 
 // logSmallGain is logGain for the case that all rankings with a nonzero gain are very improbable.
-// It computes their exponentials relative to the largest of them, so that they do not underflow. p
-// contains ω_y exp(e_y − shift), and sum is the sum of p.
+// It divides the terms G_y ω_y exp(e_y) of these rankings by the largest of them, so that they do
+// not underflow. p contains ω_y exp(e_y − shift), and sum is the sum of p.
 func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scratch *loss.Scratch) float64 {
 	e, shiftGain := l.exponents(0, s, scratch)
 	q := e[:len(p)]

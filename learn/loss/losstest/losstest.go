@@ -3,7 +3,7 @@
 // loss claims in its [loss.Traits].
 //
 // The suite compares values of a loss with each other. The tests of each loss compare its values with an
-// independent computation. The package must not know of any particular loss.
+// independent computation. The package must not depend on any particular loss.
 package losstest
 
 import (

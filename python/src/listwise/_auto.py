@@ -36,11 +36,12 @@ class AutoRanker(Ranker):
         target: an export format that must express the model, such as ``"solr"``; None: listwise.
         folds: the number of parts for cross-validation; None: by the number of queries.
         members: the largest number of trials to fuse; 1: the best trial alone.
-        without: numbers of trials to leave out, to repeat a search that time ended:
+        without: numbers of trials to leave out, to repeat a search that the time limit ended:
             ``results_.get("without")``.
-        out: a folder to keep, with the report, ``commands.sh`` and the models of ``listwise auto
-            --out``. The data are written beside it, to ``out`` + ``"-X.lwd"``, for the commands.
-            The same call resumes a search that was interrupted. None: no folder is kept.
+        out: the folder in which the results are kept, with the report, ``commands.sh`` and the
+            models of ``listwise auto --out``. The data are written beside it, to ``out`` +
+            ``"-X.lwd"``, for the commands. The same call resumes a search that was interrupted.
+            None: no results are kept.
         missing: as for :class:`Ranker`; ``"auto"``: ``"keep"`` if values are missing. Scorers other than
             trees then see the mean of the feature.
         convention, threshold, normalize, transforms, seed: as for :class:`Ranker`.
@@ -49,13 +50,14 @@ class AutoRanker(Ranker):
 
     Attributes:
         model_: the :class:`Model`, one trial or a fusion of several.
-        value_: the mean of the measure by nested validation: queries that neither the model nor
-            the choice has seen.
+        value_: the mean of the measure by nested validation, on queries that neither the training
+            nor the choice of the trial or fusion has seen.
         interval_: the 95 % interval of ``value_``, (low, high).
         leaderboard_: the trials, best first. ``validation`` is the mean of the measure in the
             search, which early stopping makes slightly too good. ``value``, with its 95 % interval
-            ``low`` to ``high``, is that of the final models, which did not see the queries. Trials
-            that fusions do not choose from have NaN. ``weight`` is the share of the model.
+            ``low`` to ``high``, is that of the final models, which did not see the queries. It is
+            NaN for trials from which fusions were not chosen. ``weight`` is the trial's share of
+            the model.
             ``refused`` says why a method cannot learn from the data.
         candidates_: the best trial alone and the fusions, by nested validation. ``gain`` is the
             difference to the best trial alone.
@@ -175,7 +177,7 @@ class AutoRanker(Ranker):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """A ranker with the model of a file. It knows nothing of the search that made it."""
+        """A ranker with the model of a file. It has no results of the search."""
         ranker = cls()
         ranker._adopt(Model.load(path))
         return ranker

@@ -4,7 +4,7 @@
 //
 // Start reading at [Order], which stores a ranking of the two classes as alternating blocks and
 // changes it by one pair at a time. n⁺ and n⁻ are the numbers of good and bad documents. The
-// package must not know of features, scores, models, or of how rankings are chosen.
+// package must not depend on features, scores, models, or on how rankings are chosen.
 package ranking
 
 import (

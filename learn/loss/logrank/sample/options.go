@@ -5,7 +5,7 @@
 //
 // A sample is drawn once for a query, before optimisation starts, and does not depend on scores. Start
 // reading at [Draw], then at [Set], which stores the walks so that running sums give the energies of all
-// states. The package must not know of features, scores or losses.
+// states. The package must not depend on features, scores or losses.
 package sample
 
 import "fmt"
