@@ -230,7 +230,14 @@ func interval(low, high *float64, before, after string) string {
 	if low == nil || high == nil || *low == *high {
 		return ""
 	}
-	return before + brief(*low) + " to " + brief(*high) + after
+	const tiny = 1e-6
+	end := func(v float64) string {
+		if math.Abs(v) < tiny {
+			return "0"
+		}
+		return brief(v)
+	}
+	return before + end(*low) + " to " + end(*high) + after
 }
 
 // together returns the names of the arms that ran at the same time as arm i in its experiment.

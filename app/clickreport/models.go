@@ -238,10 +238,11 @@ func (l *Log) examples(ctx context.Context, r *Report, d *model.Data, models []*
 	for k := range e.Queries {
 		q := &e.Queries[k]
 		slices.SortFunc(q.Documents, func(a, b Document) int {
-			return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(a.Doc, b.Doc))
+			return cmp.Or(cmp.Compare(b.Impressions, a.Impressions), cmp.Compare(a.Doc, b.Doc))
 		})
 		q.More = max(0, len(q.Documents)-mostDocuments)
 		q.Documents = q.Documents[:len(q.Documents)-q.More]
+		slices.SortStableFunc(q.Documents, func(a, b Document) int { return cmp.Compare(b.Relevance, a.Relevance) })
 		for i := range q.Documents {
 			doc := &q.Documents[i]
 			if doc.Impressions > 0 { // weights may be 0

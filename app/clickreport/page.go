@@ -22,7 +22,7 @@ import (
 var source string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"short": short, "brief": brief, "percent": percent, "count": report.Count, "bar": bar, "label": label, "sentence": sentence, "number": number, "between": between, "day": day, "hundred": func(share float64) float64 { return 100 * share },
+	"short": short, "brief": brief, "percent": percent, "count": report.Count, "bar": bar, "label": label, "sentence": sentence, "number": number, "between": between, "ends": func(low, high float64) string { return between(&low, &high) }, "day": day, "hundred": func(share float64) float64 { return 100 * share },
 }).Parse(source))
 
 const (
@@ -271,7 +271,28 @@ func curves(told []Curve, rows []slotRow) (template.HTML, error) {
 	for k := range p.X.Ticks {
 		p.X.Ticks[k].Label = label(rows[int(p.X.Ticks[k].Value)-1].Slot)
 	}
+	p.Y.Ticks = powers(p.Series)
 	return drawn(p)
+}
+
+// powers returns the ticks 1, 0.5, 0.2, 0.1, … of an axis down to the least value of the series, nil if they would be too
+// many.
+func powers(series []svg.Series) (ticks []svg.Tick) {
+	least := 1.0
+	for _, s := range series {
+		for _, v := range slices.Concat(s.Y, s.Low) {
+			if v > 0 {
+				least = min(least, v)
+			}
+		}
+	}
+	for _, v := range []float64{2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01} {
+		ticks = append(ticks, svg.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', -1, 64)})
+		if v <= least {
+			return ticks
+		}
+	}
+	return nil
 }
 
 const (
@@ -329,7 +350,7 @@ const ownStyle = `.finding { display: flex; gap: .6rem; margin: .45rem 0; max-wi
   linear-gradient(to right, var(--soft), transparent) 0 0 / .7rem 100% no-repeat scroll, linear-gradient(to left, var(--soft), transparent) 100% 0 / .7rem 100% no-repeat scroll; }
 @media print { .scroll { background: none; } .scroll table { font-size: 7.5pt; } }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: .4rem 2rem; } .plots > * { min-width: 0; } .figure { max-width: 34rem; } .lw-back { fill: none; } .lw-plot { color: var(--ink); }
-.share { width: 160px; height: 10px; } .share path { fill: var(--c0); } .short { width: 60px; height: 10px; } td.time { white-space: nowrap; } th[scope=row] { overflow-wrap: anywhere; min-width: 4rem; } .document { display: block; min-width: 6rem; max-width: 18rem; white-space: normal; overflow-wrap: anywhere; }
+.share { width: 160px; height: 10px; } .share path { fill: var(--c0); } .short { width: 60px; height: 10px; } h3 { overflow-wrap: anywhere; } td.time { white-space: nowrap; } th[scope=row] { overflow-wrap: anywhere; min-width: 4rem; } .document { display: block; min-width: 6rem; max-width: 18rem; white-space: normal; overflow-wrap: anywhere; }
 `
 
 // number formats a value of an estimate.
