@@ -35,14 +35,17 @@ func (l *Log) estimate(ctx context.Context, r *Report) error {
 		o := propensity.Options{Method: m, Resamples: min(l.config.Resamples, mostResamples), Seed: l.config.Seed}
 		err := l.config.During("estimating propensities by "+string(m), func() (err error) {
 			c.Estimate, err = l.propensities.Estimate(ctx, o)
-			if _, refused := errors.AsType[*propensity.Refusal](err); !refused {
+			_, refused := errors.AsType[*propensity.Refusal](err)
+			if !refused {
 				return err
 			}
 			c.Lacks = err.Error()[len(m)+len(": "):]
-			if o.Top = r.reached(m); o.Top > 1 {
-				if c.Estimate, err = l.propensities.Estimate(ctx, o); err == nil {
-					return nil
-				}
+			for o.Top = min(r.reached(m), mostRows); o.Top > 1 && refused; o.Top-- {
+				c.Estimate, err = l.propensities.Estimate(ctx, o)
+				_, refused = errors.AsType[*propensity.Refusal](err)
+			}
+			if err == nil {
+				return nil
 			}
 			c.Estimate = nil
 			return nil
@@ -58,7 +61,7 @@ func (l *Log) estimate(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// reached returns the number of the first slots of which the log tells something by a method.
+// reached returns an upper bound for the number of the first slots of which the log tells something by a method.
 func (r *Report) reached(m propensity.Method) (n int) {
 	names := map[propensity.Method][]string{propensity.Shuffle: {"shuffled"}, propensity.Swap: {"swapped", "pairs"}, propensity.Harvest: {"harvest"}}
 	for _, i := range r.Info.Methods {
