@@ -84,6 +84,7 @@ Repeat --log for each part of a rotated log.`,
 	cmd.Flags().StringArrayVar(&f.clicks, "clicks", nil, "`file` of clicks, one JSON object per line; repeatable")
 	cmd.AddCommand(
 		newClicksInfoCommand(env),
+		newClicksReportCommand(env),
 		newClicksFitCommand(env),
 		newClicksJudgeCommand(env),
 		newClicksJoinCommand(env),

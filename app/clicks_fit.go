@@ -170,6 +170,9 @@ func (f *clicksFitFlags) choose() (list []clickModel, err error) {
 			list = append(list, m)
 		}
 	}
+	if len(list) == 0 {
+		return nil, usageErrorf("--model: found no model, expected one or more")
+	}
 	return list, nil
 }
 

@@ -162,6 +162,9 @@ func prepareExamples(t *testing.T) {
 		synth(i, 6, name)
 	}
 	mustWrite(t, "clicks.csv", "session,rating,brand,bm25\na,1,acme,0.5\na,0,other,0.25\n")
+	for i, day := range []string{"monday", "tuesday"} {
+		mustWrite(t, day+".csv", fmt.Sprintf("page,rank,query,docs,clicks\n%s1,1,shoes,a,1\n%s1,2,shoes,b,0\n%s2,1,shoes,b,%d\n%s2,2,shoes,a,1\n", day, day, day, i, day))
+	}
 	mustWrite(t, "experiments.jsonl", `{"kind":"interleave","experiment":"mixed","user":"u","query":"q","models":[{"model":"a"},{"model":"b"}],"ranking":[{"id":"d1","team":1}]}`+"\n")
 	mustWrite(t, "clicks.jsonl", `{"user":"u","query":"q","id":"d1"}`+"\n")
 	mustWrite(t, "ubi_queries.ndjson", `{"query_id":"1","user_query":"shoes","query_response_hit_ids":["d1"]}`+"\n")

@@ -30,18 +30,28 @@ const style = `.lw-plot{color:#24292f;font-family:system-ui,sans-serif}
 
 type canvas struct{ *bytes.Buffer }
 
-func (c canvas) open(l *layout, title string) {
+// Style returns the style sheet of plots, for pages with plots that are [Plot.Inline].
+func Style() string {
+	var b bytes.Buffer
+	b.WriteString(style)
+	for i, pair := range colors {
+		fmt.Fprintf(&b, ".lw-%d{color:%s}\n", i, pair[0])
+	}
+	b.WriteString("@media(prefers-color-scheme:dark){.lw-plot{color:#d8dce2}.lw-back{fill:#16191d}\n")
+	for i, pair := range colors {
+		fmt.Fprintf(&b, ".lw-%d{color:%s}\n", i, pair[1])
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+func (c canvas) open(l *layout, p *Plot) {
 	c.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="lw-plot" role="img" viewBox="0 0 %v %v" width="%v" height="%v">`+"\n",
 		px(l.width), px(l.height), px(l.width), px(l.height))
-	c.printf("<title>%s</title>\n<style>\n%s", escaped(title), style)
-	for i, pair := range colors {
-		c.printf(".lw-%d{color:%s}\n", i, pair[0])
+	c.printf("<title>%s</title>\n", escaped(p.Title))
+	if !p.Inline {
+		c.printf("<style>\n%s</style>\n", Style())
 	}
-	c.WriteString("@media(prefers-color-scheme:dark){.lw-plot{color:#d8dce2}.lw-back{fill:#16191d}\n")
-	for i, pair := range colors {
-		c.printf(".lw-%d{color:%s}\n", i, pair[1])
-	}
-	c.WriteString("}\n</style>\n")
 	c.printf(`<rect class="lw-back" width="%v" height="%v" rx="4"/>`+"\n", px(l.width), px(l.height))
 }
 
@@ -95,11 +105,23 @@ func (c canvas) axes(l *layout, p *Plot) {
 	}
 }
 
-// data draws lines and bars in an inner viewport, which clips them at the axes. It draws markers on
-// top, without clipping.
+// data draws intervals, lines and bars in an inner viewport, which clips them at the axes. It draws markers
+// on top, without clipping.
 func (c canvas) data(l *layout, series []Series) {
 	x, y, w, h := px(l.left), px(l.top-1), px(l.right-l.left), px(l.bottom-l.top+2)
 	c.printf(`<svg x="%v" y="%v" width="%v" height="%v" viewBox="%v %v %v %v">`+"\n", x, y, w, h, x, y, w, h)
+	for i, s := range series {
+		if s.Low == nil {
+			continue
+		}
+		c.printf(`<g class="lw-%d">`, i%len(colors))
+		if s.Kind == Scatter {
+			c.whiskers(l, s)
+		} else {
+			c.band(l, s)
+		}
+		c.WriteString("</g>\n")
+	}
 	for i, s := range series {
 		c.printf(`<g class="lw-%d">`, i%len(colors))
 		switch s.Kind {
@@ -132,6 +154,48 @@ func (c canvas) line(l *layout, s Series) {
 		c.printf("%c%v %v", op, px(x), px(y))
 		op = 'L'
 	}
+	c.WriteString(`"/>`)
+}
+
+// whiskers draws the intervals of a series as bars with short ends.
+func (c canvas) whiskers(l *layout, s Series) {
+	c.WriteString(`<path class="lw-axis" d="`)
+	for i, x := range s.X {
+		at, low, lowOK := l.place(x, s.Low[i])
+		_, high, highOK := l.place(x, s.High[i])
+		if lowOK && highOK {
+			c.printf("M%v %vh6M%v %vV%vM%v %vh6", px(at-3), px(low), px(at), px(low), px(high), px(at-3), px(high))
+		}
+	}
+	c.WriteString(`"/>`)
+}
+
+// band draws the intervals of a series as areas, which NaN and infinite ends interrupt.
+func (c canvas) band(l *layout, s Series) {
+	c.WriteString(`<path class="lw-mark" fill-opacity=".15" d="`)
+	var back []string // the lower edge of the area, from left to right
+	var op byte
+	end := func() {
+		for i := len(back) - 1; i >= 0; i-- {
+			c.WriteString("L" + back[i])
+		}
+		if len(back) > 0 {
+			c.WriteString("z")
+		}
+		back, op = back[:0], 'M'
+	}
+	end()
+	for i, x := range s.X {
+		at, low, lowOK := l.place(x, s.Low[i])
+		_, high, highOK := l.place(x, s.High[i])
+		if !lowOK || !highOK {
+			end()
+			continue
+		}
+		c.printf("%c%v %v", op, px(at), px(high))
+		back, op = append(back, px(at)+" "+px(low)), 'L'
+	}
+	end()
 	c.WriteString(`"/>`)
 }
 

@@ -3,6 +3,7 @@ package svg
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,7 +69,7 @@ func (l *layout) scales(p *Plot) error {
 	var xs, ys []float64
 	bars := false
 	for _, s := range p.Series {
-		xs, ys = append(xs, s.X...), append(ys, s.Y...)
+		xs, ys = append(xs, s.X...), slices.Concat(ys, s.Y, s.Low, s.High)
 		if s.Kind == Bars {
 			bars = true
 			if !p.Y.Log {

@@ -22,6 +22,9 @@ type Plot struct {
 	Series []Series // drawn in this order, the last on top
 
 	Width, Height int // in CSS pixels; 0 means 640 and 400
+
+	// Inline leaves out the style sheet. The page that contains the plot must have [Style].
+	Inline bool
 }
 
 // Axis describes one axis of a plot.
@@ -63,6 +66,10 @@ type Series struct {
 	// X and Y are the points' coordinates. For Bars, X are the edges in increasing order, one more
 	// than bars. A point with a NaN or infinite coordinate is not drawn and interrupts a line.
 	X, Y []float64
+
+	// Low and High, if not nil, are the ends of an interval at each point. They are drawn as a band around a line, and
+	// as a bar at a marker of Scatter. Bars have none. An interval with a NaN or infinite end is not drawn.
+	Low, High []float64
 }
 
 // Histogram returns a Bars series that counts the values in equal intervals between lo and hi. An
@@ -102,7 +109,7 @@ func (p *Plot) Write(w io.Writer) error {
 		return fmt.Errorf("plot %q: %w", p.Title, err)
 	}
 	c := canvas{Buffer: new(bytes.Buffer)}
-	c.open(l, p.Title)
+	c.open(l, p)
 	c.heading(l)
 	c.axes(l, p)
 	c.data(l, p.Series)
@@ -126,6 +133,9 @@ func (p *Plot) check() error {
 		}
 		if len(s.Y) != want {
 			return fmt.Errorf("series %q: %d values of X and %d of Y, expected %d", s.Name, len(s.X), len(s.Y), want)
+		}
+		if (s.Low != nil || s.High != nil) && (s.Kind == Bars || len(s.Low) != want || len(s.High) != want) {
+			return fmt.Errorf("series %q: %d and %d ends of intervals, expected %d, and none for bars", s.Name, len(s.Low), len(s.High), want)
 		}
 		for i := range s.Y {
 			if s.Kind == Bars && !(s.X[i] < s.X[i+1]) {

@@ -219,6 +219,37 @@ func TestPointsAreOnScale(t *testing.T) {
 	}
 }
 
+// Claim: an interval is a bar at a marker and a band around a line, up to the edges of which the axis reaches. An
+// interval without an end interrupts the band. An inline plot has no style of its own.
+func TestIntervals(t *testing.T) {
+	nan := math.NaN()
+	s := Series{Kind: Scatter, X: []float64{1, 2, 3, 4, 5}, Y: []float64{2, 3, 3, 3, 2}, Low: []float64{1, 2, nan, 2, 1}, High: []float64{3, 4, 4, 4, 9}}
+	p := &Plot{Series: []Series{s}, Inline: true}
+	l, err := p.layout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(x, y float64) string {
+		a, b, _ := l.place(x, y)
+		if !l.holds(a, b) {
+			t.Errorf("%v, %v is outside the axes", x, y)
+		}
+		return px(a) + " " + px(b)
+	}
+	x1, low, _ := l.place(1, 1)
+	_, high, _ := l.place(1, 3)
+	if b := write(t, p); !bytes.Contains(b, []byte("M"+px(x1)+" "+px(low)+"V"+px(high)+"M")) || bytes.Count(b, []byte("h6")) != 8 {
+		t.Errorf("no four bars in\n%s", b)
+	} else if bytes.Contains(b, []byte("<style")) {
+		t.Error("an inline plot has a style")
+	}
+	p.Series[0].Kind = LineMarkers
+	want := "M" + at(1, 3) + "L" + at(2, 4) + "L" + at(2, 2) + "L" + at(1, 1) + "zM" + at(4, 4) + "L" + at(5, 9) + "L" + at(5, 1) + "L" + at(4, 2) + "z"
+	if b := write(t, p); !bytes.Contains(b, []byte(want)) {
+		t.Errorf("no band %s in\n%s", want, b)
+	}
+}
+
 // Claim: ticks are round, increasing, on the axis and about as many as asked for,
 // and their labels are distinct and denote their values.
 func TestTicks(t *testing.T) {
@@ -347,8 +378,9 @@ func TestHistogram(t *testing.T) {
 // nothing is written.
 func TestErrors(t *testing.T) {
 	for want, p := range map[string]*Plot{
-		`series "s": 2 values of X and 1 of Y, expected 2`: {Series: []Series{{Name: "s", X: []float64{1, 2}, Y: []float64{1}}}},
-		`series "b": 2 values of X and 2 of Y, expected 1`: {Series: []Series{{Name: "b", Kind: Bars, X: []float64{1, 2}, Y: []float64{1, 2}}}},
+		`series "s": 2 values of X and 1 of Y, expected 2`:  {Series: []Series{{Name: "s", X: []float64{1, 2}, Y: []float64{1}}}},
+		`series "b": 2 values of X and 2 of Y, expected 1`:  {Series: []Series{{Name: "b", Kind: Bars, X: []float64{1, 2}, Y: []float64{1, 2}}}},
+		`series "i": 1 and 0 ends of intervals, expected 1`: {Series: []Series{{Name: "i", X: []float64{1}, Y: []float64{1}, Low: []float64{1}}}},
 		`edge 1 after 2`:     {Series: []Series{{Kind: Bars, X: []float64{2, 1}, Y: []float64{1}}}},
 		`unknown kind 9`:     {Series: []Series{{Kind: 9}}},
 		`x axis from 2 to 1`: {X: Axis{Min: 2, Max: 1}},

@@ -73,6 +73,7 @@ var readers = []struct {
 	{"pages.jsonl", nil, "clicks info pages.jsonl --format json", 80},
 	{"pages.jsonl.gz", nil, "clicks info pages.jsonl.gz --format json", 80},
 	{"pages.csv", nil, "clicks info pages.csv --format json", 80},
+	{"pages.jsonl", nil, "clicks report pages.jsonl --resamples 20 --out out.html --format json", 60},
 	{"log.jsonl", []string{"clicks.jsonl"}, "clicks join --log log.jsonl --clicks clicks.jsonl --out - --quiet", 80},
 	{"clicks.jsonl", []string{"log.jsonl"}, "clicks join --log log.jsonl --clicks clicks.jsonl --out - --quiet", 60},
 	{"queries.ndjson", []string{"events.ndjson"}, "clicks join --ubi queries.ndjson --ubi-events events.ndjson --out - --quiet", 80},

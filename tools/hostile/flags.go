@@ -49,6 +49,8 @@ var bases = []struct{ args, files string }{
 	{"data curve --method mle --train data.txt --test vali.txt --shares 0.5,1 --repeats 1", "data.txt vali.txt"},
 	{"data synth --queries 3 --docs 4 --relevant 2 --features 3 --out out.txt", ""},
 	{"clicks info pages.jsonl pages.csv", "pages.jsonl pages.csv"},
+	{"clicks report pages.jsonl --valid pages.csv --resamples 20 --out out.html", "pages.jsonl pages.csv"},
+	{"clicks report pages.jsonl --resamples 20 --out out.html", "pages.jsonl"},
 	{"clicks simulate --data data.txt --model linear.json --pages 20 --out out.jsonl", "data.txt linear.json"},
 	{"clicks simulate --data data.txt --model a=linear.json --model b=stumps.json --order arms:1,2 --users 3 --pages 20 --out out.jsonl.gz", "data.txt linear.json stumps.json"},
 	{"clicks join --log log.jsonl --clicks clicks.jsonl --out out.jsonl", "log.jsonl clicks.jsonl"},

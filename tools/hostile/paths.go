@@ -37,6 +37,7 @@ var writers = []string{
 	"data convert {in:data.txt} {in:vali.txt} --out {out:o.txt.gz}",
 	"data clean {in:data.txt} --out {out:o.txt}",
 	"data report --data {in:data.txt} --against {in:vali.txt} --out {out:d.html}",
+	"clicks report {in:pages.jsonl} --valid {in:pages.csv} --out {out:c.html}",
 	"data normalize {in:data.txt} --out {out:o.txt}",
 	"data fold {in:data.txt} --folds 3 --out {out:folded}",
 	"data shard {in:data.txt} --shards 2 --out {out:sharded}",

@@ -32,6 +32,7 @@ var disturbed = []struct{ args, files, outs string }{
 	{"data convert data.lwd --out out.txt.gz", "data.lwd", "out.txt.gz"},
 	{"data convert data.txt --missing min --out out.txt.gz", "data.txt", "out.txt.gz"},
 	{"data report --data data.txt --out out.html", "data.txt", "out.html"},
+	{"clicks report pages.jsonl --resamples 20000 --out out.html", "pages.jsonl", "out.html"},
 	{"data fold data.txt --folds 5 --out out", "data.txt", "out/Fold1/train.txt out/Fold5/test.txt"},
 	{"compare --data data.txt --resamples 2000 linear.json stumps.json net.json", "data.txt linear.json stumps.json net.json", ""},
 	{"report --data data.txt --resamples 500 --permutations 1000 --out out.html linear.json stumps.json", "data.txt linear.json stumps.json", "out.html"},

@@ -1,0 +1,254 @@
+package clickreport
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/listwise/listwise/click"
+	"github.com/listwise/listwise/click/propensity"
+)
+
+// The levels of findings.
+const (
+	problem = "problem" // estimates from the log are probably wrong
+	look    = "look"    // the user should decide before estimating
+	note    = "note"    // for information
+)
+
+const (
+	// farApart is the distance of two estimates, in standard errors, from which they disagree.
+	farApart = 4
+	// poorFit is the p-value below which a position-based model does not fit.
+	poorFit = 0.01
+	// fewUnits is the number of held-out units below which intervals of models are rough.
+	fewUnits = 100
+)
+
+func (r *Report) find() {
+	r.Findings = []Finding{}
+	r.findOdd()
+	r.findClicks()
+	r.findPropensities()
+	r.findDisagreement()
+	r.findModels()
+	r.findExamples()
+	order := []string{problem, look, note}
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return slices.Index(order, a.Level) - slices.Index(order, b.Level) })
+}
+
+func (r *Report) say(level, text string, args ...any) {
+	r.Findings = append(r.Findings, Finding{level, fmt.Sprintf(text, args...)})
+}
+
+// sentence makes a sentence of a clause.
+func sentence(clause string) string {
+	first, size := utf8.DecodeRuneInString(clause)
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(clause[size:], ".") + "."
+}
+
+func (r *Report) findOdd() {
+	i := r.Info
+	for _, odd := range i.Odd {
+		level := look
+		if i.Clicks == 0 {
+			level = problem
+		}
+		r.say(level, "%s", sentence(odd))
+	}
+	if i.Unit == "page" {
+		r.say(look, "Pages name no users, so intervals take pages as independent. Users with several pages make them too narrow.")
+	}
+	if i.Propensity+i.Propensities+i.Orders == 0 {
+		r.say(note, "No page has the probability of its ranking (propensity, propensities, orders), so the log alone cannot weight pages for the evaluation of other rankings.")
+	}
+}
+
+func (r *Report) findClicks() {
+	i := r.Info
+	if len(i.ByClicks) > 0 && i.Clicks > 0 {
+		counted := 0
+		for _, n := range i.ByClicks {
+			counted += n
+		}
+		r.say(note, "%s %% of the pages have no click.", percent(float64(i.ByClicks[0])/float64(counted)))
+	}
+	if i.Back > 0 {
+		r.say(note, "%s %% of the pages with the order of clicks have a click above an earlier one. Click models read pages from top to bottom.", percent(float64(i.Back)/float64(i.Ordered)))
+	}
+	if n := len(i.Ranks); n > 1 && i.Ranks[n-1].Rate > 0 {
+		first, last := i.Ranks[0], i.Ranks[n-1]
+		r.say(note, "The click rate falls from %s at rank 1 to %s at rank %d. This mixes position and relevance.", brief(first.Rate), brief(last.Rate), last.Rank)
+	}
+}
+
+// findPropensities says which methods tell propensities.
+func (r *Report) findPropensities() {
+	told := false
+	for _, c := range r.Propensities {
+		e := c.Estimate
+		if e == nil || !intervenes(c.Method) {
+			continue
+		}
+		told = true
+		last := &e.Slots[len(e.Slots)-1]
+		r.say(note, "%s tells the propensities of %d of %d slots. That of slot %s, relative to slot %s, is %s%s.", sentenceStart(c.Method), len(e.Slots), r.Info.Slots, last.Slot, e.Slots[0].Slot, brief(last.Theta), interval(last.Low, last.High, " (interval ", ")"))
+		if i := r.Info; c.Method == propensity.Harvest && len(r.Arms) < 2 && i.Shuffled+i.Swapped+i.FairPairs == 0 {
+			r.say(look, "Harvested propensities assume that chance changed the rankings. The log names no arms, so it does not tell why documents moved.")
+		}
+		if k := e.Check; k != nil && k.P < poorFit {
+			r.say(look, "A position-based model does not fit: the clicks on documents seen in slots %s and %s differ from the propensities by %s standard errors.", k.Slots[0], k.Slots[1], brief(math.Abs(k.Z)))
+		}
+	}
+	if !told && len(r.Propensities) > 0 {
+		r.say(look, "The log cannot tell position from relevance: no method can compare the same documents in different slots. Propensities by em rest on assumptions of a model.")
+	}
+}
+
+func sentenceStart(m propensity.Method) string { return sentence(string(m))[:len(m)] }
+
+// findDisagreement compares methods where they differ most. EM is compared with one other method.
+func (r *Report) findDisagreement() {
+	for i, a := range r.Propensities {
+		told := false
+		for _, b := range r.Propensities[:i] {
+			if a.Estimate == nil || b.Estimate == nil || told && !intervenes(a.Method) {
+				continue
+			}
+			told = true
+			x, y, z := furthest(a.Estimate.Slots, b.Estimate.Slots)
+			if z > farApart {
+				r.say(look, "The propensities by %s and %s disagree. In slot %s they are %s and %s, %s standard errors apart.", b.Method, a.Method, x.Slot, brief(y.Theta), brief(x.Theta), brief(z))
+			}
+		}
+	}
+}
+
+// furthest returns the slot of two estimates in which they differ most, with the difference of logarithms in
+// standard errors. z is 0 if there are none.
+func furthest(a, b []propensity.Slot) (x, y propensity.Slot, z float64) {
+	for _, s := range a {
+		k := slices.IndexFunc(b, func(t propensity.Slot) bool { return t.Slot == s.Slot })
+		if k < 0 || s.SE == nil || b[k].SE == nil || s.Theta <= 0 || b[k].Theta <= 0 {
+			continue
+		}
+		se, other := *s.SE/s.Theta, *b[k].SE/b[k].Theta
+		if d := math.Abs(math.Log(s.Theta/b[k].Theta)) / math.Hypot(se, other); d > z && !math.IsInf(d, 0) {
+			x, y, z = s, b[k], d
+		}
+	}
+	return x, y, z
+}
+
+func (r *Report) findModels() {
+	m := r.Models
+	if m == nil {
+		return
+	}
+	if m.why != "" {
+		r.say(look, "Click models were not measured: %s.", strings.TrimSuffix(m.why, "."))
+		return
+	}
+	if m.LeftOut > 0 {
+		r.say(look, "%d held-out pages have slots or ranks that a model does not have (%s) and were left out.", m.LeftOut, names(m.Unknown))
+	}
+	if m.Units < fewUnits {
+		r.say(look, "Only %d units are held out, so the intervals of click models are rough.", m.Units)
+	}
+	best := m.Models[m.best].Measures
+	r.say(note, "%s predicts the clicks of held-out pages best, by log-likelihood: %s%s. Its perplexity is %s.", m.Best, short(*best.LogLikelihood.Value), interval(best.LogLikelihood.Low, best.LogLikelihood.High, " (interval ", ")"), short(*best.Perplexity.Value))
+	var equal []string
+	for i := range m.Models {
+		if less := m.Models[i].Measures.Less; i != m.best && less.High != nil && *less.High >= 0 {
+			equal = append(equal, m.Models[i].Model)
+		}
+	}
+	if len(equal) > 0 {
+		r.say(note, "The log-likelihood of %s does not differ significantly from that of %s.", names(equal), m.Best)
+	}
+	pbm := slices.IndexFunc(m.Models, func(f Fit) bool { return f.Model == "pbm" })
+	if pbm >= 0 && slices.Contains([]string{"ubm", "dbn", "ccm", "sdbn", "dcm"}, m.Best) {
+		if less := m.Models[pbm].Measures.Less; less.High != nil && *less.High < 0 {
+			r.say(note, "Clicks depend on the clicks above: the log-likelihood of pbm, which ignores them, is lower by %s%s.", brief(-*less.Value), interval(negative(less.High), negative(less.Low), " (interval ", ")"))
+		}
+	}
+}
+
+func negative(v *float64) *float64 {
+	n := -*v
+	return &n
+}
+
+func (r *Report) findExamples() {
+	e := r.Examples
+	if e == nil || e.Rare == 0 {
+		return
+	}
+	level := note
+	if 2*e.Rare > e.Pairs {
+		level = look
+	}
+	r.say(level, "%d of %d pairs of query and document were shown on fewer than %d pages: their relevance is little more than the prior.", e.Rare, e.Pairs, rareBelow)
+}
+
+// mostNames is the largest number of names that a sentence lists.
+const mostNames = 8
+
+func names(list []string) string {
+	if len(list) <= mostNames {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:mostNames], ", "), len(list)-mostNames)
+}
+
+// short formats a measure, and brief an estimate or a rate.
+func short(v float64) string { return digits(v, 4) }
+
+func brief(v float64) string { return digits(v, 3) }
+
+// digits formats a number with n significant digits. Whole numbers have no decimals.
+func digits(v float64, n int) string {
+	text := strconv.FormatFloat(v, 'e', n-1, 64)
+	_, exponent, _ := strings.Cut(text, "e")
+	if e, err := strconv.Atoi(exponent); err == nil && e >= -4 && e < n {
+		text = strconv.FormatFloat(v, 'f', n-1-e, 64)
+	}
+	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
+		text = strconv.Itoa(int(v))
+	}
+	return strings.ReplaceAll(text, "-", "−")
+}
+
+func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) }
+
+// interval returns "low to high" between two texts, or nothing without an interval.
+func interval(low, high *float64, before, after string) string {
+	if low == nil || high == nil || *low == *high {
+		return ""
+	}
+	const tiny = 1e-6
+	end := func(v float64) string {
+		if math.Abs(v) < tiny {
+			return "0"
+		}
+		return brief(v)
+	}
+	return before + end(*low) + " to " + end(*high) + after
+}
+
+// together returns the names of the arms that ran at the same time as arm i in its experiment.
+func together(i *click.Info, arm int) string {
+	var others []string
+	for _, t := range i.Together {
+		for k, one := range t {
+			if other := i.Arms[t[1-k]]; one == arm {
+				others = append(others, strings.TrimSpace(other.Arm+" "+other.Version))
+			}
+		}
+	}
+	return names(others)
+}
