@@ -2,7 +2,7 @@
 // prefer, and whether measures differ between the arms of a split.
 //
 // Start reading at [Credit] and [Preferences] for interleavings, and at [Split] for splits. The unit of
-// all tests is the user. The package must not know how pages are served. Its tests are those of
+// all tests is the user. The package must not depend on how pages are served. Its tests are those of
 // package stats.
 package trial
 
