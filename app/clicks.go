@@ -88,6 +88,7 @@ Repeat --log for each part of a rotated log.`,
 		newClicksJudgeCommand(env),
 		newClicksJoinCommand(env),
 		newClicksSimulateCommand(env),
+		newClicksPropensitiesCommand(env),
 	)
 	return cmd
 }

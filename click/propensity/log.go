@@ -292,7 +292,9 @@ func (l *Log) table(order []int, class []int) *table {
 			list = append(list, placed{uint64(k)<<32 | uint64(c.pair), uint64(at[c.slot])<<8 | uint64(c.group), int32(i)})
 		}
 	}
-	slices.SortFunc(list, func(a, b placed) int { return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.slot, b.slot), cmp.Compare(a.cell, b.cell)) })
+	slices.SortFunc(list, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.slot, b.slot), cmp.Compare(a.cell, b.cell))
+	})
 	t := &table{}
 	for i, p := range list {
 		first := i == 0 || list[i-1].block != p.block
