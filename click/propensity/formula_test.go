@@ -343,6 +343,22 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// Claim: slots are in the order of their mean ranks, then of their numbers and names.
+func TestOrder(t *testing.T) {
+	l := &Log{}
+	for _, slots := range [][]string{{"x"}, {"10"}, {"2"}, {"a"}, {"2", "last"}} {
+		docs := []string{"a", "b"}[:len(slots)]
+		add(t, l, &click.Page{Query: "q", Docs: docs, Slots: slots, Clicks: make([]int, len(slots)), Weight: 1})
+	}
+	var names []string
+	for _, i := range l.order(0) {
+		names = append(names, l.index.Slots()[i])
+	}
+	if got := strings.Join(names, " "); got != "2 10 a x last" {
+		t.Errorf("found %s, expected 2 10 a x last", got)
+	}
+}
+
 // Claim: arms that ran at different times are not compared, unless that is asked for.
 func TestArmsAcrossTime(t *testing.T) {
 	log := func(gap time.Duration) *Log {
