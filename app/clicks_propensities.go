@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/click"
+	clickmodel "github.com/listwise/listwise/click/model"
 	"github.com/listwise/listwise/click/propensity"
 	"github.com/listwise/listwise/dataset"
 )
@@ -26,6 +27,7 @@ type propensitiesFlags struct {
 	maxMissing   float64
 	resamples    int
 	seed         uint64
+	from         string
 	out          string
 }
 
@@ -78,7 +80,8 @@ Both use 100 groups of users, or of pages without users. Memory grows with the d
 combinations of a document, a slot, an arm and a group; for dual also with the pages that
 have clicks.
 
---by fits each value of a column alone and shrinks it to the whole log.`,
+--by fits each value of a column alone and shrinks it to the whole log. --from takes the
+examination of a position-based model that "listwise clicks fit" wrote, instead of pages.`,
 		Example: `  listwise clicks propensities pages.jsonl.gz --out theta.json
   listwise clicks propensities pages.jsonl.gz --method regression --data train.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
@@ -97,6 +100,7 @@ have clicks.
 	addReal(fl, &f.maxMissing, "max-missing", 0.2, 1, "largest `share` of impressions of documents without features")
 	addWhole(fl, &f.resamples, "bootstrap", 100, 0, "`number` of resamples for standard errors; 0: none")
 	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
+	fl.StringVar(&f.from, "from", "", "click model `file` (pbm) whose examination to take")
 	fl.StringVar(&f.out, "out", "", "output `file` of the propensities, JSON")
 	return cmd
 }
@@ -106,8 +110,11 @@ func (f *propensitiesFlags) run(cmd *cobra.Command, env *environment, args []str
 	if err != nil {
 		return err
 	}
-	if err := new(targets).reads("", args...).reads("--data", f.data).reads("--judged", f.judged).writes("--out", f.out).check(); err != nil {
+	if err := new(targets).reads("--from", f.from).reads("", args...).reads("--data", f.data).reads("--judged", f.judged).writes("--out", f.out).check(); err != nil {
 		return err
+	}
+	if f.from != "" {
+		return f.fromModel(env, args)
 	}
 	if err := f.readData(cmd, env, &o); err != nil {
 		return err
@@ -128,6 +135,27 @@ func (f *propensitiesFlags) run(cmd *cobra.Command, env *environment, args []str
 		return usageErrorf("%s: %w", strings.Join(mapped(args, inputName), ", "), refusals(env, err))
 	}
 	e.By = f.by
+	return f.write(env, e)
+}
+
+// fromModel takes the propensities of a click model.
+func (f *propensitiesFlags) fromModel(env *environment, args []string) error {
+	if len(args) > 0 || f.method != "" || f.by != "" || f.data != "" || f.judged != "" {
+		return usageErrorf("--from takes the propensities of a model, expected no pages, --method, --by, --data and --judged")
+	}
+	m, err := clickmodel.Load(f.from)
+	if err != nil {
+		return usageErrorf("--from: %w", err)
+	}
+	e, err := propensity.FromModel(m)
+	if err != nil {
+		return usageErrorf("--from %s: %w", f.from, err)
+	}
+	return f.write(env, e)
+}
+
+// write writes and prints an estimate.
+func (f *propensitiesFlags) write(env *environment, e *propensity.Estimate) error {
 	for _, n := range e.Notes {
 		env.note("note: %s", n)
 	}
