@@ -92,6 +92,7 @@ Repeat --log for each part of a rotated log.`,
 		newClicksPreferCommand(env),
 		newClicksABCommand(env),
 		newClicksPlanCommand(env),
+		newClicksPropensitiesCommand(env),
 	)
 	return cmd
 }

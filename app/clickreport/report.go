@@ -2,7 +2,7 @@
 // click models on held-out pages, and what they say of the documents of frequent queries.
 //
 // Start reading at [Log], which gathers pages, and [Log.Build]. Each subject has a file, and findings.go writes
-// the sentences at the beginning of the page. The package must not know rankers or features.
+// the sentences at the beginning of the page. The package must not depend on rankers or features.
 package clickreport
 
 import (

@@ -98,7 +98,7 @@ func betweenParts(off, variance []float64) float64 {
 		for i, d := range off {
 			v := s + variance[i]
 			if v > 0 {
-				sum += float64(d*d)/v/v - 1/v
+				sum += float64(d*d/v/v) - 1/v
 			}
 		}
 		return sum

@@ -4,7 +4,7 @@
 // method has its own file: edges.go (shuffled and swapped pages), harvest.go (rankers that differ),
 // em.go (a position-based model, with a value for each pair or a regression on features), dual.go
 // and trust.go. context.go shrinks estimates of parts of a log to those of the whole. The package
-// must not know rankers.
+// must not depend on rankers.
 //
 // Propensities are known up to a factor, so that of the first slot is 1.
 package propensity

@@ -89,8 +89,8 @@ func (d *dual) fit(weights []float64) ([]float64, error) {
 			for r, k := range page.slots {
 				a := 0.0
 				if page.clicked[r] {
-					a = n * min(p[0]/p[k], mostWeight)
-					b := n * min(soft[0]/soft[r], mostWeight)
+					a = float64(n * min(p[0]/p[k], mostWeight))
+					b := float64(n * min(soft[0]/soft[r], mostWeight))
 					dg[k] += b
 					slots += b
 				}

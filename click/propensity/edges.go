@@ -81,11 +81,10 @@ type ratio struct {
 	a, b      int // places in the order
 	log       float64
 	clicks    [2]float64
-	variance  float64
 	influence [Groups]float64
 }
 
-func (e *edge) ratio(a, b int, groups float64) (r ratio, ok bool) {
+func (e *edge) ratio(a, b int) (r ratio, ok bool) {
 	r.a, r.b = a, b
 	strata := e.strata[:]
 	if e.shuffled {
@@ -122,15 +121,13 @@ func (e *edge) ratio(a, b int, groups float64) (r ratio, ok bool) {
 			z -= (d.a - float64(all.a/all.pages*d.pages)) / all.pages / rates[0]
 		}
 		r.influence[g] = z
-		r.variance += float64(z * z)
 	}
-	r.variance *= groups / (groups - 1)
-	return r, r.variance > 0
+	return r, true
 }
 
 // ratios returns the ratios of the slots of an order, from shuffled pages or from exchanges.
 func (l *Log) ratios(order []int, shuffled bool) []ratio {
-	at, n := places(order, len(l.slots)), l.groupCount()
+	at := places(order, len(l.slots))
 	var list []ratio
 	for i := range l.edges {
 		e := &l.edges[i]
@@ -138,7 +135,7 @@ func (l *Log) ratios(order []int, shuffled bool) []ratio {
 		if e.shuffled != shuffled || a < 0 || b < 0 {
 			continue
 		}
-		if r, ok := e.ratio(a, b, n); ok && min(r.clicks[0], r.clicks[1]) >= LeastClicks {
+		if r, ok := e.ratio(a, b); ok && min(r.clicks[0], r.clicks[1]) >= LeastClicks {
 			list = append(list, r)
 		}
 	}
@@ -169,7 +166,7 @@ func (l *Log) interventions(order []int, shuffled bool) (*fitted, error) {
 	for i := range list {
 		r := &list[i]
 		joined.join(r.a, r.b)
-		w := 1 / r.variance
+		w := r.clicks[0] * r.clicks[1] / (r.clicks[0] + r.clicks[1]) // the inverse of the variance of independent clicks
 		a.difference(r.b-1, r.a-1, w)
 		toward(y, r.b-1, r.a-1, float64(w*r.log))
 		for g := range influence {

@@ -181,7 +181,7 @@ func (l *Log) choose(o Options) (Options, string, error) {
 var reasons = map[Method]string{
 	Shuffle: "shuffle: documents in shuffled slots are alike, so click rates are proportional to propensities",
 	Swap:    "swap: chance exchanged documents, so they are alike in both slots",
-	Harvest: "harvest: rankers that ran at the same time put documents in different slots",
+	Harvest: "harvest: documents stood in different slots at the same time",
 	Regress: "regression: features tell relevance from position as far as they express relevance",
 }
 
@@ -319,6 +319,9 @@ func (l *Log) fit(ctx context.Context, order []int, o *Options) (f *fitted, note
 	case Harvest:
 		if _, known := l.classes(); !known && !o.AcrossTime {
 			notes = append(notes, "pages have no time, so all arms are taken to have run at the same time")
+		}
+		if len(l.arms) == 1 {
+			notes = append(notes, "the pages are of one arm; harvest is right if what put documents in different slots has nothing to do with relevance")
 		}
 		run = o.harvest.fit
 	case EM, Regress:

@@ -1,9 +1,12 @@
 package propensity
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/strictjson"
@@ -64,14 +67,26 @@ func decode(text []byte) (*Estimate, error) {
 		return nil, err
 	}
 	var f file
-	if err := o.Decode(&f); err != nil {
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if err := o.Decode(&head); err != nil {
 		return nil, err
 	}
+	if err := o.Decode(&f.Estimate); err != nil {
+		return nil, err
+	}
+	known := json.NewDecoder(bytes.NewReader(text))
+	known.DisallowUnknownFields()
+	if err := known.Decode(&file{}); err != nil {
+		return nil, fmt.Errorf("found the key %s, which propensities do not have", strings.TrimPrefix(err.Error(), "json: unknown field "))
+	}
 	switch {
-	case f.Format != FormatName:
-		return nil, fmt.Errorf(`found "format": %q, expected %q`, f.Format, FormatName)
-	case f.Version != FormatVersion:
-		return nil, fmt.Errorf("found format version %d, expected %d", f.Version, FormatVersion)
+	case head.Format != FormatName:
+		return nil, fmt.Errorf(`found "format": %q, expected %q`, head.Format, FormatName)
+	case head.Version != FormatVersion:
+		return nil, fmt.Errorf("found format version %d, expected %d", head.Version, FormatVersion)
 	}
 	if err := checkSlots(f.Slots); err != nil {
 		return nil, err

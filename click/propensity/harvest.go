@@ -46,12 +46,19 @@ func (h *harvest) contrasts(sums []count, one bool) contrasts {
 	return c
 }
 
-// joined connects the slots with at least LeastClicks clicks in both.
+// joined connects two slots if the pairs seen in both have at least LeastClicks clicks in either.
 func (h *harvest) joined() union {
-	c, u := h.contrasts(h.sums(nil), false), newUnion(h.k)
+	sums, clicks, u := h.sums(nil), make([]float64, h.k*h.k), newUnion(h.k)
+	for b := range len(h.blocks) - 1 {
+		for i := h.blocks[b]; i < h.blocks[b+1]; i++ {
+			for j := h.blocks[b]; j < h.blocks[b+1]; j++ {
+				clicks[int(h.slots[i])*h.k+int(h.slots[j])] += sums[i].clicked
+			}
+		}
+	}
 	for a := range h.k {
 		for b := range a {
-			if min(c.clicks[a*h.k+b], c.clicks[b*h.k+a]) >= LeastClicks {
+			if min(clicks[a*h.k+b], clicks[b*h.k+a]) >= LeastClicks {
 				u.join(a, b)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/listwise/listwise/click"
@@ -233,7 +234,7 @@ func group(user string, page int) uint8 {
 	return uint8((h ^ h>>31) % Groups)
 }
 
-// order returns the slots from top to bottom, by their mean rank. At most limit slots are returned, all if it is 0.
+// order returns the slots from top to bottom, by their mean rank and then by their names. At most limit slots are returned, all if it is 0.
 func (l *Log) order(limit int) []int {
 	order := make([]int, 0, len(l.slots))
 	for i := range l.slots {
@@ -243,12 +244,22 @@ func (l *Log) order(limit int) []int {
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := l.slots[a], l.slots[b]
-		return cmp.Compare(x.ranks/x.shown, y.ranks/y.shown)
+		p, q := l.index.Slots()[a], l.index.Slots()[b]
+		return cmp.Or(cmp.Compare(x.ranks/x.shown, y.ranks/y.shown), cmp.Compare(number(p), number(q)), cmp.Compare(p, q))
 	})
 	if limit > 0 && limit < len(order) {
 		order = order[:limit]
 	}
 	return order
+}
+
+// number returns the number that a slot is named after, the largest if it is none.
+func number(name string) int {
+	n, err := strconv.Atoi(name)
+	if err != nil {
+		return math.MaxInt
+	}
+	return n
 }
 
 // places returns the place of each slot in an order, −1 if it is not there.
@@ -292,7 +303,9 @@ func (l *Log) table(order []int, class []int) *table {
 			list = append(list, placed{uint64(k)<<32 | uint64(c.pair), uint64(at[c.slot])<<8 | uint64(c.group), int32(i)})
 		}
 	}
-	slices.SortFunc(list, func(a, b placed) int { return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.slot, b.slot), cmp.Compare(a.cell, b.cell)) })
+	slices.SortFunc(list, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.slot, b.slot), cmp.Compare(a.cell, b.cell))
+	})
 	t := &table{}
 	for i, p := range list {
 		first := i == 0 || list[i-1].block != p.block

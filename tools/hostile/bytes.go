@@ -72,6 +72,8 @@ var readers = []struct {
 	{"clicks.jsonl", []string{"log.jsonl"}, "clicks --log log.jsonl --clicks clicks.jsonl --format json", 60},
 	{"pages.jsonl", nil, "clicks info pages.jsonl --format json", 80},
 	{"pages.jsonl.gz", nil, "clicks info pages.jsonl.gz --format json", 80},
+	{"exchanges.jsonl", nil, "clicks propensities exchanges.jsonl --format json --out out.json", 80},
+	{"exchanges.jsonl", []string{"data.txt"}, "clicks propensities exchanges.jsonl --method em --bootstrap 5 --by arm --format json", 60},
 	{"pages.csv", nil, "clicks info pages.csv --format json", 80},
 	{"pages.jsonl", nil, "clicks report pages.jsonl --resamples 20 --out out.html --format json", 60},
 	{"log.jsonl", []string{"clicks.jsonl"}, "clicks join --log log.jsonl --clicks clicks.jsonl --out - --quiet", 80},

@@ -135,6 +135,14 @@ const (
 {"page":"p2","time":1763861863.5,"user":"u2","query":7,"docs":["a","b"],"clicked":["b","a","b"],"swapped":[1,2],"swap":true,"candidates":["a","b","c"],"orders":[[["a","b"],0.5],[["b","a"],0.25]],"weight":2}
 {"page":"p3","query":"red shoes","docs":["a","b","c"],"clicks":[2,0,0],"pairs":1,"exchanged":[1],"shuffled":3}
 `
+	// exchanges tell propensities.
+	exchanges = `{"query":"q","docs":["a","b"],"clicks":[1,0],"swapped":[1,2],"swap":false,"arm":"x","weight":40}
+{"query":"q","docs":["a","b"],"clicks":[0,1],"swapped":[1,2],"swap":false,"arm":"y","weight":20}
+{"query":"q","docs":["a","b"],"clicks":[0,0],"pairs":1,"exchanged":[],"arm":"x","weight":40}
+{"query":"q","docs":["b","a"],"clicks":[1,0],"swapped":[1,2],"swap":true,"arm":"y","weight":40}
+{"query":"q","docs":["b","a"],"clicks":[0,1],"pairs":1,"exchanged":[1],"arm":"x","weight":20}
+{"query":"q","docs":["b","a"],"clicks":[0,1],"swapped":[1,2],"swap":true,"shuffled":2,"arm":"y","weight":40}
+`
 	pagesTable = `page,rank,query,docs,clicks,slots,orders
 q1,1,q,a,1,1,"[[[""a"",""b""],0.5]]"
 q1,2,q,b,0,2,"[[[""a"",""b""],0.5]]"
@@ -184,21 +192,22 @@ func newFixture(binary, dir string) (*fixture, error) {
 		return nil, err
 	}
 	for name, text := range map[string]string{
-		"weights.csv":    weighted,
-		"log.jsonl":      interleaved,
-		"logged.csv":     logged,
-		"answers.json":   answered,
-		"clicks.jsonl":   clicked,
-		"queries.json":   extractors,
-		"pages.jsonl":    pages,
-		"pages.csv":      pagesTable,
-		"queries.ndjson": ubiQueries,
-		"events.ndjson":  ubiEvents,
-		"metarank.jsonl": metarankEvents,
-		"gamma.json":     browsing,
-		"mixed.jsonl":    shuffled,
-		"ab.jsonl":       divided,
-		"users.csv":      ordered,
+		"weights.csv":     weighted,
+		"log.jsonl":       interleaved,
+		"logged.csv":      logged,
+		"answers.json":    answered,
+		"clicks.jsonl":    clicked,
+		"queries.json":    extractors,
+		"pages.jsonl":     pages,
+		"pages.csv":       pagesTable,
+		"queries.ndjson":  ubiQueries,
+		"events.ndjson":   ubiEvents,
+		"metarank.jsonl":  metarankEvents,
+		"gamma.json":      browsing,
+		"mixed.jsonl":     shuffled,
+		"ab.jsonl":        divided,
+		"users.csv":       ordered,
+		"exchanges.jsonl": exchanges,
 	} {
 		if err := create(name, text)(dir); err != nil {
 			return nil, err

@@ -56,6 +56,8 @@ var bases = []struct{ args, files string }{
 	{"clicks join --log log.jsonl --clicks clicks.jsonl --out out.jsonl", "log.jsonl clicks.jsonl"},
 	{"clicks join --ubi queries.ndjson --ubi-events events.ndjson --out out.jsonl", "queries.ndjson events.ndjson"},
 	{"clicks join --metarank metarank.jsonl --out out.jsonl", "metarank.jsonl"},
+	{"clicks propensities exchanges.jsonl --out out.json", "exchanges.jsonl data.txt"},
+	{"clicks propensities exchanges.jsonl --method harvest --bootstrap 5", "exchanges.jsonl"},
 	{"runs list", ".listwise"},
 	{"runs show 1", ".listwise"},
 	{"runs diff 1 2", ".listwise"},
