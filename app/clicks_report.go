@@ -60,7 +60,7 @@ the other pages.`,
 	fl.StringArrayVar(&f.valid, "valid", nil, "`file` of held-out pages; repeatable")
 	addPositive(fl, &f.share, "valid-share", clickreport.DefaultShare, 0.9, "`share` of the users to hold out, without --valid")
 	addWhole(fl, &f.queries, "queries", clickreport.DefaultQueries, 0, "`number` of example queries")
-	addWhole(fl, &f.resamples, "resamples", 1000, 0, "`number` of bootstrap samples; 0: no intervals of models")
+	addWhole(fl, &f.resamples, "resamples", 1000, 0, "`number` of bootstrap samples; 0: no bootstrap intervals")
 	addPositive(fl, &f.maxSize, "max-size", clickreport.DefaultMaxBytes/1e6, 1000, "page size limit in `MB`")
 	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
 	f.clickFit.addTo(cmd, true)

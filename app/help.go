@@ -17,7 +17,7 @@ import (
 var flagGroups = []struct{ heading, flags string }{
 	{"Data", "eval:model score:model explain:model export:model serve:model put:model check:model alias data train valid test eval:scores judgements log:queries log clicks against " +
 		"from import:name report:curve reproduce:set background train:sample convert:sample scattered min-features parts"},
-	{"Click models", "fit:model judge:model prior iterations exact judge:relevance bootstrap"},
+	{"Click models", "fit:model judge:model report:model valid-share report:queries prior iterations exact judge:relevance report:relevance bootstrap"},
 	{"Grades", "levels at min-examinations keep-unsure"},
 	{"Pages", "ubi ubi-events metarank action query-field within duplicates drop-users-above"},
 	{"Simulation", "click order pages simulate:from users simulate:top simulate:seed truth"},

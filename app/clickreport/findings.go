@@ -11,6 +11,7 @@ import (
 
 	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/click/propensity"
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // The levels of findings.
@@ -137,7 +138,7 @@ func furthest(a, b []propensity.Slot) (x, y propensity.Slot, z float64) {
 			continue
 		}
 		se, other := *s.SE/s.Theta, *b[k].SE/b[k].Theta
-		if d := math.Abs(math.Log(s.Theta/b[k].Theta)) / math.Hypot(se, other); d > z && !math.IsInf(d, 0) {
+		if d := math.Abs(elementary.Log(s.Theta/b[k].Theta)) / math.Sqrt(float64(se*se)+float64(other*other)); d > z && !math.IsInf(d, 0) {
 			x, y, z = s, b[k], d
 		}
 	}

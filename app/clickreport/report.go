@@ -1,5 +1,5 @@
-// Package clickreport makes an HTML page about a log of pages: clicks by rank, propensities of slots by several methods,
-// click models on held-out pages, and what they say of the documents of frequent queries.
+// Package clickreport makes an HTML page about a log of pages. The page shows clicks by rank, propensities of slots by
+// several methods, click models on held-out pages, and documents of frequent queries with their grades.
 //
 // Start reading at [Log], which gathers pages, and [Log.Build]. Each subject has a file, and findings.go writes
 // the sentences at the beginning of the page. The package must not depend on rankers or features.

@@ -221,7 +221,7 @@ func TestHeldOut(t *testing.T) {
 	if m := r.Models; m.Units != held || m.Users != held || m.Pages != 4*held || m.Fitted != 4000-4*held {
 		t.Errorf("found %d fitted and %d held-out pages of %d units, expected %d units", m.Fitted, m.Pages, m.Units, held)
 	}
-	if text := written(t, r); !strings.Contains(text, "30&nbsp;% of the users, drawn by hash") {
+	if text := written(t, r); !strings.Contains(text, "30&nbsp;% of the users are held out by hash") {
 		t.Error("the page does not say how pages were held out")
 	}
 	for i := range pages {
@@ -253,7 +253,7 @@ func TestGivenValidation(t *testing.T) {
 	if m := r.Models; m.Fitted != 900 || m.Pages != 100 || r.Info.Pages != 900 {
 		t.Errorf("found %d fitted, %d held-out and %d pages", m.Fitted, m.Pages, r.Info.Pages)
 	}
-	if !strings.Contains(written(t, r), "measured on those of held.jsonl: 100 pages") {
+	if !strings.Contains(written(t, r), "Measured on 100 pages of 25 users of held.jsonl") {
 		t.Error("the page does not name the held-out pages")
 	}
 }
