@@ -39,7 +39,7 @@ func (c *clickFit) addTo(cmd *cobra.Command, exact bool) {
 	addWhole(fl, &c.iterations, "iterations", model.DefaultIterations, 1, "largest `number` of iterations")
 	fl.BoolVar(&c.exact, "exact", exact, "fit dcm and sdbn by expectation maximization, not in closed form")
 	fl.StringVar(&c.grading, "relevance", relevanceOfModel, "relevance of a document: `model` or attraction")
-	c.pagesFlags.add(cmd)
+	c.add(cmd)
 }
 
 func (c *clickFit) options() (o model.Options, err error) {

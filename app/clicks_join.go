@@ -68,7 +68,7 @@ bytes, and 30 more if clicks on its user and query name no page.`,
 	fl.DurationVar(&f.within, "within", 24*time.Hour, "longest `time` from ranking to click; 0: any")
 	fl.StringVar(&f.duplicates, "duplicates", "error", "`how` to treat different rankings with one id: error or first")
 	fl.StringVar(&f.out, "out", "", "output `file` of pages, format by its ending; - is standard output")
-	f.memoryLimit.addTo(cmd)
+	f.addTo(cmd)
 	return cmd
 }
 
@@ -136,7 +136,7 @@ func (f *clicksJoinFlags) run(cmd *cobra.Command, env *environment) error {
 		return err
 	}
 	j.Within, j.KeepFirst = f.within, f.duplicates == "first"
-	j.Mem = memory.New("the log", f.memoryLimit.options())
+	j.Mem = memory.New("the log", f.options())
 	bar := env.startProgress("joining", 0)
 	defer bar.finish()
 	j.Observe = bar.bytes

@@ -92,7 +92,7 @@ need levels.`,
 	fl.BoolVar(&f.keepUnsure, "keep-unsure", false, "keep documents whose interval spans three levels")
 	fl.StringVar(&f.out, "out", "", "output `file` (default: standard output)")
 	fl.StringVar(&env.format, "format", "text", "output `format`: text, json, csv or qrels")
-	f.clickFit.addTo(cmd, true)
+	f.addTo(cmd, true)
 	return cmd
 }
 

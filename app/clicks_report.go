@@ -63,7 +63,7 @@ the other pages.`,
 	addWhole(fl, &f.resamples, "resamples", 1000, 0, "`number` of bootstrap samples; 0: no bootstrap intervals")
 	addPositive(fl, &f.maxSize, "max-size", clickreport.DefaultMaxBytes/1e6, 1000, "page size limit in `MB`")
 	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
-	f.clickFit.addTo(cmd, true)
+	f.addTo(cmd, true)
 	return cmd
 }
 

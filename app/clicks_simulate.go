@@ -91,7 +91,7 @@ rank (theta) and the attraction of each document (gamma).`,
 	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
 	fl.StringVar(&f.truth, "truth", "", "output `file` of the true parameters, JSON")
 	fl.StringVar(&f.out, "out", "", "output `file` of pages, format by its ending; - is standard output")
-	f.scoring.addTo(cmd)
+	f.addTo(cmd)
 	return cmd
 }
 

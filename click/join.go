@@ -471,7 +471,7 @@ func (j *Join) eachEvent(ctx context.Context, path string, end int, lenient bool
 		}
 		batch = batch[:0]
 		ended := true // by a line feed
-		for size := 0; len(batch) < batchLines && size < batchBytes && !(end > 0 && lines+len(batch) == end); {
+		for size := 0; len(batch) < batchLines && size < batchBytes && (end <= 0 || lines+len(batch) != end); {
 			line, err := readLine(in)
 			if err != nil && !errors.Is(err, io.EOF) {
 				return lines, located(err, path, lines+len(batch)+1)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -309,7 +310,7 @@ func FuzzJoin(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, kind byte, shown, clicks string) {
 		j := &Join{Within: time.Hour, Format: []Format{ServeLog{}, &UBI{Actions: []string{"click"}}, &Metarank{Actions: []string{"click"}, Query: "query"}}[kind%3]}
-		name := filepath.Join(dir, fmt.Sprint(time.Now().UnixNano()))
+		name := filepath.Join(dir, strconv.FormatInt(time.Now().UnixNano(), 10))
 		j.Shown, j.Clicks = []string{name + "s"}, []string{name + "c"}
 		for path, text := range map[string]string{name + "s": shown, name + "c": clicks} {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -157,7 +157,7 @@ func (l *Log) compare(ctx context.Context, out *Models, models []*model.Model) e
 	}
 	if err != nil {
 		out.why = err.Error()
-		return nil
+		return nil //nolint:nilerr // the page says why it has no measures
 	}
 	out.Pages, out.Units, out.Users, out.LeftOut, out.Unknown = c.Pages, c.Units, l.held.Users, c.LeftOut, append(out.Unknown, c.Unknown...)
 	out.best, out.Best = c.Best, out.Models[c.Best].Model

@@ -225,7 +225,7 @@ func TestHeldOut(t *testing.T) {
 		t.Error("the page does not say how pages were held out")
 	}
 	for i := range pages {
-		pages[i].User, pages[i].ID = "", fmt.Sprint(i)
+		pages[i].User, pages[i].ID = "", strconv.Itoa(i)
 	}
 	if m := built(t, pages, Config{}).Models; m.Users != 0 || m.Pages < 700 || m.Pages > 900 {
 		t.Errorf("%d of 4000 pages are held out, expected about 800", m.Pages)
@@ -311,7 +311,7 @@ func TestExamples(t *testing.T) {
 
 // Claim: only the most frequent documents of a long list are on the page, and models without attraction grade none.
 func TestFrequentDocuments(t *testing.T) {
-	many := func(rng *rand.Rand, number int, p *click.Page) {
+	many := func(_ *rand.Rand, number int, p *click.Page) {
 		p.Query = "q"
 		for r := range p.Docs {
 			p.Docs[r] = fmt.Sprint("d", r)

@@ -52,7 +52,7 @@ func (m *Model) Save(path string) error { return atomicfile.Write(path, m.Write)
 // Write writes the model as JSON: the shared parameters under their names, the pairs by query, and a checksum. The
 // numbers read back with the same bits.
 func (m *Model) Write(w io.Writer) error {
-	text, err := strictjson.Marshal(head{FormatName, FormatVersion, m.Kind.Name, m.Prior.String(), m.Exact, m.Pages, m.Iterations, m.Slots, m.Ranks, nil})
+	text, err := strictjson.Marshal(head{FormatName, FormatVersion, m.Name, m.Prior.String(), m.Exact, m.Pages, m.Iterations, m.Slots, m.Ranks, nil})
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func decode(text []byte) (*Model, error) {
 	case m.Ranks < 0 || m.Ranks > click.MaxDocs:
 		return nil, fmt.Errorf("found %d ranks, expected at most %d", m.Ranks, click.MaxDocs)
 	case (m.shared.by == byRank) != (m.Ranks > 0) || (m.shared.by == bySlot) != (len(m.Slots) > 0):
-		return nil, fmt.Errorf("found %d ranks and %d slots, expected those of a model %s", m.Ranks, len(m.Slots), m.Kind.Name)
+		return nil, fmt.Errorf("found %d ranks and %d slots, expected those of a model %s", m.Ranks, len(m.Slots), m.Name)
 	}
 	for i, name := range m.Slots {
 		if slices.Contains(m.Slots[:i], name) {
@@ -190,11 +190,11 @@ func (m *Model) decodeParameters(o strictjson.Object) error {
 				return err
 			}
 		case !slices.Contains(known, member.Key):
-			return &strictjson.Error{At: member.Value.At, Err: fmt.Errorf("found the key %q, which a model %s does not have", member.Key, m.Kind.Name)}
+			return &strictjson.Error{At: member.Value.At, Err: fmt.Errorf("found the key %q, which a model %s does not have", member.Key, m.Name)}
 		}
 	}
 	for key := range wanted {
-		return fmt.Errorf("found no %q, expected the parameters of a model %s", key, m.Kind.Name)
+		return fmt.Errorf("found no %q, expected the parameters of a model %s", key, m.Name)
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (m *Model) decodeQuery(o strictjson.Object, v strictjson.Value, n, others i
 		}
 	}
 	if q.Attraction == nil || (q.Satisfaction != nil) != m.satisfies || len(o) != lists+others {
-		return q, &strictjson.Error{At: v.At, Err: fmt.Errorf("found other keys than those of a model %s", m.Kind.Name)}
+		return q, &strictjson.Error{At: v.At, Err: fmt.Errorf("found other keys than those of a model %s", m.Name)}
 	}
 	return q, nil
 }

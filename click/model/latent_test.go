@@ -61,9 +61,9 @@ func browse(name string, flip func(p float64) bool, a, s, shared []float64) *use
 		case "dcm":
 			look = !click || draw(r)
 		case "sdbn":
-			look = !(click && u.satisfied[r])
+			look = !click || !u.satisfied[r]
 		case "dbn":
-			look = !(click && u.satisfied[r]) && draw(0)
+			look = (!click || !u.satisfied[r]) && draw(0)
 		case "ccm":
 			switch {
 			case !click:

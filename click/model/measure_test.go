@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/click"
@@ -163,7 +165,7 @@ func TestIntervals(t *testing.T) {
 		for i := range 1000 {
 			p := &click.Page{Query: "q", Docs: []string{"a"}, Clicks: []int{rng.IntN(2)}, Weight: 1}
 			if users > 0 {
-				p.User = fmt.Sprint(i % users)
+				p.User = strconv.Itoa(i % users)
 				p.Clicks[0] = i % users % 2
 			}
 			if err := s.Add(p); err != nil {
@@ -199,24 +201,25 @@ func TestWorkers(t *testing.T) {
 	train, test := sampleOf(t, 1, 3000), sampleOf(t, 2, 300)
 	var first string
 	for _, workers := range []int{1, 2, 4} {
-		text := ""
+		var b strings.Builder
 		models := fitted(t, &train.Counts, Options{Exact: true, Workers: workers})
 		d := arrange(t, &train.Counts)
 		for _, m := range models {
-			text += textOf(t, m) + fmt.Sprint(m.Steps)
+			fmt.Fprint(&b, textOf(t, m), m.Steps)
 			if m.Grades() {
 				j, err := d.Judge(context.Background(), m, false, workers)
 				if err != nil {
 					t.Fatal(err)
 				}
-				text += fmt.Sprint(j)
+				fmt.Fprint(&b, j)
 			}
 		}
 		c, err := Compare(context.Background(), models, test, CompareOptions{Resamples: 50, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
-		text += fmt.Sprintf("%+v", c)
+		fmt.Fprintf(&b, "%+v", c)
+		text := b.String()
 		if first == "" {
 			first = text
 		}

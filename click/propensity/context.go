@@ -50,7 +50,7 @@ func (l *Log) shrunk(ctx context.Context, names []string, whole *fitted, o Optio
 			if alone[i] != nil {
 				e := alone[i].errors[k]
 				if total := square + float64(e*e); total > 0 {
-					f.logs[k] += square / total * (alone[i].logs[k] - whole.logs[k])
+					f.logs[k] += float64(square / total * (alone[i].logs[k] - whole.logs[k]))
 					variance = square / total * float64(e*e)
 				}
 				p.Own = append(p.Own, Value{elementary.Exp(alone[i].logs[k]), known(elementary.Exp(alone[i].logs[k]) * e)})
@@ -113,7 +113,7 @@ func betweenParts(off, variance []float64) float64 {
 	const halvings = 200
 	low := 0.0
 	for range halvings { // the slope is positive at low and not at high
-		if middle := (low + high) / 2; slope(middle) > 0 {
+		if middle := float64((low + high) / 2); slope(middle) > 0 {
 			low = middle
 		} else {
 			high = middle

@@ -48,7 +48,7 @@ type state struct {
 
 func (e *em) begin(weights []float64) *state {
 	n := len(e.blocks) - 1
-	s := &state{em: e, sums: e.table.sums(weights), theta: make([]float64, e.k), alpha: make([]float64, n), labels: make([]float64, n), weights: make([]float64, n)}
+	s := &state{em: e, sums: e.sums(weights), theta: make([]float64, e.k), alpha: make([]float64, n), labels: make([]float64, n), weights: make([]float64, n)}
 	for i := range s.theta {
 		s.theta[i] = 0.5
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ func small(t *testing.T, seed uint64) (*Log, []*click.Page) {
 	rng, l := rand.New(rand.NewPCG(seed, 1)), &Log{KeepClicked: true}
 	var pages []*click.Page
 	for range 400 {
-		p := &click.Page{Query: fmt.Sprint(rng.IntN(3)), Weight: float64(1 + rng.IntN(2))}
+		p := &click.Page{Query: strconv.Itoa(rng.IntN(3)), Weight: float64(1 + rng.IntN(2))}
 		for r, d := range rng.Perm(5)[:3] {
 			p.Docs = append(p.Docs, fmt.Sprint(d))
 			p.Clicks = append(p.Clicks, int(rng.Float64()+0.9/float64(r+1)/float64(1+d%3)))

@@ -115,7 +115,7 @@ func (s *Simulation) Unplaced() int {
 }
 
 // order draws the documents of a page and sets its propensities.
-func (d *Drawer) order(rng *rand.Rand, q *Query, r *ranked) {
+func (d *Drawer) order(rng *rand.Rand, r *ranked) {
 	p := &d.page
 	p.Propensity = 1
 	if d.s.Order.Kind != Noise {

@@ -145,7 +145,7 @@ func (d *Drawer) Draw(n int) *click.Page {
 	if s.Users > 0 {
 		p.User = "u" + strconv.Itoa(1+rng.IntN(s.Users))
 	}
-	d.order(rng, q, &s.ranked[i])
+	d.order(rng, &s.ranked[i])
 	for _, k := range d.docs {
 		p.Docs = append(p.Docs, q.Docs[k])
 	}

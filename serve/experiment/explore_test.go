@@ -22,6 +22,15 @@ func rankedBy(scores ...float64) []rankjson.Ranked {
 	return r
 }
 
+// digits is a ranking as text: a digit for each document.
+func digits(docs []int) string {
+	var b strings.Builder
+	for _, doc := range docs {
+		b.WriteString(strconv.Itoa(doc))
+	}
+	return b.String()
+}
+
 // order is the documents of a ranking as text.
 func order(r []rankjson.Ranked) string {
 	var b strings.Builder
@@ -90,26 +99,19 @@ func laws(e Exploration, scores []float64, shown int) map[string]float64 {
 			for k := range n {
 				p /= float64(k + 1)
 			}
-			text := ""
-			for _, doc := range o {
-				text += strconv.Itoa(doc)
-			}
-			all[text+initial[n:shown]] += p
+			all[digits(o)+initial[n:shown]] += p
 		})
 	case Noise:
 		everyOrder(len(scores), func(o []int) {
-			p, text := 1.0, ""
+			p := 1.0
 			for k, doc := range o {
 				sum := 0.0
 				for _, other := range o[k:] {
 					sum += math.Exp(scores[other] / e.Temperature)
 				}
 				p *= math.Exp(scores[doc]/e.Temperature) / sum
-				if k < shown {
-					text += strconv.Itoa(doc)
-				}
 			}
-			all[text] += p
+			all[digits(o[:shown])] += p
 		})
 	}
 	return all
@@ -208,7 +210,7 @@ func TestDrawsAreOfThePage(t *testing.T) {
 	}
 	for i := rankjson.Page(1); i <= n; i++ {
 		joint[2*side(i)+side(i+1)]++
-		if i < 100 && draw(i) != draw(i) {
+		if again := draw(i); i < 100 && again != draw(i) {
 			t.Fatal("the same page twice differs")
 		}
 	}
