@@ -82,11 +82,11 @@ at any time, from 200 users of each arm on, and tightest at the planned number.`
 func (f *abFlags) run(cmd *cobra.Command, env *environment, args []string) error {
 	s := trial.Split{Experiment: f.experiment, Mem: f.account()}
 	plan := trial.Plan{Baseline: f.baseline, Planned: f.planned}
-	columns, err := readUsers(f.users)
+	columns, texts, err := readUsers(f.users)
 	if err != nil {
 		return err
 	}
-	if err := f.chooseMeasures(&s, &plan, columns); err != nil {
+	if err := f.chooseMeasures(&s, &plan, columns, texts); err != nil {
 		return err
 	}
 	if plan.Shares, err = parseArmShares(f.shares); err != nil {
@@ -94,22 +94,20 @@ func (f *abFlags) run(cmd *cobra.Command, env *environment, args []string) error
 	}
 	if f.before != "" {
 		if s.History, err = parsePeriod(f.before); err != nil {
-			if plan.Before = columns[f.before]; plan.Before == nil {
+			if plan.Before = columns[f.before]; texts[f.before] != nil {
+				return texts[f.before]
+			} else if plan.Before == nil {
 				return usageErrorf("--before: found %q, expected a period such as 14d, or a column of --users", f.before)
 			}
 		} else if err := f.findStart(cmd, env, &s, args); err != nil {
 			return err
 		}
 	}
-	tally, err := f.read(cmd, env, "", args, s.Add)
-	if err != nil {
+	if _, err := f.read(cmd, env, "", args, s.Add); err != nil {
 		return err
 	}
 	if s.Others > 0 {
 		env.note("note: %s left out", counted(s.Others, "page does not belong to the experiment and is", "pages do not belong to the experiment and are"))
-	}
-	if s.Anonymous > 0 && tally.Users.Len() > 0 {
-		env.note("note: %s", counted(s.Anonymous, "page has no user and is counted by itself", "pages have no user and are counted by themselves"))
 	}
 	r, err := s.Compare(plan)
 	switch {
@@ -131,7 +129,7 @@ func (f *abFlags) run(cmd *cobra.Command, env *environment, args []string) error
 }
 
 // chooseMeasures parses --measures. A name is a measure of pages or a column.
-func (f *abFlags) chooseMeasures(s *trial.Split, plan *trial.Plan, columns map[string]*trial.Column) error {
+func (f *abFlags) chooseMeasures(s *trial.Split, plan *trial.Plan, columns map[string]*trial.Column, texts map[string]error) error {
 	var seen []string
 	for name := range strings.SplitSeq(f.measures, ",") {
 		if slices.Contains(seen, name) {
@@ -144,6 +142,8 @@ func (f *abFlags) chooseMeasures(s *trial.Split, plan *trial.Plan, columns map[s
 			s.Measures = append(s.Measures, m)
 		case columns[name] != nil:
 			plan.Values = append(plan.Values, *columns[name])
+		case texts[name] != nil:
+			return texts[name]
 		default:
 			return usageErrorf("--measures: %w, or a column of --users", err)
 		}
@@ -214,14 +214,15 @@ func parseArmShares(text string) (map[string]float64, error) {
 	return shares, nil
 }
 
-// readUsers reads the columns of a table of users. An empty cell is no value. An empty path is no table.
-func readUsers(path string) (map[string]*trial.Column, error) {
+// readUsers reads the columns of a table of users. An empty cell is no value. texts has the errors of columns that
+// are not numbers, which only count if such a column is used. An empty path is no table.
+func readUsers(path string) (columns map[string]*trial.Column, texts map[string]error, err error) {
 	if path == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, usageErrorf("--users: %w", err)
+		return nil, nil, usageErrorf("--users: %w", err)
 	}
 	defer func() { _ = file.Close() }() // the file was only read
 	r := csv.NewReader(file)
@@ -235,16 +236,18 @@ func readUsers(path string) (map[string]*trial.Column, error) {
 		err = errors.New("found an empty file, expected a header")
 	}
 	if err != nil {
-		return nil, wrong(err)
+		return nil, nil, wrong(err)
 	}
+	header = slices.Clone(header) // the reader reuses it
 	user := slices.Index(header, "user")
 	if user < 0 {
-		return nil, wrong(fmt.Errorf("found the columns %s, expected user among them", strings.Join(header, ", ")))
+		return nil, nil, wrong(fmt.Errorf("found the columns %s, expected user among them", strings.Join(header, ", ")))
 	}
-	columns, list := map[string]*trial.Column{}, make([]*trial.Column, len(header))
+	columns, texts = map[string]*trial.Column{}, map[string]error{}
+	list := make([]*trial.Column, len(header))
 	for i, name := range header {
 		if columns[name] != nil || name == "user" && i != user {
-			return nil, wrong(fmt.Errorf("found the column %s twice, expected each once", name))
+			return nil, nil, wrong(fmt.Errorf("found the column %s twice, expected each once", name))
 		}
 		if i != user {
 			list[i] = &trial.Column{Name: strings.Clone(name), Of: map[string]float64{}}
@@ -255,24 +258,27 @@ func readUsers(path string) (map[string]*trial.Column, error) {
 	for {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return columns, nil
+			return columns, texts, nil
 		}
 		if err != nil {
-			return nil, wrong(err)
+			return nil, nil, wrong(err)
 		}
 		line, _ := r.FieldPos(user)
 		id := strings.Clone(row[user])
 		if id == "" || seen[id] {
-			return nil, usageErrorf("--users %s:%d: found the user %q %s", path, line, id, map[bool]string{true: "twice, expected each once", false: "expected an id"}[seen[id]])
+			return nil, nil, usageErrorf("--users %s:%d: found the user %q %s", path, line, id, map[bool]string{true: "twice, expected each once", false: "expected an id"}[seen[id]])
 		}
 		seen[id] = true
 		for i, cell := range row {
-			if i == user || cell == "" {
+			if i == user || cell == "" || list[i] == nil {
 				continue
 			}
 			v, err := strconv.ParseFloat(cell, 64)
 			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, usageErrorf("--users %s:%d: found %q in the column %s, expected a finite number", path, line, cell, header[i])
+				texts[header[i]] = usageErrorf("--users %s:%d: found %q in the column %s, expected a finite number", path, line, cell, header[i])
+				delete(columns, header[i])
+				list[i] = nil
+				continue
 			}
 			list[i].Of[id] = v
 		}

@@ -276,7 +276,19 @@ func (f *clicksFitFlags) count(cmd *cobra.Command, env *environment, args []stri
 		}
 		return c.Add(p)
 	})
+	if err == nil {
+		warnOfFixedOrder(env, c, mapped(list, func(m clickModel) *model.Kind { return m.kind }))
+	}
 	return c, pagesOf, err
+}
+
+// warnOfFixedOrder warns if a model cannot tell why users click, since each document stood in one slot only.
+func warnOfFixedOrder(env *environment, c *click.Counts, kinds []*model.Kind) {
+	for _, k := range kinds {
+		if k.Name == "pbm" && c.Pairs() > 0 && c.Moved() == 0 {
+			env.note("warning: each document stood in one slot only, so pbm cannot separate attraction from examination; serve --explore changes the order")
+		}
+	}
 }
 
 func (f *clicksFitFlags) fit(cmd *cobra.Command, env *environment, args []string, c *click.Counts, list []clickModel, o model.Options) error {

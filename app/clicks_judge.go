@@ -83,7 +83,7 @@ need levels.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.model, "model", "dbn", "click `model`")
+	fl.StringVar(&f.model, "model", "dcm", "click `model`")
 	addWhole(fl, &f.bootstrap, "bootstrap", 0, 0, "`number` of fits to samples of users; 0: none")
 	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
 	addWhole(fl, &f.levels, "levels", 0, 0, "`number` of whole grades; 0: grades are means")
@@ -198,6 +198,7 @@ func (f *clicksJudgeFlags) judge(cmd *cobra.Command, env *environment, args []st
 	if _, err := f.read(cmd, env, "", args, func(p *click.Page) error { return add(p) }); err != nil {
 		return nil, err
 	}
+	warnOfFixedOrder(env, &s.Counts, []*model.Kind{k})
 	d, err := model.Arrange(&s.Counts)
 	if err != nil {
 		return nil, f.fault(args, err)

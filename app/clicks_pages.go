@@ -124,6 +124,8 @@ func (f *pagesFlags) notes(env *environment, t *click.Tally) {
 	}
 	if t.Users.Len() == 0 && t.Pages > 0 {
 		env.noteOnce("the pages have no users, so the page is the unit of intervals")
+	} else if t.Anonymous > 0 {
+		env.note("note: %s", counted(t.Anonymous, "page has no user and is counted by itself", "pages have no user and are counted by themselves"))
 	}
 	if robots := t.Users.Robots(); len(robots) > 0 {
 		var names []string

@@ -86,7 +86,7 @@ func (f *planFlags) run(cmd *cobra.Command, env *environment) error {
 	return env.print(report{
 		columns: []string{"test", j.Unit, "median"}, keys: 1,
 		rows:  [][]any{{"once, at the end", j.Fixed, nil}, {"at any time", j.Any, j.Median}},
-		notes: []string{"", fmt.Sprintf("The tests find the difference with probability %v. Half of the tests at any time end by the median.", f.power)},
+		notes: []string{"", fmt.Sprintf("By the normal approximation, the tests find the difference with probability %v; below 50 units they find less. Half of the tests at any time end by the median.", f.power)},
 		json:  j,
 	})
 }

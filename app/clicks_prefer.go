@@ -97,15 +97,11 @@ func (f *preferFlags) run(cmd *cobra.Command, env *environment, args []string) e
 	if f.unit != "user" && f.unit != "page" {
 		return usageErrorf("--unit: found %q, expected user or page", f.unit)
 	}
-	tally, err := f.read(cmd, env, "", args, s.Add)
-	if err != nil {
+	if _, err := f.read(cmd, env, "", args, s.Add); err != nil {
 		return err
 	}
 	if s.Single > 0 {
 		env.note("note: %s not interleaved and left out", counted(s.Single, "page is", "pages are"))
-	}
-	if s.Anonymous > 0 && !s.ByPage && tally.Users.Len() > 0 {
-		env.note("note: %s", counted(s.Anonymous, "page has no user and is counted by itself", "pages have no user and are counted by themselves"))
 	}
 	outcomes := s.Outcomes()
 	if len(outcomes) == 0 {

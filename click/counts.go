@@ -368,3 +368,23 @@ func (c *Counts) slot(p *Page, r int) (uint16, error) {
 	}
 	return uint16(n), nil
 }
+
+// Moved returns the number of pairs that stood in two slots or more.
+func (c *Counts) Moved() (n int) {
+	const none, several = -1, -2
+	in := make([]int, c.Pairs()) // the slot of each pair
+	for i := range in {
+		in[i] = none
+	}
+	for _, cell := range c.Cells.List {
+		switch slot := &in[cell.Pair]; *slot {
+		case none:
+			*slot = int(cell.Slot)
+		case int(cell.Slot), several:
+		default:
+			*slot = several
+			n++
+		}
+	}
+	return n
+}

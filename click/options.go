@@ -35,6 +35,8 @@ type Tally struct {
 	Weight float64 // of these pages
 	Users  Users   // of these pages
 
+	Anonymous int // of these pages, those without a user; each is a unit of its own
+
 	Incomplete int // last lines that were cut off, and left out
 	Repeated   int // pages that were left out because their id occurred before
 	Dropped    int // pages that Options.Drop left out

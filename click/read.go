@@ -228,6 +228,9 @@ func (k *intake) page(p *Page) error {
 		k.Tally.Dropped++
 		return nil
 	}
+	if p.User == "" {
+		k.Tally.Anonymous++
+	}
 	if err := k.Tally.Users.add(p, k.Mem); err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (r *Report) findClicks() {
 	if i.Back > 0 {
 		r.say(note, "%s %% of the pages with the order of clicks have a click above an earlier one. Click models read pages from top to bottom.", percent(float64(i.Back)/float64(i.Ordered)))
 	}
-	if n := len(i.Ranks); n > 1 && i.Ranks[n-1].Rate > 0 {
+	if n := len(i.Ranks); n > 1 && i.Ranks[n-1].Rate > 0 && i.Ranks[n-1].High < i.Ranks[0].Low {
 		first, last := i.Ranks[0], i.Ranks[n-1]
 		r.say(note, "The click rate falls from %s at rank 1 to %s at rank %d. This mixes position and relevance.", brief(first.Rate), brief(last.Rate), last.Rank)
 	}

@@ -139,12 +139,16 @@ func (f *fitting) rate(mean, num, den float64) float64 {
 // laplace returns (1 + num) / (2 + den).
 func laplace(num, den float64) float64 { return clip((1 + num) / (2 + den)) }
 
-// mean returns the prior's mean for parameters whose numerators and denominators have the given sums.
-func (f *fitting) mean(num, den float64) float64 {
-	if !f.Prior.Mean || den == 0 {
+// inside returns (½ + num) / (1 + den), which is not 0 or 1. A prior with such a mean would make grades certain if all
+// or none of a log's places were clicked.
+func inside(num, den float64) float64 { return (0.5 + num) / (1 + den) }
+
+// mean returns the prior's mean for parameters with the given mean over all pairs.
+func (f *fitting) mean(all float64) float64 {
+	if !f.Prior.Mean {
 		return 0.5
 	}
-	return clip(num / den)
+	return clip(all)
 }
 
 // rates sets the parameters of all pairs by their closed form, and the parameter of unseen pairs.
@@ -153,7 +157,7 @@ func (f *fitting) rates(to []float64, unseen *float64, num, den []float64) {
 	for i := range num {
 		nums, dens = nums+num[i], dens+den[i]
 	}
-	*unseen = f.mean(nums, dens)
+	*unseen = f.mean(inside(nums, dens))
 	for i := range to {
 		to[i] = f.rate(*unseen, num[i], den[i])
 	}
@@ -194,7 +198,8 @@ func (f *fitting) ascend(e estimator) error {
 		if last = now; i == f.o.Iterations {
 			return nil
 		}
-		f.Unseen = Pair{f.mean(now.means.Attraction, 1), f.mean(now.means.Satisfaction, 1)}
+		clicks := f.d.clicks
+		f.Unseen = Pair{f.mean(inside(clicks, clicks/now.means.Attraction)), f.mean(inside(float64(clicks*now.means.Satisfaction), clicks))}
 		e.maximise()
 	}
 }

@@ -203,8 +203,13 @@ func Quantiles(judged []Judgement, levels int, examined float64) (Scale, error) 
 	}
 	slices.Sort(grades)
 	var s Scale
+	low := grades[0]
 	for k := 1; k < levels; k++ {
-		s = append(s, grades[k*len(grades)/levels])
+		cut := grades[k*len(grades)/levels]
+		if cut <= low {
+			return nil, fmt.Errorf("found that many documents have the grade %.4g, expected grades that divide into %d levels of equal size; --at names the levels' lowest grades", low, levels)
+		}
+		s, low = append(s, cut), cut
 	}
 	return s, nil
 }

@@ -182,7 +182,7 @@ func TestCoverage(t *testing.T) {
 				r, _ := strconv.Atoi(slot)
 				m.Shared[i] = 1 / float64(r)
 			}
-			m.Unseen = Pair{f.mean(e.expect().means.Attraction, 1), .5}
+			m.Unseen = Pair{f.mean(e.expect().means.Attraction), .5}
 			e.maximise()
 		}
 		for i, slot := range m.Slots {
@@ -323,5 +323,39 @@ func TestCoverageOfRelevance(t *testing.T) {
 		if share < .92 || share > .99 {
 			t.Errorf("%s: found a coverage of %.4f of %d intervals, expected about 0.95", name, share, n)
 		}
+	}
+}
+
+// Claim: where every place of a log was clicked, grades are below 1 and within their intervals, which are not points; levels by
+// quantiles of equal grades are an error.
+func TestJudgeCertainLog(t *testing.T) {
+	for _, k := range Kinds() {
+		if !k.Grades() {
+			continue
+		}
+		c := click.Counts{Keep: true}
+		for i := range 20 {
+			p := &click.Page{Query: strconv.Itoa(i % 2), Docs: []string{"a", "b"}, Clicks: []int{1, 1}, Weight: 1}
+			if err := c.Add(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := arrange(t, &c)
+		m, err := d.Fit(context.Background(), k, Options{Exact: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		judged, err := d.Judge(context.Background(), m, true, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range judged {
+			if !(j.Low <= j.Grade && j.Grade <= j.High && j.Low < j.High && j.Grade < 1 && j.Low < 0.999) {
+				t.Errorf("%s: found the grade %v in [%v, %v]", k.Name, j.Grade, j.Low, j.High)
+			}
+		}
+	}
+	if _, err := Quantiles([]Judgement{{Grade: .5}, {Grade: .5}, {Grade: .5}, {Grade: .9}}, 2, 0); err == nil {
+		t.Error("found two levels of mostly equal grades")
 	}
 }
