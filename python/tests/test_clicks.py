@@ -3,6 +3,7 @@
 import csv
 import json
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -108,6 +109,16 @@ def test_propensities_are_those_of_the_command(log, command, tmp_path):
         assert (tmp_path / "own.json").read_bytes() == (tmp_path / "theta.json").read_bytes()
 
 
+def test_propensities_by_arm(ranker, command, tmp_path):
+    log = clicks.simulate({"a": ranker, "b": ranker}, X, y, qid=qid, doc=DOC, pages=6000, order="arms:1,1", top=3)
+    found = clicks.propensities(log, "em", by="arm", bootstrap=10)
+    log.to_csv(tmp_path / "pages.csv", index=False)
+    want = table(command("clicks", "propensities", "pages.csv", "--method", "em", "--by", "arm", "--bootstrap", 10, "--format", "csv"))
+    assert found.table["arm"].tolist() == want["arm"]
+    for name, column in {"propensity": "propensity", "low": "from", "high": "to"}.items():
+        assert found.table[name].tolist() == [float(v) for v in want[column]]
+
+
 def test_propensities_by_features_and_by_grades(log, command, tmp_path):
     pages = written(log, tmp_path / "pages.csv")
     by_features = clicks.propensities(log, "regression", X=X, y=y, qid=qid, doc=DOC, bootstrap=0)
@@ -173,10 +184,20 @@ def test_logs_of_any_kind_are_one(log, tmp_path):
         assert clicks.fit(given, "ubm").file == want, name
 
 
-def test_users_are_the_units_of_intervals(log, held, command, tmp_path):
-    alone = clicks.fit(log, "pbm", valid=log, resamples=50).measures["perplexity"]
+def test_without_pandas(log, monkeypatch):
+    want = clicks.fit(log, "ubm")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    ranker = listwise.Ranker("mle").fit(X, y, qid=qid)
+    rows = clicks.simulate(ranker, X, y, qid=qid, doc=DOC, pages=4000, users=200, order="swap", seed=3)
+    assert isinstance(rows, list) and rows[0]["rank"] == 1
+    assert clicks.fit(rows, "ubm").file == want.file
+    assert clicks.judge(rows)[0].keys() >= {"query", "doc", "grade"} and clicks.propensities(rows).table[0]["propensity"] == 1
+
+
+def test_users_are_the_units_of_intervals(log):
+    users = clicks.fit(log, "pbm", valid=log, resamples=50).measures["perplexity"]
     pages = clicks.fit(log, "pbm", valid=log.drop(columns="user"), resamples=50).measures["perplexity"]
-    assert alone["value"] == pages["value"] and alone["low"] != pages["low"]
+    assert users["value"] == pages["value"] and users["low"] != pages["low"]
 
 
 def test_unknown_columns_are_told(log):
@@ -209,6 +230,7 @@ WRONG = {
     "unsure without levels": (lambda log: clicks.judge(log, keep_unsure=True), "keep_unsure: found no levels"),
     "examinations without levels": (lambda log: clicks.judge(log, min_examinations=3), "min_examinations: found no number of levels"),
     "unknown method": (lambda log: clicks.propensities(log, "magic"), 'method: found "magic", expected shuffle'),
+    "unknown column": (lambda log: clicks.propensities(log, "em", by="user"), 'by: found "user", expected arm'),
     "log that tells nothing": (lambda log: clicks.propensities(log.drop(columns=["swapped", "swap", "time"]).iloc[:80]), "^pages: shuffle: found no shuffled pages.*harvest: "),
     "documents without ids": (lambda log: clicks.propensities(log, "regression", X=X, y=y, qid=qid), "doc: found none, expected the ids"),
     "unknown clicks": (lambda log: clicks.simulate("nowhere.json", X, y, qid=qid), "model: nowhere.json: no such file"),

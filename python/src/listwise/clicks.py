@@ -219,7 +219,9 @@ class Propensities:
     Attributes:
         table: a DataFrame with the columns ``slot``, ``propensity``, its standard error ``se`` and 95 %
             interval (``low``, ``high``), ``impressions``, ``clicks`` and ``interventions``. The method
-            trust adds ``alpha`` and ``beta``. Unknown numbers are NaN. It is a list of dicts without pandas.
+            trust adds ``alpha`` and ``beta``. With ``by``, the first column has the value, and the rows
+            with ``"(all)"`` are of the whole log. Unknown numbers are NaN. It is a list of dicts without
+            pandas.
         method: the method, and ``reason``, why it was chosen.
         data: all results, as ``listwise clicks propensities --format json`` prints them.
     """
@@ -228,10 +230,12 @@ class Propensities:
         self.file, self.data = file, data
         self.method: str = data["method"]
         self.reason: str = data.get("reason", "")
-        slots = data["slots"]
-        columns = {"slot": [s["slot"] for s in slots], "propensity": [s["theta"] for s in slots]}
+        parts = [("(all)", data["slots"]), *((part["value"], part["slots"]) for part in data.get("parts", []))]
+        slots = [slot for _, part in parts for slot in part]
+        columns: dict[str, list[Any]] = {data["by"]: [value for value, part in parts for _ in part]} if "by" in data else {}
+        columns |= {"slot": [s["slot"] for s in slots], "propensity": [s["theta"] for s in slots]}
         columns |= {name: [_known(s[name]) for s in slots] for name in ("se", "low", "high", "impressions", "clicks", "interventions")}
-        columns |= {name: [s[name]["value"] for s in slots] for name in ("alpha", "beta") if name in slots[0]}
+        columns |= {name: [s[name]["value"] if name in s else math.nan for s in slots] for name in ("alpha", "beta") if name in slots[0]}
         self.table = frame(columns)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -254,6 +258,7 @@ def propensities(
     qid: Any = None,
     group: Any = None,
     doc: Any = None,
+    by: str | None = None,
     top: int | None = None,
     iterations: int | None = None,
     bootstrap: int = 100,
@@ -268,14 +273,16 @@ def propensities(
             does not support is an error, which says why.
         X, qid, group, doc: features, queries and ids of documents, for regression and dual.
         y: grades of these documents, for trust.
+        by: the column by which propensities may differ: ``"arm"``, ``"experiment"`` or ``"version"``.
         top: estimate the first slots only; None: all.
         iterations: number of iterations of em, regression or dual; None: the default of the method.
         bootstrap: number of resamples for standard errors of methods other than shuffle and swap.
         seed: random seed of the resamples.
     """
     settings: Settings = {"bootstrap": str(whole("bootstrap", bootstrap, 0, _MOST)), "seed": str(seed_of(seed))}
-    if method is not None:
-        settings["method"] = word("method", method)
+    for name, text in {"method": method, "by": by}.items():
+        if text is not None:
+            settings[name] = word(name, text)
     for name, value in {"top": top, "iterations": iterations}.items():
         if value is not None:
             settings[name] = str(whole(name, value, 1, _MOST))
