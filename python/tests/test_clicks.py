@@ -93,7 +93,7 @@ def test_judgments_are_those_of_the_command(log, command, tmp_path):
         want = table((tmp_path / "out.csv").read_text())
         assert list(found.columns) == list(want)
         for name, values in want.items():
-            assert found[name].tolist() == (values if name in ("query", "doc") else [float(v) for v in values]), name
+            assert found[name].tolist() == (values if name == "doc" else [float(v) for v in values]), name
 
 
 def test_propensities_are_those_of_the_command(log, command, tmp_path):
@@ -192,6 +192,21 @@ def test_without_pandas(log, monkeypatch):
     assert isinstance(rows, list) and rows[0]["rank"] == 1
     assert clicks.fit(rows, "ubm").file == want.file
     assert clicks.judge(rows)[0].keys() >= {"query", "doc", "grade"} and clicks.propensities(rows).table[0]["propensity"] == 1
+
+
+def test_ids_keep_their_type(ranker, log):
+    numbers = np.arange(len(y)) + 100
+    table = pandas.DataFrame(X).assign(qid=qid).rename(columns=str)
+    for made in (clicks.simulate(ranker, X, y, qid=qid, doc=numbers, pages=50), clicks.simulate(ranker.__class__("mle").fit(table, y), table, y, doc=numbers, pages=50)):
+        assert made["query"].dtype == qid.dtype and made["doc"].dtype == numbers.dtype
+        judged = clicks.judge(made)
+        assert len(pandas.DataFrame({"query": qid, "doc": numbers}).merge(judged)) == len(judged) > 0
+        for kind in (made.to_dict("list"), made.to_dict("records"), made.rename(columns={"doc": "docs"})):
+            assert clicks.judge(kind).equals(judged)
+        texts = clicks.judge(made.astype({"query": str, "doc": str}))
+        assert texts["query"].tolist() == [str(q) for q in judged["query"]]
+        assert texts.drop(columns=["query", "doc"]).equals(judged.drop(columns=["query", "doc"]))
+    assert clicks.judge(log)["query"].dtype == log["query"].dtype
 
 
 def test_users_are_the_units_of_intervals(log):

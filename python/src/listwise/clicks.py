@@ -29,7 +29,7 @@ from ._errors import Error, shown
 from ._model import Model, read_file, write_file
 from ._ranker import Ranker
 from ._settings import seed_of
-from ._tables import frame, library_of, vector
+from ._tables import QID, frame, library_of, vector
 
 __all__ = ["ClickModel", "Propensities", "fit", "judge", "propensities", "simulate"]
 
@@ -189,7 +189,7 @@ def judge(
 
     Returns: a DataFrame with the columns ``query``, ``doc``, ``grade``, ``mean`` (with levels), ``low``,
     ``high``, ``impressions``, ``examinations``, ``clicks`` and ``document_weight``; a list of dicts
-    without pandas.
+    without pandas. Ids have the types of those of the log.
     """
     settings: Settings = {"model": _name(model), "relevance": word("relevance", relevance)} | _fitting(prior, exact, iterations)
     if isinstance(levels, (int, np.integer)):
@@ -210,7 +210,12 @@ def judge(
         files.arguments["at"] = "levels"
         rows = files.call("clicks judge", settings, _pages(files, pages, "pages"))["data"]
     names = ["query", "doc", "grade", "mean", "low", "high", "impressions", "examinations", "clicks", "document_weight"]
-    return frame({name: [row[name] for row in rows] for name in names if name in rows[0]})
+    columns = {name: [row[name] for row in rows] for name in names if name in rows[0]}
+    if not _is_path(pages):
+        for name, values in _given(pages, "pages"):
+            if (id := {"docs": "doc"}.get(name, name)) in ("query", "doc"):
+                columns[id] = _as_given(columns[id], values, f"pages: column {name!r}")
+    return frame(columns)
 
 
 class Propensities:
@@ -345,7 +350,11 @@ def simulate(
         settings["click"] = _clicks(files, click)
         settings["model"] = [_ranker(files, i, name, m) for i, (name, m) in enumerate(named.items())]
         files.call("clicks simulate", settings)
-        return frame(_read(out))
+        log = _read(out)
+    if qid is None and group is None and hasattr(X, "columns"):
+        qid = X[QID]
+    log["query"], log["doc"] = _as_given(log["query"], qid, "qid"), _as_given(log["doc"], doc, "doc")
+    return frame(log)
 
 
 def _name(model: Any) -> str:
@@ -406,12 +415,16 @@ def _reading() -> Iterator[_Files]:
             raise type(error)(message) from None
 
 
+def _is_path(given: Any) -> bool:
+    """Whether a log is in a file, or in several."""
+    parts = given if isinstance(given, (list, tuple)) else [given]
+    return len(parts) > 0 and all(isinstance(part, (str, os.PathLike)) for part in parts)
+
+
 def _pages(files: _Files, given: Any, name: str) -> list[str]:
     """The paths of a log, which is written to a file unless it is in files."""
-    if isinstance(given, (str, os.PathLike)):
-        return [_existing(name, given)]
-    if isinstance(given, (list, tuple)) and given and all(isinstance(part, (str, os.PathLike)) for part in given):
-        return [_existing(name, part) for part in given]
+    if _is_path(given):
+        return [_existing(name, path) for path in (given if isinstance(given, (list, tuple)) else [given])]
     columns = _columns(given, name)
     path = files.path(f"{name}.csv", name)
     try:
@@ -424,23 +437,26 @@ def _pages(files: _Files, given: Any, name: str) -> list[str]:
     return [path]
 
 
-def _columns(given: Any, name: str) -> dict[str, list[str]]:
-    """The columns of a log, as texts."""
+def _given(given: Any, name: str) -> list[tuple[Any, Any]]:
+    """The columns of a log with their names."""
     kind = library_of(given)
     if isinstance(given, list) and given and all(isinstance(row, Mapping) for row in given):
-        given = {column: [row.get(column) for row in given] for column in dict.fromkeys(key for row in given for key in row)}
+        return [(column, [row.get(column) for row in given]) for column in dict.fromkeys(key for row in given for key in row)]
     if isinstance(given, Mapping):
-        columns = list(given.items())
-    elif kind == "pandas" and hasattr(given, "columns"):
-        columns = [(column, given.iloc[:, j]) for j, column in enumerate(given.columns)]
-    elif kind == "polars" and hasattr(given, "get_column"):
-        columns = [(column, given.get_column(column)) for column in given.columns]
-    elif kind == "pyarrow" and hasattr(given, "column_names"):
-        columns = [(column, given.column(j)) for j, column in enumerate(given.column_names)]
-    else:
-        raise Error(f"{name}: found {shown(given)}, expected a DataFrame, a dict of columns, or the path of a file of pages")
+        return list(given.items())
+    if kind == "pandas" and hasattr(given, "columns"):
+        return [(column, given.iloc[:, j]) for j, column in enumerate(given.columns)]
+    if kind == "polars" and hasattr(given, "get_column"):
+        return [(column, given.get_column(column)) for column in given.columns]
+    if kind == "pyarrow" and hasattr(given, "column_names"):
+        return [(column, given.column(j)) for j, column in enumerate(given.column_names)]
+    raise Error(f"{name}: found {shown(given)}, expected a DataFrame, a dict of columns, or the path of a file of pages")
+
+
+def _columns(given: Any, name: str) -> dict[str, list[str]]:
+    """The columns of a log, as texts."""
     found: dict[str, list[str]] = {}
-    for column, values in columns:
+    for column, values in _given(given, name):
         if not isinstance(column, str) or "\t" in column or "\n" in column or column in found:
             raise Error(f"{name}: found the column {shown(column)}, expected different names, such as page, query, doc and clicks")
         found[column] = _cells(values, f"{name}: column {column!r}", column)
@@ -484,6 +500,15 @@ def _cell(value: Any, name: str, column: str) -> str:
     if isinstance(value, datetime.datetime):
         return value.isoformat() + ("" if value.tzinfo else "Z")
     raise Error(f"{name}: found {shown(value)}, expected a text or a number")
+
+
+def _as_given(ids: list[str], values: Any, name: str) -> list[Any]:
+    """Ids of queries or documents as the caller has them, such as whole numbers, so that tables can be joined."""
+    if values is None:
+        return ids
+    known = values if isinstance(values, (list, tuple)) else vector(values, name).tolist()
+    of = {_cell(value, name, ""): value for value in dict.fromkeys(known) if not isinstance(value, str)}
+    return [of.get(i, i) for i in ids] if of else ids
 
 
 def _read(path: str) -> dict[str, list[Any]]:
