@@ -238,6 +238,7 @@ WRONG = {
     "clicks below 0": (lambda log: clicks.fit(log, valid=log.assign(clicks=-1)), '^valid:1: found "-1" in clicks'),
     "document twice": (lambda log: clicks.fit(log.assign(doc="d")), '^pages:1: found document "d" twice'),
     "column of objects": (lambda log: clicks.fit(log.assign(user=object())), "pages: column 'user': found <object"),
+    "ids that are lists": (lambda log: clicks.judge({"page": [1], "query": [[1]], "doc": ["d"], "clicks": [1]}), "pages: column 'query': found .1., expected a text"),
     "columns of other lengths": (lambda log: clicks.fit({"query": ["a"], "doc": ["b", "c"]}), "pages: found columns of 1, 2 rows"),
     "surrogates": (lambda log: clicks.fit({"query": ["\udc00"], "doc": ["d"]}), "pages: found a text with lone surrogates"),
     "levels that fall": (lambda log: clicks.judge(log, levels=[0.5, 0.1]), 'levels: found "0.1", expected increasing'),

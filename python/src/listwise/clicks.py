@@ -492,7 +492,7 @@ def _cell(value: Any, name: str, column: str) -> str:
         if math.isnan(value):
             return ""
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple)) and column in _JSON:
         try:
             return json.dumps(value, ensure_ascii=False)
         except (TypeError, ValueError) as error:
