@@ -162,6 +162,7 @@ def test_a_fitted_model_clicks(ranker, log):
 
 
 def test_logs_of_any_kind_are_one(log, tmp_path):
+    log = log.iloc[:1600]
     want = clicks.fit(log, "ubm").file
     path = written(log, tmp_path / "pages.csv")
     kinds = {
@@ -213,6 +214,12 @@ def test_users_are_the_units_of_intervals(log):
     users = clicks.fit(log, "pbm", valid=log, resamples=50).measures["perplexity"]
     pages = clicks.fit(log, "pbm", valid=log.drop(columns="user"), resamples=50).measures["perplexity"]
     assert users["value"] == pages["value"] and users["low"] != pages["low"]
+
+
+def test_pages_with_other_slots_are_told(log):
+    side = log.iloc[:1600].assign(slot=np.where(log["page"].iloc[:1600] == "0", "side" + log["rank"].iloc[:1600].astype(str), log["rank"].iloc[:1600].astype(str)))
+    with pytest.warns(listwise.DataWarning, match="^valid: left out 1 page with slots or ranks that a model does not have: side"):
+        clicks.fit(log, valid=side, resamples=0)
 
 
 def test_unknown_columns_are_told(log):
