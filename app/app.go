@@ -279,6 +279,28 @@ func Auto(ctx context.Context, s Settings, observe func(SearchProgress), args ..
 	return outcome(ctx, "auto", s, observe, args)
 }
 
+// ClicksFit runs the command "clicks fit" as a function. Arguments are files of pages, as for ClicksJudge
+// and ClicksPropensities. With the setting out, the command writes the fitted model.
+func ClicksFit(ctx context.Context, s Settings, pages ...string) (*Outcome, error) {
+	return outcome(ctx, "clicks fit", s, nil, pages)
+}
+
+// ClicksJudge runs the command "clicks judge" as a function.
+func ClicksJudge(ctx context.Context, s Settings, pages ...string) (*Outcome, error) {
+	return outcome(ctx, "clicks judge", s, nil, pages)
+}
+
+// ClicksPropensities runs the command "clicks propensities" as a function.
+func ClicksPropensities(ctx context.Context, s Settings, pages ...string) (*Outcome, error) {
+	return outcome(ctx, "clicks propensities", s, nil, pages)
+}
+
+// ClicksSimulate runs the command "clicks simulate" as a function. The command takes no arguments, and writes the
+// pages.
+func ClicksSimulate(ctx context.Context, s Settings, args ...string) (*Outcome, error) {
+	return outcome(ctx, "clicks simulate", s, nil, args)
+}
+
 // Compare runs the command compare as a function. Its errors have the text that the command prints,
 // as for Evaluate, Report and Tune.
 func Compare(ctx context.Context, s Settings, systems ...string) (*Outcome, error) {
@@ -319,7 +341,7 @@ func outcome(ctx context.Context, name string, s Settings, observe func(SearchPr
 		o.Warnings = append(o.Warnings, sentence)
 	}
 	err := env.guarded(func() error {
-		cmd, _, err := newRoot(env).Find([]string{name})
+		cmd, _, err := newRoot(env).Find(strings.Fields(name))
 		if err != nil {
 			return err
 		}

@@ -167,9 +167,13 @@ func (f *propensitiesFlags) write(env *environment, e *propensity.Estimate) erro
 	return env.print(propensitiesReport(e))
 }
 
-// refusals prints the reasons why several methods were refused, and returns the error to report.
+// refusals prints the reasons why several methods were refused, and returns the error to report. The error of a
+// function has the reasons, as nothing is printed.
 func refusals(env *environment, err error) error {
 	several, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the error itself, not what it wraps
+	if ok && env.take != nil {
+		return errors.New(strings.Join(mapped(several.Unwrap(), error.Error), "; "))
+	}
 	if !ok {
 		return err
 	}

@@ -17,6 +17,7 @@ from ._read import Documents, Qrels, Run, read, read_qrels, read_run
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from . import clicks
     from ._auto import AutoRanker
     from ._commands import Comparison, Report, Tuning, compare, evaluate_run, fuse, report, tune
     from ._ranker import Explanation, Ranker
@@ -40,6 +41,7 @@ __all__ = [
     "Run",
     "Tuning",
     "__version__",
+    "clicks",
     "compare",
     "evaluate",
     "evaluate_run",
@@ -63,6 +65,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "clicks":
+        return importlib.import_module(".clicks", __name__)
     for module, names in _LATER.items():
         if name in names:
             value = getattr(importlib.import_module("." + module, __name__), name)

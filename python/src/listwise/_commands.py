@@ -69,7 +69,7 @@ class _Files:
                 argument = self.arguments.get(name, name.replace("-", "_"))
                 message = re.sub(rf"--{name}\b|^{name}(?=:)", argument, message)
             raise type(error)(self.worded(message)) from None
-        _jobs.tell([self.worded(note) for note in fields["warned"] or ()])
+        _jobs.tell([self.worded(note).removeprefix("--") for note in fields["warned"] or ()])
         return fields
 
 

@@ -90,42 +90,12 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all."""
-        path = _arguments.path("path", path)
-        folder = os.path.dirname(path) or "."
-        if os.path.isdir(path):
-            raise Error(f"{path}: found a folder, expected the name of a file")
-        try:
-            fd, temporary = tempfile.mkstemp(prefix=".listwise-", suffix=".tmp", dir=folder)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise FileError(f"{path}: found no folder {folder}") from error
-        except PermissionError as error:
-            raise Error(f"{path}: {error.strerror}") from error
-        try:
-            with os.fdopen(fd, "wb") as file:
-                file.write(self.file)
-                file.flush()
-                os.fsync(file.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
-            raise
+        write_file(path, self.file)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
         """Read a model file of listwise or of another system (see docs/interchange.md)."""
-        path = _arguments.path("path", path)
-        try:
-            with open(path, "rb") as file:
-                content = file.read()
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise FileError(f"{path}: no such file") from error
-        except (IsADirectoryError, PermissionError) as error:
-            raise Error(f"{path}: {error.strerror}") from error
-        return cls(content, name=path)
+        return cls(read_file(path), name=os.fspath(path))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Model, (self.file,)
@@ -136,3 +106,42 @@ def _release(generation: int, number: int) -> None:
     state = _library._state
     if state.library is not None and state.process == os.getpid() and state.copies == generation:
         state.library.release(number)
+
+
+def write_file(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file, whole or not at all."""
+    path = _arguments.path("path", path)
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
+        raise Error(f"{path}: found a folder, expected the name of a file")
+    try:
+        fd, temporary = tempfile.mkstemp(prefix=".listwise-", suffix=".tmp", dir=folder)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileError(f"{path}: found no folder {folder}") from error
+    except PermissionError as error:
+        raise Error(f"{path}: {error.strerror}") from error
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """The content of a file."""
+    path = _arguments.path("path", path)
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileError(f"{path}: no such file") from error
+    except (IsADirectoryError, PermissionError) as error:
+        raise Error(f"{path}: {error.strerror}") from error

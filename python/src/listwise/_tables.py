@@ -270,3 +270,12 @@ def numbers(value: Any, name: str, documents: int | None = None) -> npt.NDArray[
     if documents is not None and len(array) != documents:
         raise Error(f"{name}: found {len(array)} values, expected {documents}: one a document")
     return array
+
+
+def frame(columns: dict[str, list[Any]]) -> Any:
+    """A DataFrame of pandas, or a list of dicts if that is not installed."""
+    try:
+        import pandas
+    except ImportError:
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return pandas.DataFrame(columns)
