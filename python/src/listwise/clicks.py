@@ -161,7 +161,7 @@ def fit(
 
 def judge(
     pages: Any,
-    model: str = "dbn",
+    model: str = "dcm",
     *,
     levels: int | Sequence[float] | None = None,
     relevance: str = "model",
