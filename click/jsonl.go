@@ -183,6 +183,9 @@ func (b *batch) parseLine(p *Page, line string) error {
 	if err == nil && p.Swapped != [2]int{} && seen&(1<<memberAt([]byte("swap"), -1)) == 0 {
 		return bad("swapped without swap", "swap, which says whether the ranks were exchanged")
 	}
+	if err == nil && p.Pairs != 0 && seen&(1<<memberAt([]byte("exchanged"), -1)) == 0 {
+		return bad("pairs without exchanged", "exchanged, the upper ranks of the exchanged pairs, [] if none were")
+	}
 	if err != nil {
 		return err
 	}

@@ -108,8 +108,11 @@ func (r *Report) page() ([]byte, error) {
 		if err := page.Execute(&b, c); err != nil {
 			return nil, err
 		}
-		if b.Len() <= r.config.MaxBytes || n == 0 {
+		switch {
+		case b.Len() <= r.config.MaxBytes:
 			return b.Bytes(), nil
+		case n == 0:
+			return nil, fmt.Errorf("the page takes %d bytes without any queries, more than its limit of %d", b.Len(), r.config.MaxBytes)
 		}
 	}
 }
