@@ -49,7 +49,7 @@ Each ${NAME} in the store's features needs a parameter NAME in the request.
 rankings as a TREC run, for "listwise eval --scores" and "listwise compare". The scores
 of a run only state the order: N-1 for the first of N documents, 0 for the last.`,
 		Example: `  listwise engine log --solr http://localhost:8983/solr/products --store shop --data quepid.csv --request request.json --out answers.jsonl
-  listwise engine log --solr http://localhost:8983/solr/products --name shop --depth 20 --data test.csv --request request.json --run live.run`,
+  listwise engine log --solr http://localhost:8983/solr/products --name shop --depth 20 --data quepid.csv --request request.json --run live.run`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "solr", "data", "request"); err != nil {
