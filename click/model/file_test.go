@@ -51,11 +51,11 @@ func TestFile(t *testing.T) {
 		text := textOf(t, m)
 		back, err := Decode("m", []byte(text))
 		if err != nil {
-			t.Errorf("%s: %v\n%s", m.Kind.Name, err, text)
+			t.Errorf("%s: %v\n%s", m.Name, err, text)
 			continue
 		}
 		if again := textOf(t, back); again != text {
-			t.Errorf("%s: reads back as\n%s\nexpected\n%s", m.Kind.Name, again, text)
+			t.Errorf("%s: reads back as\n%s\nexpected\n%s", m.Name, again, text)
 		}
 		for _, of := range []func(*Model) ([]float64, error){
 			func(m *Model) ([]float64, error) { return m.Conditional(page) },
@@ -69,7 +69,7 @@ func TestFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, err := of(back); err != nil || !slices.Equal(got, want) {
-				t.Errorf("%s: found %v, %v, expected %v", m.Kind.Name, got, err, want)
+				t.Errorf("%s: found %v, %v, expected %v", m.Name, got, err, want)
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func TestFile(t *testing.T) {
 func TestFileErrors(t *testing.T) {
 	all := fitted(t, small(t), Options{})
 	file := func(name string) string {
-		i := slices.IndexFunc(all, func(m *Model) bool { return m.Kind.Name == name })
+		i := slices.IndexFunc(all, func(m *Model) bool { return m.Name == name })
 		return textOf(t, all[i])
 	}
 	for _, c := range []struct{ name, from, to, want string }{

@@ -37,7 +37,7 @@ func TestClosedForms(t *testing.T) {
 			},
 			"dcm":  func(p *click.Page, r int) bool { return last(p) < 0 || r <= last(p) },
 			"sdbn": func(p *click.Page, r int) bool { return last(p) < 0 || r <= last(p) },
-		}[m.Kind.Name]
+		}[m.Name]
 		if looked == nil {
 			continue
 		}
@@ -71,20 +71,20 @@ func TestClosedForms(t *testing.T) {
 				}
 			}
 			if want := (1 + c) / (2 + n); math.Abs(m.Attraction[i]-want) > 1e-12 || j.Examined != n {
-				t.Errorf("%s, %s %s: found attraction %v of %v, expected %v of %v", m.Kind.Name, j.Query, j.Doc, m.Attraction[i], j.Examined, want, n)
+				t.Errorf("%s, %s %s: found attraction %v of %v, expected %v of %v", m.Name, j.Query, j.Doc, m.Attraction[i], j.Examined, want, n)
 			}
 			// the interval is of Beta(1 + c, 1 + n − c)
 			low, high := betaInterval((1+c)/(2+n), (1+c)*(1+n-c)/((2+n)*(2+n)*(3+n)))
 			if math.Abs(j.Low-low)+math.Abs(j.High-high) > 1e-9 {
-				t.Errorf("%s: found interval %v to %v, expected %v to %v", m.Kind.Name, j.Low, j.High, low, high)
+				t.Errorf("%s: found interval %v to %v, expected %v to %v", m.Name, j.Low, j.High, low, high)
 			}
 			if m.Satisfaction != nil {
 				if want := (1 + stopped) / (2 + all); math.Abs(m.Satisfaction[i]-want) > 1e-12 {
-					t.Errorf("%s, %s %s: found satisfaction %v, expected %v", m.Kind.Name, j.Query, j.Doc, m.Satisfaction[i], want)
+					t.Errorf("%s, %s %s: found satisfaction %v, expected %v", m.Name, j.Query, j.Doc, m.Satisfaction[i], want)
 				}
 			}
 		}
-		if m.Kind.Name == "dcm" {
+		if m.Name == "dcm" {
 			for r := range on {
 				if want := (1 + on[r]) / (2 + clicks[r]); math.Abs(m.Shared[r]-want) > 1e-12 {
 					t.Errorf("dcm: found continuation %v at rank %d, expected %v", m.Shared[r], r+1, want)

@@ -95,7 +95,7 @@ func TestMeasures(t *testing.T) {
 		got := c.Models[i]
 		near := func(what string, got, want float64) {
 			if math.Abs(got-want) > 1e-12 {
-				t.Errorf("%s: found %s %v, expected %v", m.Kind.Name, what, got, want)
+				t.Errorf("%s: found %s %v, expected %v", m.Name, what, got, want)
 			}
 		}
 		near("log-likelihood", got.LogLikelihood.Value, ll/weight)

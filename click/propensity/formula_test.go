@@ -21,7 +21,7 @@ func small(t *testing.T, seed uint64) (*Log, []*click.Page) {
 	for range 400 {
 		p := &click.Page{Query: strconv.Itoa(rng.IntN(3)), Weight: float64(1 + rng.IntN(2))}
 		for r, d := range rng.Perm(5)[:3] {
-			p.Docs = append(p.Docs, fmt.Sprint(d))
+			p.Docs = append(p.Docs, strconv.Itoa(d))
 			p.Clicks = append(p.Clicks, int(rng.Float64()+0.9/float64(r+1)/float64(1+d%3)))
 		}
 		pages = append(pages, p)
@@ -43,7 +43,7 @@ func TestContrasts(t *testing.T) {
 					for d := range 5 {
 						var n, k [3]float64
 						for _, p := range pages {
-							if r := slices.Index(p.Docs, fmt.Sprint(d)); p.Query == fmt.Sprint(q) && r >= 0 {
+							if r := slices.Index(p.Docs, strconv.Itoa(d)); p.Query == strconv.Itoa(q) && r >= 0 {
 								n[r] += p.Weight
 								if p.Clicked(r) {
 									k[r] += p.Weight

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -382,7 +383,7 @@ func BenchmarkDraw(b *testing.B) {
 	s := &Simulation{Rankers: []Ranker{{"old", 1}}, Order: Order{Kind: Noise, Temperature: 0.5}, Clicks: m, Top: 10}
 	q := Query{ID: "q", Scores: make([][]float64, 1)}
 	for i := range 20 {
-		q.Docs, q.Grades, q.Scores[0] = append(q.Docs, fmt.Sprint(i)), append(q.Grades, float64(i%3)), append(q.Scores[0], float64(i*i%19))
+		q.Docs, q.Grades, q.Scores[0] = append(q.Docs, strconv.Itoa(i)), append(q.Grades, float64(i%3)), append(q.Scores[0], float64(i*i%19))
 	}
 	s.Queries = []Query{q}
 	if err := s.Prepare(); err != nil {
