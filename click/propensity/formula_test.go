@@ -1,7 +1,6 @@
 package propensity
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -151,7 +150,7 @@ func TestEM(t *testing.T) {
 	f := &Features{dim: 2, rows: map[Pair]int{}}
 	for q := range 3 {
 		for d := range 5 {
-			f.rows[Pair{fmt.Sprint(q), fmt.Sprint(d)}] = len(f.x) / 2
+			f.rows[Pair{strconv.Itoa(q), strconv.Itoa(d)}] = len(f.x) / 2
 			f.x = append(f.x, float64(d%3), 1)
 		}
 	}
@@ -370,7 +369,7 @@ func TestArmsAcrossTime(t *testing.T) {
 			if arm == 1 {
 				docs = []string{"b", "a"}
 			}
-			add(t, l, &click.Page{Query: "q", Docs: docs, Clicks: []int{i % 3 % 2, i % 5 % 2}, Arm: fmt.Sprint(arm), Weight: 1, Time: start.Add(time.Duration(i)*time.Hour + time.Duration(arm)*gap)})
+			add(t, l, &click.Page{Query: "q", Docs: docs, Clicks: []int{i % 3 % 2, i % 5 % 2}, Arm: strconv.Itoa(arm), Weight: 1, Time: start.Add(time.Duration(i)*time.Hour + time.Duration(arm)*gap)})
 		}
 		return l
 	}
@@ -400,7 +399,7 @@ func TestErrorsOfUnits(t *testing.T) {
 		w.page(q, order, p, pbm)
 		add(t, l, p)
 		for range 4 { // the same again
-			p.User = fmt.Sprint(i)
+			p.User = strconv.Itoa(i)
 			add(t, users, p)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -281,7 +282,7 @@ func TestFalsePreferencesOfUsersWhoStay(t *testing.T) {
 	for range runs {
 		s := &interleaved{users: map[string]int32{}}
 		visit := func(user int) {
-			s.add(fmt.Sprint(user), event{time: int64(len(s.pages)), clicked: true, sign: float64(2*rng.IntN(2) - 1)}, true)
+			s.add(strconv.Itoa(user), event{time: int64(len(s.pages)), clicked: true, sign: float64(2*rng.IntN(2) - 1)}, true)
 		}
 		for user := range users {
 			visit(user)

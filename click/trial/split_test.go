@@ -1,9 +1,9 @@
 package trial
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -96,7 +96,7 @@ func TestSplitChecks(t *testing.T) {
 			if rng.Float64() < c.arm(i) {
 				arm = "b"
 			}
-			if err := s.Add(visit(fmt.Sprint(i), arm, time.Duration(i)*time.Second, 0)); err != nil {
+			if err := s.Add(visit(strconv.Itoa(i), arm, time.Duration(i)*time.Second, 0)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -115,7 +115,7 @@ func TestSplitChecks(t *testing.T) {
 func study(rng *rand.Rand, users int, known, lift float64) (values, before Column, pages []*click.Page) {
 	values, before = Column{Name: "value", Of: map[string]float64{}}, Column{Name: "before", Of: map[string]float64{}}
 	for i := range users {
-		name, x := fmt.Sprint(i), rng.ExpFloat64()+rng.ExpFloat64()
+		name, x := strconv.Itoa(i), rng.ExpFloat64()+rng.ExpFloat64()
 		y := 0.7*x + rng.NormFloat64()
 		arm := "a"
 		if i%2 == 1 {
@@ -172,7 +172,7 @@ func TestHistory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	x, y := map[string]float64{}, map[string][]float64{}
 	for i := range 200 {
-		name, arm, likes := fmt.Sprint(i), []string{"a", "b"}[i%2], rng.IntN(5)
+		name, arm, likes := strconv.Itoa(i), []string{"a", "b"}[i%2], rng.IntN(5)
 		before := visit(name, "", -time.Hour, likes)
 		before.Experiment = "earlier"
 		after := likes
@@ -186,7 +186,7 @@ func TestHistory(t *testing.T) {
 	got := r.Tables[0].Differences[0]
 	values := Column{Name: "y", Of: map[string]float64{}}
 	for i := range 200 {
-		values.Of[fmt.Sprint(i)] = y[[]string{"a", "b"}[i%2]][i/2]
+		values.Of[strconv.Itoa(i)] = y[[]string{"a", "b"}[i%2]][i/2]
 	}
 	want := compare(t, &Split{Experiment: "ab"}, Plan{Values: []Column{values}, Before: &Column{Of: x}}, pages...).Tables[0].Differences[0]
 	if *got.Adjusted != *want.Adjusted || got.Adjusted.Known != 200 || !(got.Adjusted.Variance < 0.3) {
@@ -210,7 +210,7 @@ func TestSequentialSplit(t *testing.T) {
 			if rng.IntN(5) < 2 {
 				clicks = 1 + rng.IntN(4)
 			}
-			if err := s.Add(visit(fmt.Sprint(i), []string{"a", "b"}[i%2], time.Duration(i)*time.Second, clicks)); err != nil {
+			if err := s.Add(visit(strconv.Itoa(i), []string{"a", "b"}[i%2], time.Duration(i)*time.Second, clicks)); err != nil {
 				t.Fatal(err)
 			}
 			if i < 400 || i%200 != 0 {
@@ -245,7 +245,7 @@ func TestSplitRefuses(t *testing.T) {
 	two := func() *Split {
 		s := &Split{Measures: measures(t, "clicks")}
 		for i := range 4 {
-			if err := s.Add(visit(fmt.Sprint(i), []string{"a", "b"}[i%2], 0, 1)); err != nil {
+			if err := s.Add(visit(strconv.Itoa(i), []string{"a", "b"}[i%2], 0, 1)); err != nil {
 				t.Fatal(err)
 			}
 		}
