@@ -364,7 +364,7 @@ func (s *Survey) Info(t *Tally) *Info {
 	}
 	i.Arms, i.Together = s.armsInfo()
 	seen, edges := s.seen()
-	i.Moved, i.Seen = s.moved(), seen
+	i.Moved, i.Seen = s.counts.Moved(), seen
 	i.Exchanges = []ExchangeInfo{}
 	for _, e := range s.swaps {
 		i.Exchanges = append(i.Exchanges, *e)

@@ -74,16 +74,6 @@ func eachPair(list []place, visit func(slots []place)) {
 	}
 }
 
-// moved returns the number of pairs that were seen in two slots or more.
-func (s *Survey) moved() (n int) {
-	eachPair(s.places(), func(slots []place) {
-		if len(slots) > 1 {
-			n++
-		}
-	})
-	return n
-}
-
 // seen returns, for every two slots, what the pairs seen in both tell. A pair counts as if it had been shown
 // n_k·n_l/(n_k+n_l) times in each.
 func (s *Survey) seen() (infos []SlotsInfo, edges []edge) {

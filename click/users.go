@@ -71,8 +71,8 @@ func (u *Users) Pages(name string) int {
 	return int(u.of[maphash.String(u.seed, name)].pages)
 }
 
-// Robots returns likely robots, those with the most pages first: users with more than 1,000 clicked documents,
-// and users with 100 pages or more that are more than 1 % of all and more than ten times the mean of a user.
+// Robots returns likely robots, those with the most pages first. A likely robot has more than 1,000 clicked
+// documents. Or it has 100 pages or more, above 1 % of all pages and above ten times the mean of a user.
 func (u *Users) Robots() []User {
 	all := 0
 	for _, n := range u.of {
