@@ -18,7 +18,7 @@ const module = "github.com/listwise/listwise"
 // A package imports packages of its own top-level folder and of lower layers only.
 var layers = [][]string{
 	{"cmd"}, // and python and beam, modules of their own
-	{"app"},
+	{"app", "examples"},
 	{"tune", "."},
 	{"serve", "learn", "engine"},
 	{"click"},
