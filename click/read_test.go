@@ -407,6 +407,24 @@ func TestUsers(t *testing.T) {
 	}
 }
 
+// Claim: a user of few pages who clicks all documents is a likely robot.
+func TestRobotsByClicks(t *testing.T) {
+	var b strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&b, "{\"query\":\"q\",\"docs\":[1,2,3,4,5],\"clicks\":[1,0,0,0,0],\"user\":\"u%d\"}\n", i%500)
+		if i%50 == 0 {
+			b.WriteString(`{"query":"q","docs":[1,2,3,4,5],"clicks":[1,1,1,1,1],"user":"eager"}` + "\n")
+		}
+	}
+	o := Options{Tally: new(Tally)}
+	if _, err := readAll(b.String(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.Tally.Users.Robots(); len(got) != 1 || got[0] != (User{"eager", 40, 200}) {
+		t.Errorf("robots %v", got)
+	}
+}
+
 // Claim: ids, users, pairs and long lines count against the memory limit.
 func TestMemory(t *testing.T) {
 	var b bytes.Buffer

@@ -27,7 +27,7 @@ type User struct {
 }
 
 const (
-	manyPages  = 100  // a user of fewer pages is no robot by pages
+	many       = 100  // a user of fewer pages and clicked documents is no robot
 	manyClicks = 1000 // a user of more clicked documents may be a robot
 	userBytes  = 40   // memory of a user
 )
@@ -54,7 +54,7 @@ func (u *Users) add(p *Page, mem *memory.Account) error {
 		}
 	}
 	u.of[h] = n
-	if n.pages == manyPages || n.clicks > manyClicks {
+	if n.pages >= many || n.clicks >= many {
 		u.heavy[h] = strings.Clone(p.User)
 	}
 	return nil
@@ -72,17 +72,22 @@ func (u *Users) Pages(name string) int {
 }
 
 // Robots returns likely robots, those with the most pages first. A likely robot has more than 1,000 clicked
-// documents. Or it has 100 pages or more, above 1 % of all pages and above ten times the mean of a user.
+// documents. Or it has 100 pages or more, above 1 % of all pages and above ten times the mean of a user, or as large a
+// part of the clicked documents.
 func (u *Users) Robots() []User {
-	all := 0
+	var pages, clicks float64
 	for _, n := range u.of {
-		all += int(n.pages)
+		pages += float64(n.pages)
+		clicks += float64(n.clicks)
+	}
+	large := func(n uint32, all float64) bool {
+		share := float64(n) / all
+		return n >= many && share > 0.01 && float64(share*float64(len(u.of))) > 10
 	}
 	var robots []User
 	for h, name := range u.heavy {
 		n := u.of[h]
-		share := float64(n.pages) / float64(all)
-		if n.clicks > manyClicks || share > 0.01 && share*float64(len(u.of)) > 10 {
+		if n.clicks > manyClicks || large(n.pages, pages) || large(n.clicks, clicks) {
 			robots = append(robots, User{name, int(n.pages), int(n.clicks)})
 		}
 	}
