@@ -22,8 +22,8 @@ const (
 	// that are unbiased, its variance is least if clicks are rare.
 	Examinations Debias = "examinations"
 	// Robust is γ̂ + (Σc − γ̂Σθ)/(Σθ + shrink), clipped to [0, 1], with the document weight Σθ/(Σθ + shrink). γ̂ is a
-	// regression of Σc/Σθ, fitted to other queries. The grade is unbiased if θ or γ̂ is right, but for the shrinkage and the clipping (doubly
-	// robust: Oosterhuis, ACM TOIS 41, 2023).
+	// regression of Σc/Σθ, fitted to other queries. But for clipping, the grade is unbiased if γ̂ is right, or whatever
+	// γ̂ without shrinkage (doubly robust: Oosterhuis, ACM Transactions on Information Systems 41(3), 2023).
 	Robust Debias = "robust"
 	// IPS is Σc/(N max(ρ, clip)). ρ is the policy-aware propensity, the mean over pages of Σ_k P(document in k) θ_k
 	// (Oosterhuis and de Rijke, SIGIR 2020). P is from the orders of a page. On a page without orders it is 1 for the
