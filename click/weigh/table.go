@@ -113,9 +113,15 @@ func (l *Log) Table(ctx context.Context, features *dataset.Dataset, o Options) (
 		}
 	}
 	b.QueryWeights = o.queryWeights(picks)
-	t.Data = dataset.FromBlocks(*b)
-	t.Data.AbsentMissing, t.Data.IgnoreOthers = features.AbsentMissing, features.IgnoreOthers
+	t.Data = made(b, features)
 	return t, nil
+}
+
+// made returns the data set of blocks, with how the features were read.
+func made(b *dataset.Blocks, features *dataset.Dataset) *dataset.Dataset {
+	d := dataset.FromBlocks(*b)
+	d.AbsentMissing, d.IgnoreOthers = features.AbsentMissing, features.IgnoreOthers
+	return d
 }
 
 // pick finds the features of the pairs.

@@ -3,6 +3,7 @@ package weigh_test
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -455,5 +456,75 @@ func TestMemory(t *testing.T) {
 	l.Mem = memory.New("pages", dataset.Options{MaxBytes: 1})
 	if err := l.Add(&click.Page{Query: "q", Docs: []string{"a"}, Clicks: []int{1}, Weight: 1}); err == nil {
 		t.Error("a page took no memory")
+	}
+}
+
+// Claim: rows of pages are the distinct pages that have clicks and skips, with the number of such pages as weight, in
+// the order shown.
+func TestPageRows(t *testing.T) {
+	d := judged(t, 5, 6)
+	l := weigh.Log{}
+	l.Keep = true
+	type shown struct{ query, docs, clicks string }
+	naive := map[shown]float64{}
+	all := 0.0
+	simulated(t, d, 4000, func(p *click.Page) {
+		s, n := shown{query: p.Query}, 0
+		for r, doc := range p.Docs {
+			if doc == "b" {
+				continue
+			}
+			s.docs += doc
+			c := "0"
+			if p.Clicked(r) {
+				c = "1"
+				n++
+			}
+			s.clicks += c
+			s.docs += p.SlotName(r)
+		}
+		if n > 0 && n < len(s.clicks) {
+			naive[s]++
+			all++
+		}
+		if err := l.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	})
+	some := d.KeepDocs(func(q, doc int) bool { return d.Queries[q].DocID(doc) != "b" })
+	o := weigh.Defaults(weigh.None)
+	o.QueryWeight, o.MaxMissing = weigh.Pages, 1
+	got, err := l.PageRows(context.Background(), some, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[shown]float64{}
+	for i := range got.Data.Queries {
+		q := &got.Data.Queries[i]
+		query, _, _ := strings.Cut(q.ID, "/")
+		s := shown{query: query}
+		for k := range q.Len() {
+			s.docs += q.DocID(k) + got.Names[got.Slots[q.Start+k]]
+			s.clicks += string(rune('0' + int(q.Grades[k])))
+			from := slices.IndexFunc(some.Queries, func(f dataset.Query) bool { return f.ID == query })
+			for j := range some.Queries[from].Len() {
+				if some.Queries[from].DocID(j) == q.DocID(k) && !slices.Equal(some.Queries[from].Row(j), q.Row(k)) {
+					t.Fatalf("features of %s %s: found %v", query, q.DocID(k), q.Row(k))
+				}
+			}
+		}
+		sums[s] += q.Weight()
+	}
+	if len(sums) != len(naive) {
+		t.Fatalf("%d distinct pages, expected %d", len(sums), len(naive))
+	}
+	for s, n := range naive {
+		near(t, "weight of "+s.docs, sums[s]*all/float64(len(got.Data.Queries)), n)
+	}
+	if !slices.Equal(got.Names, []string{"1", "2", "3", "4"}) {
+		t.Errorf("slots %v, expected 1 to 4", got.Names)
+	}
+	if _, err := new(weigh.Log).PageRows(context.Background(), some, o); err == nil {
+		t.Error("rows of pages that were not kept")
 	}
 }
