@@ -22,10 +22,15 @@ type pagesFlags struct {
 }
 
 func (f *pagesFlags) add(cmd *cobra.Command) {
+	f.addReading(cmd)
+	f.addTo(cmd)
+}
+
+// addReading adds the flags that say which pages are used.
+func (f *pagesFlags) addReading(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.duplicates, "duplicates", "error", "`how` to treat repeated page ids: error or first")
 	addWhole(fl, &f.dropAbove, "drop-users-above", 0, 0, "drop users with more than this `number` of pages; 0: none")
-	f.addTo(cmd)
 }
 
 // account returns the account of the command's memory, for pages and for what is made of them.

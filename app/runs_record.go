@@ -227,6 +227,9 @@ func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 	if p.Valid != nil {
 		r.Data = append(r.Data, recordedData("valid", f.recordedAs(strings.Join(f.train, ", ")), p.Valid))
 	}
+	if f.fromClicks.given() {
+		f.fromClicks.record(r)
+	}
 	if p.Initial != nil {
 		r.Data = append(r.Data, recordedFile("continue", f.from))
 		c["normalize"] = p.Normalization.String()

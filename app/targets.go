@@ -283,6 +283,7 @@ func (p place) contains(path string) bool {
 
 func (f *trainFlags) targets() *targets {
 	t := new(targets).reads("--train", f.train...).reads("--valid", f.valid).reads("--continue", f.from)
+	t.reads("--clicks", f.fromClicks.pages...).reads("--propensities", f.fromClicks.propensities)
 	return t.writes("--model", f.model).writes("--curve", f.curve).writes("--checkpoint", f.checkpoint) // the checkpoint is read, too
 }
 

@@ -95,6 +95,7 @@ type trainFlags struct {
 	continuing
 	stopping
 	sampling
+	fromClicks  fromClicks
 	method      string
 	set         []string
 	train       []string
@@ -153,7 +154,11 @@ after every epoch, boosting round or iteration.`,
   listwise train --method lambdarank --scorer net --set hidden=20 --train Fold1/train.txt --valid Fold1/vali.txt --curve c.jsonl --model m.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := required(cmd, "method", "train", "model"); err != nil {
+			needed := []string{"method", "train", "model"}
+			if f.fromClicks.given() {
+				needed = needed[1:]
+			}
+			if err := required(cmd, needed...); err != nil {
 				return err
 			}
 			return f.run(cmd.Context(), env)
@@ -171,6 +176,7 @@ after every epoch, boosting round or iteration.`,
 	f.sampling.addTo(cmd)
 	f.learning.addTo(cmd)
 	f.continuing.addTo(cmd)
+	f.fromClicks.addTo(cmd)
 	f.recording.addTo(cmd)
 	return cmd
 }
@@ -190,6 +196,13 @@ func (f *trainFlags) run(ctx context.Context, env *environment) error {
 
 // fit trains a model, writes it to --model, and evaluates it on the validation data.
 func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (report, error) {
+	var twin *twins
+	var err error
+	if f.fromClicks.given() {
+		if twin, err = f.fromClicks.compare(ctx, env, f, m, p); err != nil {
+			return report{}, hintAtMemory(err)
+		}
+	}
 	trained, err := f.learn(ctx, env, m, p, rec)
 	if err != nil {
 		return report{}, hintAtMemory(err)
@@ -204,7 +217,11 @@ func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method
 	env.advise(trained, p)
 	rec.wrote(f.model, f.curve, f.checkpoint)
 	rec.result(trainResult(m, p, trained, valid))
-	return trainReport(f.model, trained, valid), nil
+	r := trainReport(f.model, trained, valid)
+	if twin != nil {
+		twin.addTo(&r, f.fromClicks.debias)
+	}
+	return r, nil
 }
 
 // hintAtDisk appends to an ErrTooLarge the learners that read data from disk. It returns other
@@ -281,6 +298,9 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err := f.check(); err != nil {
 		return nil, nil, err
 	}
+	if err := f.fromClicks.choose(f); err != nil {
+		return nil, nil, err
+	}
 	set, err := settings("set", f.set)
 	if err != nil {
 		return nil, nil, err
@@ -289,8 +309,16 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, err
 	}
+	if f.fromClicks.given() && p.Measure == nil {
+		p.Select = measure.MustParse(clicksMeasure, measure.ConventionOf(p.Select))
+	}
 	if p.Select, err = f.measureOf(&f.learning, p); err != nil {
 		return nil, nil, err
+	}
+	if f.fromClicks.given() {
+		if err := f.fromClicks.checkMeasure(f, p); err != nil {
+			return nil, nil, err
+		}
 	}
 	p.Checkpoint = f.checkpoint
 	if err := f.settle(env, p, &f.reading); err != nil {
@@ -317,9 +345,17 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if f.holdOut != "" { // the two parts are copies if the data are in memory
 		trainOpts.MaxBytes /= 2
 	}
+	if f.fromClicks.given() { // training data are a copy
+		trainOpts.Table.Ungraded, trainOpts.MaxBytes = true, trainOpts.MaxBytes/2
+	}
 	data, err := env.openParts(ctx, "train", f.train, trainOpts)
 	if err != nil {
 		return nil, nil, hintAtDisk(err, opts)
+	}
+	if f.fromClicks.given() {
+		if data, err = f.fromClicks.data(ctx, env, f, m, data); err != nil {
+			return nil, nil, err
+		}
 	}
 	if f.holdOut != "" && !data.Streamed() {
 		p.MaxBytes -= featureBytes(data)
@@ -331,7 +367,9 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, hintAtDisk(err, opts)
 	}
-	env.noteOfRelevance(p.Settle(data, valid))
+	if note := p.Settle(data, valid); !f.fromClicks.given() {
+		env.noteOfRelevance(note)
+	}
 	return m, p, nil
 }
 
@@ -496,6 +534,11 @@ func (s *stopping) divide(ctx context.Context, env *environment, l *learning, fr
 	if err != nil || parts == 0 {
 		return data, nil, err
 	}
+	return s.heldOut(l, data, part, parts)
+}
+
+// heldOut holds out a part of the training data. valid is nil if the part selects nothing.
+func (s *stopping) heldOut(l *learning, data *dataset.Dataset, part, parts int) (train, valid *dataset.Dataset, err error) {
 	seed := l.seed
 	if s.cmd.Flags().Changed("hold-out-seed") {
 		seed = s.drawn

@@ -19,8 +19,9 @@ type Regression interface {
 
 // Fitter is a regression on the pairs with which it was started.
 type Fitter interface {
-	// Fit fits labels from 0 to 1 with weights of 0 or more and sets the predictions, which are from 0 to 1. It is
-	// called with slightly different labels time and again and may start where it ended.
+	// Fit fits labels with weights of 0 or more and sets the predictions, which are from 0 to 1. Labels are from 0 to
+	// 1, or unbiased estimates of such numbers, which may be larger. Fit is called with the same or slightly different
+	// labels time and again and may start where it ended.
 	Fit(labels, weights, predictions []float64) error
 }
 
