@@ -93,6 +93,7 @@ Repeat --log for each part of a rotated log.`,
 		newClicksABCommand(env),
 		newClicksPlanCommand(env),
 		newClicksPropensitiesCommand(env),
+		newClicksEvaluateCommand(env),
 	)
 	return cmd
 }
