@@ -94,6 +94,7 @@ Repeat --log for each part of a rotated log.`,
 		newClicksPlanCommand(env),
 		newClicksPropensitiesCommand(env),
 		newClicksWeighCommand(env),
+		newClicksEvaluateCommand(env),
 	)
 	return cmd
 }

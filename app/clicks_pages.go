@@ -44,6 +44,19 @@ func (f *pagesFlags) account() *memory.Account {
 // read calls use for all pages of the files in order, and then prints notes about what was left out. flag
 // names the flag with the paths, and is empty for arguments.
 func (f *pagesFlags) read(cmd *cobra.Command, env *environment, flag string, paths []string, use func(*click.Page) error) (*click.Tally, error) {
+	tally, err := f.readQuietly(cmd, env, flag, paths, f.account(), use)
+	if err != nil {
+		return nil, err
+	}
+	f.notes(env, tally)
+	if tally.Pages == 0 {
+		return nil, usageErrorf("%s: found no pages, expected at least one", strings.Join(mapped(paths, inputName), ", "))
+	}
+	return tally, nil
+}
+
+// readQuietly reads as read does, without notes. mem counts what the reader itself keeps.
+func (f *pagesFlags) readQuietly(cmd *cobra.Command, env *environment, flag string, paths []string, mem *memory.Account, use func(*click.Page) error) (*click.Tally, error) {
 	if f.duplicates != "error" && f.duplicates != "first" {
 		return nil, usageErrorf("--duplicates: found %q, expected error or first", f.duplicates)
 	}
@@ -53,7 +66,7 @@ func (f *pagesFlags) read(cmd *cobra.Command, env *environment, flag string, pat
 	if i := slices.Index(paths, "-"); i >= 0 && slices.Contains(paths[i+1:], "-") {
 		return nil, usageErrorf("found - twice, expected standard input once")
 	}
-	o := click.Options{Stdin: env.stdin, Mem: f.account(), KeepFirst: f.duplicates == "first", Tally: new(click.Tally)}
+	o := click.Options{Stdin: env.stdin, Mem: mem, KeepFirst: f.duplicates == "first", Tally: new(click.Tally)}
 	if f.dropAbove > 0 {
 		if slices.Contains(paths, "-") {
 			return nil, usageErrorf("--drop-users-above reads pages twice, expected files, not standard input")
@@ -67,10 +80,6 @@ func (f *pagesFlags) read(cmd *cobra.Command, env *environment, flag string, pat
 	}
 	if err := f.pass(cmd, env, flag, paths, o, use); err != nil {
 		return nil, err
-	}
-	f.notes(env, o.Tally)
-	if o.Tally.Pages == 0 {
-		return nil, usageErrorf("%s: found no pages, expected at least one", strings.Join(mapped(paths, inputName), ", "))
 	}
 	return o.Tally, nil
 }

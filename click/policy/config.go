@@ -64,16 +64,32 @@ type Policy struct {
 // Slot has the examination of a slot: a click on a document of relevance γ has the probability Alpha·γ + Beta.
 type Slot struct{ Alpha, Beta float64 }
 
-// SlotsOf returns the examinations of an estimate, with those of trust if it has them.
+// SlotsOf returns the examinations of an estimate, with those of trust if it has them. Those of a part have the names
+// of [SlotName].
 func SlotsOf(e *propensity.Estimate) map[string]Slot {
 	slots := make(map[string]Slot, len(e.Slots))
-	for _, s := range e.Slots {
-		slots[s.Slot] = Slot{Alpha: s.Theta}
-		if s.Alpha != nil && s.Beta != nil {
-			slots[s.Slot] = Slot{s.Alpha.Value, s.Beta.Value}
+	add := func(part string, list []propensity.Slot) {
+		for _, s := range list {
+			examined := Slot{Alpha: s.Theta}
+			if s.Alpha != nil && s.Beta != nil {
+				examined = Slot{s.Alpha.Value, s.Beta.Value}
+			}
+			slots[SlotName(part, s.Slot)] = examined
 		}
 	}
+	for _, p := range e.Parts {
+		add(p.Value, p.Slots)
+	}
+	add("", e.Slots)
 	return slots
+}
+
+// SlotName is the name of a slot in a part of the log, which is empty for the whole log.
+func SlotName(part, slot string) string {
+	if part == "" {
+		return slot
+	}
+	return slot + " of " + part
 }
 
 // Value is what is estimated.
@@ -97,6 +113,9 @@ type Config struct {
 
 	// Slots has the examination of each slot, for PBM, DR and Direct. Pages with other slots are left out.
 	Slots map[string]Slot
+	// Part, if not nil, returns the part of the log of a page, for slots with examinations by part. A page whose part has
+	// none has those of the whole log.
+	Part func(p *click.Page) string
 
 	// Regression predicts the relevance of pairs from their features, for DR and Direct. It is fitted to the pages,
 	// five times, and predicts pairs of queries to which it was not fitted.

@@ -143,22 +143,28 @@ func (e *Evaluation) open(p *click.Page) (bool, error) {
 
 // slot returns the number of the slot of a rank.
 func (e *Evaluation) slot(p *click.Page, r int) (uint16, error) {
-	if p.Slots == nil && r < len(e.ranks) {
+	plain := p.Slots == nil && e.Part == nil
+	if plain && r < len(e.ranks) {
 		return uint16(e.ranks[r]), nil
 	}
 	name := p.SlotName(r)
+	if e.Part != nil {
+		if own := SlotName(e.Part(p), name); e.Slots[own] != (Slot{}) {
+			name = own
+		}
+	}
 	n := e.index.Slot(name)
 	if n >= click.MaxSlots {
 		return 0, bad(fmt.Sprintf("slot %q", name), fmt.Sprintf("at most %d slots in a log", click.MaxSlots))
 	}
 	if n == len(e.slots) {
-		s, ok := e.Slots[name]
-		if !ok {
+		s := e.Slots[name]
+		if !(s.Alpha > 0) {
 			s.Alpha = math.NaN()
 		}
 		e.slots = append(e.slots, s)
 	}
-	if p.Slots == nil {
+	if plain {
 		e.ranks = append(e.ranks, int32(n)) // r is its length, since ranks come in order
 	}
 	return uint16(n), nil
