@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -47,5 +46,4 @@ func TestClicksTutorial(t *testing.T) {
 		t.Fatal(err)
 	}
 	sessions.CheckShell(t, filepath.Join(root, "docs/guide/clicks.md"), strings.NewReplacer("localhost:8080", "localhost:"+port))
-	_ = fmt.Sprint()
 }
