@@ -39,7 +39,10 @@ func (c *Check) Failed() bool {
 }
 
 // sameSums are sums over the pages of the queries for which the log has shown a policy's ranking.
-type sameSums struct{ weight, shown, estimate, observed float64 }
+type sameSums struct {
+	weight, shown, estimate, observed float64
+	slope                             []float64
+}
 
 // leastSame is the number of pages with a policy's ranking that a query must have, unless all of them have it.
 const leastSame = 5
@@ -63,6 +66,7 @@ func (e *Evaluation) addSame(row []float64, k int, value, reward float64) {
 		sum.shown += w
 	}
 	e.same[k].weight += w
+	e.same[k].slope = addTo(e.same[k].slope, e.slope, w)
 	e.same[k].estimate += float64(w * value)
 	e.same[k].observed += float64(w * own)
 	row[e.sameColumn(k)] += float64(w * (value - own))
@@ -123,7 +127,7 @@ func (e *Evaluation) checks() Checks {
 			continue
 		}
 		same := Check{Name: e.Policies[k].Name, Pages: s.shown, Observed: s.observed / s.weight, Estimate: s.estimate / s.weight}
-		same.Difference = stats.Linear(same.Estimate-same.Observed, e.units.column(e.sameColumn(k), 1/s.weight))
+		same.Difference = stats.Linear(same.Estimate-same.Observed, e.units.column(e.sameColumn(k), 1/s.weight), e.varianceOf(s.slope, s.weight))
 		c.Same = append(c.Same, same)
 	}
 	if !e.Estimator.byExamination() {
@@ -137,11 +141,12 @@ func (e *Evaluation) checks() Checks {
 		clicks[cell.slot] += e.counts[i].Clicked
 		armClicks[cell.arm] += e.counts[i].Clicked
 	}
+	bySlot, byArm := e.slopesOfChecks()
 	for k := range e.slotsChecked() {
 		column := e.units.column(e.slotColumn(k), 1)
 		if d := sum(column); shown[k] > 0 {
 			slot := Check{Name: e.index.Slots()[k], Pages: shown[k], Observed: clicks[k] / shown[k], Estimate: (clicks[k] - d) / shown[k]}
-			slot.Difference = stats.Linear(-d/shown[k], e.units.column(e.slotColumn(k), 1/shown[k]))
+			slot.Difference = stats.Linear(-d/shown[k], e.units.column(e.slotColumn(k), 1/shown[k]), e.varianceOf(bySlot[k], shown[k]))
 			c.Slots = append(c.Slots, slot)
 			c.SlotsP = min(c.SlotsP, slot.Difference.P)
 		}
@@ -157,10 +162,53 @@ func (e *Evaluation) checks() Checks {
 		}
 		d := sum(e.units.column(e.armColumn(b), 1))
 		arm := Check{Name: name, Pages: shown, Observed: armClicks[b] / shown, Estimate: (armClicks[b] - d) / shown}
-		arm.Difference = stats.Linear(-d/shown, e.units.column(e.armColumn(b), 1/shown))
+		arm.Difference = stats.Linear(-d/shown, e.units.column(e.armColumn(b), 1/shown), e.varianceOf(byArm[b], shown))
 		c.Arms = append(c.Arms, arm)
 	}
 	return c
+}
+
+// slopesOfChecks returns the slopes of the checks of slots and of arms by ln α: those of Σ_d E_dk r_d for slot k, and of
+// Σ_d E_dB C_dA/E_dA for arm B.
+func (e *Evaluation) slopesOfChecks() (bySlot, byArm [][]float64) {
+	slots := e.slotsChecked()
+	bySlot = make([][]float64, slots)
+	for k := range bySlot {
+		bySlot[k] = make([]float64, len(e.slots))
+	}
+	if e.byArm != nil {
+		byArm = make([][]float64, len(e.arms))
+		for b := range byArm {
+			byArm[b] = make([]float64, len(e.slots))
+		}
+	}
+	for pair, examined := range e.examined {
+		if !(examined > 0) {
+			continue
+		}
+		r := e.control[pair]
+		for _, i := range e.order[e.starts[pair]:e.starts[pair+1]] {
+			c := e.list[i]
+			own := float64(e.slots[c.slot].Alpha * e.counts[i].Shown)
+			if int(c.slot) < slots {
+				slope := bySlot[c.slot]
+				slope[c.slot] += float64(own * r)
+				e.ofPair(pair, func(s int, share float64) { slope[s] -= float64(float64(own*r) * share) })
+			}
+			for b := range byArm {
+				of := e.byArm[pair*len(e.arms)+b][0]
+				others := examined - of
+				switch {
+				case !(of > 0) || !(others > float64(stats.Same*of)):
+				case b == int(c.arm):
+					byArm[b][c.slot] += float64(own * r)
+				default:
+					byArm[b][c.slot] -= float64(float64(of*r) * (own / others))
+				}
+			}
+		}
+	}
+	return bySlot, byArm
 }
 
 func sum(list []float64) (total float64) {

@@ -61,8 +61,9 @@ type Policy struct {
 	Rankings func(p *click.Page) []click.Order
 }
 
-// Slot has the examination of a slot: a click on a document of relevance γ has the probability Alpha·γ + Beta.
-type Slot struct{ Alpha, Beta float64 }
+// Slot has the examination of a slot: a click on a document of relevance γ has the probability Alpha·γ + Beta. Error is
+// the standard error of ln Alpha, 0 if it is exact. Intervals and checks take errors of slots as independent.
+type Slot struct{ Alpha, Beta, Error float64 }
 
 // SlotsOf returns the examinations of an estimate, with those of trust if it has them. Those of a part have the names
 // of [SlotName].
@@ -71,8 +72,13 @@ func SlotsOf(e *propensity.Estimate) map[string]Slot {
 	add := func(part string, list []propensity.Slot) {
 		for _, s := range list {
 			examined := Slot{Alpha: s.Theta}
-			if s.Alpha != nil && s.Beta != nil {
-				examined = Slot{s.Alpha.Value, s.Beta.Value}
+			if s.SE != nil {
+				examined.Error = *s.SE / s.Theta
+			}
+			if a := s.Alpha; a != nil && s.Beta != nil {
+				if examined = (Slot{Alpha: a.Value, Beta: s.Beta.Value}); a.SE != nil && a.Value > 0 {
+					examined.Error = *a.SE / a.Value
+				}
 			}
 			slots[SlotName(part, s.Slot)] = examined
 		}

@@ -234,7 +234,7 @@ func TestUnbiased(t *testing.T) {
 	w.click = func(order []int, r int, _ []int) float64 { return 0.8*w.theta[r]*w.gamma[order[r]] + 0.1/float64(r+1) }
 	slots := map[string]Slot{}
 	for r, v := range w.theta {
-		slots[strconv.Itoa(r+1)] = Slot{0.8 * v, 0.1 / float64(r+1)}
+		slots[strconv.Itoa(r+1)] = Slot{Alpha: 0.8 * v, Beta: 0.1 / float64(r+1)}
 	}
 	for _, change := range []func(*click.Page){nil, ofLog} {
 		for _, c := range []Config{{Slots: slots}, {Slots: slots, Estimator: DR, Regression: wrong}} {

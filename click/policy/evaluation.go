@@ -40,6 +40,7 @@ type Evaluation struct {
 	units   units
 	sums    []policySums
 	log     logSums
+	slope   []float64 // of a page's term, scratch
 	same    []sameSums
 	skipped Skipped
 	page    page
@@ -438,6 +439,7 @@ func (e *Evaluation) Add(p *click.Page) error {
 	row[weightColumn] += p.Weight
 	row[logColumn] += float64(p.Weight * reward)
 	e.log.weight += p.Weight
+	e.slopeOfLog()
 	logged, err := e.logged()
 	if err != nil {
 		return err
@@ -451,6 +453,7 @@ func (e *Evaluation) Add(p *click.Page) error {
 			return bad(fmt.Sprintf("a page that contributes %v to the value of %s", t.value, e.Policies[k].Name), fmt.Sprintf("at most the bound, %v", e.Bound))
 		}
 		e.sums[k].add(row[policyColumn(k):], &t, p.Weight)
+		e.sums[k].slope = addTo(e.sums[k].slope, e.slope, p.Weight)
 		e.addSame(row, k, t.value, reward)
 	}
 	if e.Estimator.byExamination() {

@@ -62,6 +62,7 @@ type Result struct {
 	bound      float64
 	heaviest   float64     // largest weight of a unit's pages
 	influences [][]float64 // of the policies, and of the log
+	slopes     [][]float64 // by slot, times the errors of the slots
 	alone      bool        // without intervals
 }
 
@@ -90,11 +91,11 @@ func (e *Evaluation) Result() (*Result, error) {
 	r.Log = Estimate{Name: "log", Weight: 1, Largest: 1, Effective: float64(e.pages), EffectiveUnits: float64(n)}
 	value := sum(own) / r.Weight
 	logged := e.influence(func(row []float64) float64 { return row[logColumn] - float64(value*row[weightColumn]) }, r.Weight)
-	r.Log.Difference = stats.Linear(value, logged)
+	r.Log.Difference = stats.Linear(value, logged, e.varianceOf(e.log.slope, r.Weight))
 	for k := range e.Policies {
 		r.estimate(e, k)
 	}
-	r.influences = append(r.influences, logged)
+	r.influences, r.slopes = append(r.influences, logged), append(r.slopes, e.slopes(e.log.slope, r.Weight))
 	r.Checks = e.checks()
 	return r, nil
 }
@@ -121,7 +122,7 @@ func (r *Result) estimate(e *Evaluation, k int) {
 		}, r.Weight)
 	}
 	m := Estimate{Name: e.Policies[k].Name, Weight: s.raw / r.Weight, Largest: s.largestRaw, Term: s.largest, Effective: effective(s.used, s.squares)}
-	m.Difference = r.interval(value, influence, e.Bound)
+	m.Difference = r.interval(value, influence, e.varianceOf(s.slope, r.Weight), e.Bound)
 	if s.mass > 0 {
 		m.Unsupported = s.missing / s.mass
 	}
@@ -133,7 +134,7 @@ func (r *Result) estimate(e *Evaluation, k int) {
 	}
 	m.EffectiveUnits = effective(used, squares)
 	excess := e.units.column(at+excessColumn, 1/r.Weight)
-	weights := stats.Linear(sum(excess), excess)
+	weights := stats.Linear(sum(excess), excess, 0)
 	m.WeightError = weights.Error
 	wrong := !(math.Abs(weights.Mean) <= MostErrors*weights.Error+slack)
 	switch {
@@ -149,7 +150,7 @@ func (r *Result) estimate(e *Evaluation, k int) {
 	if m.Refused != "" {
 		m.Interval = stats.Unbounded
 	}
-	r.Policies, r.influences = append(r.Policies, m), append(r.influences, influence)
+	r.Policies, r.influences, r.slopes = append(r.Policies, m), append(r.influences, influence), append(r.slopes, e.slopes(s.slope, r.Weight))
 }
 
 // Log is the index of the log itself as the baseline of a difference.
@@ -157,16 +158,19 @@ const Log = -1
 
 // Difference compares a policy with another one, or with the log itself.
 func (r *Result) Difference(policy, baseline int) Difference {
-	a, b := &r.Policies[policy], &r.Log
-	other := r.influences[len(r.influences)-1]
+	a, b, at := &r.Policies[policy], &r.Log, len(r.Policies)
 	if baseline != Log {
-		b, other = &r.Policies[baseline], r.influences[baseline]
+		b, at = &r.Policies[baseline], baseline
+	}
+	other, variance := r.influences[at], 0.0
+	for i, v := range r.slopes[policy] {
+		variance += float64((v - r.slopes[at][i]) * (v - r.slopes[at][i]))
 	}
 	influence := make([]float64, len(other))
 	for i, v := range r.influences[policy] {
 		influence[i] = v - other[i]
 	}
-	d := Difference{Policy: a.Name, Baseline: b.Name, Difference: r.interval(a.Mean-b.Mean, influence, 2*r.bound), Refused: a.Refused}
+	d := Difference{Policy: a.Name, Baseline: b.Name, Difference: r.interval(a.Mean-b.Mean, influence, variance, 2*r.bound), Refused: a.Refused}
 	if d.Refused == "" {
 		d.Refused = b.Refused
 	}

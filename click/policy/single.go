@@ -176,8 +176,8 @@ func Single(choices []Choice, c SingleConfig) (Estimate, error) {
 		byUnit += row[finalColumn]
 		unitSquares += float64(row[finalColumn] * row[finalColumn])
 	}
-	e.Difference = stats.Linear(direct+gain, influence)
-	weights := stats.Linear(total[rawColumn]/n-1, excess)
+	e.Difference = stats.Linear(direct+gain, influence, 0)
+	weights := stats.Linear(total[rawColumn]/n-1, excess, 0)
 	e.Weight, e.WeightError = total[rawColumn]/n, weights.Error
 	e.Effective, e.EffectiveUnits = effective(used, squares), effective(byUnit, unitSquares)
 	switch {

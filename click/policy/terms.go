@@ -269,7 +269,14 @@ func (e *Evaluation) unsupported(rankings []click.Order, supported func(docs []s
 
 // exposure is the expected worth of a document under a policy, without its relevance.
 type exposure struct {
-	doc   string
+	doc    string
+	omega  float64
+	places []exposed
+}
+
+// exposed is the part of a document's exposure in a slot.
+type exposed struct {
+	slot  uint16
 	omega float64
 }
 
@@ -288,14 +295,16 @@ func (e *Evaluation) exposures(rankings []click.Order) (list []exposure, constan
 				omega = float64(v * s.Alpha)
 				constant += float64(v * s.Beta)
 			}
+			place := exposed{e.page.slots[r], omega}
 			if i, known := of[d]; known {
 				list[i].omega += omega
+				list[i].places = append(list[i].places, place)
 				continue
 			}
 			if of != nil {
 				of[d] = len(list)
 			}
-			list = append(list, exposure{d, omega})
+			list = append(list, exposure{d, omega, []exposed{place}})
 		}
 	}
 	return list, constant
@@ -343,6 +352,7 @@ func (e *Evaluation) examinedTerm(rankings []click.Order, l *logged) term {
 			t.norm += kept
 		}
 	}
+	e.slopeOf(list)
 	if e.Estimator == Direct || t.mass == 0 {
 		return t
 	}

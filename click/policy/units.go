@@ -112,10 +112,15 @@ type policySums struct {
 	raw, missing        float64
 	used, squares       float64
 	largest, largestRaw float64 // contribution and weight
+
+	slope []float64 // of the value by ln α of the slots
 }
 
 // logSums are sums over all pages.
-type logSums struct{ weight float64 }
+type logSums struct {
+	weight float64
+	slope  []float64
+}
 
 // add adds a term of a page with a weight, to the columns of its unit, too.
 func (s *policySums) add(row []float64, t *term, weight float64) {
@@ -158,9 +163,9 @@ func (r *Result) half(err, span, alpha float64) float64 {
 	return bernstein(variance, float64(span*r.heaviest)*n/r.Weight, n, alpha)
 }
 
-// interval returns an estimate with its interval. influence is that of stats.Linear.
-func (r *Result) interval(value float64, influence []float64, span float64) stats.Difference {
-	d := stats.Linear(value, influence)
+// interval returns an estimate with its interval. influence and variance are those of stats.Linear.
+func (r *Result) interval(value float64, influence []float64, variance, span float64) stats.Difference {
+	d := stats.Linear(value, influence, variance)
 	if r.bound > 0 && r.Units > 1 {
 		half := r.half(d.Error, span, stats.Alpha)
 		d.Interval = stats.Interval{Low: value - half, High: value + half}

@@ -7,7 +7,10 @@ import "math"
 // to rounding. A ratio of sums e = Σx/Σy has the influences (x − e·y)/Σy (Cochran 1977, Sampling Techniques,
 // section 6.3). With n units, the standard error is √(n/(n−1)·Σ influence²), with n − 1 degrees of freedom.
 // The hypothesis of P is that the true value is 0. With fewer than two units, the interval is [Unbounded].
-func Linear(value float64, influence []float64) Difference {
+//
+// variance is that of the estimate from sources other than the units, such as parameters from other data. It is
+// added to that of the units.
+func Linear(value float64, influence []float64, variance float64) Difference {
 	n := float64(len(influence))
 	d := Difference{Mean: value, P: 1, DF: n - 1, Interval: Unbounded}
 	if n < 2 {
@@ -17,7 +20,7 @@ func Linear(value float64, influence []float64) Difference {
 	for _, v := range influence {
 		squares += float64(v * v)
 	}
-	d.Error = math.Sqrt(squares * n / (n - 1))
+	d.Error = math.Sqrt(float64(squares*n/(n-1)) + variance)
 	half := 0.0
 	if d.Error > 0 {
 		d.P = studentTails(value/d.Error, d.DF)
