@@ -60,7 +60,7 @@ func (w *weighing) options() (o weigh.Options, err error) {
 	o = weigh.Options{Debias: weigh.Debias(w.debias), QueryWeight: weigh.QueryWeight(w.weighQueries), Shrink: w.shrink, Clip: w.clip, MaxMissing: w.maxMissing}
 	switch {
 	case !slices.Contains(weigh.Debiases, o.Debias):
-		return o, usageErrorf("--debias%s", suggest.Or(w.debias, textsOf(weigh.Debiases), fmt.Sprintf(": found %q, expected %s", w.debias, suggest.OneOf(textsOf(weigh.Debiases)))))
+		return o, usageErrorf("--debias %s%s", w.debias, suggest.Or(w.debias, textsOf(weigh.Debiases), ": expected "+suggest.OneOf(textsOf(weigh.Debiases))))
 	case !slices.Contains(weigh.QueryWeights, o.QueryWeight):
 		return o, usageErrorf("--weigh-queries: found %q, expected %s", w.weighQueries, suggest.OneOf(textsOf(weigh.QueryWeights)))
 	case !slices.Contains(regressions, w.regression):
@@ -131,7 +131,7 @@ func (w *weighing) notesOn(env *environment, t *weigh.Table) {
 		env.note("note: pages whose value has no propensities of its own have those of all pages")
 	}
 	if t.Below > 0 {
-		env.note("note: %s below 0 set to 0", counted(t.Below, "grade was", "grades were"))
+		env.note("note: set %s below 0 to 0", counted(t.Below, "grade", "grades"))
 	}
 	if n := t.PerPair(); n < fewClicks {
 		env.note("warning: found %.3g clicks per document, expected %d or more; corrections rarely help with fewer", n, fewClicks)
