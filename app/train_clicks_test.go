@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -90,6 +91,8 @@ func TestTrainFromClicksByOtherMethods(t *testing.T) {
 		{"--method", "ranknet", "--scorer", "net", "--set", "epochs=3", "--hold-out", "1/4"},
 		{"--method", "regression", "--debias", "none", "--twin-share", "0.3"},
 		{"--method", "mart", "--set", "trees=5", "--hold-out", "1/4"},
+		{"--method", "lambdamart", "--set", "trees=5", "--debias", "pairs"},
+		{"--debias", "position", "--set", "trees=5"},
 	} {
 		code, out, errs := call(append(base, args...)...)
 		if code != exitDone {
@@ -102,6 +105,34 @@ func TestTrainFromClicksByOtherMethods(t *testing.T) {
 		}
 		if compared := strings.Contains(out, "uncorrected twin"); compared == (args[1] == "regression") {
 			t.Errorf("%v: a comparison: %v, expected one unless grades are click rates", args, compared)
+		}
+	}
+}
+
+// Claim: --debias pairs finds the examination of slots: t⁺ is near the root of the propensities 1/k, and the model says so. Without
+// propensities the comparison is by click rates.
+func TestTrainFromClicksByPairs(t *testing.T) {
+	clicked(t)
+	mustCall(t, "train", "--method", "singlefeature", "--set", "feature=1", "--missing", "zero", "--train", "train.csv", "--model", "bm25.json", "--no-record")
+	mustCall(t, "clicks", "simulate", "--data", "train.csv", "--model", "bm25.json", "--order", "shuffle:10", "--pages", "4000", "--out", "pages.jsonl")
+	out := mustCall(t, "train", "--clicks", "pages.jsonl", "--train", "train.csv", "--missing", "zero", "--debias", "pairs", "--set", "trees=10", "--set", "leaves=4", "--no-record", "--model", "m.json")
+	if !strings.Contains(out, "by dcg@10 of click rates, which favor the order shown") {
+		t.Errorf("found %s, expected a comparison by click rates", out)
+	}
+	var m struct {
+		Training struct {
+			Queries int
+			Slots   struct{ Clicked []float64 }
+		}
+	}
+	decode(t, string(read(t, "m.json")), &m)
+	clicked := m.Training.Slots.Clicked
+	if m.Training.Queries < 1000 || len(clicked) != 10 {
+		t.Fatalf("found %d pages and %d slots, expected thousands of pages and 10 slots", m.Training.Queries, len(clicked))
+	}
+	for k, v := range clicked {
+		if want := 1 / math.Sqrt(float64(k+1)); math.Abs(v-want) > 0.06 {
+			t.Errorf("slot %d: ratio %.3f, expected about %.3f", k+1, v, want)
 		}
 	}
 }
