@@ -50,7 +50,7 @@ func TestEstimateOfTheLoop(t *testing.T) {
 		var harvest propensity.Log
 		var log weigh.Log
 		week(0, func(p *click.Page) error { return cmp.Or(harvest.Add(p), log.Add(p)) })
-		theta, err := harvest.Estimate(t.Context(), propensity.Options{Method: propensity.Harvest, AcrossTime: true, Workers: 1})
+		theta, err := harvest.Estimate(t.Context(), propensity.Options{Method: propensity.Harvest, AcrossTime: true, Resamples: 100, Seed: 1, Workers: 1})
 		if err != nil {
 			t.Error(err)
 			return

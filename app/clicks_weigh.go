@@ -55,12 +55,10 @@ func (w *weighing) addTo(cmd *cobra.Command) {
 	addReal(fl, &w.maxMissing, "max-missing", weigh.Defaults(weigh.None).MaxMissing, 1, "largest `share` of impressions without features or propensities")
 }
 
-// options returns the options of a table, without a regression. It reads the propensities.
-func (w *weighing) options() (o weigh.Options, err error) {
-	o = weigh.Options{Debias: weigh.Debias(w.debias), QueryWeight: weigh.QueryWeight(w.weighQueries), Shrink: w.shrink, Clip: w.clip, MaxMissing: w.maxMissing}
+// options returns the options of a table with the given grades, without a regression. It reads the propensities.
+func (w *weighing) options(debias weigh.Debias) (o weigh.Options, err error) {
+	o = weigh.Options{Debias: debias, QueryWeight: weigh.QueryWeight(w.weighQueries), Shrink: w.shrink, Clip: w.clip, MaxMissing: w.maxMissing}
 	switch {
-	case !slices.Contains(weigh.Debiases, o.Debias):
-		return o, usageErrorf("--debias%s", suggest.Or(w.debias, textsOf(weigh.Debiases), fmt.Sprintf(": found %q, expected %s", w.debias, suggest.OneOf(textsOf(weigh.Debiases)))))
 	case !slices.Contains(weigh.QueryWeights, o.QueryWeight):
 		return o, usageErrorf("--weigh-queries: found %q, expected %s", w.weighQueries, suggest.OneOf(textsOf(weigh.QueryWeights)))
 	case !slices.Contains(regressions, w.regression):
@@ -79,15 +77,23 @@ func (w *weighing) options() (o weigh.Options, err error) {
 	return o, nil
 }
 
+// checkDebias returns an error unless --debias is one of the known values.
+func (w *weighing) checkDebias(known []string) error {
+	if slices.Contains(known, w.debias) {
+		return nil
+	}
+	return usageErrorf("--debias %s%s", w.debias, suggest.Or(w.debias, known, ": expected "+suggest.OneOf(known)))
+}
+
 // textsOf returns values as strings.
 func textsOf[T ~string](list []T) []string {
 	return mapped(list, func(v T) string { return string(v) })
 }
 
-// log reads the pages.
-func (w *weighing) log(cmd *cobra.Command, env *environment, flag string, paths []string, e *propensity.Estimate) (*weigh.Log, error) {
+// log reads the pages. keep keeps the distinct pages, for rows of pages.
+func (w *weighing) log(cmd *cobra.Command, env *environment, flag string, paths []string, e *propensity.Estimate, keep bool) (*weigh.Log, error) {
 	l := &weigh.Log{}
-	l.Mem = w.account()
+	l.Mem, l.Keep = w.account(), keep
 	if e != nil && e.Parts != nil {
 		l.Value = pageColumns[e.By]
 	}
@@ -95,7 +101,7 @@ func (w *weighing) log(cmd *cobra.Command, env *environment, flag string, paths 
 	return l, err
 }
 
-// table makes training data. from names the pages, and flag and of the features, for messages.
+// table makes training data. from names the pages, for messages.
 func (w *weighing) table(ctx context.Context, env *environment, l *weigh.Log, features *dataset.Dataset, o weigh.Options, from string) (t *weigh.Table, err error) {
 	if o.Debias == weigh.Robust {
 		if o.Regression, err = w.regress(ctx, features); err != nil {
@@ -119,7 +125,7 @@ const (
 )
 
 // notesOn prints what a table leaves out, and warns if there are few clicks.
-func (w *weighing) notesOn(env *environment, t *weigh.Table) {
+func (w *weighing) notesOn(env *environment, t *weigh.Tally) {
 	if t.MissingDocs > 0 {
 		env.note("note: left out %s without features, with %.3g %% of the impressions; %s no features at all",
 			counted(t.MissingDocs, "document", "documents"), 100*t.Missing, counted(t.MissingQueries, "query has", "queries have"))
@@ -131,7 +137,7 @@ func (w *weighing) notesOn(env *environment, t *weigh.Table) {
 		env.note("note: pages whose value has no propensities of its own have those of all pages")
 	}
 	if t.Below > 0 {
-		env.note("note: %s below 0 set to 0", counted(t.Below, "grade was", "grades were"))
+		env.note("note: set %s below 0 to 0", counted(t.Below, "grade", "grades"))
 	}
 	if n := t.PerPair(); n < fewClicks {
 		env.note("warning: found %.3g clicks per document, expected %d or more; corrections rarely help with fewer", n, fewClicks)
@@ -214,7 +220,10 @@ func (f *weighFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if err := required(cmd, "data"); err != nil {
 		return err
 	}
-	o, err := f.weighing.options()
+	if err := f.checkDebias(textsOf(weigh.Debiases)); err != nil {
+		return err
+	}
+	o, err := f.weighing.options(weigh.Debias(f.debias))
 	if err != nil {
 		return err
 	}
@@ -235,7 +244,7 @@ func (f *weighFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if err != nil {
 		return err
 	}
-	l, err := f.log(cmd, env, "", args, o.Propensities)
+	l, err := f.log(cmd, env, "", args, o.Propensities, false)
 	if err != nil {
 		return err
 	}
@@ -243,7 +252,7 @@ func (f *weighFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if err != nil {
 		return err
 	}
-	f.notesOn(env, t)
+	f.notesOn(env, &t.Tally)
 	r, w := f.written(t.Data)
 	r.rows = append(r.rows, []any{"pages", weightCell(t.Pages)}, []any{"clicks", weightCell(t.Clicks)}, []any{"clicks per document", t.PerPair()}, []any{"effective clicks", t.Effective})
 	r.json = weighJSON{w, f.debias, f.uncorrected, t.Pages, t.Impressions, t.Clicks, t.Effective, t.Missing, t.MissingDocs, t.MissingQueries,

@@ -108,7 +108,7 @@ type trainFlags struct {
 func newTrainCommand(env *environment) *cobra.Command {
 	var f trainFlags
 	cmd := &cobra.Command{
-		Use:   "train --method M --train FILE --model OUT",
+		Use:   "train [--method M | --clicks PAGES] --train FILE --model OUT",
 		Short: "Train a ranking function and write a model file",
 		Long: `Trains a ranking function on judged queries and writes a model. A model is a JSON file
 with the parameters and all preprocessing, so that it scores raw data. The same
@@ -143,6 +143,14 @@ model's preprocessing and its monotone, categorical and interactions settings. W
 --refit it adds no trees but relearns the leaf values. --refit 0.9 keeps nine tenths
 of each old value.
 
+Clicks: --clicks reads logs of pages (see "listwise clicks --help"), and --train then has
+the features of documents. Grades are of the clicks (see "listwise clicks weigh --help").
+--debias position and pairs train on single pages instead, and learn a factor for each
+slot: additive, or those of Unbiased LambdaMART. Without --method, training is by mart
+with --debias examinations, or by lambdamart for position and pairs. An uncorrected twin
+is trained beside the model, both without a part of the queries (--twin-share), and the
+clicks on these compare the two.
+
 --checkpoint saves the state of a long training (gradient descent, L-BFGS or boosted
 trees). If the file exists, training resumes from it. --curve writes one line of JSON
 after every epoch, boosting round or iteration.`,
@@ -151,6 +159,7 @@ after every epoch, boosting round or iteration.`,
   listwise train --method mle --transform log1p:2,3 --transform clip=0%:99% --transform standard --train train.txt --model m.json
   listwise train --method lambdamart --train Fold1/train.txt --valid Fold1/vali.txt --model trees.json
   listwise train --method lambdamart --continue trees.json --train new.txt.gz --model longer.json
+  listwise train --clicks pages.jsonl.gz --train products.csv --propensities theta.json --model m.json
   listwise train --method lambdarank --scorer net --set hidden=20 --train Fold1/train.txt --valid Fold1/vali.txt --curve c.jsonl --model m.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -196,16 +205,15 @@ func (f *trainFlags) run(ctx context.Context, env *environment) error {
 
 // fit trains a model, writes it to --model, and evaluates it on the validation data.
 func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (report, error) {
+	trained, err := f.learn(ctx, env, m, p, rec)
+	if err != nil {
+		return report{}, hintAtMemory(err)
+	}
 	var twin *twins
-	var err error
 	if f.fromClicks.given() {
 		if twin, err = f.fromClicks.compare(ctx, env, f, m, p); err != nil {
 			return report{}, hintAtMemory(err)
 		}
-	}
-	trained, err := f.learn(ctx, env, m, p, rec)
-	if err != nil {
-		return report{}, hintAtMemory(err)
 	}
 	valid, err := f.validation(trained, p.Valid)
 	if err != nil {
@@ -309,13 +317,13 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, err
 	}
-	if f.fromClicks.given() && p.Measure == nil {
+	if f.fromClicks.grades() && p.Measure == nil {
 		p.Select = measure.MustParse(clicksMeasure, measure.ConventionOf(p.Select))
 	}
 	if p.Select, err = f.measureOf(&f.learning, p); err != nil {
 		return nil, nil, err
 	}
-	if f.fromClicks.given() {
+	if f.fromClicks.grades() {
 		if err := f.fromClicks.checkMeasure(f, p); err != nil {
 			return nil, nil, err
 		}
@@ -353,7 +361,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 		return nil, nil, hintAtDisk(err, opts)
 	}
 	if f.fromClicks.given() {
-		if data, err = f.fromClicks.data(ctx, env, f, m, data); err != nil {
+		if data, err = f.fromClicks.read(ctx, env, f, m, p, data); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,9 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/learn/train"
 )
 
 // fromClicks has the flags of a training from clicks.
@@ -23,11 +24,10 @@ type fromClicks struct {
 	pages     []string
 	twinShare float64
 
-	cmd  *cobra.Command
-	o    weigh.Options
-	log  *weigh.Log
-	held func(query string) bool // whether a query is held out for the comparison with the twin
-
+	cmd      *cobra.Command
+	o        weigh.Options
+	by       train.DebiasBy // of learners that correct for slots themselves
+	log      *weigh.Log
 	features *dataset.Dataset
 }
 
@@ -35,12 +35,18 @@ func (c *fromClicks) addTo(cmd *cobra.Command) {
 	c.cmd = cmd
 	fl := cmd.Flags()
 	fl.StringArrayVar(&c.pages, "clicks", nil, "`file` of pages with clicks; --train then has features; repeatable")
-	fl.StringVar(&c.debias, "debias", "", "`grades` from clicks: none, examinations, robust, ips or affine (default: the method's)")
+	fl.StringVar(&c.debias, "debias", "", "`correction` of clicks: "+suggest.OneOf(debiases)+" (default: the method's)")
 	addReal(fl, &c.twinShare, "twin-share", 0.2, 0.5, "`share` of queries to compare with an uncorrected twin; 0: none")
 	c.weighing.addTo(cmd)
 }
 
-// clicksFlags are the flags that --clicks needs.
+// slotDebiases are the corrections for slots by learners.
+var slotDebiases = []train.DebiasBy{train.DebiasPosition, train.DebiasPairs}
+
+// debiases are the values of --debias.
+var debiases = append(textsOf(weigh.Debiases), mapped(slotDebiases, train.DebiasBy.String)...)
+
+// clicksFlagNames are flags that mean something with --clicks alone.
 var clicksFlagNames = []string{"debias", "propensities", "weigh-queries", "shrink", "clip", "regression", "max-missing", "twin-share", "duplicates", "drop-users-above"}
 
 // Names of what training from clicks chooses by itself.
@@ -52,6 +58,9 @@ const (
 
 // given reports whether training is from clicks.
 func (c *fromClicks) given() bool { return len(c.pages) > 0 }
+
+// grades reports whether training is from grades that are fractions.
+func (c *fromClicks) grades() bool { return c.given() && c.by == train.NoDebias }
 
 // squared reports whether a method minimises squared error.
 func squared(name string) bool { return name == "mart" || name == "regression" }
@@ -72,18 +81,22 @@ func (c *fromClicks) choose(f *trainFlags) (err error) {
 		}
 		return nil
 	}
+	for _, by := range slotDebiases {
+		if c.debias == by.String() {
+			c.by = by
+		}
+	}
 	if f.method == "" {
-		f.method = clicksMethod
+		if f.method = clicksMethod; c.by != train.NoDebias {
+			f.method = "lambdamart"
+		}
 	}
 	if c.debias == "" {
 		if c.debias = string(weigh.Robust); squared(f.method) {
 			c.debias = string(weigh.Examinations)
 		}
 	}
-	if !c.cmd.Flags().Changed("convention") {
-		f.convention = clicksConvention
-	}
-	if c.o, err = c.weighing.options(); err != nil {
+	if err := c.checkDebias(debiases); err != nil {
 		return err
 	}
 	switch {
@@ -91,6 +104,21 @@ func (c *fromClicks) choose(f *trainFlags) (err error) {
 		return usageErrorf("--sample: expected none with --clicks, which needs the features of all documents on the pages")
 	case slices.Contains(c.pages, "-") && slices.Contains(f.train, "-"):
 		return usageErrorf("--clicks and --train cannot both be standard input")
+	}
+	if c.by != train.NoDebias {
+		if f.holdOut != "" {
+			return usageErrorf("--hold-out: expected --valid with --debias %s, whose training data are pages", c.debias)
+		}
+		c.o, err = c.weighing.options(weigh.None)
+		return err
+	}
+	if !c.cmd.Flags().Changed("convention") {
+		f.convention = clicksConvention
+	}
+	if c.o, err = c.weighing.options(weigh.Debias(c.debias)); err != nil {
+		return err
+	}
+	switch {
 	case slices.Contains(classes, f.method):
 		return usageErrorf("--method %s takes each grade as a class, found grades of clicks, which are fractions; expected --method mart, or whole grades of \"listwise clicks judge --levels\"", f.method)
 	case c.o.Debias == weigh.Examinations && !squared(f.method):
@@ -114,37 +142,73 @@ func (c *fromClicks) checkMeasure(f *trainFlags, p *method.Problem) error {
 	return nil
 }
 
-// train makes the training data of all pages.
-func (c *fromClicks) data(ctx context.Context, env *environment, f *trainFlags, m *method.Method, features *dataset.Dataset) (*dataset.Dataset, error) {
+// read reads the pages and sets the training data of a problem.
+func (c *fromClicks) read(ctx context.Context, env *environment, f *trainFlags, m *method.Method, p *method.Problem, features *dataset.Dataset) (*dataset.Dataset, error) {
 	c.features = features
 	c.pagesFlags.memoryLimit = f.reading.memoryLimit
 	var err error
-	if c.log, err = c.weighing.log(c.cmd, env, "clicks", c.pages, c.o.Propensities); err != nil {
+	if c.log, err = c.weighing.log(c.cmd, env, "clicks", c.pages, c.o.Propensities, c.by != train.NoDebias); err != nil {
 		return nil, err
 	}
 	if !m.Weighs().Documents && c.o.Debias == weigh.Robust {
 		env.note("note: %s takes no weights of documents, so --debias robust has none", m.Name)
 	}
-	t, err := c.part(ctx, env, m, c.o)
+	t, err := c.part(ctx, env, m, p, c.o)
 	if err != nil {
 		return nil, err
 	}
 	c.notesOn(env, t)
-	return t.Data, nil
+	return p.Data, nil
 }
 
-// part makes the training data of a part of the queries.
-func (c *fromClicks) part(ctx context.Context, env *environment, m *method.Method, o weigh.Options) (*weigh.Table, error) {
-	t, err := c.table(ctx, env, c.log, c.features, o, "--clicks "+strings.Join(mapped(c.pages, inputName), ", "))
-	if err == nil && t.Data.Weights() != nil && !m.Weighs().Documents {
+// part sets the training data of a problem, from a part of the queries.
+func (c *fromClicks) part(ctx context.Context, env *environment, m *method.Method, p *method.Problem, o weigh.Options) (*weigh.Tally, error) {
+	if c.by != train.NoDebias {
+		return c.pageRows(ctx, env, p, o)
+	}
+	t, err := c.table(ctx, env, c.log, c.features, o, c.from())
+	if err != nil {
+		return nil, err
+	}
+	if t.Data.Weights() != nil && !m.Weighs().Documents {
 		err = t.Data.Weigh(t.Data.QueryWeights(), nil)
 	}
-	return t, err
+	p.Data = t.Data
+	return &t.Tally, err
+}
+
+// pageRows sets the training data of a problem to rows of pages. The uncorrected twin has no slots.
+func (c *fromClicks) pageRows(ctx context.Context, env *environment, p *method.Problem, o weigh.Options) (t *weigh.Tally, err error) {
+	var r *weigh.PageRows
+	err = env.during("arranging pages", func() error {
+		r, err = c.log.PageRows(ctx, c.features, o)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		err = usageErrorf("%s: %w", c.from(), hintAtMemory(err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Data, p.Slots, p.Debias = r.Data, nil, train.Debias{}
+	if !o.Uncorrected {
+		p.Debias.By = c.by
+		for _, s := range r.Slots {
+			p.Slots = append(p.Slots, s+1)
+		}
+	}
+	return &r.Tally, nil
+}
+
+// from names the pages in messages.
+func (c *fromClicks) from() string {
+	return "--clicks " + strings.Join(mapped(c.pages, inputName), ", ")
 }
 
 // twins compares a training with its uncorrected twin on clicks that neither was trained on.
 type twins struct {
 	Measure     string     `json:"measure"`
+	By          string     `json:"gain"` // of a document
 	Queries     int        `json:"held_out_queries"`
 	Corrected   float64    `json:"corrected"`
 	Uncorrected float64    `json:"uncorrected"`
@@ -153,18 +217,18 @@ type twins struct {
 	P           float64    `json:"p"`
 }
 
-// errTooFew says that queries or clicks do not suffice for a comparison.
-var errTooFew = errors.New("too few")
-
 // compare trains on a part of the queries, with and without the correction, and measures both on the clicks of the
 // others. It returns nil if there is no comparison.
 func (c *fromClicks) compare(ctx context.Context, env *environment, f *trainFlags, m *method.Method, p *method.Problem) (*twins, error) {
-	if c.twinShare == 0 || c.o.Debias == weigh.None {
+	if c.twinShare == 0 || c.debias == string(weigh.None) {
 		return nil, nil
 	}
 	held := dataset.SampleQueries(c.twinShare, f.seed)
-	o := c.o
-	o.Debias, o.Keep, o.QueryWeight, o.Regression, o.MaxMissing = weigh.IPS, held, weigh.Pages, nil, 1
+	o, by := c.o, "clicks weighted by propensities"
+	if o.Debias = weigh.IPS; o.Propensities == nil {
+		o.Debias, by = weigh.None, "click rates, which favor the order shown (--propensities corrects them)"
+	}
+	o.Keep, o.QueryWeight, o.MaxMissing = held, weigh.Pages, 1
 	test, err := c.table(ctx, env, c.log, c.features, o, "--clicks")
 	if err != nil && ctx.Err() == nil || err == nil && len(test.Data.Queries) < 2 {
 		env.note("note: too few clicks on queries held out for a comparison with the uncorrected twin")
@@ -175,7 +239,7 @@ func (c *fromClicks) compare(ctx context.Context, env *environment, f *trainFlag
 	}
 	dcg := measure.MustParse("dcg@10", measure.TREC)
 	var values [2][]float64
-	t := &twins{Measure: dcg.Name(), Queries: len(test.Data.Queries)}
+	t := &twins{Measure: dcg.Name(), By: by, Queries: len(test.Data.Queries)}
 	var weights []float64
 	for i, uncorrected := range []bool{false, true} {
 		o := c.o
@@ -197,13 +261,12 @@ func (c *fromClicks) compare(ctx context.Context, env *environment, f *trainFlag
 
 // result trains on a part of the queries and measures the model on others.
 func (c *fromClicks) result(ctx context.Context, env *environment, f *trainFlags, m *method.Method, p *method.Problem, o weigh.Options, test *dataset.Dataset, by measure.Measure) (*measure.Result, error) {
-	table, err := c.part(ctx, env, m, o)
-	if err != nil {
+	own := *p
+	if _, err := c.part(ctx, env, m, &own, o); err != nil {
 		return nil, err
 	}
-	own := *p
-	own.Checkpoint, own.Observe, own.Valid = "", nil, p.Valid
-	data := table.Data
+	own.Checkpoint, own.Observe = "", nil
+	data := own.Data
 	if part, parts, err := f.part(); err == nil && parts > 0 {
 		if data, own.Valid, err = f.heldOut(&f.learning, data, part, parts); err != nil {
 			return nil, err
@@ -215,7 +278,7 @@ func (c *fromClicks) result(ctx context.Context, env *environment, f *trainFlags
 		what = "training the uncorrected twin"
 	}
 	var r *measure.Result
-	err = env.during(what, func() error {
+	err := env.during(what, func() error {
 		trained, err := m.Train(ctx, &own)
 		if err != nil {
 			return err
@@ -232,7 +295,7 @@ func (c *fromClicks) result(ctx context.Context, env *environment, f *trainFlags
 
 // addTo adds the comparison to the report of a training.
 func (t *twins) addTo(r *report, debias string) {
-	r.notes = append(r.notes, "", fmt.Sprintf("On the clicks of %s held out, by %s of clicks weighted by propensities:", counted(t.Queries, "query", "queries"), t.Measure),
+	r.notes = append(r.notes, "", fmt.Sprintf("On the clicks of %s held out, by %s of %s:", counted(t.Queries, "query", "queries"), t.Measure, t.By),
 		fmt.Sprintf("%s %.4f, uncorrected twin %.4f, difference %+.4f with an interval from %+.4f to %+.4f (p = %.3g).", debias, t.Corrected, t.Uncorrected, t.Difference, t.Interval[0], t.Interval[1], t.P))
 	if j, ok := r.json.(map[string]any); ok {
 		j["twin"] = t

@@ -83,6 +83,19 @@ type Training struct {
 	// Divided describes a training over parts of the data, for example on several machines. It is
 	// nil for training on all data at once. Otherwise Fingerprint is the fingerprint of one part.
 	Divided *Divided `json:"divided,omitempty"`
+	// Slots has the factors by which the training corrected clicks for the slots of documents. It is nil
+	// without a correction. Scores do not depend on it.
+	Slots *Slots `json:"slots,omitempty"`
+}
+
+// Slots are factors of the slots 1, 2, … in which documents were shown, at the end of a training.
+type Slots struct {
+	Debias   string    `json:"debias"`             // the correction: position or pairs
+	Position []float64 `json:"position,omitempty"` // numbers added to scores (position)
+	// Clicked and Skipped are the ratios t⁺ and t⁻ relative to slot 1, by which λ of pairs of a clicked and
+	// a skipped document is divided (pairs). Later slots have the ratio 1.
+	Clicked []float64 `json:"clicked,omitempty"`
+	Skipped []float64 `json:"skipped,omitempty"`
 }
 
 // Divided describes training over parts of the data.

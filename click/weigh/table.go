@@ -51,6 +51,7 @@ type Table struct {
 type Tally struct {
 	Pages       float64 // weight of the pages
 	Impressions float64 // of documents
+	Pairs       int     // of a query and a document, with features
 	Clicks      float64 // on documents of the table
 
 	// Effective is the effective number of clicks, (Σ1/θ)²/Σ1/θ², over the clicks on documents of the table.
@@ -67,8 +68,8 @@ type Tally struct {
 	Below, Above int // grades that were below 0 and set to 0, and for Robust, above 1 and set to 1
 }
 
-// PerPair returns the mean number of clicks of a row.
-func (t *Table) PerPair() float64 { return t.Clicks / float64(t.Data.Docs()) }
+// PerPair returns the mean number of clicks of a pair.
+func (t *Tally) PerPair() float64 { return t.Clicks / float64(max(t.Pairs, 1)) }
 
 var (
 	errNoClicks = errors.New("found no clicks on documents with features and propensities, expected some")
@@ -156,6 +157,7 @@ func (l *Log) pick(features *dataset.Dataset, o *Options, t *Tally) ([]pick, err
 			found[n] = true
 			if s := &of[n]; o.evidence(s) {
 				p.docs, p.of = append(p.docs, j), append(p.of, s)
+				t.Pairs++
 				t.Clicks += s.clicks
 				weight += s.weight
 				squares += s.squares

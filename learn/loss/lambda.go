@@ -124,6 +124,10 @@ type pairLaw interface {
 	// swap ranks. It is positive if the document at rank a is the better one, and λ_ij is proportional
 	// to its absolute value. add returns total plus the sum of |λ_ij|, added in order.
 	add(total float64, lambda, loss, scores, prepared []float64, a, to int) float64
+
+	// cost returns the cost of a pair in which the better document leads by the given difference of scores,
+	// divided by |loss|. Its derivative is −λ_ij/|loss|.
+	cost(lead float64) float64
 }
 
 // secondLaw is a pairLaw whose λ_ij has a derivative that is not 0 everywhere.
@@ -179,6 +183,39 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 		}
 	}
 	norm.scale(lambda, second)
+}
+
+// costs overwrites better and worse with the sums of [PairCosts], by rank.
+func (f *pairField) costs(better, worse []float64, r byScore, scratch *Scratch) {
+	n := len(r.scores)
+	x, loss := scratch.Floats(n), scratch.Floats(n)
+	r.gather(x, f.swaps.Counts())
+	work := scratch.Floats(f.swaps.Work(n))
+	ranks := min(f.swaps.Prepare(x, work), f.truncation, n-1)
+	clear(better)
+	clear(worse)
+	norm := f.norm.at(r, scratch)
+	for a := range ranks {
+		to := n
+		if f.nearest {
+			to = a + 2
+		}
+		f.swaps.Row(loss, x, work, a, to)
+		norm.weigh(loss, r.scores, a, to)
+		for b := a + 1; b < to; b++ {
+			if loss[b] == 0 {
+				continue
+			}
+			cost := float64(math.Abs(loss[b]) * f.law.cost(lead(loss, r.scores, a, b)))
+			if loss[b] > 0 {
+				better[a] += cost
+				worse[b] += cost
+			} else {
+				better[b] += cost
+				worse[a] += cost
+			}
+		}
+	}
 }
 
 // fewPairs lists the documents of a ranking whose x is not the smallest (see [measure.Swaps] for x). A
@@ -428,6 +465,11 @@ func lead(loss, scores []float64, a, b int) float64 {
 	return math.Copysign(scores[a]-scores[b], loss[b])
 }
 
+// cost returns log(1 + exp(−σ(s_i − s_j − m))).
+func (l logisticLaw) cost(lead float64) float64 {
+	return logspace.Softplus(l.sigma * (l.margin - lead))
+}
+
 // addBoth implements secondLaw. The second derivative is |Δ|σ²ρ(1 − ρ), where
 // ρ = 1/(1 + exp(σ(s_i − s_j − m))), as in LambdaMART (Burges, From RankNet to LambdaRank to LambdaMART:
 // An Overview, 2010, section 7). Like add, it needs one division for each pair, and it gives λ the same
@@ -557,6 +599,12 @@ func (l springLaw) add(total float64, lambda, loss, scores, _ []float64, a, to i
 	return total
 }
 
+// cost returns ½ max(0, m − (s_i − s_j))².
+func (l springLaw) cost(lead float64) float64 {
+	lacking := max(0, l.margin-lead)
+	return float64(lacking * lacking / 2)
+}
+
 // addBoth implements secondLaw. The second derivative is |Δ| if λ_ij is not 0, and 0 otherwise.
 func (l springLaw) addBoth(total float64, lambda, second, loss, scores, prepared []float64, a, to int) float64 {
 	for b := a + 1; b < to; b++ {
@@ -587,3 +635,6 @@ func (l stepLaw) add(total float64, lambda, loss, scores, _ []float64, a, to int
 	}
 	return total
 }
+
+// cost returns max(0, m − (s_i − s_j)).
+func (l stepLaw) cost(lead float64) float64 { return max(0, l.margin-lead) }

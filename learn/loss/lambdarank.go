@@ -242,6 +242,22 @@ func (b *boundLambdaRank) Eval(scores, lambda []float64, scratch *Scratch) float
 	return 1 - value + b.regularise(scores, lambda)
 }
 
+// PairCosts implements [PairCosts]. With the default λ function, the cost of a pair is
+//
+//	|ΔM_ij| log(1 + exp(−σ(s_i − s_j))),
+//
+// where |ΔM_ij| includes the factor of GapNorm but not that of SumNorm. It panics for LambdaDifference, which
+// has no pairs.
+func (b *boundLambdaRank) PairCosts(scores, better, worse []float64, scratch *Scratch) {
+	scratch.Reset()
+	n := len(scores)
+	r := rankByScore(scores, b.order, b.depth, scratch)
+	above, below := scratch.Floats(n), scratch.Floats(n)
+	b.field.(*pairField).costs(above, below, r, scratch)
+	r.scatter(better, above)
+	r.scatter(worse, below)
+}
+
 // regularise returns ½Σα_i s_i². If lambda is not nil, it adds −α_i s_i to lambda.
 func (b *boundLambdaRank) regularise(scores, lambda []float64) float64 {
 	var sum float64

@@ -67,6 +67,11 @@ func (nothing) EvalSecond(_, lambda, second []float64, _ *Scratch) float64 {
 	return 0
 }
 
+func (nothing) PairCosts(_, better, worse []float64, _ *Scratch) {
+	clear(better)
+	clear(worse)
+}
+
 // Scratch is reusable working memory for Eval. Each goroutine needs its own. The zero value is ready to
 // use. A Scratch grows to the needs of the largest query and then allocates no more.
 type Scratch struct {

@@ -26,7 +26,21 @@ type PairWeighted interface {
 	BindWeighted(grades []float64, w PairWeights, rng *rand.Rand) (QueryLoss, error)
 }
 
+// PairCosts is the QueryLoss of a [PairWeighted] that computes the costs of pairs, whose derivative by the
+// difference of scores is −λ_ij. It reads the weights of pairs again in each evaluation, so the caller may
+// change them between evaluations.
+type PairCosts interface {
+	QueryLoss
+
+	// PairCosts overwrites better[i] with the sum of the costs of all pairs in which document i is the better
+	// one, and worse[i] with that of all pairs in which it is the worse one. Each cost includes the weights
+	// Better and Worse of its documents. All slices have an element for each document.
+	PairCosts(scores, better, worse []float64, scratch *Scratch)
+}
+
 var _ PairWeighted = LambdaRank{}
+
+var _ = []PairCosts{&boundLambdaRank{}, &boundSecondLambdaRank{}, nothing{}}
 
 // IsZero reports whether both slices are nil.
 func (w PairWeights) IsZero() bool { return w.Better == nil && w.Worse == nil }

@@ -81,3 +81,21 @@ func TestPairWeightsRefused(t *testing.T) {
 		wantError(t, want, err, want)
 	}
 }
+
+// Claim: the derivative of a pair's cost by the difference of scores is −λ_ij, by central differences, for every
+// function of the difference.
+func TestCostsOfPairsHaveLambdaAsTheirDerivative(t *testing.T) {
+	for name, law := range map[string]pairLaw{"logistic": newLogisticLaw(1.3, 0.2), "spring": springLaw{1}, "step": stepLaw{1}} {
+		for _, lead := range []float64{-3, -0.4, 0.3, 0.9, 1.7} {
+			const h = 1e-5
+			lambda, scores, better := []float64{0, 0}, []float64{math.Abs(lead), 0}, 0
+			if lead < 0 {
+				better = 1 // the document at the second rank
+			}
+			law.add(0, lambda, []float64{0, math.Copysign(2, lead)}, scores, law.prepare(scores, make([]float64, 2)), 0, 2)
+			if slope := 2 * (law.cost(lead+h) - law.cost(lead-h)) / (2 * h); math.Abs(slope+lambda[better]) > 1e-8 {
+				t.Errorf("%s at %v: the slope is %v, expected %v", name, lead, slope, -lambda[better])
+			}
+		}
+	}
+}

@@ -61,6 +61,9 @@ type Problem struct {
 	Refit bool
 	Decay float64
 
+	// Debias corrects grades that are clicks for Slots.
+	Debias train.Debias
+
 	relevant measure.Convention // with the threshold for the data; set by Method.Problem
 }
 
@@ -132,6 +135,9 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	}
 	if p.Refit && p.Initial == nil {
 		return nil, train.BadProblem("found no model to refit, expected one to continue")
+	}
+	if p.Debias.By != train.NoDebias && p.Slots == nil {
+		return nil, train.BadProblem("found no slots for the correction %s, expected the slot of each document", p.Debias.By)
 	}
 	if own.Values, err = own.Values.keeping(p.Initial); err != nil {
 		return nil, err

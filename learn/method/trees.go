@@ -63,7 +63,7 @@ func treeMethod(m Method, newLoss func(p *Problem) (loss.Loss, error)) *Method {
 			return nil, nil, err
 		}
 		learner, err := trees(p)
-		learner.Redraw, learner.Refit, learner.Decay = p.redraws(), p.Refit, p.Decay
+		learner.Redraw, learner.Refit, learner.Decay, learner.Debias = p.redraws(), p.Refit, p.Decay, p.Debias
 		return l, learner, err
 	}
 	return &m

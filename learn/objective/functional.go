@@ -30,7 +30,7 @@ type Functional struct {
 	seed    uint64
 	content func() func(query int) string // content of all queries, computed when the loss first draws random numbers
 	queries []boundQuery
-	weights loss.PairWeights // one for each row, or the zero value
+	weights loss.PairWeights // of pairs times those of documents, one for each row; or the zero value
 	rows    int
 	done    <-chan struct{}
 
@@ -39,6 +39,7 @@ type Functional struct {
 	scratch []loss.Scratch // one for each worker
 	plain   rangeFunc      // for Eval
 	second  rangeFunc      // for EvalSecond
+	costs   rangeFunc      // for PairCosts
 	at      point
 }
 
@@ -46,8 +47,8 @@ type Functional struct {
 // is the vector of the sum, to which it adds the vectors of the queries.
 type rangeFunc func(worker, from, to int, down []float64) float64
 
-// point has the scores at which a Functional is evaluated, and the slices to fill with derivatives. A slice is nil if
-// its derivatives are not needed.
+// point has the scores at which a Functional is evaluated, and the slices to fill with derivatives or costs. A slice
+// is nil if its derivatives are not needed.
 type point struct{ scores, lambda, second []float64 }
 
 // boundQuery is a query whose loss is not [loss.Nothing].
@@ -92,7 +93,7 @@ func functionalOf(
 	f.sums = f.newSums(0)
 	f.workers = parallel.Workers(workers, f.sums.Blocks())
 	f.scratch = make([]loss.Scratch, f.workers)
-	f.plain, f.second = f.each(f.evalQuery), f.each(f.secondOfQuery)
+	f.plain, f.second, f.costs = f.each(f.evalQuery), f.each(f.secondOfQuery), f.each(f.costsOfQuery)
 	return f, nil
 }
 
@@ -139,8 +140,7 @@ func (f *Functional) bind(purpose string, workers int, done <-chan struct{}) (qu
 		rng := random.Deferred(f.seed, purpose, func() string { return f.content()(number) })
 		switch {
 		case !f.weights.IsZero():
-			pairs := f.weights.Part(q.row, q.row+q.docs).Times(q.weights)
-			q.loss, errs[i] = f.loss.(loss.PairWeighted).BindWeighted(q.grades, pairs, rng)
+			q.loss, errs[i] = f.loss.(loss.PairWeighted).BindWeighted(q.grades, f.weights.Part(q.row, q.row+q.docs), rng)
 		case q.weights != nil:
 			q.loss, errs[i] = f.loss.(loss.DocumentWeighted).BindDocuments(q.grades, q.weights, rng)
 		default:
@@ -183,21 +183,73 @@ func (f *Functional) each(term func(worker, query int, down []float64) float64) 
 	}
 }
 
-// Weigh sets the weights of documents in pairs and binds the loss again. w has one weight for each row
-// and must not change afterwards. It is an error if the loss is no [loss.PairWeighted] or the weights do
-// not fit the data. After an error f must not be used.
+// Weigh sets the weights of documents in pairs and binds the loss again. w has one weight for each row.
+// It is an error if the loss is no [loss.PairWeighted] or the weights do not fit the data. After an error f
+// must not be used.
 func (f *Functional) Weigh(w loss.PairWeights) error {
 	if _, ok := f.loss.(loss.PairWeighted); !ok {
 		return fmt.Errorf("the loss %T takes no weights of documents in pairs, expected a loss.PairWeighted", f.loss)
 	}
-	if err := w.Validate(f.rows); err != nil {
+	f.weights = loss.PairWeights{Better: make([]float64, f.rows), Worse: make([]float64, f.rows)}
+	if err := f.setWeights(w); err != nil {
 		return err
 	}
-	f.weights = w
 	if i, err := f.bind("bind", f.workers, f.done); err != nil {
 		return fmt.Errorf("query %q: %w", f.queries[i].id, err)
 	}
 	return nil
+}
+
+// Reweigh changes the weights that [Functional.Weigh] set, without binding the loss again. Costs must return
+// nil.
+func (f *Functional) Reweigh(w loss.PairWeights) error { return f.setWeights(w) }
+
+// setWeights sets the elements of f.weights.
+func (f *Functional) setWeights(w loss.PairWeights) error {
+	if err := w.Validate(f.rows); err != nil {
+		return err
+	}
+	for i := range f.queries {
+		q := &f.queries[i]
+		pairs := w.Part(q.row, q.row+q.docs).Times(q.weights)
+		copyOrOnes(q.of(f.weights.Better), pairs.Better)
+		copyOrOnes(q.of(f.weights.Worse), pairs.Worse)
+	}
+	return nil
+}
+
+// copyOrOnes copies src to dst, which has the same length. If src is nil, it sets dst to ones.
+func copyOrOnes(dst, src []float64) {
+	if src == nil {
+		for i := range dst {
+			dst[i] = 1
+		}
+		return
+	}
+	copy(dst, src)
+}
+
+// Costs returns an error if the loss does not compute the costs of pairs. PairCosts and Reweigh must then not
+// be called.
+func (f *Functional) Costs() error {
+	for i := range f.queries {
+		if _, ok := f.queries[i].loss.(loss.PairCosts); !ok {
+			return fmt.Errorf("the loss %T does not tell the costs of pairs", f.loss)
+		}
+	}
+	return nil
+}
+
+// PairCosts overwrites better and worse with the costs of the pairs of each document ([loss.PairCosts]), times
+// the weight of the query. Queries that are left out have costs of 0. PairCosts panics if Costs returns an
+// error.
+func (f *Functional) PairCosts(scores, better, worse []float64) {
+	f.mustHaveRows("scores", scores)
+	f.mustHaveRows("better", better)
+	f.mustHaveRows("worse", worse)
+	clear(better)
+	clear(worse)
+	f.run(f.costs, point{scores, better, worse})
 }
 
 // Queries returns the number of queries that are not left out.
@@ -289,6 +341,17 @@ func (f *Functional) secondOfQuery(worker, i int, _ []float64) float64 {
 		kernel.Scale(q.weight, second)
 	}
 	return q.weight * value
+}
+
+func (f *Functional) costsOfQuery(worker, i int, _ []float64) float64 {
+	q := &f.queries[i]
+	better, worse := q.of(f.at.lambda), q.of(f.at.second)
+	q.loss.(loss.PairCosts).PairCosts(q.of(f.at.scores), better, worse, &f.scratch[worker])
+	if q.weight != 1 {
+		kernel.Scale(q.weight, better)
+		kernel.Scale(q.weight, worse)
+	}
+	return 0
 }
 
 // of returns the elements of a query in a slice with one number for each row.

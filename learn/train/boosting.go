@@ -155,6 +155,9 @@ func (b *boosting) learn(ctx context.Context) (*Learned, error) {
 	if b.course.rounds > 0 && b.lowest > b.start {
 		b.task.warnUnimproved(b.lowest, b.start)
 	}
+	if of, ok := b.Booster.(checkpointed); ok {
+		training.Slots = of.members()[0].slots.learned()
+	}
 	learned := &Learned{s, params, training, b.Queries()}
 	if b.standings == nil {
 		return learned, nil

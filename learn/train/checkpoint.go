@@ -132,6 +132,13 @@ func (p *Problem) identity() string {
 	if !p.Weights.IsZero() {
 		words += " weights=" + fingerprint(p.Weights.Better, p.Weights.Worse)
 	}
+	if l, ok := p.Learner.(debiaser); ok && p.Slots != nil {
+		slots := make([]float64, len(p.Slots))
+		for i, k := range p.Slots {
+			slots[i] = float64(k)
+		}
+		words = strings.Join(described([]string{words, "slots=" + fingerprint(slots)}, "debias", reflect.ValueOf(l.debias())), " ")
+	}
 	return fmt.Sprintf("%s seed=%d relevant=%g normalization=%s data=%s", words, p.Seed, p.relevant.Threshold(), p.Normalization, p.Data.Fingerprint())
 }
 

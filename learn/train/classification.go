@@ -84,6 +84,9 @@ func (c TreeClassification) Learn(ctx context.Context, t *Task) (*Learned, error
 	if err := c.Trees.check(); err != nil {
 		return nil, err
 	}
+	if c.Trees.Debias.By != NoDebias {
+		return nil, BadProblem("found the correction %s for slots, expected none: this learner has no gradients of clicks", c.Trees.Debias.By)
+	}
 	if c.Trees.Refit {
 		return nil, BadProblem("found a classification whose trees are to be refitted, expected one that begins anew")
 	}

@@ -62,6 +62,10 @@ type Problem struct {
 	// zero value, Learner must be [Trees] and Loss a loss.PairWeighted.
 	Weights loss.PairWeights
 
+	// Slots has the slot in which each document of Data was shown, a number from 1, or is nil. It has one number for
+	// each row. Learner must correct for slots ([Debias]). Documents of Valid have no slots.
+	Slots []int
+
 	// Measure is the measure that the training optimises, or nil if it optimises none. Select is the measure of the
 	// validation data, averaged over ties. A nil Select means Measure or, if Measure is nil too, map. If Valid is
 	// set, Select must be a measure.Averager. Without a chosen relevance threshold, both measures use the threshold
@@ -224,6 +228,9 @@ func (p *Problem) ready(ctx context.Context) (*Problem, error) {
 	}
 	p, err := p.Settled()
 	if err != nil {
+		return nil, err
+	}
+	if err := p.checkSlots(); err != nil {
 		return nil, err
 	}
 	if err := p.checkInitial(); err != nil {

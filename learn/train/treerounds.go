@@ -28,6 +28,7 @@ type treeRounds struct {
 
 	treesState
 	reweighed
+	slots          slotFactors
 	lambda, second []float64
 	starts         []int // starts[t] is the index in leaves of the first leaf of tree t
 
@@ -54,8 +55,19 @@ func (r *treeRounds) next() bool {
 	}
 	r.trees, r.leaves = append(r.trees, nodes), append(r.leaves, r.values...)
 	r.reweigh()
-	r.objective = r.step.eval(r.scores, r.lambda, r.second)
+	if r.err = r.slots.update(r.loss, r.scores, r.lambda, r.second); r.err != nil {
+		return false
+	}
+	if r.slots.By != NoDebias {
+		r.step.moved()
+	}
+	r.eval()
 	return true
+}
+
+// eval sets the objective, λ and the second derivatives to their values at the scores.
+func (r *treeRounds) eval() {
+	r.objective = r.step.eval(r.slots.at(r.scores), r.lambda, r.second)
 }
 
 // keep marks the present sum as the one that Kept returns.
@@ -179,7 +191,7 @@ func (r *treeRounds) aim(draw string, redrawn bool) []float64 {
 		}
 	}
 	r.step.moved()
-	r.step.eval(at, r.lambda, r.second)
+	r.step.eval(r.slots.at(at), r.lambda, r.second)
 	return at
 }
 
@@ -465,12 +477,14 @@ type treesState struct {
 	weights, keptWeights []float64 // weights of the trees if they change, otherwise nil
 	objective            float64   // objective at scores
 	ended                bool      // no further tree can be grown
+
+	bySlot slotState // factors of slots, empty without a correction
 }
 
 // state returns the state to checkpoint.
 func (r *treeRounds) state() treesState {
 	s := r.treesState
-	s.factor = r.step.factor
+	s.factor, s.bySlot = r.step.factor, r.slots.slotState
 	return s
 }
 
@@ -491,6 +505,7 @@ func (s *treesState) code(c *binarystate.Codec) {
 	if c.Reading() && kept == 0 {
 		s.keptWeights = nil
 	}
+	s.bySlot.code(c)
 	s.ended = ended == 1
 	if c.Reading() && ended != 0 && ended != 1 {
 		c.Fail(fmt.Errorf("found the end %d of the trees, expected 0 or 1", ended))
@@ -573,7 +588,7 @@ func (s *treesState) validate(rounds int) error {
 	case anyNotFinite(s.leaves) || anyNotFinite(s.scores) || anyNotFinite(s.weights) || anyNotFinite(s.keptWeights) || notFinite(s.objective):
 		return errors.New("values or scores that are not finite, expected finite numbers")
 	}
-	return nil
+	return s.bySlot.validate()
 }
 
 func anyNotFinite(values []float64) bool { return slices.ContainsFunc(values, notFinite) }
@@ -605,6 +620,9 @@ func (r *treeRounds) goOnFrom(s *treesState) error {
 			return err
 		}
 	}
-	r.step.eval(r.scores, r.lambda, r.second)
+	if err := r.slots.goOnFrom(s.bySlot, r.loss); err != nil {
+		return err
+	}
+	r.step.eval(r.slots.at(r.scores), r.lambda, r.second)
 	return nil
 }

@@ -53,6 +53,8 @@ type Trees struct {
 	Refit bool
 	Decay float64
 
+	Debias Debias // correction of clicks for the slots of documents
+
 	// Steps selects Newton steps or steps along λ. The default is Newton steps if the loss has second derivatives.
 	Steps Steps
 
@@ -110,6 +112,9 @@ func (l *Trees) check() error {
 		return BadProblem("found a fraction of documents, %v, and one of top documents, %v, expected one of them: both draw documents", l.DocumentFraction, l.GOSSTop)
 	}
 	if err := l.checkSum(); err != nil {
+		return err
+	}
+	if err := l.checkDebias(); err != nil {
 		return err
 	}
 	if l.Bag < 0 {
@@ -190,7 +195,11 @@ func (l Trees) grow(t *Task, g grower, seed uint64, base []float64) (*treeRounds
 	if l.Sum != GradientTrees {
 		r.target = make([]float64, n)
 	}
-	r.objective = r.step.eval(r.scores, r.lambda, r.second)
+	r.slots = t.slotFactors(l.Debias, l.Rate)
+	if err := r.slots.start(step); err != nil {
+		return nil, err
+	}
+	r.eval()
 	return r, nil
 }
 
@@ -316,12 +325,14 @@ func eachQuery(d *dataset.Dataset, workers int, visit func(worker int, q *datase
 
 // Estimates of the bytes per document, in addition to the codes. A grower has row numbers and sums. Each sum of trees
 // has scores, λ, second derivatives and the scores of a line search. DART and forests have a second vector of scores,
-// and sampling with replacement has scaled copies of λ and the second derivatives.
+// and sampling with replacement has scaled copies of λ and the second derivatives. Corrections for slots have the
+// slots and weights of documents, and shifted scores or the weights and costs of their pairs.
 const (
 	growerBytes    = 20
 	sumBytes       = 60
 	reweighedBytes = 10
 	drawnBytes     = 20
+	slotBytes      = 64
 )
 
 // exactBytes is the size of a feature value in exact splits.
@@ -383,6 +394,9 @@ func (l Trees) memory(p *Problem, bags int) float64 {
 	}
 	if l.Sum == ForestTrees {
 		each += drawnBytes
+	}
+	if l.Debias.By != NoDebias {
+		each += slotBytes
 	}
 	bytes := float64(n * (float64(growers*(growerBytes+float64(cell*features))) + float64(float64(each)*sums)))
 	if !l.Exact {

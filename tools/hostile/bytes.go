@@ -74,6 +74,8 @@ var readers = []struct {
 	{"pages.jsonl.gz", nil, "clicks info pages.jsonl.gz --format json", 80},
 	{"exchanges.jsonl", nil, "clicks propensities exchanges.jsonl --format json --out out.json", 80},
 	{"exchanges.jsonl", []string{"data.txt"}, "clicks propensities exchanges.jsonl --method em --bootstrap 5 --by arm --format json", 60},
+	{"shown.jsonl", []string{"data.txt", "theta.json"}, "clicks weigh shown.jsonl --data data.txt --propensities theta.json --max-missing 1 --out out.csv --format json", 60},
+	{"theta.json", []string{"data.txt", "shown.jsonl"}, "clicks weigh shown.jsonl --data data.txt --propensities theta.json --out out.csv --format json", 100},
 	{"pages.csv", nil, "clicks info pages.csv --format json", 80},
 	{"pages.jsonl", nil, "clicks report pages.jsonl --resamples 20 --out out.html --format json", 60},
 	{"log.jsonl", []string{"clicks.jsonl"}, "clicks join --log log.jsonl --clicks clicks.jsonl --out - --quiet", 80},

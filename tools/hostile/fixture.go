@@ -40,6 +40,8 @@ var recipe = []string{
 	"train --method mle --train data.txt --model plain.json --no-record",
 	"export --model plain.json --to elasticsearch --out elastic.json",
 	"clicks fit --model dbn pages.jsonl --out browse.json",
+	"clicks simulate --data data.txt --model linear.json --pages 80 --top 4 --order noise:1 --out shown.jsonl",
+	"clicks propensities shown.jsonl --method em --bootstrap 0 --out theta.json",
 	"export --model plain.json --to solr --scores logistic --out layers.json",
 	"data convert data.txt --out data.csv",
 	"data convert data.txt --out data.jsonl",
