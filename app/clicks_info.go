@@ -2,13 +2,13 @@ package app
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/click"
+	"github.com/listwise/listwise/click/propensity"
 	"github.com/listwise/listwise/internal/rows"
 )
 
@@ -23,26 +23,63 @@ anomalies. Several files count as one log.
 The click rate of each rank has an interval of 95 %, whose unit is the user, or the page
 if there are no users. Arms that ran at the same time can be compared. The last table
 tells which methods can estimate the propensities of which slots, with the largest
-standard error: from shuffled pages, from exchanges with another rank (swapped) or of
-neighbours (pairs), and from documents that were seen in several slots (harvest).
---format json has the propensities and all other numbers.`,
+standard error: from shuffled pages (shuffle), from exchanges of documents (swap), and
+from documents that were seen in several slots (harvest). "listwise clicks propensities"
+prints them. --format json has the propensities and all other numbers.`,
 		Example: `  listwise clicks info pages.jsonl.gz
   listwise clicks info monday.csv tuesday.csv --drop-users-above 1000 --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s := click.Survey{Mem: f.account()}
-			t, err := f.read(cmd, env, "", args, s.Add)
-			if err != nil {
-				return err
-			}
-			return env.printPages(s.Info(t))
+			return f.info(cmd, env, args)
 		},
 	}
 	f.add(cmd)
 	return cmd
 }
 
+// pagesInfo is the summary of a log with what tells propensities.
+type pagesInfo struct {
+	*click.Info
+	Moved   int               `json:"pairs_in_two_slots"`
+	Seen    []propensity.Seen `json:"slots_of_pairs"` // for each two slots, the pairs seen in both
+	Methods []propensity.Told `json:"methods"`
+}
+
+// mostSlots is the largest number of slots that are compared with each other, the first of the log.
+const mostSlots = 50
+
+// info reads pages and prints their summary.
+func (f *pagesFlags) info(cmd *cobra.Command, env *environment, args []string) error {
+	f.tellsRobots = true
+	s, l := click.Survey{Mem: f.account()}, propensity.Log{Mem: f.account()}
+	t, err := f.read(cmd, env, "", args, func(p *click.Page) error {
+		if err := s.Add(p); err != nil || p.Clicks == nil {
+			return err
+		}
+		return l.Add(p)
+	})
+	if err != nil {
+		return err
+	}
+	i := &pagesInfo{Info: s.Info(t)}
+	i.Moved, i.Seen = l.Seen(mostSlots)
+	if i.Slots > mostSlots {
+		i.Odd = append(i.Odd, fmt.Sprintf("%d slots: only the first %d are compared with each other", i.Slots, mostSlots))
+	}
+	for _, m := range []propensity.Method{propensity.Shuffle, propensity.Swap, propensity.Harvest} {
+		err := env.during("estimating propensities by "+string(m), func() error {
+			told, err := l.Tell(cmd.Context(), propensity.Options{Method: m, Top: mostSlots, Resamples: propensityResamples, Seed: 1})
+			i.Methods = append(i.Methods, told)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return env.printPages(i)
+}
+
 // printPages prints the summary of a log. As CSV it is one table.
-func (env *environment) printPages(i *click.Info) error {
+func (env *environment) printPages(i *pagesInfo) error {
 	tables := pagesTables(i)
 	if env.take != nil || env.format == "json" {
 		return env.print(tables[0])
@@ -62,15 +99,7 @@ func (env *environment) printPages(i *click.Info) error {
 	return rows.WriteCSV(env.stdout, tables[0].columns, all)
 }
 
-// wholeCount returns a cell with a sum of weights, a whole number if it is one.
-func wholeCount(v float64) any {
-	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-		return int(v)
-	}
-	return v
-}
-
-func pagesTables(i *click.Info) []report {
+func pagesTables(i *pagesInfo) []report {
 	all := report{columns: []string{"what", "value"}, json: i}
 	add := func(what string, value any) { all.rows = append(all.rows, []any{what, value}) }
 	add("pages", i.Pages)
@@ -115,7 +144,7 @@ func pagesTables(i *click.Info) []report {
 		last.notes = append(last.notes, "warning: "+odd)
 	}
 	tables := []report{all, ranks}
-	for _, t := range []report{armsTable(i), seenTable(i), exchangesTable(i)} {
+	for _, t := range []report{armsTable(i.Info), seenTable(i), exchangesTable(i.Info)} {
 		if len(t.rows) > 0 {
 			tables = append(tables, t)
 		}
@@ -147,7 +176,7 @@ func armsTable(i *click.Info) report {
 // slotPairs is the largest number of pairs of slots in text and CSV.
 const slotPairs = 20
 
-func seenTable(i *click.Info) report {
+func seenTable(i *pagesInfo) report {
 	r := report{title: "documents in two slots", columns: []string{"first", "second", "pairs", "clicks in first", "clicks in second"}, keys: 2}
 	for _, s := range i.Seen[:min(len(i.Seen), slotPairs)] {
 		r.rows = append(r.rows, []any{s.A, s.B, s.Pairs, s.ClicksA, s.ClicksB})
@@ -169,17 +198,24 @@ func exchangesTable(i *click.Info) report {
 	return r
 }
 
-func methodsTable(i *click.Info) report {
+func methodsTable(i *pagesInfo) report {
 	r := report{title: "propensities", columns: []string{"method", "slots", "of", "largest error", "found", "what would supply the others"}, keys: 1}
 	for _, m := range i.Methods {
-		var worst any
-		largest := 0.0
-		for _, s := range m.Slots {
-			if largest = max(largest, s.Error); len(m.Slots) > 1 {
-				worst = largest
+		row := []any{string(m.Method), 0, i.Slots, nil, nil, nil}
+		if e := m.Estimate; e != nil {
+			largest := 0.0
+			for _, s := range e.Slots {
+				if s.SE != nil {
+					largest = max(largest, *s.SE)
+					row[3] = largest
+				}
 			}
+			row[1] = len(e.Slots)
 		}
-		r.rows = append(r.rows, []any{m.Method, len(m.Slots), i.Slots, worst, m.Lacks, m.Supply})
+		if m.Lacks != nil {
+			row[4], row[5] = m.Lacks.Found, m.Lacks.Supply
+		}
+		r.rows = append(r.rows, row)
 	}
 	return r
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -265,15 +264,7 @@ func (s *judgedSheet) cells(i int) []any {
 	if s.scale != nil {
 		row = []any{row[0], row[1], s.scale.Level(j.Grade), j.Grade}
 	}
-	return append(row, j.Low, j.High, weightCell(j.Impressions), j.Examined, weightCell(j.Clicks), s.weights[i])
-}
-
-// weightCell returns a cell of a sum of weights, which is a whole number if the weights are.
-func weightCell(v float64) any {
-	if v == math.Trunc(v) && v < 1<<53 {
-		return int(v)
-	}
-	return v
+	return append(row, j.Low, j.High, wholeCount(j.Impressions), j.Examined, wholeCount(j.Clicks), s.weights[i])
 }
 
 // write writes the judgements in a format for files.
@@ -348,7 +339,7 @@ func (s *judgedSheet) summary() report {
 	}
 	r := report{columns: []string{"what", "value"}, written: true}
 	out := judgedWrittenJSON{Model: s.kind.Name, Documents: len(s.judged), Queries: len(queries), LeftOut: s.leftOut, Clicks: clicks, Examinations: examined}
-	r.rows = [][]any{{"documents", out.Documents}, {"queries", out.Queries}, {"clicks", weightCell(clicks)}, {"expected examinations", examined}}
+	r.rows = [][]any{{"documents", out.Documents}, {"queries", out.Queries}, {"clicks", wholeCount(clicks)}, {"expected examinations", examined}}
 	if s.scale != nil {
 		r.rows = append(r.rows, []any{"documents left out", s.leftOut})
 		out.Cuts, out.Grades = s.scale, grades

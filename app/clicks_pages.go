@@ -1,8 +1,8 @@
 package app
 
 import (
-	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,6 +17,8 @@ type pagesFlags struct {
 	memoryLimit
 	duplicates string
 	dropAbove  int
+
+	tellsRobots bool // the command itself reports likely robots
 
 	mem *memory.Account // of all pages that the command reads
 }
@@ -119,9 +121,6 @@ func was(n int) string {
 	return "were"
 }
 
-// robotsNamed is the number of likely robots that a note names.
-const robotsNamed = 3
-
 // notes prints what the reader left out or found odd.
 func (f *pagesFlags) notes(env *environment, t *click.Tally) {
 	if len(t.Unknown) > 0 {
@@ -141,14 +140,15 @@ func (f *pagesFlags) notes(env *environment, t *click.Tally) {
 	} else if t.Anonymous > 0 {
 		env.note("note: %s", counted(t.Anonymous, "page has no user and is counted by itself", "pages have no user and are counted by themselves"))
 	}
-	if robots := t.Users.Robots(); len(robots) > 0 {
-		var names []string
-		for _, r := range robots[:min(len(robots), robotsNamed)] {
-			names = append(names, fmt.Sprintf("%s (%d pages, %d clicks)", r.Name, r.Pages, r.Clicks))
-		}
-		if more := len(robots) - len(names); more > 0 {
-			names = append(names, fmt.Sprintf("%d more", more))
-		}
-		env.note("note: likely robots: %s; --drop-users-above N leaves out users with more than N pages", strings.Join(names, ", "))
+	if robots := t.Users.LikelyRobots(); robots != "" && !f.tellsRobots {
+		env.note("note: %s", robots)
 	}
+}
+
+// wholeCount returns a cell with a sum of weights, a whole number if it is one.
+func wholeCount(v float64) any {
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return int(v)
+	}
+	return v
 }

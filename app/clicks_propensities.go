@@ -37,6 +37,9 @@ const (
 	mostResamples  = 100_000
 )
 
+// propensityResamples is the default number of resamples for standard errors of propensities.
+const propensityResamples = 100
+
 // pageColumns are the members of a page by which propensities may differ.
 var pageColumns = map[string]func(*click.Page) string{
 	"arm":        func(p *click.Page) string { return p.Arm },
@@ -98,7 +101,7 @@ examination of a position-based model that "listwise clicks fit" wrote, instead 
 	fl.StringVar(&f.data, "data", "", "`file` with the features of the documents")
 	fl.StringVar(&f.judged, "judged", "", "`file` of judged data, for trust")
 	addReal(fl, &f.maxMissing, "max-missing", 0.2, 1, "largest `share` of impressions of documents without features")
-	addWhole(fl, &f.resamples, "bootstrap", 100, 0, "`number` of resamples for standard errors; 0: none")
+	addWhole(fl, &f.resamples, "bootstrap", propensityResamples, 0, "`number` of resamples for standard errors; 0: none")
 	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
 	fl.StringVar(&f.from, "from", "", "click model `file` (pbm) whose examination to take")
 	fl.StringVar(&f.out, "out", "", "output `file` of the propensities, JSON")
@@ -285,7 +288,7 @@ func propensitiesReport(e *propensity.Estimate) report {
 	}
 	rows := func(part []any, slots []propensity.Slot) {
 		for _, s := range slots {
-			row := append(slices.Clone(part), s.Slot, s.Theta, cell(s.Low), cell(s.High), amount(s.Impressions), amount(s.Clicks), amount(s.Interventions))
+			row := append(slices.Clone(part), s.Slot, s.Theta, cell(s.Low), cell(s.High), wholeCount(s.Impressions), wholeCount(s.Clicks), wholeCount(s.Interventions))
 			switch {
 			case trust && s.Alpha != nil:
 				row = append(row, s.Alpha.Value, s.Beta.Value)
@@ -330,12 +333,4 @@ func propensitiesReport(e *propensity.Estimate) report {
 		}
 	}
 	return r
-}
-
-// amount returns a sum of weights, which are mostly whole.
-func amount(v float64) any {
-	if n := int(v); float64(n) == v {
-		return n
-	}
-	return v
 }

@@ -249,10 +249,7 @@ func (c *Counts) Add(p *Page) error {
 		}
 		c.Pattern = c.Patterns.Add(l.pairs, l.slots, c.clicked, p.Weight)
 	}
-	if more := c.held() - held; more > 0 && c.Mem != nil {
-		return c.Mem.Take(more, "counts of clicks")
-	}
-	return nil
+	return c.Mem.Take(c.held()-held, "counts of clicks")
 }
 
 // cellsBelow returns the cells of a list below a last click, by rank.

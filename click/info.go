@@ -28,17 +28,15 @@ type Info struct {
 	Disordered    int        `json:"pages_before_their_predecessor"`
 	WithoutClicks int        `json:"pages_without_clicks_member"` // not in the numbers below
 
-	Unit     string      `json:"unit"` // of intervals: user or page
-	Clicks   float64     `json:"clicked"`
-	Repeated float64     `json:"repeated_clicks"` // after the first click on a document
-	Ranks    []RankInfo  `json:"ranks"`
-	ByClicks []int       `json:"pages_by_clicks"` // pages with 0, 1, 2, … clicked documents
-	Ordered  int         `json:"pages_with_order"`
-	Back     int         `json:"pages_that_go_back_up"` // of these
-	Arms     []ArmInfo   `json:"arms"`
-	Together [][2]int    `json:"arms_at_the_same_time"` // indices of arms, both of one experiment
-	Moved    int         `json:"pairs_in_two_slots"`
-	Seen     []SlotsInfo `json:"slots_of_pairs"` // for each two slots, the pairs seen in both
+	Unit     string     `json:"unit"` // of intervals: user or page
+	Clicks   float64    `json:"clicked"`
+	Repeated float64    `json:"repeated_clicks"` // after the first click on a document
+	Ranks    []RankInfo `json:"ranks"`
+	ByClicks []int      `json:"pages_by_clicks"` // pages with 0, 1, 2, … clicked documents
+	Ordered  int        `json:"pages_with_order"`
+	Back     int        `json:"pages_that_go_back_up"` // of these
+	Arms     []ArmInfo  `json:"arms"`
+	Together [][2]int   `json:"arms_at_the_same_time"` // indices of arms, both of one experiment
 
 	Propensity   int `json:"pages_with_propensity"`
 	Propensities int `json:"pages_with_propensities"`
@@ -49,7 +47,6 @@ type Info struct {
 	FairPairs    int `json:"pages_of_pairs"`
 
 	Exchanges []ExchangeInfo `json:"exchanges"` // of swapped pages and of FairPairs
-	Methods   []MethodInfo   `json:"methods"`
 	Robots    []User         `json:"robots"`
 	Odd       []string       `json:"odd"`
 }
@@ -64,24 +61,17 @@ type RankInfo struct {
 	High    float64 `json:"high"`
 }
 
-// ArmInfo counts the pages of an arm.
+// ArmInfo counts the pages of an arm. Weight, Clicks and Clicked are of pages whose clicks are known.
 type ArmInfo struct {
 	Experiment string     `json:"experiment,omitempty"`
 	Arm        string     `json:"arm,omitempty"`
 	Version    string     `json:"version,omitempty"`
 	Pages      int        `json:"pages"`
+	Weight     float64    `json:"weight"`
+	Clicks     float64    `json:"clicked"`
+	Clicked    float64    `json:"pages_with_clicks"` // by weight
 	From       *time.Time `json:"from,omitempty"`
 	To         *time.Time `json:"to,omitempty"`
-}
-
-// SlotsInfo describes the pairs that were seen in two slots. ClicksA are the expected clicks in slot A if all
-// pairs had been shown equally often in both.
-type SlotsInfo struct {
-	A       string  `json:"a"`
-	B       string  `json:"b"`
-	Pairs   int     `json:"pairs"`
-	ClicksA float64 `json:"clicks_a"`
-	ClicksB float64 `json:"clicks_b"`
 }
 
 // ExchangeInfo describes two ranks whose documents were drawn for exchange.
@@ -93,39 +83,21 @@ type ExchangeInfo struct {
 	Exchanged float64 `json:"exchanged"`
 	ClicksA   float64 `json:"clicks_a"`
 	ClicksB   float64 `json:"clicks_b"`
-	Both      float64 `json:"clicks_on_both"` // pages with a click at both ranks
-}
-
-// MethodInfo tells whether a method can estimate propensities from the log.
-type MethodInfo struct {
-	Method string     `json:"method"`
-	Slots  []SlotInfo `json:"slots"`            // that it can estimate, the first slot among them
-	Lacks  string     `json:"lacks,omitempty"`  // why it cannot estimate others
-	Supply string     `json:"supply,omitempty"` // what would supply them
-}
-
-// SlotInfo is a propensity relative to the first slot, with its standard error by the delta method.
-type SlotInfo struct {
-	Slot       string  `json:"slot"`
-	Propensity float64 `json:"propensity"`
-	Error      float64 `json:"standard_error"`
 }
 
 // Survey collects what [Info] tells. Its zero value is ready to use.
 type Survey struct {
 	Mem *memory.Account // counts memory against a limit; nil means no limit
 
-	counts Counts
-	info   Info
-	last   time.Time
-	from   time.Time
-	to     time.Time
-	ranks  []rankSums
-	arms   map[[3]string]int
-	times  [][2]time.Time // of the arms
-	swaps  map[[3]int]*ExchangeInfo
-	deep   []shuffleSums // by rank
-	sorted []place       // nil until they are needed
+	index Index
+	info  Info
+	last  time.Time
+	from  time.Time
+	to    time.Time
+	ranks []rankSums
+	arms  map[[3]string]int
+	times [][2]time.Time // of the arms
+	swaps map[[3]int]*ExchangeInfo
 }
 
 // groups is the number of groups of users from which variances are estimated. Users are in groups by a hash.
@@ -137,9 +109,6 @@ type rankSums struct {
 	squares, clickedSq float64      // sums of squared weights
 	group              [][2]float64 // shown and clicked of each group of users
 }
-
-// shuffleSums are sums over pages that were shuffled down to a rank or deeper.
-type shuffleSums struct{ clicked, first, both float64 } // with clicks at the rank, at the first, at both
 
 // Add adds a page.
 func (s *Survey) Add(p *Page) error {
@@ -165,21 +134,17 @@ func (s *Survey) Add(p *Page) error {
 		i.WithoutClicks++
 		return nil
 	}
-	s.counts.Mem = s.Mem
-	s.sorted = nil
-	cells := len(s.counts.Cells.List)
-	if err := s.counts.Add(p); err != nil {
-		return err
+	held, q := s.index.bytes, s.index.docs(p.Query)
+	for r, d := range p.Docs {
+		s.index.pair(q, d)
+		s.index.Slot(p.SlotName(r))
 	}
-	if more := len(s.counts.Cells.List) - cells; more > 0 {
-		if err := s.take(int64(bytesOfPlace*more), "counts of clicks"); err != nil {
-			return err
-		}
+	if err := s.Mem.Take(s.index.bytes-held, "pairs and slots"); err != nil {
+		return err
 	}
 	if err := s.clicks(p); err != nil {
 		return err
 	}
-	s.shuffled(p)
 	if p.Swapped != [2]int{} {
 		a, b := min(p.Swapped[0], p.Swapped[1]), max(p.Swapped[0], p.Swapped[1])
 		if err := s.exchange(p, 0, a, b, p.Swap); err != nil {
@@ -194,14 +159,6 @@ func (s *Survey) Add(p *Page) error {
 		}
 	}
 	return nil
-}
-
-// take counts memory.
-func (s *Survey) take(n int64, what string) error {
-	if s.Mem == nil {
-		return nil
-	}
-	return s.Mem.Take(n, what)
 }
 
 // time notes the time of a page.
@@ -228,7 +185,7 @@ func (s *Survey) arm(p *Page) error {
 	k, known := s.arms[key]
 	if !known {
 		const armBytes = 400
-		if err := s.take(armBytes, "arms"); err != nil {
+		if err := s.Mem.Take(armBytes, "arms"); err != nil {
 			return err
 		}
 		if s.arms == nil {
@@ -242,7 +199,19 @@ func (s *Survey) arm(p *Page) error {
 		s.info.Arms = append(s.info.Arms, ArmInfo{Experiment: key[0], Arm: key[1], Version: key[2]})
 		s.times = append(s.times, [2]time.Time{})
 	}
-	s.info.Arms[k].Pages++
+	a := &s.info.Arms[k]
+	a.Pages++
+	if p.Clicks != nil {
+		clicks := 0.0
+		for r := range p.Docs {
+			if p.Clicked(r) {
+				clicks++
+			}
+		}
+		a.Weight += p.Weight
+		a.Clicks += float64(p.Weight * clicks)
+		a.Clicked += float64(p.Weight * min(1, clicks))
+	}
 	if t := &s.times[k]; !p.Time.IsZero() {
 		if t[0].IsZero() || p.Time.Before(t[0]) {
 			t[0] = p.Time
@@ -267,7 +236,7 @@ func (s *Survey) clicks(p *Page) error {
 	clicked := 0
 	for r, c := range p.Clicks {
 		if r == len(s.ranks) {
-			if err := s.take(16*groups, "ranks"); err != nil {
+			if err := s.Mem.Take(16*groups, "ranks"); err != nil {
 				return err
 			}
 			s.ranks = append(s.ranks, rankSums{group: make([][2]float64, groups)})
@@ -298,24 +267,6 @@ func (s *Survey) clicks(p *Page) error {
 	return nil
 }
 
-// shuffled adds a page whose first documents are in random order.
-func (s *Survey) shuffled(p *Page) {
-	for r := range p.Shuffled {
-		if r == len(s.deep) {
-			s.deep = append(s.deep, shuffleSums{})
-		}
-		if p.Clicked(r) {
-			s.deep[r].clicked += p.Weight
-		}
-		if p.Clicked(0) {
-			s.deep[r].first += p.Weight
-		}
-		if p.Clicked(r) && p.Clicked(0) {
-			s.deep[r].both += p.Weight
-		}
-	}
-}
-
 var exchangeMethods = []string{"swapped", "pairs"}
 
 // exchange adds a page whose ranks a and b were drawn for exchange.
@@ -324,7 +275,7 @@ func (s *Survey) exchange(p *Page, method, a, b int, exchanged bool) error {
 	e := s.swaps[key]
 	if e == nil {
 		const exchangeBytes = 200
-		if err := s.take(exchangeBytes, "exchanges"); err != nil {
+		if err := s.Mem.Take(exchangeBytes, "exchanges"); err != nil {
 			return err
 		}
 		if s.swaps == nil {
@@ -343,16 +294,13 @@ func (s *Survey) exchange(p *Page, method, a, b int, exchanged bool) error {
 	if p.Clicked(b) {
 		e.ClicksB += p.Weight
 	}
-	if p.Clicked(a) && p.Clicked(b) {
-		e.Both += p.Weight
-	}
 	return nil
 }
 
 // Info returns the summary. The tally is that of the reader.
 func (s *Survey) Info(t *Tally) *Info {
 	i := s.info
-	i.Users, i.Queries, i.Pairs, i.Slots = t.Users.Len(), s.counts.Queries(), s.counts.Pairs(), len(s.counts.Slots())
+	i.Users, i.Queries, i.Pairs, i.Slots = t.Users.Len(), s.index.Queries(), s.index.Pairs(), len(s.index.Slots())
 	i.From, i.To = pointer(s.from), pointer(s.to)
 	i.Unit = "page"
 	if i.Users > 0 {
@@ -363,8 +311,6 @@ func (s *Survey) Info(t *Tally) *Info {
 		i.Ranks = append(i.Ranks, s.ranks[r].info(r, i.Users > 0))
 	}
 	i.Arms, i.Together = s.armsInfo()
-	seen, edges := s.seen()
-	i.Moved, i.Seen = s.counts.Moved(), seen
 	i.Exchanges = []ExchangeInfo{}
 	for _, e := range s.swaps {
 		i.Exchanges = append(i.Exchanges, *e)
@@ -372,9 +318,11 @@ func (s *Survey) Info(t *Tally) *Info {
 	slices.SortFunc(i.Exchanges, func(a, b ExchangeInfo) int {
 		return cmp.Or(cmp.Compare(b.Method, a.Method), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
 	})
-	i.Methods = s.methods(&i, edges)
 	i.Robots = append([]User{}, t.Users.Robots()...)
 	i.Odd = i.odd()
+	if text := t.Users.LikelyRobots(); text != "" {
+		i.Odd = append(i.Odd, text)
+	}
 	return &i
 }
 
@@ -455,14 +403,10 @@ func (i *Info) odd() []string {
 	add(i.Disordered > 0, "%d pages are earlier than the page before them", i.Disordered)
 	add(i.Weight != float64(i.Pages), "the weights of %d pages have the sum %v", i.Pages, i.Weight)
 	add(len(i.Arms) > 1 && len(i.Together) == 0 && timed > 0, "no two arms ran at the same time: their difference may be that of their times")
-	add(i.Slots > mostSlots, "%d slots: only the first %d are compared with each other", i.Slots, mostSlots)
 	for _, e := range i.Exchanges {
 		share := e.Exchanged / e.Pages
 		z := math.Abs(share-0.5) / math.Sqrt(0.25/e.Pages)
 		add(z > 4, "ranks %d and %d were exchanged on %.4f of %v pages, expected a half", e.A, e.B, share, e.Pages)
-	}
-	for _, r := range i.Robots {
-		odd = append(odd, fmt.Sprintf("user %q has %d pages and %d clicks, probably a robot", r.Name, r.Pages, r.Clicks))
 	}
 	return odd
 }

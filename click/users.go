@@ -2,6 +2,7 @@ package click
 
 import (
 	"cmp"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -95,4 +96,21 @@ func (u *Users) Robots() []User {
 		return cmp.Or(cmp.Compare(b.Pages, a.Pages), cmp.Compare(b.Clicks, a.Clicks), cmp.Compare(a.Name, b.Name))
 	})
 	return robots
+}
+
+// LikelyRobots names likely robots in a clause, "" if there are none.
+func (u *Users) LikelyRobots() string {
+	const most = 3 // names
+	var names []string
+	robots := u.Robots()
+	for _, r := range robots[:min(len(robots), most)] {
+		names = append(names, fmt.Sprintf("%s (%d pages, %d clicks)", r.Name, r.Pages, r.Clicks))
+	}
+	if more := len(robots) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	if names == nil {
+		return ""
+	}
+	return "likely robots: " + strings.Join(names, ", ") + "; --drop-users-above N leaves out users with more than N pages"
 }

@@ -1,7 +1,6 @@
 package clickreport
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,16 +8,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/click/propensity"
 	"github.com/listwise/listwise/internal/elementary"
-)
-
-// The levels of findings.
-const (
-	problem = "problem" // estimates from the log are probably wrong
-	look    = "look"    // the user should decide before estimating
-	note    = "note"    // for information
 )
 
 const (
@@ -31,19 +24,14 @@ const (
 )
 
 func (r *Report) find() {
-	r.Findings = []Finding{}
+	r.Findings = report.Findings{}
 	r.findOdd()
 	r.findClicks()
 	r.findPropensities()
 	r.findDisagreement()
 	r.findModels()
 	r.findExamples()
-	order := []string{problem, look, note}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return slices.Index(order, a.Level) - slices.Index(order, b.Level) })
-}
-
-func (r *Report) say(level, text string, args ...any) {
-	r.Findings = append(r.Findings, Finding{level, fmt.Sprintf(text, args...)})
+	r.Findings.Sort()
 }
 
 // sentence makes a sentence of a clause.
@@ -55,17 +43,17 @@ func sentence(clause string) string {
 func (r *Report) findOdd() {
 	i := r.Info
 	for _, odd := range i.Odd {
-		level := look
+		level := report.Look
 		if i.Clicks == 0 {
-			level = problem
+			level = report.Problem
 		}
-		r.say(level, "%s", sentence(odd))
+		r.Findings.Say(level, "%s", sentence(odd))
 	}
 	if i.Unit == "page" {
-		r.say(look, "Pages name no users, so intervals take pages as independent. Users with several pages make them too narrow.")
+		r.Findings.Say(report.Look, "Pages name no users, so intervals take pages as independent. Users with several pages make them too narrow.")
 	}
 	if i.Propensity+i.Propensities+i.Orders == 0 {
-		r.say(note, "No page has the probability of its ranking (propensity, propensities, orders), so the log alone cannot weight pages for the evaluation of other rankings.")
+		r.Findings.Say(report.Note, "No page has the probability of its ranking (propensity, propensities, orders), so the log alone cannot weight pages for the evaluation of other rankings.")
 	}
 }
 
@@ -76,14 +64,14 @@ func (r *Report) findClicks() {
 		for _, n := range i.ByClicks {
 			counted += n
 		}
-		r.say(note, "%s %% of the pages have no click.", percent(float64(i.ByClicks[0])/float64(counted)))
+		r.Findings.Say(report.Note, "%s %% of the pages have no click.", percent(float64(i.ByClicks[0])/float64(counted)))
 	}
 	if i.Back > 0 {
-		r.say(note, "%s %% of the pages with the order of clicks have a click above an earlier one. Click models read pages from top to bottom.", percent(float64(i.Back)/float64(i.Ordered)))
+		r.Findings.Say(report.Note, "%s %% of the pages with the order of clicks have a click above an earlier one. Click models read pages from top to bottom.", percent(float64(i.Back)/float64(i.Ordered)))
 	}
 	if n := len(i.Ranks); n > 1 && i.Ranks[n-1].Rate > 0 && i.Ranks[n-1].High < i.Ranks[0].Low {
 		first, last := i.Ranks[0], i.Ranks[n-1]
-		r.say(note, "The click rate falls from %s at rank 1 to %s at rank %d. This mixes position and relevance.", brief(first.Rate), brief(last.Rate), last.Rank)
+		r.Findings.Say(report.Note, "The click rate falls from %s at rank 1 to %s at rank %d. This mixes position and relevance.", brief(first.Rate), brief(last.Rate), last.Rank)
 	}
 }
 
@@ -97,16 +85,16 @@ func (r *Report) findPropensities() {
 		}
 		told = true
 		last := &e.Slots[len(e.Slots)-1]
-		r.say(note, "%s tells the propensities of %d of %d slots. That of slot %s, relative to slot %s, is %s%s.", sentenceStart(c.Method), len(e.Slots), r.Info.Slots, last.Slot, e.Slots[0].Slot, brief(last.Theta), interval(last.Low, last.High, " (interval ", ")"))
-		if i := r.Info; c.Method == propensity.Harvest && len(r.Arms) < 2 && i.Shuffled+i.Swapped+i.FairPairs == 0 {
-			r.say(look, "Harvested propensities assume that chance changed the rankings. The log names no arms, so it does not tell why documents moved.")
+		r.Findings.Say(report.Note, "%s tells the propensities of %d of %d slots. That of slot %s, relative to slot %s, is %s%s.", sentenceStart(c.Method), len(e.Slots), r.Info.Slots, last.Slot, e.Slots[0].Slot, brief(last.Theta), interval(last.Low, last.High, " (interval ", ")"))
+		if i := r.Info; c.Method == propensity.Harvest && len(i.Arms) < 2 && i.Shuffled+i.Swapped+i.FairPairs == 0 {
+			r.Findings.Say(report.Look, "Harvested propensities assume that chance changed the rankings. The log names no arms, so it does not tell why documents moved.")
 		}
 		if k := e.Check; k != nil && k.P < poorFit {
-			r.say(look, "A position-based model does not fit: the clicks on documents seen in slots %s and %s differ from the propensities by %s standard errors.", k.Slots[0], k.Slots[1], brief(math.Abs(k.Z)))
+			r.Findings.Say(report.Look, "A position-based model does not fit: the clicks on documents seen in slots %s and %s differ from the propensities by %s standard errors.", k.Slots[0], k.Slots[1], brief(math.Abs(k.Z)))
 		}
 	}
 	if !told && len(r.Propensities) > 0 {
-		r.say(look, "The log cannot tell position from relevance: no method can compare the same documents in different slots. Propensities by em rest on assumptions of a model.")
+		r.Findings.Say(report.Look, "The log cannot tell position from relevance: no method can compare the same documents in different slots. Propensities by em rest on assumptions of a model.")
 	}
 }
 
@@ -123,7 +111,7 @@ func (r *Report) findDisagreement() {
 			told = true
 			x, y, z := furthest(a.Estimate.Slots, b.Estimate.Slots)
 			if z > farApart {
-				r.say(look, "The propensities by %s and %s disagree. In slot %s they are %s and %s, %s standard errors apart.", b.Method, a.Method, x.Slot, brief(y.Theta), brief(x.Theta), brief(z))
+				r.Findings.Say(report.Look, "The propensities by %s and %s disagree. In slot %s they are %s and %s, %s standard errors apart.", b.Method, a.Method, x.Slot, brief(y.Theta), brief(x.Theta), brief(z))
 			}
 		}
 	}
@@ -151,17 +139,17 @@ func (r *Report) findModels() {
 		return
 	}
 	if m.why != "" {
-		r.say(look, "Click models were not measured: %s.", strings.TrimSuffix(m.why, "."))
+		r.Findings.Say(report.Look, "Click models were not measured: %s.", strings.TrimSuffix(m.why, "."))
 		return
 	}
 	if m.LeftOut > 0 {
-		r.say(look, "%d held-out pages have slots or ranks that a model does not have (%s) and were left out.", m.LeftOut, names(m.Unknown))
+		r.Findings.Say(report.Look, "%d held-out pages have slots or ranks that a model does not have (%s) and were left out.", m.LeftOut, report.Names(m.Unknown))
 	}
 	if m.Units < fewUnits {
-		r.say(look, "Only %d units are held out, so the intervals of click models are rough.", m.Units)
+		r.Findings.Say(report.Look, "Only %d units are held out, so the intervals of click models are rough.", m.Units)
 	}
 	best := m.Models[m.best].Measures
-	r.say(note, "%s predicts the clicks of held-out pages best, by log-likelihood: %s%s. Its perplexity is %s.", m.Best, short(*best.LogLikelihood.Value), interval(best.LogLikelihood.Low, best.LogLikelihood.High, " (interval ", ")"), short(*best.Perplexity.Value))
+	r.Findings.Say(report.Note, "%s predicts the clicks of held-out pages best, by log-likelihood: %s%s. Its perplexity is %s.", m.Best, short(*best.LogLikelihood.Value), interval(best.LogLikelihood.Low, best.LogLikelihood.High, " (interval ", ")"), short(*best.Perplexity.Value))
 	var equal []string
 	for i := range m.Models {
 		if less := m.Models[i].Measures.Less; i != m.best && less.High != nil && *less.High >= 0 {
@@ -169,12 +157,12 @@ func (r *Report) findModels() {
 		}
 	}
 	if len(equal) > 0 {
-		r.say(note, "The log-likelihood of %s does not differ significantly from that of %s.", names(equal), m.Best)
+		r.Findings.Say(report.Note, "The log-likelihood of %s does not differ significantly from that of %s.", report.Names(equal), m.Best)
 	}
 	pbm := slices.IndexFunc(m.Models, func(f Fit) bool { return f.Model == "pbm" })
 	if pbm >= 0 && slices.Contains([]string{"ubm", "dbn", "ccm", "sdbn", "dcm"}, m.Best) {
 		if less := m.Models[pbm].Measures.Less; less.High != nil && *less.High < 0 {
-			r.say(note, "Clicks depend on the clicks above: the log-likelihood of pbm, which ignores them, is lower by %s%s.", brief(-*less.Value), interval(negative(less.High), negative(less.Low), " (interval ", ")"))
+			r.Findings.Say(report.Note, "Clicks depend on the clicks above: the log-likelihood of pbm, which ignores them, is lower by %s%s.", brief(-*less.Value), interval(negative(less.High), negative(less.Low), " (interval ", ")"))
 		}
 	}
 }
@@ -189,21 +177,11 @@ func (r *Report) findExamples() {
 	if e == nil || e.Rare == 0 {
 		return
 	}
-	level := note
+	level := report.Note
 	if 2*e.Rare > e.Pairs {
-		level = look
+		level = report.Look
 	}
-	r.say(level, "%d of %d pairs of query and document were shown on fewer than %d pages: their relevance is little more than the prior.", e.Rare, e.Pairs, rareBelow)
-}
-
-// mostNames is the largest number of names that a sentence lists.
-const mostNames = 8
-
-func names(list []string) string {
-	if len(list) <= mostNames {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:mostNames], ", "), len(list)-mostNames)
+	r.Findings.Say(level, "%d of %d pairs of query and document were shown on fewer than %d pages: their relevance is little more than the prior.", e.Rare, e.Pairs, rareBelow)
 }
 
 // short formats a measure, and brief an estimate or a rate.
@@ -251,5 +229,5 @@ func together(i *click.Info, arm int) string {
 			}
 		}
 	}
-	return names(others)
+	return report.Names(others)
 }

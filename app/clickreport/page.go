@@ -22,7 +22,7 @@ import (
 var source string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"short": short, "brief": brief, "percent": percent, "count": report.Count, "bar": bar, "label": label, "sentence": sentence, "number": number, "between": between, "ends": func(low, high float64) string { return between(&low, &high) }, "day": day, "hundred": func(share float64) float64 { return 100 * share },
+	"short": short, "brief": brief, "percent": percent, "count": report.Count, "bar": bar, "label": report.Label, "sentence": sentence, "number": number, "between": between, "ends": func(low, high float64) string { return between(&low, &high) }, "day": day, "hundred": func(share float64) float64 { return 100 * share },
 }).Parse(source))
 
 const (
@@ -44,8 +44,8 @@ type content struct {
 	ByClicks    []clicksRow
 	MostPages   int
 	ArmRows     []armRow
-	Curves      template.HTML // of propensities
-	Told        []Curve       // with an estimate
+	Curves      template.HTML     // of propensities
+	Told        []propensity.Told // with an estimate
 	SlotRows    []slotRow
 	Perplexity  template.HTML
 	Conditional template.HTML
@@ -62,9 +62,7 @@ type content struct {
 type clicksRow struct{ Clicks, Pages int }
 
 type armRow struct {
-	Arm
-	Pages    int
-	From, To *time.Time
+	click.ArmInfo
 	Together string
 }
 
@@ -95,26 +93,17 @@ func (r *Report) Write(w io.Writer) error {
 	return err
 }
 
-// page returns the page within the size limit. It halves the number of queries until the page fits.
+// page returns the page within the size limit.
 func (r *Report) page() ([]byte, error) {
 	c, err := r.content()
 	if err != nil {
 		return nil, err
 	}
 	all := c.Queries
-	for n := len(all); ; n /= 2 {
+	return report.Fit(r.config.MaxBytes, len(all), "queries", func(b *bytes.Buffer, n int) error {
 		c.Queries, c.Left = all[:n], len(all)-n
-		var b bytes.Buffer
-		if err := page.Execute(&b, c); err != nil {
-			return nil, err
-		}
-		switch {
-		case b.Len() <= r.config.MaxBytes:
-			return b.Bytes(), nil
-		case n == 0:
-			return nil, fmt.Errorf("the page takes %d bytes without any queries, more than its limit of %d", b.Len(), r.config.MaxBytes)
-		}
-	}
+		return page.Execute(b, c)
+	})
 }
 
 func (r *Report) content() (c *content, err error) {
@@ -164,19 +153,13 @@ func (r *Report) armRows() (rows []armRow) {
 		return nil
 	}
 	for k, a := range r.Info.Arms[:min(mostRows, len(r.Info.Arms))] {
-		row := armRow{Arm: Arm{Experiment: a.Experiment, Arm: a.Arm, Version: a.Version}, Pages: a.Pages, From: a.From, To: a.To, Together: together(r.Info, k)}
-		for _, own := range r.Arms {
-			if own.Experiment == a.Experiment && own.Arm == a.Arm && own.Version == a.Version {
-				row.Arm = own
-			}
-		}
-		rows = append(rows, row)
+		rows = append(rows, armRow{a, together(r.Info, k)})
 	}
 	return rows
 }
 
 // slotRows returns the slots of curves, from top to bottom. The first curve with the most slots gives their order.
-func slotRows(told []Curve) (rows []slotRow) {
+func slotRows(told []propensity.Told) (rows []slotRow) {
 	var most []propensity.Slot
 	for _, c := range told {
 		if len(c.Estimate.Slots) > len(most) {
@@ -244,7 +227,7 @@ func rankAxis(n int) (ticks []svg.Tick, low, high float64) {
 }
 
 // curves draws propensities, and click rates relative to the first slot.
-func curves(told []Curve, rows []slotRow) (template.HTML, error) {
+func curves(told []propensity.Told, rows []slotRow) (template.HTML, error) {
 	if len(told) == 0 {
 		return "", nil
 	}
@@ -272,7 +255,7 @@ func curves(told []Curve, rows []slotRow) (template.HTML, error) {
 	p.Series = append(p.Series, rates)
 	p.X.Ticks, p.X.Min, p.X.Max = rankAxis(len(rows))
 	for k := range p.X.Ticks {
-		p.X.Ticks[k].Label = label(rows[int(p.X.Ticks[k].Value)-1].Slot)
+		p.X.Ticks[k].Label = report.Label(rows[int(p.X.Ticks[k].Value)-1].Slot)
 	}
 	p.Y.Ticks = powers(p.Series)
 	return drawn(p)
@@ -347,13 +330,8 @@ func (m *Models) plot(title string, of func(Rank) Estimate) (template.HTML, erro
 	return drawn(p)
 }
 
-const ownStyle = `.finding { display: flex; gap: .6rem; margin: .45rem 0; max-width: 52rem; overflow-wrap: anywhere; } .finding .tag { align-self: start; flex: none; min-width: 4.4rem; text-align: center; }
-.finding.is-problem .tag { color: var(--worse); border-color: var(--worse); } .finding.is-look .tag { color: var(--link); border-color: var(--link); }
-.scroll { background: linear-gradient(to right, var(--back) 30%, transparent) 0 0 / 2.5rem 100% no-repeat local, linear-gradient(to left, var(--back) 30%, transparent) 100% 0 / 2.5rem 100% no-repeat local,
-  linear-gradient(to right, var(--soft), transparent) 0 0 / .7rem 100% no-repeat scroll, linear-gradient(to left, var(--soft), transparent) 100% 0 / .7rem 100% no-repeat scroll; }
-@media print { .scroll { background: none; } .scroll table { font-size: 7.5pt; } }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: .4rem 2rem; } .plots > * { min-width: 0; } .figure { max-width: 34rem; } .lw-back { fill: none; } .lw-plot { color: var(--ink); }
-.share { width: 160px; height: 10px; } .share path { fill: var(--c0); } .short { width: 60px; height: 10px; } h3 { overflow-wrap: anywhere; } td.time { white-space: nowrap; } th[scope=row] { overflow-wrap: anywhere; min-width: 4rem; } .document { display: block; min-width: 6rem; max-width: 18rem; white-space: normal; overflow-wrap: anywhere; }
+const ownStyle = report.FindingsStyle + `.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: .4rem 2rem; } .plots > * { min-width: 0; } .figure { max-width: 34rem; } .lw-back { fill: none; } .lw-plot { color: var(--ink); }
+.short { width: 60px; height: 10px; } h3 { overflow-wrap: anywhere; } td.time { white-space: nowrap; } th[scope=row] { overflow-wrap: anywhere; min-width: 4rem; } .document { display: block; min-width: 6rem; max-width: 18rem; white-space: normal; overflow-wrap: anywhere; }
 `
 
 // number formats a value of an estimate.
@@ -371,16 +349,6 @@ func day(t *time.Time) string {
 		return "–"
 	}
 	return t.UTC().Format("2006-01-02 15:04")
-}
-
-const mostLabel = 80
-
-// label cuts a long name.
-func label(name string) string {
-	if r := []rune(name); len(r) > mostLabel {
-		return string(r[:mostLabel-1]) + "…"
-	}
-	return name
 }
 
 // bar draws v as a bar, where most has full length.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/click/model"
 	"github.com/listwise/listwise/click/propensity"
@@ -55,7 +56,6 @@ type Log struct {
 	propensities propensity.Log
 	fitted       click.Counts // of the pages that are not held out
 	held         model.Sample
-	arms         arms
 	pagesOf      map[string]int // of the queries, among the fitted pages
 	pages        int
 }
@@ -85,7 +85,6 @@ func (l *Log) Add(p *click.Page) error {
 	if err := l.survey.Add(p); err != nil || p.Clicks == nil {
 		return err
 	}
-	l.arms.add(p)
 	if err := l.propensities.Add(p); err != nil {
 		return err
 	}
@@ -93,7 +92,7 @@ func (l *Log) Add(p *click.Page) error {
 		return l.held.Add(p)
 	}
 	if _, known := l.pagesOf[p.Query]; !known {
-		if err := l.take(queryBytes); err != nil {
+		if err := l.mem.Take(queryBytes, "queries"); err != nil {
 			return err
 		}
 	}
@@ -103,13 +102,6 @@ func (l *Log) Add(p *click.Page) error {
 
 // AddHeld adds a page that is not of the log, to measure models.
 func (l *Log) AddHeld(p *click.Page) error { return l.held.Add(p) }
-
-func (l *Log) take(n int64) error {
-	if l.mem == nil {
-		return nil
-	}
-	return l.mem.Take(n, "queries")
-}
 
 // holds reports whether the unit of a page is held out: its user, or the page if it has none.
 func (l *Log) holds(p *click.Page) bool {
@@ -127,18 +119,11 @@ func (l *Log) holds(p *click.Page) bool {
 type Report struct {
 	config Config
 
-	Findings     []Finding   `json:"findings"` // the most important first
-	Info         *click.Info `json:"log"`
-	Arms         []Arm       `json:"arms"`
-	Propensities []Curve     `json:"propensities"`
-	Models       *Models     `json:"models,omitempty"`   // nil without clicks to fit
-	Examples     *Examples   `json:"examples,omitempty"` // nil if no model grades documents
-}
-
-// Finding is a sentence about the log.
-type Finding struct {
-	Level string `json:"level"` // problem, look or note
-	Text  string `json:"text"`
+	Findings     report.Findings   `json:"findings"` // the most important first
+	Info         *click.Info       `json:"log"`
+	Propensities []propensity.Told `json:"propensities"`
+	Models       *Models           `json:"models,omitempty"`   // nil without clicks to fit
+	Examples     *Examples         `json:"examples,omitempty"` // nil if no model grades documents
 }
 
 // Build makes the report. The tally is that of the reader of the log. The result depends only on the pages and the
@@ -146,7 +131,6 @@ type Finding struct {
 func (l *Log) Build(ctx context.Context, t *click.Tally) (*Report, error) {
 	r := &Report{config: l.config}
 	r.Info = l.survey.Info(t)
-	r.Arms = l.arms.list()
 	if err := l.estimate(ctx, r); err != nil {
 		return nil, err
 	}

@@ -7,14 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/dataset"
-)
-
-// The levels of findings.
-const (
-	problem = "problem" // the data are probably wrong
-	look    = "look"    // the user should decide before training
-	note    = "note"    // for information
 )
 
 const (
@@ -23,12 +17,10 @@ const (
 	movedLevel = 0.05
 	// movedMuch is the stability index of a large change. The value is usual in credit scoring.
 	movedMuch = 0.25
-	// mostNames is the largest number of features that a sentence names.
-	mostNames = 8
 )
 
 func (r *Report) find() {
-	r.Findings = []Finding{}
+	r.Findings = report.Findings{}
 	r.findSuspects()
 	if r.Drift != nil {
 		r.findDrift()
@@ -36,12 +28,7 @@ func (r *Report) find() {
 	r.findQueries()
 	r.findFeatures()
 	r.findBest()
-	order := []string{problem, look, note}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return slices.Index(order, a.Level) - slices.Index(order, b.Level) })
-}
-
-func (r *Report) say(level, text string, args ...any) {
-	r.Findings = append(r.Findings, Finding{level, fmt.Sprintf(text, args...)})
+	r.Findings.Sort()
 }
 
 // have returns the beginning of a sentence about n features.
@@ -52,22 +39,7 @@ func have(n int) string {
 	return fmt.Sprintf("%d features have", n)
 }
 
-// names joins feature names for a sentence. It lists at most mostNames of them.
-func names(list []string) string {
-	if len(list) <= mostNames {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:mostNames], ", "), len(list)-mostNames)
-}
-
-const mostLabel = 80
-
-func (f *Feature) label() string {
-	if r := []rune(f.Name); len(r) > mostLabel {
-		return string(r[:mostLabel-1]) + "…"
-	}
-	return f.Name
-}
+func (f *Feature) label() string { return report.Label(f.Name) }
 
 func (r *Report) which(is func(f *Feature) bool) []string {
 	var list []string
@@ -82,11 +54,11 @@ func (r *Report) which(is func(f *Feature) bool) []string {
 func (r *Report) findSuspects() {
 	for j := range r.Features {
 		if f := &r.Features[j]; f.Suspect != "" {
-			level := problem
+			level := report.Problem
 			if f.Suspect == "has the name of an identifier" {
-				level = look
+				level = report.Look
 			}
-			r.say(level, "%s is probably not a feature: it %s.", f.label(), f.Suspect)
+			r.Findings.Say(level, "%s is probably not a feature: it %s.", f.label(), f.Suspect)
 		}
 	}
 }
@@ -94,12 +66,12 @@ func (r *Report) findSuspects() {
 func (r *Report) findDrift() {
 	d := r.Drift
 	if d.SharedQueries > 0 {
-		r.say(problem, "%d of %d queries are in both data sets, with the same documents and grades: a model trained on one must not be evaluated on the other.", d.SharedQueries, r.Info.Queries)
+		r.Findings.Say(report.Problem, "%d of %d queries are in both data sets, with the same documents and grades: a model trained on one must not be evaluated on the other.", d.SharedQueries, r.Info.Queries)
 	} else if d.SharedIDs > 0 {
-		r.say(look, "%d of %d query ids are in both data sets, with other documents or grades.", d.SharedIDs, r.Info.Queries)
+		r.Findings.Say(report.Look, "%d of %d query ids are in both data sets, with other documents or grades.", d.SharedIDs, r.Info.Queries)
 	}
 	if !d.Tested {
-		r.say(note, "There are too few queries to test whether the data differ: %d and %d; each data set needs at least %d.", r.Info.Queries, d.Queries, fewQueries)
+		r.Findings.Say(report.Note, "There are too few queries to test whether the data differ: %d and %d; each data set needs at least %d.", r.Info.Queries, d.Queries, fewQueries)
 		return
 	}
 	var much, some []string
@@ -111,45 +83,45 @@ func (r *Report) findDrift() {
 		}
 	}
 	if len(much) > 0 {
-		r.say(problem, "%s a very different distribution (p < %g, corrected; stability index %g or more): %s.", have(len(much)), movedLevel, movedMuch, names(much))
+		r.Findings.Say(report.Problem, "%s a very different distribution (p < %g, corrected; stability index %g or more): %s.", have(len(much)), movedLevel, movedMuch, report.Names(much))
 	}
 	if len(some) > 0 {
-		r.say(look, "%s a different distribution (p < %g, corrected): %s.", have(len(some)), movedLevel, names(some))
+		r.Findings.Say(report.Look, "%s a different distribution (p < %g, corrected): %s.", have(len(some)), movedLevel, report.Names(some))
 	}
 	if d.Grades.Holm < movedLevel {
-		r.say(problem, "The distribution of grades differs (p %s, corrected).", short(d.Grades.Holm))
+		r.Findings.Say(report.Problem, "The distribution of grades differs (p %s, corrected).", short(d.Grades.Holm))
 	}
 	if d.Lengths.Holm < movedLevel {
-		r.say(look, "The numbers of documents in a query differ: means of %s and %s (p %s, corrected).", short(r.Info.DocumentsPerQuery.Mean), short(d.Lengths.Mean), short(d.Lengths.Holm))
+		r.Findings.Say(report.Look, "The numbers of documents in a query differ: means of %s and %s (p %s, corrected).", short(r.Info.DocumentsPerQuery.Mean), short(d.Lengths.Mean), short(d.Lengths.Holm))
 	}
 	if len(much)+len(some) == 0 {
-		r.say(note, "No feature's distribution over queries differs significantly between the data sets.")
+		r.Findings.Say(report.Note, "No feature's distribution over queries differs significantly between the data sets.")
 	}
 }
 
 func (r *Report) findQueries() {
 	i := &r.Info
 	if n := i.QueriesWithoutPair; n > 0 {
-		level := note
+		level := report.Note
 		if 5*n > i.Queries {
-			level = look
+			level = report.Look
 		}
-		r.say(level, "%d of %d queries have documents of one grade only: all their rankings are equally good, and training learns nothing from them.", n, i.Queries)
+		r.Findings.Say(level, "%d of %d queries have documents of one grade only: all their rankings are equally good, and training learns nothing from them.", n, i.Queries)
 	}
 	if n := i.Duplicates.ConflictingGrades; n > 0 {
-		r.say(look, "%d documents have the same features as another document of their query, but another grade: no model can distinguish them.", n)
+		r.Findings.Say(report.Look, "%d documents have the same features as another document of their query, but another grade: no model can distinguish them.", n)
 	}
 	if n := i.Duplicates.RepeatedIDs; n > 0 {
-		r.say(look, "%d documents have the same identifier as an earlier document of their query.", n)
+		r.Findings.Say(report.Look, "%d documents have the same identifier as an earlier document of their query.", n)
 	}
 }
 
 func (r *Report) findFeatures() {
 	if list := r.which(func(f *Feature) bool { return f.Constant }); len(list) > 0 {
-		r.say(note, "%s one value in all documents: %s.", have(len(list)), names(list))
+		r.Findings.Say(report.Note, "%s one value in all documents: %s.", have(len(list)), report.Names(list))
 	}
 	if list := r.which(func(f *Feature) bool { return f.ConstantWithin && !f.Constant }); len(list) > 0 {
-		r.say(note, "%s one value within each query, which cannot rank documents alone but may help trees: %s.", have(len(list)), names(list))
+		r.Findings.Say(report.Note, "%s one value within each query, which cannot rank documents alone but may help trees: %s.", have(len(list)), report.Names(list))
 	}
 	if len(r.Copies) > 0 {
 		var list []string
@@ -160,11 +132,11 @@ func (r *Report) findFeatures() {
 			}
 			list = append(list, strings.Join(each[:min(4, len(each))], " = "))
 		}
-		r.say(look, "Features that are equal in every document: %s.", names(list))
+		r.Findings.Say(report.Look, "Features that are equal in every document: %s.", report.Names(list))
 	}
 	if list := r.which(func(f *Feature) bool { return f.Missing > 0 }); len(list) > 0 {
 		most := slices.MaxFunc(r.Features, func(a, b Feature) int { return cmp.Compare(a.Missing, b.Missing) })
-		r.say(look, "%s missing values, %s most: %s %% of its values. Trees use them as they are; other models need --missing.", have(len(list)), most.label(), short(100*most.Missing))
+		r.Findings.Say(report.Look, "%s missing values, %s most: %s %% of its values. Trees use them as they are; other models need --missing.", have(len(list)), most.label(), short(100*most.Missing))
 	}
 	low, high := math.Inf(1), 0.0
 	for j := range r.Features {
@@ -173,7 +145,7 @@ func (r *Report) findFeatures() {
 		}
 	}
 	if high > 1000*low {
-		r.say(look, "The features' scales differ by a factor of %s: trees are not affected, linear functions and networks need --normalize or --transform.", short(high/low))
+		r.Findings.Say(report.Look, "The features' scales differ by a factor of %s: trees are not affected, linear functions and networks need --normalize or --transform.", short(high/low))
 	}
 }
 
@@ -191,7 +163,7 @@ func (r *Report) findBest() {
 	if best.Down > best.Up {
 		direction = ", lower is better"
 	}
-	r.say(note, "The best single feature is %s%s: NDCG@10 %.4f (interval %.4f to %.4f); random order has %.4f. A model should do better.", best.label(), direction, best.best(), best.Low, best.High, r.Random)
+	r.Findings.Say(report.Note, "The best single feature is %s%s: NDCG@10 %.4f (interval %.4f to %.4f); random order has %.4f. A model should do better.", best.label(), direction, best.best(), best.Low, best.High, r.Random)
 }
 
 const (

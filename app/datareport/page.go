@@ -66,22 +66,12 @@ func (r *Report) Size() (size, features int, err error) {
 	return len(text), bytes.Count(text, []byte(`<tr class="feature">`)), err
 }
 
-// page returns the page within the size limit. It halves the number of features until the page
-// fits.
+// page returns the page within the size limit.
 func (r *Report) page() ([]byte, error) {
 	rows := r.rows()
-	for n := len(rows); ; n /= 2 {
-		var b bytes.Buffer
-		if err := page.Execute(&b, r.content(rows[:n])); err != nil {
-			return nil, err
-		}
-		switch {
-		case b.Len() <= r.config.MaxBytes:
-			return b.Bytes(), nil
-		case n == 0:
-			return nil, fmt.Errorf("the page takes %d bytes without any features, more than its limit of %d", b.Len(), r.config.MaxBytes)
-		}
-	}
+	return report.Fit(r.config.MaxBytes, len(rows), "features", func(b *bytes.Buffer, n int) error {
+		return page.Execute(b, r.content(rows[:n]))
+	})
 }
 
 // rows returns all features: suspect features first, then features with a changed distribution,
@@ -127,18 +117,14 @@ func (r *Report) content(rows []row) content {
 		for _, j := range group {
 			list = append(list, r.Features[j-1].label())
 		}
-		c.CopyRows = append(c.CopyRows, names(list))
+		c.CopyRows = append(c.CopyRows, report.Names(list))
 	}
 	return c
 }
 
-const ownStyle = `.finding { display: flex; gap: .6rem; margin: .45rem 0; max-width: 52rem; overflow-wrap: anywhere; } .finding .tag { align-self: start; flex: none; min-width: 4.4rem; text-align: center; }
-.finding.is-problem .tag { color: var(--worse); border-color: var(--worse); } .finding.is-look .tag { color: var(--link); border-color: var(--link); }
-.histogram { width: 100px; height: 22px; display: block; } .histogram .own { fill: var(--c5); opacity: .45; } .histogram .other { fill: none; stroke: var(--c1); stroke-width: 1.5; }
-.scroll { background: linear-gradient(to right, var(--back) 30%, transparent) 0 0 / 2.5rem 100% no-repeat local, linear-gradient(to left, var(--back) 30%, transparent) 100% 0 / 2.5rem 100% no-repeat local,
-  linear-gradient(to right, var(--soft), transparent) 0 0 / .7rem 100% no-repeat scroll, linear-gradient(to left, var(--soft), transparent) 100% 0 / .7rem 100% no-repeat scroll; }
-.facts .against { white-space: normal; overflow-wrap: anywhere; } @media print { .scroll { background: none; } .scroll table { font-size: 7.5pt; } .scroll th[scope=row] { min-width: 4rem; } }
-.share { width: 160px; height: 10px; } .share path { fill: var(--c0); } th[scope=row] { overflow-wrap: anywhere; min-width: 7rem; } .suspect { color: var(--worse); display: block; font-size: .8rem; max-width: 16rem; white-space: normal; }
+const ownStyle = report.FindingsStyle + `.histogram { width: 100px; height: 22px; display: block; } .histogram .own { fill: var(--c5); opacity: .45; } .histogram .other { fill: none; stroke: var(--c1); stroke-width: 1.5; }
+.facts .against { white-space: normal; overflow-wrap: anywhere; } @media print { .scroll th[scope=row] { min-width: 4rem; } }
+th[scope=row] { overflow-wrap: anywhere; min-width: 7rem; } .suspect { color: var(--worse); display: block; font-size: .8rem; max-width: 16rem; white-space: normal; }
 `
 
 func short(v float64) string {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/random"
@@ -42,20 +43,14 @@ type Config struct {
 type Report struct {
 	config Config
 
-	Findings []Finding    `json:"findings"` // the most important first
-	Info     dataset.Info `json:"data"`
-	Sampled  int          `json:"documents_sampled"` // documents in the sample, which the following fields describe
-	Random   float64      `json:"random_ndcg@10"`    // NDCG@10 of documents in random order
-	Features []Feature    `json:"features"`
-	Pairs    []Pair       `json:"correlated"`        // correlated features, the strongest pair first
-	Copies   [][]int      `json:"equal_features"`    // groups of features that are equal in every document
-	Drift    *Drift       `json:"against,omitempty"` // nil without other data
-}
-
-// Finding is a sentence about the data.
-type Finding struct {
-	Level string `json:"level"` // problem, look or note
-	Text  string `json:"text"`
+	Findings report.Findings `json:"findings"` // the most important first
+	Info     dataset.Info    `json:"data"`
+	Sampled  int             `json:"documents_sampled"` // documents in the sample, which the following fields describe
+	Random   float64         `json:"random_ndcg@10"`    // NDCG@10 of documents in random order
+	Features []Feature       `json:"features"`
+	Pairs    []Pair          `json:"correlated"`        // correlated features, the strongest pair first
+	Copies   [][]int         `json:"equal_features"`    // groups of features that are equal in every document
+	Drift    *Drift          `json:"against,omitempty"` // nil without other data
 }
 
 // Build describes d and, unless against is nil, how against differs from d. Both must have the same

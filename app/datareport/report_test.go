@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/listwise/listwise/app/report"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
@@ -136,7 +137,7 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("the findings lack %q:\n%s", part, text)
 		}
 	}
-	if first := r.Findings[0].Level; first != problem {
+	if first := r.Findings[0].Level; first != report.Problem {
 		t.Errorf("the first finding is a %s", first)
 	}
 }
@@ -251,7 +252,7 @@ func TestDrift(t *testing.T) {
 		t.Errorf("the means of the grades are %v, want %v", means, want)
 	}
 	both := built(t, d, d.Subset([]int{0, 1, 2, 3, 4, 5, 6}), Config{})
-	if both.Drift.SharedQueries != 7 || both.Drift.SharedIDs != 7 || both.Findings[0].Level != problem || !strings.Contains(both.Findings[0].Text, "7 of 40 queries are in both") {
+	if both.Drift.SharedQueries != 7 || both.Drift.SharedIDs != 7 || both.Findings[0].Level != report.Problem || !strings.Contains(both.Findings[0].Text, "7 of 40 queries are in both") {
 		t.Errorf("shared: %+v\n%s", both.Drift.SharedQueries, said(both))
 	}
 	few := built(t, d, d.Subset([]int{0, 1, 2}), Config{})

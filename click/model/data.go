@@ -70,11 +70,9 @@ const (
 // Arrange arranges a log. Models whose examination goes down the page need patterns, which the counts
 // have if Keep is set. The counts must not change while the data or its models are used.
 func Arrange(c *click.Counts) (*Data, error) {
-	if c.Mem != nil {
-		n := pairBytes*c.Pairs() + cellBytes*len(c.Cells.List) + patternBytes*c.Patterns.Len() + placeBytes*c.Patterns.Places()
-		if err := c.Mem.Take(int64(n), "fits of click models"); err != nil {
-			return nil, err
-		}
+	held := pairBytes*c.Pairs() + cellBytes*len(c.Cells.List) + patternBytes*c.Patterns.Len() + placeBytes*c.Patterns.Places()
+	if err := c.Mem.Take(int64(held), "fits of click models"); err != nil {
+		return nil, err
 	}
 	d := &Data{slots: slices.Clone(c.Slots()), ranks: c.Ranks, pages: c.Pages}
 	of := d.number(&c.Index)

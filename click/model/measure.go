@@ -73,10 +73,8 @@ func Compare(ctx context.Context, models []*Model, s *Sample, o CompareOptions) 
 	if c.c.Pages == 0 {
 		return nil, fmt.Errorf("found no page whose slots all models have, expected at least one")
 	}
-	if s.Mem != nil {
-		if err := s.Mem.Take(int64(8*len(models)*start(s.Patterns.Len(), s.Patterns.Places())), "probabilities of held-out clicks"); err != nil {
-			return nil, err
-		}
+	if err := s.Mem.Take(int64(8*len(models)*start(s.Patterns.Len(), s.Patterns.Places())), "probabilities of held-out clicks"); err != nil {
+		return nil, err
 	}
 	for _, m := range models {
 		c.logs = append(c.logs, c.logsOf(m, o.Workers))

@@ -35,10 +35,8 @@ func (s *Sample) Add(p *click.Page) error {
 	if err := s.Counts.Add(p); err != nil {
 		return err
 	}
-	if s.Mem != nil {
-		if err := s.Mem.Take(pageBytes, "pages by user"); err != nil {
-			return err
-		}
+	if err := s.Mem.Take(pageBytes, "pages by user"); err != nil {
+		return err
 	}
 	if s.queries == nil {
 		s.users, s.queries = map[string]int32{}, map[string]int{}

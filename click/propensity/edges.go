@@ -157,7 +157,6 @@ func (l *Log) groupCount() (n float64) {
 func (l *Log) interventions(order []int, shuffled bool) (*fitted, error) {
 	k := len(order)
 	list := l.ratios(order, shuffled)
-	joined := newUnion(k)
 	a, y := newSymmetric(k-1), make([]float64, k-1)
 	influence := make([][]float64, Groups)
 	for g := range influence {
@@ -165,16 +164,12 @@ func (l *Log) interventions(order []int, shuffled bool) (*fitted, error) {
 	}
 	for i := range list {
 		r := &list[i]
-		joined.join(r.a, r.b)
 		w := r.clicks[0] * r.clicks[1] / (r.clicks[0] + r.clicks[1]) // the inverse of the variance of independent clicks
 		a.difference(r.b-1, r.a-1, w)
 		toward(y, r.b-1, r.a-1, float64(w*r.log))
 		for g := range influence {
 			toward(influence[g], r.b-1, r.a-1, float64(w*r.influence[g]))
 		}
-	}
-	if err := l.disconnected(joined, order); err != nil {
-		return nil, err
 	}
 	if !a.factor() {
 		return nil, errSingular

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/parallel"
@@ -78,18 +77,23 @@ var (
 // Refusal is the error of a log that does not tell propensities. It says what was found and what would supply the
 // rest.
 type Refusal struct {
-	Method Method
-	Found  string
-	Apart  string // the slots whose propensities are unknown, if they are not all
-	Supply string
+	Method Method `json:"-"`
+	Found  string `json:"found"`
+	Apart  string `json:"apart,omitempty"` // the slots whose propensities are unknown, if they are not all
+	Supply string `json:"supply"`
+
+	reached []int // slots that are connected to the first, and the first
 }
 
-func (r *Refusal) Error() string {
+func (r *Refusal) Error() string { return string(r.Method) + ": " + r.Reason() }
+
+// Reason returns the text of the error without the method.
+func (r *Refusal) Reason() string {
 	apart := r.Apart
 	if apart != "" {
 		apart = ", and " + apart
 	}
-	return fmt.Sprintf("%s: found %s%s; %s", r.Method, r.Found, apart, r.Supply)
+	return fmt.Sprintf("found %s%s; %s", r.Found, apart, r.Supply)
 }
 
 // fitted are estimates with standard errors, which a method may leave to the bootstrap.
@@ -111,12 +115,54 @@ func (l *Log) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
+	e, err := l.estimate(ctx, l.order(o.Top), o)
+	if e != nil {
+		e.Reason = why
+	}
+	return e, err
+}
+
+// Told is what a log tells by a method: propensities, and why not those of all slots.
+type Told struct {
+	Method   Method    `json:"method"`
+	Estimate *Estimate `json:"estimate,omitempty"` // nil if the log tells nothing
+	Lacks    *Refusal  `json:"lacks,omitempty"`
+}
+
+// Tell estimates the propensities of the slots that the method of the options connects to the first. The error is
+// that of the context.
+func (l *Log) Tell(ctx context.Context, o Options) (t Told, err error) {
+	t.Method = o.Method
 	order := l.order(o.Top)
+	err = l.check(o)
+	if err == nil {
+		err = l.supports(order, &o)
+	}
+	if r, refused := errors.AsType[*Refusal](err); refused && len(r.reached) > 1 {
+		t.Lacks, order, o.harvest, err = r, r.reached, nil, nil
+	}
+	if err == nil {
+		t.Estimate, err = l.estimate(ctx, order, o)
+	}
+	if err == nil || ctx.Err() != nil {
+		return t, ctx.Err()
+	}
+	if r, refused := errors.AsType[*Refusal](err); refused {
+		t.Lacks = r
+	} else {
+		found, supply, _ := strings.Cut(strings.TrimPrefix(err.Error(), "found "), ", ")
+		t.Lacks = &Refusal{Method: o.Method, Found: found, Supply: supply}
+	}
+	return t, nil
+}
+
+// estimate estimates the propensities of the slots of an order.
+func (l *Log) estimate(ctx context.Context, order []int, o Options) (*Estimate, error) {
 	f, notes, err := l.fit(ctx, order, &o)
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimate{Method: o.Method, Reason: why, Pages: l.Pages, Weight: l.Weight, Groups: int(l.groupCount()), Notes: notes, Level: Level}
+	e := &Estimate{Method: o.Method, Pages: l.Pages, Weight: l.Weight, Groups: int(l.groupCount()), Notes: notes, Level: Level}
 	if f.errors != nil && f.moreErrors != nil {
 		e.Resamples, e.Seed = o.Resamples, o.Seed
 	}
@@ -201,11 +247,11 @@ func (l *Log) supports(order []int, o *Options) error {
 		return l.refuse(Harvest, o.harvest.joined(), order, found)
 	case Regress, Dual:
 		if o.Features == nil && (o.Regression == nil || o.Method == Dual) {
-			return &Refusal{o.Method, "no features of documents", "", "expected judged data with the features of the documents"}
+			return &Refusal{Method: o.Method, Found: "no features of documents", Supply: "expected judged data with the features of the documents"}
 		}
 	case Trust:
 		if o.Grade == nil {
-			return &Refusal{Trust, "no grades", "", "clicks tell trust only up to a linear function of relevance, expected grades of some documents"}
+			return &Refusal{Method: Trust, Found: "no grades", Supply: "clicks tell trust only up to a linear function of relevance, expected grades of some documents"}
 		}
 	case EM:
 	}
@@ -246,7 +292,13 @@ func (l *Log) refuse(m Method, joined union, order []int, found string) error {
 	if apart == "" {
 		return nil
 	}
-	return &Refusal{m, found, apart, supplies[m]}
+	r := &Refusal{Method: m, Found: found, Apart: apart, Supply: supplies[m]}
+	for i, s := range order {
+		if joined.root(i) == joined.root(0) {
+			r.reached = append(r.reached, s)
+		}
+	}
+	return r
 }
 
 // apart names the slots that are not connected to the first, "" if there are none.
@@ -270,13 +322,6 @@ func (l *Log) apart(joined union, order []int) string {
 		word, verb = "slot", "is"
 	}
 	return fmt.Sprintf("%s %s %s not connected to slot %s by %d clicks in both", word, strings.Join(names, ", "), verb, l.index.Slots()[order[0]], LeastClicks)
-}
-
-func (l *Log) disconnected(joined union, order []int) error {
-	if apart := l.apart(joined, order); apart != "" {
-		return errors.New(apart)
-	}
-	return nil
 }
 
 // harvest prepares Harvest, and says what there is.
@@ -337,7 +382,7 @@ func (l *Log) fit(ctx context.Context, order []int, o *Options) (f *fitted, note
 		}
 		d := l.newDual(order, o)
 		if len(d.pages) == 0 {
-			return nil, nil, &Refusal{Dual, "no clicks on documents with features", "", "expected features of the documents on the pages"}
+			return nil, nil, &Refusal{Method: Dual, Found: "no clicks on documents with features", Supply: "expected features of the documents on the pages"}
 		}
 		notes = append(notes, "dual learning is less exact than other methods; it does not end at a maximum")
 		run = d.fit
@@ -350,7 +395,7 @@ func (l *Log) fit(ctx context.Context, order []int, o *Options) (f *fitted, note
 	}
 	all, err := run(nil)
 	if err != nil {
-		return nil, nil, &Refusal{o.Method, strings.TrimPrefix(err.Error(), "found "), "", "expected more clicks, or --top N for fewer slots"}
+		return nil, nil, &Refusal{Method: o.Method, Found: strings.TrimPrefix(err.Error(), "found "), Supply: "expected more clicks, or --top N for fewer slots"}
 	}
 	f = &fitted{logs: all[:len(order)], more: all[len(order):]}
 	switch {
@@ -504,27 +549,13 @@ func (t *table) keep(use func(pair int) bool, most float64) (missing float64, er
 func (l *Log) trust(order []int, o *Options) (*trust, error) {
 	t := &trust{table: l.table(order, nil), k: len(order)}
 	if _, err := t.keep(func(pair int) bool { _, ok := o.Grade(l.pair(pair)); return ok }, 1); err != nil {
-		return nil, &Refusal{Trust, "no pages with judged documents", "", "expected grades of documents on the pages"}
+		return nil, &Refusal{Method: Trust, Found: "no pages with judged documents", Supply: "expected grades of documents on the pages"}
 	}
 	for _, b := range t.blocks[:len(t.blocks)-1] {
 		g, _ := o.Grade(l.pair(int(t.pairs[b])))
 		t.gamma = append(t.gamma, g)
 	}
 	return t, nil
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // quantile returns the quantile of Student's t for an interval of the coverage Level.

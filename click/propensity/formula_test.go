@@ -67,6 +67,49 @@ func TestContrasts(t *testing.T) {
 	}
 }
 
+// Claim: what is seen in two slots are the contrasts and numbers of pairs, found by going through the pages for each.
+func TestSeen(t *testing.T) {
+	l, pages := small(t, 4)
+	in := map[[2]string]map[int]bool{} // ranks of each pair
+	for _, p := range pages {
+		for r, d := range p.Docs {
+			key := [2]string{p.Query, d}
+			if in[key] == nil {
+				in[key] = map[int]bool{}
+			}
+			in[key][r] = true
+		}
+	}
+	want, both := 0, map[string]int{}
+	for _, ranks := range in {
+		if len(ranks) > 1 {
+			want++
+		}
+		for a := range 3 {
+			for b := range 3 {
+				if a < b && ranks[a] && ranks[b] {
+					both[strconv.Itoa(a+1)+strconv.Itoa(b+1)]++
+				}
+			}
+		}
+	}
+	h, _ := l.harvest(l.order(0), &Options{})
+	c := h.contrasts(h.sums(nil), false)
+	moved, seen := l.Seen(0)
+	if moved != want || len(seen) != 3 {
+		t.Fatalf("found %d pairs and %+v, expected %d pairs", moved, seen, want)
+	}
+	for _, s := range seen {
+		a, b := int(s.A[0]-'1'), int(s.B[0]-'1')
+		if s.Pairs != both[s.A+s.B] || s.ClicksA != c.clicks[a*3+b] || s.ClicksB != c.clicks[b*3+a] {
+			t.Errorf("found %+v, expected %d pairs", s, both[s.A+s.B])
+		}
+	}
+	if moved, seen := l.Seen(2); moved != want || len(seen) != 1 {
+		t.Errorf("found %d pairs and %+v of the first two slots", moved, seen)
+	}
+}
+
 // Claim: no iteration lowers the objective of all pairs, and at the end its central differences are 0.
 func TestAllPairsIsAMaximum(t *testing.T) {
 	l, _ := small(t, 2)

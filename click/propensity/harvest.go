@@ -46,6 +46,45 @@ func (h *harvest) contrasts(sums []count, one bool) contrasts {
 	return c
 }
 
+// Seen describes the pairs that were seen in two slots. Clicks are expected: a pair counts as if it had been shown
+// n·m/(n+m) times in each, if it was shown n and m times.
+type Seen struct {
+	A       string  `json:"a"`
+	B       string  `json:"b"`
+	Pairs   int     `json:"pairs"`
+	ClicksA float64 `json:"clicks_a"`
+	ClicksB float64 `json:"clicks_b"`
+}
+
+// Seen returns the number of pairs that were seen in two slots or more, and for each two of the first slots what was
+// seen in both. Arms and times do not matter. top is the number of slots, 0 for all.
+func (l *Log) Seen(top int) (moved int, seen []Seen) {
+	order, all := l.order(top), l.table(l.order(0), nil)
+	for b := range len(all.blocks) - 1 {
+		if all.blocks[b+1]-all.blocks[b] > 1 {
+			moved++
+		}
+	}
+	h := &harvest{table: l.table(order, nil), k: len(order)}
+	sums, pairs := h.sums(nil), make([]int, h.k*h.k)
+	for b := range len(h.blocks) - 1 {
+		for j := h.blocks[b]; j < h.blocks[b+1]; j++ {
+			for i := h.blocks[b]; i < j; i++ {
+				if sums[i].shown > 0 && sums[j].shown > 0 {
+					pairs[int(h.slots[i])*h.k+int(h.slots[j])]++
+				}
+			}
+		}
+	}
+	c, names := h.contrasts(sums, false), l.index.Slots()
+	for i, n := range pairs {
+		if a, b := i/h.k, i%h.k; n > 0 {
+			seen = append(seen, Seen{names[order[a]], names[order[b]], n, c.clicks[i], c.clicks[b*h.k+a]})
+		}
+	}
+	return moved, seen
+}
+
 // joined connects two slots if the pairs seen in both have at least LeastClicks clicks in either.
 func (h *harvest) joined() union {
 	sums, clicks, u := h.sums(nil), make([]float64, h.k*h.k), newUnion(h.k)
@@ -224,9 +263,8 @@ func (l *Log) classes() (classes []int, ok bool) {
 	u := newUnion(len(l.arms))
 	for i, a := range l.arms {
 		for j, b := range l.arms[:i] {
-			first, last := later(a.first, b.first), earlier(a.last, b.last)
-			begin, end := earlier(a.first, b.first), later(a.last, b.last)
-			if float64(last.Sub(first)) >= float64(together*float64(end.Sub(begin))) {
+			both, either := min(a.last, b.last)-max(a.first, b.first), max(a.last, b.last)-min(a.first, b.first)
+			if float64(both) >= float64(together*float64(either)) {
 				u.join(i, j)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/dataset/memory"
@@ -71,9 +70,8 @@ type armKey struct{ experiment, arm, version string }
 type arm struct {
 	armKey
 
-	first, last time.Time // zero if a page has no time
-	pages       int
-	timeless    bool
+	first, last int64 // µs
+	timeless    bool  // a page has no time
 }
 
 // clickedPages are pages with clicks, one after another.
@@ -95,13 +93,6 @@ const (
 	restBytes = 7 // of a place of a page that is kept
 	edgeBytes = 2 * Groups * 24
 )
-
-func (l *Log) take(n int64) error {
-	if l.Mem == nil || n == 0 {
-		return nil
-	}
-	return l.Mem.Take(n, "counts of clicks")
-}
 
 // Add counts a page, which must have clicks. Its slices are not kept.
 func (l *Log) Add(p *click.Page) error {
@@ -150,7 +141,7 @@ func (l *Log) add(p *click.Page, group uint8) error {
 	}
 	before := len(l.edges)
 	l.addEdges(p, slots, group)
-	if err := l.take(edgeBytes * int64(len(l.edges)-before)); err != nil || l.Interventions {
+	if err := l.Mem.Take(edgeBytes*int64(len(l.edges)-before), "counts of clicks"); err != nil || l.Interventions {
 		return err
 	}
 	return l.addCells(p, slots, group)
@@ -189,7 +180,7 @@ func (l *Log) addCells(p *click.Page, slots []uint16, group uint8) error {
 		}
 		more += pageBytes + restBytes*int64(len(page))
 	}
-	return l.take(more)
+	return l.Mem.Take(more, "counts of clicks")
 }
 
 // arm returns the number of the ranker of a page.
@@ -205,18 +196,10 @@ func (l *Log) arm(p *click.Page) (uint16, error) {
 		}
 		n = uint16(len(l.arms))
 		l.armOf[k] = n
-		l.arms = append(l.arms, arm{armKey: k, first: p.Time, last: p.Time})
+		l.arms = append(l.arms, arm{armKey: k, first: math.MaxInt64, last: math.MinInt64})
 	}
-	a := &l.arms[n]
-	a.pages++
-	switch {
-	case p.Time.IsZero():
-		a.timeless = true
-	case p.Time.Before(a.first):
-		a.first = p.Time
-	case p.Time.After(a.last):
-		a.last = p.Time
-	}
+	a, at := &l.arms[n], p.Time.UnixMicro()
+	a.first, a.last, a.timeless = min(a.first, at), max(a.last, at), a.timeless || p.Time.IsZero()
 	return n, nil
 }
 

@@ -3,9 +3,12 @@ package propensity
 import (
 	"errors"
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/internal/testing/long"
 )
 
@@ -88,5 +91,34 @@ func TestRefusal(t *testing.T) {
 	}
 	if e := estimate(t, l, Options{Method: EM}); len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "biased where documents are in one slot only, which is true of 100 %") {
 		t.Errorf("found notes %q, expected a warning of bias", e.Notes)
+	}
+}
+
+// Claim: where slots are not connected, Tell estimates those that are, as Estimate does with them alone, and says why not
+// the others.
+func TestTell(t *testing.T) {
+	w, l := newWorld(5), &Log{}
+	for range 3000 {
+		q := w.rng.IntN(simQueries)
+		order := slices.Clone(w.rankers[0][q])
+		p := &click.Page{Shuffled: 3}
+		w.rng.Shuffle(3, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		add(t, l, w.page(q, order, p, pbm))
+	}
+	told, err := l.Tell(t.Context(), Options{Method: Shuffle, Top: 5})
+	if err != nil || told.Estimate == nil || told.Lacks == nil || !strings.Contains(told.Lacks.Reason(), "slots 4, 5 are not connected to slot 1") {
+		t.Fatalf("found %+v, %v", told, err)
+	}
+	if want := estimate(t, l, Options{Method: Shuffle, Top: 3}); !reflect.DeepEqual(told.Estimate.Slots, want.Slots) {
+		t.Errorf("found %+v, expected %+v", told.Estimate.Slots, want.Slots)
+	}
+	if told, err := l.Tell(t.Context(), Options{Method: Shuffle, Top: 3}); err != nil || told.Lacks != nil || len(told.Estimate.Slots) != 3 {
+		t.Errorf("found %+v, %v", told, err)
+	}
+	if told, err := l.Tell(t.Context(), Options{Method: Swap}); err != nil || told.Estimate != nil || told.Lacks.Found != "no pages with exchanges drawn by chance" {
+		t.Errorf("found %+v, %v", told, err)
+	}
+	if told, err := new(Log).Tell(t.Context(), Options{Method: Swap}); err != nil || told.Lacks.Reason() != "found no clicks on 0 pages; expected pages with clicks" {
+		t.Errorf("found %+v, %v", told, err)
 	}
 }

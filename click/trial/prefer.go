@@ -138,9 +138,6 @@ func (s *Preferences) take(t *interleaved, user string) error {
 	if s.AnyTime {
 		n += 2 * int64(unsafe.Sizeof(event{})) // a growing slice
 	}
-	if s.Mem == nil || n == 0 {
-		return nil
-	}
 	return s.Mem.Take(n, "users of trials")
 }
 

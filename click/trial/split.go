@@ -99,7 +99,7 @@ func (s *Split) Add(p *click.Page) error {
 			return errWeight
 		}
 	}
-	if _, known := s.at[p.User]; !known && s.Mem != nil {
+	if _, known := s.at[p.User]; !known {
 		if err := s.Mem.Take(int64(unitBytes+len(p.User)+32*len(s.Measures)), "users of trials"); err != nil {
 			return err
 		}
