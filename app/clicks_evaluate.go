@@ -555,7 +555,7 @@ func (f *evaluateFlags) checks(r *policy.Result, j *evaluateJSON) report {
 		if differs {
 			verdict, failed = "differs", true
 		}
-		row := []any{kind, c.Name, amount(c.Pages), c.Observed, c.Estimate, c.Difference.Mean}
+		row := []any{kind, c.Name, wholeCount(c.Pages), c.Observed, c.Estimate, c.Difference.Mean}
 		t.rows = append(t.rows, append(append(row, endCells(c.Difference.Interval)...), verdict))
 	}
 	list := func(kind string, of []policy.Check) []evaluateCheckJSON {

@@ -131,7 +131,7 @@ func (w *weighing) notesOn(env *environment, t *weigh.Tally) {
 			counted(t.MissingDocs, "document", "documents"), 100*t.Missing, counted(t.MissingQueries, "query has", "queries have"))
 	}
 	if len(t.Slotless) > 0 {
-		env.note("note: left out what stood in slots without propensities, %.3g %% of the impressions: %s", 100*t.SlotlessShare, listOf(t.Slotless, mostSlots))
+		env.note("note: left out what stood in slots without propensities, %.3g %% of the impressions: %s", 100*t.SlotlessShare, listOf(t.Slotless, slotsNamed))
 	}
 	if t.Partless {
 		env.note("note: pages whose value has no propensities of its own have those of all pages")
@@ -147,8 +147,8 @@ func (w *weighing) notesOn(env *environment, t *weigh.Tally) {
 	}
 }
 
-// mostSlots is the number of slots that a note names.
-const mostSlots = 10
+// slotsNamed is the number of slots that a note names.
+const slotsNamed = 10
 
 // listOf lists the first of some names.
 func listOf(names []string, most int) string {
@@ -254,7 +254,7 @@ func (f *weighFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	}
 	f.notesOn(env, &t.Tally)
 	r, w := f.written(t.Data)
-	r.rows = append(r.rows, []any{"pages", weightCell(t.Pages)}, []any{"clicks", weightCell(t.Clicks)}, []any{"clicks per document", t.PerPair()}, []any{"effective clicks", t.Effective})
+	r.rows = append(r.rows, []any{"pages", wholeCount(t.Pages)}, []any{"clicks", wholeCount(t.Clicks)}, []any{"clicks per document", t.PerPair()}, []any{"effective clicks", t.Effective})
 	r.json = weighJSON{w, f.debias, f.uncorrected, t.Pages, t.Impressions, t.Clicks, t.Effective, t.Missing, t.MissingDocs, t.MissingQueries,
 		append([]string{}, t.Slotless...), t.SlotlessShare, t.Below, t.Above}
 	return f.write(cmd.Context(), env, t.Data, r)

@@ -61,18 +61,28 @@ type Policy struct {
 	Rankings func(p *click.Page) []click.Order
 }
 
-// Slot has the examination of a slot: a click on a document of relevance γ has the probability Alpha·γ + Beta. Error is
-// the standard error of ln Alpha, 0 if it is exact. Intervals and checks take errors of slots as independent.
-type Slot struct{ Alpha, Beta, Error float64 }
+// Slot has the examination of a slot: a click on a document of relevance γ has the probability Alpha·γ + Beta.
+type Slot struct {
+	Alpha, Beta float64
+
+	// Error is the standard error of ln Alpha as far as it is independent of other slots. Shared has factors of
+	// independent standard normal variables that all slots have in common: their sum is an error of ln Alpha, too.
+	Error  float64
+	Shared []float64
+}
 
 // SlotsOf returns the examinations of an estimate, with those of trust if it has them. Those of a part have the names
 // of [SlotName].
 func SlotsOf(e *propensity.Estimate) map[string]Slot {
 	slots := make(map[string]Slot, len(e.Slots))
+	shared := factors(e.Covariance)
 	add := func(part string, list []propensity.Slot) {
-		for _, s := range list {
+		for i, s := range list {
 			examined := Slot{Alpha: s.Theta}
-			if s.SE != nil {
+			switch {
+			case part == "" && shared != nil:
+				examined.Shared = shared[i]
+			case s.SE != nil:
 				examined.Error = *s.SE / s.Theta
 			}
 			if a := s.Alpha; a != nil && s.Beta != nil {

@@ -150,7 +150,8 @@ func (e *Evaluation) slot(p *click.Page, r int) (uint16, error) {
 	}
 	name := p.SlotName(r)
 	if e.Part != nil {
-		if own := SlotName(e.Part(p), name); e.Slots[own] != (Slot{}) {
+		own := SlotName(e.Part(p), name)
+		if _, ok := e.Slots[own]; ok {
 			name = own
 		}
 	}

@@ -1,5 +1,7 @@
 package policy
 
+import "math"
+
 // The examinations of slots are estimates, too. A value is a function of their logarithms, whose slopes give the
 // variance that comes from their errors (delta method).
 
@@ -66,11 +68,45 @@ func (e *Evaluation) varianceOf(slope []float64, total float64) (sum float64) {
 	return sum
 }
 
-// slopes returns the slopes times the errors of all slots, over total.
+// slopes returns the slopes by the independent variables of the errors, over total.
 func (e *Evaluation) slopes(slope []float64, total float64) []float64 {
-	list := make([]float64, len(e.slots))
-	for i, v := range slope {
-		list[i] = float64(v*e.slots[i].Error) / total
+	own := make([]float64, len(e.slots))
+	var shared []float64
+	for i, s := range e.slots {
+		v := 0.0
+		if i < len(slope) {
+			v = slope[i] / total
+		}
+		own[i] = float64(v * s.Error)
+		shared = addTo(shared, s.Shared, v)
 	}
-	return list
+	return append(own, shared...)
 }
+
+// factors returns the rows of L with LL' = c, a covariance matrix that may be singular, of which c has the lower triangle.
+func factors(c [][]float64) (rows [][]float64) {
+	for i := range c {
+		row := make([]float64, len(c))
+		for j := range i + 1 {
+			v := c[i][j]
+			for k := range j {
+				other := row
+				if j < i {
+					other = rows[j]
+				}
+				v -= float64(row[k] * other[k])
+			}
+			switch {
+			case j == i:
+				row[i] = math.Sqrt(max(0, v))
+			case rows[j][j] > singular*math.Sqrt(c[j][j]):
+				row[j] = v / rows[j][j]
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// singular is a rounding error of a standard deviation, relative to it.
+const singular = 1e-6

@@ -175,19 +175,46 @@ func (l *Log) interventions(order []int, shuffled bool) (*fitted, error) {
 		return nil, errSingular
 	}
 	a.solve(y)
-	f := &fitted{logs: append([]float64{0}, y...), errors: make([]float64, k)}
-	n := l.groupCount()
 	for g := range influence {
 		a.solve(influence[g])
-		for i, z := range influence[g] {
-			f.errors[i+1] += float64(z * z)
-		}
+		influence[g] = append([]float64{0}, influence[g]...) // of the first slot
 	}
-	for i := range f.errors {
-		f.errors[i] = math.Sqrt(f.errors[i] * n / (n - 1))
-	}
+	n := l.groupCount()
+	f := &fitted{logs: append([]float64{0}, y...)}
+	f.errors, f.covariance = spread(influence, n/(n-1), k, k)
 	return f, nil
 }
+
+// spread returns the standard deviations of the columns of rows, and the covariances of the first k, in the lower
+// triangle. Columns have the mean 0, and factor times their sum of squares is the variance.
+func spread(rows [][]float64, factor float64, columns, k int) (deviations []float64, covariance [][]float64) {
+	deviations = make([]float64, columns)
+	for i := range deviations {
+		for _, row := range rows {
+			deviations[i] += float64(row[i] * row[i])
+		}
+		deviations[i] = math.Sqrt(deviations[i] * factor)
+	}
+	if k > mostCovariances || slices.ContainsFunc(deviations[:k], func(v float64) bool { return known(v) == nil }) {
+		return deviations, nil
+	}
+	for i := range k {
+		list := make([]float64, i+1)
+		for _, row := range rows {
+			for j := range list {
+				list[j] += float64(row[i] * row[j])
+			}
+		}
+		for j := range list {
+			list[j] *= factor
+		}
+		covariance = append(covariance, list)
+	}
+	return deviations, covariance
+}
+
+// mostCovariances is the largest number of slots with covariances, which a file has.
+const mostCovariances = 100
 
 // toward adds v to place a and subtracts it from place b. Place −1 is that of the first slot, which is fixed.
 func toward(to []float64, a, b int, v float64) {

@@ -100,7 +100,10 @@ func (r *Refusal) Reason() string {
 type fitted struct {
 	logs   []float64
 	errors []float64
-	more   []float64 // further values
+
+	covariance [][]float64 // of logs, in the lower triangle; nil if unknown
+
+	more []float64 // further values
 
 	moreErrors []float64
 }
@@ -166,7 +169,7 @@ func (l *Log) estimate(ctx context.Context, order []int, o Options) (*Estimate, 
 	if f.errors != nil && f.moreErrors != nil {
 		e.Resamples, e.Seed = o.Resamples, o.Seed
 	}
-	e.Slots = l.report(order, f)
+	e.Slots, e.Covariance = l.report(order, f), f.covariance
 	if o.Method == Harvest {
 		e.Check = check(e.Slots, f)
 	}
@@ -403,14 +406,15 @@ func (l *Log) fit(ctx context.Context, order []int, o *Options) (f *fitted, note
 	case l.groupCount() < fewGroups:
 		notes = append(notes, fewUnits(l))
 	default:
-		spread, failed, err := l.bootstrap(ctx, o, len(all), run)
+		results, factor, err := l.bootstrap(ctx, o, len(all), run)
 		if err != nil {
 			return nil, nil, err
 		}
-		if failed > 0 {
+		if failed := o.Resamples - len(results); failed > 0 {
 			notes = append(notes, fmt.Sprintf("%d of %d resamples do not tell all propensities and were left out", failed, o.Resamples))
 		}
-		f.errors, f.moreErrors = spread[:len(order)], spread[len(order):]
+		deviations, covariance := spread(results, factor, len(all), len(order))
+		f.errors, f.moreErrors, f.covariance = deviations[:len(order)], deviations[len(order):], covariance
 	}
 	return f, notes, nil
 }
@@ -419,16 +423,17 @@ func fewUnits(l *Log) string {
 	return fmt.Sprintf("found %v groups of users or pages, too few for standard errors; expected %d", l.groupCount(), fewGroups)
 }
 
-// bootstrap returns the standard deviations of values over resamples of the groups. A stream of random numbers
-// belongs to each resample, so the result does not depend on the number of cores.
-func (l *Log) bootstrap(ctx context.Context, o *Options, values int, run func(weights []float64) ([]float64, error)) (spread []float64, failed int, err error) {
+// bootstrap returns the deviations of values from their mean over resamples of the groups, and the factor of the sum of
+// squares that is the variance. A stream of random numbers belongs to each resample, so the result does not depend on
+// the number of cores.
+func (l *Log) bootstrap(ctx context.Context, o *Options, values int, run func(weights []float64) ([]float64, error)) (results [][]float64, factor float64, err error) {
 	var present []int
 	for g, w := range l.groups {
 		if w > 0 {
 			present = append(present, g)
 		}
 	}
-	results := make([][]float64, o.Resamples)
+	results = make([][]float64, o.Resamples)
 	parallel.For(o.Resamples, o.Workers, func(_, i int) {
 		if ctx.Err() != nil {
 			return
@@ -446,21 +451,17 @@ func (l *Log) bootstrap(ctx context.Context, o *Options, values int, run func(we
 		return nil, 0, err
 	}
 	results = slices.DeleteFunc(results, func(v []float64) bool { return v == nil })
-	failed = o.Resamples - len(results)
-	spread = make([]float64, values)
-	n := float64(len(results))
-	for j := range spread {
-		mean, square := 0.0, 0.0
+	n, g := float64(len(results)), float64(len(present))
+	for j := range values {
+		mean := 0.0
 		for _, v := range results {
 			mean += v[j] / n
 		}
 		for _, v := range results {
-			square += float64((v[j] - mean) * (v[j] - mean))
+			v[j] -= mean
 		}
-		g := float64(len(present))
-		spread[j] = math.Sqrt(square / (n - 1) * g / (g - 1))
 	}
-	return spread, failed, nil
+	return results, g / (g - 1) / (n - 1), nil
 }
 
 // pair returns the names of a pair.

@@ -91,6 +91,9 @@ func decode(text []byte) (*Estimate, error) {
 	if err := checkSlots(f.Slots); err != nil {
 		return nil, err
 	}
+	if err := checkCovariance(f.Covariance, len(f.Slots)); err != nil {
+		return nil, err
+	}
 	for _, p := range f.Parts {
 		if len(p.Slots) != len(f.Slots) {
 			return nil, fmt.Errorf("found %d slots in part %q, expected %d", len(p.Slots), p.Value, len(f.Slots))
@@ -121,6 +124,18 @@ func checkSlots(slots []Slot) error {
 			return fmt.Errorf("found %v clicks and %v interventions in %v impressions of slot %q, expected counts", s.Clicks, s.Interventions, s.Impressions, s.Slot)
 		}
 		seen[s.Slot] = true
+	}
+	return nil
+}
+
+func checkCovariance(c [][]float64, slots int) error {
+	if c != nil && len(c) != slots {
+		return fmt.Errorf("found covariances of %d slots, expected %d", len(c), slots)
+	}
+	for i, row := range c {
+		if len(row) != i+1 || row[i] < 0 {
+			return fmt.Errorf("found %d covariances in row %d, expected %d and a variance of 0 or more", len(row), i+1, i+1)
+		}
 	}
 	return nil
 }

@@ -20,6 +20,10 @@ type Estimate struct {
 
 	Slots []Slot `json:"slots"` // from top to bottom
 
+	// Covariance has the covariances of the logarithms of Theta: row i has those of slot i with slots 0 … i. It is nil
+	// without errors, or with more than 100 slots.
+	Covariance [][]float64 `json:"covariance,omitempty"`
+
 	// Check tells whether a position-based model fits, for Harvest.
 	Check *Check `json:"check,omitempty"`
 
