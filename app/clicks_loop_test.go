@@ -26,9 +26,9 @@ import (
 // The truth is the expectation by the click model.
 func TestEstimateOfTheLoop(t *testing.T) {
 	const users, pages = 500, 8000
-	repetitions := 20
+	repetitions, low, high := 10, 0.5, 1.0
 	if long.Enabled() {
-		repetitions = 1000
+		repetitions, low, high = 400, 0.91, 0.99 // 93 to 97 %, and two standard errors of 400 repetitions
 	}
 	d, err := datafile.Open("../docs/guide/data/train.csv", dataset.Options{Missing: dataset.MissingZero})
 	if err != nil {
@@ -100,6 +100,14 @@ func TestEstimateOfTheLoop(t *testing.T) {
 		return n
 	}
 	t.Logf("of %d repetitions, %d intervals contain the value, %d the difference, and %d models are better", repetitions, count(values), count(differences), count(better))
+	for name, of := range map[string][]bool{"value": values, "difference": differences} {
+		if share := float64(count(of)) / float64(repetitions); share < low || share > high {
+			t.Errorf("%v of the intervals contain the %s, expected %v to %v", share, name, low, high)
+		}
+	}
+	if count(better) < repetitions {
+		t.Errorf("%d of %d models get more clicks than the one before, expected all", count(better), repetitions)
+	}
 }
 
 // shopOf returns a simulation of users of the shop, who see the rankings by text match or by click rate.
