@@ -57,21 +57,21 @@ const (
 	// Learning-to-Rank Algorithm, WWW 2019, eq. 27 to 31). The λ and second derivative of a pair of a clicked document
 	// in slot k and another one in slot l are divided by t⁺_k t⁻_l. After each tree,
 	//
-	//	t⁺_k = (L⁺_k / L⁺_1)^Exponent,   L⁺_k = Σ cost_ij / t⁻ of j, over all pairs with i in slot k,
-	//	t⁻_k = (L⁻_k / L⁻_1)^Exponent,   L⁻_k = Σ cost_ij / t⁺ of i, over all pairs with j in slot k,
+	//	t⁺_k = (L⁺_k / L⁺_0)^Exponent,   L⁺_k = Σ cost_ij / t⁻ of j, over all pairs with i in slot k,
+	//	t⁻_k = (L⁻_k / L⁻_0)^Exponent,   L⁻_k = Σ cost_ij / t⁺ of i, over all pairs with j in slot k,
 	//
 	// where cost_ij is the cost of a pair of documents i, clicked, and j, not clicked ([loss.PairCosts]). Ratios of
 	// slots without such pairs do not change. t⁺ depends on the probabilities that the slots are looked at. With equal
-	// scores, and relevance independent of the slot, t⁺_k is the probability relative to slot 1, to the power of
+	// scores, and relevance independent of the slot, t⁺_k is the probability relative to slot 0, to the power of
 	// Exponent. t⁻ has no such meaning.
 	DebiasPairs
 )
 
 const (
-	trackedSlots = 32      // default of Debias.Tracked
-	halfExponent = 0.5     // default of Debias.Exponent
-	leastSecond  = 1e-3    // added to the second derivatives of factors, as in LightGBM
-	mostSlots    = 1 << 20 // highest number of a slot
+	trackedSlots = 32   // default of Debias.Tracked
+	halfExponent = 0.5  // default of Debias.Exponent
+	leastSecond  = 1e-3 // added to the second derivatives of factors, as in LightGBM
+	mostSlots    = 1 << 20
 )
 
 // String returns the name of the correction: none, position or pairs.
@@ -132,8 +132,8 @@ func (p *Problem) checkSlots() error {
 		return BadProblem("found %d slots, expected one for each of %d documents", len(p.Slots), p.Data.Docs())
 	}
 	for i, k := range p.Slots {
-		if k < 1 || k > mostSlots {
-			return BadProblem("found slot %d of document %d, expected a number from 1 to %d", k, i+1, mostSlots)
+		if k < 0 || k >= mostSlots {
+			return BadProblem("found slot %d of document %d, expected an index from 0 to %d", k, i+1, mostSlots-1)
 		}
 	}
 	return nil
@@ -158,7 +158,7 @@ func (l *Trees) checkDebias() error {
 type slotFactors struct {
 	Debias
 
-	slots  []int32          // index of each row's slot, from 0
+	slots  []int32          // slot of each row
 	counts []float64        // sum of the weights of each slot's rows, under DebiasPosition
 	shown  []float64        // scores plus factors, under DebiasPosition
 	pairs  loss.PairWeights // 1/t⁺ and 1/t⁻ of each row, under DebiasPairs
@@ -181,7 +181,7 @@ func (t *Task) slotFactors(d Debias, rate float64) slotFactors {
 	weights := t.Data.RowWeights()
 	for i, k := range t.Slots {
 		if weights == nil || weights[i] > 0 { // Normalized leaves out the others
-			s.slots = append(s.slots, int32(k-1))
+			s.slots = append(s.slots, int32(k))
 		}
 	}
 	n, highest := len(s.slots), int(slices.Max(s.slots))+1
@@ -194,7 +194,7 @@ func (t *Task) slotFactors(d Debias, rate float64) slotFactors {
 				w = weights[i]
 			}
 			if w > 0 {
-				s.counts[k-1] += w
+				s.counts[k] += w
 			}
 		}
 		return s

@@ -34,7 +34,7 @@ func pages(t testing.TB, n int, seed uint64) (*dataset.Dataset, []int) {
 			if slot := k + 1; rng.Float64() < (0.1+0.8*float64(x[3*k]))/float64(slot) {
 				grades[k] = 1
 			}
-			slots = append(slots, k+1)
+			slots = append(slots, k)
 		}
 		if err := b.Add(string(rune('a'+page%26))+string(rune('a'+page/26%26))+string(rune('a'+page/676)), grades, x, nil); err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func pairs(d *dataset.Dataset, slots []int, scores, plus, minus []float64) naive
 				delta := math.Abs(1/math.Log2(1+rank(i))-1/math.Log2(1+rank(j))) / ideal * query.Weight() * weight(i) * weight(j)
 				lead := scores[from+i] - scores[from+j]
 				p := 1 / (1 + math.Exp(lead))
-				k, l := slots[from+i]-1, slots[from+j]-1
+				k, l := slots[from+i], slots[from+j]
 				tp, tm := 1.0, 1.0
 				if k < len(plus) {
 					tp = plus[k]
@@ -196,7 +196,7 @@ func TestFactorsAreThoseOfTheFormulas(t *testing.T) {
 				shown := slices.Clone(r.scores)
 				if debias.By == DebiasPosition {
 					for i, k := range slots {
-						shown[i] += b[k-1]
+						shown[i] += b[k]
 					}
 				}
 				n := pairs(d, slots, shown, plus, minus)
@@ -230,7 +230,7 @@ func TestFactorsAreThoseOfTheFormulas(t *testing.T) {
 					for q := range d.Queries {
 						query := &d.Queries[q]
 						for i := range query.Len() {
-							if row := query.Start + i; slots[row] == k+1 {
+							if row := query.Start + i; slots[row] == k {
 								g, h = g-n.lambda[row], h+n.second[row]
 								w := query.Weight()
 								if query.Weights() != nil {
@@ -324,14 +324,14 @@ func TestRatiosOfEqualScores(t *testing.T) {
 		for k := range want {
 			want[k] = math.Pow(theta[k], exponent)
 		}
-		// Pages of a document in slot k and one in slot 7, of weight θ_k: the probability of the click.
+		// Pages of a document in slot k and one in slot 6, of weight θ_k: the probability of the click.
 		var b dataset.Builder
 		var slots []int
 		for k := range theta {
 			if err := b.Add(string(rune('a'+k)), []float64{1, 0}, []float32{0, 0}, nil); err != nil {
 				t.Fatal(err)
 			}
-			slots = append(slots, k+1, 7)
+			slots = append(slots, k, 6)
 		}
 		d := b.Dataset()
 		if err := d.Weigh(theta, nil); err != nil {
@@ -381,7 +381,7 @@ func enumerated(t *testing.T, theta []float64, relevance float64) (*dataset.Data
 			} else {
 				weight *= 1 - look*relevance
 			}
-			slots = append(slots, k+1)
+			slots = append(slots, k)
 		}
 		if err := b.Add(string(rune('A'+clicks)), grades, make([]float32, len(theta)), nil); err != nil {
 			t.Fatal(err)
@@ -419,7 +419,7 @@ func TestPositionComesToRest(t *testing.T) {
 			down := value()
 			s.position[k] = b
 			if slope := (up - down) / (2 * h); math.Abs(slope) > 1e-5 {
-				t.Errorf("L2=%v: the slope by b of slot %d is %v, expected 0", l2, k+1, slope)
+				t.Errorf("L2=%v: the slope by b of slot %d is %v, expected 0", l2, k, slope)
 			}
 		}
 	}
@@ -554,7 +554,7 @@ func TestDebiasRefuses(t *testing.T) {
 		"found no slots":                with(func(p *Problem, _ *Trees) { p.Slots = nil }),
 		"no correction":                 with(func(_ *Problem, l *Trees) { l.Debias = Debias{} }),
 		"one for each of":               with(func(p *Problem, _ *Trees) { p.Slots = slots[1:] }),
-		"found slot 0 of document 2":    with(func(p *Problem, _ *Trees) { p.Slots = slices.Clone(slots); p.Slots[1] = 0 }),
+		"found slot -1 of document 2":   with(func(p *Problem, _ *Trees) { p.Slots = slices.Clone(slots); p.Slots[1] = -1 }),
 		"DART or a forest":              with(func(_ *Problem, l *Trees) { l.Sum = DARTTrees }),
 		"pairs for slots with DART":     with(func(_ *Problem, l *Trees) { l.Sum = ForestTrees }),
 		"bag of 2":                      with(func(_ *Problem, l *Trees) { l.Bag, l.QueryFraction = 2, 0.5 }),
@@ -567,7 +567,7 @@ func TestDebiasRefuses(t *testing.T) {
 		"the regularisation -1":         with(func(_ *Problem, l *Trees) { l.Debias = Debias{By: DebiasPosition, L2: -1} }),
 		"does not correct for them":     with(func(p *Problem, _ *Trees) { p.Learner = LBFGS{Architecture: Linear}; p.Loss = loss.RankNet{} }),
 		"this learner has no gradients": with(func(p *Problem, l *Trees) { p.Slots, p.Learner = nil, TreeClassification{Trees: *l} }),
-		"a number from 1 to":            with(func(p *Problem, _ *Trees) { p.Slots = slices.Clone(slots); p.Slots[0] = 1 << 30 }),
+		"an index from 0 to":            with(func(p *Problem, _ *Trees) { p.Slots = slices.Clone(slots); p.Slots[0] = 1 << 30 }),
 		"from none to pairs":            with(func(_ *Problem, l *Trees) { l.Debias.By = 7 }),
 	} {
 		_, err := Run(context.Background(), p)
