@@ -49,8 +49,9 @@ const (
 	//	b_k += rate (Σλ − L2 n_k b_k) / (|Σh + L2 n_k| + 0.001),
 	//
 	// where λ and h, the second derivatives, are those to which the tree was fitted, the sums are over the documents
-	// of slot k, and n_k is the sum of their weights times those of their queries. A document is ranked by its score
-	// alone.
+	// of slot k, and n_k is the sum of their weights times those of their queries. A [Descent] moves b along its steps
+	// instead, as parameters of the loss plus L2/2 Σ n_k b_k², where queries from which nothing can be learned do not
+	// count. Its penalty by C includes them. A document is ranked by its score alone.
 	DebiasPosition
 
 	// DebiasPairs is Unbiased LambdaMART (Hu, Wang, Peng, Li, Unbiased LambdaMART: An Unbiased Pairwise
@@ -105,15 +106,21 @@ func (d *Debias) check() error {
 // debiaser is a Learner that may correct for slots.
 type debiaser interface{ debias() Debias }
 
-func (l Trees) debias() Debias { return l.Debias }
+func (l Trees) debias() Debias   { return l.Debias }
+func (d Descent) debias() Debias { return d.Debias }
+
+// debias returns the correction of the learner.
+func (p *Problem) debias() Debias {
+	if l, ok := p.Learner.(debiaser); ok {
+		return l.debias()
+	}
+	return Debias{}
+}
 
 // checkSlots returns a *ProblemError if slots and the correction of the learner do not fit together.
 func (p *Problem) checkSlots() error {
-	var d Debias
-	l, ok := p.Learner.(debiaser)
-	if ok {
-		d = l.debias()
-	}
+	d := p.debias()
+	_, ok := p.Learner.(debiaser)
 	if err := d.check(); err != nil {
 		return err
 	}
@@ -154,6 +161,30 @@ func (l *Trees) checkDebias() error {
 	return nil
 }
 
+// checkDebias returns a *ProblemError if the descent cannot correct for slots.
+func (d *Descent) checkDebias() error {
+	switch {
+	case d.Debias.By == DebiasPairs:
+		return BadProblem("found the correction %s for slots, expected %s: only trees have the other one", DebiasPairs, DebiasPosition)
+	case d.Debias.Rate != 0:
+		return BadProblem("found a rate %v of slots, expected none: a descent moves the factors at its own rate", d.Debias.Rate)
+	case d.Debias.By != NoDebias && d.Bag > 1:
+		return BadProblem("found the correction %s for slots with a bag of %d, expected one scorer", d.Debias.By, d.Bag)
+	}
+	return nil
+}
+
+// countedSlots returns the slot of each row of Normalized, and the number of slots.
+func (t *Task) countedSlots() (slots []int32, number int) {
+	weights := t.Data.RowWeights()
+	for i, k := range t.Slots {
+		if weights == nil || weights[i] > 0 { // Normalized leaves out the others
+			slots = append(slots, int32(k))
+		}
+	}
+	return slots, int(slices.Max(slots)) + 1
+}
+
 // slotFactors are the factors of a correction during training. The zero value corrects nothing.
 type slotFactors struct {
 	Debias
@@ -178,16 +209,13 @@ func (t *Task) slotFactors(d Debias, rate float64) slotFactors {
 	if d.By == NoDebias {
 		return s
 	}
-	weights := t.Data.RowWeights()
-	for i, k := range t.Slots {
-		if weights == nil || weights[i] > 0 { // Normalized leaves out the others
-			s.slots = append(s.slots, int32(k))
-		}
-	}
-	n, highest := len(s.slots), int(slices.Max(s.slots))+1
+	var number int
+	s.slots, number = t.countedSlots()
+	n := len(s.slots)
 	if d.By == DebiasPosition {
+		weights := t.Data.RowWeights()
 		s.Rate = cmp.Or(d.Rate, rate)
-		s.shown, s.counts, s.position = make([]float64, n), make([]float64, highest), make([]float64, highest)
+		s.shown, s.counts, s.position = make([]float64, n), make([]float64, number), make([]float64, number)
 		for i, k := range t.Slots {
 			w := 1.0
 			if weights != nil {
@@ -200,7 +228,7 @@ func (t *Task) slotFactors(d Debias, rate float64) slotFactors {
 		return s
 	}
 	s.Exponent, s.Tracked = cmp.Or(d.Exponent, halfExponent), cmp.Or(d.Tracked, trackedSlots)
-	s.plus, s.minus = slices.Repeat([]float64{1}, min(highest, s.Tracked)), slices.Repeat([]float64{1}, min(highest, s.Tracked))
+	s.plus, s.minus = slices.Repeat([]float64{1}, min(number, s.Tracked)), slices.Repeat([]float64{1}, min(number, s.Tracked))
 	s.pairs = loss.PairWeights{Better: slices.Repeat([]float64{1}, n), Worse: slices.Repeat([]float64{1}, n)}
 	s.costs = loss.PairWeights{Better: make([]float64, n), Worse: make([]float64, n)}
 	return s

@@ -14,8 +14,10 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/objective"
+	"github.com/listwise/listwise/learn/optimize"
 	"github.com/listwise/listwise/learn/tree"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // pages returns pages of up to 8 documents with clicks by a position-based model whose slots are looked at with
@@ -441,6 +443,89 @@ func TestDebiasResumes(t *testing.T) {
 	}
 }
 
+// descending returns a descent of a linear scorer or network on the λ of LambdaRank, with additive factors.
+func descending(t *testing.T, net bool) *Problem {
+	t.Helper()
+	d, slots := pages(t, 60, 19)
+	p := clickProblem(weighed(t, d, true), slots, Debias{})
+	l := Descent{Architecture: Linear, Rule: optimize.Adam, Rate: 0.01, Epochs: 25, Batch: 4, Debias: Debias{By: DebiasPosition, L2: 0.01}}
+	if net {
+		l.Architecture = func(features int) scorer.Scorer { return scorer.Network{Features: features, Hidden: 3} }
+	}
+	p.Learner = l
+	return p
+}
+
+// Claim: descents with factors resume to the same bytes, which any number of workers gives; factors fall with the slot;
+// and the model has the scorer's parameters alone.
+func TestDescentCorrectsForSlots(t *testing.T) {
+	for _, net := range []bool{false, true} {
+		p := descending(t, net)
+		want := modelBytes(t, p)
+		q := *p
+		q.Checkpoint = interrupted(t, p, 0, 12)
+		if modelBytes(t, &q) != want {
+			t.Errorf("net %v: another model after an interruption", net)
+		}
+		for _, p.Workers = range []int{1, 2, 4} {
+			if modelBytes(t, p) != want {
+				t.Errorf("net %v: another model with %d workers", net, p.Workers)
+			}
+		}
+		d, slots := pages(t, 2000, 13)
+		p.Data, p.Slots = d, slots
+		m, err := Run(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Params) != m.Scorer.NumParams() {
+			t.Errorf("found %d parameters, expected %d", len(m.Params), m.Scorer.NumParams())
+		}
+		if b := m.Training.Slots.Position; len(b) != 8 || !(b[0] > b[1] && b[1] > b[2] && b[2] > b[3]) {
+			t.Errorf("net %v: the factors are %v, expected eight that fall", net, b)
+		}
+	}
+}
+
+// Claim: the gradient of a risk with shifts is the derivative of the loss at scores plus shifts, and of L2, by central
+// differences, with weights.
+func TestShiftsHaveTheirGradient(t *testing.T) {
+	d, slots := pages(t, 12, 21)
+	d = weighed(t, d, false)
+	of := make([]int32, len(slots))
+	for i, k := range slots {
+		of[i] = int32(k)
+	}
+	r, err := objective.New(d, scorer.Linear{Features: 3}, loss.RankNet{}, objective.Options{C: 3, Shifts: objective.Shifts{Slots: of, Number: 8, L2: 0.3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, grad, rest := make([]float64, r.Dim()), make([]float64, r.Dim()), make([]float64, r.Dim())
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	terms := make([]float64, r.Dim())
+	r.Eval(x, grad)
+	for i := range r.Terms() {
+		r.EvalTerm(i, x, terms)
+	}
+	for i, w := range x {
+		const h = 1e-5
+		x[i] = w + h
+		up := r.Eval(x, rest)
+		x[i] = w - h
+		down := r.Eval(x, rest)
+		x[i] = w
+		if slope := (up - down) / (2 * h); math.Abs(slope-grad[i]) > 1e-6*max(1, math.Abs(slope)) {
+			t.Errorf("derivative %d is %v, expected %v", i, grad[i], slope)
+		}
+		if sum := terms[i] + 2*w/3; math.Abs(sum-grad[i]) > 1e-9*max(1, math.Abs(sum)) {
+			t.Errorf("terms have the derivative %d of %v, expected %v", i, sum, grad[i])
+		}
+	}
+}
+
 // Claim: a model has the same bytes for 1, 2 and 4 workers.
 func TestDebiasOnAnyNumberOfCores(t *testing.T) {
 	d, slots := pages(t, 300, 9)
@@ -568,7 +653,14 @@ func TestDebiasRefuses(t *testing.T) {
 		"does not correct for them":     with(func(p *Problem, _ *Trees) { p.Learner = LBFGS{Architecture: Linear}; p.Loss = loss.RankNet{} }),
 		"this learner has no gradients": with(func(p *Problem, l *Trees) { p.Slots, p.Learner = nil, TreeClassification{Trees: *l} }),
 		"an index from 0 to":            with(func(p *Problem, _ *Trees) { p.Slots = slices.Clone(slots); p.Slots[0] = 1 << 30 }),
-		"from none to pairs":            with(func(_ *Problem, l *Trees) { l.Debias.By = 7 }),
+		"only trees have":               with(func(p *Problem, _ *Trees) { p.Learner = Descent{Architecture: Linear, Debias: Debias{By: DebiasPairs}} }),
+		"at its own rate": with(func(p *Problem, _ *Trees) {
+			p.Learner = Descent{Architecture: Linear, Debias: Debias{By: DebiasPosition, Rate: 0.1}}
+		}),
+		"one scorer": with(func(p *Problem, _ *Trees) {
+			p.Learner = Descent{Architecture: Linear, Bag: 2, Debias: Debias{By: DebiasPosition}}
+		}),
+		"from none to pairs": with(func(_ *Problem, l *Trees) { l.Debias.By = 7 }),
 	} {
 		_, err := Run(context.Background(), p)
 		if problem := (*ProblemError)(nil); !errors.As(err, &problem) || !strings.Contains(err.Error(), want) {
