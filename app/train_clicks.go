@@ -190,12 +190,8 @@ func (c *fromClicks) pageRows(ctx context.Context, env *environment, p *method.P
 	if err != nil {
 		return nil, err
 	}
-	p.Data, p.Slots, p.Debias = r.Data, nil, train.Debias{}
-	if !o.Uncorrected {
-		p.Debias.By = c.by
-		for _, s := range r.Slots {
-			p.Slots = append(p.Slots, s+1)
-		}
+	if p.Data, p.Slots, p.Debias.By = r.Data, r.Slots, c.by; o.Uncorrected {
+		p.Slots, p.Debias.By = nil, train.NoDebias
 	}
 	return &r.Tally, nil
 }
