@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,7 +148,7 @@ func (c *fromClicks) read(ctx context.Context, env *environment, f *trainFlags, 
 	c.features = features
 	c.pagesFlags.memoryLimit = f.reading.memoryLimit
 	var err error
-	if c.log, err = c.weighing.log(c.cmd, env, "clicks", c.pages, c.o.Propensities, c.by != train.NoDebias); err != nil {
+	if c.log, err = c.weighing.log(c.cmd, env, "clicks", c.pages, features, c.o.Propensities, c.by != train.NoDebias); err != nil {
 		return nil, err
 	}
 	if !m.Weighs().Documents && c.o.Debias == weigh.Robust {
@@ -196,6 +197,9 @@ func (c *fromClicks) pageRows(ctx context.Context, env *environment, p *method.P
 	return &r.Tally, nil
 }
 
+// giveBack ends the count of memory beyond an earlier amount.
+func (c *fromClicks) giveBack(taken int64) { c.account().Give(c.account().Taken() - taken) }
+
 // from names the pages in messages.
 func (c *fromClicks) from() string {
 	return "--clicks " + strings.Join(mapped(c.pages, inputName), ", ")
@@ -225,8 +229,9 @@ func (c *fromClicks) compare(ctx context.Context, env *environment, f *trainFlag
 		o.Debias, by = weigh.None, "click rates, which favor the order shown (--propensities corrects them)"
 	}
 	o.Keep, o.QueryWeight, o.MaxMissing = held, weigh.Pages, 1
-	test, err := c.table(ctx, env, c.log, c.features, o, "--clicks")
-	if err != nil && ctx.Err() == nil || err == nil && len(test.Data.Queries) < 2 {
+	defer c.giveBack(c.account().Taken())
+	test, err := c.table(ctx, env, c.log, c.features, o, c.from())
+	if errors.Is(err, weigh.ErrNoClicks) || err == nil && len(test.Data.Queries) < 2 {
 		env.note("note: too few clicks on queries held out for a comparison with the uncorrected twin")
 		return nil, nil
 	}
@@ -258,6 +263,7 @@ func (c *fromClicks) compare(ctx context.Context, env *environment, f *trainFlag
 // result trains on a part of the queries and measures the model on others.
 func (c *fromClicks) result(ctx context.Context, env *environment, f *trainFlags, m *method.Method, p *method.Problem, o weigh.Options, test *dataset.Dataset, by measure.Measure) (*measure.Result, error) {
 	own := *p
+	defer c.giveBack(c.account().Taken())
 	if _, err := c.part(ctx, env, m, &own, o); err != nil {
 		return nil, err
 	}
