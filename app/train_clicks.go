@@ -69,8 +69,14 @@ func squared(name string) bool { return name == "mart" || name == "regression" }
 // classes are the methods that take each grade as a class.
 var classes = []string{"mcrank", "prank"}
 
-// binaryLosses are the methods whose loss takes documents for relevant or not.
-var binaryLosses = []string{"mle", "expgain", "l2", "l3", "convexloss", "exploss", "combined"}
+// binaryLosses are the methods whose loss takes documents for relevant or not, at its defaults.
+var binaryLosses = []string{"mle", "expgain", "l2", "l3", "convexloss", "exploss", "combined", "svmmap"}
+
+// takesRelevance reports whether the loss takes documents for relevant or not.
+func takesRelevance(f *trainFlags) bool {
+	graded := slices.ContainsFunc(f.set, func(s string) bool { return strings.HasPrefix(s, "grades=") })
+	return slices.Contains(binaryLosses, f.method) && !graded
+}
 
 // choose sets the flags that are not given, and refuses combinations that have no meaning.
 func (c *fromClicks) choose(f *trainFlags) (err error) {
@@ -116,6 +122,9 @@ func (c *fromClicks) choose(f *trainFlags) (err error) {
 	if !c.cmd.Flags().Changed("convention") {
 		f.convention = clicksConvention
 	}
+	if m, err := method.Lookup(f.method); err == nil && f.measure == "" && m.UsesMeasure && isBinary(measure.MustParse(m.DefaultMeasure, measure.Standard)) {
+		f.measure = clicksMeasure
+	}
 	if c.o, err = c.weighing.options(weigh.Debias(c.debias)); err != nil {
 		return err
 	}
@@ -124,7 +133,7 @@ func (c *fromClicks) choose(f *trainFlags) (err error) {
 		return usageErrorf("--method %s takes each grade as a class, found grades of clicks, which are fractions; expected --method mart, or whole grades of \"listwise clicks judge --levels\"", f.method)
 	case c.o.Debias == weigh.Examinations && !squared(f.method):
 		return usageErrorf("--debias examinations weighs documents for squared error alone, found --method %s; expected --debias robust, or --method mart or regression", f.method)
-	case slices.Contains(binaryLosses, f.method) && f.threshold == method.AutoThreshold:
+	case takesRelevance(f) && f.threshold == method.AutoThreshold:
 		return usageErrorf("--method %s takes documents for relevant or not, found grades of clicks, which are fractions; expected --method lambdamart, or --threshold with the lowest relevant grade", f.method)
 	}
 	return nil
@@ -132,15 +141,24 @@ func (c *fromClicks) choose(f *trainFlags) (err error) {
 
 // checkMeasure refuses measures that take documents for relevant or not, unless --threshold says which are.
 func (c *fromClicks) checkMeasure(f *trainFlags, p *method.Problem) error {
-	for flag, m := range map[string]measure.Measure{"measure": p.Measure, "select": p.Select} {
-		if m == nil || flag == "select" && m == p.Measure {
-			continue
-		}
-		if _, binary := measure.RelevanceOf(m); binary && f.threshold == method.AutoThreshold && !measure.StatesRelevance(m) {
-			return usageErrorf("--%s %s takes documents for relevant or not, found grades of clicks, which are fractions; expected %s, or --threshold with the lowest relevant grade", flag, m.Name(), clicksMeasure)
+	for _, by := range []struct {
+		flag    string
+		measure measure.Measure
+	}{{"measure", p.Measure}, {"select", p.Select}} {
+		if isBinary(by.measure) && f.threshold == method.AutoThreshold {
+			return usageErrorf("--%s %s takes documents for relevant or not, found grades of clicks, which are fractions; expected %s, or --threshold with the lowest relevant grade", by.flag, by.measure.Name(), clicksMeasure)
 		}
 	}
 	return nil
+}
+
+// isBinary reports whether a measure, which may be nil, takes documents for relevant or not, by a threshold that its name does not state.
+func isBinary(m measure.Measure) bool {
+	if m == nil {
+		return false
+	}
+	_, binary := measure.RelevanceOf(m)
+	return binary && !measure.StatesRelevance(m)
 }
 
 // read reads the pages and sets the training data of a problem.
