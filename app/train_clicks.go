@@ -14,7 +14,6 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/eval/stats"
-	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/learn/train"
 )
@@ -36,7 +35,7 @@ func (c *fromClicks) addTo(cmd *cobra.Command) {
 	c.cmd = cmd
 	fl := cmd.Flags()
 	fl.StringArrayVar(&c.pages, "clicks", nil, "`file` of pages with clicks; --train then has features; repeatable")
-	fl.StringVar(&c.debias, "debias", "", "`correction` of clicks: "+suggest.OneOf(debiases)+" (default: the method's)")
+	fl.StringVar(&c.debias, "debias", "", "`correction`: as in \"clicks weigh\", position or pairs (default: the method's)")
 	addReal(fl, &c.twinShare, "twin-share", 0.2, 0.5, "`share` of queries to compare with an uncorrected twin; 0: none")
 	c.weighing.addTo(cmd)
 }
