@@ -85,11 +85,9 @@ def by_listwise(binary, folder, debias):
     """Trains on the pages in the folder and returns the scores of its test queries."""
     settings = {"trees": TREES, "leaves": 10, "rate": 0.1, "leaf_documents": 1, "leaf_curvature": 1e-3, "l2": 1, "top": 10, "normalize": "both"}
     model, scores = folder / f"{debias}.json", folder / f"{debias}.scores"
-    subprocess.run(
-        [binary, "train", "--clicks", folder / "pages.jsonl", "--train", folder / "train.csv", "--method", "lambdamart", "--debias", debias,
-         "--weigh-queries", "pages", "--twin-share", "0", "--set", ",".join(f"{k}={v}" for k, v in settings.items()), "--model", model, "--quiet"],
-        check=True,
-    )
+    command = [binary, "train", "--clicks", folder / "pages.jsonl", "--train", folder / "train.csv", "--method", "lambdamart", "--debias", debias]
+    command += ["--weigh-queries", "pages", "--twin-share", "0", "--model", model, "--quiet"]
+    subprocess.run(command + [word for name, value in settings.items() for word in ("--set", f"{name}={value}")], check=True)
     subprocess.run([binary, "score", "--model", model, "--data", folder / "test.csv", "--out", scores, "--quiet"], check=True)
     return np.loadtxt(scores)
 
