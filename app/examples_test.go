@@ -203,6 +203,8 @@ func prepareExamples(t *testing.T) {
 	for i, name := range []string{"pages.jsonl.gz", "held.jsonl.gz", "monday.csv", "tuesday.csv"} {
 		mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--order", "shuffle", "--from", strconv.Itoa(300*i), "--pages", "300", "--users", "50", "--out", name)
 	}
+	mustCall(t, "clicks", "propensities", "pages.jsonl.gz", "--method", "em", "--bootstrap", "0", "--out", "theta.json")
+	mustCall(t, "data", "convert", "train.txt", "--out", "products.csv")
 	for _, name := range []string{"a", "b", "c", "test"} {
 		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
 	}

@@ -93,7 +93,7 @@ func (c constant) Fit(_, _, out []float64) error {
 func TestTableAgainstSumsOverPages(t *testing.T) {
 	d := judged(t, 7, 9)
 	theta := []float64{1, .6, .4, .25}
-	type sums struct{ n, c, looked, inverse float64 }
+	type sums struct{ n, c, looked float64 }
 	naive, pages := map[pair]*sums{}, map[string]float64{}
 	var l weigh.Log
 	n := 0
