@@ -20,6 +20,7 @@ var documented = map[string]func(t *testing.T){
 	"explain.md":              writeProducts,
 	"comparing.md":            copied("../docs/guide/data"),
 	"clicks-trials.md":        writeTrials,
+	"clicks-evaluate.md":      copied("../docs/guide/data"),
 	"feature-logs.md":         copied("testdata/answers"),
 	"clicks.md":               copied("../docs/guide/data"),
 	"guide/shop.md":           copied("../docs/guide/data"),
